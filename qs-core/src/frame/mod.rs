@@ -1,0 +1,29 @@
+//! The HDLC-like frame of the QS data protocol, "Transparency" and "Data Protocol" sections:
+//! `sequence number, record id, payload, checksum, flag`.
+//!
+//! The checksum is the inverted 8-bit sum of all bytes before it. Flag and escape bytes
+//! inside a frame are sent as escape, then the byte XOR 0x20. This module knows no record.
+
+mod decode;
+mod encode;
+
+pub(crate) use decode::Ended;
+pub use decode::{Cause, Damage, Decoder, Frame, Outcome};
+pub use encode::{Checksum, FrameWriter};
+
+/// Ends a frame, and stands nowhere else.
+pub const FLAG: u8 = 0x7E;
+/// Announces that the next byte was XOR-ed with [`ESCAPE_XOR`].
+pub const ESCAPE: u8 = 0x7D;
+/// What an escaped byte is XOR-ed with.
+pub const ESCAPE_XOR: u8 = 0x20;
+/// Largest record: sequence number, id, payload and checksum before escaping (QSPY's limit).
+pub const MAX_RECORD: usize = 512;
+/// Largest payload of a record.
+pub const MAX_PAYLOAD: usize = MAX_RECORD - 3;
+
+/// Whether `byte` must be escaped inside a frame.
+#[inline]
+pub const fn needs_escape(byte: u8) -> bool {
+    byte == FLAG || byte == ESCAPE
+}

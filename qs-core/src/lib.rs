@@ -1,0 +1,8 @@
+#![doc = include_str!("../README.md")]
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod frame;
+pub mod map;
+pub mod record;
+pub mod ring;

@@ -1,0 +1,167 @@
+//! xhist's own records: four application records in the last user group of QS.
+//!
+//! | id | record | payload | how a stock QSPY (`-T4`) shows it |
+//! |---|---|---|---|
+//! | 120 | statement | `line u16, file u16` | a record without elements whose time stamp is line + 65536 * file |
+//! | 121 | statement with time | `time u32, 0x03 file u16, 0x03 line u16` | `0000123456 USER+021 3 93` |
+//! | 122 | packed statements | kept for the packed shape | |
+//! | 123 | event | `time u32, 0x01 kind u8, 0x0E value u64` | `0000123456 USER+023 1  42` |
+//!
+//! The first of the four ids is configurable and stands in the ring header.
+
+use crate::frame::{Frame, FrameWriter};
+
+/// Default id of the first of xhist's records.
+pub const RECORD_BASE: u8 = 120;
+
+/// Offsets of xhist's records from the first of their ids.
+pub mod ids {
+    /// A statement without a time stamp.
+    pub const STATEMENT: u8 = 0;
+    /// A statement with a time stamp of 4 bytes.
+    pub const STATEMENT_TIMED: u8 = 1;
+    /// A run of statements in one frame; reserved.
+    pub const PACKED: u8 = 2;
+    /// Something that happened to the program or to its recorder.
+    pub const EVENT: u8 = 3;
+}
+
+const FORMAT_U8: u8 = 0x01;
+const FORMAT_U16: u8 = 0x03;
+const FORMAT_U64: u8 = 0x0E;
+
+/// A statement: a line of a file, as the map file knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Statement {
+    /// File id.
+    pub file: u16,
+    /// Line; the map's `base` of the file is to be added.
+    pub line: u16,
+}
+
+impl Statement {
+    /// Both ids in one word, the file in the upper half.
+    #[inline]
+    pub const fn to_word(self) -> u32 {
+        (self.file as u32) << 16 | self.line as u32
+    }
+
+    /// The reverse of [`Statement::to_word`].
+    #[inline]
+    pub const fn from_word(word: u32) -> Statement {
+        Statement { file: (word >> 16) as u16, line: word as u16 }
+    }
+
+    /// Writes the frame of this statement, with a time stamp if there is one.
+    #[inline]
+    pub fn emit(self, seq: u8, base: u8, time: Option<u32>, sink: impl FnMut(u8)) {
+        match time {
+            None => FrameWriter::new(seq, base + ids::STATEMENT, sink).u32(self.to_word()).finish(),
+            Some(time) => FrameWriter::new(seq, base + ids::STATEMENT_TIMED, sink)
+                .u32(time)
+                .u8(FORMAT_U16)
+                .u16(self.file)
+                .u8(FORMAT_U16)
+                .u16(self.line)
+                .finish(),
+        }
+    }
+}
+
+/// What an event record tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventKind {
+    /// The thread panicked; the value is 0.
+    Panic,
+    /// The clock in full, sent when 4 bytes could have wrapped since the statement before.
+    Time,
+    /// A fatal signal arrived; the value is its number.
+    Signal,
+    /// A kind that a newer recorder writes.
+    Unknown(u8),
+}
+
+impl EventKind {
+    /// The number on the wire.
+    pub const fn code(self) -> u8 {
+        match self {
+            EventKind::Panic => 1,
+            EventKind::Time => 2,
+            EventKind::Signal => 3,
+            EventKind::Unknown(code) => code,
+        }
+    }
+
+    const fn from_code(code: u8) -> EventKind {
+        match code {
+            1 => EventKind::Panic,
+            2 => EventKind::Time,
+            3 => EventKind::Signal,
+            other => EventKind::Unknown(other),
+        }
+    }
+
+    /// Writes the frame of this event.
+    pub fn emit(self, seq: u8, base: u8, time: u32, value: u64, sink: impl FnMut(u8)) {
+        FrameWriter::new(seq, base + ids::EVENT, sink)
+            .u32(time)
+            .u8(FORMAT_U8)
+            .u8(self.code())
+            .u8(FORMAT_U64)
+            .u64(value)
+            .finish();
+    }
+}
+
+/// The meaning of a frame that is one of xhist's own records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum XhistRecord {
+    /// A statement is about to run.
+    Statement {
+        /// Which statement.
+        statement: Statement,
+        /// Low 4 bytes of the clock, where the program records time.
+        time: Option<u32>,
+    },
+    /// Something happened to the program.
+    Event {
+        /// What happened.
+        kind: EventKind,
+        /// Low 4 bytes of the clock.
+        time: u32,
+        /// Depends on the kind.
+        value: u64,
+    },
+}
+
+impl XhistRecord {
+    /// Reads a frame; `None` when it is another record or has another layout.
+    pub fn parse(frame: &Frame<'_>, base: u8) -> Option<XhistRecord> {
+        match (frame.id.checked_sub(base)?, frame.payload) {
+            (ids::STATEMENT, &[l0, l1, f0, f1]) => Some(XhistRecord::Statement {
+                statement: Statement {
+                    file: u16::from_le_bytes([f0, f1]),
+                    line: u16::from_le_bytes([l0, l1]),
+                },
+                time: None,
+            }),
+            (ids::STATEMENT_TIMED, &[t0, t1, t2, t3, FORMAT_U16, f0, f1, FORMAT_U16, l0, l1]) => {
+                Some(XhistRecord::Statement {
+                    statement: Statement {
+                        file: u16::from_le_bytes([f0, f1]),
+                        line: u16::from_le_bytes([l0, l1]),
+                    },
+                    time: Some(u32::from_le_bytes([t0, t1, t2, t3])),
+                })
+            }
+            (ids::EVENT, &[t0, t1, t2, t3, FORMAT_U8, kind, FORMAT_U64, ref value @ ..]) => {
+                Some(XhistRecord::Event {
+                    kind: EventKind::from_code(kind),
+                    time: u32::from_le_bytes([t0, t1, t2, t3]),
+                    value: u64::from_le_bytes(value.try_into().ok()?),
+                })
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! Layout of the ring header, version 1. All numbers are in the byte order of the target.
+//!
+//! | offset | field | |
+//! |---|---|---|
+//! | 0 | magic | 8 bytes, [`MAGIC`] |
+//! | 8 | byte-order mark | u32, [`BYTE_ORDER_MARK`] |
+//! | 12 | version, time width, record base, flags | 4 x u8 |
+//! | 16 | header length, reserved | 2 x u16 |
+//! | 20 | size | u32, bytes of ring behind the header, a power of two |
+//! | 24 | map hash | u64, 0 = not known |
+//! | 32 | clock rate | u32, ticks a second, 0 = not known |
+//! | 36 | check | u32, FNV-1a of bytes 8..24 as u32 words in native order |
+//! | 40 | state | u64: bits 0..48 bytes ever written, bits 56..64 last sequence number |
+//! | 48 | open | u64: [`OPEN`] and the state an append under way started from, or 0 |
+//! | 56 | intent | u64: statement of that append (low half) and its time (high half) |
+//!
+//! A hosted ring's header goes on (128 bytes):
+//!
+//! | offset | field | |
+//! |---|---|---|
+//! | 64 | fix | u64: state to take over, set by a signal handler that interrupted an append, or 0 |
+//! | 72 | last time | u64: the clock in full at the last time stamp |
+//! | 80 | process id, thread id | 2 x u32 |
+//! | 88 | status, reserved | 2 x u32, [`Status`] |
+//! | 96 | thread name | 32 bytes, UTF-8, zero-filled |
+
+use core::fmt;
+
+/// First bytes of every ring. Not text, so that no string of a program looks like it.
+pub const MAGIC: [u8; 8] = [0x7E, b'x', b'H', b'i', b's', b't', 0xA7, 0x1D];
+/// Tells the byte order of a ring.
+pub const BYTE_ORDER_MARK: u32 = 0x0A0B_0C0D;
+/// Version of the layout on this page.
+pub const LAYOUT_VERSION: u8 = 1;
+/// Length of the header of a bare-metal ring.
+pub const BARE_HEADER_LEN: usize = 64;
+/// Length of the header of a hosted ring.
+pub const HOSTED_HEADER_LEN: usize = 128;
+/// Bytes of the thread name in a hosted header.
+pub const NAME_LEN: usize = 32;
+/// Smallest ring.
+pub const MIN_SIZE: u32 = 64;
+/// Largest ring.
+pub const MAX_SIZE: u32 = 1 << 31;
+/// Bit in `open` that says an append is under way.
+pub const OPEN: u64 = 1 << 55;
+/// Flag: the program asked for time stamps only once there was a second thread.
+pub const FLAG_TIME_AUTO: u8 = 1;
+
+/// The two facts in the state word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct State(pub u64);
+
+impl State {
+    const HEAD_MASK: u64 = (1 << 48) - 1;
+
+    /// Bytes ever written.
+    #[inline]
+    pub const fn head(self) -> u64 {
+        self.0 & State::HEAD_MASK
+    }
+
+    /// Sequence number of the last frame written (0 before the first).
+    #[inline]
+    pub const fn seq(self) -> u8 {
+        (self.0 >> 56) as u8
+    }
+
+    /// The state after one more frame of `len` bytes.
+    #[inline]
+    #[must_use]
+    pub const fn after(self, len: usize) -> State {
+        let head = (self.0 + len as u64) & State::HEAD_MASK;
+        State(((self.0 >> 56).wrapping_add(1) << 56) | head)
+    }
+}
+
+/// Where the owner of a hosted ring stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Status {
+    /// The thread runs, or its process died without a word.
+    #[default]
+    Live,
+    /// The thread ended.
+    Ended,
+    /// The process ended through `exit` or by returning from `main`.
+    Exited,
+    /// The thread panicked.
+    Panicked,
+    /// A fatal signal ended the process in this thread.
+    Killed,
+}
+
+impl Status {
+    /// The number in the header.
+    pub const fn code(self) -> u32 {
+        match self {
+            Status::Live => 1,
+            Status::Ended => 2,
+            Status::Exited => 3,
+            Status::Panicked => 4,
+            Status::Killed => 5,
+        }
+    }
+
+    const fn from_code(code: u32) -> Status {
+        match code {
+            2 => Status::Ended,
+            3 => Status::Exited,
+            4 => Status::Panicked,
+            5 => Status::Killed,
+            _ => Status::Live,
+        }
+    }
+}
+
+/// Why bytes that start with the magic are no ring header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    /// Fewer bytes than a header has.
+    Cut {
+        /// Bytes there.
+        present: usize,
+    },
+    /// The byte-order mark is neither way round.
+    ByteOrder(u32),
+    /// A layout of another version.
+    Version(u8),
+    /// The check word does not fit: stale, overwritten or never a header.
+    Check,
+    /// Lengths that no recorder writes.
+    Size {
+        /// Header length found.
+        header_len: u16,
+        /// Ring size found.
+        size: u32,
+    },
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HeaderError::Cut { present } => write!(f, "header cut off after {present} bytes"),
+            HeaderError::ByteOrder(mark) => write!(f, "byte-order mark 0x{mark:08X} is neither way round"),
+            HeaderError::Version(version) => {
+                write!(f, "ring layout version {version} (this tool reads {LAYOUT_VERSION}); update xhist")
+            }
+            HeaderError::Check => f.write_str("header check word does not fit (overwritten or stale)"),
+            HeaderError::Size { header_len, size } => {
+                write!(f, "absurd sizes (header {header_len} bytes, ring {size} bytes)")
+            }
+        }
+    }
+}
+
+impl core::error::Error for HeaderError {}
+
+/// A ring header, read from an image.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// The image is of a machine of the other byte order.
+    pub swapped: bool,
+    /// Bytes of the time stamp of statements: 0 or 4.
+    pub time_width: u8,
+    /// Id of the first of xhist's records.
+    pub record_base: u8,
+    /// Flags, see [`FLAG_TIME_AUTO`].
+    pub flags: u8,
+    /// Bytes of header before the frames.
+    pub header_len: usize,
+    /// Bytes of ring.
+    pub size: usize,
+    /// Hash of the map of this build; 0 = not known.
+    pub map_hash: u64,
+    /// Ticks of the clock a second; 0 = not known.
+    pub clock_hz: u32,
+    /// State word; [`Header::newest`] is what to read up to.
+    pub state: State,
+    /// Append under way, see the layout.
+    pub open: u64,
+    /// Statement and time of that append.
+    pub intent: u64,
+    /// State that a nested append left; 0 = none.
+    pub fix: u64,
+    /// The clock in full at the last time stamp; 0 = not known.
+    pub last_time: u64,
+    /// Process id; 0 = not known.
+    pub pid: u32,
+    /// Thread id; 0 = not known.
+    pub tid: u32,
+    /// Where the owner stands.
+    pub status: Status,
+    name: [u8; NAME_LEN],
+}
+
+impl Header {
+    /// Reads the header at the start of `image`.
+    ///
+    /// # Errors
+    /// [`HeaderError`] says why the bytes are no header.
+    pub fn parse(image: &[u8]) -> Result<Header, HeaderError> {
+        let bytes = image.get(..BARE_HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
+        let mark = u32::from_le_bytes(array(bytes, 8));
+        let big = match mark {
+            BYTE_ORDER_MARK => false,
+            other if other == BYTE_ORDER_MARK.swap_bytes() => true,
+            other => return Err(HeaderError::ByteOrder(other)),
+        };
+        let raw = Raw { bytes, big };
+        let [version, time_width, record_base, flags] = array(bytes, 12);
+        if version != LAYOUT_VERSION {
+            return Err(HeaderError::Version(version));
+        }
+        if raw.u32(36) != check_word([raw.u32(8), raw.u32(12), raw.u32(16), raw.u32(20)]) {
+            return Err(HeaderError::Check);
+        }
+        let (header_len, size) = (raw.u16(16), raw.u32(20));
+        let known_len = [BARE_HEADER_LEN, HOSTED_HEADER_LEN].contains(&usize::from(header_len));
+        if !known_len || !is_valid_size(size) {
+            return Err(HeaderError::Size { header_len, size });
+        }
+        let mut header = Header {
+            swapped: big != cfg!(target_endian = "big"),
+            time_width,
+            record_base,
+            flags,
+            header_len: usize::from(header_len),
+            size: size as usize,
+            map_hash: raw.u64(24),
+            clock_hz: raw.u32(32),
+            state: State(raw.u64(40)),
+            open: raw.u64(48),
+            intent: raw.u64(56),
+            fix: 0,
+            last_time: 0,
+            pid: 0,
+            tid: 0,
+            status: Status::Live,
+            name: [0; NAME_LEN],
+        };
+        if header.header_len == HOSTED_HEADER_LEN {
+            header.read_hosted(image, big)?;
+        }
+        Ok(header)
+    }
+
+    fn read_hosted(&mut self, image: &[u8], big: bool) -> Result<(), HeaderError> {
+        let bytes = image.get(..HOSTED_HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
+        let raw = Raw { bytes, big };
+        self.fix = raw.u64(64);
+        self.last_time = raw.u64(72);
+        self.pid = raw.u32(80);
+        self.tid = raw.u32(84);
+        self.status = Status::from_code(raw.u32(88));
+        self.name = array(bytes, 96);
+        Ok(())
+    }
+
+    /// Name of the thread, where it has one.
+    pub fn thread_name(&self) -> Option<&str> {
+        let end = self.name.iter().position(|byte| *byte == 0).unwrap_or(NAME_LEN);
+        let name = &self.name[..end];
+        let name = match core::str::from_utf8(name) {
+            Ok(name) => name,
+            // The recorder cuts a long name anywhere, perhaps inside a character.
+            Err(error) => core::str::from_utf8(&name[..error.valid_up_to()]).unwrap_or(""),
+        };
+        (!name.is_empty()).then_some(name)
+    }
+
+    /// The state to read up to: what a nested append left, else what the last append left.
+    pub const fn newest(&self) -> State {
+        if self.fix != 0 { State(self.fix) } else { self.state }
+    }
+
+    /// Statement word and time of an append that was under way and had not yet been committed.
+    pub const fn pending(&self) -> Option<(u32, u32)> {
+        if self.fix == 0 && self.open == self.state.0 | OPEN {
+            Some((self.intent as u32, (self.intent >> 32) as u32))
+        } else {
+            None
+        }
+    }
+}
+
+/// Whether a recorder may have made a ring of this size.
+pub const fn is_valid_size(size: u32) -> bool {
+    size.is_power_of_two() && size >= MIN_SIZE && size <= MAX_SIZE
+}
+
+/// The check word over the four words at offset 8.
+pub const fn check_word(words: [u32; 4]) -> u32 {
+    let mut check = 0x811C_9DC5u32;
+    let mut index = 0;
+    while index < words.len() {
+        check = (check ^ words[index]).wrapping_mul(0x0100_0193);
+        check ^= check >> 15;
+        index += 1;
+    }
+    check
+}
+
+/// Bytes in the byte order of the target.
+struct Raw<'a> {
+    bytes: &'a [u8],
+    big: bool,
+}
+
+impl Raw<'_> {
+    fn u16(&self, at: usize) -> u16 {
+        let bytes = array(self.bytes, at);
+        if self.big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
+    }
+
+    fn u32(&self, at: usize) -> u32 {
+        let bytes = array(self.bytes, at);
+        if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+    }
+
+    fn u64(&self, at: usize) -> u64 {
+        let bytes = array(self.bytes, at);
+        if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
+    }
+}
+
+/// `N` bytes at `at`; zeros where there are none, so that it cannot panic.
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
+}

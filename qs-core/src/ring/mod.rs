@@ -1,0 +1,13 @@
+//! The ring as it lies in memory: a header that can be found by scanning, then frames.
+//!
+//! [`Header`] is the layout, [`find`] scans an image for headers, [`Reader`] yields the
+//! records of one ring from oldest to newest. Everything here reads plain bytes, so it works
+//! alike on a live ring, a file, a core and a dump of a machine of the other byte order.
+
+mod find;
+mod header;
+mod reader;
+
+pub use find::{Found, find};
+pub use header::*;
+pub use reader::{Item, Reader};

@@ -1,0 +1,67 @@
+//! The bare-metal recorder: one ring in a static, a critical section around each append.
+
+use core::cell::UnsafeCell;
+
+use qs_core::ring::BARE_HEADER_LEN;
+
+use crate::ring::{Header, Ring};
+
+/// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
+pub const RING_SIZE: usize = crate::size::compiled(4096) as usize;
+
+#[repr(C, align(8))]
+struct Memory {
+    header: UnsafeCell<[u8; BARE_HEADER_LEN]>,
+    data: UnsafeCell<[u8; RING_SIZE]>,
+}
+
+// SAFETY: only touched inside a critical section.
+unsafe impl Sync for Memory {}
+
+/// The ring, for debuggers: `dump binary value dump.bin XHIST_RING`. Zeros until the first
+/// statement lays it out, so that it takes no room in flash.
+#[unsafe(no_mangle)]
+static XHIST_RING: Memory =
+    Memory { header: UnsafeCell::new([0; BARE_HEADER_LEN]), data: UnsafeCell::new([0; RING_SIZE]) };
+
+/// The ring, laid out. The caller holds a critical section.
+fn ring() -> (Ring, *mut Header) {
+    let header = (&raw const XHIST_RING).cast_mut().cast::<Header>();
+    // SAFETY: the memory is a header and `RING_SIZE` bytes, all inside `UnsafeCell`s; the critical
+    // section makes this the only reference.
+    unsafe {
+        if !(*header).is_laid_out() {
+            (*header).init(BARE_HEADER_LEN, RING_SIZE as u32, 0, 0);
+        }
+        (Ring::new(header), header)
+    }
+}
+
+/// Records that the statement `word` (file id and line) is about to run.
+#[inline(never)]
+pub fn record(word: u32) {
+    critical_section::with(|_| ring().0.append_alone(word, None));
+}
+
+/// Which map this program was instrumented with.
+pub(crate) fn set_map_hash(hash: u64) {
+    // SAFETY: the critical section makes this the only reference.
+    critical_section::with(|_| unsafe { (*ring().1).map_hash.store(hash) });
+}
+
+/// Calls `sink` with the bytes of the ring, header first, in pieces copied inside short critical
+/// sections, so that a slow link does not keep interrupts off.
+pub fn export(mut sink: impl FnMut(&[u8])) {
+    const PIECE: usize = 64;
+    let mut piece = [0; PIECE];
+    for start in (0..BARE_HEADER_LEN + RING_SIZE).step_by(PIECE) {
+        critical_section::with(|_| {
+            let (_, header) = ring();
+            // SAFETY: header and ring are a multiple of the piece, and this is the only reference.
+            unsafe {
+                core::ptr::copy_nonoverlapping(header.cast::<u8>().add(start), piece.as_mut_ptr(), PIECE)
+            };
+        });
+        sink(&piece);
+    }
+}

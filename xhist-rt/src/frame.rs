@@ -1,0 +1,127 @@
+//! Builds the frame of a statement with a few word operations where no byte needs an escape
+//! (95 of 100 frames), else through `qs_core`. It knows no ring.
+
+use qs_core::frame::FLAG;
+#[cfg(feature = "std")]
+use qs_core::record::EventKind;
+use qs_core::record::{RECORD_BASE, Statement, ids};
+
+/// Longest frame built here: an event with every byte escaped.
+pub(crate) const MAX_LEN: usize = 40;
+
+/// The bytes of one frame; those behind `len` are zero.
+pub(crate) struct FrameBytes {
+    pub(crate) bytes: [u8; MAX_LEN],
+    pub(crate) len: usize,
+}
+
+impl FrameBytes {
+    /// The frame of a statement, with the low half of the clock when there is one.
+    #[inline(always)]
+    pub(crate) fn statement(seq: u8, word: u32, time: Option<u32>) -> FrameBytes {
+        match time {
+            None => untimed(seq, word),
+            Some(time) => timed(seq, word, time),
+        }
+        .unwrap_or_else(|| escaped(seq, word, time))
+    }
+
+    /// The frame of an event.
+    #[cfg(feature = "std")]
+    pub(crate) fn event(seq: u8, kind: EventKind, time: u32, value: u64) -> FrameBytes {
+        collect(|sink| kind.emit(seq, RECORD_BASE, time, value, sink))
+    }
+}
+
+/// `seq, id, line, line, file, file, checksum, flag`: one word.
+#[inline(always)]
+fn untimed(seq: u8, word: u32) -> Option<FrameBytes> {
+    let body = u64::from(seq) | u64::from(RECORD_BASE + ids::STATEMENT) << 8 | u64::from(word) << 16;
+    let body = body | u64::from(!sum(body)) << 48;
+    if needs_escape(body) {
+        return None;
+    }
+    let mut bytes = [0; MAX_LEN];
+    bytes[..8].copy_from_slice(&(body | u64::from(FLAG) << 56).to_le_bytes());
+    Some(FrameBytes { bytes, len: 8 })
+}
+
+/// `seq, id, time x 4, 03, file | file, 03, line, line, checksum, flag`: two words.
+#[inline(always)]
+fn timed(seq: u8, word: u32, time: u32) -> Option<FrameBytes> {
+    const FORMAT_U16: u64 = 0x03;
+    let (file, line) = (u64::from(word >> 16), u64::from(word as u16));
+    let first = u64::from(seq)
+        | u64::from(RECORD_BASE + ids::STATEMENT_TIMED) << 8
+        | u64::from(time) << 16
+        | FORMAT_U16 << 48
+        | file << 56;
+    let second = file >> 8 | FORMAT_U16 << 8 | line << 16;
+    let second = second | u64::from(!sum(first).wrapping_add(sum(second))) << 32;
+    if needs_escape(first) || needs_escape(second) {
+        return None;
+    }
+    let mut bytes = [0; MAX_LEN];
+    bytes[..8].copy_from_slice(&first.to_le_bytes());
+    bytes[8..16].copy_from_slice(&(second | u64::from(FLAG) << 40).to_le_bytes());
+    Some(FrameBytes { bytes, len: 14 })
+}
+
+#[cold]
+#[inline(never)]
+fn escaped(seq: u8, word: u32, time: Option<u32>) -> FrameBytes {
+    collect(|sink| Statement::from_word(word).emit(seq, RECORD_BASE, time, sink))
+}
+
+fn collect(emit: impl FnOnce(&mut dyn FnMut(u8))) -> FrameBytes {
+    let mut frame = FrameBytes { bytes: [0; MAX_LEN], len: 0 };
+    emit(&mut |byte| {
+        if let Some(slot) = frame.bytes.get_mut(frame.len) {
+            *slot = byte;
+            frame.len += 1;
+        }
+    });
+    frame
+}
+
+/// Sum of the eight bytes, modulo 256.
+#[inline(always)]
+const fn sum(word: u64) -> u8 {
+    const EVEN: u64 = 0x00FF_00FF_00FF_00FF;
+    let pairs = (word & EVEN) + (word >> 8 & EVEN);
+    (pairs.wrapping_mul(0x0001_0001_0001_0001) >> 48) as u8
+}
+
+/// Whether any of the eight bytes is a flag or an escape.
+#[inline(always)]
+const fn needs_escape(word: u64) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const fn has_zero(word: u64) -> u64 {
+        word.wrapping_sub(ONES) & !word & (ONES << 7)
+    }
+    has_zero(word ^ (ONES * 0x7D)) | has_zero(word ^ (ONES * 0x7E)) != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn word_frames_are_the_frames_of_qs_core(seq: u8, word: u32, time: Option<u32>) {
+            let fast = FrameBytes::statement(seq, word, time);
+            let slow = escaped(seq, word, time);
+            prop_assert_eq!(&fast.bytes[..fast.len], &slow.bytes[..slow.len]);
+        }
+    }
+
+    #[cfg(feature = "std")]
+    #[test]
+    fn the_longest_frame_fits() {
+        let frame =
+            FrameBytes::event(0x7E, EventKind::Unknown(0x7D), 0x7E7E_7E7E, u64::from_le_bytes([0x7D; 8]));
+        assert!(frame.len < MAX_LEN, "{}", frame.len);
+        assert_eq!(frame.bytes[frame.len - 1], FLAG);
+    }
+}

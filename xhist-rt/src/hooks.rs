@@ -1,0 +1,60 @@
+//! All that inserted code calls. Each name is a shape that `xhist-instrument` knows how to remove.
+//!
+//! Safe, constant arguments, nothing returned, never unwinding: an inserted call cannot change
+//! what a program means.
+
+/// A statement in line `line` of file `file` is about to run.
+#[inline(always)]
+pub fn s(file: u16, line: u16) {
+    #[cfg(feature = "trace")]
+    crate::recorder::record(qs_core::record::Statement { file, line }.to_word());
+    #[cfg(not(feature = "trace"))]
+    let _ = (file, line);
+}
+
+/// As [`s`]: an arm or a closure body that was wrapped in a block.
+#[inline(always)]
+pub fn a(file: u16, line: u16) {
+    s(file, line);
+}
+
+/// As [`s`]: the same with the expression in parentheses.
+#[inline(always)]
+pub fn p(file: u16, line: u16) {
+    s(file, line);
+}
+
+/// As [`s`]: a statement whose attributes were carried onto the call.
+#[inline(always)]
+pub fn c(file: u16, line: u16) {
+    s(file, line);
+}
+
+/// The map that the program was instrumented with has this hash.
+#[inline(always)]
+pub fn m(hash: u64) {
+    #[cfg(feature = "trace")]
+    crate::recorder::set_map_hash(hash);
+    #[cfg(not(feature = "trace"))]
+    let _ = hash;
+}
+
+/// [`m`](fn@m) with the hash that `cargo xhist` gives the compiler in `XHIST_MAP_HASH`.
+#[macro_export]
+macro_rules! m {
+    () => {
+        $crate::m(const { $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) })
+    };
+}
+
+/// The number that [`m!`] reads; 0 for none or for what is not a number.
+#[doc(hidden)]
+pub const fn hash_from_hex(text: Option<&str>) -> u64 {
+    match text {
+        None => 0,
+        Some(text) => match u64::from_str_radix(text, 16) {
+            Ok(hash) => hash,
+            Err(_) => 0,
+        },
+    }
+}

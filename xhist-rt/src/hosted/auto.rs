@@ -1,0 +1,16 @@
+//! Start before `main`, for programs that know nothing of the recorder (`cargo xhist`).
+//!
+//! No signal is taken and nothing is printed unless `XHIST_PANIC` asks for it: the program must
+//! behave as it does without us.
+
+use super::init::Init;
+
+extern "C" fn start() {
+    Init::new().no_signal().panic_lines(0).install();
+}
+
+/// The loader calls what stands in this section before `main`.
+#[used]
+#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
+#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
+static START: extern "C" fn() = start;

@@ -1,0 +1,250 @@
+//! What the environment asks of the recorder. Read once, without allocating, because the first
+//! statement of a program may run inside its allocator.
+
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+
+use qs_core::ring::{MAX_SIZE, MIN_SIZE};
+
+use super::sys::{self, RingFile};
+
+/// `XHIST`: `off` records nothing.
+const SWITCH: &CStr = c"XHIST";
+/// `XHIST_SIZE`: bytes of each ring.
+const SIZE: &CStr = c"XHIST_SIZE";
+/// `XHIST_FILE`: keep the rings in this file; `%p` is the process id, `%e` the program's name.
+const FILE: &CStr = c"XHIST_FILE";
+/// `XHIST_TIME`: `on`, `off`, or by default time stamps once there is a second thread.
+const TIME: &CStr = c"XHIST_TIME";
+/// `XHIST_MAP_HASH`: hash of the map, for programs without an instrumented `main`.
+const MAP_HASH: &CStr = c"XHIST_MAP_HASH";
+
+/// Ring size when the environment gives none; `XHIST_RING_SIZE` when compiling changes it.
+const DEFAULT_SIZE: u32 = 256 * 1024;
+
+/// Longest path of a ring file.
+const PATH_LEN: usize = 1024;
+
+/// When statements carry time stamps.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Time {
+    Auto,
+    On,
+    Off,
+}
+
+/// What the environment asks for.
+#[derive(Clone, Copy)]
+pub(crate) struct Config {
+    pub(crate) on: bool,
+    pub(crate) size: u32,
+    pub(crate) time: Time,
+    pub(crate) map_hash: u64,
+}
+
+const UNREAD: u8 = 0;
+const READING: u8 = 1;
+const READ: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(UNREAD);
+static SIZE_BYTES: AtomicU32 = AtomicU32::new(0);
+static TIME_MODE: AtomicU8 = AtomicU8::new(0);
+static ENVIRONMENT_HASH: AtomicU64 = AtomicU64::new(0);
+
+impl Config {
+    /// The configuration, read from the environment at the first call. `None` only inside a
+    /// signal handler that interrupted that call.
+    pub(crate) fn get() -> Option<Config> {
+        match STATE.compare_exchange(UNREAD, READING, Ordering::Acquire, Ordering::Acquire) {
+            Ok(_) => {
+                let config = Config::from_environment();
+                SIZE_BYTES.store(config.size, Ordering::Relaxed);
+                TIME_MODE.store(config.time as u8 | u8::from(config.on) << 7, Ordering::Relaxed);
+                ENVIRONMENT_HASH.store(config.map_hash, Ordering::Relaxed);
+                if let Some(pattern) = sys::getenv(FILE).filter(|path| config.on && !path.is_empty()) {
+                    file::open(pattern);
+                }
+                STATE.store(READ, Ordering::Release);
+                Some(config)
+            }
+            Err(READ) => {
+                let mode = TIME_MODE.load(Ordering::Relaxed);
+                let time = [Time::Auto, Time::On, Time::Off][usize::from(mode & 3).min(2)];
+                let map_hash = ENVIRONMENT_HASH.load(Ordering::Relaxed);
+                Some(Config { on: mode >> 7 != 0, size: SIZE_BYTES.load(Ordering::Relaxed), time, map_hash })
+            }
+            Err(_) => None,
+        }
+    }
+
+    fn from_environment() -> Config {
+        let text = |name| sys::getenv(name).and_then(|value| core::str::from_utf8(value).ok());
+        Config {
+            on: !matches!(text(SWITCH), Some("off" | "0")),
+            size: text(SIZE).and_then(parse_size).unwrap_or(COMPILED_SIZE),
+            time: match text(TIME) {
+                Some("on" | "1") => Time::On,
+                Some("off" | "0") => Time::Off,
+                _ => Time::Auto,
+            },
+            map_hash: text(MAP_HASH).and_then(|hash| u64::from_str_radix(hash, 16).ok()).unwrap_or(0),
+        }
+    }
+}
+
+const COMPILED_SIZE: u32 = crate::size::compiled(DEFAULT_SIZE);
+
+/// Bytes, or with a suffix `k`, `m`, `g`; rounded up to what a ring can be.
+fn parse_size(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'k' | b'K' => (&text[..text.len() - 1], 10),
+        b'm' | b'M' => (&text[..text.len() - 1], 20),
+        b'g' | b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    Some(bytes.clamp(u64::from(MIN_SIZE), u64::from(MAX_SIZE)).next_power_of_two() as u32)
+}
+
+/// The file that rings are kept in.
+pub(crate) mod file {
+    use core::sync::atomic::AtomicI32;
+
+    use super::*;
+
+    static FD: AtomicI32 = AtomicI32::new(-1);
+    static DEVICE: AtomicU64 = AtomicU64::new(0);
+    static INODE: AtomicU64 = AtomicU64::new(0);
+
+    /// The file, if there is one and it could be opened.
+    pub(crate) fn get() -> Option<RingFile> {
+        let fd = FD.load(Ordering::Acquire);
+        (fd >= 0).then(|| RingFile {
+            fd,
+            device: DEVICE.load(Ordering::Relaxed),
+            inode: INODE.load(Ordering::Relaxed),
+        })
+    }
+
+    /// Opens the file that `pattern` names; one beside it where another process holds that one.
+    pub(crate) fn open(pattern: &[u8]) -> bool {
+        let mut path = Path::new();
+        path.expand(pattern);
+        let file = RingFile::create(path.as_c_str()).or_else(|| {
+            path.push(b".");
+            path.push_number(sys::pid());
+            RingFile::create(path.as_c_str())
+        });
+        let Some(file) = file else { return false };
+        DEVICE.store(file.device, Ordering::Relaxed);
+        INODE.store(file.inode, Ordering::Relaxed);
+        FD.store(file.fd, Ordering::Release);
+        true
+    }
+
+    /// In a forked child: the parent's file stays the parent's.
+    pub(crate) fn reopen_in_child() {
+        if FD.swap(-1, Ordering::AcqRel) >= 0
+            && let Some(pattern) = sys::getenv(FILE)
+        {
+            open(pattern);
+        }
+    }
+
+    /// A C string on the stack.
+    struct Path {
+        bytes: [u8; PATH_LEN],
+        len: usize,
+    }
+
+    impl Path {
+        fn new() -> Path {
+            Path { bytes: [0; PATH_LEN], len: 0 }
+        }
+
+        fn push(&mut self, bytes: &[u8]) {
+            let room = PATH_LEN - 1 - self.len;
+            let bytes = &bytes[..bytes.len().min(room)];
+            self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+            self.len += bytes.len();
+        }
+
+        fn push_number(&mut self, number: u32) {
+            let mut digits = [0; 10];
+            let mut at = digits.len();
+            let mut rest = number;
+            loop {
+                at -= 1;
+                digits[at] = b'0' + (rest % 10) as u8;
+                rest /= 10;
+                if rest == 0 {
+                    break;
+                }
+            }
+            self.push(&digits[at..]);
+        }
+
+        /// Fills in `%p` and `%e`, and any other `%x` as it stands.
+        fn expand(&mut self, pattern: &[u8]) {
+            let mut rest = pattern;
+            while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
+                self.push(&rest[..at]);
+                match rest.get(at + 1) {
+                    Some(b'p') => self.push_number(sys::pid()),
+                    Some(b'e') => {
+                        let mut name = [0; 256];
+                        let len = sys::program_name(&mut name);
+                        self.push(&name[..len]);
+                    }
+                    Some(other) => self.push(&[b'%', *other]),
+                    None => self.push(b"%"),
+                }
+                rest = rest.get(at + 2..).unwrap_or(&[]);
+            }
+            self.push(rest);
+        }
+
+        fn as_c_str(&self) -> &CStr {
+            CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
+        }
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn patterns_name_the_process() {
+            let mut path = Path::new();
+            path.expand(b"/tmp/%e-%p-%q%");
+            let text = path.as_c_str().to_str().expect("UTF-8").to_owned();
+            assert!(text.starts_with("/tmp/xhist_rt-"), "{text}");
+            assert!(text.ends_with(&format!("-{}-%q%", std::process::id())), "{text}");
+        }
+
+        #[test]
+        fn a_long_pattern_is_cut() {
+            let mut path = Path::new();
+            path.expand(&[b'a'; 5000]);
+            assert_eq!(path.as_c_str().count_bytes(), PATH_LEN - 1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_rounded_up_to_what_a_ring_can_be() {
+        assert_eq!(parse_size("65536"), Some(65536));
+        assert_eq!(parse_size("1000"), Some(1024));
+        assert_eq!(parse_size("64k"), Some(65536));
+        assert_eq!(parse_size("1"), Some(MIN_SIZE));
+        assert_eq!(parse_size("9g"), Some(MAX_SIZE));
+        assert_eq!(parse_size("99999999999999999999g"), None);
+        assert_eq!(parse_size("many"), None);
+        assert_eq!(parse_size(""), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! What a program sets up on top of recording: panic hook, exit handler, signal, file.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{export, panic, sys, threads};
+
+/// Lines of history that the panic hook prints.
+const PANIC_LINES: usize = 16;
+
+/// Sets up the recorder; [`init`] does it with the defaults.
+///
+/// ```
+/// let fd = 2; // standard error
+/// xhist_rt::xhist_logdev(fd);
+/// xhist_rt::Init::new().no_signal().panic_lines(30).install();
+/// ```
+#[derive(Clone, Debug)]
+#[must_use = "nothing is set up before `install`"]
+pub struct Init {
+    signal: Option<i32>,
+    panic_lines: usize,
+    file: Option<PathBuf>,
+}
+
+impl Default for Init {
+    fn default() -> Init {
+        Init::new()
+    }
+}
+
+impl Init {
+    /// The defaults: SIGUSR1, 16 lines under a panic, rings where the environment says.
+    pub fn new() -> Init {
+        Init { signal: Some(libc::SIGUSR1), panic_lines: PANIC_LINES, file: None }
+    }
+
+    /// Calls [`xhist_write`](super::xhist_write) at this signal.
+    pub fn signal(mut self, signal: i32) -> Init {
+        self.signal = Some(signal);
+        self
+    }
+
+    /// Leaves all signals alone.
+    pub fn no_signal(mut self) -> Init {
+        self.signal = None;
+        self
+    }
+
+    /// Prints this many statements under a panic message; 0 prints none. The environment
+    /// variable `XHIST_PANIC` has the last word.
+    pub fn panic_lines(mut self, lines: usize) -> Init {
+        self.panic_lines = lines;
+        self
+    }
+
+    /// Keeps the rings in this file, so that they outlive the process however it ends.
+    /// `XHIST_FILE` in the environment has the last word.
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Init {
+        self.file = Some(path.into());
+        self
+    }
+
+    /// Sets it all up. A second call changes the signal and the file, and installs nothing twice.
+    ///
+    /// Returns false when the file could not be opened (the rings stay in memory) or the signal
+    /// cannot be handled.
+    pub fn install(self) -> bool {
+        static INSTALLED: AtomicBool = AtomicBool::new(false);
+        let mut done = true;
+        if let Some(path) = self.file
+            && std::env::var_os("XHIST_FILE").is_none()
+        {
+            use std::os::unix::ffi::OsStrExt;
+            done = threads::move_to_file(path.as_os_str().as_bytes());
+        }
+        if let Some(signal) = self.signal {
+            done &= sys::on_signal(signal, export::on_signal);
+        }
+        if !INSTALLED.swap(true, Ordering::Relaxed) {
+            let lines = std::env::var("XHIST_PANIC").ok().and_then(|lines| lines.parse().ok());
+            panic::install(lines.unwrap_or(self.panic_lines));
+            sys::at_exit(export::on_exit);
+            sys::at_fork_in_child(threads::on_fork_in_child);
+        }
+        done
+    }
+}
+
+/// Installs the panic hook, the exit handler and SIGUSR1 with the defaults of [`Init`].
+pub fn init() {
+    Init::new().install();
+}

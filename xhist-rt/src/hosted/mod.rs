@@ -1,0 +1,24 @@
+//! The hosted recorder: one ring per thread, found through a table, kept in memory or in a file.
+//!
+//! [`record`] is the hot path. `threads` owns the rings, `config` reads the environment, `sys` is
+//! the operating system; `export`, `init` and `panic` are what a program may set up on top.
+
+mod config;
+#[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]
+mod export;
+mod init;
+mod names;
+mod panic;
+#[allow(unsafe_code)]
+mod sys;
+#[allow(unsafe_code)]
+mod threads;
+
+pub use export::{xhist_logdev, xhist_write};
+pub use init::{Init, init};
+pub use threads::record;
+pub(crate) use threads::set_map_hash;
+
+#[cfg(feature = "auto")]
+#[allow(unsafe_code, reason = "a static in a section of the loader's")]
+mod auto;

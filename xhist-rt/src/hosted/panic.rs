@@ -1,0 +1,59 @@
+//! The panic hook: notes the panic in the ring, and prints the last statements under the message.
+
+use std::panic::{set_hook, take_hook};
+
+use qs_core::record::{EventKind, Statement, XhistRecord};
+use qs_core::ring::{Header, Item, Reader, Status};
+
+use super::names::Names;
+use super::threads;
+
+/// Installs the hook behind the one that is there, which prints the message.
+pub(super) fn install(lines: usize) {
+    let previous = take_hook();
+    set_hook(Box::new(move |info| {
+        // Before the previous hook runs statements of its own.
+        let thread = std::thread::current();
+        threads::note(EventKind::Panic, 0, Status::Panicked, thread.name());
+        let history = if lines > 0 { threads::snapshot() } else { None };
+        previous(info);
+        if let Some(image) = history {
+            print(&last_statements(&image, lines));
+        }
+    }));
+}
+
+/// The last statements in the image of a ring, oldest first.
+fn last_statements(image: &[u8], lines: usize) -> Vec<Statement> {
+    let Ok(header) = Header::parse(image) else { return Vec::new() };
+    let mut reader = Reader::new(header, image);
+    let mut last = std::collections::VecDeque::with_capacity(lines);
+    while let Some(item) = reader.next() {
+        let statement = match item {
+            Item::Frame(frame) => match XhistRecord::parse(&frame, header.record_base) {
+                Some(XhistRecord::Statement { statement, .. }) => statement,
+                _ => continue,
+            },
+            Item::Pending(statement, _) => statement,
+            _ => continue,
+        };
+        if last.len() == lines {
+            last.pop_front();
+        }
+        last.push_back(statement);
+    }
+    last.into()
+}
+
+/// Prints as the default hook does, so that the test harness captures it with the message.
+fn print(statements: &[Statement]) {
+    if statements.is_empty() {
+        return;
+    }
+    let names = Names::load();
+    let mut text = String::from("last statements before the panic (xhist, newest last):\n");
+    for (index, statement) in statements.iter().enumerate() {
+        text.push_str(&format!("{:>4}: {}\n", index + 1, names.show(*statement)));
+    }
+    eprint!("{text}");
+}

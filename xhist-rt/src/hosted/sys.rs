@@ -1,0 +1,259 @@
+//! Every call of the operating system and every processor instruction that the hosted recorder
+//! needs, each safe to call from a signal handler unless it says otherwise. One of the files
+//! that may be `unsafe`. It knows no ring.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::null_mut;
+
+/// An environment variable. The bytes stay valid until the program changes its environment.
+pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
+    // SAFETY: the name is a C string; `getenv` allocates nothing.
+    let value = unsafe { libc::getenv(name.as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: `getenv` gives a C string.
+    Some(unsafe { CStr::from_ptr(value) }.to_bytes())
+}
+
+/// Process id.
+pub(crate) fn pid() -> u32 {
+    // SAFETY: has no conditions.
+    unsafe { libc::getpid() as u32 }
+}
+
+/// Thread id, as `ps -L` and debuggers show it.
+pub(crate) fn tid() -> u32 {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: has no conditions.
+    return unsafe { libc::syscall(libc::SYS_gettid) as u32 };
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    // SAFETY: has no conditions.
+    return unsafe { libc::pthread_self() as usize as u32 };
+}
+
+/// The name that the kernel knows the thread by (15 characters at most on Linux).
+pub(crate) fn thread_name(name: &mut [u8]) {
+    // SAFETY: the buffer is as long as told; both kinds write a C string into it.
+    unsafe { libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast::<c_char>(), name.len()) };
+    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+    name[end..].fill(0);
+}
+
+/// A clock that is cheap to read: ticks of some constant rate, from some start.
+#[inline(always)]
+pub(crate) fn ticks() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction.
+    return unsafe { core::arch::x86_64::_rdtsc() } >> TICK_SHIFT;
+    #[cfg(target_arch = "aarch64")]
+    {
+        let ticks: u64;
+        // SAFETY: user programs may read the virtual counter; the instruction touches nothing else.
+        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
+        return ticks;
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return nanos();
+}
+
+/// Sixteen cycles a tick: 32 bits of ticks last for half a minute, a few nanoseconds each.
+#[cfg(target_arch = "x86_64")]
+const TICK_SHIFT: u32 = 4;
+
+/// Nanoseconds of the monotonic clock.
+pub(crate) fn nanos() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is writable.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// A file opened for rings; remembers which file its descriptor means.
+#[derive(Clone, Copy)]
+pub(crate) struct RingFile {
+    pub(crate) fd: c_int,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+impl RingFile {
+    /// Opens and empties the file, unless another process has its rings in it: then `None`.
+    pub(crate) fn create(path: &CStr) -> Option<RingFile> {
+        // SAFETY: the path is a C string; the descriptor is ours until the process ends.
+        unsafe {
+            let low = libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC, 0o644);
+            if low < 0 {
+                return None;
+            }
+            // Programs expect the low descriptors to be free, and some close them all.
+            let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 200);
+            let fd = if high < 0 { low } else { high };
+            if fd != low {
+                libc::close(low);
+            }
+            if libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) != 0 || libc::ftruncate(fd, 0) != 0 {
+                libc::close(fd);
+                return None;
+            }
+            let (device, inode) = identity(fd)?;
+            Some(RingFile { fd, device, inode })
+        }
+    }
+
+    /// Reserves and maps `len` bytes at `offset`. Reserving first means that a full disk is an
+    /// answer here, and not a fatal signal at some later statement.
+    pub(crate) fn map(self, offset: u64, len: usize) -> Option<*mut u8> {
+        // The program may have closed our descriptor and opened a file of its own in its place.
+        if identity(self.fd) != Some((self.device, self.inode)) {
+            return None;
+        }
+        // SAFETY: the descriptor is our file's; mapping it touches no memory that exists.
+        unsafe {
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            let failed = libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) != 0
+                && (errno() != libc::EOPNOTSUPP
+                    || libc::ftruncate(self.fd, (offset + len as u64) as libc::off_t) != 0);
+            #[cfg(not(any(target_os = "linux", target_os = "android")))]
+            let failed = libc::ftruncate(self.fd, (offset + len as u64) as libc::off_t) != 0;
+            if failed {
+                return None;
+            }
+            let flags = libc::MAP_SHARED;
+            let map = libc::mmap(
+                null_mut(),
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                flags,
+                self.fd,
+                offset as libc::off_t,
+            );
+            (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
+        }
+    }
+}
+
+fn identity(fd: c_int) -> Option<(u64, u64)> {
+    let mut stat = core::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: `stat` is writable, and read only after the call said that it was written.
+    unsafe {
+        (libc::fstat(fd, stat.as_mut_ptr()) == 0).then(|| {
+            let stat = stat.assume_init();
+            // The types differ from system to system.
+            #[allow(clippy::unnecessary_cast)]
+            (stat.st_dev as u64, stat.st_ino as u64)
+        })
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn errno() -> c_int {
+    // SAFETY: the location is always valid for the calling thread.
+    unsafe { *libc::__errno_location() }
+}
+
+/// Maps zeroed memory that lives until the process ends.
+pub(crate) fn map_anonymous(len: usize) -> Option<*mut u8> {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
+    // SAFETY: a new mapping touches no memory that exists.
+    let map = unsafe { libc::mmap(null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
+}
+
+/// Writes all bytes, through interruptions; gives up at an error.
+pub(crate) fn write_all(fd: c_int, bytes: *const u8, len: usize) -> bool {
+    let mut done = 0;
+    while done < len {
+        // SAFETY: the caller gives memory of `len` bytes; the kernel reads it as it changes.
+        let n = unsafe { libc::write(fd, bytes.add(done).cast::<c_void>(), len - done) };
+        if n > 0 {
+            done += n as usize;
+        } else if n == 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {
+            return false;
+        }
+    }
+    true
+}
+
+/// Runs a function with the program's `errno` as it was before.
+pub(crate) fn keeping_errno<T>(run: impl FnOnce() -> T) -> T {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let saved = errno();
+        let result = run();
+        // SAFETY: as in `errno`.
+        unsafe { *libc::__errno_location() = saved };
+        result
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    run()
+}
+
+/// Handles a signal. Not for use in a signal handler.
+pub(crate) fn on_signal(signal: c_int, handler: extern "C" fn(c_int)) -> bool {
+    // SAFETY: the action is fully initialised, and the handler keeps to async-signal-safe calls.
+    unsafe {
+        let mut action: libc::sigaction = core::mem::zeroed();
+        action.sa_sigaction = handler as *const () as usize;
+        action.sa_flags = libc::SA_RESTART;
+        libc::sigemptyset(&mut action.sa_mask);
+        libc::sigaction(signal, &action, null_mut()) == 0
+    }
+}
+
+/// Runs a function when the process exits. Not for use in a signal handler.
+pub(crate) fn at_exit(function: extern "C" fn()) -> bool {
+    // SAFETY: the function lives as long as the program.
+    unsafe { libc::atexit(function) == 0 }
+}
+
+/// Runs a function in every forked child. Not for use in a signal handler.
+pub(crate) fn at_fork_in_child(function: extern "C" fn()) {
+    // SAFETY: the function lives as long as the program and keeps to async-signal-safe calls.
+    unsafe {
+        libc::pthread_atfork(
+            None,
+            None,
+            Some(core::mem::transmute::<extern "C" fn(), unsafe extern "C" fn()>(function)),
+        )
+    };
+}
+
+/// Makes a key whose destructor runs when a thread that set it ends.
+pub(crate) fn thread_exit_key(destructor: extern "C" fn(*mut c_void)) -> Option<libc::pthread_key_t> {
+    let mut key = 0;
+    // SAFETY: `key` is writable.
+    let made = unsafe {
+        let destructor =
+            core::mem::transmute::<extern "C" fn(*mut c_void), unsafe extern "C" fn(*mut c_void)>(destructor);
+        libc::pthread_key_create(&mut key, Some(destructor)) == 0
+    };
+    made.then_some(key)
+}
+
+/// Sets a key of [`thread_exit_key`] in this thread.
+pub(crate) fn set_thread_exit_key(key: libc::pthread_key_t, value: *mut c_void) {
+    // SAFETY: the key exists.
+    unsafe { libc::pthread_setspecific(key, value) };
+}
+
+/// Name of the running program, the last part of its path.
+pub(crate) fn program_name(buffer: &mut [u8]) -> usize {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        // SAFETY: the buffer is as long as told.
+        let len = unsafe {
+            libc::readlink(c"/proc/self/exe".as_ptr(), buffer.as_mut_ptr().cast::<c_char>(), buffer.len())
+        };
+        let len = usize::try_from(len).unwrap_or(0);
+        let start = buffer[..len].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
+        buffer.copy_within(start..len, 0);
+        len - start
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let name = b"program";
+        buffer[..name.len()].copy_from_slice(name);
+        name.len()
+    }
+}

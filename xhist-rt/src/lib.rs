@@ -1,0 +1,41 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![deny(unsafe_code)]
+
+mod hooks;
+pub use hooks::{a, c, hash_from_hex, m, p, s};
+
+#[cfg(feature = "trace")]
+mod frame;
+#[cfg(feature = "trace")]
+#[allow(unsafe_code)]
+mod ring;
+#[cfg(feature = "trace")]
+mod size;
+#[cfg(feature = "trace")]
+mod sync;
+
+#[cfg(all(feature = "trace", feature = "std"))]
+mod hosted;
+#[cfg(all(feature = "trace", feature = "std"))]
+use hosted as recorder;
+#[cfg(all(feature = "trace", feature = "std"))]
+pub use hosted::{Init, init, xhist_logdev, xhist_write};
+
+#[cfg(all(feature = "trace", not(feature = "std")))]
+#[allow(unsafe_code)]
+mod bare;
+#[cfg(all(feature = "trace", not(feature = "std")))]
+use bare as recorder;
+#[cfg(all(feature = "trace", not(feature = "std")))]
+pub use bare::{RING_SIZE, export};
+
+#[cfg(not(feature = "trace"))]
+mod off;
+#[cfg(not(feature = "trace"))]
+pub use off::*;
+
+#[cfg(all(feature = "std", not(unix)))]
+compile_error!(
+    "the `std` feature of xhist-rt needs a Unix system; without it the bare-metal ring works anywhere"
+);

@@ -1,0 +1,60 @@
+//! Without the `trace` feature: the same names, doing nothing and compiled to nothing.
+
+/// Does nothing without the `trace` feature.
+#[inline(always)]
+pub fn init() {}
+
+/// Does nothing without the `trace` feature.
+#[inline(always)]
+pub extern "C" fn xhist_write() {}
+
+/// Does nothing without the `trace` feature.
+#[inline(always)]
+pub extern "C" fn xhist_logdev(_fd: core::ffi::c_int) {}
+
+/// Calls nothing without the `trace` feature.
+#[inline(always)]
+pub fn export(_sink: impl FnMut(&[u8])) {}
+
+/// Does nothing without the `trace` feature.
+#[derive(Clone, Debug, Default)]
+pub struct Init;
+
+impl Init {
+    /// Does nothing.
+    #[inline(always)]
+    pub fn new() -> Init {
+        Init
+    }
+
+    /// Does nothing.
+    #[inline(always)]
+    pub fn signal(self, _signal: i32) -> Init {
+        self
+    }
+
+    /// Does nothing.
+    #[inline(always)]
+    pub fn no_signal(self) -> Init {
+        self
+    }
+
+    /// Does nothing.
+    #[inline(always)]
+    pub fn panic_lines(self, _lines: usize) -> Init {
+        self
+    }
+
+    /// Does nothing.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub fn file(self, _path: impl Into<std::path::PathBuf>) -> Init {
+        self
+    }
+
+    /// Does nothing; true.
+    #[inline(always)]
+    pub fn install(self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,66 @@
+//! The one word type of the ring header: 64 bits that one thread writes and anybody may read.
+//!
+//! The only file that knows which atomics the target has. Orders are relaxed: a ring has one
+//! writing thread, and [`fence`] keeps the compiler from reordering its steps, which is all that
+//! a signal handler on the same thread, or a debugger, can notice.
+
+use core::sync::atomic::{Ordering, compiler_fence};
+
+/// Keeps the compiler from moving stores across this point. No instruction.
+#[inline(always)]
+pub(crate) fn fence() {
+    compiler_fence(Ordering::SeqCst);
+}
+
+#[cfg(target_has_atomic = "64")]
+mod word {
+    use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    /// See the module.
+    #[repr(transparent)]
+    pub(crate) struct Word(AtomicU64);
+
+    impl Word {
+        #[inline(always)]
+        pub(crate) fn load(&self) -> u64 {
+            self.0.load(Relaxed)
+        }
+
+        #[inline(always)]
+        pub(crate) fn store(&self, value: u64) {
+            self.0.store(value, Relaxed);
+        }
+
+        /// Stores `new` if the word is still `old`, also when a signal handler comes between.
+        #[cfg(feature = "std")]
+        pub(crate) fn replace(&self, old: u64, new: u64) -> bool {
+            self.0.compare_exchange(old, new, Relaxed, Relaxed).is_ok()
+        }
+    }
+}
+
+#[cfg(not(target_has_atomic = "64"))]
+mod word {
+    use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+    /// See the module. Two halves in the order of a native `u64`; writers hold a critical section.
+    #[repr(C, align(8))]
+    pub(crate) struct Word([AtomicU32; 2]);
+
+    const LOW: usize = if cfg!(target_endian = "big") { 1 } else { 0 };
+
+    impl Word {
+        #[inline(always)]
+        pub(crate) fn load(&self) -> u64 {
+            u64::from(self.0[1 - LOW].load(Relaxed)) << 32 | u64::from(self.0[LOW].load(Relaxed))
+        }
+
+        #[inline(always)]
+        pub(crate) fn store(&self, value: u64) {
+            self.0[LOW].store(value as u32, Relaxed);
+            self.0[1 - LOW].store((value >> 32) as u32, Relaxed);
+        }
+    }
+}
+
+pub(crate) use word::Word;
