@@ -274,9 +274,11 @@ impl Header {
     }
 
     /// Statement word and time of an append that was under way and had not yet been committed.
-    pub const fn pending(&self) -> Option<(u32, u32)> {
+    /// Time 0 stands for no time.
+    pub const fn pending(&self) -> Option<(u32, Option<u32>)> {
         if self.fix == 0 && self.open == self.state.0 | OPEN {
-            Some((self.intent as u32, (self.intent >> 32) as u32))
+            let time = (self.intent >> 32) as u32;
+            Some((self.intent as u32, if time == 0 { None } else { Some(time) }))
         } else {
             None
         }

@@ -9,7 +9,7 @@ use crate::record::Statement;
 use super::header::Header;
 
 /// Longest frame that an append under way may be writing over the oldest bytes.
-const OPEN_GUARD: u64 = 32;
+const OPEN_GUARD: u64 = 40;
 
 /// What a ring yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +137,6 @@ impl<'a> Reader<'a> {
                 Tail::Pending => {
                     self.tail = Tail::Done;
                     if let Some((word, time)) = self.header.pending() {
-                        let time = (self.header.time_width > 0).then_some(time);
                         return Some(Item::Pending(Statement::from_word(word), time));
                     }
                 }

@@ -152,6 +152,12 @@ fn errno() -> c_int {
     unsafe { *libc::__errno_location() }
 }
 
+/// Bytes that a mapping of a file must start at a multiple of.
+pub(crate) fn page_size() -> usize {
+    // SAFETY: has no conditions.
+    usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(65536).max(4096)
+}
+
 /// Maps zeroed memory that lives until the process ends.
 pub(crate) fn map_anonymous(len: usize) -> Option<*mut u8> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON;

@@ -161,10 +161,9 @@ fn ring_len(size: u32) -> usize {
 }
 
 fn map_ring(number: usize, size: u32) -> Option<*mut Header> {
-    // Whole pages on every system that is around, so that each ring can be mapped alone.
-    const PAGE: usize = 64 * 1024;
     let len = ring_len(size);
-    let stride = len.next_multiple_of(PAGE.min(len.next_power_of_two()).max(4096));
+    // Each ring is mapped by itself, so it starts a page.
+    let stride = len.next_multiple_of(sys::page_size());
     let memory = config::file::get()
         .and_then(|file| file.map((number * stride) as u64, len))
         .or_else(|| sys::map_anonymous(len))?;
@@ -322,6 +321,9 @@ pub(super) fn move_to_file(path: &[u8]) -> bool {
         return false;
     }
     let old = CURRENT.get();
+    if old.addr() <= OFF.addr() {
+        return true;
+    }
     let Some(slot) = SLOTS.iter().find(|slot| slot.header.load(Ordering::Relaxed) == old) else {
         return true;
     };

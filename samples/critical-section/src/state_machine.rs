@@ -1,0 +1,64 @@
+//! The practical example of the Xhist paper: a state machine that handles its own (synchronous)
+//! events and those of a timer (asynchronous), and counts both in a critical section.
+//!
+//! It runs well for a while, then it stops responding, and every time somewhere else. Nothing is
+//! left on any stack that could tell why: see its history.
+
+mod crit_section;
+mod event_handlers;
+mod watchdog;
+
+use std::hint::black_box;
+
+enum State {
+    Idle,
+    Working,
+    Waiting,
+}
+
+fn main() {
+    event_handlers::install();
+    watchdog::start();
+    println!("handling events ...");
+    let mut state = State::Idle;
+    loop {
+        state = step(state);
+    }
+}
+
+fn step(state: State) -> State {
+    match state {
+        State::Idle => {
+            event_handlers::request_event();
+            State::Working
+        }
+        State::Working => {
+            work();
+            State::Waiting
+        }
+        State::Waiting => {
+            event_handlers::wait_for_event();
+            crit_section::add(-1);
+            watchdog::event_handled();
+            State::Idle
+        }
+    }
+}
+
+/// Synchronous events: each is posted and taken at once.
+fn work() {
+    for _ in 0..3 {
+        crit_section::add(1);
+        compute();
+        crit_section::add(-1);
+        compute();
+    }
+}
+
+// xhist instrument FALSE
+fn compute() {
+    for i in 0..4_000 {
+        black_box(i);
+    }
+}
+// xhist instrument TRUE

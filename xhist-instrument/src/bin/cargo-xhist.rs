@@ -1,0 +1,14 @@
+//! `cargo xhist`, and under the name `xhist-rustc` the compiler wrapper that it hands to cargo.
+
+use std::process::ExitCode;
+
+#[cfg(unix)]
+fn main() -> ExitCode {
+    xhist_instrument::cargo::main(&std::env::args_os().collect::<Vec<_>>())
+}
+
+#[cfg(not(unix))]
+fn main() -> ExitCode {
+    eprintln!("error: cargo xhist needs a Unix system; `xhist-instrument` works anywhere");
+    ExitCode::from(101)
+}

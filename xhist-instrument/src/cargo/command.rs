@@ -1,0 +1,201 @@
+//! The command line: which cargo command, and the few of its options that matter to us.
+//! Everything is handed on to cargo as it was typed.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use super::error::Error;
+
+/// What is told for `--help`.
+pub(super) const HELP: &str = "\
+Runs a cargo command on instrumented sources; the sources themselves are not touched.
+
+Usage: cargo xhist <run|test|build|check|bench> [any options of that cargo command]
+
+After a crash, a panic or a failing test the last statements that ran are printed; the
+whole history is what `xhist-report` prints. Everything lies under target/xhist.
+
+Environment of the traced program:
+  XHIST_FILE=PATH    keep the rings in this file (%p: process id, %e: program name)
+  XHIST_SIZE=BYTES   size of each thread's ring (suffixes k, m, g)
+  XHIST_TIME=on|off  time stamps always or never; by default once there is a second thread
+  XHIST_PANIC=LINES  statements printed under a panic message
+  XHIST=off          record nothing
+";
+
+/// Which cargo command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Run,
+    Test,
+    Build,
+    Check,
+    Bench,
+}
+
+impl Verb {
+    fn parse(word: &OsStr) -> Option<Verb> {
+        Some(match word.to_str()? {
+            "run" | "r" => Verb::Run,
+            "test" | "t" => Verb::Test,
+            "build" | "b" => Verb::Build,
+            "check" | "c" => Verb::Check,
+            "bench" => Verb::Bench,
+            _ => return None,
+        })
+    }
+
+    /// Cargo's name of it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Verb::Run => "run",
+            Verb::Test => "test",
+            Verb::Build => "build",
+            Verb::Check => "check",
+            Verb::Bench => "bench",
+        }
+    }
+
+    /// Whether it runs what it built.
+    pub(super) fn runs(self) -> bool {
+        matches!(self, Verb::Run | Verb::Test | Verb::Bench)
+    }
+}
+
+/// A command line taken apart.
+#[derive(Clone, Debug)]
+pub(super) struct Command {
+    pub(super) verb: Verb,
+    /// Options of cargo, without `--target-dir`.
+    pub(super) cargo_args: Vec<OsString>,
+    /// `--` and what follows.
+    pub(super) program_args: Vec<OsString>,
+    pub(super) target_dir: Option<PathBuf>,
+}
+
+/// A command line: a command, or a wish for help or the version.
+#[derive(Clone, Debug)]
+pub(super) enum Parsed {
+    Command(Command),
+    Help,
+    Version,
+}
+
+/// Options that the steps before cargo must see too, those with a value.
+const SHARED_WITH_VALUE: [&str; 4] = ["--manifest-path", "--config", "--lockfile-path", "-Z"];
+/// And those without.
+const SHARED: [&str; 3] = ["--offline", "--locked", "--frozen"];
+
+impl Command {
+    /// Takes the arguments behind the program's name; cargo puts `xhist` first.
+    pub(super) fn parse(args: &[OsString]) -> Result<Parsed, Error> {
+        let args = args.strip_prefix(&[OsString::from("xhist")]).unwrap_or(args);
+        let Some(word) = args.first() else { return Ok(Parsed::Help) };
+        match word.to_str() {
+            Some("-h" | "--help" | "help") => return Ok(Parsed::Help),
+            Some("-V" | "--version") => return Ok(Parsed::Version),
+            _ => {}
+        }
+        let Some(verb) = Verb::parse(word) else {
+            let word = word.display();
+            return Err(Error::Usage(format!(
+                "`{word}` is not a command of cargo xhist; it has run, test, build, check and bench\n\nSee `cargo xhist --help`."
+            )));
+        };
+        let rest = &args[1..];
+        let end = rest.iter().position(|arg| arg == "--").unwrap_or(rest.len());
+        let (mut cargo_args, mut target_dir) = (Vec::new(), None);
+        let mut words = rest[..end].iter();
+        while let Some(arg) = words.next() {
+            if arg == "--target-dir" {
+                let value = words.next().ok_or_else(|| Error::Usage("`--target-dir` needs a directory".into()))?;
+                target_dir = Some(value.into());
+            } else if let Some(value) = value_after(arg, "--target-dir=") {
+                target_dir = Some(value.into());
+            } else {
+                cargo_args.push(arg.clone());
+            }
+        }
+        Ok(Parsed::Command(Command { verb, cargo_args, program_args: rest[end..].to_vec(), target_dir }))
+    }
+
+    /// The options that find the project and the registry: for `cargo metadata`.
+    pub(super) fn project_args(&self) -> Vec<OsString> {
+        self.pick(&SHARED_WITH_VALUE, &SHARED)
+    }
+
+    /// The options that decide for which machine code is made: for building the recorder.
+    pub(super) fn build_args(&self) -> Vec<OsString> {
+        let mut args = self.pick(&["--target", "--config", "-Z"], &["--offline"]);
+        // A recorder for a locked build may still fetch itself, but not when the network is barred.
+        if self.cargo_args.iter().any(|arg| arg == "--frozen") {
+            args.push("--offline".into());
+        }
+        args
+    }
+
+    fn pick(&self, with_value: &[&str], alone: &[&str]) -> Vec<OsString> {
+        let mut picked = Vec::new();
+        let mut words = self.cargo_args.iter();
+        while let Some(arg) = words.next() {
+            if alone.iter().any(|name| arg == name) {
+                picked.push(arg.clone());
+            } else if with_value.iter().any(|name| arg == name) {
+                picked.push(arg.clone());
+                picked.extend(words.next().cloned());
+            } else if with_value.iter().any(|name| joined_value(arg, name)) {
+                picked.push(arg.clone());
+            }
+        }
+        picked
+    }
+}
+
+/// `--name=value`, or `-Zvalue`.
+fn joined_value(arg: &OsStr, name: &str) -> bool {
+    let separator = if name.starts_with("--") { "=" } else { "" };
+    value_after(arg, &format!("{name}{separator}")).is_some_and(|value| !value.is_empty())
+}
+
+fn value_after(arg: &OsStr, prefix: &str) -> Option<OsString> {
+    arg.to_str()?.strip_prefix(prefix).map(OsString::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Command {
+        let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        match Command::parse(&args) {
+            Ok(Parsed::Command(command)) => command,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn words(args: &[OsString]) -> String {
+        args.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn options_are_handed_on_as_typed() {
+        let command = parse("xhist run --release -p a --target-dir t --bin=b -- --target-dir x");
+        assert_eq!(command.verb, Verb::Run);
+        assert_eq!(words(&command.cargo_args), "--release -p a --bin=b");
+        assert_eq!(words(&command.program_args), "-- --target-dir x");
+        assert_eq!(command.target_dir, Some("t".into()));
+    }
+
+    #[test]
+    fn the_steps_before_cargo_see_what_finds_the_project() {
+        let command = parse("t --manifest-path=a/Cargo.toml --locked --config k=1 --target thumbv7m-none-eabi -Zx");
+        assert_eq!(words(&command.project_args()), "--manifest-path=a/Cargo.toml --locked --config k=1 -Zx");
+        assert_eq!(words(&command.build_args()), "--config k=1 --target thumbv7m-none-eabi -Zx");
+    }
+
+    #[test]
+    fn other_commands_are_refused() {
+        assert!(matches!(Command::parse(&["xhist".into(), "doc".into()]), Err(Error::Usage(_))));
+        assert!(matches!(Command::parse(&["xhist".into()]), Ok(Parsed::Help)));
+    }
+}

@@ -1,0 +1,116 @@
+//! The shadow tree: instrumented copies of the reached files, links to everything else beside
+//! them, so that `include_str!("../x")` and `#[path]` find what they find in the user's tree.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::error::Error;
+use super::plan::{shadow_of, write_if_changed};
+
+/// Files to put into the shadow, by their path in the user's tree.
+pub(super) struct Shadow<'a> {
+    root: &'a Path,
+    /// Directories whose tree is mirrored down to the files: members and the workspace.
+    bases: Vec<PathBuf>,
+    /// Nothing of this is linked: it contains the shadow.
+    target_dir: &'a Path,
+}
+
+impl<'a> Shadow<'a> {
+    /// A shadow tree at `root` that mirrors `bases` where files of theirs are instrumented.
+    pub(super) fn new(root: &'a Path, bases: Vec<PathBuf>, target_dir: &'a Path) -> Shadow<'a> {
+        Shadow { root, bases, target_dir }
+    }
+
+    /// Writes one instrumented file. Links come later, in [`Shadow::link`].
+    pub(super) fn write(&self, path: &Path, text: &[u8]) -> Result<(), Error> {
+        self.make_dirs(path)?;
+        write_if_changed(&shadow_of(self.root, path), text)
+    }
+
+    /// Links what stands beside the `written` files on the way up to their base, and `data` files
+    /// that lie elsewhere; removes what is there no longer.
+    pub(super) fn link<'p>(
+        &self,
+        written: impl Iterator<Item = &'p Path>,
+        data: &BTreeSet<PathBuf>,
+    ) -> Result<(), Error> {
+        let mut directories: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
+        for path in written {
+            let base = self.base_of(path);
+            let mut child = path;
+            while let Some(directory) = child.parent() {
+                directories.entry(directory.to_path_buf()).or_default().insert(child.to_path_buf());
+                if Some(directory) == base.as_deref() || base.is_none() {
+                    break;
+                }
+                child = directory;
+            }
+        }
+        for (directory, real) in &directories {
+            self.link_directory(directory, real)?;
+        }
+        for path in data.iter().filter(|path| self.base_of(path).is_none()) {
+            self.make_dirs(path)?;
+            let link = shadow_of(self.root, path);
+            if link.symlink_metadata().is_err() && path.exists() {
+                make_link(path, &link)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The outermost mirrored directory that holds `path`.
+    fn base_of(&self, path: &Path) -> Option<PathBuf> {
+        self.bases.iter().filter(|base| path.starts_with(base)).min_by_key(|base| base.as_os_str().len()).cloned()
+    }
+
+    /// Makes the shadow's directories down to the file, in place of links that an earlier run made.
+    fn make_dirs(&self, path: &Path) -> Result<(), Error> {
+        let Some(directory) = path.parent() else { return Ok(()) };
+        let shadow = shadow_of(self.root, directory);
+        for part in shadow.ancestors().take_while(|part| *part != self.root) {
+            if part.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
+                std::fs::remove_file(part).map_err(Error::file("replace", part))?;
+            }
+        }
+        std::fs::create_dir_all(&shadow).map_err(Error::file("create", &shadow))
+    }
+
+    fn link_directory(&self, directory: &Path, real: &BTreeSet<PathBuf>) -> Result<(), Error> {
+        let mirror = shadow_of(self.root, directory);
+        let mut names = BTreeSet::new();
+        for entry in std::fs::read_dir(directory).map_err(Error::file("read", directory))? {
+            let entry = entry.map_err(Error::file("read", directory))?;
+            let path = entry.path();
+            names.insert(entry.file_name());
+            if real.contains(&path) || path == self.target_dir || entry.file_name() == ".git" {
+                continue;
+            }
+            let link = mirror.join(entry.file_name());
+            if std::fs::read_link(&link).ok().as_ref() != Some(&path) {
+                remove(&link)?;
+                make_link(&path, &link)?;
+            }
+        }
+        // What the user deleted must not be found in the shadow.
+        for entry in std::fs::read_dir(&mirror).map_err(Error::file("read", &mirror))? {
+            let entry = entry.map_err(Error::file("read", &mirror))?;
+            if !names.contains(&entry.file_name()) {
+                remove(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn make_link(to: &Path, link: &Path) -> Result<(), Error> {
+    std::os::unix::fs::symlink(to, link).map_err(Error::file("create", link))
+}
+
+/// Removes a link, a file, or a directory of the shadow; links are not followed.
+fn remove(path: &Path) -> Result<(), Error> {
+    let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
+    let removed = if meta.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+    removed.map_err(Error::file("remove", path))
+}

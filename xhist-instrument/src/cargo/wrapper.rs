@@ -1,0 +1,210 @@
+//! The compiler wrapper: cargo calls it in place of rustc for every workspace member.
+//!
+//! It swaps the crate's root file for its shadow, adds the recorder, maps paths back in
+//! everything the compiler tells, and rewrites the dependency file so that cargo watches the
+//! user's own sources. Whatever it does not know it hands on untouched.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use super::plan::Plan;
+
+/// `args`: the wrapper's path, rustc's path, rustc's arguments.
+pub(super) fn main(args: &[OsString]) -> ExitCode {
+    let [wrapper, rustc, args @ ..] = args else {
+        eprintln!("error: xhist-rustc is called by cargo, with the compiler's path as its first argument");
+        return ExitCode::from(1);
+    };
+    let args = expand_response_files(args);
+    let mut command = Command::new(rustc);
+    let crate_call = Plan::beside(Path::new(wrapper)).and_then(|plan| Call::find(plan, &args));
+    let Some(call) = crate_call else {
+        // Replaces this process: pipes, descriptors and exit code are rustc's own.
+        let error = command.args(&args).exec();
+        return cannot_run(rustc, &error);
+    };
+    let status = match command.args(call.arguments(&args)).env("XHIST_MAP_HASH", &call.plan.map_hash).status() {
+        Ok(status) => status,
+        Err(error) => return cannot_run(rustc, &error),
+    };
+    if status.success() {
+        if let Some(path) = dep_info(&args) {
+            call.restore_dep_info(&path);
+        }
+    }
+    ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
+}
+
+fn cannot_run(rustc: &OsStr, error: &std::io::Error) -> ExitCode {
+    eprintln!("error: cannot run {}: {error}", rustc.display());
+    ExitCode::from(101)
+}
+
+/// A compilation of a crate that has a shadow.
+struct Call {
+    plan: Plan,
+    /// Index of the root file among the arguments.
+    root: usize,
+    /// The root file as cargo names it.
+    named: PathBuf,
+    directory: PathBuf,
+}
+
+impl Call {
+    fn find(plan: Plan, args: &[OsString]) -> Option<Call> {
+        value_of(args, "--crate-name")?;
+        let directory = std::env::current_dir().ok()?;
+        let root = args.iter().position(|arg| {
+            let path = Path::new(arg);
+            path.extension().is_some_and(|extension| extension == "rs") && plan.roots.contains(&directory.join(path))
+        })?;
+        let is_proc_macro = values_of(args, "--crate-type").any(|kind| kind == "proc-macro");
+        let is_build_script = value_of(args, "--crate-name")?.to_str()?.starts_with("build_script_");
+        let named = PathBuf::from(&args[root]);
+        (!is_proc_macro && !is_build_script).then_some(Call { plan, root, named, directory })
+    }
+
+    fn arguments(&self, args: &[OsString]) -> Vec<OsString> {
+        let mut result = Vec::with_capacity(args.len() + 8);
+        let mut words = args.iter().enumerate();
+        while let Some((index, arg)) = words.next() {
+            if index == self.root {
+                result.push(self.plan.shadow_of(&self.directory.join(&self.named)).into());
+            } else if arg == "--extern" && args.get(index + 1).is_some_and(|value| names_recorder(value)) {
+                // One recorder for the whole program: ours.
+                words.next();
+            } else {
+                result.push(arg.clone());
+            }
+        }
+        let mut add = |option: &str, value: &Path, prefix: &str| {
+            let mut joined = OsString::from(prefix);
+            joined.push(value);
+            result.extend([OsString::from(option), joined]);
+        };
+        add("--extern", &self.plan.recorder, "xhist_rt=");
+        add("-L", &self.plan.recorder_deps, "dependency=");
+        if !args.iter().any(|arg| arg.to_string_lossy().starts_with("--cap-lints")) {
+            // A lint that the user forbids must not fail on what we inserted.
+            result.extend(["--cap-lints".into(), "warn".into()]);
+        }
+        result.extend(self.remaps());
+        result
+    }
+
+    /// The last mapping that matches wins: relative where cargo gave a relative path.
+    fn remaps(&self) -> impl Iterator<Item = OsString> {
+        let remap = |from: &Path, to: &str| {
+            let mut option = OsString::from("--remap-path-prefix=");
+            option.push(from);
+            option.push(to);
+            option
+        };
+        let absolute = remap(&self.plan.shadow, "/=/");
+        let relative = self
+            .named
+            .is_relative()
+            .then(|| remap(&self.plan.shadow_of(&self.directory), "/="));
+        [Some(absolute), relative].into_iter().flatten()
+    }
+
+    /// Names the user's files in place of their shadows, and forgets the hash of the map: a new
+    /// map alone is no reason to compile anew.
+    fn restore_dep_info(&self, path: &Path) {
+        let Ok(text) = std::fs::read_to_string(path) else { return };
+        let Some(shadow) = self.plan.shadow.to_str() else { return };
+        // Spaces are escaped in this file.
+        let text = text.replace(&shadow.replace(' ', "\\ "), "");
+        let lines = text.lines().filter(|line| !line.starts_with("# env-dep:XHIST_MAP_HASH"));
+        let text: String = lines.flat_map(|line| [line, "\n"]).collect();
+        let _ = std::fs::write(path, text);
+    }
+}
+
+fn names_recorder(value: &OsStr) -> bool {
+    let value = value.to_string_lossy();
+    let name = value.split('=').next().unwrap_or_default();
+    // Options may stand before the name: `priv,noprelude:name`.
+    name.rsplit(':').next() == Some("xhist_rt")
+}
+
+/// Where rustc writes the dependency file of this call.
+fn dep_info(args: &[OsString]) -> Option<PathBuf> {
+    let directory = value_of(args, "--out-dir")?;
+    let name = value_of(args, "--crate-name")?;
+    let codegen = values_of(args, "-C").chain(values_of(args, "--codegen"));
+    let extra = codegen
+        .filter_map(|value| value.to_str()?.strip_prefix("extra-filename=").map(String::from))
+        .last()
+        .unwrap_or_default();
+    Some(Path::new(&directory).join(format!("{}{extra}.d", name.to_str()?)))
+}
+
+fn value_of(args: &[OsString], option: &str) -> Option<OsString> {
+    values_of(args, option).next()
+}
+
+/// Values of `--option value`, `--option=value` and `-Cvalue`.
+fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = OsString> + 'a {
+    args.iter().enumerate().filter_map(move |(index, arg)| {
+        if arg == option {
+            return args.get(index + 1).cloned();
+        }
+        let rest = arg.to_str()?.strip_prefix(option)?;
+        let value = if option.starts_with("--") { rest.strip_prefix('=')? } else { rest };
+        Some(value.into())
+    })
+}
+
+/// Cargo writes the arguments to `@file` when there are too many for one command line.
+fn expand_response_files(args: &[OsString]) -> Vec<OsString> {
+    let expand = |arg: &OsString| {
+        let lines = arg.to_str().and_then(|arg| arg.strip_prefix('@')).map(std::fs::read_to_string);
+        match lines {
+            Some(Ok(text)) => text.lines().map(OsString::from).collect(),
+            _ => vec![arg.clone()],
+        }
+    };
+    args.iter().flat_map(expand).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn args(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_dependency_file_is_found() {
+        let args = args("--crate-name a --out-dir /t/deps -C metadata=1 -C extra-filename=-9f src/lib.rs");
+        assert_eq!(dep_info(&args), Some("/t/deps/a-9f.d".into()));
+    }
+
+    #[test]
+    fn another_recorder_is_replaced() {
+        let call = Call {
+            plan: Plan {
+                shadow: "/t/shadow".into(),
+                roots: ["/w/src/main.rs".into()].into(),
+                recorder: "/r/libxhist_rt.rlib".into(),
+                recorder_deps: "/r/deps".into(),
+                map_hash: String::new(),
+            },
+            root: 2,
+            named: "src/main.rs".into(),
+            directory: "/w".into(),
+        };
+        let result = call.arguments(&args("--crate-name a src/main.rs --extern xhist_rt=/x.rlib --extern b=/b.rlib"));
+        let line = result.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            line,
+            "--crate-name a /t/shadow/w/src/main.rs --extern b=/b.rlib --extern xhist_rt=/r/libxhist_rt.rlib \
+             -L dependency=/r/deps --cap-lints warn --remap-path-prefix=/t/shadow/=/ \
+             --remap-path-prefix=/t/shadow/w/="
+        );
+    }
+}

@@ -1,0 +1,57 @@
+//! `-`: one source from stdin to stdout, as the scanner of the Xhist paper.
+//! Without `--map` its file id is 0 and nothing is written elsewhere; with `--map` the source is entered there
+//! under `--stdin-path`. A source that is refused gives no output.
+
+use super::instrument::absolute;
+use super::{Args, ExitCode, Fatal};
+use crate::map::MapFile;
+use crate::{Analysis, MainHash, Options, analyze, ids_needed, instrument, strip};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
+    let failed = |error: std::io::Error| Fatal::Failed(error.to_string());
+    let mut text = Vec::new();
+    std::io::stdin().read_to_end(&mut text).map_err(failed)?;
+    let result = if args.strip { strip(&text) } else { instrumented(args, &text)? };
+    match std::io::stdout().write_all(&result).and_then(|()| std::io::stdout().flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(failed(error)),
+        _ => Ok(ExitCode::Done),
+    }
+}
+
+fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
+    let name = args.stdin_path.display();
+    let refused = |refusal| Fatal::Failed(format!("{name}:{refusal}"));
+    let edition2015 = args.edition == Some(super::args::EditionArg::E2015);
+    let mut options = Options { edition2015, when: args.when.into(), main_hash: MainHash::None };
+    let analysis = analyze(text, &options).map_err(refused)?;
+    if args.list {
+        super::instrument::print_list(&args.stdin_path, &analysis)
+            .map_err(|error| Fatal::Failed(error.to_string()))?;
+        return Ok(Vec::new());
+    }
+    let mut ids = vec![0; ids_needed(analysis.lines)];
+    if let Some(path) = &args.map {
+        let (map, mapped) = enter(path, &args.stdin_path, &analysis)?;
+        ids = mapped;
+        options.main_hash = MainHash::Literal(map.hash());
+        if !args.check {
+            map.write(path).map_err(|error| Fatal::Failed(format!("{}: {error}", path.display())))?;
+        }
+    }
+    let result = instrument(text, &analysis, &ids, &options).map_err(refused)?;
+    Ok(if args.check { Vec::new() } else { result })
+}
+
+/// Enters the source into the map; gives the map and the ids of the source.
+fn enter(path: &Path, source: &Path, analysis: &Analysis) -> Result<(MapFile, Vec<u16>), Fatal> {
+    let failed = |error: crate::map::MapError| Fatal::Failed(error.to_string());
+    let absolute_path = absolute(path);
+    let root = absolute_path.parent().unwrap_or(Path::new("/"));
+    let mut map = MapFile::load(path, root).map_err(failed)?;
+    let name = map.relative(source);
+    let ids = map.ids(&name, analysis.lines).map_err(failed)?;
+    map.set_sites(&name, &analysis.sites);
+    Ok((map, ids))
+}

@@ -1,0 +1,68 @@
+//! The command line around the pure core: finds files, reads and writes them, tells what happened.
+
+mod args;
+mod console;
+mod exit_code;
+mod filter;
+mod find;
+mod instrument;
+pub mod manifest;
+mod outcome;
+mod select;
+mod strip;
+
+pub use args::Args;
+pub use exit_code::ExitCode;
+
+use std::path::Path;
+
+/// Does what was asked for.
+pub fn run(args: &Args) -> ExitCode {
+    survive_size_limit();
+    let result = match args.paths.as_slice() {
+        [path] if path == Path::new("-") => filter::run(args),
+        _ if args.strip => strip::run(args),
+        _ => instrument::run(args),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("xhist-instrument: {error}");
+        error.exit_code()
+    })
+}
+
+/// Makes a write beyond the file-size limit an error like any other; the signal would end the process with a
+/// half-written temporary file.
+pub fn survive_size_limit() {
+    #[cfg(unix)]
+    {
+        let noticed = std::sync::Arc::default();
+        // Without the handler the limit still protects the sources, only less politely.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noticed);
+    }
+}
+
+/// An error that ends the run.
+#[derive(Debug)]
+enum Fatal {
+    /// The command line makes no sense.
+    Usage(String),
+    /// The work could not be done.
+    Failed(String),
+}
+
+impl Fatal {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Usage(_) => ExitCode::Usage,
+            Self::Failed(_) => ExitCode::SomeFailed,
+        }
+    }
+}
+
+impl std::fmt::Display for Fatal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Usage(text) | Self::Failed(text) => f.write_str(text),
+        }
+    }
+}

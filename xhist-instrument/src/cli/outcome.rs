@@ -1,0 +1,76 @@
+//! What became of each file.
+
+use crate::{Analysis, Refusal};
+use std::fmt;
+use std::io;
+use std::path::Path;
+
+/// Why a file is left alone although nothing is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rule {
+    BuildScript,
+    ProcMacro,
+    Recorder,
+    UiTest,
+    Data,
+    Expression,
+    OutsideTree,
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BuildScript => "build script",
+            Self::ProcMacro => "procedural macro crate",
+            Self::Recorder => "the recorder or what it is made of",
+            Self::UiTest => "compiler-message test (has a .stderr file)",
+            Self::Data => "read as data by include_str! or include_bytes!",
+            Self::Expression => "not items, read by include!",
+            Self::OutsideTree => "link that leaves the tree",
+        })
+    }
+}
+
+/// Why a file could not be handled.
+#[derive(Debug)]
+pub enum Failure {
+    Refused(Refusal),
+    Io(&'static str, io::Error),
+    Changed,
+    Panicked,
+    Map(String),
+}
+
+impl Failure {
+    /// One line that names the file.
+    pub fn describe(&self, path: &Path) -> String {
+        let path = path.display();
+        match self {
+            Self::Refused(refusal) => format!("{path}:{refusal}"),
+            Self::Io(what, error) => format!("{path}:1:1: cannot {what}: {error}; left alone"),
+            Self::Changed => format!("{path}:1:1: changed while it was worked on; left alone, run again"),
+            Self::Panicked => format!("{path}:1:1: this tool panicked (please report it); left alone"),
+            Self::Map(error) => format!("{path}:1:1: {error}; left alone"),
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// A file after analysis.
+#[derive(Debug)]
+pub enum Outcome {
+    Analyzed { analysis: Analysis, fingerprint: u64 },
+    LeftAlone(Rule),
+    Failed(Failure),
+}
+
+/// Runs `work`; a panic is a failure of this one file.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let work = std::panic::AssertUnwindSafe(work);
+    std::panic::catch_unwind(work).unwrap_or(Err(Failure::Panicked))
+}

@@ -1,0 +1,79 @@
+//! Rewrites Rust sources so that every statement records its file and line.
+//!
+//! The core is two pure functions over bytes: [`analyze`] finds what to record and why the rest is left alone,
+//! [`instrument`] inserts the calls, on the same lines, and proves that [`strip`] gives back the original.
+//! Both take any bytes: what cannot be handled is a [`Refusal`] with a place, never a panic.
+//! Only `cli`, `map` and `atomic` open files.
+
+pub mod atomic;
+#[cfg(unix)]
+pub mod cargo;
+pub mod cli;
+pub mod map;
+mod options;
+mod refusal;
+mod shape;
+mod site;
+mod splice;
+mod stack;
+mod strip;
+mod syntax;
+mod text;
+
+pub use options::{MainHash, Options, When};
+pub use refusal::Refusal;
+pub use shape::{LINES_PER_ID, ids_needed};
+pub use site::{Analysis, Include, IncludeKind, InlineMod, ModDecl, Reason, Shape, Site, SiteKind, Skip};
+pub use strip::strip;
+
+use syntax::Code;
+use text::LineIndex;
+
+/// Finds the statements of one source file.
+///
+/// # Errors
+/// The text is not UTF-8, does not parse, is nested too deeply, or is instrumented already.
+pub fn analyze(text: &[u8], options: &Options) -> Result<Analysis, Refusal> {
+    with_code(text, stack::MAX_NESTING, |code| {
+        if let Some(at) = strip::find_inserted(text) {
+            let reason = "already instrumented, or text that looks like it; --strip first";
+            return Err(Refusal::new(code.lines.position(at), reason));
+        }
+        syntax::analyze(code, options)
+    })
+}
+
+/// Writes the statements of an analysis into the text it belongs to. `ids` has one file id for each 65,535 lines.
+///
+/// # Errors
+/// The result could not be proved: stripped it is not the original, a line moved, or it does not parse.
+pub fn instrument(text: &[u8], analysis: &Analysis, ids: &[u16], options: &Options) -> Result<Vec<u8>, Refusal> {
+    let result = splice::splice(text, analysis, ids, options)?;
+    splice::prove_reversible(text, &result)?;
+    // Wrapped expressions are nested deeper than the original.
+    with_code(&result, 3 * stack::MAX_NESTING, syntax::check).map_err(|refusal| {
+        let reason = format!("the result {} (a defect of this tool, please report it)", refusal.reason);
+        Refusal { reason, ..refusal }
+    })?;
+    Ok(result)
+}
+
+/// Runs `work` on the code of a text, with enough stack for it.
+fn with_code<T: Send>(
+    text: &[u8],
+    limit: usize,
+    work: impl FnOnce(&Code<'_>) -> Result<T, Refusal> + Send,
+) -> Result<T, Refusal> {
+    let text = str::from_utf8(text).map_err(|error| {
+        let place = LineIndex::new(text, 0).position(error.valid_up_to());
+        Refusal::new(place, "not UTF-8; the compiler refuses it too")
+    })?;
+    let lines = LineIndex::new(text.as_bytes(), text::bom_len(text));
+    let start = text::code_start(text).map_err(|bad| Refusal::new(lines.position(bad.at), bad.reason))?;
+    let text::Survey { nesting, directives } = text::survey(text, start, &lines);
+    if nesting > limit {
+        return Err(Refusal::of_file(format!("nested {nesting} levels deep, more than {limit}; left alone")));
+    }
+    let code = Code { text, start, lines, directives };
+    stack::with_room(nesting, || work(&code))?
+}

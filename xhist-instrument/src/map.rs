@@ -1,0 +1,287 @@
+//! The map file as a whole: stable file ids, statements, hash. One line of it is `qs_core::map`'s business.
+
+use crate::shape::{LINES_PER_ID, ids_needed};
+use crate::site::Site;
+use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
+use std::collections::HashMap;
+use std::fmt::{self, Write as _};
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// A map in memory.
+#[derive(Debug)]
+pub struct MapFile {
+    root: PathBuf,
+    files: Vec<Entry>,
+    by_path: HashMap<String, usize>,
+    next_id: u32,
+}
+
+/// One path. It keeps its ids for ever, also when the file is gone.
+#[derive(Debug)]
+struct Entry {
+    path: String,
+    /// One id for each 65,535 lines.
+    ids: Vec<u16>,
+    /// Its statements as lines of the map file.
+    statements: String,
+}
+
+/// Why a map cannot be used.
+#[derive(Debug)]
+pub enum MapError {
+    /// It could not be read.
+    Read(PathBuf, io::Error),
+    /// A line, from 1, is not one of a map.
+    Line(PathBuf, usize, String),
+    /// All 65,535 file ids are taken.
+    Full,
+}
+
+impl fmt::Display for MapError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read(path, error) => write!(f, "{}: {error}", path.display()),
+            Self::Line(path, line, what) => {
+                write!(f, "{}:{line}: {what}; repair or remove the map (ids then start anew)", path.display())
+            }
+            Self::Full => f.write_str("all 65535 file ids are taken; start a new map"),
+        }
+    }
+}
+
+impl std::error::Error for MapError {}
+
+impl MapFile {
+    /// An empty map for files below `root`, which must be absolute.
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_path_buf(), files: Vec::new(), by_path: HashMap::new(), next_id: 1 }
+    }
+
+    /// The map in this file, or an empty one when there is none. `root` is where paths start from now on.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no map.
+    pub fn load(path: &Path, root: &Path) -> Result<Self, MapError> {
+        let mut map = Self::new(root);
+        let text = match std::fs::read_to_string(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(map),
+            text => text.map_err(|error| MapError::Read(path.to_path_buf(), error))?,
+        };
+        let mut old_root = PathBuf::new();
+        for (index, line) in text.lines().enumerate() {
+            let result = map.read_line(index, line, &mut old_root);
+            result.map_err(|what| MapError::Line(path.to_path_buf(), index + 1, what))?;
+        }
+        Ok(map)
+    }
+
+    fn read_line(&mut self, index: usize, line: &str, old_root: &mut PathBuf) -> Result<(), String> {
+        match (Line::parse(line).map_err(|error| error.to_string())?, index) {
+            (Line::Head(head), 0) => *old_root = PathBuf::from(owned(head.root)),
+            (Line::Head(_), _) => return Err("second first line".to_owned()),
+            (_, 0) => return Err("the first line of a map is missing".to_owned()),
+            (Line::File(file), _) => {
+                let path = self.relative(&old_root.join(owned(file.path)));
+                let entry = self.entry(&path);
+                if file.base != entry.ids.len() as u32 * LINES_PER_ID {
+                    return Err("file ids of one path out of order".to_owned());
+                }
+                entry.ids.push(file.file);
+                self.next_id = self.next_id.max(u32::from(file.file) + 1);
+            }
+            (Line::Stmt(stmt), _) => {
+                let entry = self.files.last_mut().filter(|entry| entry.ids.first() == Some(&stmt.file));
+                let entry = entry.ok_or("statement without its file")?;
+                entry.statements.push_str(line);
+                entry.statements.push('\n');
+            }
+        }
+        Ok(())
+    }
+
+    /// The directory that relative paths start from.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// How the map writes this absolute path: relative to the root when below it, always with `/`.
+    pub fn relative(&self, path: &Path) -> String {
+        let path = path.strip_prefix(&self.root).unwrap_or(path);
+        let mut text = String::new();
+        for component in path.components() {
+            match component {
+                Component::RootDir => text.push('/'),
+                other => {
+                    if !text.is_empty() && !text.ends_with('/') {
+                        text.push('/');
+                    }
+                    text.push_str(&other.as_os_str().to_string_lossy());
+                }
+            }
+        }
+        text
+    }
+
+    fn entry(&mut self, path: &str) -> &mut Entry {
+        let index = *self.by_path.entry(path.to_owned()).or_insert_with(|| {
+            self.files.push(Entry { path: path.to_owned(), ids: Vec::new(), statements: String::new() });
+            self.files.len() - 1
+        });
+        &mut self.files[index]
+    }
+
+    /// The ids of a file of this many lines: those it has, and new ones where it has none yet.
+    ///
+    /// # Errors
+    /// No id is left.
+    pub fn ids(&mut self, path: &str, lines: u32) -> Result<Vec<u16>, MapError> {
+        let mut next_id = self.next_id;
+        let entry = self.entry(path);
+        let needed = ids_needed(lines);
+        if next_id as usize + needed.saturating_sub(entry.ids.len()) > usize::from(u16::MAX) + 1 {
+            return Err(MapError::Full);
+        }
+        while entry.ids.len() < needed {
+            entry.ids.push(next_id as u16);
+            next_id += 1;
+        }
+        let ids = entry.ids.clone();
+        self.next_id = next_id;
+        Ok(ids)
+    }
+
+    /// Replaces the statements of a file that has ids.
+    pub fn set_sites(&mut self, path: &str, sites: &[Site]) {
+        let entry = self.entry(path);
+        entry.statements.clear();
+        let Some(&file) = entry.ids.first() else { return };
+        for site in sites {
+            let line = Line::Stmt(StmtLine {
+                file,
+                line: site.line,
+                col: site.column,
+                end_line: site.end_line,
+                end_col: site.end_column,
+                kind: Text::plain(site.kind.name()),
+                function: Text::plain(&site.function),
+            });
+            writeln!(entry.statements, "{line}").expect("writing to memory does not fail");
+        }
+    }
+
+    /// All lines after the first.
+    fn body(&self) -> String {
+        let mut body = String::new();
+        for entry in self.files.iter().filter(|entry| !entry.ids.is_empty()) {
+            for (index, &file) in entry.ids.iter().enumerate() {
+                let base = index as u32 * LINES_PER_ID;
+                let line = Line::File(FileLine { file, path: Text::plain(&entry.path), base });
+                writeln!(body, "{line}").expect("writing to memory does not fail");
+            }
+            body.push_str(&entry.statements);
+        }
+        body
+    }
+
+    /// The hash that the instrumented program carries.
+    pub fn hash(&self) -> u64 {
+        hash_of(&self.body())
+    }
+
+    /// The text of the map file.
+    pub fn to_text(&self) -> String {
+        let body = self.body();
+        let root = self.root.to_string_lossy();
+        let head = Line::Head(Head {
+            hash: hash_of(&body),
+            root: Text::plain(&root),
+            tool: Text::plain(env!("CARGO_PKG_VERSION")),
+        });
+        format!("{head}\n{body}")
+    }
+
+    /// Replaces the map file.
+    ///
+    /// # Errors
+    /// As [`crate::atomic::replace`].
+    pub fn write(&self, path: &Path) -> io::Result<()> {
+        crate::atomic::replace(path, self.to_text().as_bytes())
+    }
+}
+
+fn hash_of(body: &str) -> u64 {
+    let mut hash = Hash::new();
+    hash.update(body.as_bytes());
+    hash.finish()
+}
+
+fn owned(text: Text<'_>) -> String {
+    text.chars().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_stable_and_never_reused() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("xhist.map");
+        let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
+        assert_eq!(map.ids("src/a.rs", 10).unwrap(), [1]);
+        assert_eq!(map.ids("src/b.rs", 70_000).unwrap(), [2, 3]);
+        map.write(&file).unwrap();
+
+        let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
+        assert_eq!(map.ids("src/c.rs", 10).unwrap(), [4]);
+        assert_eq!(map.ids("src/a.rs", 70_000).unwrap(), [1, 5]);
+        assert_eq!(map.ids("src/b.rs", 10).unwrap(), [2, 3]);
+        map.write(&file).unwrap();
+        let text = std::fs::read_to_string(&file).unwrap();
+        let map = MapFile::load(&file, Path::new("/r")).unwrap();
+        assert_eq!(map.to_text(), text);
+    }
+
+    #[test]
+    fn statements_survive_a_run_that_leaves_their_file_out() {
+        let text = b"fn f() { let x = g(); }";
+        let analysis = crate::analyze(text, &crate::Options::default()).unwrap();
+        let mut map = MapFile::new(Path::new("/r"));
+        map.ids("a.rs", 1).unwrap();
+        map.set_sites("a.rs", &analysis.sites);
+        assert!(map.to_text().contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f"}"#));
+        let hash = map.hash();
+
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("xhist.map");
+        map.write(&file).unwrap();
+        let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
+        assert_eq!(map.hash(), hash);
+        map.ids("b.rs", 1).unwrap();
+        assert_ne!(map.hash(), hash);
+    }
+
+    #[test]
+    fn paths_are_relative_below_the_root_only() {
+        let map = MapFile::new(Path::new("/r"));
+        assert_eq!(map.relative(Path::new("/r/src/a.rs")), "src/a.rs");
+        assert_eq!(map.relative(Path::new("/other/a.rs")), "/other/a.rs");
+    }
+
+    #[test]
+    fn damage_is_named_with_its_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("xhist.map");
+        std::fs::write(&file, "{\"file\":1}\n").unwrap();
+        let error = MapFile::load(&file, Path::new("/r")).unwrap_err().to_string();
+        assert!(error.contains("xhist.map:1:"), "{error}");
+    }
+
+    #[test]
+    fn the_last_id_is_65535() {
+        let mut map = MapFile::new(Path::new("/r"));
+        assert_eq!(map.ids("a.rs", 65_535 * 65_535).unwrap().last(), Some(&65_535));
+        assert!(matches!(map.ids("b.rs", 1), Err(MapError::Full)));
+    }
+}

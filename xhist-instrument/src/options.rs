@@ -1,0 +1,34 @@
+//! What the caller may choose about one file. Knows nothing of command lines or manifests.
+
+/// Where the call stands relative to its statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum When {
+    /// The statement that never returned is the last entry.
+    #[default]
+    Before,
+    /// As in the Xhist paper; jumps and tail expressions are still recorded before.
+    After,
+}
+
+/// What `fn main` is told about the map.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MainHash {
+    /// Nothing.
+    #[default]
+    None,
+    /// This hash, written into the source.
+    Literal(u64),
+    /// A macro that reads the hash from the environment when the program is compiled.
+    FromEnv,
+}
+
+/// Options for one source file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Edition 2015 needs `xhist_rt::` where later editions need `::xhist_rt::`.
+    pub edition2015: bool,
+    /// Before or after the statement.
+    pub when: When,
+    /// What `fn main` is told about the map.
+    pub main_hash: MainHash,
+}

@@ -1,0 +1,93 @@
+//! The text of everything inserted. `strip` is the only other file that knows these shapes.
+//! No shape contains a newline, so no line ever moves.
+
+use crate::options::MainHash;
+use std::io::Write as _;
+
+/// Marks the end of a wrapped expression and the start of carried attributes.
+pub(crate) const MARK: &str = "/*xh*/";
+/// The name of the recorder crate, as it appears in every call.
+pub(crate) const CRATE: &str = "xhist_rt::";
+
+/// Lines one file id can number.
+pub const LINES_PER_ID: u32 = 65_535;
+
+/// Writes the shapes of one file into a buffer.
+pub(crate) struct Writer<'a> {
+    pub out: Vec<u8>,
+    prefix: &'static str,
+    ids: &'a [u16],
+}
+
+impl<'a> Writer<'a> {
+    pub fn new(edition2015: bool, ids: &'a [u16], capacity: usize) -> Self {
+        Self { out: Vec::with_capacity(capacity), prefix: if edition2015 { "" } else { "::" }, ids }
+    }
+
+    /// `xhist_rt::s(F,L);` and its sisters `a`, `p`, `c`.
+    fn call(&mut self, name: char, line: u32) {
+        let (id, line) = place(self.ids, line);
+        let prefix = self.prefix;
+        self.print(format_args!("{prefix}{CRATE}{name}({id},{line});"));
+    }
+
+    fn print(&mut self, text: std::fmt::Arguments<'_>) {
+        self.out.write_fmt(text).expect("writing to memory does not fail");
+    }
+
+    pub fn statement(&mut self, line: u32, attributes: Option<&str>) {
+        match attributes {
+            None => self.call('s', line),
+            Some(attributes) => {
+                self.print(format_args!("{MARK}{attributes} "));
+                self.call('c', line);
+            }
+        }
+    }
+
+    pub fn open(&mut self, line: u32, parens: bool) {
+        self.out.push(b'{');
+        self.call(if parens { 'p' } else { 'a' }, line);
+        if parens {
+            self.out.push(b'(');
+        }
+    }
+
+    pub fn close(&mut self, parens: bool) {
+        self.print(format_args!("{MARK}{}", if parens { ")}" } else { "}" }));
+    }
+
+    pub fn main_hash(&mut self, hash: MainHash) {
+        let prefix = self.prefix;
+        match hash {
+            MainHash::None => {}
+            MainHash::Literal(hash) => self.print(format_args!("{prefix}{CRATE}m(0x{hash:016x});")),
+            MainHash::FromEnv => self.print(format_args!("{prefix}{CRATE}m!();")),
+        }
+    }
+}
+
+/// File id and line within it: lines above 65,535 belong to the next id of the file.
+fn place(ids: &[u16], line: u32) -> (u16, u32) {
+    let index = (line.max(1) - 1) / LINES_PER_ID;
+    (ids[index as usize], line - index * LINES_PER_ID)
+}
+
+/// How many ids a file of this many lines needs.
+pub fn ids_needed(lines: u32) -> usize {
+    (lines.max(1) - 1) as usize / LINES_PER_ID as usize + 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_65536_is_line_1_of_the_second_id() {
+        assert_eq!(place(&[3, 9], 65_535), (3, 65_535));
+        assert_eq!(place(&[3, 9], 65_536), (9, 1));
+        assert_eq!(ids_needed(65_535), 1);
+        assert_eq!(ids_needed(65_536), 2);
+        assert_eq!(ids_needed(0), 1);
+    }
+}

@@ -1,0 +1,225 @@
+//! What the analysis of one file finds: places to record, places left alone, and files it leads to.
+//! Plain data, without any syntax tree behind it.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What kind of statement a site is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SiteKind {
+    /// `let` with an initialiser.
+    Let,
+    /// Expression statement, with or without semicolon.
+    Expr,
+    /// Macro call in statement position.
+    Macro,
+    /// Body of a match arm.
+    Arm,
+    /// Body of a closure.
+    Closure,
+    /// Entry of a `then` block without a recorded statement.
+    Then,
+    /// Entry of an `else` block without a recorded statement.
+    Else,
+    /// Entry of a loop body without a recorded statement.
+    Loop,
+}
+
+impl SiteKind {
+    /// The word used in maps and listings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Let => "let",
+            Self::Expr => "expr",
+            Self::Macro => "macro",
+            Self::Arm => "arm",
+            Self::Closure => "closure",
+            Self::Then => "then",
+            Self::Else => "else",
+            Self::Loop => "loop",
+        }
+    }
+}
+
+/// How a site is written into the text. All offsets are bytes of the original file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A call at `at`, with these attributes carried over from the statement.
+    Call {
+        /// Where the call is inserted.
+        at: usize,
+        /// Attributes on one line, or none.
+        attributes: Option<Box<str>>,
+    },
+    /// The expression becomes a block.
+    Wrap {
+        /// The expression.
+        range: Range<usize>,
+        /// It must be parenthesised inside the block.
+        parens: bool,
+    },
+}
+
+/// One statement that will be recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// What it is.
+    pub kind: SiteKind,
+    /// Line of the first token behind the attributes, from 1.
+    pub line: u32,
+    /// Column of that token in characters, from 1.
+    pub column: u32,
+    /// Line of the last token.
+    pub end_line: u32,
+    /// Column just behind the last token.
+    pub end_column: u32,
+    /// Function it stands in, such as `Foo::bar`; empty when there is none.
+    pub function: Arc<str>,
+    /// Bytes of the statement, attributes left out.
+    pub range: Range<usize>,
+    /// What is written, and where.
+    pub shape: Shape,
+}
+
+/// Why statements are left alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Reason {
+    /// The compiler evaluates it.
+    ConstContext,
+    /// The arguments of a macro are tokens whose meaning only the macro knows.
+    MacroArguments,
+    /// The body of a `macro_rules!` or `macro` definition.
+    MacroDefinition,
+    /// `// xhist instrument FALSE`.
+    Directive,
+    /// It stands behind a `return`, `break`, `panic!` or the like.
+    Unreachable,
+    /// A naked function has no prologue to call from.
+    Naked,
+    /// It runs before memory is initialised.
+    PreInit,
+    /// The panic handler, or the handler of failed allocations.
+    PanicHandler,
+    /// The recorder may be called while the allocator runs.
+    GlobalAlloc,
+    /// The recorder itself uses the critical section.
+    CriticalSection,
+    /// The compiler calls it for every copy of memory.
+    MemoryPrimitive,
+    /// `#![no_core]` or `#![compiler_builtins]`.
+    NoCore,
+    /// An attribute translates the body to something else.
+    ForeignAttribute,
+    /// The attributes of the statement cannot be repeated on one line.
+    Attributes,
+    /// Syntax that the parser hands on without understanding it.
+    UnknownSyntax,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ConstContext => "evaluated by the compiler (const context)",
+            Self::MacroArguments => "inside the arguments of a macro",
+            Self::MacroDefinition => "inside a macro definition",
+            Self::Directive => "switched off by a directive",
+            Self::Unreachable => "unreachable behind a jump or panic",
+            Self::Naked => "naked function",
+            Self::PreInit => "runs before memory is initialised (pre_init)",
+            Self::PanicHandler => "panic or allocation-error handler",
+            Self::GlobalAlloc => "implementation of the global allocator",
+            Self::CriticalSection => "implementation of critical-section",
+            Self::MemoryPrimitive => "definition of a memory primitive",
+            Self::NoCore => "crate without core",
+            Self::ForeignAttribute => "attribute that translates the body to another language",
+            Self::Attributes => "attributes that cannot be carried over",
+            Self::UnknownSyntax => "syntax unknown to the parser",
+        })
+    }
+}
+
+/// Something left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skip {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// Why.
+    pub reason: Reason,
+    /// How many statements this hides: exact for parsed code, for macro tokens the number of `;` in braces.
+    pub statements: u32,
+}
+
+/// An inline module around a [`ModDecl`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InlineMod {
+    /// Its name.
+    pub name: String,
+    /// Values of its `#[path]` attributes, also those under `cfg_attr`.
+    pub paths: Vec<String>,
+}
+
+/// `mod name;`: code in another file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModDecl {
+    /// Its name, without `r#`.
+    pub name: String,
+    /// Inline modules around it, outermost first.
+    pub inside: Vec<InlineMod>,
+    /// Values of its `#[path]` attributes, also those under `cfg_attr`.
+    pub paths: Vec<String>,
+    /// One of `paths` stands without `cfg_attr`: the module is never at its default place.
+    pub path_is_certain: bool,
+    /// Line, from 1.
+    pub line: u32,
+}
+
+/// Which macro reads a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IncludeKind {
+    /// `include!`: code.
+    Code,
+    /// `include_str!`: data.
+    Str,
+    /// `include_bytes!`: data.
+    Bytes,
+}
+
+/// A file read by a macro with a literal path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Include {
+    /// Which macro.
+    pub kind: IncludeKind,
+    /// The literal, relative to the directory of the including file.
+    pub path: String,
+    /// Line, from 1.
+    pub line: u32,
+}
+
+/// Everything known about one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Analysis {
+    /// Statements that will be recorded, in the order of the text.
+    pub sites: Vec<Site>,
+    /// What is left alone, in the order of the text.
+    pub skips: Vec<Skip>,
+    /// Modules in other files.
+    pub modules: Vec<ModDecl>,
+    /// Files read by macros.
+    pub includes: Vec<Include>,
+    /// Where the hash of the map goes, in a file with a `fn main`.
+    pub main_at: Option<usize>,
+    /// Lines between `// xhist debug TRUE` and `FALSE`, end excluded.
+    pub debug_lines: Vec<Range<u32>>,
+    /// Lines of the file.
+    pub lines: u32,
+}
+
+impl Analysis {
+    /// Statements left alone.
+    pub fn skipped_statements(&self) -> u64 {
+        self.skips.iter().map(|skip| u64::from(skip.statements)).sum()
+    }
+}

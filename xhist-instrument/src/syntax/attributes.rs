@@ -1,0 +1,189 @@
+//! What attributes mean for a call: carried along, const in disguise, or hands off.
+
+use crate::site::Reason;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use syn::{AttrStyle, Attribute, Meta, Signature};
+
+/// Attributes whose macro translates the body to something that cannot call the recorder.
+const FOREIGN: [&str; 9] = [
+    "autodiff",
+    "autodiff_forward",
+    "autodiff_reverse",
+    "cube",
+    "gpu_kernel",
+    "kernel",
+    "offload_kernel",
+    "spirv",
+    "verus_verify",
+];
+
+/// The compiler itself calls these.
+const MEMORY_PRIMITIVES: [&str; 6] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
+
+pub(super) fn is_outer(attribute: &Attribute) -> bool {
+    matches!(attribute.style, AttrStyle::Outer)
+}
+
+/// The last word of the attribute's path.
+fn name(attribute: &Attribute) -> String {
+    attribute.path().segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
+}
+
+/// Why a function, impl, trait or module with these attributes is left alone.
+pub(super) fn hands_off(attributes: &[Attribute]) -> Option<Reason> {
+    attributes.iter().find_map(|attribute| {
+        let list = match &attribute.meta {
+            Meta::List(list) => list.tokens.clone(),
+            _ => TokenStream::new(),
+        };
+        match name(attribute).as_str() {
+            "naked" => Some(Reason::Naked),
+            "unsafe" if mentions(list, &["naked"]) => Some(Reason::Naked),
+            "pre_init" => Some(Reason::PreInit),
+            "panic_handler" | "alloc_error_handler" => Some(Reason::PanicHandler),
+            "no_core" | "compiler_builtins" => Some(Reason::NoCore),
+            name if FOREIGN.contains(&name) => Some(Reason::ForeignAttribute),
+            _ => None,
+        }
+    })
+}
+
+/// A definition of `memcpy` and the like, under the name that the compiler calls.
+pub(super) fn is_memory_primitive(attributes: &[Attribute], signature: &Signature) -> bool {
+    let exported = |attribute: &Attribute| match &attribute.meta {
+        Meta::Path(path) => path.is_ident("no_mangle"),
+        Meta::List(list) => mentions(list.tokens.clone(), &["no_mangle"]),
+        Meta::NameValue(_) => false,
+    };
+    MEMORY_PRIMITIVES.iter().any(|name| signature.ident == name)
+        && (signature.abi.is_some() || attributes.iter().any(exported))
+}
+
+/// An attribute macro may make the function const: `#[rustversion::attr(since(1.60), const)]`.
+pub(super) fn hidden_const(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) => {
+            matches!(name(attribute).as_str(), "const_fn")
+                || mentions(list.tokens.clone(), &["const", "const_fn"])
+        }
+        _ => matches!(name(attribute).as_str(), "const_fn" | "const_trait"),
+    })
+}
+
+/// Whether one of these words stands in the tokens, at any depth.
+fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => words.iter().any(|word| ident == word),
+        TokenTree::Group(group) => mentions(group.stream(), words),
+        _ => false,
+    })
+}
+
+/// Whether the statement may vanish.
+pub(super) fn has_cfg<'a>(attributes: impl IntoIterator<Item = &'a Attribute>) -> bool {
+    attributes.into_iter().any(|attribute| matches!(name(attribute).as_str(), "cfg" | "cfg_attr"))
+}
+
+/// The attributes that the call in front of a statement needs as well, on one line.
+/// `Err` when that cannot be written on one line.
+pub(super) fn carried(attributes: &[&Attribute]) -> Result<Option<Box<str>>, Reason> {
+    let mut text = String::new();
+    for attribute in attributes {
+        let Meta::List(list) = &attribute.meta else { continue };
+        if let Some(kept) = kept(&name(attribute), list.tokens.clone()) {
+            text.push_str(if text.is_empty() { "#[" } else { " #[" });
+            text.push_str(&kept);
+            text.push(']');
+        }
+    }
+    // A string over several lines; never seen, but a line must not move.
+    if text.contains(['\n', '\r']) {
+        return Err(Reason::Attributes);
+    }
+    Ok((!text.is_empty()).then(|| text.into_boxed_str()))
+}
+
+/// What is kept of one attribute: `cfg`, `allow`, `expect` as `allow` (the call would not fulfil it),
+/// and these under `cfg_attr`.
+fn kept(name: &str, tokens: TokenStream) -> Option<String> {
+    match name {
+        "cfg" => Some(format!("cfg({})", on_one_line(tokens))),
+        "allow" | "expect" => Some(format!("allow({})", on_one_line(tokens))),
+        "cfg_attr" => {
+            let mut parts = split(tokens).into_iter();
+            let predicate = on_one_line(parts.next()?);
+            let kept: Vec<String> = parts.filter_map(kept_part).collect();
+            (!kept.is_empty()).then(|| format!("cfg_attr({predicate}, {})", kept.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+/// The same for one attribute given as `name(tokens)`.
+fn kept_part(part: Vec<TokenTree>) -> Option<String> {
+    match part.as_slice() {
+        [TokenTree::Ident(name), TokenTree::Group(group)] => kept(&name.to_string(), group.stream()),
+        _ => None,
+    }
+}
+
+/// Splits at the commas of the outermost level.
+fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let mut parts = vec![Vec::new()];
+    for token in tokens {
+        match (&token, parts.last_mut()) {
+            (TokenTree::Punct(punct), _) if punct.as_char() == ',' => parts.push(Vec::new()),
+            (_, Some(part)) => part.push(token),
+            (_, None) => {}
+        }
+    }
+    parts
+}
+
+/// Tokens as text, never the original text: a comment in it would swallow what follows.
+fn on_one_line(tokens: impl IntoIterator<Item = TokenTree>) -> String {
+    let mut text = String::new();
+    for token in tokens {
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == ',' => text.push_str(", "),
+            TokenTree::Punct(punct) if punct.as_char() == '=' => text.push_str(" = "),
+            TokenTree::Punct(punct) => text.push(punct.as_char()),
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Bracket => ('[', ']'),
+                    Delimiter::Brace => ('{', '}'),
+                    Delimiter::Parenthesis | Delimiter::None => ('(', ')'),
+                };
+                text.push(open);
+                text.push_str(&on_one_line(group.stream()));
+                text.push(close);
+            }
+            word => {
+                if text.ends_with(|last: char| last.is_alphanumeric() || last == '_') {
+                    text.push(' ');
+                }
+                text.push_str(&word.to_string());
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn carried_of(text: &str) -> Option<String> {
+        let item: syn::ItemFn = syn::parse_str(&format!("{text} fn f() {{}}")).unwrap();
+        let attributes: Vec<&Attribute> = item.attrs.iter().collect();
+        carried(&attributes).unwrap().map(String::from)
+    }
+
+    #[test]
+    fn only_what_decides_about_the_call_is_carried() {
+        assert_eq!(carried_of("#[cfg(any( // c\n))] #[inline]").unwrap(), "#[cfg(any())]");
+        assert_eq!(carried_of("#[expect(a)] #[allow(b)]").unwrap(), "#[allow(a)] #[allow(b)]");
+        assert_eq!(carried_of("#[cfg_attr(x, inline, expect(a))]").unwrap(), "#[cfg_attr(x, allow(a))]");
+        assert_eq!(carried_of("/// doc\n#[inline] #[cfg_attr(x, inline)]"), None);
+    }
+}

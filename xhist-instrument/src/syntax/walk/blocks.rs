@@ -1,0 +1,115 @@
+//! Statements of a block: which get a call, where, and with which attributes.
+
+use super::super::{attributes, diverge, edges};
+use super::Walker;
+use crate::options::When;
+use crate::site::{Reason, Shape, SiteKind};
+use diverge::Sure;
+use proc_macro2::Span;
+use syn::visit::Visit as _;
+use syn::{Attribute, Block, Expr, Stmt};
+
+/// A statement that can be recorded.
+struct Statement<'a> {
+    kind: SiteKind,
+    attributes: Vec<&'a Attribute>,
+    first: Span,
+    last: Span,
+}
+
+impl Walker<'_> {
+    /// Walks a block. True when one of its own statements will be recorded.
+    pub(super) fn block(&mut self, block: &Block) -> bool {
+        let tail = tail_start(block);
+        let mut recorded = false;
+        let mut unreachable = false;
+        for (index, stmt) in block.stmts.iter().enumerate() {
+            let after =
+                self.options.when == When::After && index < tail && !diverge::statement(stmt, Sure::Possibly);
+            recorded |= self.statement(stmt, after, unreachable);
+            self.visit_stmt(stmt);
+            unreachable = unreachable || diverge::statement(stmt, Sure::Certainly);
+        }
+        recorded
+    }
+
+    fn statement(&mut self, stmt: &Stmt, after: bool, unreachable: bool) -> bool {
+        let Some(statement) = statement(stmt) else { return false };
+        let (first, end) = (self.bytes(statement.first).start, self.bytes(statement.last).end);
+        let shape = if unreachable {
+            Err(Reason::Unreachable)
+        } else {
+            attributes::carried(&statement.attributes).map(|attributes| {
+                let at = if after { end } else { self.start(&statement.attributes, first) };
+                Shape::Call { at, attributes }
+            })
+        };
+        self.site(statement.kind, first..end, shape)
+    }
+
+    /// Where the hash goes: before the first statement of `main`, never before an item at its head.
+    pub(super) fn main_at(&self, block: &Block, attributes: &[Attribute]) -> Option<usize> {
+        if block.stmts.is_empty() {
+            return Some(self.behind_head(block, attributes));
+        }
+        let statement = block.stmts.iter().find_map(statement)?;
+        Some(self.start(&statement.attributes, self.bytes(statement.first).start))
+    }
+}
+
+/// The parts of a statement that executes something.
+fn statement(stmt: &Stmt) -> Option<Statement<'_>> {
+    match stmt {
+        Stmt::Local(local) => local.init.as_ref().map(|_| Statement {
+            kind: SiteKind::Let,
+            attributes: local.attrs.iter().collect(),
+            first: local.let_token.span,
+            last: local.semi_token.span,
+        }),
+        Stmt::Expr(expr, semi) => {
+            let last = edges::last_token(expr)?;
+            Some(Statement {
+                kind: if matches!(expr, Expr::Macro(_)) { SiteKind::Macro } else { SiteKind::Expr },
+                attributes: edges::leading_attributes(expr),
+                first: edges::first_token(expr)?,
+                last: semi.as_ref().map_or(last, |semi| semi.span),
+            })
+        }
+        Stmt::Macro(stmt) => Some(Statement {
+            kind: SiteKind::Macro,
+            attributes: stmt.attrs.iter().collect(),
+            first: edges::path_first(&None, &stmt.mac.path)?,
+            last: stmt.semi_token.as_ref().map_or(stmt.mac.delimiter.span().close(), |semi| semi.span),
+        }),
+        Stmt::Item(_) => None,
+    }
+}
+
+/// Index of the first statement that may be the value of the block. With `cfg` there can be several.
+fn tail_start(block: &Block) -> usize {
+    let mut start = block.stmts.len();
+    for (index, stmt) in block.stmts.iter().enumerate().rev() {
+        let has_cfg = match stmt {
+            Stmt::Item(_) => true,
+            Stmt::Local(_) | Stmt::Expr(_, Some(_)) => statement_has_cfg(stmt),
+            Stmt::Expr(_, None) => {
+                start = index;
+                statement_has_cfg(stmt)
+            }
+            Stmt::Macro(mac) => {
+                if mac.semi_token.is_none() {
+                    start = index;
+                }
+                statement_has_cfg(stmt)
+            }
+        };
+        if !has_cfg {
+            break;
+        }
+    }
+    start
+}
+
+fn statement_has_cfg(stmt: &Stmt) -> bool {
+    statement(stmt).is_some_and(|statement| attributes::has_cfg(statement.attributes))
+}

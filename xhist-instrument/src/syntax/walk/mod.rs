@@ -1,0 +1,156 @@
+//! Walks a syntax tree and notes sites, skips and files. The walk is split by what is walked: `items` and
+//! `blocks` do the work, `visitor` says which syntax goes where.
+
+mod blocks;
+mod items;
+mod macros;
+mod visitor;
+
+use super::{Code, edges, wrap};
+use crate::options::Options;
+use crate::refusal::Refusal;
+use crate::site::{Analysis, InlineMod, Reason, Shape, Site, SiteKind, Skip};
+use proc_macro2::Span;
+use std::ops::Range;
+use std::sync::Arc;
+use syn::visit::Visit as _;
+use syn::{Attribute, Block, Expr};
+
+/// State of the walk.
+struct Walker<'c> {
+    code: &'c Code<'c>,
+    options: &'c Options,
+    found: Analysis,
+    /// Modules, types and functions around the current place.
+    names: Vec<String>,
+    /// `names`, joined.
+    function: Arc<str>,
+    /// Inline modules around the current place.
+    inside: Vec<InlineMod>,
+    /// The compiler evaluates this; closures and functions inside are free again.
+    constant: bool,
+    /// Functions defined here are const without saying so.
+    constant_items: bool,
+    /// Everything in here is left alone, closures and nested functions too.
+    hands_off: Option<Reason>,
+    refusal: Option<Refusal>,
+}
+
+pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Result<Analysis, Refusal> {
+    let mut walker = Walker {
+        code,
+        options,
+        found: Analysis::default(),
+        names: Vec::new(),
+        function: Arc::from(""),
+        inside: Vec::new(),
+        constant: false,
+        constant_items: false,
+        hands_off: super::attributes::hands_off(&file.attrs),
+        refusal: None,
+    };
+    walker.visit_file(file);
+    if let Some(refusal) = walker.refusal {
+        return Err(refusal);
+    }
+    let mut found = walker.found;
+    found.sites.sort_by_key(|site| site.range.start);
+    found.skips.sort_by_key(|skip| (skip.line, skip.column));
+    found.debug_lines.clone_from(&code.directives.debug);
+    found.lines = code.lines.count(code.text.len());
+    Ok(found)
+}
+
+impl Walker<'_> {
+    /// Bytes of the file that a token covers.
+    fn bytes(&self, span: Span) -> Range<usize> {
+        let range = span.byte_range();
+        range.start + self.code.start..range.end + self.code.start
+    }
+
+    /// Where the statement with these attributes and this first token starts.
+    fn start(&self, attributes: &[&Attribute], first: usize) -> usize {
+        let starts = attributes.iter().map(|attribute| self.bytes(attribute.pound_token.span).start);
+        starts.chain([first]).min().unwrap_or(first)
+    }
+
+    fn skip(&mut self, at: usize, reason: Reason, statements: u32) {
+        let (line, column) = self.code.lines.position(at);
+        self.found.skips.push(Skip { line, column, reason, statements });
+    }
+
+    /// Notes a site, or why it is none. True when it will be recorded.
+    fn site(&mut self, kind: SiteKind, range: Range<usize>, shape: Result<Shape, Reason>) -> bool {
+        let (line, column) = self.code.lines.position(range.start);
+        let reason = self.hands_off.or(self.constant.then_some(Reason::ConstContext));
+        let reason = reason.or(self.code.directives.is_off(line).then_some(Reason::Directive));
+        let shape = match (reason, shape) {
+            (Some(reason), _) | (None, Err(reason)) => {
+                self.skip(range.start, reason, 1);
+                return false;
+            }
+            (None, Ok(shape)) => shape,
+        };
+        let (end_line, end_column) = self.code.lines.position(range.end);
+        let function = self.function.clone();
+        self.found.sites.push(Site { kind, line, column, end_line, end_column, function, range, shape });
+        true
+    }
+
+    /// A block that says it was entered even when none of its own statements does.
+    fn entered_block(&mut self, block: &Block, attributes: &[Attribute], kind: SiteKind) {
+        if !self.block(block) {
+            let braces = &block.brace_token.span;
+            let range = self.bytes(braces.open()).start..self.bytes(braces.close()).end;
+            let at = self.behind_head(block, attributes);
+            self.site(kind, range, Ok(Shape::Call { at, attributes: None }));
+        }
+    }
+
+    /// Behind the opening brace and the inner attributes.
+    fn behind_head(&self, block: &Block, attributes: &[Attribute]) -> usize {
+        let brace = self.bytes(block.brace_token.span.open()).end;
+        let inner = attributes.iter().filter(|attribute| !super::attributes::is_outer(attribute));
+        let ends = inner.map(|attribute| self.bytes(attribute.bracket_token.span.close()).end);
+        let end = ends.chain([brace]).max().unwrap_or(brace);
+        let last_line = self.code.text[..end].rfind('\n').map_or(0, |newline| newline + 1);
+        // An inner doc comment reaches to the end of its line: what is put there would belong to it.
+        let is_comment =
+            end > brace && self.code.text[last_line.max(brace)..end].trim_start().starts_with("//!");
+        let newline = self.code.text[end..].find('\n');
+        end + newline.filter(|_| is_comment).map_or(0, |newline| newline + 1)
+    }
+
+    /// The body of an arm or closure.
+    fn body(&mut self, body: &Expr, kind: SiteKind) {
+        if let Some((block, attributes)) = wrap::own_block(body) {
+            self.entered_block(block, attributes, kind);
+            return;
+        }
+        let (Some(first), Some(last)) = (edges::first_token(body), edges::last_token(body)) else {
+            self.visit_expr(body);
+            return;
+        };
+        let (first, end) = (self.bytes(first).start, self.bytes(last).end);
+        let start = self.start(&edges::leading_attributes(body), first);
+        let shape = Shape::Wrap { range: start..end, parens: wrap::needs_parens(body) };
+        self.site(kind, first..end, Ok(shape));
+        self.visit_expr(body);
+    }
+
+    /// Runs `work` with `name` around it.
+    fn named(&mut self, name: String, work: impl FnOnce(&mut Self)) {
+        self.names.push(name);
+        let outer = std::mem::replace(&mut self.function, Arc::from(self.names.join("::")));
+        work(self);
+        self.function = outer;
+        self.names.pop();
+    }
+
+    /// Runs `work` on something that the compiler evaluates, or that runs although it stands in such a place.
+    fn constant(&mut self, constant: bool, work: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.constant, constant);
+        work(self);
+        self.constant = outer;
+    }
+}

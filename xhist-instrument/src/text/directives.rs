@@ -1,0 +1,114 @@
+//! `// xhist instrument FALSE` .. `TRUE` and `// xhist debug TRUE` .. `FALSE`, alone on their lines.
+
+use std::ops::Range;
+
+/// Which lines the directives of a file switch.
+#[derive(Default)]
+pub(crate) struct Directives {
+    /// Lines with statements left alone, end excluded, in order.
+    pub off: Vec<Range<u32>>,
+    /// Lines with debug notes, end excluded, in order.
+    pub debug: Vec<Range<u32>>,
+}
+
+/// One switch, set on one line.
+pub(crate) struct Directive {
+    line: u32,
+    switch: Switch,
+    on: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Switch {
+    Instrument,
+    Debug,
+}
+
+impl Directives {
+    /// What these directives, in the order of their lines, switch.
+    pub fn new(found: &[Directive]) -> Self {
+        Self { off: ranges(found, Switch::Instrument, false), debug: ranges(found, Switch::Debug, true) }
+    }
+
+    /// The statement on this line is to be left alone.
+    pub fn is_off(&self, line: u32) -> bool {
+        contains(&self.off, line)
+    }
+}
+
+/// Whether one of these ordered ranges holds the line.
+pub(crate) fn contains(ranges: &[Range<u32>], line: u32) -> bool {
+    let index = ranges.partition_point(|range| range.end <= line);
+    ranges.get(index).is_some_and(|range| range.contains(&line))
+}
+
+impl Directive {
+    /// Reads a comment that stands alone on its line.
+    pub fn parse(comment: &str, line: u32) -> Option<Self> {
+        let (switch, on) = parse(comment)?;
+        Some(Self { line, switch, on })
+    }
+}
+
+fn parse(comment: &str) -> Option<(Switch, bool)> {
+    let comment = match comment.strip_prefix("//") {
+        Some(comment) => comment,
+        None => comment.strip_prefix("/*")?.strip_suffix("*/")?,
+    };
+    let mut words = comment.split_whitespace();
+    let (name, switch, value) = (words.next()?, words.next()?, words.next()?);
+    if name != "xhist" || words.next().is_some() {
+        return None;
+    }
+    let switch = match switch {
+        "instrument" => Switch::Instrument,
+        "debug" => Switch::Debug,
+        _ => return None,
+    };
+    let on = value.eq_ignore_ascii_case("true");
+    (on || value.eq_ignore_ascii_case("false")).then_some((switch, on))
+}
+
+/// Lines from each directive that sets the switch to `value` up to the next that does not.
+fn ranges(found: &[Directive], switch: Switch, value: bool) -> Vec<Range<u32>> {
+    let mut ranges = Vec::new();
+    let mut since = None;
+    for directive in found.iter().filter(|directive| directive.switch == switch) {
+        match (since, directive.on == value) {
+            (None, true) => since = Some(directive.line),
+            (Some(start), false) => {
+                ranges.push(start..directive.line);
+                since = None;
+            }
+            _ => {}
+        }
+    }
+    ranges.extend(since.map(|start| start..u32::MAX));
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scan(text: &str) -> Directives {
+        super::super::survey(text, 0, &super::super::LineIndex::new(text.as_bytes(), 0)).directives
+    }
+
+    #[test]
+    fn off_until_switched_on_again() {
+        let found = scan(
+            "a\n  // xhist instrument FALSE\nb\n/* xhist instrument TRUE */\nc\n// xhist instrument false",
+        );
+        assert_eq!(found.off, [2..4, 6..u32::MAX]);
+        assert!(found.is_off(3) && !found.is_off(5) && found.is_off(7));
+    }
+
+    #[test]
+    fn a_string_or_a_trailing_comment_is_no_directive() {
+        assert!(scan("x = \"\n// xhist instrument FALSE\n\";").off.is_empty());
+        assert!(scan("x(); // xhist instrument FALSE").off.is_empty());
+        assert!(scan("/// xhist instrument FALSE\nfn f() {}").off.is_empty());
+        assert_eq!(scan("// xhist debug TRUE\n").debug, [1..u32::MAX]);
+    }
+}

@@ -1,0 +1,186 @@
+//! The coarsest lexer that still knows what is code: words, marks, literals and comments of Rust.
+//! Never fails; text that is not Rust gives some tokens or other.
+
+use std::ops::Range;
+
+/// What a token is, as far as anybody here wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Open(u8),
+    Close,
+    Word,
+    Mark(u8),
+    Literal,
+    Comment,
+}
+
+/// Iterates over the tokens of a text.
+pub(crate) struct Lexer<'a> {
+    text: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Lexer<'a> {
+    pub fn new(text: &'a [u8], start: usize) -> Self {
+        Self { text, at: start }
+    }
+
+    fn peek(&self, ahead: usize) -> u8 {
+        self.text.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        &self.text[self.at..]
+    }
+
+    fn skip_while(&mut self, wanted: impl Fn(u8) -> bool) {
+        let len = self.rest().iter().take_while(|&&byte| wanted(byte)).count();
+        self.at += len;
+    }
+
+    fn line_comment(&mut self) -> Kind {
+        self.skip_while(|byte| byte != b'\n');
+        Kind::Comment
+    }
+
+    fn block_comment(&mut self) -> Kind {
+        let mut depth = 0;
+        while self.at < self.text.len() {
+            match (self.peek(0), self.peek(1)) {
+                (b'/', b'*') => (depth, self.at) = (depth + 1, self.at + 2),
+                (b'*', b'/') => (depth, self.at) = (depth - 1, self.at + 2),
+                _ => self.at += 1,
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        Kind::Comment
+    }
+
+    /// From the opening quote to behind the closing one.
+    fn quoted(&mut self, quote: u8) -> Kind {
+        self.at += 1;
+        while self.at < self.text.len() && self.peek(0) != quote {
+            self.at += if self.peek(0) == b'\\' { 2 } else { 1 };
+        }
+        self.at = (self.at + 1).min(self.text.len());
+        Kind::Literal
+    }
+
+    /// From the first `#` or `"` behind the `r` of a raw string; false when it is none.
+    fn raw_string(&mut self) -> bool {
+        let hashes = self.rest().iter().take_while(|&&byte| byte == b'#').count();
+        if self.peek(hashes) != b'"' {
+            return false;
+        }
+        self.at += hashes + 1;
+        while let Some(quote) = memchr::memchr(b'"', self.rest()) {
+            self.at += quote + 1;
+            if self.rest().iter().take(hashes).filter(|&&byte| byte == b'#').count() == hashes {
+                self.at += hashes;
+                return true;
+            }
+        }
+        self.at = self.text.len();
+        true
+    }
+
+    /// A character, or the `'` of a lifetime or label.
+    fn apostrophe(&mut self) -> Kind {
+        if self.peek(1) == b'\\' {
+            return self.quoted(b'\'');
+        }
+        let char_len = 1 + (2..5).take_while(|&ahead| self.peek(ahead) & 0xC0 == 0x80).count();
+        let is_char = self.peek(1) != b'\'' && self.peek(1 + char_len) == b'\'';
+        self.at += if is_char { char_len + 2 } else { 1 };
+        if is_char { Kind::Literal } else { Kind::Mark(b'\'') }
+    }
+
+    fn word(&mut self) -> Kind {
+        let start = self.at;
+        self.skip_while(is_word);
+        match (&self.text[start..self.at], self.peek(0)) {
+            (b"r" | b"br" | b"cr", b'"' | b'#') if self.raw_string() => Kind::Literal,
+            (b"b" | b"c", b'"') => self.quoted(b'"'),
+            (b"b", b'\'') => self.quoted(b'\''),
+            _ if self.text[start].is_ascii_digit() => Kind::Literal,
+            _ => Kind::Word,
+        }
+    }
+}
+
+impl Iterator for Lexer<'_> {
+    type Item = (Kind, Range<usize>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.skip_while(|byte| byte.is_ascii_whitespace());
+        let start = self.at;
+        let byte = *self.text.get(start)?;
+        let kind = match byte {
+            b'/' if self.peek(1) == b'/' => self.line_comment(),
+            b'/' if self.peek(1) == b'*' => self.block_comment(),
+            b'"' => self.quoted(b'"'),
+            b'\'' => self.apostrophe(),
+            _ if is_word(byte) => self.word(),
+            _ => {
+                self.at += 1;
+                match byte {
+                    b'(' | b'[' | b'{' => Kind::Open(byte),
+                    b')' | b']' | b'}' => Kind::Close,
+                    _ => Kind::Mark(byte),
+                }
+            }
+        };
+        self.at = self.at.min(self.text.len());
+        Some((kind, start..self.at))
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<(Kind, &str)> {
+        Lexer::new(text.as_bytes(), 0).map(|(kind, range)| (kind, &text[range])).collect()
+    }
+
+    #[test]
+    fn literals_are_one_token() {
+        for literal in [
+            "\"a\\\"}\"",
+            "r#\"}\"# \"#",
+            "b\"{\"",
+            "'{'",
+            "'\\''",
+            "'é'",
+            "b'{'",
+            "b'\\''",
+            "cr\"{\"",
+            "0x1f",
+        ] {
+            assert_eq!(
+                kinds(literal).first(),
+                Some(&(Kind::Literal, literal.split(" \"#").next().unwrap())),
+                "{literal}"
+            );
+        }
+        assert_eq!(kinds("r#type"), [(Kind::Word, "r"), (Kind::Mark(b'#'), "#"), (Kind::Word, "type")]);
+        assert_eq!(
+            kinds("'a: x"),
+            [(Kind::Mark(b'\''), "'"), (Kind::Word, "a"), (Kind::Mark(b':'), ":"), (Kind::Word, "x")]
+        );
+    }
+
+    #[test]
+    fn comments_nest_and_end() {
+        assert_eq!(kinds("/* a /* b */ { */ x // {\n}").len(), 4);
+        assert_eq!(kinds("/* open"), [(Kind::Comment, "/* open")]);
+        assert_eq!(kinds("\"open\\"), [(Kind::Literal, "\"open\\")]);
+        assert_eq!(kinds("r#\"open"), [(Kind::Literal, "r#\"open")]);
+    }
+}

@@ -1,0 +1,44 @@
+//! What can be said about a source text without parsing it.
+
+mod directives;
+mod lexer;
+mod lines;
+mod nesting;
+mod prefix;
+
+pub(crate) use directives::Directives;
+pub(crate) use lines::LineIndex;
+pub(crate) use prefix::{bom_len, code_start};
+
+use directives::Directive;
+use lexer::{Kind, Lexer};
+use nesting::Nesting;
+
+/// What one pass over the tokens shows.
+pub(crate) struct Survey {
+    /// How deep a parser may have to recurse.
+    pub nesting: usize,
+    pub directives: Directives,
+}
+
+/// Looks over the code of `text` from byte `start` on.
+pub(crate) fn survey(text: &str, start: usize, lines: &LineIndex) -> Survey {
+    let mut nesting = Nesting::new();
+    let mut found = Vec::new();
+    for (kind, range) in Lexer::new(text.as_bytes(), start) {
+        nesting.see(kind, &text.as_bytes()[range.clone()]);
+        if kind == Kind::Comment && range.len() < 100 {
+            let directive = Directive::parse(&text[range.clone()], lines.line(range.start));
+            found.extend(directive.filter(|_| is_alone(text.as_bytes(), range)));
+        }
+    }
+    Survey { nesting: nesting.deepest(), directives: Directives::new(&found) }
+}
+
+/// Nothing but blanks stands beside this range on its line.
+fn is_alone(text: &[u8], range: std::ops::Range<usize>) -> bool {
+    let blank_until_newline = |byte: &u8| *byte == b'\n' || !byte.is_ascii_whitespace();
+    let before = text[..range.start].iter().rev().find(|byte| blank_until_newline(byte));
+    let after = text[range.end..].iter().find(|byte| blank_until_newline(byte));
+    [before, after].iter().all(|edge| matches!(edge, None | Some(b'\n')))
+}

@@ -1,0 +1,322 @@
+//! The program as a user runs it: real processes, real files, and nothing lost whatever goes wrong.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_xhist-instrument");
+const GOOD: &str = "fn main() {\n    let x = 1;\n    println!(\"{x}\");\n}\n";
+
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let project = Self { dir: tempfile::tempdir().unwrap() };
+        project.write(
+            "Cargo.toml",
+            "[package]\nname = \"p\"\nedition = \"2021\"\n[dependencies]\nxhist-rt = \"0.1\"\n",
+        );
+        files.iter().for_each(|(path, text)| project.write(path, text));
+        project
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.dir.path().join(path)
+    }
+
+    fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        fs::create_dir_all(self.path(path).parent().unwrap()).unwrap();
+        fs::write(self.path(path), text).unwrap();
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap()
+    }
+
+    fn run(&self, args: &[&str]) -> Run {
+        Run::new(Command::new(PROGRAM).current_dir(self.dir.path()).args(args).output().unwrap())
+    }
+}
+
+#[derive(Debug)]
+struct Run {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Run {
+    fn new(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+fn temporaries(dir: &Path) -> usize {
+    let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.to_string_lossy().starts_with(".xhist-")).count()
+}
+
+#[test]
+fn in_place_and_back() {
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/sub/b.rs", "fn b() { c() }")]);
+    let run = project.run(&["src"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("2 files: 3 statements, 0 skipped (100.0 % recorded)"), "{}", run.err);
+    assert!(!run.err.contains("note:"), "{}", run.err);
+    let map = project.read("xhist.map");
+    let hash = map.split("\"hash\":\"").nth(1).unwrap().split('"').next().unwrap();
+    assert!(
+        project.read("src/main.rs").contains(&format!("::xhist_rt::m(0x{hash});::xhist_rt::s(1,2);let x"))
+    );
+    assert!(map.contains(r#"{"file":2,"path":"src/sub/b.rs","base":0}"#), "{map}");
+
+    let again = project.run(&["src"]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.err.contains("src/main.rs:2:5: already instrumented"), "{}", again.err);
+    assert_eq!(project.read("xhist.map"), map);
+
+    assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
+    assert_eq!(project.read("src/main.rs"), GOOD);
+    assert_eq!(project.read("src/sub/b.rs"), "fn b() { c() }");
+}
+
+#[test]
+fn an_unparsable_file_is_left_alone_and_the_others_are_done() {
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/bad.rs", "fn f( {\n"), ("src/latin.rs", "")]);
+    project.write("src/latin.rs", b"// \xe9\n");
+    let run = project.run(&["src"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.contains("src/bad.rs:1:7: does not parse: "), "{}", run.err);
+    assert!(run.err.contains("src/latin.rs:1:4: not UTF-8"), "{}", run.err);
+    assert_eq!(project.read("src/bad.rs"), "fn f( {\n");
+    assert_eq!(fs::read(project.path("src/latin.rs")).unwrap(), b"// \xe9\n");
+    assert!(project.read("src/main.rs").contains("xhist_rt"));
+}
+
+#[test]
+fn check_and_list_write_nothing() {
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/c.rs", "const fn c() -> u8 { let x = 1; x }")]);
+    let check = project.run(&["--check", "src"]);
+    assert_eq!(check.code, Some(0), "{check:?}");
+    let list = project.run(&["--list", "src"]);
+    assert_eq!(list.code, Some(0));
+    let expected = "src/c.rs:1:22 skipped: evaluated by the compiler (const context)\n\
+                    src/c.rs:1:33 skipped: evaluated by the compiler (const context)\n\
+                    src/main.rs:2:5 let main\n\
+                    src/main.rs:3:5 macro main\n";
+    assert_eq!(list.out, expected);
+    assert!(list.err.contains("2 statements, 2 skipped (50.0 % recorded)"), "{}", list.err);
+    assert_eq!(project.read("src/main.rs"), GOOD);
+    assert!(!project.path("xhist.map").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn read_only_files_and_directories_are_left_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/ro.rs", GOOD), ("dir/a.rs", GOOD)]);
+    let chmod =
+        |path: &str, mode| fs::set_permissions(project.path(path), fs::Permissions::from_mode(mode)).unwrap();
+    chmod("src/ro.rs", 0o444);
+    chmod("dir", 0o555);
+    let run = project.run(&["src", "dir"]);
+    chmod("dir", 0o755);
+    assert_eq!(run.code, Some(1));
+    assert!(
+        run.err.contains("src/ro.rs:1:1: cannot write: the file is read-only; left alone"),
+        "{}",
+        run.err
+    );
+    assert!(
+        run.err.contains("dir/a.rs:1:1: cannot write: its directory is read-only; left alone"),
+        "{}",
+        run.err
+    );
+    assert_eq!(project.read("src/ro.rs"), GOOD);
+    assert_eq!(project.read("dir/a.rs"), GOOD);
+    assert!(project.read("src/main.rs").contains("xhist_rt"));
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_stay_and_links_are_followed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new(&[("src/main.rs", GOOD)]);
+    fs::set_permissions(project.path("src/main.rs"), fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("main.rs", project.path("src/link.rs")).unwrap();
+    std::os::unix::fs::symlink(project.path("Cargo.toml"), project.path("src/outside.rs")).unwrap();
+    let run = project.run(&["src"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("1 link that leaves the tree"), "{}", run.err);
+    assert_eq!(fs::metadata(project.path("src/main.rs")).unwrap().permissions().mode() & 0o777, 0o755);
+    assert!(fs::symlink_metadata(project.path("src/link.rs")).unwrap().is_symlink());
+    assert_eq!(project.read("src/main.rs").matches("::s(").count(), 2);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_file_untouched() {
+    let long = format!("fn f() {{ {} }}\n", "x();\n".repeat(2_000));
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/long.rs", &long)]);
+    // The map goes where nothing limits it. 16 blocks of 512 or 1024 bytes, depending on the shell.
+    let script = format!("ulimit -f 16; exec {PROGRAM} --map /dev/null src");
+    let output = Command::new("sh").current_dir(project.dir.path()).args(["-c", &script]).output().unwrap();
+    let run = Run::new(output);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.err.contains("src/long.rs:1:1: cannot write: "), "{}", run.err);
+    assert_eq!(project.read("src/long.rs"), long);
+    assert_eq!(temporaries(&project.path("src")), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn without_a_map_no_source_is_changed() {
+    let long = format!("fn f() {{ {} }}\n", "x();\n".repeat(2_000));
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/long.rs", &long)]);
+    let script = format!("ulimit -f 16; exec {PROGRAM} src");
+    let run =
+        Run::new(Command::new("sh").current_dir(project.dir.path()).args(["-c", &script]).output().unwrap());
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.err.contains("no source was changed"), "{}", run.err);
+    assert_eq!(project.read("src/main.rs"), GOOD);
+    assert_eq!(temporaries(project.dir.path()), 0);
+}
+
+fn filter(args: &[&str], input: &str) -> Run {
+    let mut child = Command::new(PROGRAM)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    Run::new(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_filter_reads_stdin_and_writes_stdout() {
+    let run = filter(&["-"], "fn f() { x() }\n");
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "fn f() { ::xhist_rt::s(0,1);x() }\n"));
+    assert_eq!(filter(&["-", "--strip"], &run.out).out, "fn f() { x() }\n");
+    let old = filter(&["-", "--edition", "2015", "--when", "after"], "fn f() { x(); }");
+    assert_eq!(old.out, "fn f() { x();xhist_rt::s(0,1); }");
+    let bad = filter(&["-", "--stdin-path", "a.rs"], "fn f( {");
+    assert_eq!((bad.code, bad.out.as_str()), (Some(1), ""));
+    assert!(bad.err.starts_with("xhist-instrument: a.rs:1:7: does not parse"), "{}", bad.err);
+}
+
+#[test]
+fn a_filter_with_a_map_has_stable_ids() {
+    let project = Project::new(&[]);
+    let map = project.path("m.map");
+    let args = |path| ["-", "--map", map.to_str().unwrap(), "--stdin-path", path];
+    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("s(1,1)"));
+    assert!(filter(&args("b.rs"), "fn f() { x() }").out.contains("s(2,1)"));
+    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("s(1,1)"));
+    assert!(project.read("m.map").contains(r#""path":"b.rs""#));
+}
+
+#[test]
+fn usage_errors_are_2() {
+    let project = Project::new(&[("src/main.rs", GOOD)]);
+    assert_eq!(project.run(&[]).code, Some(2));
+    assert_eq!(project.run(&["--no-such-option", "src"]).code, Some(2));
+    assert_eq!(project.run(&["--strip", "--check", "src"]).code, Some(2));
+    assert_eq!(project.run(&["--include", "[", "src"]).code, Some(2));
+    assert_eq!(project.run(&["-", "src"]).code, Some(2));
+    assert_eq!(project.run(&["--help"]).code, Some(0));
+    let missing = project.run(&["nowhere"]);
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.err.contains("nowhere: "), "{}", missing.err);
+}
+
+#[test]
+fn rules_leave_files_alone_without_an_error() {
+    let project = Project::new(&[
+        (
+            "src/main.rs",
+            "const T: &str = include_str!(\"data.rs\"); static U: [u8; 2] = include!(\"table.rs\"); fn main() {}",
+        ),
+        ("src/data.rs", GOOD),
+        ("src/table.rs", "[1, 2]"),
+        ("build.rs", GOOD),
+        ("tests/ui/a.rs", GOOD),
+        ("tests/ui/a.stderr", ""),
+        ("target/debug/x.rs", GOOD),
+        (".hidden/x.rs", GOOD),
+        ("macros/Cargo.toml", "[package]\nname = \"m\"\n[lib]\nproc-macro = true\n"),
+        ("macros/src/lib.rs", GOOD),
+    ]);
+    let run = project.run(&["."]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    for path in
+        ["src/data.rs", "build.rs", "tests/ui/a.rs", "target/debug/x.rs", ".hidden/x.rs", "macros/src/lib.rs"]
+    {
+        assert_eq!(project.read(path), GOOD, "{path}");
+    }
+    for reason in
+        ["build script", "procedural macro crate", "read as data", "not items", "compiler-message test"]
+    {
+        assert!(run.err.contains(&format!("files left alone: 1 {reason}")), "{reason}: {}", run.err);
+    }
+}
+
+#[test]
+fn the_edition_comes_from_the_manifest() {
+    let project = Project::new(&[("src/a.rs", "fn a() { x() }"), ("src/b.rs", "fn b() { x() }")]);
+    project.write("Cargo.toml", "[package]\nname = \"p\"\n");
+    let run = project.run(&["src/a.rs"]);
+    assert_eq!(project.read("src/a.rs"), "fn a() { xhist_rt::s(1,1);x() }");
+    assert!(run.err.contains("does not name xhist-rt"), "{}", run.err);
+    project.run(&["--edition", "2018", "src/b.rs"]);
+    assert_eq!(project.read("src/b.rs"), "fn b() { ::xhist_rt::s(2,1);x() }");
+}
+
+#[test]
+fn out_dir_holds_the_whole_tree_and_leaves_the_sources() {
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/bad.rs", "fn f( {"), ("notes.txt", "x")]);
+    let run = project.run(&["-o", "out", "."]);
+    assert_eq!(run.code, Some(1));
+    assert_eq!(project.read("src/main.rs"), GOOD);
+    assert!(project.read("out/src/main.rs").contains("::xhist_rt::s(1,2);let x"));
+    assert_eq!(project.read("out/src/bad.rs"), "fn f( {");
+    assert_eq!(project.read("out/notes.txt"), "x");
+    assert!(project.path("out/xhist.map").exists() && !project.path("xhist.map").exists());
+    assert_eq!(project.run(&["-o", "out", "."]).code, Some(1));
+    assert!(!project.path("out/out").exists());
+}
+
+#[test]
+fn globs_choose_files() {
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/gen/a.rs", GOOD), ("src/b.rs", GOOD)]);
+    assert_eq!(project.run(&["src", "--exclude", "gen", "--exclude", "b.rs"]).code, Some(0));
+    assert!(project.read("src/main.rs").contains("xhist_rt"));
+    assert_eq!(project.read("src/gen/a.rs"), GOOD);
+    assert_eq!(project.read("src/b.rs"), GOOD);
+    assert_eq!(project.run(&["src", "--include", "gen/*"]).code, Some(0));
+    assert!(project.read("src/gen/a.rs").contains("xhist_rt"));
+    assert_eq!(project.read("src/b.rs"), GOOD);
+}
+
+#[test]
+fn debug_directives_tell_on_stderr() {
+    let text = "fn f() {\n// xhist debug TRUE\nx();\n// xhist debug FALSE\ny();\n}\n";
+    let project = Project::new(&[("src/main.rs", text)]);
+    let run = project.run(&["--check", "src"]);
+    assert!(run.err.contains("debug: src/main.rs:3:1 expr f\n"), "{}", run.err);
+    assert!(!run.err.contains(":5:"), "{}", run.err);
+}
+
+#[test]
+fn a_damaged_map_stops_the_run_before_any_source_changes() {
+    let project = Project::new(&[("src/main.rs", GOOD), ("xhist.map", "nonsense\n")]);
+    let run = project.run(&["src"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.contains("xhist.map:1: "), "{}", run.err);
+    assert_eq!(project.read("src/main.rs"), GOOD);
+}

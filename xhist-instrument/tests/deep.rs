@@ -1,0 +1,108 @@
+//! Nesting that would overflow an ordinary stack is handled, or refused with a place; never an abort.
+//! An abort here takes the whole test binary with it, which is how a limit set too high shows.
+
+use xhist_instrument::{Options, analyze, instrument, strip};
+
+/// Nests `before` .. `after` around `middle` in a function body.
+fn nest(before: &str, middle: &str, after: &str, times: usize) -> String {
+    format!("fn f() {{ {}{middle}{}; }}", before.repeat(times), after.repeat(times))
+}
+
+fn round_trip(text: &str) -> Result<(), String> {
+    let options = Options::default();
+    let analysis = analyze(text.as_bytes(), &options).map_err(|refusal| refusal.to_string())?;
+    let result =
+        instrument(text.as_bytes(), &analysis, &[1], &options).map_err(|refusal| refusal.to_string())?;
+    assert_eq!(strip(&result), text.as_bytes());
+    Ok(())
+}
+
+/// One entry for each way in which Rust recurses.
+const SHAPES: [(&str, &str, &str); 34] = [
+    ("(", "x", ")"),
+    ("[", "x", "]"),
+    ("{", "x", "}"),
+    ("unsafe {", "x", "}"),
+    ("f(", "x", ")"),
+    ("a.f(", "x", ")"),
+    ("", "x", " + x"),
+    ("", "x", " = x"),
+    ("", "x", ".y"),
+    ("", "x", ".y()"),
+    ("", "x", "?"),
+    ("", "x", "()"),
+    ("", "x", "[0]"),
+    ("", "x", " as u8"),
+    ("", "x", ".await"),
+    ("!", "x", ""),
+    ("-", "x", ""),
+    ("&", "x", ""),
+    ("&mut ", "x", ""),
+    ("return ", "x", ""),
+    ("|| ", "x", ""),
+    ("|a, b| ", "x", ""),
+    ("move |a: u8| ", "x", ""),
+    ("if a {} else ", "{}", ""),
+    ("if a { ", "x", " }"),
+    ("match a { _ => ", "x", " }"),
+    ("match a { b if ", "x", " => 1 }"),
+    ("loop { ", "x", " }"),
+    ("let (", "x", ") = y"),
+    ("let x: A<u8, ", "x", "> = y"),
+    ("x::<A<u8, ", "x", ">>()"),
+    ("S { a: ", "x", " }"),
+    ("vec![", "x", "]"),
+    ("fn g() { ", "x", " }"),
+];
+
+#[test]
+fn three_thousand_levels_of_anything_work_or_are_refused() {
+    for (before, middle, after) in SHAPES {
+        let result = round_trip(&nest(before, middle, after, 3_000));
+        println!("{before}..{after}: {result:?}");
+    }
+}
+
+#[test]
+fn three_thousand_parentheses_work() {
+    round_trip(&nest("(", "x", ")", 3_000)).unwrap();
+}
+
+#[test]
+fn fifty_thousand_terms_work() {
+    round_trip(&nest("", "x", " + x", 50_000)).unwrap();
+}
+
+#[test]
+fn absurd_nesting_is_refused_with_a_reason() {
+    for (before, middle, after) in SHAPES {
+        let refusal = round_trip(&nest(before, middle, after, 300_000)).unwrap_err();
+        assert!(
+            refusal.contains("levels deep") || refusal.contains("does not parse"),
+            "{before}..: {refusal}"
+        );
+    }
+}
+
+/// The deepest that is accepted, for every shape. Slow: `cargo test -- --ignored`.
+#[test]
+#[ignore = "takes minutes without optimisation; run when the limit or the parser changes"]
+fn the_limit_itself_is_safe() {
+    for (before, middle, after) in SHAPES {
+        let (mut low, mut high) = (1, 100_000);
+        while high - low > 100 {
+            let times = (low + high) / 2;
+            match round_trip(&nest(before, middle, after, times)) {
+                Err(refusal) if refusal.contains("levels deep") => high = times,
+                _ => low = times,
+            }
+            println!("{before}..{after}: {times}");
+        }
+    }
+}
+
+#[test]
+fn sixty_thousand_statements_on_a_line_work() {
+    let text = format!("fn f() {{ {} }}", "x();".repeat(60_000));
+    round_trip(&text).unwrap();
+}

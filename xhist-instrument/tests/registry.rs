@@ -1,0 +1,90 @@
+//! Real sources: every file of the cargo registry that parses is instrumented, keeps its lines, and comes back.
+//! `XHIST_REGISTRY=all` takes every file, otherwise a sample of about 400.
+
+use std::path::{Path, PathBuf};
+use xhist_instrument::{MainHash, Options, When, analyze, ids_needed, instrument, strip};
+
+#[test]
+fn registry_sources_round_trip() {
+    let files = sample(registry_files());
+    let mut counts = [0_u64; 5];
+    let mut failures = Vec::new();
+    for (index, path) in files.iter().enumerate() {
+        let text = std::fs::read(path).unwrap();
+        let options = options(index);
+        match round_trip(&text, &options) {
+            Ok((sites, skipped)) => {
+                counts[0] += 1;
+                counts[1] += text.len() as u64;
+                counts[2] += sites;
+                counts[3] += skipped;
+            }
+            Err(Failure::Refused(reason)) => {
+                counts[4] += 1;
+                println!("refused {}:{reason}", path.display());
+            }
+            Err(Failure::Broken(reason)) => failures.push(format!("{}: {reason}", path.display())),
+        }
+    }
+    let [instrumented, bytes, sites, skipped, refused] = counts;
+    println!(
+        "{} files: {instrumented} instrumented ({bytes} bytes, {sites} statements, {skipped} skipped), \
+         {refused} refused, {} failed",
+        files.len(),
+        failures.len()
+    );
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+enum Failure {
+    /// Does not parse, is not UTF-8, or the like.
+    Refused(String),
+    Broken(String),
+}
+
+fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
+    let analysis = analyze(text, options).map_err(|refusal| Failure::Refused(refusal.to_string()))?;
+    let ids: Vec<u16> = (0..ids_needed(analysis.lines) as u16).collect();
+    let result =
+        instrument(text, &analysis, &ids, options).map_err(|refusal| Failure::Broken(refusal.to_string()))?;
+    let newlines = |text: &[u8]| text.iter().filter(|&&byte| byte == b'\n').count();
+    if newlines(text) != newlines(&result) {
+        return Err(Failure::Broken("number of lines changed".to_owned()));
+    }
+    if strip(&result) != text {
+        return Err(Failure::Broken("strip does not give back the original".to_owned()));
+    }
+    Ok((analysis.sites.len() as u64, analysis.skipped_statements()))
+}
+
+/// All modes take turns.
+fn options(index: usize) -> Options {
+    Options {
+        edition2015: index % 3 == 1,
+        when: if index % 3 == 2 { When::After } else { When::Before },
+        main_hash: if index.is_multiple_of(2) {
+            MainHash::FromEnv
+        } else {
+            MainHash::Literal(0x0123_4567_89ab_cdef)
+        },
+    }
+}
+
+fn sample(files: Vec<PathBuf>) -> Vec<PathBuf> {
+    if std::env::var("XHIST_REGISTRY").is_ok_and(|value| value == "all") {
+        return files;
+    }
+    let step = (files.len() / 400).max(1);
+    files.into_iter().step_by(step).collect()
+}
+
+fn registry_files() -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")));
+    let sources = home.expect("CARGO_HOME or HOME").join("registry/src");
+    let files = walkdir::WalkDir::new(sources).sort_by_file_name().into_iter().filter_map(Result::ok);
+    files
+        .map(walkdir::DirEntry::into_path)
+        .filter(|path| path.extension().is_some_and(|ext| ext == "rs"))
+        .collect()
+}

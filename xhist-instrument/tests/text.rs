@@ -1,0 +1,297 @@
+//! Texts that an editor or a version control system would not keep as they are, and generated ones.
+
+use proptest::prelude::*;
+use xhist_instrument::{
+    IncludeKind, MainHash, Options, Reason, When, analyze, ids_needed, instrument, strip,
+};
+
+fn instrumented(text: &str) -> String {
+    let options = Options::default();
+    let analysis = analyze(text.as_bytes(), &options).unwrap();
+    let ids: Vec<u16> = (7..).take(ids_needed(analysis.lines)).collect();
+    let result = instrument(text.as_bytes(), &analysis, &ids, &options).unwrap();
+    assert_eq!(strip(&result), text.as_bytes());
+    String::from_utf8(result).unwrap()
+}
+
+fn refusal(text: &[u8]) -> String {
+    analyze(text, &Options::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_byte_order_mark_stays_in_front() {
+    assert_eq!(instrumented("\u{feff}fn f() { x() }"), "\u{feff}fn f() { ::xhist_rt::s(7,1);x() }");
+}
+
+#[test]
+fn a_shebang_line_counts_as_a_line() {
+    let text = "#!/usr/bin/env run\nfn f() { x() }\n";
+    assert_eq!(instrumented(text), "#!/usr/bin/env run\nfn f() { ::xhist_rt::s(7,2);x() }\n");
+    assert_eq!(instrumented("\u{feff}#!/x\n#![allow(a)]\n"), "\u{feff}#!/x\n#![allow(a)]\n");
+}
+
+#[test]
+fn carriage_returns_stay() {
+    let text = "fn f() {\r\n  let a = \"x\r\n  y\\\r\n z\";\r\n  a\r\n}\r\n";
+    let expected =
+        text.replace("let a", "::xhist_rt::s(7,2);let a").replace("  a\r\n}", "  ::xhist_rt::s(7,5);a\r\n}");
+    assert_eq!(instrumented(text), expected);
+}
+
+#[test]
+fn offsets_are_bytes_and_columns_characters() {
+    let text = "fn f() { let é = \"€\"; x() }";
+    assert_eq!(instrumented(text), "fn f() { ::xhist_rt::s(7,1);let é = \"€\"; ::xhist_rt::s(7,1);x() }");
+    let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
+    assert_eq!((analysis.sites[1].line, analysis.sites[1].column), (1, 23));
+}
+
+#[test]
+fn lines_above_65535_use_the_next_id() {
+    let text = format!("fn f() {{ a();{}b();\nc() }}", "\n".repeat(65_534));
+    let result = instrumented(&text);
+    assert!(result.contains("::xhist_rt::s(7,65535);b();\n::xhist_rt::s(8,1);c()"), "{}", &result[65_000..]);
+}
+
+#[test]
+fn refusals_say_where_and_why() {
+    assert!(refusal(b"fn f() {\n  let = 1;\n}").starts_with("2:7: does not parse: "));
+    assert!(refusal(b"fn f() {\n  (").starts_with("2:3: does not parse: "));
+    assert!(refusal(b"fn f() { x( }").contains("does not parse"));
+    assert!(refusal(b"fn f()").starts_with("1:7: does not parse: "));
+    assert!(refusal(b"fn f() {}\n// \xff").starts_with("2:4: not UTF-8"));
+    assert!(refusal(b"---\n[package]\n---\nfn main() {}").starts_with("1:1: frontmatter"));
+    assert!(refusal(b"fn f() {\n::xhist_rt::s(1,2);x() }").starts_with("2:1: already instrumented"));
+    assert!(refusal(b"fn f() { x /*xh*/ }").contains("--strip"));
+    assert!(refusal(b"const T: &str = \"::xhist_rt::s(1,2);\";").contains("already instrumented"));
+}
+
+#[test]
+fn a_2015_module_of_the_recorders_name_is_refused() {
+    let options = Options { edition2015: true, ..Options::default() };
+    let refusal = analyze(b"mod xhist_rt {}", &options).unwrap_err();
+    assert_eq!((refusal.line, refusal.column), (1, 5));
+}
+
+#[test]
+fn an_instrumented_text_is_refused_again() {
+    let once = instrumented("fn f() { x(); (|| y)() }");
+    assert!(refusal(once.as_bytes()).contains("already instrumented"));
+}
+
+#[test]
+fn a_crate_without_core_is_left_alone() {
+    let analysis = analyze(b"#![no_core]\nfn f() { x(); y() }", &Options::default()).unwrap();
+    assert!(analysis.sites.is_empty());
+    assert!(analysis.skips.iter().all(|skip| skip.reason == Reason::NoCore));
+    assert_eq!(analysis.skipped_statements(), 2);
+}
+
+#[test]
+fn main_gets_the_hash_at_the_right_place() {
+    let with = |text: &str, main_hash| {
+        let options = Options { main_hash, ..Options::default() };
+        let analysis = analyze(text.as_bytes(), &options).unwrap();
+        let result = instrument(text.as_bytes(), &analysis, &[1], &options).unwrap();
+        assert_eq!(strip(&result), text.as_bytes());
+        String::from_utf8(result).unwrap()
+    };
+    assert_eq!(with("fn main() {}", MainHash::FromEnv), "fn main() {::xhist_rt::m!();}");
+    assert_eq!(
+        with("fn main() {}", MainHash::Literal(255)),
+        "fn main() {::xhist_rt::m(0x00000000000000ff);}"
+    );
+    assert_eq!(
+        with("fn main() { fn x() {} x() }", MainHash::FromEnv),
+        "fn main() { fn x() {} ::xhist_rt::m!();::xhist_rt::s(1,1);x() }"
+    );
+    for elsewhere in
+        ["mod a { fn main() {} }", "impl A { fn main() {} }", "const fn main() {}", "fn f() { fn main() {} }"]
+    {
+        assert!(!with(elsewhere, MainHash::FromEnv).contains("::m!"), "{elsewhere}");
+    }
+}
+
+#[test]
+fn files_that_a_source_leads_to_are_found() {
+    let text = r##"
+        mod a;
+        #[path = "other.rs"] mod b;
+        #[cfg_attr(unix, path = "u.rs")] mod c;
+        mod inline { #[path = "deep"] mod er { mod d; } }
+        cfg_if! { if #[cfg(unix)] { #[path = "x.rs"] mod e; mod f { mod r#type; } } }
+        #[doc = include_str!("../README.md")] #[cfg_attr(doc, doc = include_str!("doc.md"))]
+        fn g() { include!("table.rs"); println!("{:?}", include_bytes!(r"data.bin")); include!(concat!("a", "b")); }
+    "##;
+    let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
+    let found = |name: &str| analysis.modules.iter().find(|module| module.name == name).unwrap();
+    assert_eq!(analysis.modules.len(), 6);
+    assert!(found("a").paths.is_empty() && found("a").line == 2);
+    assert!(found("b").paths == ["other.rs"] && found("b").path_is_certain);
+    assert!(found("c").paths == ["u.rs"] && !found("c").path_is_certain);
+    let inside: Vec<_> =
+        found("d").inside.iter().map(|module| (module.name.as_str(), module.paths.len())).collect();
+    assert_eq!(inside, [("inline", 0), ("er", 1)]);
+    assert_eq!(found("e").paths, ["x.rs"]);
+    assert_eq!(found("type").inside[0].name, "f");
+    let includes: Vec<_> =
+        analysis.includes.iter().map(|include| (include.kind, include.path.as_str())).collect();
+    assert_eq!(
+        includes,
+        [
+            (IncludeKind::Str, "../README.md"),
+            (IncludeKind::Str, "doc.md"),
+            (IncludeKind::Code, "table.rs"),
+            (IncludeKind::Bytes, "data.bin"),
+        ]
+    );
+}
+
+/// Pieces that Rust is made of, and some that it is not.
+const PIECES: [&str; 66] = [
+    "fn f() {",
+    "}",
+    "{",
+    "(",
+    ")",
+    "[",
+    "]",
+    "let x = ",
+    "let Some(x) = ",
+    ";",
+    ",",
+    "if a ",
+    "else ",
+    "match x {",
+    "_ => ",
+    "A | B if c => ",
+    "|a, b| ",
+    "|| ",
+    "move ",
+    "async ",
+    "unsafe ",
+    "loop ",
+    "while a ",
+    "for i in x ",
+    "return ",
+    "break ",
+    "'a: ",
+    "x",
+    "1",
+    "\"s;}\"",
+    "r#\"raw\"#",
+    "'c'",
+    "+ ",
+    "== ",
+    "= ",
+    ".m()",
+    ".f",
+    "?",
+    " as T",
+    "::",
+    "&",
+    "*",
+    "!",
+    "..",
+    "#[cfg(a)] ",
+    "#![allow(b)] ",
+    "// line\n",
+    "/* block */ ",
+    "/// doc\n",
+    "//! inner\n",
+    "m! {",
+    "vec![",
+    "const ",
+    "static S: T = ",
+    "impl T {",
+    "mod m {",
+    "mod n;",
+    "<",
+    "> ",
+    "\n",
+    "\r\n",
+    "é",
+    "/*xh*/",
+    "::xhist_rt::s(1,2);",
+    "// xhist instrument FALSE\n",
+    "fn main() {",
+];
+
+fn close(text: &str) -> String {
+    // Most random texts do not balance; the closing brackets make many of them parse.
+    let mut open = Vec::new();
+    for byte in text.bytes() {
+        match byte {
+            b'{' => open.push('}'),
+            b'(' => open.push(')'),
+            b'[' => open.push(']'),
+            b'}' | b')' | b']' => drop(open.pop()),
+            _ => {}
+        }
+    }
+    text.chars().chain(open.into_iter().rev()).collect()
+}
+
+/// Programs that always parse.
+fn statement() -> impl Strategy<Value = String> {
+    let leaf = prop_oneof![
+        Just("x();".to_owned()),
+        Just("let y = 1;".to_owned()),
+        Just("let z;".to_owned()),
+        Just("return;".to_owned()),
+        Just("p!(a; b);".to_owned()),
+        Just("#[cfg(a)] x();".to_owned()),
+        Just("fn item() { x() }".to_owned()),
+        Just("// comment }\n".to_owned()),
+    ];
+    leaf.prop_recursive(5, 60, 4, |inner| {
+        let body = prop::collection::vec(inner, 0..4).prop_map(|statements| statements.concat());
+        prop_oneof![
+            body.clone().prop_map(|body| format!("{{{body}}}")),
+            body.clone().prop_map(|body| format!("if a {{{body}}} else {{}}")),
+            body.clone().prop_map(|body| format!("loop {{\n{body}}}")),
+            body.clone().prop_map(|body| format!("f(|x| match x {{ 1 => {{{body}}} _ => 2 }} + x);")),
+            body.clone().prop_map(|body| format!("let Some(a) = (|| async {{{body}}})() else {{{body}}};")),
+            body.prop_map(|body| format!("const C: fn() = || {{{body}}};")),
+        ]
+    })
+}
+
+fn any_options() -> impl Strategy<Value = Options> {
+    (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(edition2015, after, hash)| Options {
+        edition2015,
+        when: if after { When::After } else { When::Before },
+        main_hash: if hash { MainHash::FromEnv } else { MainHash::None },
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_pieces_round_trip_or_are_refused(
+        picks in prop::collection::vec(0..PIECES.len(), 0..40),
+        options in any_options(),
+    ) {
+        let text: String = picks.into_iter().map(|pick| PIECES[pick]).collect();
+        for text in [close(&text), text] {
+            if let Ok(analysis) = analyze(text.as_bytes(), &options) {
+                let result = instrument(text.as_bytes(), &analysis, &[3], &options);
+                prop_assert!(result.is_ok(), "{text:?}: {result:?}");
+                prop_assert_eq!(strip(&result.unwrap()), text.as_bytes());
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_survived(text in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = analyze(&text, &Options::default());
+        let _ = strip(&text);
+    }
+
+    #[test]
+    fn programs_round_trip(statements in prop::collection::vec(statement(), 0..5), options in any_options()) {
+        let text = format!("fn main() {{{}}}", statements.concat());
+        let analysis = analyze(text.as_bytes(), &options).unwrap();
+        let result = instrument(text.as_bytes(), &analysis, &[3], &options).unwrap();
+        prop_assert_eq!(strip(&result), text.as_bytes());
+    }
+}

@@ -1,0 +1,127 @@
+//! What was typed. It must not know what it leads to.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
+use crate::format::{self, FORMATS};
+use crate::options::{Layout, MapPlaces, Options};
+use crate::source::{self, Opened};
+
+const AFTER_HELP: &str = "\
+On a pipe, `history` prints `N file:line` and nothing else; columns asked for follow,
+each behind a tab, in the order time, thread, source. Other QS records stand in their
+place as QSPY prints them. With --last the numbers start from 1 as well.
+Losses and notes go to stderr.
+
+Exit codes: 0 complete; 1 something was lost or damaged, or the map is of another build;
+2 wrong arguments or unreadable file; 3 no ring, or nothing in it.
+
+Examples:
+  xhist-report                       the newest run under target/xhist
+  xhist-report dump.bin --last 20    the last 20 statements before the dump
+  xhist-report core --source         with the text of each line";
+
+/// Print the history of executed statements from a memory dump, a core file or a ring file.
+#[derive(Clone, Debug, Parser)]
+#[command(version, after_help = AFTER_HELP)]
+pub struct Args {
+    /// Raw image of memory, ELF core or ring file; `-` is standard input.
+    /// Without it: the newest *.xhist file under target/xhist, here or in a directory above
+    #[arg(value_name = "SOURCE")]
+    source: Option<OsString>,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", default_value = FORMATS[0].name, value_parser = format_names())]
+    format: String,
+
+    /// Map of the instrumented build; without it the right one is looked for beside the dump,
+    /// in the directories above and under target/xhist
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+
+    /// Print only the last N entries
+    #[arg(long, value_name = "N")]
+    last: Option<u64>,
+
+    /// Print the source text beside each statement
+    #[arg(long = "source")]
+    source_text: bool,
+
+    /// Print the time of each entry: seconds where the clock rate is known, else ticks
+    #[arg(long)]
+    time: bool,
+
+    /// Print the name or id of each entry's thread
+    #[arg(long)]
+    thread: bool,
+
+    /// Report only on this ring of the source, counted from 1
+    #[arg(long, value_name = "N")]
+    ring: Option<usize>,
+}
+
+fn format_names() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(FORMATS.iter().map(|row| PossibleValue::new(row.name).help(row.help)))
+}
+
+impl Args {
+    /// Opens the source, with a note on which one it is when the user named none.
+    ///
+    /// # Errors
+    /// What is wrong and what to do, in a sentence.
+    pub fn open(&self) -> Result<(Opened, Option<String>), String> {
+        match &self.source {
+            Some(source) => Ok((source::open(source)?, None)),
+            None => {
+                let dir =
+                    std::env::current_dir().map_err(|error| format!("no working directory: {error}"))?;
+                let path = source::newest(&dir)?;
+                let shown = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
+                Ok((source::open(path.as_os_str())?, Some(format!("reading {shown}"))))
+            }
+        }
+    }
+
+    /// What the arguments mean for this source.
+    pub fn options(&self, opened: &Opened) -> Options {
+        let layout = Layout {
+            terminal: std::io::stdout().is_terminal(),
+            time: self.time,
+            thread: self.thread,
+            source: self.source_text,
+        };
+        let work_dir = Some(Path::new(".").to_owned());
+        Options {
+            format: format::by_name(&self.format).unwrap_or(&FORMATS[0]),
+            layout,
+            last: self.last,
+            ring: self.ring,
+            maps: MapPlaces { given: self.map.clone(), dump_dir: opened.dir.clone(), work_dir },
+            data: opened.data.clone(),
+            progress: std::io::stderr().is_terminal(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn help_names_every_format() {
+        let help = Args::command().render_long_help().to_string();
+        for row in FORMATS {
+            assert!(help.contains(row.name) && help.contains(row.help), "{}", row.name);
+        }
+    }
+}

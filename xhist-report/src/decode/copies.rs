@@ -1,0 +1,48 @@
+//! Tells earlier copies of a ring from other rings: a program that exports its rings at a signal and
+//! again at its end leaves both in one file. It must not decode anything.
+
+use std::collections::BTreeMap;
+
+use super::find::Placed;
+
+/// So many of the newest bytes of the earlier copy must be in the later one.
+const COMPARED: u64 = 256;
+
+/// The rings that are earlier copies, each with its later copy, as places in `rings`.
+pub fn copies(rings: &[Placed], image: &[u8]) -> BTreeMap<usize, usize> {
+    let mut by_owner: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    // Without a process and a thread nobody knows whose a ring is: two cores may have run the same code.
+    for (index, Placed { header, ring }) in
+        rings.iter().enumerate().filter(|(_, placed)| placed.ring.pid != 0)
+    {
+        let owner = (header.pid, header.tid, header.size, header.map_hash, &ring.thread_name);
+        by_owner.entry(owner).or_default().push(index);
+    }
+    let mut copies = BTreeMap::new();
+    for mut owned in by_owner.into_values() {
+        owned.sort_by_key(|index| (rings[*index].header.newest().head(), *index));
+        for pair in owned.windows(2) {
+            if continues(&rings[pair[0]], &rings[pair[1]], image) {
+                copies.insert(pair[0], pair[1]);
+            }
+        }
+    }
+    copies
+}
+
+/// Whether `later` still holds the newest bytes of `earlier`.
+fn continues(earlier: &Placed, later: &Placed, image: &[u8]) -> bool {
+    let end = earlier.header.newest().head();
+    let oldest = later.header.newest().head().saturating_sub(later.header.size as u64);
+    let start = oldest.max(end.saturating_sub(COMPARED.min(earlier.header.size as u64)));
+    start < end
+        && (start..end).all(
+            |at| matches!((byte(earlier, at, image), byte(later, at, image)), (Some(a), Some(b)) if a == b),
+        )
+}
+
+/// A byte of a ring, by its position since the first byte ever written.
+fn byte(placed: &Placed, at: u64, image: &[u8]) -> Option<u8> {
+    let in_ring = (at % placed.header.size as u64) as usize;
+    image.get(placed.ring.offset + placed.header.header_len + in_ring).copied()
+}

@@ -1,0 +1,46 @@
+//! Tells the frames that matter to a history apart. It must not turn them into text.
+
+use qs_core::frame::Frame;
+use qs_core::record::{EventKind, Statement, XhistRecord};
+use qs_core::ring::Header;
+
+/// Id of the record that QSPY passes over in silence.
+const QS_EMPTY: u8 = 0;
+
+/// What a frame is to a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A statement, with the low half of its time.
+    Statement(Statement, Option<u32>),
+    /// The clock in full.
+    Time(u64),
+    /// The thread panicked, with the low half of the time.
+    Panic(Option<u32>),
+    /// A fatal signal, with the low half of the time.
+    Signal(u64, Option<u32>),
+    /// Another record.
+    Record,
+    /// Nothing to be told.
+    Silent,
+}
+
+/// What this frame is. A record of ours with a layout we do not know is told as any other record.
+pub fn kind(frame: &Frame<'_>, header: &Header) -> Kind {
+    if frame.id == QS_EMPTY {
+        return Kind::Silent;
+    }
+    match XhistRecord::parse(frame, header.record_base) {
+        Some(XhistRecord::Statement { statement, time }) => Kind::Statement(statement, time),
+        Some(XhistRecord::Event { kind, time, value }) => {
+            // A recorder without a clock writes 0.
+            let time = (header.time_width > 0 && time != 0).then_some(time);
+            match kind {
+                EventKind::Time => Kind::Time(value),
+                EventKind::Panic => Kind::Panic(time),
+                EventKind::Signal => Kind::Signal(value, time),
+                EventKind::Unknown(_) => Kind::Record,
+            }
+        }
+        None => Kind::Record,
+    }
+}

@@ -1,0 +1,86 @@
+//! The items of one ring, oldest first, with what is missing between them. It must not know other rings.
+
+use qs_core::frame::{Damage, Frame};
+use qs_core::ring::{self, Header, Reader};
+
+use super::clock::Clock;
+use super::find::Placed;
+use super::frame::{Kind, kind};
+use super::{predefined, user};
+use crate::model::{Damaged, Gap, Item, Record, What};
+
+/// One ring, being read.
+pub struct Stream<'a> {
+    reader: Reader<'a>,
+    header: Header,
+    clock: Clock,
+}
+
+impl<'a> Stream<'a> {
+    /// A stream at the ring's oldest entry; `first_time` is what the survey told.
+    pub fn new(placed: &Placed, image: &'a [u8], first_time: Option<u64>) -> Stream<'a> {
+        let header = placed.header;
+        let reader = Reader::new(header, image.get(placed.ring.offset..).unwrap_or(&[]));
+        Stream { reader, header, clock: Clock::starting_at(first_time) }
+    }
+
+    /// The next item, and what is missing before it (or, behind the last one, at the end).
+    pub fn next(&mut self) -> (Gap, Option<Item>) {
+        let mut gap = Gap::default();
+        loop {
+            let (what, stamp) = match self.reader.next() {
+                None => return (gap, None),
+                Some(ring::Item::Damaged(damage)) => {
+                    add_damage(&mut gap, damage);
+                    continue;
+                }
+                Some(ring::Item::Cut { missing }) => {
+                    gap.cut_bytes += missing;
+                    continue;
+                }
+                Some(ring::Item::Torn { .. }) => {
+                    gap.torn = true;
+                    continue;
+                }
+                // A time of 0 is that of a recorder that had not yet started its clock.
+                Some(ring::Item::Pending(statement, stamp)) => {
+                    let stamp = stamp.filter(|stamp| *stamp != 0);
+                    (What::Statement { file: statement.file, line: statement.line }, stamp)
+                }
+                Some(ring::Item::Frame(frame)) => {
+                    gap.missing_frames += u64::from(frame.missing);
+                    match kind(&frame, &self.header) {
+                        Kind::Silent => continue,
+                        Kind::Time(full) => {
+                            self.clock.set(full);
+                            continue;
+                        }
+                        Kind::Statement(statement, stamp) => {
+                            (What::Statement { file: statement.file, line: statement.line }, stamp)
+                        }
+                        Kind::Panic(stamp) => (What::Panic(record(&frame)), stamp),
+                        Kind::Signal(signal, stamp) => (What::Signal(signal, record(&frame)), stamp),
+                        Kind::Record => (What::Record(record(&frame)), None),
+                    }
+                }
+            };
+            let time = stamp.map(|stamp| self.clock.stamp(stamp));
+            return (gap, Some(Item { what, time }));
+        }
+    }
+}
+
+fn record(frame: &Frame<'_>) -> Record {
+    let text = match user::text(frame.id, frame.payload) {
+        Some(text) => text,
+        None => predefined::text(frame.id, frame.payload),
+    };
+    Record { id: frame.id, text }
+}
+
+fn add_damage(gap: &mut Gap, damage: Damage) {
+    let damaged =
+        gap.damaged.get_or_insert_with(|| Damaged { pieces: 0, bytes: 0, first: damage.to_string() });
+    damaged.pieces += 1;
+    damaged.bytes += damage.len;
+}

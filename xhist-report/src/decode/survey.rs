@@ -1,0 +1,56 @@
+//! A first walk over a ring: how much is in it, and when it starts. It must not keep anything.
+
+use qs_core::ring::{Item, Reader};
+
+use super::clock::Anchor;
+use super::find::Placed;
+use super::frame::{Kind, kind};
+
+/// What a first walk tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// Entries that a report will print.
+    pub entries: u64,
+    /// Good frames, or the statement of an append under way.
+    pub frames: u64,
+    /// The clock in full at the first stamp.
+    pub first_time: Option<u64>,
+}
+
+/// Walks a ring from oldest to newest.
+pub fn survey(placed: &Placed, image: &[u8]) -> Survey {
+    let header = placed.header;
+    let mut reader = Reader::new(header, image.get(placed.ring.offset..).unwrap_or(&[]));
+    let mut anchor = Anchor::default();
+    let mut survey = Survey::default();
+    while let Some(item) = reader.next() {
+        let stamp = match item {
+            Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } => continue,
+            Item::Pending(_, stamp) => {
+                survey.entries += 1;
+                stamp.filter(|stamp| *stamp != 0)
+            }
+            Item::Frame(frame) => match kind(&frame, &header) {
+                Kind::Statement(_, stamp) | Kind::Panic(stamp) | Kind::Signal(_, stamp) => {
+                    survey.entries += 1;
+                    stamp
+                }
+                Kind::Record => {
+                    survey.entries += 1;
+                    None
+                }
+                Kind::Silent => None,
+                Kind::Time(full) => {
+                    anchor.full(full);
+                    None
+                }
+            },
+        };
+        survey.frames += 1;
+        if let Some(stamp) = stamp {
+            anchor.stamp(stamp);
+        }
+    }
+    survey.first_time = anchor.first(header.last_time);
+    survey
+}

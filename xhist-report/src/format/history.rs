@@ -1,0 +1,56 @@
+//! `history` for programs: `N file:line` and nothing else, as in the Xhist paper.
+//! Columns that were asked for follow, each behind a tab: time, thread, source.
+
+use std::io::{self, Write};
+
+use super::{Format, push_place};
+use crate::model::{Entry, Subject};
+use crate::options::Layout;
+
+/// Writes the listing.
+pub struct History {
+    layout: Layout,
+    line: Vec<u8>,
+}
+
+impl History {
+    /// With the columns that were asked for.
+    pub fn new(layout: Layout) -> History {
+        History { layout, line: Vec::new() }
+    }
+
+    fn column(&mut self, text: &str) {
+        self.line.push(b'\t');
+        self.line.extend_from_slice(text.as_bytes());
+    }
+}
+
+impl Format for History {
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.line.clear();
+        self.line.extend_from_slice(itoa::Buffer::new().format(entry.number).as_bytes());
+        self.line.push(b' ');
+        let mut source = None;
+        match entry.subject {
+            Subject::Statement(place, text) => {
+                push_place(&mut self.line, &place);
+                source = text;
+            }
+            Subject::Panic(record) | Subject::Signal(_, record) | Subject::Record(record) => {
+                self.line.extend_from_slice(record.text.as_bytes());
+            }
+        }
+        if self.layout.time {
+            let time = entry.time.map(|time| entry.ring.time_text(time));
+            self.column(time.as_deref().unwrap_or("-"));
+        }
+        if self.layout.thread {
+            self.column(&entry.ring.thread());
+        }
+        if self.layout.source {
+            self.column(source.unwrap_or(""));
+        }
+        self.line.push(b'\n');
+        out.write_all(&self.line)
+    }
+}

@@ -1,0 +1,163 @@
+//! JSON lines, one object a line; its `kind` says what it is. The first line names the schema version,
+//! the last is of kind `end`; a report without it was cut short.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::Format;
+use crate::model::{Entry, Gap, Opening, Ring, Subject, Totals};
+use crate::options::Layout;
+
+/// Raised when a field changes its meaning or goes away. New fields may come at any time.
+const SCHEMA: u32 = 1;
+
+/// Writes the lines.
+pub struct Json {
+    layout: Layout,
+}
+
+impl Json {
+    /// With the source text, if that was asked for; everything else is always there.
+    pub fn new(layout: Layout) -> Json {
+        Json { layout }
+    }
+}
+
+/// `schema` comes first in the first line, so that a reader knows what it reads.
+#[derive(Serialize)]
+struct Schema {
+    schema: u32,
+    kind: &'static str,
+    tool: &'static str,
+    entries: u64,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+enum Line<'a> {
+    Ring {
+        ring: usize,
+        offset: usize,
+        size: usize,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pid: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        tid: Option<u32>,
+        thread: String,
+        status: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        clock_hz: Option<u32>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        map: Option<String>,
+    },
+    Statement {
+        #[serde(flatten)]
+        head: Head,
+        file_id: u16,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<&'a str>,
+        line: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<&'a str>,
+    },
+    Record {
+        #[serde(flatten)]
+        head: Head,
+        id: u8,
+        text: &'a str,
+    },
+    Panic {
+        #[serde(flatten)]
+        head: Head,
+    },
+    Signal {
+        #[serde(flatten)]
+        head: Head,
+        signal: u64,
+    },
+    Gap {
+        ring: usize,
+        missing_frames: u64,
+        damaged_bytes: u64,
+        cut_bytes: u64,
+        torn: bool,
+        text: String,
+    },
+    End {
+        entries: u64,
+        complete: bool,
+    },
+}
+
+#[derive(Serialize)]
+struct Head {
+    n: u64,
+    ring: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ticks: Option<u64>,
+}
+
+fn known(number: u32) -> Option<u32> {
+    (number != 0).then_some(number)
+}
+
+fn ring_line(ring: &Ring) -> Line<'static> {
+    Line::Ring {
+        ring: ring.number,
+        offset: ring.offset,
+        size: ring.size,
+        pid: known(ring.pid),
+        tid: known(ring.tid),
+        thread: ring.thread(),
+        status: ring.status,
+        clock_hz: known(ring.clock_hz),
+        map: (ring.map_hash != 0).then(|| format!("{:016x}", ring.map_hash)),
+    }
+}
+
+fn put(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}
+
+impl Format for Json {
+    fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let tool = concat!("xhist-report ", env!("CARGO_PKG_VERSION"));
+        put(&Schema { schema: SCHEMA, kind: "report", tool, entries: opening.entries }, out)?;
+        opening.rings.iter().try_for_each(|ring| put(&ring_line(ring), out))
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let head = Head { n: entry.number, ring: entry.ring.number, ticks: entry.time };
+        let line = match entry.subject {
+            Subject::Statement(place, source) => Line::Statement {
+                head,
+                file_id: place.file,
+                file: place.path,
+                line: place.line,
+                source: source.filter(|_| self.layout.source),
+            },
+            Subject::Panic(_) => Line::Panic { head },
+            Subject::Signal(signal, _) => Line::Signal { head, signal },
+            Subject::Record(record) => Line::Record { head, id: record.id, text: &record.text },
+        };
+        put(&line, out)
+    }
+
+    fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
+        let line = Line::Gap {
+            ring: ring.number,
+            missing_frames: gap.missing_frames,
+            damaged_bytes: gap.damaged.as_ref().map_or(0, |damaged| damaged.bytes),
+            cut_bytes: gap.cut_bytes,
+            torn: gap.torn,
+            text: gap.to_string(),
+        };
+        put(&line, out)
+    }
+
+    fn finish(&mut self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+        put(&Line::End { entries: totals.entries, complete: totals.complete }, out)
+    }
+}

@@ -1,0 +1,84 @@
+//! How a report looks. Formats stream: opening, entries and gaps, totals. They see the model only:
+//! no bytes, no files, no terminal.
+//!
+//! A new format is a file here and a row of [`FORMATS`].
+
+mod history;
+mod json;
+mod terminal;
+
+use std::io::{self, Write};
+
+use crate::model::{Entry, Gap, Opening, Ring, Totals};
+use crate::options::Layout;
+
+/// Receives a report, oldest first.
+pub trait Format {
+    /// Before the first entry.
+    fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (opening, out);
+        Ok(())
+    }
+
+    /// One entry.
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Something is missing here.
+    fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (ring, gap, out);
+        Ok(())
+    }
+
+    /// Behind the last entry.
+    fn finish(&mut self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (totals, out);
+        Ok(())
+    }
+}
+
+/// A format that users can ask for.
+#[derive(Debug)]
+pub struct FormatRow {
+    /// Its name after `--format`.
+    pub name: &'static str,
+    /// What it is.
+    pub help: &'static str,
+    /// Makes a writer of it.
+    pub make: fn(Layout) -> Box<dyn Format>,
+}
+
+/// Every format; the first is the default.
+pub static FORMATS: &[FormatRow] = &[
+    FormatRow {
+        name: "history",
+        help: "one line an entry, oldest first: number, file:line",
+        make: |layout| match layout.terminal {
+            true => Box::new(terminal::Terminal::new(layout)),
+            false => Box::new(history::History::new(layout)),
+        },
+    },
+    FormatRow {
+        name: "json",
+        help: "JSON lines; the first names the schema version",
+        make: |layout| Box::new(json::Json::new(layout)),
+    },
+];
+
+/// The format of this name.
+pub fn by_name(name: &str) -> Option<&'static FormatRow> {
+    FORMATS.iter().find(|row| row.name == name)
+}
+
+/// Appends `src/main.rs:12`, or `file#3:12` where no map names the file.
+fn push_place(line: &mut Vec<u8>, place: &crate::model::Place<'_>) {
+    let mut digits = itoa::Buffer::new();
+    match place.path {
+        Some(path) => line.extend_from_slice(path.as_bytes()),
+        None => {
+            line.extend_from_slice(b"file#");
+            line.extend_from_slice(digits.format(place.file).as_bytes());
+        }
+    }
+    line.push(b':');
+    line.extend_from_slice(digits.format(place.line).as_bytes());
+}

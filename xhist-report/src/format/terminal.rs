@@ -1,0 +1,98 @@
+//! `history` for people: aligned numbers, a heading where the thread changes, losses in their place.
+//! Styles are always written; whoever owns the terminal strips them where they do not belong.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::{Format, push_place};
+use crate::model::{Entry, Gap, Opening, Ring, Subject, Totals};
+use crate::options::Layout;
+
+const DIM: Style = Style::new().dimmed();
+const HEADING: Style = AnsiColor::Cyan.on_default().bold();
+const RECORD: Style = AnsiColor::Green.on_default();
+const ALARM: Style = AnsiColor::Red.on_default().bold();
+const LOSS: Style = AnsiColor::Yellow.on_default();
+
+/// Writes the listing.
+pub struct Terminal {
+    layout: Layout,
+    number_width: usize,
+    headings: bool,
+    ring: Option<usize>,
+    line: Vec<u8>,
+}
+
+impl Terminal {
+    /// With the columns that were asked for.
+    pub fn new(layout: Layout) -> Terminal {
+        Terminal { layout, number_width: 1, headings: false, ring: None, line: Vec::new() }
+    }
+
+    fn heading(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
+        if self.ring.replace(ring.number) == Some(ring.number) || !self.headings {
+            return Ok(());
+        }
+        writeln!(out, "{HEADING}-- {ring} --{HEADING:#}")
+    }
+}
+
+impl Format for Terminal {
+    fn start(&mut self, opening: &Opening<'_>, _: &mut dyn Write) -> io::Result<()> {
+        self.number_width = opening.entries.to_string().len();
+        self.headings = opening.rings.len() > 1 && !self.layout.thread;
+        Ok(())
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.heading(entry.ring, out)?;
+        write!(out, "{DIM}{:>1$}{DIM:#} ", entry.number, self.number_width)?;
+        if self.layout.time {
+            let time = entry.time.map(|time| entry.ring.time_text(time));
+            write!(out, "{DIM}{:>18}{DIM:#} ", time.as_deref().unwrap_or("-"))?;
+        }
+        if self.layout.thread {
+            write!(out, "{HEADING}{:<12}{HEADING:#} ", entry.ring.thread())?;
+        }
+        match entry.subject {
+            Subject::Statement(place, source) => {
+                self.line.clear();
+                push_place(&mut self.line, &place);
+                match source {
+                    Some(source) => {
+                        let place = String::from_utf8_lossy(&self.line);
+                        writeln!(out, "{place:<28} {DIM}{source}{DIM:#}")
+                    }
+                    None => {
+                        self.line.push(b'\n');
+                        out.write_all(&self.line)
+                    }
+                }
+            }
+            Subject::Panic(_) => {
+                writeln!(out, "{ALARM}-- thread '{}' panicked here --{ALARM:#}", entry.ring.thread())
+            }
+            Subject::Signal(signal, _) => {
+                writeln!(
+                    out,
+                    "{ALARM}-- signal {signal} arrived in thread '{}' --{ALARM:#}",
+                    entry.ring.thread()
+                )
+            }
+            Subject::Record(record) => writeln!(out, "{RECORD}{}{RECORD:#}", record.text),
+        }
+    }
+
+    fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
+        self.heading(ring, out)?;
+        writeln!(out, "{LOSS}{:>1$} {gap}{LOSS:#}", "--", self.number_width.max(2))
+    }
+
+    fn finish(&mut self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+        if !totals.complete {
+            writeln!(out, "{LOSS}-- not complete, see the messages --{LOSS:#}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! Finds xhist rings in memory dumps, cores and ring files, and reports the history in them.
+//!
+//! `source` (bytes from anywhere, no protocol) and `decode` (protocol, no I/O) meet only in `session`;
+//! `model` is what both sides speak of, `format` sees nothing but the model. The binary adds
+//! arguments and a terminal.
+
+pub mod args;
+mod console;
+mod decode;
+mod exit_code;
+pub mod format;
+mod map;
+pub mod model;
+mod options;
+mod order;
+mod session;
+pub mod source;
+mod source_text;
+
+use std::io::Write;
+
+pub use exit_code::ExitCode;
+pub use options::{Layout, MapPlaces, Options};
+
+/// Reports on the rings in `image`: entries to `out`, notes and losses to `notes`.
+///
+/// Any bytes are fine: what cannot be read is told in `notes` and in the exit code.
+///
+/// ```
+/// let (mut out, mut notes) = (Vec::new(), Vec::new());
+/// let code = xhist_report::report(b"no ring here", &Default::default(), &mut out, &mut notes);
+/// assert_eq!(code, xhist_report::ExitCode::NothingFound);
+/// ```
+pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut dyn Write) -> ExitCode {
+    session::run(image, options, out, &mut console::Notes::new(notes))
+}
+
+/// Runs the program with these arguments, on the process's own standard streams.
+pub fn run(args: &args::Args) -> ExitCode {
+    let mut stderr = anstream::stderr();
+    match args.open() {
+        Err(message) => {
+            console::Notes::new(&mut stderr).error(format_args!("{message}"));
+            ExitCode::Usage
+        }
+        Ok((opened, note)) => {
+            if let Some(note) = note {
+                console::Notes::new(&mut stderr).note(format_args!("{note}"));
+            }
+            let options = args.options(&opened);
+            // Without a terminal nothing may touch the bytes; with one, NO_COLOR and the like decide.
+            match options.layout.terminal {
+                true => {
+                    report(&opened.image, &options, &mut buffered(anstream::stdout().lock()), &mut stderr)
+                }
+                false => {
+                    report(&opened.image, &options, &mut buffered(std::io::stdout().lock()), &mut stderr)
+                }
+            }
+        }
+    }
+}
+
+fn buffered<W: Write>(out: W) -> std::io::BufWriter<W> {
+    std::io::BufWriter::with_capacity(256 << 10, out)
+}

@@ -1,0 +1,44 @@
+//! Reads a map file. It must not know where maps are looked for.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use qs_core::map::Line;
+
+use crate::model::Names;
+
+/// Larger than the map of any program; a file of another kind must not fill the memory.
+const MAX_MAP: u64 = 512 << 20;
+/// Longest first line; it holds two short texts and a path.
+const MAX_HEAD: u64 = 64 << 10;
+
+/// Reads a whole map.
+pub fn load(path: &Path) -> io::Result<Names> {
+    let file = open(path)?;
+    let mut map = Vec::new();
+    file.take(MAX_MAP + 1).read_to_end(&mut map)?;
+    if map.len() as u64 > MAX_MAP {
+        return Err(io::Error::other(format!("it is larger than {} MiB, so it is no map", MAX_MAP >> 20)));
+    }
+    Ok(Names::parse(&map))
+}
+
+/// The hash in a map's first line; `None` when the file is no map.
+pub fn head_hash(path: &Path) -> Option<u64> {
+    let mut line = String::new();
+    BufReader::new(open(path).ok()?.take(MAX_HEAD)).read_line(&mut line).ok()?;
+    match Line::parse(line.trim_end()) {
+        Ok(Line::Head(head)) => Some(head.hash),
+        _ => None,
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    // Asked first: opening a pipe would wait for a writer.
+    if std::fs::metadata(path)?.is_file() {
+        File::open(path)
+    } else {
+        Err(io::Error::other("not a regular file"))
+    }
+}

@@ -1,0 +1,156 @@
+//! Finds and reads the map of each ring. It must not know what is recorded in the rings.
+
+mod load;
+mod search;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::console::Notes;
+use crate::exit_code::ExitCode;
+use crate::model::{Names, Ring};
+use crate::options::MapPlaces;
+use search::{Candidate, candidates};
+
+/// So many maps of other builds are named.
+const SHOWN: usize = 5;
+
+/// The maps of a report: which names apply to which ring.
+#[derive(Debug, Default)]
+pub struct Maps {
+    names: Vec<Names>,
+    by_hash: HashMap<u64, Option<usize>>,
+    none: Names,
+}
+
+impl Maps {
+    /// Loads the map of each ring; what is wrong with them is noted.
+    ///
+    /// # Errors
+    /// The exit code, when the map that the user gave cannot be read.
+    pub fn load(rings: &[&Ring], places: &MapPlaces, notes: &mut Notes<'_>) -> Result<Maps, ExitCode> {
+        let mut maps = Maps::default();
+        let mut hashes: Vec<u64> = rings.iter().map(|ring| ring.map_hash).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        match &places.given {
+            Some(path) => maps.load_given(path, &hashes, notes)?,
+            None => maps.load_found(&candidates(places), &hashes, notes),
+        }
+        Ok(maps)
+    }
+
+    /// The names that apply to a ring, with a number that tells maps apart.
+    pub fn of(&self, ring: &Ring) -> (usize, &Names) {
+        match self.by_hash.get(&ring.map_hash).copied().flatten() {
+            Some(index) => (index, &self.names[index]),
+            None => (usize::MAX, &self.none),
+        }
+    }
+
+    fn load_given(&mut self, path: &Path, hashes: &[u64], notes: &mut Notes<'_>) -> Result<(), ExitCode> {
+        let index = match self.read(path, notes) {
+            Ok(index) => index,
+            Err(error) => {
+                notes.error(format_args!("cannot read the map {}: {error}", path.display()));
+                return Err(ExitCode::Usage);
+            }
+        };
+        let names = &self.names[index];
+        for &hash in hashes {
+            self.by_hash.insert(hash, Some(index));
+            match names.hash {
+                Some(map) if hash != 0 && hash != map => {
+                    notes.incomplete();
+                    notes.error(format_args!(
+                        "{} belongs to another build (map {map:016x}, dump {hash:016x}): files and lines below may be wrong",
+                        path.display()
+                    ));
+                }
+                _ if hash == 0 => notes
+                    .note(format_args!("the dump does not tell its map; {} not verified", path.display())),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn load_found(&mut self, candidates: &[Candidate], hashes: &[u64], notes: &mut Notes<'_>) {
+        for &hash in hashes {
+            let found = candidates.iter().find(|candidate| match hash {
+                0 => candidate.is_standard_name(),
+                _ => candidate.hash == hash,
+            });
+            let Some(candidate) = found else {
+                self.by_hash.insert(hash, None);
+                tell_missing(hash, candidates, notes);
+                continue;
+            };
+            let path = &candidate.path;
+            match self.read(path, notes) {
+                Ok(index) => {
+                    self.by_hash.insert(hash, Some(index));
+                    if hash == 0 {
+                        let path = path.display();
+                        notes.note(format_args!(
+                            "the dump does not tell its map; map not verified, using {path}"
+                        ));
+                    }
+                }
+                Err(error) => {
+                    notes.incomplete();
+                    notes.error(format_args!("cannot read the map {}: {error}", path.display()));
+                }
+            }
+        }
+    }
+
+    fn read(&mut self, path: &Path, notes: &mut Notes<'_>) -> std::io::Result<usize> {
+        let names = load::load(path)?;
+        for bad in &names.bad_lines {
+            notes.note(format_args!("{}:{}: {}", path.display(), bad.line, bad.reason));
+        }
+        let more = names.bad_line_count - names.bad_lines.len();
+        if more > 0 {
+            notes.note(format_args!("{}: {more} more bad lines", path.display()));
+        }
+        if let (Some(hash), false) = (names.hash, names.is_intact()) {
+            notes.incomplete();
+            notes.error(format_args!(
+                "{} was edited or damaged after it was written (hash {:016x}, its first line says {hash:016x}): \
+                 files and lines below may be wrong",
+                path.display(),
+                names.actual_hash
+            ));
+        } else if names.hash.is_none() {
+            notes.incomplete();
+            notes.error(format_args!("{} is no map of xhist", path.display()));
+        }
+        self.names.push(names);
+        Ok(self.names.len() - 1)
+    }
+}
+
+/// Nothing names the statements: a mere note when there is no map at all, a mismatch otherwise.
+fn tell_missing(hash: u64, candidates: &[Candidate], notes: &mut Notes<'_>) {
+    if candidates.is_empty() || hash == 0 {
+        notes.note(format_args!("no map found, so files are shown as numbers; name one with --map FILE"));
+        return;
+    }
+    notes.incomplete();
+    notes.error(format_args!(
+        "no map of this build found: the dump wants map {hash:016x}; files are shown as numbers"
+    ));
+    for candidate in candidates.iter().take(SHOWN) {
+        notes.note(format_args!("{} is map {:016x}", candidate.path.display(), candidate.hash));
+    }
+    if candidates.len() > SHOWN {
+        notes.note(format_args!("and {} more maps of other builds", candidates.len() - SHOWN));
+    }
+}
+
+/// A directory and all above it, nearest first.
+fn ancestors(dir: &Path) -> Vec<PathBuf> {
+    let dir = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    dir.ancestors().map(Path::to_owned).collect()
+}

@@ -1,0 +1,71 @@
+//! Where maps are looked for: beside the dump and above it, and under `target/xhist`.
+//! It must not know which map is wanted.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use super::ancestors;
+use super::load::head_hash;
+use crate::options::MapPlaces;
+
+/// So many files of a directory are looked at.
+const MAX_FILES: usize = 4096;
+
+/// A map that was found, nearest first.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Hash that its first line claims.
+    pub hash: u64,
+}
+
+impl Candidate {
+    /// Whether it has the name that the tools give a project's own map.
+    pub fn is_standard_name(&self) -> bool {
+        self.path.file_name() == Some(OsStr::new("xhist.map"))
+    }
+}
+
+/// All maps in the places to look at, nearest first.
+pub fn candidates(places: &MapPlaces) -> Vec<Candidate> {
+    let mut seen = HashSet::new();
+    let mut candidates = Vec::new();
+    for dir in directories(places) {
+        if !seen.insert(dir.clone()) {
+            continue;
+        }
+        for path in maps_in(&dir) {
+            if let Some(hash) = head_hash(&path) {
+                candidates.push(Candidate { path, hash });
+            }
+        }
+    }
+    candidates
+}
+
+fn directories(places: &MapPlaces) -> Vec<PathBuf> {
+    let mut dirs = Vec::new();
+    for dir in places.dump_dir.iter().flat_map(|dir| ancestors(dir)) {
+        let target = dir.join("target/xhist");
+        dirs.extend([dir, target.join("maps"), target]);
+    }
+    for dir in places.work_dir.iter().flat_map(|dir| ancestors(dir)) {
+        let target = dir.join("target/xhist");
+        dirs.extend([target.clone(), target.join("maps")]);
+    }
+    dirs
+}
+
+/// The `*.map` files of a directory, `xhist.map` first, the others by name.
+fn maps_in(dir: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = std::fs::read_dir(dir) else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension() == Some(OsStr::new("map")))
+        .take(MAX_FILES)
+        .collect();
+    paths.sort_by_key(|path| (path.file_name() != Some(OsStr::new("xhist.map")), path.clone()));
+    paths
+}

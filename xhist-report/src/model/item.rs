@@ -1,0 +1,115 @@
+//! What a ring yields, one after another. It must not know names of files.
+
+use std::fmt;
+
+/// One thing recorded, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// What was recorded.
+    pub what: What,
+    /// The clock in full, where the item carries a time stamp.
+    pub time: Option<u64>,
+}
+
+/// What was recorded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A statement was about to run.
+    Statement {
+        /// File id.
+        file: u16,
+        /// Line as recorded.
+        line: u16,
+    },
+    /// The thread panicked.
+    Panic(Record),
+    /// A fatal signal arrived.
+    Signal(u64, Record),
+    /// Another QS record.
+    Record(Record),
+}
+
+/// A QS record as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Record id.
+    pub id: u8,
+    /// The line that QSPY prints.
+    pub text: String,
+}
+
+/// What is missing between two entries of a ring.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// Frames missing by their sequence numbers; at least, since those count modulo 256.
+    pub missing_frames: u64,
+    /// Bytes that are no good frame.
+    pub damaged: Option<Damaged>,
+    /// Bytes of the ring that the image does not hold.
+    pub cut_bytes: u64,
+    /// The newest frame is not the one that the ring's header counted last.
+    pub torn: bool,
+}
+
+/// Bytes that are no good frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// In how many pieces.
+    pub pieces: u64,
+    /// How many bytes in all.
+    pub bytes: u64,
+    /// What is wrong with the first piece, and where it is.
+    pub first: String,
+}
+
+impl Gap {
+    /// Whether nothing is missing.
+    pub fn is_empty(&self) -> bool {
+        *self == Gap::default()
+    }
+}
+
+impl fmt::Display for Gap {
+    /// `3 frames missing`, `12 bytes damaged (...), 1 frame missing`, ...
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        if let Some(Damaged { pieces, bytes, first }) = &self.damaged {
+            write!(f, "{bytes} bytes damaged")?;
+            match pieces {
+                1 => write!(f, " ({first})")?,
+                _ => write!(f, " in {pieces} pieces (first: {first})")?,
+            }
+            separator = ", ";
+        }
+        if self.missing_frames > 0 {
+            let plural = if self.missing_frames == 1 { "" } else { "s" };
+            write!(f, "{separator}{} frame{plural} missing", self.missing_frames)?;
+            separator = ", ";
+        }
+        if self.cut_bytes > 0 {
+            write!(f, "{separator}{} bytes of the ring not in the image", self.cut_bytes)?;
+            separator = ", ";
+        }
+        if self.torn {
+            write!(f, "{separator}newest frame not whole")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gap_says_everything_that_is_missing() {
+        let damaged = Some(Damaged { pieces: 2, bytes: 30, first: "8 bytes at offset 4".into() });
+        let gap = Gap { missing_frames: 1, damaged, cut_bytes: 9, torn: true };
+        assert_eq!(
+            gap.to_string(),
+            "30 bytes damaged in 2 pieces (first: 8 bytes at offset 4), 1 frame missing, \
+             9 bytes of the ring not in the image, newest frame not whole"
+        );
+        assert!(Gap::default().is_empty() && !gap.is_empty());
+    }
+}

@@ -1,0 +1,175 @@
+//! Which file a file id stands for, as a map tells it. It must not open files.
+
+use qs_core::map::{Hash, Line, MapError};
+
+use super::visible;
+
+/// A statement's place, named as well as the map allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// File id.
+    pub file: u16,
+    /// Line in the file.
+    pub line: u32,
+    /// Path of the file, printable; `None` when no map knows the id.
+    pub path: Option<&'a str>,
+}
+
+/// A map, as far as a report needs it.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// Hash that the map's first line claims.
+    pub hash: Option<u64>,
+    /// Hash of the bytes behind the first line.
+    pub actual_hash: u64,
+    /// Directory that relative paths start from.
+    pub root: String,
+    /// Lines that could not be read.
+    pub bad_lines: Vec<BadLine>,
+    /// How many could not be read in all.
+    pub bad_line_count: usize,
+    /// Index is the file id.
+    files: Vec<Option<File>>,
+}
+
+/// A line of a map that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// Number of the line, from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+#[derive(Clone, Debug)]
+struct File {
+    path: String,
+    shown: String,
+    base: u32,
+}
+
+/// So many bad lines are told apart; a file of another kind would give millions.
+const BAD_LINES: usize = 5;
+
+impl Names {
+    /// Reads a map; what cannot be read is noted and passed over.
+    pub fn parse(map: &[u8]) -> Names {
+        let mut names = Names { actual_hash: body_hash(map), ..Names::default() };
+        for (index, line) in map.split(|byte| *byte == b'\n').enumerate() {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if line.is_empty() {
+                continue;
+            }
+            match std::str::from_utf8(line) {
+                Err(_) => names.bad(index, "not UTF-8".to_owned()),
+                Ok(line) => match Line::parse(line) {
+                    Ok(line) => names.add(index, &line),
+                    Err(error) => names.bad(index, error.to_string()),
+                },
+            }
+        }
+        if names.hash.is_none() {
+            names.bad(0, MapError::Field("hash").to_string());
+        }
+        names
+    }
+
+    fn add(&mut self, index: usize, line: &Line<'_>) {
+        match line {
+            Line::Head(head) if index == 0 => {
+                self.hash = Some(head.hash);
+                self.root = head.root.chars().collect();
+            }
+            Line::Head(_) => self.bad(index, "a second first line".to_owned()),
+            Line::File(file) => {
+                let slot = usize::from(file.file);
+                if self.files.len() <= slot {
+                    self.files.resize(slot + 1, None);
+                }
+                let path: String = file.path.chars().collect();
+                let shown = visible(&path).into_owned();
+                match &self.files[slot] {
+                    Some(known) if known.path != path => {
+                        let reason = format!("file id {slot} already stands for {}", known.shown);
+                        self.bad(index, reason);
+                    }
+                    _ => self.files[slot] = Some(File { path, shown, base: file.base }),
+                }
+            }
+            Line::Stmt(_) => {}
+        }
+    }
+
+    fn bad(&mut self, index: usize, reason: String) {
+        self.bad_line_count += 1;
+        if self.bad_lines.len() < BAD_LINES {
+            self.bad_lines.push(BadLine { line: index + 1, reason });
+        }
+    }
+
+    /// The place of a recorded statement.
+    pub fn place(&self, file: u16, line: u16) -> Place<'_> {
+        match self.file(file) {
+            Some(known) => {
+                Place { file, line: known.base.saturating_add(u32::from(line)), path: Some(&known.shown) }
+            }
+            None => Place { file, line: u32::from(line), path: None },
+        }
+    }
+
+    /// Path of a file as the map has it, for opening it.
+    pub fn path(&self, file: u16) -> Option<&str> {
+        self.file(file).map(|file| file.path.as_str())
+    }
+
+    fn file(&self, file: u16) -> Option<&File> {
+        self.files.get(usize::from(file))?.as_ref()
+    }
+
+    /// Whether the bytes are those that the map's first line was written for.
+    pub fn is_intact(&self) -> bool {
+        self.hash == Some(self.actual_hash)
+    }
+}
+
+fn body_hash(map: &[u8]) -> u64 {
+    let first_line = map.iter().position(|byte| *byte == b'\n').map_or(map.len(), |end| end + 1);
+    let mut hash = Hash::new();
+    hash.update(&map[first_line..]);
+    hash.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/p","tool":"0"}"#;
+
+    #[test]
+    fn a_place_gets_path_and_base() {
+        let map = format!("{HEAD}\n{}\n", r#"{"file":3,"path":"a\u001b.rs","base":65535}"#);
+        let names = Names::parse(map.as_bytes());
+        assert_eq!(names.place(3, 7), Place { file: 3, line: 65542, path: Some("a\\u{1b}.rs") });
+        assert_eq!(names.path(3), Some("a\u{1b}.rs"));
+        assert_eq!(names.place(2, 7), Place { file: 2, line: 7, path: None });
+        assert_eq!((names.hash, names.root.as_str(), names.is_intact()), (Some(255), "/p", false));
+    }
+
+    #[test]
+    fn bad_lines_are_numbered_and_the_others_read() {
+        let map = format!(
+            "{HEAD}\nnonsense\n{}\n\n{}\n",
+            r#"{"file":1,"path":"a.rs","base":0}"#, r#"{"file":1,"path":"b.rs","base":0}"#
+        );
+        let names = Names::parse(map.as_bytes());
+        assert_eq!(names.bad_lines.iter().map(|bad| bad.line).collect::<Vec<_>>(), [2, 5]);
+        assert_eq!(names.place(1, 1).path, Some("a.rs"));
+    }
+
+    #[test]
+    fn noise_is_no_map() {
+        let names = Names::parse(&[0xFF; 100]);
+        assert_eq!((names.hash, names.bad_line_count), (None, 2));
+        assert_eq!(Names::parse(b"").bad_line_count, 1);
+    }
+}

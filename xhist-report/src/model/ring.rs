@@ -1,0 +1,66 @@
+//! A ring as the user sees it: number, place, owner. It must not know the layout in memory.
+
+use std::fmt;
+
+use super::visible;
+
+/// A ring that was found.
+#[derive(Clone, Debug)]
+pub struct Ring {
+    /// Number from 1, in the order of offsets.
+    pub number: usize,
+    /// Offset of its header in the image.
+    pub offset: usize,
+    /// Bytes of frames it holds.
+    pub size: usize,
+    /// Process id; 0 = not known.
+    pub pid: u32,
+    /// Thread id; 0 = not known.
+    pub tid: u32,
+    /// Name of the thread, printable.
+    pub thread_name: Option<String>,
+    /// Where its owner stands, in one word.
+    pub status: &'static str,
+    /// Ticks of its clock a second; 0 = not known.
+    pub clock_hz: u32,
+    /// Hash of the map of its build; 0 = not known.
+    pub map_hash: u64,
+}
+
+impl Ring {
+    /// Name of the thread, or its id, or the number of the ring.
+    pub fn thread(&self) -> String {
+        match (&self.thread_name, self.tid) {
+            (Some(name), _) => name.clone(),
+            (None, 0) => format!("ring-{}", self.number),
+            (None, tid) => tid.to_string(),
+        }
+    }
+
+    /// A time of this ring for people: seconds where the clock rate is known, else ticks.
+    pub fn time_text(&self, ticks: u64) -> String {
+        if self.clock_hz == 0 {
+            return ticks.to_string();
+        }
+        let hz = u64::from(self.clock_hz);
+        let (seconds, rest) = (ticks / hz, ticks % hz);
+        format!("{seconds}.{:09}", u128::from(rest) * 1_000_000_000 / u128::from(hz))
+    }
+
+    /// Takes a thread name from an image, where it may hold anything.
+    pub fn set_thread_name(&mut self, name: Option<&str>) {
+        self.thread_name = name.map(|name| visible(name).into_owned());
+    }
+}
+
+impl fmt::Display for Ring {
+    /// `ring 1 (thread main)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ring {}", self.number)?;
+        match (&self.thread_name, self.tid) {
+            (Some(name), _) => write!(f, " (thread {name})"),
+            (None, 0) => Ok(()),
+            (None, tid) => write!(f, " (thread {tid})"),
+        }
+    }
+}

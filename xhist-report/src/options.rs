@@ -1,0 +1,63 @@
+//! What the arguments mean, for the library. It must not know how they were typed.
+
+use std::ops::Range;
+use std::path::PathBuf;
+
+use crate::format::{FORMATS, FormatRow};
+
+/// How a report is made.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The format, a row of [`FORMATS`].
+    pub format: &'static FormatRow,
+    /// What is shown beside each entry, and for whom.
+    pub layout: Layout,
+    /// Only so many of the newest entries.
+    pub last: Option<u64>,
+    /// Only the ring of this number, counted from 1 in the order of their offsets.
+    pub ring: Option<usize>,
+    /// Where maps come from.
+    pub maps: MapPlaces,
+    /// The pieces of the image that may hold anything but zeros; `None` means everything.
+    pub data: Option<Vec<Range<usize>>>,
+    /// Show progress on stderr when scanning takes long.
+    pub progress: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            format: &FORMATS[0],
+            layout: Layout::default(),
+            last: None,
+            ring: None,
+            maps: MapPlaces::default(),
+            data: None,
+            progress: false,
+        }
+    }
+}
+
+/// What is shown beside each entry, and for whom.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    /// For a person at a terminal: colour, headings, aligned columns. Otherwise for a program.
+    pub terminal: bool,
+    /// Show the time of each entry.
+    pub time: bool,
+    /// Show the thread of each entry.
+    pub thread: bool,
+    /// Show the source line of each statement.
+    pub source: bool,
+}
+
+/// Where maps come from. By default nowhere: a library call reads no file it was not told of.
+#[derive(Clone, Debug, Default)]
+pub struct MapPlaces {
+    /// The map to use, whatever the rings say.
+    pub given: Option<PathBuf>,
+    /// Directory of the dump; it and the directories above are searched.
+    pub dump_dir: Option<PathBuf>,
+    /// Working directory; `target/xhist` in it and in the directories above are searched.
+    pub work_dir: Option<PathBuf>,
+}

@@ -1,0 +1,25 @@
+//! A file: image of memory, core or ring file, all alike. It must not know their formats.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::{Image, Opened, holes, stdin};
+
+/// Maps a regular file; reads anything else (a pipe, a device) to its end.
+pub fn open(text: &OsStr) -> Result<Opened, String> {
+    let path = Path::new(text);
+    let why = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    let metadata = std::fs::metadata(path).map_err(why)?;
+    if metadata.is_dir() {
+        return Err(format!("{} is a directory; name a dump, a core or a ring file in it", path.display()));
+    }
+    let file = File::open(path).map_err(why)?;
+    let data = if metadata.is_file() { holes::data(&file) } else { None };
+    let image = if metadata.is_file() { Image::map(&file) } else { stdin::read_all(file) };
+    let dir = match path.parent() {
+        Some(dir) if dir != Path::new("") => dir.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    Ok(Opened { image: image.map_err(why)?, data, dir: Some(dir) })
+}

@@ -1,0 +1,93 @@
+//! Where bytes come from. It must not know what is in them.
+//!
+//! A new origin is a file here and a row of [`SOURCES`].
+
+mod file;
+mod holes;
+mod image;
+mod newest;
+mod stdin;
+
+use std::ffi::OsStr;
+use std::ops::Range;
+use std::path::PathBuf;
+
+pub use image::Image;
+pub use newest::newest;
+
+/// An opened source.
+pub struct Opened {
+    /// Its bytes.
+    pub image: Image,
+    /// The pieces of it that may hold anything but zeros; `None` when that is not known.
+    pub data: Option<Vec<Range<usize>>>,
+    /// Directory to look for maps in; `None` when the source has none.
+    pub dir: Option<PathBuf>,
+}
+
+/// A kind of source.
+pub struct SourceRow {
+    /// How it is written on the command line.
+    pub form: &'static str,
+    /// What it is.
+    pub help: &'static str,
+    /// Whether this text means this kind.
+    matches: fn(&OsStr) -> bool,
+    /// Opens it.
+    open: fn(&OsStr) -> Result<Opened, String>,
+}
+
+/// Every kind of source; the first that matches is taken.
+pub static SOURCES: &[SourceRow] = &[
+    SourceRow { form: "-", help: "standard input", matches: |text| text == "-", open: stdin::open },
+    SourceRow {
+        form: "SCHEME://...",
+        help: "a live link (tcp, tcp-listen, udp, serial), in a later version",
+        matches: |text| scheme(text).is_some(),
+        open: refuse,
+    },
+    SourceRow {
+        form: "FILE",
+        help: "a raw image of memory, an ELF core or a ring file",
+        matches: |_| true,
+        open: file::open,
+    },
+];
+
+/// Opens what the user named.
+///
+/// # Errors
+/// What is wrong and what to do, in a sentence.
+pub fn open(text: &OsStr) -> Result<Opened, String> {
+    match SOURCES.iter().find(|row| (row.matches)(text)) {
+        Some(row) => (row.open)(text),
+        None => Err(format!("{} is no source", text.display())),
+    }
+}
+
+/// `tcp` of `tcp://host`; a single letter is a drive of Windows.
+fn scheme(text: &OsStr) -> Option<&str> {
+    let (scheme, _) = text.to_str()?.split_once("://")?;
+    let is_scheme =
+        scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+    is_scheme.then_some(scheme)
+}
+
+fn refuse(text: &OsStr) -> Result<Opened, String> {
+    let scheme = scheme(text).unwrap_or_default();
+    Err(format!(
+        "this version reads no {scheme}:// source; save the bytes to a file and name it, or pipe them into `xhist-report -`"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_are_told_from_files() {
+        assert_eq!(scheme(OsStr::new("tcp-listen://0.0.0.0:1")), Some("tcp-listen"));
+        assert_eq!(scheme(OsStr::new("c://dump.bin")), None);
+        assert_eq!(scheme(OsStr::new("dir/a:b")), None);
+    }
+}

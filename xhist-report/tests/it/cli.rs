@@ -1,0 +1,141 @@
+//! Does the program behave as its help says?
+
+use std::io::{Read, Write};
+use std::process::Stdio;
+use std::time::{Duration, SystemTime};
+
+use crate::support::{Dir, RingImage, listing, map_text, outcome};
+
+fn ten() -> Vec<u8> {
+    (1..=10).fold(RingImage::bare(512), |ring, line| ring.statement(1, line)).build()
+}
+
+fn all() -> String {
+    listing(&(1..=10).map(|line| (1, line)).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_file_and_standard_input_give_the_same() {
+    let dir = Dir::new();
+    dir.write("dump.bin", ten());
+    let from_file = dir.run(&["dump.bin"]);
+    assert_eq!((from_file.code, from_file.out), (0, all()));
+    let mut command = dir.command(&["-"]);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&ten()).unwrap();
+    let from_stdin = outcome(child.wait_with_output().unwrap());
+    assert_eq!((from_stdin.code, from_stdin.out), (0, all()));
+}
+
+#[test]
+fn last_keeps_the_newest_and_counts_from_one() {
+    let dir = Dir::new();
+    dir.write("dump.bin", ten());
+    assert_eq!(dir.run(&["dump.bin", "--last", "2"]).out, "1 file#1:9\n2 file#1:10\n");
+    assert_eq!(dir.run(&["dump.bin", "--last", "99"]).out, all());
+    let none = dir.run(&["dump.bin", "--last", "0"]);
+    assert_eq!((none.code, none.out.as_str()), (0, ""));
+}
+
+#[test]
+fn without_a_source_the_newest_run_of_the_project_is_read() {
+    let dir = Dir::new();
+    let old = dir.write("target/xhist/runs/b.xhist", ten());
+    dir.write("target/xhist/a.xhist", RingImage::bare(64).statement(7, 7).build());
+    dir.write("target/xhist/newest.txt", "");
+    dir.write("src/deep/file", "");
+    let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+    std::fs::File::options().write(true).open(old).unwrap().set_modified(hour_ago).unwrap();
+    let outcome = outcome(dir.command(&[]).current_dir(dir.path().join("src/deep")).output().unwrap());
+    assert_eq!((outcome.code, outcome.out.as_str()), (0, "1 file#7:7\n"));
+    assert!(outcome.notes.contains("a.xhist"), "{}", outcome.notes);
+}
+
+#[test]
+fn source_text_stands_beside_the_statement() {
+    let dir = Dir::new();
+    let root = dir.path().join("project");
+    let (map, hash) =
+        map_text(root.to_str().unwrap(), &[(1, "src/a.rs", 0), (2, "gone.rs", 0), (3, "here.rs", 0)]);
+    dir.write("project/src/a.rs", "fn main() {\n    let x = 1;\n}\n");
+    dir.write("here.rs", "static A: u8 = 1;\n");
+    dir.write("xhist.map", map);
+    let ring = RingImage { map_hash: hash, ..RingImage::bare(256) }.statements(&[
+        (1, 2),
+        (2, 1),
+        (2, 2),
+        (3, 1),
+        (1, 99),
+    ]);
+    dir.write("dump.bin", ring.build());
+    let outcome = dir.run(&["dump.bin", "--source"]);
+    assert_eq!(outcome.code, 0);
+    assert_eq!(
+        outcome.out,
+        "1 src/a.rs:2\tlet x = 1;\n2 gone.rs:1\t\n3 gone.rs:2\t\n4 here.rs:1\tstatic A: u8 = 1;\n5 src/a.rs:99\t\n"
+    );
+    assert_eq!(outcome.notes.matches("gone.rs").count(), 1, "{}", outcome.notes);
+}
+
+#[test]
+fn wrong_arguments_exit_with_2_and_say_what_to_do() {
+    let dir = Dir::new();
+    dir.write("dump.bin", ten());
+    for (args, message) in [
+        (&["missing.bin"][..], "cannot read missing.bin"),
+        (&["."], "is a directory"),
+        (&[], "cargo xhist run"),
+        (&["tcp://localhost:6601"], "tcp:// source"),
+        (&["--format", "xml", "dump.bin"], "history"),
+        (&["--last", "x", "dump.bin"], "invalid value"),
+        (&["--wrong"], "unexpected argument"),
+        (&["dump.bin", "--ring", "2"], "there is no ring 2"),
+    ] {
+        let outcome = dir.run(args);
+        assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?}");
+        assert!(outcome.notes.contains(message), "{args:?}: {}", outcome.notes);
+    }
+}
+
+#[test]
+fn version_and_help_are_there() {
+    let dir = Dir::new();
+    assert_eq!(dir.run(&["-V"]).out, concat!("xhist-report ", env!("CARGO_PKG_VERSION"), "\n"));
+    let help = dir.run(&["--help"]);
+    assert_eq!(help.code, 0);
+    assert!(help.out.contains("Exit codes:") && help.out.contains("--map"), "{}", help.out);
+}
+
+#[test]
+fn an_empty_file_is_told() {
+    let dir = Dir::new();
+    dir.write("empty.bin", "");
+    let outcome = dir.run(&["empty.bin"]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (3, ""));
+    assert!(outcome.notes.contains("the source is empty"), "{}", outcome.notes);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let dir = Dir::new();
+    let ring = (0..60_000).fold(RingImage::bare(1 << 20), |ring, line| ring.statement(1, line));
+    dir.write("dump.bin", ring.build());
+    let mut command = dir.command(&["dump.bin"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 10]).unwrap();
+    drop(stdout);
+    assert_eq!(outcome(child.wait_with_output().unwrap()).code, 0);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told() {
+    let dir = Dir::new();
+    dir.write("dump.bin", ten());
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let outcome = outcome(dir.command(&["dump.bin"]).stdout(full).output().unwrap());
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.notes.contains("cannot write the report"), "{}", outcome.notes);
+}

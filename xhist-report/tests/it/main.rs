@@ -1,0 +1,9 @@
+//! xhist-report as its users run it. Each module is one question.
+
+mod cli;
+mod damaged;
+mod golden;
+mod maps;
+mod property;
+mod support;
+mod threads;

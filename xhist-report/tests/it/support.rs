@@ -1,0 +1,243 @@
+//! Builds ring images, maps and runs the program. It must not use the code under test to build them.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use qs_core::frame::FrameWriter;
+use qs_core::map::{FileLine, Hash, Head, Line, Text};
+use qs_core::record::{EventKind, RECORD_BASE, Statement};
+use qs_core::ring::{BYTE_ORDER_MARK, LAYOUT_VERSION, MAGIC, OPEN, State, check_word};
+use xhist_report::{ExitCode, Options};
+
+/// A ring, as a recorder leaves it in memory.
+#[derive(Clone, Debug)]
+pub struct RingImage {
+    pub big_endian: bool,
+    pub hosted: bool,
+    pub size: u32,
+    pub time_width: u8,
+    pub version: u8,
+    pub map_hash: u64,
+    pub clock_hz: u32,
+    pub last_time: u64,
+    pub pid: u32,
+    pub tid: u32,
+    pub name: &'static str,
+    /// Statement and time of an append under way.
+    pub pending: Option<(Statement, u32)>,
+    /// Everything ever written.
+    pub stream: Vec<u8>,
+    pub seq: u8,
+}
+
+impl RingImage {
+    pub fn bare(size: u32) -> RingImage {
+        RingImage {
+            big_endian: cfg!(target_endian = "big"),
+            hosted: false,
+            size,
+            time_width: 0,
+            version: LAYOUT_VERSION,
+            map_hash: 0,
+            clock_hz: 0,
+            last_time: 0,
+            pid: 0,
+            tid: 0,
+            name: "",
+            pending: None,
+            stream: Vec::new(),
+            seq: 0,
+        }
+    }
+
+    pub fn hosted(size: u32, pid: u32, tid: u32, name: &'static str) -> RingImage {
+        RingImage { hosted: true, pid, tid, name, time_width: 4, ..RingImage::bare(size) }
+    }
+
+    pub fn statement(mut self, file: u16, line: u16) -> RingImage {
+        self.seq = self.seq.wrapping_add(1);
+        Statement { file, line }.emit(self.seq, RECORD_BASE, None, |byte| self.stream.push(byte));
+        self
+    }
+
+    pub fn statements(self, all: &[(u16, u16)]) -> RingImage {
+        all.iter().fold(self, |ring, (file, line)| ring.statement(*file, *line))
+    }
+
+    /// A statement at a time in full.
+    pub fn timed(mut self, time: u64, file: u16, line: u16) -> RingImage {
+        self.seq = self.seq.wrapping_add(1);
+        self.last_time = time;
+        Statement { file, line }
+            .emit(self.seq, RECORD_BASE, Some(time as u32), |byte| self.stream.push(byte));
+        self
+    }
+
+    pub fn event(mut self, kind: EventKind, time: u64, value: u64) -> RingImage {
+        self.seq = self.seq.wrapping_add(1);
+        kind.emit(self.seq, RECORD_BASE, time as u32, value, |byte| self.stream.push(byte));
+        self
+    }
+
+    pub fn frame(mut self, id: u8, payload: &[u8]) -> RingImage {
+        self.seq = self.seq.wrapping_add(1);
+        FrameWriter::new(self.seq, id, |byte| self.stream.push(byte)).bytes(payload).finish();
+        self
+    }
+
+    pub fn build(&self) -> Vec<u8> {
+        let mut image = self.header();
+        let start = image.len();
+        image.resize(start + self.size as usize, 0);
+        for (at, byte) in self.stream.iter().enumerate() {
+            image[start + at % self.size as usize] = *byte;
+        }
+        image
+    }
+
+    pub fn header(&self) -> Vec<u8> {
+        let header_len: u16 = if self.hosted { 128 } else { 64 };
+        let mut header = Vec::from(MAGIC);
+        self.put(&mut header, &BYTE_ORDER_MARK.to_be_bytes());
+        header.extend([self.version, self.time_width, RECORD_BASE, 0]);
+        self.put(&mut header, &header_len.to_be_bytes());
+        self.put(&mut header, &[0, 0]);
+        self.put(&mut header, &self.size.to_be_bytes());
+        self.put(&mut header, &self.map_hash.to_be_bytes());
+        self.put(&mut header, &self.clock_hz.to_be_bytes());
+        let word = |at: usize| {
+            let bytes = header[at..at + 4].try_into().unwrap();
+            if self.big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
+        };
+        let check = check_word([word(8), word(12), word(16), word(20)]);
+        self.put(&mut header, &check.to_be_bytes());
+        let state = State(u64::from(self.seq) << 56 | self.stream.len() as u64);
+        self.put(&mut header, &state.0.to_be_bytes());
+        let (open, intent) = match self.pending {
+            None => (0, 0),
+            Some((statement, time)) => {
+                (state.0 | OPEN, u64::from(statement.to_word()) | u64::from(time) << 32)
+            }
+        };
+        self.put(&mut header, &open.to_be_bytes());
+        self.put(&mut header, &intent.to_be_bytes());
+        if self.hosted {
+            self.put(&mut header, &[0; 8]);
+            self.put(&mut header, &self.last_time.to_be_bytes());
+            self.put(&mut header, &self.pid.to_be_bytes());
+            self.put(&mut header, &self.tid.to_be_bytes());
+            self.put(&mut header, &1u32.to_be_bytes());
+            self.put(&mut header, &[0; 4]);
+            let mut name = [0; 32];
+            name[..self.name.len()].copy_from_slice(self.name.as_bytes());
+            header.extend(name);
+        }
+        header
+    }
+
+    /// Appends a number given in big-endian bytes in the byte order of this ring.
+    fn put(&self, header: &mut Vec<u8>, big_endian: &[u8]) {
+        if self.big_endian {
+            header.extend(big_endian);
+        } else {
+            header.extend(big_endian.iter().rev());
+        }
+    }
+}
+
+/// A map of these files; returns its text and hash.
+pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
+    let mut body = String::new();
+    for (file, path, base) in files {
+        let line = Line::File(FileLine { file: *file, path: Text::plain(path), base: *base });
+        writeln!(body, "{line}").unwrap();
+    }
+    let mut hash = Hash::new();
+    hash.update(body.as_bytes());
+    let hash = hash.finish();
+    let head = Line::Head(Head { hash, root: Text::plain(root), tool: Text::plain("test") });
+    (format!("{head}\n{body}"), hash)
+}
+
+/// What a library call gave.
+pub struct Outcome {
+    pub code: u8,
+    pub out: String,
+    pub notes: String,
+}
+
+/// Reports on an image as a library call.
+pub fn report_with(image: &[u8], options: &Options) -> Outcome {
+    let (mut out, mut notes) = (Vec::new(), Vec::new());
+    let code: ExitCode =
+        xhist_report::report(image, options, &mut out, &mut anstream::StripStream::new(&mut notes));
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Outcome { code: code as u8, out: text(out), notes: text(notes) }
+}
+
+/// Reports on an image with default options.
+pub fn report(image: &[u8]) -> Outcome {
+    report_with(image, &Options::default())
+}
+
+/// `1 file#1:2` and so on, as a report without a map prints it.
+pub fn listing(statements: &[(u16, u32)]) -> String {
+    let mut text = String::new();
+    for (index, (file, line)) in statements.iter().enumerate() {
+        writeln!(text, "{} file#{file}:{line}", index + 1).unwrap();
+    }
+    text
+}
+
+/// A directory that goes away with the test.
+pub struct Dir(tempfile::TempDir);
+
+impl Dir {
+    pub fn new() -> Dir {
+        Dir(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    /// Runs the program in this directory.
+    pub fn run(&self, args: &[&str]) -> Outcome {
+        outcome(self.command(args).stdin(Stdio::null()).output().unwrap())
+    }
+
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xhist-report"));
+        command.args(args).current_dir(self.path());
+        command
+    }
+}
+
+/// What the program left.
+pub fn outcome(output: Output) -> Outcome {
+    Outcome {
+        code: output.status.code().expect("ended by itself").try_into().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        notes: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Noise that is the same in every run.
+pub fn noise(len: usize) -> Vec<u8> {
+    let mut state = 0x2545_F491_4F6C_DD1Du64;
+    let next = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..len).map(next).collect()
+}

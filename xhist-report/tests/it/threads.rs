@@ -1,0 +1,153 @@
+//! Are several rings one history in the right order?
+
+use qs_core::record::EventKind;
+use xhist_report::{Layout, Options};
+
+use crate::support::{Dir, RingImage, listing, report, report_with};
+
+#[test]
+fn rings_of_one_process_are_merged_by_time_across_clock_turns() {
+    let start = 0x3_FFFF_FF00u64;
+    let a =
+        (0..100).fold(RingImage::hosted(4096, 1, 1, "a"), |ring, n| ring.timed(start + 20 * n, 1, n as u16));
+    let b = (0..100)
+        .fold(RingImage::hosted(4096, 1, 2, "b"), |ring, n| ring.timed(start + 20 * n + 10, 2, n as u16));
+    let outcome = report(&[b.build(), a.build()].concat());
+    let expected: Vec<(u16, u32)> = (0..100).flat_map(|n| [(1, n), (2, n)]).collect();
+    assert_eq!((outcome.code, outcome.out), (0, listing(&expected)));
+}
+
+#[test]
+fn a_thread_that_ended_long_ago_comes_before_those_that_ran_on() {
+    let old = RingImage::hosted(256, 1, 1, "old").timed(0x1_0000_0010, 1, 1).timed(0x1_0000_0020, 1, 2);
+    let new = RingImage::hosted(256, 1, 2, "new").timed(0x9_0000_0005, 2, 1);
+    let outcome = report(&[new.build(), old.build()].concat());
+    assert_eq!(outcome.out, listing(&[(1, 1), (1, 2), (2, 1)]));
+}
+
+#[test]
+fn a_full_time_in_the_ring_bridges_a_long_sleep() {
+    let sleeper = RingImage::hosted(256, 1, 1, "sleeper")
+        .timed(100, 1, 1)
+        .event(EventKind::Time, 0x5_0000_0050, 0x5_0000_0050)
+        .timed(0x5_0000_0050, 1, 2);
+    let other = RingImage::hosted(256, 1, 2, "other").timed(0x4_0000_0000, 2, 1).timed(0x5_0000_0060, 2, 2);
+    let outcome = report(&[sleeper.build(), other.build()].concat());
+    assert_eq!((outcome.code, outcome.out), (0, listing(&[(1, 1), (2, 1), (1, 2), (2, 2)])));
+}
+
+#[test]
+fn what_has_no_time_comes_first_and_keeps_its_place_in_its_ring() {
+    let a = RingImage::hosted(256, 1, 1, "a").statement(1, 1).timed(50, 1, 2).statement(1, 3).timed(90, 1, 4);
+    let b = RingImage::hosted(256, 1, 2, "b").statement(2, 1).timed(60, 2, 2);
+    let untimed = RingImage { last_time: 7, ..RingImage::hosted(256, 1, 3, "c").statement(3, 1) };
+    let outcome = report(&[a.build(), b.build(), untimed.build()].concat());
+    assert_eq!(outcome.out, listing(&[(3, 1), (2, 1), (1, 1), (1, 2), (1, 3), (2, 2), (1, 4)]));
+}
+
+#[test]
+fn an_earlier_export_of_the_same_ring_is_left_out() {
+    let main =
+        (0..20).fold(RingImage::hosted(256, 1, 1, "main"), |ring, n| ring.timed(1000 + n, 1, n as u16));
+    let other = RingImage::hosted(256, 1, 2, "other").timed(5, 2, 1);
+    let first = [main.build(), other.build()].concat();
+    let later = main.timed(2000, 1, 20);
+    let image = [first, later.build(), other.timed(6, 2, 2).build()].concat();
+    let outcome = report(&image);
+    let lines: Vec<&str> = outcome.out.lines().collect();
+    assert_eq!(lines[..2], ["1 file#2:1", "2 file#2:2"]);
+    assert_eq!(outcome.out.matches("file#1:19").count(), 1, "{}", outcome.out);
+    assert_eq!(outcome.code, 0);
+    assert!(outcome.notes.contains("2 rings are earlier copies of others"), "{}", outcome.notes);
+    let first = report_with(&image, &Options { ring: Some(1), ..Options::default() });
+    assert!(first.out.ends_with("file#1:19\n"));
+}
+
+#[test]
+fn an_earlier_export_that_was_overwritten_since_is_told_as_well() {
+    let main = RingImage::hosted(64, 1, 1, "main").timed(1, 1, 1);
+    let later = (2..30).fold(main.clone(), |ring, n| ring.timed(n, 1, n as u16));
+    let outcome = report(&[main.build(), later.build()].concat());
+    assert!(outcome.out.starts_with("1 file#1:1\n2 file#1:2"), "{}", outcome.out);
+}
+
+#[test]
+fn processes_are_told_one_after_another() {
+    let a = RingImage::hosted(256, 11, 1, "a").timed(50, 1, 1).timed(70, 1, 2);
+    let b = RingImage::hosted(256, 22, 2, "b").timed(40, 2, 1).timed(60, 2, 2);
+    let outcome = report(&[a.build(), b.build()].concat());
+    assert_eq!((outcome.code, outcome.out), (0, listing(&[(2, 1), (2, 2), (1, 1), (1, 2)])));
+    assert!(outcome.notes.contains("several processes (process id 22, 11)"), "{}", outcome.notes);
+}
+
+#[test]
+fn bare_rings_follow_in_the_order_of_their_place() {
+    let a = RingImage::bare(64).statement(1, 1).build();
+    let b = RingImage::bare(64).statement(2, 1).build();
+    assert_eq!(report(&[a, vec![0; 13], b].concat()).out, listing(&[(1, 1), (2, 1)]));
+}
+
+#[test]
+fn bare_rings_may_be_of_different_boots_and_are_not_merged() {
+    let boot = |file| {
+        let ring = RingImage { time_width: 4, ..RingImage::bare(128) };
+        RingImage { last_time: 0, ..ring.timed(10, file, 1).timed(20, file, 2) }.build()
+    };
+    let outcome = report(&[boot(1), boot(2)].concat());
+    assert_eq!((outcome.code, outcome.out), (0, listing(&[(1, 1), (1, 2), (2, 1), (2, 2)])));
+}
+
+#[test]
+fn an_event_of_a_recorder_without_a_clock_has_no_time() {
+    let ring = RingImage { clock_hz: 1, ..RingImage::hosted(128, 1, 1, "main") };
+    let ring = ring.timed(500, 1, 1).event(EventKind::Panic, 0, 0).timed(501, 1, 2);
+    let layout = Layout { time: true, ..Layout::default() };
+    let outcome = report_with(&ring.build(), &Options { layout, ..Options::default() });
+    assert_eq!(
+        outcome.out,
+        "1 file#1:1\t500.000000000\n2 0000000000 USER+023 1  0\t-\n3 file#1:2\t501.000000000\n"
+    );
+}
+
+#[test]
+fn an_empty_ring_beside_others_is_fine() {
+    let empty = RingImage::hosted(64, 1, 1, "idle").build();
+    let full = RingImage::hosted(64, 1, 2, "busy").timed(5, 1, 1).build();
+    let outcome = report(&[empty, full].concat());
+    assert_eq!((outcome.code, outcome.out), (0, listing(&[(1, 1)])));
+}
+
+#[test]
+fn one_ring_can_be_picked() {
+    let image: Vec<u8> =
+        (1..=3).flat_map(|n| RingImage::hosted(64, 1, n, "t").timed(5, n as u16, 1).build()).collect();
+    let options = |ring| Options { ring: Some(ring), ..Options::default() };
+    assert_eq!(report_with(&image, &options(2)).out, listing(&[(2, 1)]));
+    for ring in [0, 4, usize::MAX] {
+        let outcome = report_with(&image, &options(ring));
+        assert_eq!((outcome.code, outcome.out.as_str()), (2, ""));
+        assert!(outcome.notes.contains("this source has rings 1 to 3"), "{}", outcome.notes);
+    }
+}
+
+#[test]
+fn threads_of_a_process_share_the_newest_clock_rate() {
+    let ring = |tid, clock_hz, time| {
+        RingImage { clock_hz, ..RingImage::hosted(64, 1, tid, "") }.timed(time, 1, 1).build()
+    };
+    let image = [ring(1, 0, 1000), ring(2, 1000, 3000), ring(3, 7, 2000)].concat();
+    let layout = Layout { time: true, ..Layout::default() };
+    let outcome = report_with(&image, &Options { layout, ..Options::default() });
+    let times: Vec<&str> = outcome.out.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert_eq!(times, ["1.000000000", "2.000000000", "3.000000000"]);
+}
+
+#[test]
+fn time_and_thread_columns_follow_behind_tabs() {
+    let ring =
+        RingImage { clock_hz: 1000, ..RingImage::hosted(256, 1, 42, "") }.statement(1, 1).timed(1500, 1, 2);
+    let dir = Dir::new();
+    dir.write("dump.bin", ring.build());
+    let outcome = dir.run(&["dump.bin", "--time", "--thread"]);
+    assert_eq!(outcome.out, "1 file#1:1\t-\t42\n2 file#1:2\t1.500000000\t42\n");
+}
