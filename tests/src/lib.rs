@@ -1,1 +1,38 @@
-//! What stands here.
+//! The harness of the end-to-end tests: finds the product, copies what it is tried on, runs it with a time
+//! limit and reads what it prints. It uses the product as a user does, through its commands only.
+
+mod listing;
+mod need;
+mod project;
+mod run;
+mod tools;
+mod tree;
+
+pub use listing::{Entry, Listing, line_of};
+pub use need::Need;
+pub use project::{Counts, history_of, newest_version, test_counts, unpack};
+pub use run::{Done, Run, Started, set_deadline};
+pub use tools::{cargo, instrument, online_cargo, report, repository, rings_in};
+pub use tree::{Fingerprint, Tree, clean_up};
+
+/// One thing that must be true of the product.
+pub struct Case {
+    /// The fact, in words.
+    pub name: &'static str,
+    /// What the machine must have.
+    pub needs: &'static [Need],
+    /// Panics when the fact does not hold.
+    pub run: fn(),
+}
+
+impl Case {
+    /// A case that needs nothing but a Rust toolchain.
+    pub const fn new(name: &'static str, run: fn()) -> Case {
+        Case { name, needs: &[], run }
+    }
+
+    /// A case that is ignored, with a word, on machines without this.
+    pub const fn needing(name: &'static str, needs: &'static [Need], run: fn()) -> Case {
+        Case { name, needs, run }
+    }
+}

@@ -24,6 +24,7 @@ pub use options::{MainHash, Options, When};
 pub use refusal::Refusal;
 pub use shape::{LINES_PER_ID, ids_needed};
 pub use site::{Analysis, Include, IncludeKind, InlineMod, ModDecl, Reason, Shape, Site, SiteKind, Skip};
+pub use stack::in_parallel;
 pub use strip::strip;
 
 use syntax::Code;
@@ -47,7 +48,12 @@ pub fn analyze(text: &[u8], options: &Options) -> Result<Analysis, Refusal> {
 ///
 /// # Errors
 /// The result could not be proved: stripped it is not the original, a line moved, or it does not parse.
-pub fn instrument(text: &[u8], analysis: &Analysis, ids: &[u16], options: &Options) -> Result<Vec<u8>, Refusal> {
+pub fn instrument(
+    text: &[u8],
+    analysis: &Analysis,
+    ids: &[u16],
+    options: &Options,
+) -> Result<Vec<u8>, Refusal> {
     let result = splice::splice(text, analysis, ids, options)?;
     splice::prove_reversible(text, &result)?;
     // Wrapped expressions are nested deeper than the original.

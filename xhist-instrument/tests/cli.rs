@@ -244,7 +244,8 @@ fn rules_leave_files_alone_without_an_error() {
         ),
         ("src/data.rs", GOOD),
         ("src/table.rs", "[1, 2]"),
-        ("build.rs", GOOD),
+        ("build.rs", "mod build_part; fn main() { x() }"),
+        ("build_part.rs", GOOD),
         ("tests/ui/a.rs", GOOD),
         ("tests/ui/a.stderr", ""),
         ("target/debug/x.rs", GOOD),
@@ -254,16 +255,20 @@ fn rules_leave_files_alone_without_an_error() {
     ]);
     let run = project.run(&["."]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    for path in
-        ["src/data.rs", "build.rs", "tests/ui/a.rs", "target/debug/x.rs", ".hidden/x.rs", "macros/src/lib.rs"]
-    {
+    for path in [
+        "src/data.rs",
+        "build_part.rs",
+        "tests/ui/a.rs",
+        "target/debug/x.rs",
+        ".hidden/x.rs",
+        "macros/src/lib.rs",
+    ] {
         assert_eq!(project.read(path), GOOD, "{path}");
     }
-    for reason in
-        ["build script", "procedural macro crate", "read as data", "not items", "compiler-message test"]
-    {
+    for reason in ["procedural macro crate", "read as data", "not items", "compiler-message test"] {
         assert!(run.err.contains(&format!("files left alone: 1 {reason}")), "{reason}: {}", run.err);
     }
+    assert!(run.err.contains("files left alone: 2 build script"), "{}", run.err);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::find::{Found, Source, find};
 use super::outcome::{Failure, Outcome, Rule, guarded};
-use super::{Args, ExitCode, Fatal, console};
+use super::{Args, ExitCode, Fatal, build_scripts, console};
 use crate::map::MapFile;
 use crate::{Analysis, IncludeKind, MainHash, Options};
 use qs_core::map::Hash;
@@ -12,7 +12,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
-    let found = find(args, args.out_dir.is_some())?;
+    let mut found = find(args, args.out_dir.is_some())?;
+    build_scripts::spare(&mut found);
     let mut outcomes = analyze_all(args, &found);
     apply_includes(&found, &mut outcomes);
     debug_notes(&found, &outcomes);

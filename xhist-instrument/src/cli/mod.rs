@@ -1,6 +1,7 @@
 //! The command line around the pure core: finds files, reads and writes them, tells what happened.
 
 mod args;
+mod build_scripts;
 mod console;
 mod exit_code;
 mod filter;
@@ -19,11 +20,11 @@ use std::path::Path;
 /// Does what was asked for.
 pub fn run(args: &Args) -> ExitCode {
     survive_size_limit();
-    let result = match args.paths.as_slice() {
+    let result = crate::in_parallel(|| match args.paths.as_slice() {
         [path] if path == Path::new("-") => filter::run(args),
         _ if args.strip => strip::run(args),
         _ => instrument::run(args),
-    };
+    });
     result.unwrap_or_else(|error| {
         eprintln!("xhist-instrument: {error}");
         error.exit_code()

@@ -109,6 +109,6 @@ mod tests {
         assert!(scan("x = \"\n// xhist instrument FALSE\n\";").off.is_empty());
         assert!(scan("x(); // xhist instrument FALSE").off.is_empty());
         assert!(scan("/// xhist instrument FALSE\nfn f() {}").off.is_empty());
-        assert_eq!(scan("// xhist debug TRUE\n").debug, [1..u32::MAX]);
+        assert_eq!(scan("// xhist debug TRUE\n").debug.first(), Some(&(1..u32::MAX)));
     }
 }

@@ -42,9 +42,7 @@ impl<'a> Stream<'a> {
                     gap.torn = true;
                     continue;
                 }
-                // A time of 0 is that of a recorder that had not yet started its clock.
                 Some(ring::Item::Pending(statement, stamp)) => {
-                    let stamp = stamp.filter(|stamp| *stamp != 0);
                     (What::Statement { file: statement.file, line: statement.line }, stamp)
                 }
                 Some(ring::Item::Frame(frame)) => {

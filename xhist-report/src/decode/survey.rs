@@ -28,7 +28,7 @@ pub fn survey(placed: &Placed, image: &[u8]) -> Survey {
             Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } => continue,
             Item::Pending(_, stamp) => {
                 survey.entries += 1;
-                stamp.filter(|stamp| *stamp != 0)
+                stamp
             }
             Item::Frame(frame) => match kind(&frame, &header) {
                 Kind::Statement(_, stamp) | Kind::Panic(stamp) | Kind::Signal(_, stamp) => {

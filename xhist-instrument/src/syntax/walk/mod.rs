@@ -33,6 +33,8 @@ struct Walker<'c> {
     constant_items: bool,
     /// Everything in here is left alone, closures and nested functions too.
     hands_off: Option<Reason>,
+    /// The word `include` stands somewhere in the text.
+    has_includes: bool,
     refusal: Option<Refusal>,
 }
 
@@ -47,6 +49,7 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         constant: false,
         constant_items: false,
         hands_off: super::attributes::hands_off(&file.attrs),
+        has_includes: memchr::memmem::find(code.text.as_bytes(), b"include").is_some(),
         refusal: None,
     };
     walker.visit_file(file);

@@ -153,7 +153,10 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     }
 
     fn visit_meta_list(&mut self, node: &'ast syn::MetaList) {
-        self.scan(Scan::default(), node.tokens.clone(), false);
+        // Attributes are many, and nearly never lead to a file.
+        if self.has_includes {
+            self.scan(Scan::default(), node.tokens.clone(), false);
+        }
     }
 
     fn visit_item(&mut self, node: &'ast Item) {

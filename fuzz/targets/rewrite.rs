@@ -1,0 +1,16 @@
+//! Any bytes into the rewriter: it refuses, or what it wrote is proved (it parses, no line moved,
+//! stripped it is the original).
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use xhist_instrument::{Options, analyze, ids_needed, instrument, strip};
+
+fuzz_target!(|text: &[u8]| {
+    let options = Options { edition2015: text.len() % 2 == 0, ..Options::default() };
+    let Ok(analysis) = analyze(text, &options) else { return };
+    let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
+    match instrument(text, &analysis, &ids, &options) {
+        Ok(result) => assert_eq!(strip(&result), text),
+        Err(refusal) => panic!("what was analyzed was refused: {refusal}"),
+    }
+});

@@ -1,0 +1,66 @@
+//! The product as a user runs it: one table of cases, each module one question.
+//!
+//! `cargo test -p xhist-tests` runs all; a part of a name picks some. A case whose needs are not there is ignored
+//! and says what is missing. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
+
+mod crates;
+mod in_place;
+mod layering;
+mod post_mortem;
+mod program;
+mod samples;
+mod survive;
+mod threads;
+mod tidy;
+mod untouched;
+mod zoo;
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use xhist_tests::{Case, clean_up, set_deadline};
+
+/// A case that takes longer has failed.
+const CASE_LIMIT: Duration = Duration::from_secs(600);
+
+/// Every question and its cases.
+const QUESTIONS: &[(&str, &[Case])] = &[
+    ("samples", samples::CASES),
+    ("in_place", in_place::CASES),
+    ("survive", survive::CASES),
+    ("threads", threads::CASES),
+    ("post_mortem", post_mortem::CASES),
+    ("crates", crates::CASES),
+    ("program", program::CASES),
+    ("untouched", untouched::CASES),
+    ("layering", layering::CASES),
+    ("tidy", tidy::CASES),
+];
+
+fn main() -> ExitCode {
+    // Programs that crash on purpose leave no core files, unless a case asks for one.
+    let cores = Rlimit { current: Some(0), ..getrlimit(Resource::Core) };
+    setrlimit(Resource::Core, cores).expect("a lower limit");
+    let args = Arguments::from_args();
+    let cases = QUESTIONS.iter().flat_map(|(question, cases)| cases.iter().map(move |case| (question, case)));
+    let trials = cases
+        .map(|(question, case)| {
+            Trial::ignorable_test(format!("{question}::{}", case.name), move || run(question, case))
+        })
+        .collect();
+    let conclusion = libtest_mimic::run(&args, trials);
+    clean_up();
+    conclusion.exit_code()
+}
+
+fn run(question: &str, case: &Case) -> Result<Completion, Failed> {
+    if let Some(missing) = case.needs.iter().find_map(|need| need.missing()) {
+        eprintln!("{question}::{} is ignored: {missing}", case.name);
+        return Ok(Completion::ignored_with(missing));
+    }
+    set_deadline(CASE_LIMIT);
+    (case.run)();
+    Ok(Completion::Completed)
+}

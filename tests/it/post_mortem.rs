@@ -1,0 +1,66 @@
+//! Can the history be read from what a debugger or the system leaves: a dump of memory, a core file?
+
+use std::path::{Path, PathBuf};
+
+use xhist_tests::{Case, Listing, Need, Run, Tree, report};
+
+use crate::zoo::{place, program, zoo};
+
+pub const CASES: &[Case] = &[
+    Case::needing("gdb_dumps_the_ring_of_a_live_process", &[Need::Gdb], dump_of_live_process),
+    Case::needing("gdb_writes_a_core_of_a_live_process", &[Need::Gdb], core_of_live_process),
+    Case::needing(
+        "the_system_leaves_a_core_of_an_aborted_process",
+        &[Need::CoreFiles],
+        core_of_aborted_process,
+    ),
+];
+
+/// Lets gdb do this to a program that waits for ever, in a directory of its own.
+fn with_gdb(command: &str) -> Tree {
+    let tree = Tree::empty("gdb");
+    // No ring file: the rings are in plain memory.
+    let mut running = Run::new(program("waits"), tree.path()).start();
+    running.wait_for("ready 4950\n");
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let pid = running.pid().to_string();
+    let gdb = Run::new("gdb", tree.path())
+        .args("-nx -batch -p")
+        .arg(pid)
+        .args("-ex")
+        .arg("set language c")
+        .arg("-ex")
+        .arg(command);
+    gdb.env("DEBUGINFOD_URLS", "").succeed();
+    tree
+}
+
+/// The last statement in a dump; the map is found under `target/xhist` of the project at hand.
+fn last_statement(dump: &Path) -> String {
+    Listing::parse(&report(zoo().path()).arg(dump).succeed().stdout).last()
+}
+
+fn dump_of_live_process() {
+    let tree = with_gdb(
+        "dump binary memory dump.bin *(char**)&XHIST_RING *(char**)&XHIST_RING+*(unsigned long*)&XHIST_RING_LEN",
+    );
+    let dump = tree.join("dump.bin");
+    // The default ring of 256 KiB behind its header, and nothing else.
+    assert_eq!(std::fs::metadata(&dump).expect("a dump").len(), 128 + 256 * 1024);
+    assert_eq!(last_statement(&dump), place("waits", "last"));
+}
+
+fn core_of_live_process() {
+    let tree = with_gdb("generate-core-file core.waits");
+    assert_eq!(last_statement(&tree.join("core.waits")), place("waits", "last"));
+}
+
+fn core_of_aborted_process() {
+    let tree = Tree::empty("core");
+    let script = r#"ulimit -c unlimited; exec "$0""#;
+    Run::new("sh", tree.path()).arg("-c").arg(script).arg(program("aborts")).done().expect(128 + 6);
+    let files = std::fs::read_dir(tree.path()).expect("a directory").flatten().map(|entry| entry.path());
+    let cores: Vec<PathBuf> = files.collect();
+    assert_eq!(cores.len(), 1, "one core file: {cores:?}");
+    assert_eq!(last_statement(&cores[0]), place("aborts", "last"));
+}

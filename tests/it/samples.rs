@@ -1,0 +1,67 @@
+//! Do the first commands of the README end in the listing of the Xhist paper?
+
+use xhist_tests::{Case, Done, Listing, Run, Tree, history_of, line_of, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("critical_section_ends_in_the_listing_of_figure_4", critical_section),
+    Case::new("thread_pool_shows_the_history_under_the_panic", thread_pool),
+];
+
+/// From the root of the repository, through the alias, as the README has it; on a copy of the sample.
+fn run_sample(name: &str) -> (Tree, Done) {
+    let tree = Tree::copy_of(&repository().join("samples").join(name));
+    let mut cargo =
+        Run::new("cargo", repository()).args("xhist run --manifest-path").arg(tree.join("Cargo.toml"));
+    if let Some(target) = std::env::var_os("CARGO_TARGET_DIR") {
+        // Ours is where the alias builds the tool; the sample's own goes into the copy.
+        cargo = cargo.env("CARGO_TARGET_DIR", target).arg("--target-dir").arg(tree.join("target"));
+    }
+    let done = cargo.done();
+    (tree, done)
+}
+
+fn critical_section() {
+    let (tree, done) = run_sample("critical-section");
+    done.check(done.code() == 134, "the watchdog aborts the program");
+    done.check(done.stdout == "handling events ...\n", "stdout is the program's own");
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    done.check(lines[lines.len() - 2].trim_start().starts_with("24 src/"), "the listing comes last");
+
+    let listing = history_of(&done, tree.path()).only_statements();
+    let entered = line_of(&tree.join("src/crit_section.rs"), "let waiting = read()");
+    let handler = line_of(&tree.join("src/event_handlers.rs"), "crit_section::add(1)");
+    assert_interrupted(&listing, entered, handler);
+    let waits = line_of(&tree.join("src/state_machine.rs"), "event_handlers::wait_for_event()");
+    assert_eq!(listing.last(), format!("src/state_machine.rs:{waits}"), "where it waits for ever");
+}
+
+/// Entered, interrupted by the event handler, and entered again before it was left.
+fn assert_interrupted(listing: &Listing, entered: u32, handler: u32) {
+    let places = listing.places();
+    let first = format!("src/crit_section.rs:{entered}");
+    let second = format!("src/crit_section.rs:{}", entered + 1);
+    let event = format!("src/event_handlers.rs:{handler}");
+    let figure_4 = [&first, &event, &first, &second];
+    let shown = places.windows(4).any(|window| window.iter().eq(figure_4));
+    // As often as not the signal comes within the second line, after it was recorded.
+    let second_line = [&first, &second, &event, &first, &second];
+    let shown_later = places.windows(5).any(|window| window.iter().eq(second_line));
+    assert!(shown || shown_later, "entered, interrupted, entered again: {places:#?}");
+}
+
+fn thread_pool() {
+    let (tree, done) = run_sample("thread-pool");
+    done.check(done.code() == 0, "the program itself succeeds");
+    done.check(done.stdout.ends_with("1 of 3 workers failed\n"), "stdout is the program's own");
+    let panics = line_of(&tree.join("src/pool.rs"), "let sender = words[1];");
+    let message = done.stderr.find(&format!("panicked at src/pool.rs:{panics}:"));
+    let history = done.stderr.find("last statements before the panic");
+    done.check(message.is_some() && message < history, "the history stands under the panic message");
+    let under: Vec<&str> =
+        done.stderr[history.unwrap_or(0)..].lines().skip(1).take_while(|line| !line.is_empty()).collect();
+    let last = under.last().copied().unwrap_or_default();
+    // `before` is the default: the statement that panicked is the last one.
+    done.check(last.ends_with(&format!(" src/pool.rs:{panics}")), "the panicking line is the last");
+    let listing = history_of(&done, tree.path());
+    assert!(listing.places().contains(&format!("src/pool.rs:{panics}")), "{:#?}", listing.places());
+}

@@ -1,0 +1,49 @@
+//! Does the history survive every way a program can end, and does cargo tell the same as without us?
+
+use xhist_tests::{Case, Counts, Done, history_of, line_of, test_counts};
+
+use crate::zoo::{place, zoo, zoo_cargo};
+
+pub const CASES: &[Case] = &[
+    Case::new("kill_9", || ends("killed", "", 128 + 9)),
+    Case::new("abort", || ends("aborts", "", 128 + 6)),
+    Case::new("write_to_nowhere", || ends("null_write", "", 128 + 11)),
+    Case::new("exit_without_handlers", || ends("exits_at_once", "", 7)),
+    Case::new("panic", || ends("panics", "", 101)),
+    Case::new("panic_that_aborts", || ends("panics", "--profile aborting", 128 + 6)),
+    Case::new("stack_overflow", || ends("stack_overflow", "", 128 + 6)),
+    Case::new("out_of_memory", || ends("out_of_memory", "", 128 + 6)),
+    Case::new("failing_test", failing_test),
+];
+
+/// Runs a program under plain cargo and under ours; its history ends with the marked statement.
+fn ends(program: &str, options: &str, code: i32) {
+    let plain = zoo_cargo(&format!("run --quiet --bin {program} {options}")).done().expect(code);
+    let ours = zoo_cargo(&format!("xhist run --quiet --bin {program} {options}")).done().expect(code);
+    ours.check(ours.stdout == plain.stdout && ours.stdout == "before\n", "stdout is the program's own");
+    let last = place(program, "last");
+    let told = last_told(&ours);
+    ours.check(told == last, &format!("the last statement told is {last}, not {told}"));
+    assert_eq!(history_of(&ours, zoo().path()).last(), last);
+}
+
+/// The last line of the numbered listing on stderr.
+fn last_told(done: &Done) -> String {
+    let is_entry = |line: &&str| {
+        let number = line.trim_start().split([' ', ':']).next().unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && line.contains(" src/")
+    };
+    let last = done.stderr.lines().rfind(is_entry).unwrap_or_default();
+    last.rsplit(' ').next().unwrap_or_default().to_owned()
+}
+
+fn failing_test() {
+    let plain = zoo_cargo("test --quiet --lib").done().expect(101);
+    let ours = zoo_cargo("xhist test --quiet --lib").done().expect(101);
+    assert_eq!(test_counts(&plain), Counts { passed: 1, failed: 1, ignored: 0 });
+    assert_eq!(test_counts(&ours), test_counts(&plain));
+    let last = format!("src/lib.rs:{}", line_of(&zoo().join("src/lib.rs"), "// last"));
+    assert_eq!(last_told(&ours), last, "{}", ours.stderr);
+    let places = history_of(&ours, zoo().path()).places();
+    assert!(places.contains(&last), "{places:#?}");
+}

@@ -1,0 +1,88 @@
+//! Is the order right when there are many threads, processes and signal handlers?
+
+use std::collections::BTreeMap;
+
+use xhist_tests::{Case, Listing, Run, Tree, report, rings_in};
+
+use crate::zoo::{place, program, record, zoo};
+
+pub const CASES: &[Case] = &[
+    Case::new("many_threads_each_keep_their_own_order", churn),
+    Case::new("a_forked_child_has_its_own_history", forks),
+    Case::new("threads_are_merged_by_time", ping_pong),
+    Case::new("a_storm_of_signals_loses_nothing", signal_storm),
+];
+
+fn churn() {
+    let (_, listing) = record("churn", "", "--thread");
+    let mut threads: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for entry in listing.statements() {
+        threads.entry(&entry.thread).or_default().push(format!("{}:{}", entry.path, entry.line));
+    }
+    let step = |mark| place("churn", mark);
+    let mut work = vec![step("first step"), step("loop")];
+    for _ in 0..3 {
+        work.extend([step("in the loop"), step("then")]);
+    }
+    work.push(step("last step"));
+    for number in 0..40 {
+        let name = format!("crowd-{number}");
+        let places =
+            threads.get(name.as_str()).unwrap_or_else(|| panic!("thread {name} in {:?}", threads.keys()));
+        assert!(places.windows(work.len()).any(|window| *window == work), "{name}: {places:#?}");
+    }
+    // Rings of ended threads are used again, oldest first: the newest short-lived threads are still there.
+    assert!(threads.contains_key("short-299"), "{:?}", threads.keys());
+    assert_eq!(threads["main"].last(), Some(&step("last")));
+}
+
+fn forks() {
+    let tree = Tree::empty("forks");
+    let run = Run::new(program("forks"), tree.path()).env("XHIST_FILE", tree.join("%p.xhist"));
+    let started = run.start();
+    let parent = tree.join(&format!("{}.xhist", started.pid()));
+    started.done().expect(0);
+    let files = rings_in(tree.path());
+    assert_eq!(files.len(), 2, "{files:?}");
+    let places =
+        |file: &std::path::Path| Listing::parse(&report(zoo().path()).arg(file).succeed().stdout).places();
+    let (of_parent, of_child) =
+        (places(&parent), places(files.iter().find(|file| **file != parent).expect("two")));
+    let is = |mark| place("forks", mark);
+    assert!(of_parent.contains(&is("parent before")), "{of_parent:#?}");
+    assert_eq!(of_parent.last(), Some(&is("parent last")));
+    assert!(!of_parent.contains(&is("child first")), "{of_parent:#?}");
+    assert!(of_child.contains(&is("child first")), "{of_child:#?}");
+    assert_eq!(of_child.last(), Some(&is("child last")));
+    assert!(!of_child.contains(&is("parent before")), "{of_child:#?}");
+}
+
+fn ping_pong() {
+    let (_, listing) = record("ping_pong", "1m", "--thread");
+    let steps = [place("ping_pong", "ping"), place("ping_pong", "pong"), place("ping_pong", "answered")];
+    let places: Vec<String> = listing.places().into_iter().filter(|place| steps.contains(place)).collect();
+    let pings = places.iter().filter(|place| **place == steps[0]).count();
+    assert_eq!(pings, 1000, "every round is there");
+    for (index, place) in places.iter().enumerate() {
+        assert_eq!(
+            *place,
+            steps[index % 3],
+            "entry {index}: {:#?}",
+            &places[index.saturating_sub(5)..=index]
+        );
+    }
+}
+
+fn signal_storm() {
+    let (done, listing) = record("signal_storm", "256m", "");
+    let steps = ["first", "second", "third"].map(|mark| place("signal_storm", mark));
+    let places = listing.places();
+    assert_eq!(places.last(), Some(&place("signal_storm", "last")));
+    let handled = places.windows(3).filter(|window| window[0] == steps[0]);
+    let in_order = handled.clone().filter(|window| **window == steps).count();
+    assert_eq!(in_order, handled.count(), "the statements of a handler stand together");
+    let runs: usize = done.stdout.trim().parse().expect("how often the handler ran");
+    // One run may still come between the last look at the count and the end of the timer.
+    let recorded = places.iter().filter(|place| **place == steps[2]).count();
+    assert!(runs >= 300 && recorded == runs && in_order == runs, "{recorded} of {runs}");
+}

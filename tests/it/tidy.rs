@@ -1,0 +1,108 @@
+//! Is the repository in the order that its readers rely on?
+
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::MetadataCommand;
+use walkdir::WalkDir;
+use xhist_tests::{Case, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("unsafe_stands_only_in_the_files_named", unsafe_files),
+    Case::new("every_file_says_what_it_is_for", headers),
+    Case::new("no_file_is_longer_than_its_budget", lengths),
+    Case::new("the_changelog_has_the_version", changelog),
+    Case::new("all_crates_share_version_and_rust_version", versions),
+];
+
+const CRATES: [&str; 4] = ["qs-core", "xhist-rt", "xhist-instrument", "xhist-report"];
+
+/// Lines of a file, its unit tests aside.
+const BUDGET: usize = 600;
+
+/// The only files with `unsafe`.
+const UNSAFE: &[&str] = &[
+    "xhist-rt/src/ring.rs",
+    "xhist-rt/src/ring/hosted.rs",
+    "xhist-rt/src/bare.rs",
+    "xhist-rt/src/hosted/sys.rs",
+    "xhist-rt/src/hosted/threads.rs",
+    "xhist-rt/src/hosted/export.rs",
+    "xhist-rt/src/hosted/auto.rs",
+    "xhist-report/src/source/image.rs",
+];
+
+/// Source files of the four crates and their text without unit tests.
+fn sources() -> Vec<(PathBuf, String)> {
+    let trees = CRATES.iter().map(|name| repository().join(name).join("src"));
+    let entries = trees.flat_map(|tree| WalkDir::new(tree).sort_by_file_name().into_iter().flatten());
+    let files = entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"));
+    let sources: Vec<_> = files
+        .map(|file| {
+            let text = std::fs::read_to_string(file.path()).expect("a source file");
+            let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
+            (file.path().strip_prefix(repository()).expect("below it").to_owned(), code)
+        })
+        .collect();
+    assert!(sources.len() > 40, "the sources are found");
+    sources
+}
+
+fn unsafe_files() {
+    let named: Vec<&Path> = UNSAFE.iter().map(Path::new).collect();
+    let with: Vec<PathBuf> =
+        sources().into_iter().filter(|(_, code)| code.lines().any(is_unsafe)).map(|(path, _)| path).collect();
+    let unnamed: Vec<_> = with.iter().filter(|path| !named.contains(&path.as_path())).collect();
+    assert!(unnamed.is_empty(), "`unsafe` in {unnamed:?}");
+    let without: Vec<_> = named.iter().filter(|path| !with.iter().any(|with| with == *path)).collect();
+    assert!(without.is_empty(), "no `unsafe` any longer in {without:?}");
+}
+
+/// The keyword in code: not in a comment, a string or a longer word.
+fn is_unsafe(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    code.match_indices("unsafe").any(|(at, word)| {
+        let (before, after) = (&code[..at], &code[at + word.len()..]);
+        let part = |char: Option<char>| {
+            char.is_some_and(|char| char.is_alphanumeric() || char == '_' || char == '`')
+        };
+        let in_string = before.matches('"').count() % 2 == 1;
+        !in_string && !part(before.chars().next_back()) && !part(after.chars().next())
+    })
+}
+
+fn headers() {
+    for line in ["//! x", "#![doc = include_str!(\"x\")]"] {
+        assert!(opens_well(line));
+    }
+    let bare: Vec<_> =
+        sources().into_iter().filter(|(_, code)| !opens_well(code)).map(|(path, _)| path).collect();
+    assert!(bare.is_empty(), "without a word of what it is for: {bare:?}");
+}
+
+fn opens_well(code: &str) -> bool {
+    code.starts_with("//!") || code.starts_with("#![doc")
+}
+
+fn lengths() {
+    let long = sources().into_iter().map(|(path, code)| (path, code.lines().count()));
+    let long: Vec<_> = long.filter(|(_, lines)| *lines > BUDGET).collect();
+    assert!(long.is_empty(), "longer than {BUDGET} lines: {long:?}");
+}
+
+fn changelog() {
+    let metadata = MetadataCommand::new().manifest_path(repository().join("Cargo.toml")).no_deps().exec();
+    let version = metadata.expect("metadata").packages[0].version.to_string();
+    let text = std::fs::read_to_string(repository().join("CHANGELOG.md")).expect("CHANGELOG.md");
+    let names = text.lines().any(|line| line.starts_with("## ") && line.contains(&version));
+    assert!(names, "a heading of CHANGELOG.md names {version}");
+}
+
+fn versions() {
+    for name in CRATES.iter().chain(&["tests"]) {
+        let text = std::fs::read_to_string(repository().join(name).join("Cargo.toml")).expect("a manifest");
+        for key in ["version", "rust-version", "edition", "license"] {
+            let line = format!("{key}.workspace = true");
+            assert!(text.lines().any(|own| own == line), "{name}/Cargo.toml has `{line}`");
+        }
+    }
+}

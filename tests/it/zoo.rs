@@ -1,0 +1,46 @@
+//! The zoo: one project of small programs, each of which ends in its own way. Built once, run by many cases.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use xhist_tests::{Done, Listing, Run, Tree, cargo, line_of, report, repository};
+
+/// The project, with all its programs built both ways.
+pub fn zoo() -> &'static Tree {
+    static ZOO: OnceLock<Tree> = OnceLock::new();
+    ZOO.get_or_init(|| {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/zoo"));
+        cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+        cargo(tree.path()).args("build --quiet --bins").succeed();
+        cargo(tree.path()).args("xhist build --quiet --bins").succeed();
+        tree
+    })
+}
+
+/// Cargo in the project.
+pub fn zoo_cargo(args: &str) -> Run {
+    cargo(zoo().path()).args(args)
+}
+
+/// The instrumented program itself.
+pub fn program(name: &str) -> PathBuf {
+    zoo().join(&format!("target/xhist/build/debug/{name}"))
+}
+
+/// `file:line` of the statement of a program that is marked with this comment.
+pub fn place(program: &str, mark: &str) -> String {
+    let file = format!("src/bin/{program}.rs");
+    let line = line_of(&zoo().join(&file), &format!(" // {mark}"));
+    format!("{file}:{line}")
+}
+
+/// Runs an instrumented program that ends well, with its rings in a file of its own. Its whole history.
+pub fn record(name: &str, size: &str, columns: &str) -> (Done, Listing) {
+    let tree = Tree::empty(name);
+    let file = tree.join("history.xhist");
+    let done =
+        Run::new(program(name), tree.path()).env("XHIST_FILE", &file).env("XHIST_SIZE", size).succeed();
+    let listing = report(zoo().path()).args(columns).arg(&file).succeed();
+    listing.check(listing.stderr.is_empty(), "nothing was lost");
+    (done, Listing::parse(&listing.stdout))
+}

@@ -1,0 +1,79 @@
+//! What some cases need and not every machine has.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use crate::repository;
+
+/// Something that may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// gdb, and the right to attach it to a process of one's own.
+    Gdb,
+    /// crates.io, or what was fetched from it before.
+    Registry,
+    /// The list of real crates beside the checkout, and the wish to try all of them.
+    WholeCorpus,
+    /// A system that leaves core files in the working directory.
+    CoreFiles,
+}
+
+impl Need {
+    /// What is missing and how to get it; `None` when all is there.
+    pub fn missing(self) -> Option<String> {
+        match self {
+            Need::Gdb => gdb(),
+            Need::Registry => registry(),
+            Need::WholeCorpus => whole_corpus(),
+            Need::CoreFiles => core_files(),
+        }
+    }
+
+    /// The list of real crates, if it is there.
+    pub fn corpus() -> Option<PathBuf> {
+        let corpus = repository().parent()?.join("shared/corpus");
+        corpus.join("crates.tsv").is_file().then_some(corpus)
+    }
+}
+
+fn succeeds(program: &str, args: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
+fn gdb() -> Option<String> {
+    if !succeeds("gdb", &["--version"]) {
+        return Some("gdb is not installed: apt-get install gdb".into());
+    }
+    let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    let may_attach = matches!(scope.trim(), "" | "0") || rustix::process::geteuid().is_root();
+    (!may_attach).then(|| "gdb may not attach here: sysctl kernel.yama.ptrace_scope=0".into())
+}
+
+fn registry() -> Option<String> {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+        succeeds(&cargo, &["info", "--quiet", "--registry", "crates-io", "semver@1.0.27"])
+    });
+    (!found)
+        .then(|| "crates.io cannot be reached: connect, or configure a mirror in ~/.cargo/config.toml".into())
+}
+
+fn whole_corpus() -> Option<String> {
+    if std::env::var("XHIST_CORPUS").as_deref() != Ok("all") {
+        return Some("takes many minutes: set XHIST_CORPUS=all".into());
+    }
+    Need::corpus().is_none().then(|| "no ../shared/corpus/crates.tsv beside the checkout".into())
+}
+
+fn core_files() -> Option<String> {
+    let pattern = std::fs::read_to_string(Path::new("/proc/sys/kernel/core_pattern")).unwrap_or_default();
+    let pattern = pattern.trim();
+    let is_plain = !pattern.is_empty() && !pattern.starts_with('|') && !pattern.contains('/');
+    (!is_plain).then(|| {
+        format!("this system hands cores to `{pattern}`: sysctl kernel.core_pattern=core leaves them in the working directory")
+    })
+}

@@ -1,0 +1,253 @@
+//! Runs a command with a time limit and captures what it prints.
+//! It must not know which command.
+
+use std::cell::Cell;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// Looked at this often.
+const TICK: Duration = Duration::from_millis(5);
+
+std::thread_local! {
+    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Every command of this thread ends by then.
+pub fn set_deadline(limit: Duration) {
+    DEADLINE.set(Some(Instant::now() + limit));
+}
+
+/// A command to run. What cargo told this process about its own package is not handed on.
+pub struct Run {
+    command: Command,
+    limit: Duration,
+}
+
+impl Run {
+    /// This program, in this directory.
+    pub fn new(program: impl AsRef<OsStr>, directory: &Path) -> Run {
+        let mut command = Command::new(program);
+        command.current_dir(directory).stdin(Stdio::null()).process_group(0);
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        for name in names.filter(|name| is_ours(name)) {
+            command.env_remove(name);
+        }
+        command.env("CARGO_TERM_COLOR", "never");
+        Run { command, limit: Duration::from_secs(600) }
+    }
+
+    /// One more argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Run {
+        self.command.arg(arg);
+        self
+    }
+
+    /// More arguments, separated by spaces.
+    #[must_use]
+    pub fn args(mut self, args: &str) -> Run {
+        self.command.args(args.split_whitespace());
+        self
+    }
+
+    /// A variable of its environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Run {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Reads its input from [`Started::write`].
+    #[must_use]
+    pub fn with_input(mut self) -> Run {
+        self.command.stdin(Stdio::piped());
+        self
+    }
+
+    /// Fails when it takes longer.
+    #[must_use]
+    pub fn limit(mut self, limit: Duration) -> Run {
+        self.limit = limit;
+        self
+    }
+
+    /// Starts it.
+    pub fn start(mut self) -> Started {
+        let what =
+            format!("{:?}", self.command).split("\" \"").collect::<Vec<_>>().join(" ").replace('"', "");
+        let what = what[what.rfind("CARGO_TERM_COLOR=never ").map_or(0, |at| at + 23)..].to_owned();
+        let stdout = tempfile::tempfile().expect("a temporary file");
+        let stderr = tempfile::tempfile().expect("a temporary file");
+        self.command.stdout(stdout.try_clone().expect("a descriptor"));
+        self.command.stderr(stderr.try_clone().expect("a descriptor"));
+        let child = self.command.spawn().unwrap_or_else(|error| panic!("cannot run {what}: {error}"));
+        let own = Instant::now() + self.limit;
+        let deadline = DEADLINE.get().map_or(own, |deadline| deadline.min(own));
+        Started { child, stdout, stderr, deadline, what, waited: false }
+    }
+
+    /// Runs it to its end.
+    pub fn done(self) -> Done {
+        self.start().done()
+    }
+
+    /// Runs it to its end, which must be a success.
+    pub fn succeed(self) -> Done {
+        self.done().expect(0)
+    }
+}
+
+/// Variables that cargo sets for what it runs, and ours.
+fn is_ours(name: &str) -> bool {
+    const PREFIXES: [&str; 4] = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "XHIST"];
+    const NAMES: [&str; 7] = [
+        "CARGO",
+        "CARGO_CRATE_NAME",
+        "CARGO_PRIMARY_PACKAGE",
+        "CARGO_TARGET_DIR",
+        "CARGO_TARGET_TMPDIR",
+        "OUT_DIR",
+        "RUST_BACKTRACE",
+    ];
+    NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// A running command; killed with all its children when dropped.
+pub struct Started {
+    child: Child,
+    stdout: File,
+    stderr: File,
+    deadline: Instant,
+    what: String,
+    waited: bool,
+}
+
+impl Started {
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal to it.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("a running process");
+    }
+
+    /// Gives it input.
+    pub fn write(&mut self, text: &str) {
+        let input = self.child.stdin.as_mut().expect("`with_input` was asked for");
+        input.write_all(text.as_bytes()).expect("it reads its input");
+    }
+
+    /// Waits until it has printed this to stdout.
+    pub fn wait_for(&mut self, text: &str) {
+        self.wait_until(text, |started| contents(&mut started.stdout).contains(text));
+    }
+
+    /// Waits until something is true.
+    pub fn wait_until(&mut self, what: &str, is_so: impl Fn(&mut Started) -> bool) {
+        while !is_so(self) {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                self.waited = true;
+                let stderr = contents(&mut self.stderr);
+                panic!("{} ended ({status}) before this: {what}\n{stderr}", self.what);
+            }
+            self.check_time();
+            std::thread::sleep(TICK);
+        }
+    }
+
+    /// Waits for its end.
+    pub fn done(mut self) -> Done {
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                break status;
+            }
+            self.check_time();
+            std::thread::sleep(TICK);
+        };
+        self.waited = true;
+        let (stdout, stderr) = (contents(&mut self.stdout), contents(&mut self.stderr));
+        Done { status, stdout, stderr, what: std::mem::take(&mut self.what) }
+    }
+
+    fn check_time(&mut self) {
+        if Instant::now() > self.deadline {
+            let (stdout, stderr) = (contents(&mut self.stdout), contents(&mut self.stderr));
+            panic!("{} took too long\n{}\n{}", self.what, tail(&stdout), tail(&stderr));
+        }
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        if !self.waited {
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// A command that has ended.
+#[derive(Clone, Debug)]
+pub struct Done {
+    status: ExitStatus,
+    /// What it printed.
+    pub stdout: String,
+    /// What it told.
+    pub stderr: String,
+    what: String,
+}
+
+impl Done {
+    /// Its exit code as a shell tells it: 128 and the signal for one that was killed.
+    pub fn code(&self) -> i32 {
+        self.status.code().or(self.status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
+    }
+
+    /// Fails with everything it printed unless it ended so.
+    #[track_caller]
+    pub fn expect(self, code: i32) -> Done {
+        self.check(self.code() == code, &format!("exit code {code} expected"));
+        self
+    }
+
+    /// Fails with everything it printed unless `fact`.
+    #[track_caller]
+    pub fn check(&self, fact: bool, expected: &str) {
+        let (stdout, stderr) = (tail(&self.stdout), tail(&self.stderr));
+        let (what, code) = (&self.what, self.code());
+        assert!(fact, "{expected}\n{what}: exit code {code}\n--- stdout\n{stdout}\n--- stderr\n{stderr}");
+    }
+}
+
+fn contents(file: &mut File) -> String {
+    // By offset: the command shares this file's position while it writes.
+    let mut bytes = Vec::new();
+    let length = file.metadata().map_or(0, |meta| meta.len());
+    let mut at = 0;
+    let mut piece = vec![0; 1 << 16];
+    while at < length {
+        match std::os::unix::fs::FileExt::read_at(file, &mut piece, at) {
+            Ok(0) | Err(_) => break,
+            Ok(read) => {
+                bytes.extend_from_slice(&piece[..read]);
+                at += read as u64;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The last lines of a long text.
+fn tail(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(60)..].join("\n")
+}

@@ -1,0 +1,80 @@
+//! The product's commands, built once with the profile of the tests.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use crate::Run;
+
+/// The directory of the repository.
+pub fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lies in the repository")
+}
+
+/// Cargo in this directory, with our commands installed: `cargo xhist` works. It has what building this
+/// repository fetched, and no network.
+pub fn cargo(directory: &Path) -> Run {
+    online_cargo(directory).env("CARGO_NET_OFFLINE", "true")
+}
+
+/// As [`cargo`], with the registry.
+pub fn online_cargo(directory: &Path) -> Run {
+    let directories = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(
+        [bin_directory().to_owned()].into_iter().chain(std::env::split_paths(&directories)),
+    );
+    Run::new("cargo", directory).env("PATH", path.expect("a path without colons"))
+}
+
+/// `xhist-report` in this directory.
+pub fn report(directory: &Path) -> Run {
+    Run::new(bin_directory().join("xhist-report"), directory)
+}
+
+/// `xhist-instrument` in this directory.
+pub fn instrument(directory: &Path) -> Run {
+    Run::new(bin_directory().join("xhist-instrument"), directory)
+}
+
+/// Ring files in a directory, by name.
+pub fn rings_in(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut rings: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|ext| ext == "xhist")).collect();
+    rings.sort();
+    rings
+}
+
+/// Where the binaries are.
+fn bin_directory() -> &'static Path {
+    static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
+    DIRECTORY.get_or_init(|| {
+        // One by one, as the aliases in .cargo/config.toml do it, so that nothing is built twice.
+        let report = build("xhist-report", &["xhist-report"]);
+        let instrument = build("xhist-instrument", &["xhist-instrument", "cargo-xhist"]);
+        assert_eq!(report, instrument, "all binaries in one directory");
+        instrument
+    })
+}
+
+/// Builds a package of this repository; the directory of its binaries.
+fn build(package: &str, binaries: &[&str]) -> PathBuf {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut cargo = Command::new(program);
+    cargo.args(["build", "--quiet", "--message-format=json-render-diagnostics", "-p", package]);
+    if !cfg!(debug_assertions) {
+        cargo.arg("--release");
+    }
+    let output = cargo.current_dir(repository()).stderr(Stdio::inherit()).output().expect("cargo");
+    assert!(output.status.success(), "{package} does not build");
+    let made: Vec<PathBuf> = String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter_map(|message| Some(PathBuf::from(message.get("executable")?.as_str()?)))
+        .collect();
+    for binary in binaries {
+        assert!(made.iter().any(|path| path.ends_with(binary)), "cargo built no {binary}");
+    }
+    made[0].parent().expect("a directory").to_owned()
+}

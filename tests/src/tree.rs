@@ -1,0 +1,121 @@
+//! Directories that last as long as the test run, and what is in them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use walkdir::WalkDir;
+
+static HOME: OnceLock<PathBuf> = OnceLock::new();
+static TREES: AtomicU32 = AtomicU32::new(0);
+
+/// A directory of its own.
+#[derive(Clone, Debug)]
+pub struct Tree(PathBuf);
+
+impl Tree {
+    /// An empty one.
+    pub fn empty(name: &str) -> Tree {
+        let home = HOME.get_or_init(|| {
+            let mut home = tempfile::Builder::new().prefix("xhist-tests-").tempdir().expect("a directory");
+            home.disable_cleanup(true);
+            // What the system calls it: /tmp may be a link.
+            home.path().canonicalize().expect("a directory")
+        });
+        let path = home.join(format!("{}-{name}", TREES.fetch_add(1, Ordering::Relaxed)));
+        fs::create_dir(&path).expect("a directory");
+        Tree(path)
+    }
+
+    /// A copy of a directory, without build output; everything in it may be written.
+    pub fn copy_of(directory: &Path) -> Tree {
+        let tree = Tree::empty(&directory.file_name().unwrap_or_default().to_string_lossy());
+        let is_source = |entry: &walkdir::DirEntry| !(entry.depth() == 1 && entry.file_name() == "target");
+        for entry in WalkDir::new(directory).min_depth(1).into_iter().filter_entry(is_source) {
+            let entry = entry.unwrap_or_else(|error| panic!("{error}"));
+            let to = tree.0.join(entry.path().strip_prefix(directory).expect("below it"));
+            if entry.file_type().is_dir() {
+                fs::create_dir(&to).expect("a directory");
+            } else {
+                fs::write(&to, fs::read(entry.path()).expect("a file")).expect("a copy");
+            }
+        }
+        tree
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// A path in it.
+    pub fn join(&self, path: &str) -> PathBuf {
+        self.0.join(path)
+    }
+
+    /// Text of a file in it.
+    #[track_caller]
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    }
+
+    /// Writes a file in it.
+    #[track_caller]
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.join(path);
+        fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
+        fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    }
+
+    /// Replaces what stands exactly once in a file.
+    #[track_caller]
+    pub fn replace(&self, path: &str, old: &str, new: &str) {
+        let text = self.read(path);
+        assert_eq!(text.matches(old).count(), 1, "{old:?} in {path}");
+        self.write(path, &text.replace(old, new));
+    }
+
+    /// Everything in it but build output.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let is_source =
+            |entry: &walkdir::DirEntry| !(entry.file_type().is_dir() && entry.file_name() == "target");
+        let entries = WalkDir::new(&self.0).into_iter().filter_entry(is_source);
+        let files = entries.map(|entry| entry.unwrap_or_else(|error| panic!("{error}")));
+        let contents = files.map(|entry| {
+            let path = entry.path().strip_prefix(&self.0).expect("below it").to_path_buf();
+            (path, if entry.file_type().is_file() { fs::read(entry.path()).ok() } else { None })
+        });
+        Fingerprint(contents.collect())
+    }
+}
+
+/// Every file of a tree and what it holds.
+#[derive(PartialEq, Eq)]
+pub struct Fingerprint(BTreeMap<PathBuf, Option<Vec<u8>>>);
+
+impl Fingerprint {
+    /// Whether this file is there.
+    pub fn has(&self, path: &str) -> bool {
+        self.0.contains_key(Path::new(path))
+    }
+
+    /// Fails, with the names, when a file came, went or changed.
+    #[track_caller]
+    pub fn assert_same(&self, now: &Fingerprint) {
+        let changed: Vec<_> =
+            self.0.keys().chain(now.0.keys()).filter(|path| self.0.get(*path) != now.0.get(*path)).collect();
+        assert!(changed.is_empty(), "changed: {changed:?}");
+    }
+}
+
+/// Removes every directory, unless `XHIST_TESTS_KEEP` is set: then it says where they are.
+pub fn clean_up() {
+    let Some(home) = HOME.get() else { return };
+    if std::env::var_os("XHIST_TESTS_KEEP").is_some() {
+        eprintln!("everything is kept in {}", home.display());
+    } else if let Err(error) = fs::remove_dir_all(home) {
+        eprintln!("cannot remove {}: {error}", home.display());
+    }
+}
