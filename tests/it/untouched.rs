@@ -37,6 +37,8 @@ fn same_counts() {
         names
     };
     assert_eq!(names(&ours), names(&plain));
+    let warned = ours.stderr.contains("old/src/keyword.rs:2:13: ");
+    ours.check(warned, "a file that cannot be read is named");
 }
 
 /// The packages that cargo compiled.

@@ -66,12 +66,9 @@ impl Listing {
 #[track_caller]
 pub fn line_of(file: &Path, text: &str) -> u32 {
     let source = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let lines: Vec<usize> = source
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| line.contains(text))
-        .map(|(index, _)| index + 1)
-        .collect();
+    let holds = |line: &str| if text.contains("//") { line.ends_with(text) } else { line.contains(text) };
+    let lines = source.lines().enumerate().filter(|(_, line)| holds(line));
+    let lines: Vec<usize> = lines.map(|(index, _)| index + 1).collect();
     assert_eq!(lines.len(), 1, "{text:?} stands once in {}", file.display());
     u32::try_from(lines[0]).expect("a line number")
 }

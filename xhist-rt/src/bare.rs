@@ -65,3 +65,45 @@ pub fn export(mut sink: impl FnMut(&[u8])) {
         sink(&piece);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qs_core::record::{Statement, XhistRecord};
+    use qs_core::ring::{self, Item, Reader};
+
+    fn history() -> Vec<u32> {
+        let mut image = Vec::new();
+        export(|piece| image.extend_from_slice(piece));
+        let header = ring::Header::parse(&image).expect("a header");
+        assert_eq!((header.size, header.map_hash), (RING_SIZE, 7));
+        let mut reader = Reader::new(header, &image);
+        let mut words = Vec::new();
+        while let Some(item) = reader.next() {
+            let Item::Frame(frame) = item else { panic!("{item:?}") };
+            let Some(XhistRecord::Statement { statement, time: None }) = XhistRecord::parse(&frame, header.record_base)
+            else {
+                panic!("{frame:?}")
+            };
+            words.push(Statement::to_word(statement));
+        }
+        words
+    }
+
+    #[test]
+    fn the_export_holds_the_newest_statements_in_order() {
+        set_map_hash(7);
+        for word in 0..3 {
+            record(word);
+        }
+        assert_eq!(history(), [0, 1, 2]);
+        for word in 3..2000 {
+            record(word);
+        }
+        let history = history();
+        assert_eq!(history.last(), Some(&1999));
+        assert!(history.windows(2).all(|pair| pair[0] + 1 == pair[1]));
+        // Eight bytes each, and two in a hundred with an escape.
+        assert!(history.len() > RING_SIZE / 9, "{}", history.len());
+    }
+}

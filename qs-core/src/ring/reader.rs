@@ -64,11 +64,10 @@ impl<'a> Reader<'a> {
         let data = image.get(header.header_len..).unwrap_or(&[]);
         let data = &data[..data.len().min(header.size)];
         let end = header.newest().head();
-        let mut at = end.saturating_sub(header.size as u64);
+        // An append under way may have begun to overwrite the oldest bytes.
+        let reach = if header.open != 0 { end + OPEN_GUARD } else { end };
+        let at = reach.saturating_sub(header.size as u64).min(end);
         let wrapped = at > 0;
-        if wrapped && header.open != 0 {
-            at = (at + OPEN_GUARD).min(end);
-        }
         let mut decoder = Decoder::new();
         decoder.set_offset(at);
         Reader {

@@ -63,13 +63,18 @@ fn prepare(command: &Command, workspace: &Workspace, home: &Path, target_dir: &P
     let map_path = home.join("xhist.map");
     let epoch = epoch(home, &map_path)?;
     let options = Options { main_hash: MainHash::FromEnv, ..Options::default() };
-    let reached = reach::reach(&workspace.targets, &options, |_| {});
+    let progress = spinner();
+    let reached = reach::reach(&workspace.targets, &options, |files| {
+        progress.set_message(format!("instrumenting {files} files"));
+    });
     let shadow_root = home.join("shadow");
     let bases = workspace.packages.iter().cloned().chain([workspace.root.clone()]).collect();
     let shadow = Shadow::new(&shadow_root, bases, target_dir);
     let (map_hash, written) = write_sources(&reached, &shadow, &map_path, workspace, &options)?;
     shadow.link(written.iter().map(PathBuf::as_path), &reached.data)?;
+    progress.set_message("building the recorder (once for this compiler and target)");
     let recorder = recorder::build(command, home)?;
+    progress.finish_and_clear();
     let shadowed = |root: &PathBuf| written.binary_search(root).is_ok();
     let plan = Plan {
         shadow: shadow_root.clone(),
@@ -80,6 +85,13 @@ fn prepare(command: &Command, workspace: &Workspace, home: &Path, target_dir: &P
     };
     let wrapper = plan.install(&home.join("wrapper").join(wrapper_key(epoch)))?;
     Ok(Prepared { wrapper, recorder_deps: recorder.deps, map: map_path, map_hash: plan.map_hash })
+}
+
+/// Shows that something goes on, on a terminal and once it takes a while.
+fn spinner() -> indicatif::ProgressBar {
+    let spinner = indicatif::ProgressBar::new_spinner();
+    spinner.enable_steady_tick(std::time::Duration::from_millis(200));
+    spinner
 }
 
 /// Instruments every file into the shadow and writes the map. Returns its hash and the files.

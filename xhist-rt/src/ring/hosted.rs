@@ -250,9 +250,14 @@ mod tests {
         static RING: Cell<*mut Header> = const { Cell::new(core::ptr::null_mut()) };
         static NEXT: Cell<u32> = const { Cell::new(0) };
         static DONE: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+        /// Looks at the ring at every step, as a debugger that stopped the program there.
+        static WATCH: Cell<Option<fn()>> = const { Cell::new(None) };
     }
 
     pub(super) fn interrupt() {
+        if let Some(look) = WATCH.get() {
+            look();
+        }
         let due = PLAN.with_borrow_mut(|plan| match plan.last_mut() {
             None => false,
             Some(0) => plan.pop().is_some(),
@@ -363,6 +368,27 @@ mod tests {
             assert!(places.iter().all(Option::is_some), "{words:?}");
             assert_eq!(*words.last().expect("not empty"), NEXT.get());
         }
+    }
+
+    #[test]
+    fn a_dump_at_any_step_ends_in_the_statement_at_hand_or_the_one_before() {
+        fn look() {
+            // SAFETY: the test's ring of 256 bytes lives until its end.
+            let words = unsafe { core::slice::from_raw_parts(RING.get().cast::<u64>(), (128 + 256) / 8) };
+            let history = Memory(words.to_vec()).history();
+            let (last, begun) = (history.last().copied().unwrap_or(0), NEXT.get());
+            assert!(last == begun || last + 1 == begun, "{last} of {begun}");
+            assert!(history.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{history:?}");
+        }
+        let mut memory = Memory::new(256);
+        RING.set(memory.0.as_mut_ptr().cast());
+        NEXT.set(0);
+        WATCH.set(Some(look));
+        for _ in 0..500 {
+            record();
+            look();
+        }
+        WATCH.set(None);
     }
 
     #[test]
