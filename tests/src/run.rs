@@ -5,12 +5,16 @@ use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write as _;
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+
+/// Awaited output is looked for in so much of it.
+const HEAD: u64 = 1 << 16;
 
 /// Looked at this often.
 const TICK: Duration = Duration::from_millis(5);
@@ -146,9 +150,9 @@ impl Started {
         input.write_all(text.as_bytes()).expect("it reads its input");
     }
 
-    /// Waits until it has printed this to stdout.
+    /// Waits until it has printed this to stdout, near its beginning.
     pub fn wait_for(&mut self, text: &str) {
-        self.wait_until(text, |started| contents(&mut started.stdout).contains(text));
+        self.wait_until(text, |started| head(&mut started.stdout, HEAD).contains(text));
     }
 
     /// Waits until something is true.
@@ -229,20 +233,14 @@ impl Done {
 }
 
 fn contents(file: &mut File) -> String {
-    // By offset: the command shares this file's position while it writes.
-    let mut bytes = Vec::new();
-    let length = file.metadata().map_or(0, |meta| meta.len());
-    let mut at = 0;
-    let mut piece = vec![0; 1 << 16];
-    while at < length {
-        match std::os::unix::fs::FileExt::read_at(file, &mut piece, at) {
-            Ok(0) | Err(_) => break,
-            Ok(read) => {
-                bytes.extend_from_slice(&piece[..read]);
-                at += read as u64;
-            }
-        }
-    }
+    head(file, u64::MAX)
+}
+
+/// The first bytes of a file. By offset: the command shares this file's position while it writes.
+fn head(file: &mut File, most: u64) -> String {
+    let length = file.metadata().map_or(0, |meta| meta.len()).min(most);
+    let mut bytes = vec![0; usize::try_from(length).expect("it fits in memory")];
+    file.read_exact_at(&mut bytes, 0).expect("a file that only grows");
     String::from_utf8_lossy(&bytes).into_owned()
 }
 

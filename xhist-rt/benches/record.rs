@@ -40,9 +40,12 @@ fn main() {
     std::thread::spawn(|| xhist_rt::s(1, 1)).join().expect("the thread ends");
     let timed = measure(|| kernel(|line| xhist_rt::s(1, line)));
     println!("{:<28} {:>10} {:>14}", "", "ns", "times plain");
-    for (name, time) in
-        [("plain", plain), ("a counter", counter), ("recorded, one thread", alone), ("recorded, with time", timed)]
-    {
+    for (name, time) in [
+        ("plain", plain),
+        ("a counter", counter),
+        ("recorded, one thread", alone),
+        ("recorded, with time", timed),
+    ] {
         println!("{name:<28} {time:>10.2} {:>14.2}", time / plain);
     }
 }

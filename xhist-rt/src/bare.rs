@@ -81,7 +81,8 @@ mod tests {
         let mut words = Vec::new();
         while let Some(item) = reader.next() {
             let Item::Frame(frame) = item else { panic!("{item:?}") };
-            let Some(XhistRecord::Statement { statement, time: None }) = XhistRecord::parse(&frame, header.record_base)
+            let Some(XhistRecord::Statement { statement, time: None }) =
+                XhistRecord::parse(&frame, header.record_base)
             else {
                 panic!("{frame:?}")
             };

@@ -9,16 +9,24 @@ use qs_core::record::{RECORD_BASE, Statement, ids};
 /// Longest frame built here: an event with every byte escaped.
 pub(crate) const MAX_LEN: usize = 40;
 
-/// The bytes of one frame; those behind `len` are zero.
-pub(crate) struct FrameBytes {
-    pub(crate) bytes: [u8; MAX_LEN],
-    pub(crate) len: usize,
+/// One frame.
+pub(crate) enum Frame {
+    /// 8 to 16 bytes as two little-endian words that may overlap: stored with two instructions.
+    Words {
+        first: u64,
+        last: u64,
+        len: usize,
+    },
+    Bytes {
+        bytes: [u8; MAX_LEN],
+        len: usize,
+    },
 }
 
-impl FrameBytes {
+impl Frame {
     /// The frame of a statement, with the low half of the clock when there is one.
     #[inline(always)]
-    pub(crate) fn statement(seq: u8, word: u32, time: Option<u32>) -> FrameBytes {
+    pub(crate) fn statement(seq: u8, word: u32, time: Option<u32>) -> Frame {
         match time {
             None => untimed(seq, word),
             Some(time) => timed(seq, word, time),
@@ -28,27 +36,48 @@ impl FrameBytes {
 
     /// The frame of an event.
     #[cfg(feature = "std")]
-    pub(crate) fn event(seq: u8, kind: EventKind, time: u32, value: u64) -> FrameBytes {
+    pub(crate) fn event(seq: u8, kind: EventKind, time: u32, value: u64) -> Frame {
         collect(|sink| kind.emit(seq, RECORD_BASE, time, value, sink))
+    }
+
+    /// Its length in bytes.
+    #[inline(always)]
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Frame::Words { len, .. } | Frame::Bytes { len, .. } => *len,
+        }
+    }
+
+    /// Its bytes; those behind the length are zero.
+    #[cold]
+    pub(crate) fn bytes(&self) -> [u8; MAX_LEN] {
+        match self {
+            Frame::Bytes { bytes, .. } => *bytes,
+            Frame::Words { first, last, len } => {
+                let mut bytes = [0; MAX_LEN];
+                bytes[..8].copy_from_slice(&first.to_le_bytes());
+                bytes[len - 8..*len].copy_from_slice(&last.to_le_bytes());
+                bytes
+            }
+        }
     }
 }
 
 /// `seq, id, line, line, file, file, checksum, flag`: one word.
 #[inline(always)]
-fn untimed(seq: u8, word: u32) -> Option<FrameBytes> {
+fn untimed(seq: u8, word: u32) -> Option<Frame> {
     let body = u64::from(seq) | u64::from(RECORD_BASE + ids::STATEMENT) << 8 | u64::from(word) << 16;
     let body = body | u64::from(!sum(body)) << 48;
     if needs_escape(body) {
         return None;
     }
-    let mut bytes = [0; MAX_LEN];
-    bytes[..8].copy_from_slice(&(body | u64::from(FLAG) << 56).to_le_bytes());
-    Some(FrameBytes { bytes, len: 8 })
+    let frame = body | u64::from(FLAG) << 56;
+    Some(Frame::Words { first: frame, last: frame, len: 8 })
 }
 
-/// `seq, id, time x 4, 03, file | file, 03, line, line, checksum, flag`: two words.
+/// `seq, id, time x 4, 03, file | file, 03, line, line, checksum, flag`: 14 bytes.
 #[inline(always)]
-fn timed(seq: u8, word: u32, time: u32) -> Option<FrameBytes> {
+fn timed(seq: u8, word: u32, time: u32) -> Option<Frame> {
     const FORMAT_U16: u64 = 0x03;
     let (file, line) = (u64::from(word >> 16), u64::from(word as u16));
     let first = u64::from(seq)
@@ -56,32 +85,31 @@ fn timed(seq: u8, word: u32, time: u32) -> Option<FrameBytes> {
         | u64::from(time) << 16
         | FORMAT_U16 << 48
         | file << 56;
-    let second = file >> 8 | FORMAT_U16 << 8 | line << 16;
-    let second = second | u64::from(!sum(first).wrapping_add(sum(second))) << 32;
-    if needs_escape(first) || needs_escape(second) {
+    let rest = file >> 8 | FORMAT_U16 << 8 | line << 16;
+    let rest = rest | u64::from(!sum(first).wrapping_add(sum(rest))) << 32;
+    if needs_escape(first) || needs_escape(rest) {
         return None;
     }
-    let mut bytes = [0; MAX_LEN];
-    bytes[..8].copy_from_slice(&first.to_le_bytes());
-    bytes[8..16].copy_from_slice(&(second | u64::from(FLAG) << 40).to_le_bytes());
-    Some(FrameBytes { bytes, len: 14 })
+    // The last word begins with the last two bytes of the first.
+    let last = first >> 48 | (rest | u64::from(FLAG) << 40) << 16;
+    Some(Frame::Words { first, last, len: 14 })
 }
 
 #[cold]
 #[inline(never)]
-fn escaped(seq: u8, word: u32, time: Option<u32>) -> FrameBytes {
+fn escaped(seq: u8, word: u32, time: Option<u32>) -> Frame {
     collect(|sink| Statement::from_word(word).emit(seq, RECORD_BASE, time, sink))
 }
 
-fn collect(emit: impl FnOnce(&mut dyn FnMut(u8))) -> FrameBytes {
-    let mut frame = FrameBytes { bytes: [0; MAX_LEN], len: 0 };
+fn collect(emit: impl FnOnce(&mut dyn FnMut(u8))) -> Frame {
+    let (mut bytes, mut len) = ([0; MAX_LEN], 0);
     emit(&mut |byte| {
-        if let Some(slot) = frame.bytes.get_mut(frame.len) {
+        if let Some(slot) = bytes.get_mut(len) {
             *slot = byte;
-            frame.len += 1;
+            len += 1;
         }
     });
-    frame
+    Frame::Bytes { bytes, len }
 }
 
 /// Sum of the eight bytes, modulo 256.
@@ -110,18 +138,17 @@ mod tests {
     proptest! {
         #[test]
         fn word_frames_are_the_frames_of_qs_core(seq: u8, word: u32, time: Option<u32>) {
-            let fast = FrameBytes::statement(seq, word, time);
+            let fast = Frame::statement(seq, word, time);
             let slow = escaped(seq, word, time);
-            prop_assert_eq!(&fast.bytes[..fast.len], &slow.bytes[..slow.len]);
+            prop_assert_eq!((fast.len(), fast.bytes()), (slow.len(), slow.bytes()));
         }
     }
 
     #[cfg(feature = "std")]
     #[test]
     fn the_longest_frame_fits() {
-        let frame =
-            FrameBytes::event(0x7E, EventKind::Unknown(0x7D), 0x7E7E_7E7E, u64::from_le_bytes([0x7D; 8]));
-        assert!(frame.len < MAX_LEN, "{}", frame.len);
-        assert_eq!(frame.bytes[frame.len - 1], FLAG);
+        let frame = Frame::event(0x7E, EventKind::Unknown(0x7D), 0x7E7E_7E7E, u64::from_le_bytes([0x7D; 8]));
+        assert!(frame.len() < MAX_LEN, "{}", frame.len());
+        assert_eq!(frame.bytes()[frame.len() - 1], FLAG);
     }
 }

@@ -18,7 +18,7 @@
 
 use qs_core::ring::{self as layout, OPEN, State};
 
-use crate::frame::{FrameBytes, MAX_LEN};
+use crate::frame::Frame;
 use crate::sync::{Word, fence};
 
 /// In `open`: an append is under way that is not described by `intent`.
@@ -100,25 +100,27 @@ impl Ring {
 
     /// Stores a frame at the head that `state` gives, over the oldest bytes.
     #[inline(always)]
-    fn put(&self, state: State, frame: &FrameBytes) {
+    fn put(&self, state: State, frame: &Frame) {
         let header = self.header();
         let size = header.size as usize;
         let at = state.head() as usize & (size - 1);
         // SAFETY: `new` promises `size` bytes behind the header.
         let data = unsafe { self.header.cast::<u8>().add(header.header_len as usize) };
-        if at + frame.len <= size && (8..=16).contains(&frame.len) {
-            // Two words that overlap, and not a byte more: a handler's frames may stand behind.
-            let (first, last) = (word_at(&frame.bytes, 0), word_at(&frame.bytes, frame.len - 8));
-            // SAFETY: `frame.len` bytes from `at` lie inside the ring, and it is at least 8.
-            unsafe {
-                data.add(at).cast::<u64>().write_unaligned(first);
-                data.add(at + frame.len - 8).cast::<u64>().write_unaligned(last);
+        match frame {
+            Frame::Words { first, last, len } if at + len <= size => {
+                // Not a byte more than the frame: a handler's frames may stand behind it.
+                // SAFETY: `len` bytes from `at` lie inside the ring, and `len` is at least 8.
+                unsafe {
+                    data.add(at).cast::<u64>().write_unaligned(first.to_le());
+                    data.add(at + len - 8).cast::<u64>().write_unaligned(last.to_le());
+                }
             }
-            return;
-        }
-        for (index, byte) in frame.bytes.iter().take(frame.len).enumerate() {
-            // SAFETY: the masked index is below `size`.
-            unsafe { data.add((at + index) & (size - 1)).write(*byte) };
+            _ => {
+                for (index, byte) in frame.bytes().iter().take(frame.len()).enumerate() {
+                    // SAFETY: the masked index is below `size`.
+                    unsafe { data.add((at + index) & (size - 1)).write(*byte) };
+                }
+            }
         }
     }
 
@@ -131,20 +133,13 @@ impl Ring {
         fence();
         header.open.store(state.0 | OPEN);
         fence();
-        let frame = FrameBytes::statement(state.seq().wrapping_add(1), word, time);
+        let frame = Frame::statement(state.seq().wrapping_add(1), word, time);
         self.put(state, &frame);
         fence();
-        header.state.store(state.after(frame.len).0);
+        header.state.store(state.after(frame.len()).0);
         fence();
         header.open.store(0);
     }
-}
-
-#[inline(always)]
-fn word_at(bytes: &[u8; MAX_LEN], at: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[at..at + 8]);
-    u64::from_ne_bytes(word)
 }
 
 #[inline(always)]

@@ -7,7 +7,7 @@ use qs_core::record::EventKind;
 use qs_core::ring::{self as layout, NAME_LEN, OPEN, State, Status};
 
 use super::{Header, OPAQUE, Ring, intent};
-use crate::frame::FrameBytes;
+use crate::frame::Frame;
 use crate::sync::{Word, fence};
 
 /// The header of a hosted ring. Field for field `qs_core::ring`'s layout.
@@ -86,7 +86,7 @@ impl Ring {
     pub(crate) fn append(&self, word: u32, clock: Option<impl Clock>) {
         let header = self.hosted();
         if header.base.open.load() | header.fix.load() != 0 {
-            return self.append_any(clock, |seq, time| FrameBytes::statement(seq, word, time));
+            return self.append_any(clock, |seq, time| Frame::statement(seq, word, time));
         }
         let time = clock.as_ref().map(|clock| self.time(clock()));
         let state = State(header.base.state.load());
@@ -100,10 +100,10 @@ impl Ring {
         if header.base.state.load() != state.0 {
             // A handler appended before `open` told it of us.
             header.base.open.store(OPAQUE);
-            self.append_any(clock, |seq, time| FrameBytes::statement(seq, word, time));
+            self.append_any(clock, |seq, time| Frame::statement(seq, word, time));
             return self.settle();
         }
-        let frame = FrameBytes::statement(state.seq().wrapping_add(1), word, time);
+        let frame = Frame::statement(state.seq().wrapping_add(1), word, time);
         step();
         if header.fix.load() == 0 {
             // Otherwise a handler has written this frame already and gone on behind it.
@@ -111,7 +111,7 @@ impl Ring {
         }
         fence();
         step();
-        header.base.state.store(state.after(frame.len).0);
+        header.base.state.store(state.after(frame.len()).0);
         fence();
         step();
         self.settle();
@@ -119,7 +119,7 @@ impl Ring {
 
     /// Appends an event.
     pub(crate) fn append_event(&self, kind: EventKind, value: u64, clock: Option<impl Clock>) {
-        self.append_any(clock, |seq, time| FrameBytes::event(seq, kind, time.unwrap_or(0), value));
+        self.append_any(clock, |seq, time| Frame::event(seq, kind, time.unwrap_or(0), value));
     }
 
     /// The low half of the clock, after a `Time` event when it has wrapped since the last stamp.
@@ -130,7 +130,7 @@ impl Ring {
         let now = now.max(last);
         if now - last > u64::from(u32::MAX) {
             self.append_any(None::<fn() -> u64>, |seq, _| {
-                FrameBytes::event(seq, EventKind::Time, now as u32, now)
+                Frame::event(seq, EventKind::Time, now as u32, now)
             });
         }
         self.hosted().last_time.store(now);
@@ -141,7 +141,7 @@ impl Ring {
     /// reserves its place in `fix` by one atomic exchange, so it may be interrupted itself.
     #[cold]
     #[inline(never)]
-    fn append_any(&self, clock: Option<impl Clock>, build: impl Fn(u8, Option<u32>) -> FrameBytes) {
+    fn append_any(&self, clock: Option<impl Clock>, build: impl Fn(u8, Option<u32>) -> Frame) {
         let header = self.hosted();
         let outermost = header.base.open.load() == 0;
         if outermost {
@@ -160,7 +160,7 @@ impl Ring {
             });
             let frame = build(base.seq().wrapping_add(1), time);
             step();
-            if header.fix.replace(fix, base.after(frame.len).0) {
+            if header.fix.replace(fix, base.after(frame.len()).0) {
                 step();
                 self.put(base, &frame);
                 fence();
@@ -183,10 +183,10 @@ impl Ring {
         let intent = header.base.intent.load();
         let timed = header.base.facts[1] != 0 && intent >> 32 != 0;
         let time = timed.then_some((intent >> 32) as u32);
-        let frame = FrameBytes::statement(state.seq().wrapping_add(1), intent as u32, time);
+        let frame = Frame::statement(state.seq().wrapping_add(1), intent as u32, time);
         step();
         self.put(state, &frame);
-        state.after(frame.len)
+        state.after(frame.len())
     }
 
     /// Ends an append: clears `open` and takes over what handlers left in `fix`.
