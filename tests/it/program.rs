@@ -30,7 +30,7 @@ fn killed_by(signal: Signal) {
     let program = hexyl().join("target/xhist/build/debug/hexyl");
     let run = Run::new(program, tree.path()).args("--color=always").arg(&input).env("XHIST_FILE", &file);
     let mut running = run.start();
-    running.wait_for("00001000");
+    running.wait_for("00000100");
     std::thread::sleep(Duration::from_millis(100));
     running.signal(signal);
     running.done().expect(128 + signal.as_raw());

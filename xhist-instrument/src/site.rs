@@ -111,6 +111,8 @@ pub enum Reason {
     NoCore,
     /// An attribute translates the body to something else.
     ForeignAttribute,
+    /// A closure in front of the `else` of a let-else, where no brace may stand.
+    LetElse,
     /// The attributes of the statement cannot be repeated on one line.
     Attributes,
     /// Syntax that the parser hands on without understanding it.
@@ -133,6 +135,7 @@ impl fmt::Display for Reason {
             Self::MemoryPrimitive => "definition of a memory primitive",
             Self::NoCore => "crate without core",
             Self::ForeignAttribute => "attribute that translates the body to another language",
+            Self::LetElse => "closure in front of the `else` of a let-else",
             Self::Attributes => "attributes that cannot be carried over",
             Self::UnknownSyntax => "syntax unknown to the parser",
         })

@@ -147,9 +147,10 @@ impl Process {
         let program = self.path.file_stem().unwrap_or_default().display();
         eprintln!("\nxhist: {program} (process {}) {what}", self.pid);
         if self.end != End::Panicked || !prints_panics {
-            let shown = self.threads.iter().filter(|thread| {
-                self.end != End::Panicked || thread.header.status == Status::Panicked
-            });
+            let shown = self
+                .threads
+                .iter()
+                .filter(|thread| self.end != End::Panicked || thread.header.status == Status::Panicked);
             for thread in shown.take(THREADS) {
                 let name = thread.header.thread_name().unwrap_or("unnamed");
                 eprintln!("last statements of thread {name} (newest last):");

@@ -108,7 +108,8 @@ impl Command {
         let mut words = rest[..end].iter();
         while let Some(arg) = words.next() {
             if arg == "--target-dir" {
-                let value = words.next().ok_or_else(|| Error::Usage("`--target-dir` needs a directory".into()))?;
+                let value =
+                    words.next().ok_or_else(|| Error::Usage("`--target-dir` needs a directory".into()))?;
                 target_dir = Some(value.into());
             } else if let Some(value) = value_after(arg, "--target-dir=") {
                 target_dir = Some(value.into());
@@ -188,7 +189,8 @@ mod tests {
 
     #[test]
     fn the_steps_before_cargo_see_what_finds_the_project() {
-        let command = parse("t --manifest-path=a/Cargo.toml --locked --config k=1 --target thumbv7m-none-eabi -Zx");
+        let command =
+            parse("t --manifest-path=a/Cargo.toml --locked --config k=1 --target thumbv7m-none-eabi -Zx");
         assert_eq!(words(&command.project_args()), "--manifest-path=a/Cargo.toml --locked --config k=1 -Zx");
         assert_eq!(words(&command.build_args()), "--config k=1 --target thumbv7m-none-eabi -Zx");
     }

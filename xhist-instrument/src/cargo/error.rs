@@ -9,11 +9,7 @@ pub(super) enum Error {
     /// The command line cannot be understood.
     Usage(String),
     /// A file could not be read or written.
-    File {
-        what: &'static str,
-        path: Box<Path>,
-        source: std::io::Error,
-    },
+    File { what: &'static str, path: Box<Path>, source: std::io::Error },
     /// A step failed with a message of its own.
     Step { what: &'static str, message: String },
 }

@@ -32,7 +32,8 @@ pub(super) fn build(command: &command::Command, home: &Path) -> Result<Recorder,
         .args(command.build_args());
     // The user's wrapper is for the user's crates.
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
-    let output = cargo.stderr(Stdio::piped()).output().map_err(|error| Error::step("running cargo", error))?;
+    let output =
+        cargo.stderr(Stdio::piped()).output().map_err(|error| Error::step("running cargo", error))?;
     if !output.status.success() {
         return Err(Error::step("building the recorder (xhist-rt)", String::from_utf8_lossy(&output.stderr)));
     }

@@ -34,6 +34,7 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
             return Ok(ExitCode::SUCCESS);
         }
     };
+    crate::cli::survive_size_limit();
     let workspace = workspace::load(&command)?;
     let target_dir = match &command.target_dir {
         Some(chosen) => std::path::absolute(chosen).map_err(Error::file("find", chosen))?,
@@ -59,13 +60,20 @@ struct Prepared {
     map_hash: String,
 }
 
-fn prepare(command: &Command, workspace: &Workspace, home: &Path, target_dir: &Path) -> Result<Prepared, Error> {
+fn prepare(
+    command: &Command,
+    workspace: &Workspace,
+    home: &Path,
+    target_dir: &Path,
+) -> Result<Prepared, Error> {
     let map_path = home.join("xhist.map");
     let epoch = epoch(home, &map_path)?;
     let options = Options { main_hash: MainHash::FromEnv, ..Options::default() };
     let progress = spinner();
-    let reached = reach::reach(&workspace.targets, &options, |files| {
-        progress.set_message(format!("instrumenting {files} files"));
+    let reached = crate::in_parallel(|| {
+        reach::reach(&workspace.targets, &options, |files| {
+            progress.set_message(format!("instrumenting {files} files"));
+        })
     });
     let shadow_root = home.join("shadow");
     let bases = workspace.packages.iter().cloned().chain([workspace.root.clone()]).collect();

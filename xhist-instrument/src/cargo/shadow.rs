@@ -62,7 +62,11 @@ impl<'a> Shadow<'a> {
 
     /// The outermost mirrored directory that holds `path`.
     fn base_of(&self, path: &Path) -> Option<PathBuf> {
-        self.bases.iter().filter(|base| path.starts_with(base)).min_by_key(|base| base.as_os_str().len()).cloned()
+        self.bases
+            .iter()
+            .filter(|base| path.starts_with(base))
+            .min_by_key(|base| base.as_os_str().len())
+            .cloned()
     }
 
     /// Makes the shadow's directories down to the file, in place of links that an earlier run made.

@@ -54,9 +54,8 @@ pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
         let directory = package.manifest_path.parent().map(|path| path.as_std_path());
         workspace.packages.extend(directory.map(Path::to_path_buf));
         // A build script and a proc macro run inside the compiler's process, not in the program.
-        let runs_elsewhere = |target: &&cargo_metadata::Target| {
-            !target.is_custom_build() && !target.is_proc_macro()
-        };
+        let runs_elsewhere =
+            |target: &&cargo_metadata::Target| !target.is_custom_build() && !target.is_proc_macro();
         workspace.targets.extend(package.targets.iter().filter(runs_elsewhere).map(|target| Target {
             root: target.src_path.clone().into(),
             edition2015: target.edition == cargo_metadata::Edition::E2015,

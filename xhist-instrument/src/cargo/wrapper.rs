@@ -25,14 +25,15 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
         let error = command.args(&args).exec();
         return cannot_run(rustc, &error);
     };
-    let status = match command.args(call.arguments(&args)).env("XHIST_MAP_HASH", &call.plan.map_hash).status() {
+    let status = match command.args(call.arguments(&args)).env("XHIST_MAP_HASH", &call.plan.map_hash).status()
+    {
         Ok(status) => status,
         Err(error) => return cannot_run(rustc, &error),
     };
-    if status.success() {
-        if let Some(path) = dep_info(&args) {
-            call.restore_dep_info(&path);
-        }
+    if status.success()
+        && let Some(path) = dep_info(&args)
+    {
+        call.restore_dep_info(&path);
     }
     ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
 }
@@ -58,7 +59,8 @@ impl Call {
         let directory = std::env::current_dir().ok()?;
         let root = args.iter().position(|arg| {
             let path = Path::new(arg);
-            path.extension().is_some_and(|extension| extension == "rs") && plan.roots.contains(&directory.join(path))
+            path.extension().is_some_and(|extension| extension == "rs")
+                && plan.roots.contains(&directory.join(path))
         })?;
         let is_proc_macro = values_of(args, "--crate-type").any(|kind| kind == "proc-macro");
         let is_build_script = value_of(args, "--crate-name")?.to_str()?.starts_with("build_script_");
@@ -103,10 +105,7 @@ impl Call {
             option
         };
         let absolute = remap(&self.plan.shadow, "/=/");
-        let relative = self
-            .named
-            .is_relative()
-            .then(|| remap(&self.plan.shadow_of(&self.directory), "/="));
+        let relative = self.named.is_relative().then(|| remap(&self.plan.shadow_of(&self.directory), "/="));
         [Some(absolute), relative].into_iter().flatten()
     }
 
@@ -198,7 +197,8 @@ mod tests {
             named: "src/main.rs".into(),
             directory: "/w".into(),
         };
-        let result = call.arguments(&args("--crate-name a src/main.rs --extern xhist_rt=/x.rlib --extern b=/b.rlib"));
+        let result =
+            call.arguments(&args("--crate-name a src/main.rs --extern xhist_rt=/x.rlib --extern b=/b.rlib"));
         let line = result.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
         assert_eq!(
             line,

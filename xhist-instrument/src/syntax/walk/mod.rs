@@ -33,6 +33,8 @@ struct Walker<'c> {
     constant_items: bool,
     /// Everything in here is left alone, closures and nested functions too.
     hands_off: Option<Reason>,
+    /// Where the initialiser of a let-else ends: no brace may stand there.
+    before_else: Option<usize>,
     /// The word `include` stands somewhere in the text.
     has_includes: bool,
     refusal: Option<Refusal>,
@@ -48,6 +50,7 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         inside: Vec::new(),
         constant: false,
         constant_items: false,
+        before_else: None,
         hands_off: super::attributes::hands_off(&file.attrs),
         has_includes: memchr::memmem::find(code.text.as_bytes(), b"include").is_some(),
         refusal: None,
@@ -75,6 +78,11 @@ impl Walker<'_> {
     fn start(&self, attributes: &[&Attribute], first: usize) -> usize {
         let starts = attributes.iter().map(|attribute| self.bytes(attribute.pound_token.span).start);
         starts.chain([first]).min().unwrap_or(first)
+    }
+
+    /// Where an expression ends.
+    fn end_of(&self, expr: &Expr) -> Option<usize> {
+        edges::last_token(expr).map(|last| self.bytes(last).end)
     }
 
     fn skip(&mut self, at: usize, reason: Reason, statements: u32) {
@@ -136,8 +144,12 @@ impl Walker<'_> {
         };
         let (first, end) = (self.bytes(first).start, self.bytes(last).end);
         let start = self.start(&edges::leading_attributes(body), first);
-        let shape = Shape::Wrap { range: start..end, parens: wrap::needs_parens(body) };
-        self.site(kind, first..end, Ok(shape));
+        let shape = if self.before_else == Some(end) {
+            Err(Reason::LetElse)
+        } else {
+            Ok(Shape::Wrap { range: start..end, parens: wrap::needs_parens(body) })
+        };
+        self.site(kind, first..end, shape);
         self.visit_expr(body);
     }
 

@@ -34,10 +34,14 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     }
 
     fn visit_local_init(&mut self, node: &'ast syn::LocalInit) {
+        let Some((_, otherwise)) = &node.diverge else {
+            return self.visit_expr(&node.expr);
+        };
+        let end = self.end_of(&node.expr);
+        let outer = std::mem::replace(&mut self.before_else, end);
         self.visit_expr(&node.expr);
-        if let Some((_, otherwise)) = &node.diverge {
-            self.otherwise(otherwise);
-        }
+        self.before_else = outer;
+        self.otherwise(otherwise);
     }
 
     fn visit_expr_loop(&mut self, node: &'ast syn::ExprLoop) {
