@@ -1,7 +1,7 @@
 //! What attributes mean for a call: carried along, const in disguise, or hands off.
 
 use crate::site::Reason;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use syn::{AttrStyle, Attribute, Meta, Signature};
 
 /// Attributes whose macro translates the body to something that cannot call the recorder.
@@ -143,7 +143,13 @@ fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
 /// Tokens as text, never the original text: a comment in it would swallow what follows.
 fn on_one_line(tokens: impl IntoIterator<Item = TokenTree>) -> String {
     let mut text = String::new();
+    let mut apart = false;
     for token in tokens {
+        // Two that stood apart must not become one, or the start of a comment.
+        if apart && matches!(token, TokenTree::Punct(_)) {
+            text.push(' ');
+        }
+        apart = matches!(&token, TokenTree::Punct(punct) if punct.spacing() == Spacing::Alone);
         match token {
             TokenTree::Punct(punct) if punct.as_char() == ',' => text.push_str(", "),
             TokenTree::Punct(punct) if punct.as_char() == '=' => text.push_str(" = "),
@@ -182,6 +188,7 @@ mod tests {
     #[test]
     fn only_what_decides_about_the_call_is_carried() {
         assert_eq!(carried_of("#[cfg(any( // c\n))] #[inline]").unwrap(), "#[cfg(any())]");
+        assert_eq!(carried_of("#[cfg(/\n/ c)]").unwrap(), "#[cfg(/ /c)]");
         assert_eq!(carried_of("#[expect(a)] #[allow(b)]").unwrap(), "#[allow(a)] #[allow(b)]");
         assert_eq!(carried_of("#[cfg_attr(x, inline, expect(a))]").unwrap(), "#[cfg_attr(x, allow(a))]");
         assert_eq!(carried_of("/// doc\n#[inline] #[cfg_attr(x, inline)]"), None);
