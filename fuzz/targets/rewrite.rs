@@ -1,5 +1,6 @@
 //! Any bytes into the rewriter: it refuses, or what it wrote is proved (it parses, no line moved,
-//! stripped it is the original).
+//! stripped it is the original). With XHIST_FUZZ_STRICT set, a result that could not be proved is a
+//! crash too: the user's file is safe then, but it goes without history.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,6 +12,7 @@ fuzz_target!(|text: &[u8]| {
     let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
     match instrument(text, &analysis, &ids, &options) {
         Ok(result) => assert_eq!(strip(&result), text),
-        Err(refusal) => panic!("what was analyzed was refused: {refusal}"),
+        Err(refusal) if std::env::var_os("XHIST_FUZZ_STRICT").is_some() => panic!("not proved: {refusal}"),
+        Err(_) => {}
     }
 });

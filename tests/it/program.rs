@@ -32,8 +32,7 @@ fn killed_by(signal: Signal) {
     let mut running = run.start();
     running.wait_for("00000100");
     std::thread::sleep(Duration::from_millis(100));
-    running.signal(signal);
-    running.done().expect(128 + signal.as_raw());
+    running.end_with(signal).expect(128 + signal.as_raw());
 
     let done = report(hexyl().path()).args("--last 40").arg(&file).succeed();
     let listing = Listing::parse(&done.stdout).only_statements();

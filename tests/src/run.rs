@@ -144,6 +144,17 @@ impl Started {
         kill_process(Pid::from_child(&self.child), signal).expect("a running process");
     }
 
+    /// Sends a signal until it has ended. One SIGSEGV is not enough: the handler that Rust's library installs
+    /// for stack overflows takes the first, and leaves the next to the system.
+    pub fn end_with(mut self, signal: Signal) -> Done {
+        while self.child.try_wait().expect("a child").is_none() {
+            self.check_time();
+            self.signal(signal);
+            std::thread::sleep(TICK);
+        }
+        self.done()
+    }
+
     /// Gives it input.
     pub fn write(&mut self, text: &str) {
         let input = self.child.stdin.as_mut().expect("`with_input` was asked for");
