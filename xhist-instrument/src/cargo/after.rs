@@ -81,6 +81,8 @@ fn files(run: &Run) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(&run.directory) else { return Vec::new() };
     let mut files: Vec<_> = entries
         .flatten()
+        // Build scripts may link instrumented members; they are no program of the user's.
+        .filter(|entry| !entry.file_name().to_string_lossy().starts_with("build-script-"))
         .map(|entry| (entry.metadata().and_then(|meta| meta.modified()).ok(), entry.path()))
         .collect();
     files.sort();

@@ -19,6 +19,8 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
     };
     let args = expand_response_files(args);
     let mut command = Command::new(rustc);
+    // A procedural macro may link instrumented members; what it does in the compiler is no history.
+    command.env("XHIST", "off");
     let crate_call = Plan::beside(Path::new(wrapper)).and_then(|plan| Call::find(plan, &args));
     let Some(call) = crate_call else {
         // Replaces this process: pipes, descriptors and exit code are rustc's own.

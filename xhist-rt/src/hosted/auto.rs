@@ -3,9 +3,14 @@
 //! No signal is taken and nothing is printed unless `XHIST_PANIC` asks for it: the program must
 //! behave as it does without us.
 
+use super::config::Config;
 use super::init::Init;
 
 extern "C" fn start() {
+    // Switched off, for example in a compiler that loads a procedural macro with us in it.
+    if Config::get().is_none_or(|config| !config.on) {
+        return;
+    }
     Init::new().no_signal().panic_lines(0).install();
 }
 
