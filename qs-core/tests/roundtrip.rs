@@ -16,7 +16,9 @@ fn records() -> impl Strategy<Value = Vec<Record>> {
 fn stream(first_seq: u8, records: &[Record]) -> Vec<Vec<u8>> {
     let frame = |(index, (id, payload)): (usize, &Record)| {
         let mut bytes = Vec::new();
-        FrameWriter::new(first_seq.wrapping_add(index as u8), *id, |byte| bytes.push(byte)).bytes(payload).finish();
+        FrameWriter::new(first_seq.wrapping_add(index as u8), *id, |byte| bytes.push(byte))
+            .bytes(payload)
+            .finish();
         bytes
     };
     records.iter().enumerate().map(frame).collect()

@@ -44,6 +44,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("xhist-instrument/src/syntax", &["std::fs", "crate::cli", "crate::cargo"]),
     ("xhist-instrument/src/text", &["std::fs", "crate::cli", "crate::cargo"]),
     ("xhist-instrument/src/cli", &["crate::cargo"]),
+    ("xhist-instrument/src/cargo", &["crate::cli"]),
 ];
 
 fn metadata() -> Metadata {

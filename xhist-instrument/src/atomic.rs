@@ -53,3 +53,14 @@ fn adopt(file: &fs::File, old: Option<&Metadata>) -> io::Result<()> {
 fn adopt(_file: &fs::File, _old: Option<&Metadata>) -> io::Result<()> {
     Ok(())
 }
+
+/// Makes a write beyond the file-size limit an error like any other; the signal would end the process with a
+/// half-written temporary file.
+pub fn survive_size_limit() {
+    #[cfg(unix)]
+    {
+        let noticed = std::sync::Arc::default();
+        // Without the handler the limit still protects the sources, only less politely.
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noticed);
+    }
+}

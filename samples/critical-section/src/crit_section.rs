@@ -19,7 +19,7 @@ pub fn waiting() -> i32 {
 /// A slow device register.
 fn read() -> i32 {
     let waiting = WAITING.load(Relaxed);
-    for i in 0..100 {
+    for i in 0..1_000 {
         black_box(i);
     }
     waiting

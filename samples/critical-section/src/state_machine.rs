@@ -57,7 +57,7 @@ fn work() {
 
 // xhist instrument FALSE
 fn compute() {
-    for i in 0..4_000 {
+    for i in 0..20_000 {
         black_box(i);
     }
 }

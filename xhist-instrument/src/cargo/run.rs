@@ -34,7 +34,7 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
             return Ok(ExitCode::SUCCESS);
         }
     };
-    crate::cli::survive_size_limit();
+    crate::atomic::survive_size_limit();
     let workspace = workspace::load(&command)?;
     let target_dir = match &command.target_dir {
         Some(chosen) => std::path::absolute(chosen).map_err(Error::file("find", chosen))?,

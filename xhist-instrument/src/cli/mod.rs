@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// Does what was asked for.
 pub fn run(args: &Args) -> ExitCode {
-    survive_size_limit();
+    crate::atomic::survive_size_limit();
     let result = crate::in_parallel(|| match args.paths.as_slice() {
         [path] if path == Path::new("-") => filter::run(args),
         _ if args.strip => strip::run(args),
@@ -29,17 +29,6 @@ pub fn run(args: &Args) -> ExitCode {
         eprintln!("xhist-instrument: {error}");
         error.exit_code()
     })
-}
-
-/// Makes a write beyond the file-size limit an error like any other; the signal would end the process with a
-/// half-written temporary file.
-pub fn survive_size_limit() {
-    #[cfg(unix)]
-    {
-        let noticed = std::sync::Arc::default();
-        // Without the handler the limit still protects the sources, only less politely.
-        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noticed);
-    }
 }
 
 /// An error that ends the run.
