@@ -19,7 +19,7 @@ pub fn waiting() -> i32 {
 /// A slow device register.
 fn read() -> i32 {
     let waiting = WAITING.load(Relaxed);
-    for i in 0..1_000 {
+    for i in 0..400 {
         black_box(i);
     }
     waiting

@@ -11,7 +11,7 @@ use qs_core::record::{Statement, XhistRecord};
 use qs_core::ring::{self, Header, Item, Reader, Status};
 
 /// Statements shown of a thread.
-const LINES: usize = 24;
+const LINES: usize = 30;
 /// Threads shown of a process.
 const THREADS: usize = 3;
 /// Processes shown.
