@@ -151,6 +151,14 @@ impl MapFile {
         Ok(ids)
     }
 
+    /// The path and line that a record means.
+    pub fn place(&self, file: u16, line: u16) -> Option<(&str, u32)> {
+        self.files.iter().find_map(|entry| {
+            let index = entry.ids.iter().position(|id| *id == file)?;
+            Some((entry.path.as_str(), u32::from(line) + index as u32 * LINES_PER_ID))
+        })
+    }
+
     /// Replaces the statements of a file that has ids.
     pub fn set_sites(&mut self, path: &str, sites: &[Site]) {
         let entry = self.entry(path);
@@ -241,6 +249,8 @@ mod tests {
         let text = std::fs::read_to_string(&file).unwrap();
         let map = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(map.to_text(), text);
+        assert_eq!(map.place(3, 7), Some(("src/b.rs", 65_542)));
+        assert_eq!(map.place(9, 7), None);
     }
 
     #[test]

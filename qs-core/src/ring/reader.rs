@@ -4,7 +4,7 @@
 //! silently: it is older than the history. Everything else that cannot be read is told.
 
 use crate::frame::{Damage, Decoder, Ended, FLAG, Frame};
-use crate::record::Statement;
+use crate::record::{Statement, XhistRecord};
 
 use super::header::Header;
 
@@ -113,6 +113,22 @@ impl<'a> Reader<'a> {
                 Item::Frame(frame)
             }
         })
+    }
+
+    /// The next statement, oldest first; what else is there is passed over.
+    pub fn next_statement(&mut self) -> Option<Statement> {
+        let base = self.header.record_base;
+        loop {
+            match self.next()? {
+                Item::Pending(statement, _) => return Some(statement),
+                Item::Frame(frame) => {
+                    if let Some(XhistRecord::Statement { statement, .. }) = XhistRecord::parse(&frame, base) {
+                        return Some(statement);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// What is to be told behind the last byte, one thing a call.

@@ -3,12 +3,13 @@
 //! Reads ring files through `qs_core` only. It shows the tail of each thread by itself;
 //! `xhist-report` merges, names and explains.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use qs_core::map::Line;
-use qs_core::record::{Statement, XhistRecord};
-use qs_core::ring::{self, Header, Item, Reader, Status};
+use qs_core::record::Statement;
+use qs_core::ring::{self, Header, Reader, Status};
+
+use crate::map::MapFile;
 
 /// Statements shown of a thread.
 const LINES: usize = 30;
@@ -21,6 +22,9 @@ const PROCESSES: usize = 3;
 pub(super) struct Run {
     /// Where its ring files lie.
     pub(super) directory: PathBuf,
+    /// The map of what it ran, and the directory that its paths start from.
+    pub(super) map: PathBuf,
+    pub(super) root: PathBuf,
     /// The user's own `XHIST_FILE`.
     pub(super) chosen_file: Option<PathBuf>,
     /// The program printed the statements under a panic itself.
@@ -51,7 +55,7 @@ struct Thread {
 
 /// Tells of every process of the run that ended badly; of the last one when the command failed
 /// without a visible reason.
-pub(super) fn tell(run: &Run, success: bool, map: &Path) {
+pub(super) fn tell(run: &Run, success: bool) {
     let mut processes: Vec<Process> = files(run).into_iter().filter_map(|path| read(&path)).collect();
     let died = |process: &Process| process.end == End::Died;
     let panicked = |process: &Process| process.end == End::Panicked;
@@ -67,9 +71,9 @@ pub(super) fn tell(run: &Run, success: bool, map: &Path) {
     if processes.is_empty() {
         return;
     }
-    let names = Names::load(map);
+    let map = MapFile::load(&run.map, &run.root).ok();
     for process in processes.iter().rev().take(PROCESSES).rev() {
-        process.tell(&names, run.prints_panics);
+        process.tell(map.as_ref(), run.prints_panics);
     }
 }
 
@@ -122,15 +126,7 @@ fn is_running(pid: u32) -> bool {
 fn last(image: &[u8], header: Header) -> Vec<Statement> {
     let mut reader = Reader::new(header, image);
     let mut last = VecDeque::with_capacity(LINES);
-    while let Some(item) = reader.next() {
-        let statement = match item {
-            Item::Frame(frame) => match XhistRecord::parse(&frame, header.record_base) {
-                Some(XhistRecord::Statement { statement, .. }) => statement,
-                _ => continue,
-            },
-            Item::Pending(statement, _) => statement,
-            _ => continue,
-        };
+    while let Some(statement) = reader.next_statement() {
         if last.len() == LINES {
             last.pop_front();
         }
@@ -140,7 +136,7 @@ fn last(image: &[u8], header: Header) -> Vec<Statement> {
 }
 
 impl Process {
-    fn tell(&self, names: &Names, prints_panics: bool) {
+    fn tell(&self, map: Option<&MapFile>, prints_panics: bool) {
         let what = match self.end {
             End::Clean => "ended",
             End::Panicked => "had a panic",
@@ -157,7 +153,7 @@ impl Process {
                 let name = thread.header.thread_name().unwrap_or("unnamed");
                 eprintln!("last statements of thread {name} (newest last):");
                 for (index, statement) in thread.statements.iter().enumerate() {
-                    eprintln!("{:>4} {}", index + 1, names.show(*statement));
+                    eprintln!("{:>4} {}", index + 1, place(map, *statement));
                 }
             }
         }
@@ -171,23 +167,10 @@ fn shown_path(path: &Path) -> PathBuf {
     path.strip_prefix(here).unwrap_or(path).to_path_buf()
 }
 
-/// Path and base line of each file id.
-struct Names(HashMap<u16, (String, u32)>);
-
-impl Names {
-    fn load(map: &Path) -> Names {
-        let text = std::fs::read_to_string(map).unwrap_or_default();
-        let files = text.lines().filter_map(|line| match Line::parse(line) {
-            Ok(Line::File(file)) => Some((file.file, (file.path.chars().collect(), file.base))),
-            _ => None,
-        });
-        Names(files.collect())
-    }
-
-    fn show(&self, statement: Statement) -> String {
-        match self.0.get(&statement.file) {
-            Some((path, base)) => format!("{path}:{}", u32::from(statement.line) + base),
-            None => format!("file#{}:{}", statement.file, statement.line),
-        }
+/// Path and line, or numbers where the map does not know the file.
+fn place(map: Option<&MapFile>, statement: Statement) -> String {
+    match map.and_then(|map| map.place(statement.file, statement.line)) {
+        Some((path, line)) => format!("{path}:{line}"),
+        None => format!("file#{}:{}", statement.file, statement.line),
     }
 }

@@ -56,6 +56,7 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
 struct Prepared {
     wrapper: PathBuf,
     recorder_deps: PathBuf,
+    root: PathBuf,
     map: PathBuf,
     map_hash: String,
 }
@@ -92,7 +93,13 @@ fn prepare(
         map_hash: format!("{map_hash:016x}"),
     };
     let wrapper = plan.install(&home.join("wrapper").join(wrapper_key(epoch)))?;
-    Ok(Prepared { wrapper, recorder_deps: recorder.deps, map: map_path, map_hash: plan.map_hash })
+    Ok(Prepared {
+        wrapper,
+        recorder_deps: recorder.deps,
+        root: workspace.root.clone(),
+        map: map_path,
+        map_hash: plan.map_hash,
+    })
 }
 
 /// Shows that something goes on, on a terminal and once it takes a while.
@@ -192,7 +199,7 @@ fn call_cargo(command: &Command, home: &Path, prepared: &Prepared) -> Result<Exi
     }
     let status = cargo.status().map_err(|error| Error::step("running cargo", error))?;
     if let Some(run) = run {
-        after::tell(&run, status.success(), &prepared.map);
+        after::tell(&run, status.success());
     }
     Ok(exit_code(status))
 }
@@ -222,7 +229,13 @@ fn set_up_run(
         cargo.env("XHIST_PANIC", "16");
     }
     cargo.env("XHIST_MAP", &prepared.map).env("XHIST_MAP_HASH", &prepared.map_hash);
-    Ok(after::Run { directory, chosen_file: set("XHIST_FILE").map(PathBuf::from), prints_panics })
+    Ok(after::Run {
+        directory,
+        map: prepared.map.clone(),
+        root: prepared.root.clone(),
+        chosen_file: set("XHIST_FILE").map(PathBuf::from),
+        prints_panics,
+    })
 }
 
 /// Removes the oldest runs; their names sort by time.

@@ -2,8 +2,8 @@
 
 use std::panic::{set_hook, take_hook};
 
-use qs_core::record::{EventKind, Statement, XhistRecord};
-use qs_core::ring::{Header, Item, Reader, Status};
+use qs_core::record::{EventKind, Statement};
+use qs_core::ring::{Header, Reader, Status};
 
 use super::names::Names;
 use super::threads;
@@ -28,15 +28,7 @@ fn last_statements(image: &[u8], lines: usize) -> Vec<Statement> {
     let Ok(header) = Header::parse(image) else { return Vec::new() };
     let mut reader = Reader::new(header, image);
     let mut last = std::collections::VecDeque::with_capacity(lines);
-    while let Some(item) = reader.next() {
-        let statement = match item {
-            Item::Frame(frame) => match XhistRecord::parse(&frame, header.record_base) {
-                Some(XhistRecord::Statement { statement, .. }) => statement,
-                _ => continue,
-            },
-            Item::Pending(statement, _) => statement,
-            _ => continue,
-        };
+    while let Some(statement) = reader.next_statement() {
         if last.len() == lines {
             last.pop_front();
         }
