@@ -115,8 +115,15 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The next statement, oldest first; what else is there is passed over.
-    pub fn next_statement(&mut self) -> Option<Statement> {
+    /// The last `lines` statements, oldest first, each with how often it stands in a row: a few
+    /// times are as many lines, a loop that spins is one.
+    pub fn tail(self, lines: usize) -> impl Iterator<Item = (Statement, u64)> + use<'a> {
+        let all = Lines { reader: self, ahead: None, again: None };
+        let count = all.clone().count();
+        all.skip(count.saturating_sub(lines))
+    }
+
+    fn next_statement(&mut self) -> Option<Statement> {
         let base = self.header.record_base;
         loop {
             match self.next()? {
@@ -197,5 +204,41 @@ impl<'a> Reader<'a> {
             }
         }
         self.decoder.set_offset(self.at);
+    }
+}
+
+/// Statements as a listing shows them.
+#[derive(Clone)]
+struct Lines<'a> {
+    reader: Reader<'a>,
+    /// Read already, to see where a run ends.
+    ahead: Option<Statement>,
+    /// A short run whose lines are not all given yet.
+    again: Option<(Statement, u64)>,
+}
+
+impl Iterator for Lines<'_> {
+    type Item = (Statement, u64);
+
+    fn next(&mut self) -> Option<(Statement, u64)> {
+        /// From here on it is a loop that spins.
+        const SPINS: u64 = 8;
+        if let Some((statement, times)) = self.again.take() {
+            self.again = (times > 1).then_some((statement, times - 1));
+            return Some((statement, 1));
+        }
+        let statement = self.ahead.take().or_else(|| self.reader.next_statement())?;
+        let mut times = 1;
+        self.ahead = loop {
+            match self.reader.next_statement() {
+                Some(next) if next == statement => times += 1,
+                next => break next,
+            }
+        };
+        if times >= SPINS {
+            return Some((statement, times));
+        }
+        self.again = (times > 1).then_some((statement, times - 1));
+        Some((statement, 1))
     }
 }

@@ -3,7 +3,6 @@
 //! Reads ring files through `qs_core` only. It shows the tail of each thread by itself;
 //! `xhist-report` merges, names and explains.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use qs_core::record::Statement;
@@ -50,7 +49,8 @@ struct Process {
 
 struct Thread {
     header: Header,
-    statements: Vec<Statement>,
+    /// Each with how often it ran in a row.
+    statements: Vec<(Statement, u64)>,
 }
 
 /// Tells of every process of the run that ended badly; of the last one when the command failed
@@ -96,8 +96,12 @@ fn files(run: &Run) -> Vec<PathBuf> {
 fn read(path: &Path) -> Option<Process> {
     let image = std::fs::read(path).ok()?;
     let rings = ring::find(&image).filter_map(|found| Some((found.offset, found.header.ok()?)));
-    let mut threads: Vec<Thread> =
-        rings.map(|(offset, header)| Thread { header, statements: last(&image[offset..], header) }).collect();
+    let mut threads: Vec<Thread> = rings
+        .map(|(offset, header)| Thread {
+            header,
+            statements: Reader::new(header, &image[offset..]).tail(LINES).collect(),
+        })
+        .collect();
     threads.retain(|thread| !thread.statements.is_empty());
     let pid = threads.first()?.header.pid;
     let has = |status: Status| threads.iter().any(|thread| thread.header.status == status);
@@ -123,18 +127,6 @@ fn is_running(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-fn last(image: &[u8], header: Header) -> Vec<Statement> {
-    let mut reader = Reader::new(header, image);
-    let mut last = VecDeque::with_capacity(LINES);
-    while let Some(statement) = reader.next_statement() {
-        if last.len() == LINES {
-            last.pop_front();
-        }
-        last.push_back(statement);
-    }
-    last.into()
-}
-
 impl Process {
     fn tell(&self, map: Option<&MapFile>, prints_panics: bool) {
         let what = match self.end {
@@ -152,8 +144,9 @@ impl Process {
             for thread in shown.take(THREADS) {
                 let name = thread.header.thread_name().unwrap_or("unnamed");
                 eprintln!("last statements of thread {name} (newest last):");
-                for (index, statement) in thread.statements.iter().enumerate() {
-                    eprintln!("{:>4} {}", index + 1, place(map, *statement));
+                for (index, (statement, times)) in thread.statements.iter().enumerate() {
+                    let repeated = if *times > 1 { format!(" x {times}") } else { String::new() };
+                    eprintln!("{:>4} {}{repeated}", index + 1, place(map, *statement));
                 }
             }
         }

@@ -24,28 +24,21 @@ pub(super) fn install(lines: usize) {
 }
 
 /// The last statements in the image of a ring, oldest first.
-fn last_statements(image: &[u8], lines: usize) -> Vec<Statement> {
+fn last_statements(image: &[u8], lines: usize) -> Vec<(Statement, u64)> {
     let Ok(header) = Header::parse(image) else { return Vec::new() };
-    let mut reader = Reader::new(header, image);
-    let mut last = std::collections::VecDeque::with_capacity(lines);
-    while let Some(statement) = reader.next_statement() {
-        if last.len() == lines {
-            last.pop_front();
-        }
-        last.push_back(statement);
-    }
-    last.into()
+    Reader::new(header, image).tail(lines).collect()
 }
 
 /// Prints as the default hook does, so that the test harness captures it with the message.
-fn print(statements: &[Statement]) {
+fn print(statements: &[(Statement, u64)]) {
     if statements.is_empty() {
         return;
     }
     let names = Names::load();
     let mut text = String::from("last statements before the panic (xhist, newest last):\n");
-    for (index, statement) in statements.iter().enumerate() {
-        text.push_str(&format!("{:>4}: {}\n", index + 1, names.show(*statement)));
+    for (index, (statement, times)) in statements.iter().enumerate() {
+        let repeated = if *times > 1 { format!(" x {times}") } else { String::new() };
+        text.push_str(&format!("{:>4}: {}{repeated}\n", index + 1, names.show(*statement)));
     }
     eprint!("{text}");
 }

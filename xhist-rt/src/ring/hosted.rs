@@ -406,6 +406,23 @@ mod tests {
     }
 
     #[test]
+    fn the_tail_of_a_listing_folds_what_spins_and_nothing_else() {
+        let mut memory = Memory::new(4096);
+        // SAFETY: the memory outlives the ring.
+        let ring = unsafe { Ring::new(memory.0.as_mut_ptr().cast()) };
+        for word in [1, 2, 2].into_iter().chain([3; 100]).chain([4, 4]) {
+            ring.append(word, clock());
+        }
+        let bytes = memory.bytes();
+        let reader = Reader::new(layout::Header::parse(&bytes).expect("a header"), &bytes);
+        let tail =
+            |lines| -> Vec<_> { reader.clone().tail(lines).map(|(s, times)| (s.to_word(), times)).collect() };
+        assert_eq!(tail(9), [(1, 1), (2, 1), (2, 1), (3, 100), (4, 1), (4, 1)]);
+        assert_eq!(tail(4), [(2, 1), (3, 100), (4, 1), (4, 1)]);
+        assert_eq!(tail(0), []);
+    }
+
+    #[test]
     fn a_jump_of_the_clock_is_told_in_full() {
         let mut memory = Memory::new(256);
         // SAFETY: the memory outlives the ring.
