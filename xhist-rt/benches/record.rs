@@ -36,7 +36,7 @@ fn main() {
     let plain = measure(|| kernel(|_| ()));
     let counter = measure(|| kernel(|_| COUNTER.store(COUNTER.load(Relaxed) + 1, Relaxed)));
     let alone = measure(|| kernel(|line| xhist_rt::s(1, line)));
-    // From the second thread on, statements carry time stamps.
+    // From the second thread on, statements carry time stamps: all, or with XHIST_TIME=coarse some.
     std::thread::spawn(|| xhist_rt::s(1, 1)).join().expect("the thread ends");
     let timed = measure(|| kernel(|line| xhist_rt::s(1, line)));
     println!("{:<28} {:>10} {:>14}", "", "ns", "times plain");
@@ -44,7 +44,7 @@ fn main() {
         ("plain", plain),
         ("a counter", counter),
         ("recorded, one thread", alone),
-        ("recorded, with time", timed),
+        ("recorded, two threads", timed),
     ] {
         println!("{name:<28} {time:>10.2} {:>14.2}", time / plain);
     }

@@ -44,7 +44,7 @@ pub const MIN_SIZE: u32 = 64;
 pub const MAX_SIZE: u32 = 1 << 31;
 /// Bit in `open` that says an append is under way.
 pub const OPEN: u64 = 1 << 55;
-/// Flag: the program asked for time stamps only once there was a second thread.
+/// Flag: statements need not carry time stamps, be it before there was a second thread or between two stamps.
 pub const FLAG_TIME_AUTO: u8 = 1;
 
 /// The two facts in the state word.

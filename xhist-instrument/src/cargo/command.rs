@@ -18,7 +18,8 @@ whole history is what `xhist-report` prints. Everything lies under target/xhist.
 Environment of the traced program:
   XHIST_FILE=PATH    keep the rings in this file (%p: process id, %e: program name)
   XHIST_SIZE=BYTES   size of each thread's ring (suffixes k, m, g)
-  XHIST_TIME=on|off  time stamps always or never; by default once there is a second thread
+  XHIST_TIME=...     time stamps: on, off, auto (once there is a second thread; default of run),
+                     coarse (then one in 16 statements; default of test and bench)
   XHIST_PANIC=LINES  statements printed under a panic message
   XHIST=off          record nothing
 ";

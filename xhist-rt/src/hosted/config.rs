@@ -14,7 +14,8 @@ const SWITCH: &CStr = c"XHIST";
 const SIZE: &CStr = c"XHIST_SIZE";
 /// `XHIST_FILE`: keep the rings in this file; `%p` is the process id, `%e` the program's name.
 const FILE: &CStr = c"XHIST_FILE";
-/// `XHIST_TIME`: `on`, `off`, or by default time stamps once there is a second thread.
+/// `XHIST_TIME`: `on`, `off`, or by default time stamps once there is a second thread; `coarse`
+/// stamps one statement of some then.
 const TIME: &CStr = c"XHIST_TIME";
 /// `XHIST_MAP_HASH`: hash of the map, for programs without an instrumented `main`.
 const MAP_HASH: &CStr = c"XHIST_MAP_HASH";
@@ -31,6 +32,7 @@ pub(crate) enum Time {
     Auto,
     On,
     Off,
+    Coarse,
 }
 
 /// What the environment asks for.
@@ -69,7 +71,7 @@ impl Config {
             }
             Err(READ) => {
                 let mode = TIME_MODE.load(Ordering::Relaxed);
-                let time = [Time::Auto, Time::On, Time::Off][usize::from(mode & 3).min(2)];
+                let time = [Time::Auto, Time::On, Time::Off, Time::Coarse][usize::from(mode & 3)];
                 let map_hash = ENVIRONMENT_HASH.load(Ordering::Relaxed);
                 Some(Config { on: mode >> 7 != 0, size: SIZE_BYTES.load(Ordering::Relaxed), time, map_hash })
             }
@@ -85,6 +87,7 @@ impl Config {
             time: match text(TIME) {
                 Some("on" | "1") => Time::On,
                 Some("off" | "0") => Time::Off,
+                Some("coarse") => Time::Coarse,
                 _ => Time::Auto,
             },
             map_hash: text(MAP_HASH).and_then(|hash| u64::from_str_radix(hash, 16).ok()).unwrap_or(0),

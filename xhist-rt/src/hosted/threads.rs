@@ -5,7 +5,7 @@
 use core::cell::Cell;
 use core::ffi::c_void;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use qs_core::record::EventKind;
 use qs_core::ring::{FLAG_TIME_AUTO, HOSTED_HEADER_LEN, NAME_LEN, Status};
@@ -16,6 +16,8 @@ use crate::ring::{Header, Ring};
 
 /// Rings of ended threads are reused once there are this many rings.
 const ENOUGH_RINGS: usize = 64;
+/// With `XHIST_TIME=coarse`, one statement of so many carries a time stamp.
+const COARSE: u32 = 16;
 /// Threads beyond this many living ones are not recorded.
 const MAX_RINGS: usize = 1024;
 
@@ -30,8 +32,10 @@ static SLOTS: [Slot; MAX_RINGS] =
     [const { Slot { header: AtomicPtr::new(null_mut()), ended: AtomicU64::new(0) } }; MAX_RINGS];
 static RINGS: AtomicU32 = AtomicU32::new(0);
 static ENDED: AtomicU64 = AtomicU64::new(0);
-/// Whether statements carry time stamps: from the start, or once there is a second thread.
-static TIMED: AtomicBool = AtomicBool::new(false);
+/// Which statements carry time stamps: those whose sequence number has none of these bits.
+static UNSTAMPED: AtomicU32 = AtomicU32::new(NO_STAMPS);
+/// Set in every sequence number that is held against [`UNSTAMPED`].
+const NO_STAMPS: u32 = 0x100;
 static MAP_HASH: AtomicU64 = AtomicU64::new(0);
 static EXIT_KEY: AtomicU64 = AtomicU64::new(NO_KEY);
 static CLOCK_START: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
@@ -62,7 +66,7 @@ pub fn record(word: u32) {
     }
     // SAFETY: `CURRENT` holds a laid-out ring that belongs to this thread until it ends.
     let ring = unsafe { Ring::new(header) };
-    if TIMED.load(Ordering::Relaxed) {
+    if (u32::from(ring.seq()) | NO_STAMPS) & UNSTAMPED.load(Ordering::Relaxed) == 0 {
         ring.append(word, Some(sys::ticks));
     } else {
         ring.append(word, None::<fn() -> u64>);
@@ -125,9 +129,12 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
         CLOCK_START[0].store(sys::ticks(), Ordering::Relaxed);
         CLOCK_START[1].store(sys::nanos(), Ordering::Relaxed);
     }
-    let several = number > 0 && config.time == Time::Auto;
-    if several || config.time == Time::On {
-        TIMED.store(true, Ordering::Relaxed);
+    // One thread alone needs no clock: its order is that of its ring.
+    match config.time {
+        Time::On => UNSTAMPED.store(0, Ordering::Relaxed),
+        Time::Auto if number > 0 => UNSTAMPED.store(0, Ordering::Relaxed),
+        Time::Coarse if number > 0 => UNSTAMPED.store(COARSE - 1, Ordering::Relaxed),
+        Time::Auto | Time::Coarse | Time::Off => {}
     }
     lay_out(header, config, Some(number as u32));
     slot.ended.store(0, Ordering::Relaxed);
@@ -173,7 +180,7 @@ fn map_ring(number: usize, size: u32) -> Option<*mut Header> {
 /// Lays out an empty ring for the calling thread.
 fn lay_out(header: *mut Header, config: &Config, number: Option<u32>) {
     let time_width = if config.time == Time::Off { 0 } else { 4 };
-    let flags = if config.time == Time::Auto { FLAG_TIME_AUTO } else { 0 };
+    let flags = if config.time == Time::On { 0 } else { FLAG_TIME_AUTO };
     let map_hash = match MAP_HASH.load(Ordering::Relaxed) {
         0 => config.map_hash,
         known => known,
@@ -282,7 +289,7 @@ pub(super) fn note(kind: EventKind, value: u64, status: Status, name: Option<&st
     }
     // SAFETY: as in `record`.
     let ring = unsafe { Ring::new(header) };
-    ring.append_event(kind, value, TIMED.load(Ordering::Relaxed).then_some(sys::ticks));
+    ring.append_event(kind, value, has_clock().then_some(sys::ticks));
     ring.set_status(status);
     if let Some(name) = name {
         ring.with_header(|header| {
@@ -291,6 +298,10 @@ pub(super) fn note(kind: EventKind, value: u64, status: Status, name: Option<&st
             header.name[..len].copy_from_slice(&name.as_bytes()[..len]);
         });
     }
+}
+
+fn has_clock() -> bool {
+    UNSTAMPED.load(Ordering::Relaxed) != NO_STAMPS
 }
 
 /// A copy of this thread's ring, header first.

@@ -76,6 +76,12 @@ impl Ring {
         unsafe { (&raw const (*self.header.cast::<HostedHeader>()).status).read_volatile() }
     }
 
+    /// Sequence number of the newest frame.
+    #[inline(always)]
+    pub(crate) fn seq(&self) -> u8 {
+        State(self.hosted().base.state.load()).seq()
+    }
+
     /// Which map the program was instrumented with.
     pub(crate) fn set_map_hash(&self, hash: u64) {
         self.hosted().base.map_hash.store(hash);
