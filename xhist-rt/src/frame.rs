@@ -9,29 +9,36 @@ use qs_core::record::{RECORD_BASE, Statement, ids};
 /// Longest frame built here: an event with every byte escaped.
 pub(crate) const MAX_LEN: usize = 40;
 
-/// One frame.
-pub(crate) enum Frame {
-    /// 8 to 16 bytes as two little-endian words that may overlap: stored with two instructions.
-    Words {
-        first: u64,
-        last: u64,
-        len: usize,
-    },
-    Bytes {
-        bytes: [u8; MAX_LEN],
-        len: usize,
-    },
+/// A frame of 8 to 16 bytes as two little-endian words that may overlap: stored with two instructions.
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    pub(crate) len: usize,
 }
 
-impl Frame {
-    /// The frame of a statement, with the low half of the clock when there is one.
+impl Words {
+    /// The frame of a statement, with the low half of the clock when there is one; `None` when a
+    /// byte needs an escape.
     #[inline(always)]
-    pub(crate) fn statement(seq: u8, word: u32, time: Option<u32>) -> Frame {
+    pub(crate) fn statement(seq: u8, word: u32, time: Option<u32>) -> Option<Words> {
         match time {
             None => untimed(seq, word),
             Some(time) => timed(seq, word, time),
         }
-        .unwrap_or_else(|| escaped(seq, word, time))
+    }
+}
+
+/// Any frame.
+pub(crate) enum Frame {
+    Words(Words),
+    Bytes { bytes: [u8; MAX_LEN], len: usize },
+}
+
+impl Frame {
+    /// The frame of a statement, with the low half of the clock when there is one.
+    pub(crate) fn statement(seq: u8, word: u32, time: Option<u32>) -> Frame {
+        Words::statement(seq, word, time).map_or_else(|| escaped(seq, word, time), Frame::Words)
     }
 
     /// The frame of an event.
@@ -41,19 +48,17 @@ impl Frame {
     }
 
     /// Its length in bytes.
-    #[inline(always)]
     pub(crate) fn len(&self) -> usize {
         match self {
-            Frame::Words { len, .. } | Frame::Bytes { len, .. } => *len,
+            Frame::Words(Words { len, .. }) | Frame::Bytes { len, .. } => *len,
         }
     }
 
     /// Its bytes; those behind the length are zero.
-    #[cold]
     pub(crate) fn bytes(&self) -> [u8; MAX_LEN] {
         match self {
             Frame::Bytes { bytes, .. } => *bytes,
-            Frame::Words { first, last, len } => {
+            Frame::Words(Words { first, last, len }) => {
                 let mut bytes = [0; MAX_LEN];
                 bytes[..8].copy_from_slice(&first.to_le_bytes());
                 bytes[len - 8..*len].copy_from_slice(&last.to_le_bytes());
@@ -65,19 +70,19 @@ impl Frame {
 
 /// `seq, id, line, line, file, file, checksum, flag`: one word.
 #[inline(always)]
-fn untimed(seq: u8, word: u32) -> Option<Frame> {
+fn untimed(seq: u8, word: u32) -> Option<Words> {
     let body = u64::from(seq) | u64::from(RECORD_BASE + ids::STATEMENT) << 8 | u64::from(word) << 16;
     let body = body | u64::from(!sum(body)) << 48;
     if needs_escape(body) {
         return None;
     }
     let frame = body | u64::from(FLAG) << 56;
-    Some(Frame::Words { first: frame, last: frame, len: 8 })
+    Some(Words { first: frame, last: frame, len: 8 })
 }
 
 /// `seq, id, time x 4, 03, file | file, 03, line, line, checksum, flag`: 14 bytes.
 #[inline(always)]
-fn timed(seq: u8, word: u32, time: u32) -> Option<Frame> {
+fn timed(seq: u8, word: u32, time: u32) -> Option<Words> {
     const FORMAT_U16: u64 = 0x03;
     let (file, line) = (u64::from(word >> 16), u64::from(word as u16));
     let first = u64::from(seq)
@@ -92,11 +97,9 @@ fn timed(seq: u8, word: u32, time: u32) -> Option<Frame> {
     }
     // The last word begins with the last two bytes of the first.
     let last = first >> 48 | (rest | u64::from(FLAG) << 40) << 16;
-    Some(Frame::Words { first, last, len: 14 })
+    Some(Words { first, last, len: 14 })
 }
 
-#[cold]
-#[inline(never)]
 fn escaped(seq: u8, word: u32, time: Option<u32>) -> Frame {
     collect(|sink| Statement::from_word(word).emit(seq, RECORD_BASE, time, sink))
 }

@@ -18,7 +18,7 @@
 
 use qs_core::ring::{self as layout, OPEN, State};
 
-use crate::frame::Frame;
+use crate::frame::{Frame, Words};
 use crate::sync::{Word, fence};
 
 /// In `open`: an append is under way that is not described by `intent`.
@@ -98,29 +98,50 @@ impl Ring {
         unsafe { &*self.header }
     }
 
-    /// Stores a frame at the head that `state` gives, over the oldest bytes.
+    /// Where the frame behind `state` starts: memory, offset from its start, and its size.
     #[inline(always)]
-    fn put(&self, state: State, frame: &Frame) {
+    fn place(&self, state: State) -> (*mut u8, usize, usize) {
         let header = self.header();
         let size = header.size as usize;
-        let at = state.head() as usize & (size - 1);
         // SAFETY: `new` promises `size` bytes behind the header.
         let data = unsafe { self.header.cast::<u8>().add(header.header_len as usize) };
-        match frame {
-            Frame::Words { first, last, len } if at + len <= size => {
+        (data, state.head() as usize & (size - 1), size)
+    }
+
+    /// Stores the frame of a statement over the oldest bytes and returns its length.
+    #[inline(always)]
+    fn put_statement(&self, state: State, word: u32, time: Option<u32>) -> usize {
+        let seq = state.seq().wrapping_add(1);
+        let (data, at, size) = self.place(state);
+        match Words::statement(seq, word, time) {
+            Some(Words { first, last, len }) if at + len <= size => {
                 // Not a byte more than the frame: a handler's frames may stand behind it.
                 // SAFETY: `len` bytes from `at` lie inside the ring, and `len` is at least 8.
                 unsafe {
                     data.add(at).cast::<u64>().write_unaligned(first.to_le());
                     data.add(at + len - 8).cast::<u64>().write_unaligned(last.to_le());
                 }
+                len
             }
-            _ => {
-                for (index, byte) in frame.bytes().iter().take(frame.len()).enumerate() {
-                    // SAFETY: the masked index is below `size`.
-                    unsafe { data.add((at + index) & (size - 1)).write(*byte) };
-                }
-            }
+            _ => self.put_long(state, word, time),
+        }
+    }
+
+    /// The same where a byte needs an escape or the frame goes round the end of the ring.
+    #[cold]
+    #[inline(never)]
+    fn put_long(&self, state: State, word: u32, time: Option<u32>) -> usize {
+        let frame = Frame::statement(state.seq().wrapping_add(1), word, time);
+        self.put(state, &frame);
+        frame.len()
+    }
+
+    /// Stores any frame, byte by byte.
+    fn put(&self, state: State, frame: &Frame) {
+        let (data, at, size) = self.place(state);
+        for (index, byte) in frame.bytes().iter().take(frame.len()).enumerate() {
+            // SAFETY: the masked index is below `size`.
+            unsafe { data.add((at + index) & (size - 1)).write(*byte) };
         }
     }
 
@@ -133,10 +154,9 @@ impl Ring {
         fence();
         header.open.store(state.0 | OPEN);
         fence();
-        let frame = Frame::statement(state.seq().wrapping_add(1), word, time);
-        self.put(state, &frame);
+        let len = self.put_statement(state, word, time);
         fence();
-        header.state.store(state.after(frame.len()).0);
+        header.state.store(state.after(len).0);
         fence();
         header.open.store(0);
     }

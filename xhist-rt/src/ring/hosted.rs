@@ -109,15 +109,14 @@ impl Ring {
             self.append_any(clock, |seq, time| Frame::statement(seq, word, time));
             return self.settle();
         }
-        let frame = Frame::statement(state.seq().wrapping_add(1), word, time);
         step();
         if header.fix.load() == 0 {
-            // Otherwise a handler has written this frame already and gone on behind it.
-            self.put(state, &frame);
+            let len = self.put_statement(state, word, time);
+            fence();
+            step();
+            header.base.state.store(state.after(len).0);
         }
-        fence();
-        step();
-        header.base.state.store(state.after(frame.len()).0);
+        // Otherwise a handler has written this frame already and gone on behind it.
         fence();
         step();
         self.settle();
