@@ -56,19 +56,23 @@ struct Thread {
 /// Tells of every process of the run that ended badly; of the last one when the command failed
 /// without a visible reason.
 pub(super) fn tell(run: &Run, success: bool) {
+    if success && !run.prints_panics {
+        // Tests make processes die and threads panic on purpose.
+        return;
+    }
     let mut processes: Vec<Process> = files(run).into_iter().filter_map(|path| read(&path)).collect();
     let died = |process: &Process| process.end == End::Died;
     let panicked = |process: &Process| process.end == End::Panicked;
-    if success {
-        // Tests make processes die and threads panic on purpose.
-        processes.retain(|process| run.prints_panics && (died(process) || panicked(process)));
-    } else if processes.iter().any(|process| died(process) || panicked(process)) {
+    if success || processes.iter().any(|process| died(process) || panicked(process)) {
         processes.retain(|process| died(process) || panicked(process));
     } else {
         let keep = processes.len().saturating_sub(1);
         processes.drain(..keep);
     }
     if processes.is_empty() {
+        if let (false, Some(path)) = (success, &run.chosen_file) {
+            eprintln!("\nxhist: history, if anything was recorded: xhist-report {}", path.display());
+        }
         return;
     }
     let map = MapFile::load(&run.map, &run.root).ok();

@@ -198,8 +198,8 @@ fn lay_out(header: *mut Header, config: &Config, number: Option<u32>) {
         } else {
             sys::thread_name(&mut header.name);
         }
-        header.set_clock_hz(clock_hz());
     });
+    ring.set_clock_hz(clock_hz());
 }
 
 /// Rate of the clock, from how far it and the system's clock came since the first ring was made.
@@ -260,7 +260,7 @@ pub(super) fn on_process_exit() {
     let hz = clock_hz();
     for ring in SLOTS.iter().filter_map(ring_of) {
         if hz != 0 {
-            ring.with_header(|header| header.set_clock_hz(hz));
+            ring.set_clock_hz(hz);
         }
         if ring.status_code() == Status::Live.code() {
             ring.set_status(Status::Exited);

@@ -40,13 +40,6 @@ impl HostedHeader {
     }
 }
 
-impl HostedHeader {
-    /// Ticks a second.
-    pub(crate) fn set_clock_hz(&mut self, hz: u32) {
-        self.base.clock_hz = hz;
-    }
-}
-
 /// How an append reads the clock: ticks in full, or 0 when statements carry no time.
 pub(crate) trait Clock: Fn() -> u64 {}
 impl<F: Fn() -> u64> Clock for F {}
@@ -68,6 +61,12 @@ impl Ring {
     pub(crate) fn set_status(&self, status: Status) {
         // SAFETY: a plain word that only readers of the dump look at.
         unsafe { (&raw mut (*self.header.cast::<HostedHeader>()).status).write_volatile(status.code()) };
+    }
+
+    /// Tells readers the ticks of the clock a second.
+    pub(crate) fn set_clock_hz(&self, hz: u32) {
+        // SAFETY: as in `set_status`.
+        unsafe { (&raw mut (*self.header).clock_hz).write_volatile(hz) };
     }
 
     /// Where the owner stands.
