@@ -11,6 +11,7 @@ pub mod cargo;
 pub mod cli;
 pub mod map;
 mod options;
+mod proof;
 mod refusal;
 mod shape;
 mod site;
@@ -47,7 +48,8 @@ pub fn analyze(text: &[u8], options: &Options) -> Result<Analysis, Refusal> {
 /// Writes the statements of an analysis into the text it belongs to. `ids` has one file id for each 65,535 lines.
 ///
 /// # Errors
-/// The result could not be proved: stripped it is not the original, a line moved, or it does not parse.
+/// The result could not be proved: without the calls it is not the original, byte for byte and token for token, or a
+/// line moved.
 pub fn instrument(
     text: &[u8],
     analysis: &Analysis,
@@ -55,13 +57,18 @@ pub fn instrument(
     options: &Options,
 ) -> Result<Vec<u8>, Refusal> {
     let result = splice::splice(text, analysis, ids, options)?;
-    splice::prove_reversible(text, &result)?;
-    // Wrapped expressions are nested deeper than the original.
-    with_code(&result, 3 * stack::MAX_NESTING, syntax::check).map_err(|refusal| {
-        let reason = format!("the result {} (a defect of this tool, please report it)", refusal.reason);
-        Refusal { reason, ..refusal }
-    })?;
+    proof::prove(text, analysis.tokens, &result)?;
     Ok(result)
+}
+
+/// Whether a text is Rust, instrumented or not. [`instrument`] does not ask: a call stands where a statement may
+/// stand, so the tests and the fuzzer do, for every source they can find.
+///
+/// # Errors
+/// The text is not UTF-8, does not parse, or is nested too deeply.
+pub fn parses(text: &[u8]) -> Result<(), Refusal> {
+    // Wrapped expressions are nested deeper than the original.
+    with_code(text, 3 * stack::MAX_NESTING, syntax::check)
 }
 
 /// Runs `work` on the code of a text, with enough stack for it.
@@ -76,10 +83,10 @@ fn with_code<T: Send>(
     })?;
     let lines = LineIndex::new(text.as_bytes(), text::bom_len(text));
     let start = text::code_start(text).map_err(|bad| Refusal::new(lines.position(bad.at), bad.reason))?;
-    let text::Survey { nesting, directives } = text::survey(text, start, &lines);
+    let text::Survey { nesting, directives, tokens } = text::survey(text, start, &lines);
     if nesting > limit {
         return Err(Refusal::of_file(format!("nested {nesting} levels deep, more than {limit}; left alone")));
     }
-    let code = Code { text, start, lines, directives };
+    let code = Code { text, start, lines, directives, tokens };
     stack::with_room(nesting, || work(&code))?
 }

@@ -1,6 +1,7 @@
 //! What the analysis of one file finds: places to record, places left alone, and files it leads to.
 //! Plain data, without any syntax tree behind it.
 
+use crate::text::TokenPrint;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub enum SiteKind {
     Then,
     /// Entry of an `else` block without a recorded statement.
     Else,
+    /// Test of an `else if`.
+    Test,
     /// Entry of a loop body without a recorded statement.
     Loop,
 }
@@ -37,6 +40,7 @@ impl SiteKind {
             Self::Closure => "closure",
             Self::Then => "then",
             Self::Else => "else",
+            Self::Test => "test",
             Self::Loop => "loop",
         }
     }
@@ -218,6 +222,8 @@ pub struct Analysis {
     pub debug_lines: Vec<Range<u32>>,
     /// Lines of the file.
     pub lines: u32,
+    /// Fingerprint of where the tokens of the file stand, for the proof.
+    pub(crate) tokens: TokenPrint,
 }
 
 impl Analysis {

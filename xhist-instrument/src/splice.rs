@@ -1,11 +1,9 @@
-//! Writes the sites of an analysis into the text, and proves that nothing else changed.
+//! Writes the sites of an analysis into the text.
 
 use crate::options::{MainHash, Options};
 use crate::refusal::Refusal;
 use crate::shape::{Writer, ids_needed};
 use crate::site::{Analysis, Shape};
-use crate::strip::strip;
-use crate::text::LineIndex;
 
 /// One insertion: a place, and what goes there.
 struct Edit<'a> {
@@ -83,22 +81,4 @@ fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
         }
     }
     edits
-}
-
-/// Stripping gives back the original, byte for byte, and no line moved.
-pub(crate) fn prove_reversible(original: &[u8], result: &[u8]) -> Result<(), Refusal> {
-    let back = strip(result);
-    if back != original {
-        let same = back.iter().zip(original).take_while(|(a, b)| a == b).count();
-        let place = LineIndex::new(original, 0).position(same.min(original.len()));
-        return Err(Refusal::new(
-            place,
-            "could not be undone exactly (a defect of this tool, please report it)",
-        ));
-    }
-    let newlines = |text: &[u8]| memchr::memchr_iter(b'\n', text).count();
-    if newlines(original) != newlines(result) {
-        return Err(Refusal::of_file("lines would move (a defect of this tool, please report it)"));
-    }
-    Ok(())
 }

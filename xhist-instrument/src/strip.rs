@@ -25,7 +25,7 @@ pub(crate) fn find_inserted(text: &[u8]) -> Option<usize> {
 }
 
 /// Iterates over the byte ranges of insertions.
-struct Inserted<'a> {
+pub(crate) struct Inserted<'a> {
     text: &'a [u8],
     position: usize,
     crate_finder: memmem::Finder<'static>,
@@ -36,7 +36,7 @@ struct Inserted<'a> {
 }
 
 impl<'a> Inserted<'a> {
-    fn new(text: &'a [u8]) -> Self {
+    pub fn new(text: &'a [u8]) -> Self {
         Self {
             text,
             position: 0,

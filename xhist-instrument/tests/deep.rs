@@ -1,7 +1,7 @@
 //! Nesting that would overflow an ordinary stack is handled, or refused with a place; never an abort.
 //! An abort here takes the whole test binary with it, which is how a limit set too high shows.
 
-use xhist_instrument::{Options, analyze, instrument, strip};
+use xhist_instrument::{Options, analyze, instrument, parses, strip};
 
 /// Nests `before` .. `after` around `middle` in a function body.
 fn nest(before: &str, middle: &str, after: &str, times: usize) -> String {
@@ -14,7 +14,7 @@ fn round_trip(text: &str) -> Result<(), String> {
     let result =
         instrument(text.as_bytes(), &analysis, &[1], &options).map_err(|refusal| refusal.to_string())?;
     assert_eq!(strip(&result), text.as_bytes());
-    Ok(())
+    parses(&result).map_err(|refusal| refusal.to_string())
 }
 
 /// One entry for each way in which Rust recurses.

@@ -1,6 +1,6 @@
 //! Every hazard is a directory in `fixtures`: `in.rs` says in its first line why it exists, `out.rs` is what comes
 //! out. `XHIST_BLESS=1` rewrites the outputs. Both are compiled in their edition and must print the same.
-//! Further lines at the top: `// edition: 2015`, `// when: after`, `// compile: no`.
+//! Further lines at the top: `// edition: 2015` (or 2018, 2021), `// when: after`, `// compile: no`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,7 +28,10 @@ impl Fixture {
     }
 
     fn edition(&self) -> &'static str {
-        if self.says("// edition: 2015") { "2015" } else { "2024" }
+        ["2015", "2018", "2021"]
+            .into_iter()
+            .find(|edition| self.says(&format!("// edition: {edition}")))
+            .unwrap_or("2024")
     }
 
     fn options(&self) -> Options {

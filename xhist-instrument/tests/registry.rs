@@ -2,7 +2,7 @@
 //! `XHIST_REGISTRY=all` takes every file, otherwise a sample of about 400.
 
 use std::path::{Path, PathBuf};
-use xhist_instrument::{MainHash, Options, When, analyze, ids_needed, instrument, strip};
+use xhist_instrument::{MainHash, Options, When, analyze, ids_needed, instrument, parses, strip};
 
 #[test]
 fn registry_sources_round_trip() {
@@ -54,6 +54,7 @@ fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
     if strip(&result) != text {
         return Err(Failure::Broken("strip does not give back the original".to_owned()));
     }
+    parses(&result).map_err(|refusal| Failure::Broken(refusal.to_string()))?;
     Ok((analysis.sites.len() as u64, analysis.skipped_statements()))
 }
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use xhist_instrument::{
-    IncludeKind, MainHash, Options, Reason, When, analyze, ids_needed, instrument, strip,
+    IncludeKind, MainHash, Options, Reason, When, analyze, ids_needed, instrument, parses, strip,
 };
 
 fn instrumented(text: &str) -> String {
@@ -11,6 +11,7 @@ fn instrumented(text: &str) -> String {
     let ids: Vec<u16> = (7..).take(ids_needed(analysis.lines)).collect();
     let result = instrument(text.as_bytes(), &analysis, &ids, &options).unwrap();
     assert_eq!(strip(&result), text.as_bytes());
+    parses(&result).unwrap();
     String::from_utf8(result).unwrap()
 }
 

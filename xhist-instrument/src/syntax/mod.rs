@@ -10,7 +10,7 @@ mod wrap;
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::site::Analysis;
-use crate::text::{Directives, LineIndex};
+use crate::text::{Directives, LineIndex, TokenPrint};
 
 /// A source text, and what is known about it before parsing.
 pub(crate) struct Code<'a> {
@@ -19,6 +19,8 @@ pub(crate) struct Code<'a> {
     pub start: usize,
     pub lines: LineIndex,
     pub directives: Directives,
+    /// Fingerprint of where its tokens stand.
+    pub tokens: TokenPrint,
 }
 
 impl Code<'_> {

@@ -5,13 +5,16 @@ mod lexer;
 mod lines;
 mod nesting;
 mod prefix;
+mod print;
 
 pub(crate) use directives::Directives;
+pub(crate) use lexer::Lexer;
 pub(crate) use lines::LineIndex;
 pub(crate) use prefix::{bom_len, code_start};
+pub(crate) use print::TokenPrint;
 
 use directives::Directive;
-use lexer::{Kind, Lexer};
+use lexer::Kind;
 use nesting::Nesting;
 
 /// What one pass over the tokens shows.
@@ -19,20 +22,24 @@ pub(crate) struct Survey {
     /// How deep a parser may have to recurse.
     pub nesting: usize,
     pub directives: Directives,
+    /// Fingerprint of where the tokens stand.
+    pub tokens: TokenPrint,
 }
 
 /// Looks over the code of `text` from byte `start` on.
 pub(crate) fn survey(text: &str, start: usize, lines: &LineIndex) -> Survey {
     let mut nesting = Nesting::new();
     let mut found = Vec::new();
+    let mut print = TokenPrint::new(start);
     for (kind, range) in Lexer::new(text.as_bytes(), start) {
+        print.see(&range);
         nesting.see(kind, &text.as_bytes()[range.clone()]);
         if kind == Kind::Comment && range.len() < 100 {
             let directive = Directive::parse(&text[range.clone()], lines.line(range.start));
             found.extend(directive.filter(|_| is_alone(text.as_bytes(), range)));
         }
     }
-    Survey { nesting: nesting.deepest(), directives: Directives::new(&found) }
+    Survey { nesting: nesting.deepest(), directives: Directives::new(&found), tokens: print }
 }
 
 /// Nothing but blanks stands beside this range on its line.

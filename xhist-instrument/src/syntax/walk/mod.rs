@@ -63,6 +63,7 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     found.sites.sort_by_key(|site| site.range.start);
     found.skips.sort_by_key(|skip| (skip.line, skip.column));
     found.debug_lines.clone_from(&code.directives.debug);
+    found.tokens = code.tokens;
     found.lines = code.lines.count(code.text.len());
     Ok(found)
 }
@@ -138,19 +139,22 @@ impl Walker<'_> {
             self.entered_block(block, attributes, kind);
             return;
         }
-        let (Some(first), Some(last)) = (edges::first_token(body), edges::last_token(body)) else {
-            self.visit_expr(body);
-            return;
-        };
-        let (first, end) = (self.bytes(first).start, self.bytes(last).end);
-        let start = self.start(&edges::leading_attributes(body), first);
+        self.wrapped(body, None, kind);
+        self.visit_expr(body);
+    }
+
+    /// An expression that becomes a block. What is shown of it ends with `shown`, or with itself.
+    fn wrapped(&mut self, expr: &Expr, shown: Option<&Expr>, kind: SiteKind) {
+        let (Some(first), Some(end)) = (edges::first_token(expr), self.end_of(expr)) else { return };
+        let first = self.bytes(first).start;
+        let start = self.start(&edges::leading_attributes(expr), first);
         let shape = if self.before_else == Some(end) {
             Err(Reason::LetElse)
         } else {
-            Ok(Shape::Wrap { range: start..end, parens: wrap::needs_parens(body) })
+            Ok(Shape::Wrap { range: start..end, parens: wrap::needs_parens(expr) })
         };
-        self.site(kind, first..end, shape);
-        self.visit_expr(body);
+        let shown = shown.and_then(|shown| self.end_of(shown)).unwrap_or(end);
+        self.site(kind, first..shown, shape);
     }
 
     /// Runs `work` with `name` around it.

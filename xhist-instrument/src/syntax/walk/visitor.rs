@@ -193,10 +193,14 @@ impl<'ast> Visit<'ast> for Walker<'_> {
 }
 
 impl Walker<'_> {
-    /// Behind `else`: a block, or the next `if`.
+    /// Behind `else`: a block, or the next `if`, which says that its test was reached.
     fn otherwise(&mut self, otherwise: &Expr) {
         match otherwise {
             Expr::Block(block) => self.entered_block(&block.block, &block.attrs, SiteKind::Else),
+            Expr::If(next) => {
+                self.wrapped(otherwise, Some(&next.cond), SiteKind::Test);
+                self.visit_expr(otherwise);
+            }
             _ => self.visit_expr(otherwise),
         }
     }
