@@ -9,6 +9,7 @@ pub mod atomic;
 #[cfg(unix)]
 pub mod cargo;
 pub mod cli;
+mod macros;
 pub mod map;
 mod options;
 mod proof;
@@ -21,6 +22,7 @@ mod strip;
 mod syntax;
 mod text;
 
+pub use macros::Macros;
 pub use options::{MainHash, Options, When};
 pub use refusal::Refusal;
 pub use shape::{LINES_PER_ID, ids_needed};
@@ -36,7 +38,15 @@ use text::LineIndex;
 /// # Errors
 /// The text is not UTF-8, does not parse, is nested too deeply, or is instrumented already.
 pub fn analyze(text: &[u8], options: &Options) -> Result<Analysis, Refusal> {
-    with_code(text, stack::MAX_NESTING, |code| {
+    analyze_among(text, options, &Macros::default())
+}
+
+/// Like [`analyze`], for a file of a program that has these macros besides the file's own.
+///
+/// # Errors
+/// As [`analyze`].
+pub fn analyze_among(text: &[u8], options: &Options, macros: &Macros) -> Result<Analysis, Refusal> {
+    with_code(text, stack::MAX_NESTING, macros, |code| {
         if let Some(at) = strip::find_inserted(text) {
             let reason = "already instrumented, or text that looks like it; --strip first";
             return Err(Refusal::new(code.lines.position(at), reason));
@@ -68,13 +78,14 @@ pub fn instrument(
 /// The text is not UTF-8, does not parse, or is nested too deeply.
 pub fn parses(text: &[u8]) -> Result<(), Refusal> {
     // Wrapped expressions are nested deeper than the original.
-    with_code(text, 3 * stack::MAX_NESTING, syntax::check)
+    with_code(text, 3 * stack::MAX_NESTING, &Macros::default(), syntax::check)
 }
 
 /// Runs `work` on the code of a text, with enough stack for it.
 fn with_code<T: Send>(
     text: &[u8],
     limit: usize,
+    macros: &Macros,
     work: impl FnOnce(&Code<'_>) -> Result<T, Refusal> + Send,
 ) -> Result<T, Refusal> {
     let text = str::from_utf8(text).map_err(|error| {
@@ -87,6 +98,6 @@ fn with_code<T: Send>(
     if nesting > limit {
         return Err(Refusal::of_file(format!("nested {nesting} levels deep, more than {limit}; left alone")));
     }
-    let code = Code { text, start, lines, directives, tokens };
+    let code = Code { text, macros, start, lines, directives, tokens };
     stack::with_room(nesting, || work(&code))?
 }

@@ -1,7 +1,9 @@
 //! What the analysis of one file finds: places to record, places left alone, and files it leads to.
 //! Plain data, without any syntax tree behind it.
 
+use crate::macros::Macros;
 use crate::text::TokenPrint;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -123,6 +125,14 @@ pub enum Reason {
     UnknownSyntax,
 }
 
+impl Reason {
+    /// Whether what is left alone would run in its place: not what the compiler evaluates, nor what a macro writes
+    /// elsewhere, nor what nothing reaches.
+    pub fn is_executable(self) -> bool {
+        !matches!(self, Self::ConstContext | Self::MacroDefinition | Self::Unreachable)
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -222,11 +232,18 @@ pub struct Analysis {
     pub debug_lines: Vec<Range<u32>>,
     /// Lines of the file.
     pub lines: u32,
+    /// Macros that hold code in their arguments and whose rules are not known.
+    pub(crate) unknown_macros: BTreeSet<String>,
     /// Fingerprint of where the tokens of the file stand, for the proof.
     pub(crate) tokens: TokenPrint,
 }
 
 impl Analysis {
+    /// Whether these macros show more of the file: [`crate::analyze_among`] them then.
+    pub fn wants(&self, macros: &Macros) -> bool {
+        self.unknown_macros.iter().any(|name| !macros.named(name).is_empty())
+    }
+
     /// Statements left alone.
     pub fn skipped_statements(&self) -> u64 {
         self.skips.iter().map(|skip| u64::from(skip.statements)).sum()

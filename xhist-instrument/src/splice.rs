@@ -3,7 +3,8 @@
 use crate::options::{MainHash, Options};
 use crate::refusal::Refusal;
 use crate::shape::{Writer, ids_needed};
-use crate::site::{Analysis, Shape};
+use crate::site::{Analysis, Shape, Site};
+use std::ops::Range;
 
 /// One insertion: a place, and what goes there.
 struct Edit<'a> {
@@ -39,15 +40,22 @@ pub(crate) fn splice(
         let reason = format!("a file of {} lines needs {needed} file ids, got {}", analysis.lines, ids.len());
         return Err(Refusal::of_file(reason));
     }
-    let mut edits = edits(analysis, options);
+    let writer = Writer::new(options.edition2015, ids, text.len() + analysis.sites.len() * 24);
+    write(text, 0..text.len(), edits(analysis, options), writer)
+        .ok_or_else(|| Refusal::of_file("the analysis belongs to another text"))
+}
+
+/// The text in this range, with the edits in it; nothing when one of them lies elsewhere.
+fn write(
+    text: &[u8],
+    range: Range<usize>,
+    mut edits: Vec<Edit<'_>>,
+    mut writer: Writer<'_>,
+) -> Option<Vec<u8>> {
     edits.sort_by_key(|edit| (edit.at, edit.order));
-    let mut writer = Writer::new(options.edition2015, ids, text.len() + edits.len() * 24);
-    let mut copied = 0;
+    let mut copied = range.start;
     for edit in edits {
-        let Some(kept) = text.get(copied..edit.at) else {
-            return Err(Refusal::of_file("the analysis belongs to another text"));
-        };
-        writer.out.extend_from_slice(kept);
+        writer.out.extend_from_slice(text.get(copied..edit.at)?);
         copied = edit.at;
         match edit.what {
             What::Hash(hash) => writer.main_hash(hash),
@@ -56,17 +64,32 @@ pub(crate) fn splice(
             What::Close { parens } => writer.close(parens),
         }
     }
-    writer.out.extend_from_slice(&text[copied..]);
-    Ok(writer.out)
+    writer.out.extend_from_slice(text.get(copied..range.end)?);
+    Some(writer.out)
+}
+
+/// Part of a text with these sites in it: what a macro would get as its arguments.
+pub(crate) fn part(text: &str, range: Range<usize>, sites: &[Site]) -> Option<String> {
+    let lines = sites.iter().map(|site| site.line).max().unwrap_or(1);
+    let ids = vec![0; ids_needed(lines)];
+    let mut edits = Vec::new();
+    of_sites(sites, &mut edits);
+    write(text.as_bytes(), range, edits, Writer::new(false, &ids, 0))
+        .and_then(|text| String::from_utf8(text).ok())
 }
 
 fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
     let mut edits = Vec::with_capacity(analysis.sites.len() + 1);
-    let mut push = |at, order, what| edits.push(Edit { at, order, what });
     if let (Some(at), true) = (analysis.main_at, options.main_hash != MainHash::None) {
-        push(at, Order::Hash, What::Hash(options.main_hash));
+        edits.push(Edit { at, order: Order::Hash, what: What::Hash(options.main_hash) });
     }
-    for (index, site) in analysis.sites.iter().enumerate() {
+    of_sites(&analysis.sites, &mut edits);
+    edits
+}
+
+fn of_sites<'a>(sites: &'a [Site], edits: &mut Vec<Edit<'a>>) {
+    let mut push = |at, order, what| edits.push(Edit { at, order, what });
+    for (index, site) in sites.iter().enumerate() {
         let line = site.line;
         match &site.shape {
             Shape::Call { at, attributes } => {
@@ -80,5 +103,4 @@ fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
             }
         }
     }
-    edits
 }

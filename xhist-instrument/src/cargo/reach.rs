@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::{Analysis, IncludeKind, ModDecl, Options, Refusal, analyze};
+use crate::{Analysis, IncludeKind, Macros, ModDecl, Options, Refusal, analyze, analyze_among};
 
 use super::workspace::Target;
 
@@ -66,7 +66,19 @@ pub(super) fn reach(targets: &[Target], options: &Options, progress: impl Fn(usi
     }
     // A file that is code and data at once would change as data.
     reached.sources.retain(|path, _| !reached.data.contains(path));
+    look_again(&mut reached, options);
     reached
+}
+
+/// Macros of one file are called in others.
+fn look_again(reached: &mut Reached, options: &Options) {
+    let mut macros = Macros::default();
+    reached.sources.values().for_each(|source| macros.add(&source.text));
+    reached.sources.par_iter_mut().for_each(|(_, source)| {
+        if source.analysis.as_ref().is_ok_and(|analysis| analysis.wants(&macros)) {
+            source.analysis = analyze_among(&source.text, options, &macros);
+        }
+    });
 }
 
 fn read(wave: &[Visit], options: &Options, reached: &mut Reached) {

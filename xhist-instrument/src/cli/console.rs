@@ -42,12 +42,15 @@ impl Summary {
     }
 
     pub fn print(&self) {
-        let skipped: u64 = self.skips.values().sum();
+        let (skips, never): (Counts, Counts) =
+            self.skips.iter().partition(|(reason, _)| reason.is_executable());
+        let skipped: u64 = skips.values().copied().sum();
         let total = self.statements + skipped;
         let share = if total == 0 { 100.0 } else { self.statements as f64 * 100.0 / total as f64 };
         let files = files(self.files as usize);
         eprintln!("{files}: {} statements, {skipped} skipped ({share:.1} % recorded)", self.statements);
-        print_counts("skipped", &self.skips);
+        print_counts("skipped", &skips);
+        print_counts("not counted", &never);
         print_counts("files left alone", &self.rules);
         if self.failed > 0 {
             eprintln!("  files left alone on an error: {}", self.failed);
@@ -55,7 +58,9 @@ impl Summary {
     }
 }
 
-fn print_counts<K: Display>(what: &str, counts: &BTreeMap<K, u64>) {
+type Counts<'a> = BTreeMap<&'a Reason, &'a u64>;
+
+fn print_counts<K: Display, N: Display>(what: &str, counts: &BTreeMap<K, N>) {
     for (reason, count) in counts {
         eprintln!("  {what}: {count} {reason}");
     }

@@ -4,7 +4,7 @@ use super::find::{Found, Source, find};
 use super::outcome::{Failure, Outcome, Rule, guarded};
 use super::{Args, ExitCode, Fatal, build_scripts, console};
 use crate::map::MapFile;
-use crate::{Analysis, IncludeKind, MainHash, Options};
+use crate::{Analysis, IncludeKind, Macros, MainHash, Options};
 use qs_core::map::Hash;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -50,21 +50,35 @@ fn analyze_all(args: &Args, found: &Found) -> Vec<Outcome> {
     let analyze = |source: &Source| {
         bar.inc(1);
         if let Some(rule) = source.rule {
-            return Outcome::LeftAlone(rule);
+            return (Outcome::LeftAlone(rule), Macros::default());
         }
         if !source.is_rust {
-            return Outcome::LeftAlone(Rule::Data);
+            return (Outcome::LeftAlone(Rule::Data), Macros::default());
         }
-        let result = guarded(|| {
-            let text = read(source)?;
-            let analysis = crate::analyze(&text, &options(args, source, MainHash::None))?;
-            Ok(Outcome::Analyzed { analysis, fingerprint: fingerprint(&text) })
-        });
-        result.unwrap_or_else(Outcome::Failed)
+        analyze_one(args, source, &Macros::default())
     };
-    let outcomes = found.sources.par_iter().map(analyze).collect();
+    let (mut outcomes, macros): (Vec<Outcome>, Vec<Macros>) = found.sources.par_iter().map(analyze).unzip();
+    let macros = macros.into_iter().fold(Macros::default(), Macros::merged);
+    // Macros of one file are called in others.
+    found.sources.par_iter().zip(&mut outcomes).for_each(|(source, outcome)| {
+        if matches!(outcome, Outcome::Analyzed { analysis, .. } if analysis.wants(&macros)) {
+            *outcome = analyze_one(args, source, &macros).0;
+        }
+    });
     bar.finish_and_clear();
     outcomes
+}
+
+/// Analyses one file among macros; also gives its own.
+fn analyze_one(args: &Args, source: &Source, macros: &Macros) -> (Outcome, Macros) {
+    let mut own = Macros::default();
+    let result = guarded(|| {
+        let text = read(source)?;
+        let analysis = crate::analyze_among(&text, &options(args, source, MainHash::None), macros)?;
+        own.add(&text);
+        Ok(Outcome::Analyzed { analysis, fingerprint: fingerprint(&text) })
+    });
+    (result.unwrap_or_else(Outcome::Failed), own)
 }
 
 /// Sources read as strings must stay as they are; sources of one expression cannot be parsed and need not be.

@@ -14,6 +14,8 @@ pub(super) fn left_child(expr: &Expr) -> Option<&Expr> {
         Expr::Call(e) => &e.func,
         Expr::Cast(e) => &e.expr,
         Expr::Field(e) => &e.base,
+        // The argument of a macro, in its expansion.
+        Expr::Group(e) => &e.expr,
         Expr::Index(e) => &e.expr,
         Expr::MethodCall(e) => &e.receiver,
         Expr::Range(e) => e.start.as_deref()?,
@@ -29,6 +31,7 @@ fn right_child(expr: &Expr) -> Option<&Expr> {
         Expr::Binary(e) => &e.right,
         Expr::Break(e) => e.expr.as_deref()?,
         Expr::Closure(e) => &e.body,
+        Expr::Group(e) => &e.expr,
         Expr::If(e) => &e.else_branch.as_ref()?.1,
         Expr::Let(e) => &e.expr,
         Expr::Range(e) => e.end.as_deref()?,

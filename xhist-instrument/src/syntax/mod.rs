@@ -1,12 +1,14 @@
 //! The only folder that knows the parser: source text in, [`Analysis`] out.
 
 mod attributes;
+mod by_example;
 mod diverge;
 mod edges;
 mod tokens;
 mod walk;
 mod wrap;
 
+use crate::macros::Macros;
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::site::Analysis;
@@ -15,6 +17,8 @@ use crate::text::{Directives, LineIndex, TokenPrint};
 /// A source text, and what is known about it before parsing.
 pub(crate) struct Code<'a> {
     pub text: &'a str,
+    /// Macros of the program, by name.
+    pub macros: &'a Macros,
     /// First byte that is Rust.
     pub start: usize,
     pub lines: LineIndex,

@@ -8,6 +8,7 @@ pub(super) fn own_block(body: &Expr) -> Option<(&Block, &[Attribute])> {
     let (block, attributes) = match body {
         Expr::Block(e) => (&e.block, &e.attrs),
         Expr::Unsafe(e) => (&e.block, &e.attrs),
+        Expr::Group(e) => return own_block(&e.expr),
         _ => return None,
     };
     (!attributes.iter().any(super::attributes::is_outer)).then_some((block, attributes))

@@ -3,6 +3,7 @@
 mod directives;
 mod lexer;
 mod lines;
+mod macros;
 mod nesting;
 mod prefix;
 mod print;
@@ -10,6 +11,7 @@ mod print;
 pub(crate) use directives::Directives;
 pub(crate) use lexer::Lexer;
 pub(crate) use lines::LineIndex;
+pub(crate) use macros::macro_definitions;
 pub(crate) use prefix::{bom_len, code_start};
 pub(crate) use print::TokenPrint;
 

@@ -2,6 +2,7 @@
 
 use super::super::{attributes, diverge, edges};
 use super::Walker;
+use super::expansions::is_written;
 use crate::options::When;
 use crate::site::{Reason, Shape, SiteKind};
 use diverge::Sure;
@@ -20,7 +21,11 @@ struct Statement<'a> {
 impl Walker<'_> {
     /// Walks a block. True when one of its own statements will be recorded.
     pub(super) fn block(&mut self, block: &Block) -> bool {
-        let tail = tail_start(block);
+        let is_written_here = is_written(block.brace_token.span.open());
+        let in_braces = self.expansions.in_braces;
+        self.expansions.in_braces = is_written_here;
+        // What a macro puts together may have its value anywhere.
+        let tail = if is_written_here { tail_start(block) } else { 0 };
         let mut recorded = false;
         let mut unreachable = false;
         for (index, stmt) in block.stmts.iter().enumerate() {
@@ -30,11 +35,15 @@ impl Walker<'_> {
             self.visit_stmt(stmt);
             unreachable = unreachable || diverge::statement(stmt, Sure::Certainly);
         }
+        self.expansions.in_braces = in_braces;
         recorded
     }
 
     fn statement(&mut self, stmt: &Stmt, after: bool, unreachable: bool) -> bool {
         let Some(statement) = statement(stmt) else { return false };
+        if !is_written(statement.first) || !is_written(statement.last) {
+            return false;
+        }
         let (first, end) = (self.bytes(statement.first).start, self.bytes(statement.last).end);
         let shape = if unreachable {
             Err(Reason::Unreachable)

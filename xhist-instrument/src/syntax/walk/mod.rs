@@ -2,14 +2,17 @@
 //! `blocks` do the work, `visitor` says which syntax goes where.
 
 mod blocks;
+mod expansions;
 mod items;
 mod macros;
 mod visitor;
 
 use super::{Code, edges, wrap};
+use crate::macros::Macros;
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::site::{Analysis, InlineMod, Reason, Shape, Site, SiteKind, Skip};
+use expansions::{Expansions, is_written};
 use proc_macro2::Span;
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,6 +41,9 @@ struct Walker<'c> {
     /// The word `include` stands somewhere in the text.
     has_includes: bool,
     refusal: Option<Refusal>,
+    /// Macros of this very file.
+    own_macros: Macros,
+    expansions: Expansions,
 }
 
 pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Result<Analysis, Refusal> {
@@ -54,7 +60,10 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         hands_off: super::attributes::hands_off(&file.attrs),
         has_includes: memchr::memmem::find(code.text.as_bytes(), b"include").is_some(),
         refusal: None,
+        own_macros: Macros::default(),
+        expansions: Expansions::new(),
     };
+    walker.own_macros.add(code.text.as_bytes());
     walker.visit_file(file);
     if let Some(refusal) = walker.refusal {
         return Err(refusal);
@@ -93,6 +102,9 @@ impl Walker<'_> {
 
     /// Notes a site, or why it is none. True when it will be recorded.
     fn site(&mut self, kind: SiteKind, range: Range<usize>, shape: Result<Shape, Reason>) -> bool {
+        if !self.expansions.allows() {
+            return false;
+        }
         let (line, column) = self.code.lines.position(range.start);
         let reason = self.hands_off.or(self.constant.then_some(Reason::ConstContext));
         let reason = reason.or(self.code.directives.is_off(line).then_some(Reason::Directive));
@@ -111,7 +123,7 @@ impl Walker<'_> {
 
     /// A block that says it was entered even when none of its own statements does.
     fn entered_block(&mut self, block: &Block, attributes: &[Attribute], kind: SiteKind) {
-        if !self.block(block) {
+        if !self.block(block) && is_written(block.brace_token.span.open()) {
             let braces = &block.brace_token.span;
             let range = self.bytes(braces.open()).start..self.bytes(braces.close()).end;
             let at = self.behind_head(block, attributes);
@@ -145,8 +157,11 @@ impl Walker<'_> {
 
     /// An expression that becomes a block. What is shown of it ends with `shown`, or with itself.
     fn wrapped(&mut self, expr: &Expr, shown: Option<&Expr>, kind: SiteKind) {
-        let (Some(first), Some(end)) = (edges::first_token(expr), self.end_of(expr)) else { return };
-        let first = self.bytes(first).start;
+        let (Some(first), Some(last)) = (edges::first_token(expr), edges::last_token(expr)) else { return };
+        if !is_written(first) || !is_written(last) {
+            return;
+        }
+        let (first, end) = (self.bytes(first).start, self.bytes(last).end);
         let start = self.start(&edges::leading_attributes(expr), first);
         let shape = if self.before_else == Some(end) {
             Err(Reason::LetElse)

@@ -2,6 +2,7 @@
 
 use super::super::tokens::Scan;
 use super::Walker;
+use super::expansions::Place;
 use crate::site::SiteKind;
 use syn::visit::{self, Visit};
 use syn::{Expr, ImplItem, Item, TraitItem};
@@ -146,17 +147,39 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     // Tokens.
 
     fn visit_macro(&mut self, node: &'ast syn::Macro) {
-        self.macro_call(node);
+        self.macro_call(node, None);
     }
 
     fn visit_item_macro(&mut self, node: &'ast syn::ItemMacro) {
+        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
         match node.ident {
             Some(_) => self.macro_definition(node),
-            None => visit::visit_item_macro(self, node),
+            None => self.macro_call(&node.mac, Some(Place::Items)),
         }
     }
 
+    fn visit_impl_item_macro(&mut self, node: &'ast syn::ImplItemMacro) {
+        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
+        self.macro_call(&node.mac, Some(Place::ImplItems));
+    }
+
+    fn visit_trait_item_macro(&mut self, node: &'ast syn::TraitItemMacro) {
+        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
+        self.macro_call(&node.mac, Some(Place::TraitItems));
+    }
+
+    fn visit_stmt_macro(&mut self, node: &'ast syn::StmtMacro) {
+        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
+        self.macro_call(&node.mac, Some(Place::Statements));
+    }
+
+    fn visit_expr_macro(&mut self, node: &'ast syn::ExprMacro) {
+        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
+        self.macro_call(&node.mac, Some(Place::Expression));
+    }
+
     fn visit_meta_list(&mut self, node: &'ast syn::MetaList) {
+        self.opaque(&node.tokens);
         // Attributes are many, and nearly never lead to a file.
         if self.has_includes {
             self.scan(Scan::default(), node.tokens.clone(), false);

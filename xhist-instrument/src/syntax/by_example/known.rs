@@ -1,0 +1,81 @@
+//! Macros of other crates whose arguments hold statements: what the real ones do with them, as macros by example.
+//! A new one is a row. What a sketch leaves out of its body is left alone.
+
+use memchr::memmem;
+use syn::Path;
+
+/// One macro.
+struct Known {
+    name: &'static str,
+    /// The crates it may come from; none when nobody else uses the name.
+    crates: &'static [&'static str],
+    rules: &'static str,
+}
+
+const KNOWN: [Known; 11] = [
+    Known {
+        name: "cfg_if",
+        crates: &[],
+        rules: "($(if #[$m:meta] { $($t:tt)* }) else+ $(else { $($e:tt)* })?) => { $($($t)*)+ $($($e)*)? };",
+    },
+    Known {
+        name: "thread_local",
+        crates: &[],
+        rules: "() => {};
+            ($(#[$m:meta])* $v:vis static $n:ident : $t:ty = const $i:block; $($r:tt)*) =>
+                { const $n: $t = $i; thread_local! { $($r)* } };
+            ($(#[$m:meta])* $v:vis static $n:ident : $t:ty = const $i:block) => { const $n: $t = $i; };
+            ($(#[$m:meta])* $v:vis static $n:ident : $t:ty = $i:expr; $($r:tt)*) =>
+                { static $n: fn() -> $t = || $i; thread_local! { $($r)* } };
+            ($(#[$m:meta])* $v:vis static $n:ident : $t:ty = $i:expr) => { static $n: fn() -> $t = || $i; };",
+    },
+    Known {
+        name: "lazy_static",
+        crates: &[],
+        rules: "($($(#[$m:meta])* $v:vis static ref $n:ident : $t:ty = $i:expr;)*) =>
+                { $(static $n: fn() -> $t = || $i;)* };",
+    },
+    Known {
+        name: "select",
+        crates: &["tokio", "futures", "futures_util"],
+        rules: "() => {};
+            (biased; $($r:tt)*) => { select!($($r)*) };
+            ($else:ident => $h:block $(,)? $($r:tt)*) => {{ match _x { _ => $h } select!($($r)*) }};
+            ($else:ident => $h:expr $(, $($r:tt)*)?) => {{ match _x { _ => $h } $(select!($($r)*))? }};
+            ($p:pat = $f:expr $(, if $g:expr)? => $h:block $(,)? $($r:tt)*) =>
+                {{ ($f, $($g)?); match _x { $p => $h } select!($($r)*) }};
+            ($p:pat = $f:expr $(, if $g:expr)? => $h:expr $(, $($r:tt)*)?) =>
+                {{ ($f, $($g)?); match _x { $p => $h } $(select!($($r)*))? }};",
+    },
+    Known { name: "join", crates: &["tokio", "futures", "futures_util"], rules: EXPRESSIONS },
+    Known { name: "try_join", crates: &["tokio", "futures", "futures_util"], rules: EXPRESSIONS },
+    Known { name: "stream", crates: &["async_stream"], rules: ASYNC_BLOCK },
+    Known { name: "try_stream", crates: &["async_stream"], rules: ASYNC_BLOCK },
+    Known { name: "defer", crates: &["scopeguard"], rules: "($($t:tt)*) => { || { $($t)* } };" },
+    Known {
+        name: "proptest",
+        crates: &[],
+        rules: "(#![$($c:tt)*] $($r:tt)*) => { proptest! { $($r)* } };
+            ($($(#[$m:meta])* fn $n:ident($($p:tt)*) $b:block)*) => { $(fn $n() $b)* };",
+    },
+    Known {
+        name: "quickcheck",
+        crates: &[],
+        rules: "($($(#[$m:meta])* fn $n:ident($($p:tt)*) -> $t:ty $b:block)*) => { $(fn $n() -> $t $b)* };",
+    },
+];
+
+const EXPRESSIONS: &str =
+    "(biased; $($e:expr),* $(,)?) => { ($($e,)*) }; ($($e:expr),* $(,)?) => { ($($e,)*) };";
+const ASYNC_BLOCK: &str = "($($t:tt)*) => { async { $($t)* } };";
+
+/// The rules of the macro at this path, in a source that says where its names come from.
+pub(in super::super) fn rules(path: &Path, text: &str) -> Option<&'static str> {
+    let (last, first) = (&path.segments.last()?.ident, &path.segments.first()?.ident);
+    let known = KNOWN.iter().find(|known| last == known.name)?;
+    let is_from = |name: &&str| match path.segments.len() {
+        1 => memmem::find(text.as_bytes(), name.as_bytes()).is_some(),
+        _ => first == name,
+    };
+    (known.crates.is_empty() || known.crates.iter().any(is_from)).then_some(known.rules)
+}
