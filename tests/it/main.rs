@@ -3,6 +3,7 @@
 //! `cargo test -p xhist-tests` runs all; a part of a name picks some. A case whose needs are not there is ignored
 //! and says what is missing. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
 
+mod builds;
 mod crates;
 mod in_place;
 mod layering;
@@ -32,6 +33,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("survive", survive::CASES),
     ("threads", threads::CASES),
     ("post_mortem", post_mortem::CASES),
+    ("builds", builds::CASES),
     ("crates", crates::CASES),
     ("program", program::CASES),
     ("untouched", untouched::CASES),

@@ -18,12 +18,14 @@ place as QSPY prints them. With --last the numbers start from 1 as well.
 Losses and notes go to stderr.
 
 Exit codes: 0 complete; 1 something was lost or damaged, or the map is of another build;
-2 wrong arguments or unreadable file; 3 no ring, or nothing in it.
+2 wrong arguments or unreadable file; 3 no ring, or nothing in it. With --identify: 0 every
+build is known, 1 the map of one is missing or damaged, 2 and 3 as above.
 
 Examples:
   xhist-report                       the newest run under target/xhist
   xhist-report dump.bin --last 20    the last 20 statements before the dump
-  xhist-report core --source         with the text of each line";
+  xhist-report core --source         with the text of each line
+  xhist-report dump.bin --identify   which build it came from, and how old that is";
 
 /// Print the history of executed statements from a memory dump, a core file or a ring file.
 #[derive(Clone, Debug, Parser)]
@@ -42,6 +44,10 @@ pub struct Args {
     /// in the directories above and under target/xhist
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
+
+    /// Say which build each ring came from, and print no entries
+    #[arg(long, conflicts_with_all = ["last", "source_text", "time", "thread"])]
+    identify: bool,
 
     /// Print only the last N entries
     #[arg(long, value_name = "N")]
@@ -98,10 +104,12 @@ impl Args {
         Options {
             format: format::by_name(&self.format).unwrap_or(&FORMATS[0]),
             layout,
+            identify: self.identify,
             last: self.last,
             ring: self.ring,
             maps: MapPlaces { given: self.map.clone(), dump_dir: opened.dir.clone(), work_dir },
             data: opened.data.clone(),
+            written: opened.written,
             progress: std::io::stderr().is_terminal(),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use crate::format::{FORMATS, FormatRow};
 
@@ -12,6 +13,8 @@ pub struct Options {
     pub format: &'static FormatRow,
     /// What is shown beside each entry, and for whom.
     pub layout: Layout,
+    /// Say which builds the rings came from instead of what is in them.
+    pub identify: bool,
     /// Only so many of the newest entries.
     pub last: Option<u64>,
     /// Only the ring of this number, counted from 1 in the order of their offsets.
@@ -20,6 +23,8 @@ pub struct Options {
     pub maps: MapPlaces,
     /// The pieces of the image that may hold anything but zeros; `None` means everything.
     pub data: Option<Vec<Range<usize>>>,
+    /// When the image was last written; `None` when that is not known.
+    pub written: Option<SystemTime>,
     /// Show progress on stderr when scanning takes long.
     pub progress: bool,
 }
@@ -29,10 +34,12 @@ impl Default for Options {
         Options {
             format: &FORMATS[0],
             layout: Layout::default(),
+            identify: false,
             last: None,
             ring: None,
             maps: MapPlaces::default(),
             data: None,
+            written: None,
             progress: false,
         }
     }

@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use crate::console::{Notes, Progress};
 use crate::decode::{self, Findings, Placed, Stream, Survey};
 use crate::exit_code::ExitCode;
+use crate::identify;
 use crate::map::Maps;
 use crate::model::{Entry, Gap, Item, Opening, Ring, Subject, Totals, What};
 use crate::options::Options;
@@ -19,6 +20,10 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     let Some(chosen) = choose(&findings.rings, image, options, notes) else {
         return if findings.rings.is_empty() { ExitCode::NothingFound } else { ExitCode::Usage };
     };
+    if options.identify {
+        let rings: Vec<Ring> = chosen.iter().map(|placed| placed.ring.clone()).collect();
+        return identify::run(&rings, options, out, notes);
+    }
     let surveys: Vec<Survey> = chosen.iter().map(|placed| decode::survey(placed, image)).collect();
     if surveys.iter().all(|survey| survey.frames == 0) {
         tell_empty(&chosen, image, notes);
@@ -31,8 +36,15 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     };
     let total: u64 = surveys.iter().map(|survey| survey.entries).sum();
     let shown = options.last.map_or(total, |last| last.min(total));
-    let mut report = Report { options, maps, text: SourceText::default(), skip: total - shown, number: 0 };
-    match report.write(image, &chosen, &surveys, shown, out, notes) {
+    let mut report =
+        Report { options, maps, text: SourceText::new(options.written), skip: total - shown, number: 0 };
+    let written = report.write(image, &chosen, &surveys, shown, out, notes);
+    outcome(written, notes)
+}
+
+/// What a report that was written so far means.
+pub fn outcome(written: io::Result<()>, notes: &mut Notes<'_>) -> ExitCode {
+    match written {
         Ok(()) => notes.finish(),
         // Whoever reads has seen enough.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::Complete,

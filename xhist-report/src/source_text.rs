@@ -1,18 +1,23 @@
-//! The source line beside a statement. It must not know records; it never fails, it only finds nothing.
+//! The source files that a map names: a line of one, and whether they still are what the map was made from.
+//! It must not know records; it never fails, it only finds nothing.
 
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::console::Notes;
-use crate::model::{Names, visible};
+use crate::fit;
+use crate::model::{Names, Sources, visible};
 
 /// Larger than any source file; a map may name anything.
 const MAX_SOURCE: u64 = 64 << 20;
 
 /// Source files, read when they are first asked for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct SourceText {
+    /// When the dump was written.
+    dumped: Option<SystemTime>,
     /// By number of the map and file id.
     files: HashMap<(usize, u16), Option<Lines>>,
 }
@@ -24,7 +29,12 @@ struct Lines {
 }
 
 impl SourceText {
-    /// The text of a line without the blanks around it. A missing file is noted once.
+    /// For a dump that was last written then.
+    pub fn new(dumped: Option<SystemTime>) -> SourceText {
+        SourceText { dumped, files: HashMap::new() }
+    }
+
+    /// The text of a line without the blanks around it. A file that is missing or has changed is noted once.
     pub fn line(
         &mut self,
         (map, names): (usize, &Names),
@@ -34,14 +44,25 @@ impl SourceText {
     ) -> Option<&str> {
         let path = names.path(file)?;
         let lines = self.files.entry((map, file)).or_insert_with(|| {
-            let lines = places(&names.root, path).iter().find_map(|path| read(path));
-            if lines.is_none() {
-                let (path, root) = (visible(path), visible(&names.root));
+            let shown = visible(path);
+            let Some(source) = find(&names.root, path) else {
+                let root = visible(&names.root);
                 notes.note(format_args!(
-                    "no source text of {path}: not found below {root} or the working directory"
+                    "no source text of {shown}: not found below {root} or the working directory"
                 ));
+                return None;
+            };
+            // Another line's text would mislead; none does not.
+            if let Some(line) = fit::first_moved(&source.text, names.statements(file)) {
+                notes.note(format_args!(
+                    "no source text of {shown}: it has changed since this build, the statement of line {line} is elsewhere"
+                ));
+                return None;
             }
-            lines
+            if source.written.zip(self.dumped).is_some_and(|(written, dumped)| written > dumped) {
+                notes.note(format_args!("{shown} was written after the dump; the text beside it may not be what ran"));
+            }
+            Some(Lines::new(&source.text))
         });
         lines.as_ref()?.get(line)
     }
@@ -66,13 +87,44 @@ fn places(root: &str, path: &str) -> [PathBuf; 2] {
     [Path::new(root).join(path), PathBuf::from(path)]
 }
 
-fn read(path: &Path) -> Option<Lines> {
-    if !std::fs::metadata(path).ok()?.is_file() {
+/// What became of the files that a map names.
+pub fn compare(names: &Names, map_written: Option<SystemTime>) -> Sources {
+    let mut sources = Sources::default();
+    for file in names.files() {
+        let Some(path) = names.path(file) else { continue };
+        let (shown, statements) = (visible(path).into_owned(), names.statements(file));
+        let Some(source) = find(&names.root, path) else {
+            sources.missing.push(shown);
+            continue;
+        };
+        let is_newer = source.written.zip(map_written).is_some_and(|(source, map)| source > map);
+        match fit::first_moved(&source.text, statements) {
+            Some(line) => sources.moved.push((shown, line)),
+            // Instrumenting in place writes the sources after the map.
+            None if is_newer && !fit::is_instrumented(&source.text) => sources.touched.push(shown),
+            None => {}
+        }
+    }
+    sources
+}
+
+struct Source {
+    text: String,
+    written: Option<SystemTime>,
+}
+
+fn find(root: &str, path: &str) -> Option<Source> {
+    places(root, path).iter().find_map(|path| read(path))
+}
+
+fn read(path: &Path) -> Option<Source> {
+    let metadata = std::fs::metadata(path).ok()?;
+    if !metadata.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
     std::fs::File::open(path).ok()?.take(MAX_SOURCE).read_to_end(&mut bytes).ok()?;
-    Some(Lines::new(&String::from_utf8_lossy(&bytes)))
+    Some(Source { text: String::from_utf8_lossy(&bytes).into_owned(), written: metadata.modified().ok() })
 }
 
 #[cfg(test)]

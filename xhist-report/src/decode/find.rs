@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use qs_core::ring::{self, BYTE_ORDER_MARK, Header, HeaderError, MAGIC, Status};
+use qs_core::ring::{self, BYTE_ORDER_MARK, Header, HeaderError, LAYOUT_VERSION, MAGIC, Status};
 
 use crate::model::Ring;
 
@@ -127,6 +127,7 @@ fn describe(number: usize, offset: usize, header: &Header) -> Ring {
     let mut ring = Ring {
         number,
         offset,
+        layout: LAYOUT_VERSION,
         size: header.size,
         pid: header.pid,
         tid: header.tid,

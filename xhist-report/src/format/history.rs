@@ -3,8 +3,10 @@
 
 use std::io::{self, Write};
 
-use super::{Format, push_place};
-use crate::model::{Entry, Subject};
+use anstyle::Style;
+
+use super::{Format, build, push_place};
+use crate::model::{Build, Entry, Ring, Subject};
 use crate::options::Layout;
 
 /// Writes the listing.
@@ -26,6 +28,10 @@ impl History {
 }
 
 impl Format for History {
+    fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
+        build::write(build, rings, Style::new(), out)
+    }
+
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.line.clear();
         self.line.extend_from_slice(itoa::Buffer::new().format(entry.number).as_bytes());

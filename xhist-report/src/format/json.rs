@@ -6,7 +6,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::Format;
-use crate::model::{Entry, Gap, Opening, Ring, Subject, Totals};
+use crate::model::{
+    Age, Build, Entry, Gap, Known, KnownMap, Opening, Origin, Ring, Sources, Subject, Totals,
+};
 use crate::options::Layout;
 
 /// Raised when a field changes its meaning or goes away. New fields may come at any time.
@@ -39,6 +41,7 @@ enum Line<'a> {
     Ring {
         ring: usize,
         offset: usize,
+        layout: u8,
         size: usize,
         #[serde(skip_serializing_if = "Option::is_none")]
         pid: Option<u32>,
@@ -50,6 +53,15 @@ enum Line<'a> {
         clock_hz: Option<u32>,
         #[serde(skip_serializing_if = "Option::is_none")]
         map: Option<String>,
+    },
+    Build {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        map: Option<String>,
+        rings: Vec<usize>,
+        /// Whether its map was found; then there is all that the map tells, else where to look for it.
+        known: bool,
+        #[serde(flatten)]
+        told: Told<'a>,
     },
     Statement {
         #[serde(flatten)]
@@ -91,6 +103,51 @@ enum Line<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(untagged)]
+enum Told<'a> {
+    Known(Box<ToldKnown<'a>>),
+    Unknown { searched: &'a [String], here: Vec<OtherMap<'a>> },
+}
+
+#[derive(Serialize)]
+struct ToldKnown<'a> {
+    #[serde(flatten)]
+    file: MapFile<'a>,
+    also: &'a [String],
+    tool: &'a str,
+    files: usize,
+    statements: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_build: Option<OtherMap<'a>>,
+    moved: Vec<Moved<'a>>,
+    touched: &'a [String],
+    missing: &'a [String],
+}
+
+#[derive(Serialize)]
+struct MapFile<'a> {
+    path: &'a str,
+    root: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    written: Option<String>,
+}
+
+#[derive(Serialize)]
+struct OtherMap<'a> {
+    map: String,
+    #[serde(flatten)]
+    file: MapFile<'a>,
+}
+
+#[derive(Serialize)]
+struct Moved<'a> {
+    file: &'a str,
+    line: u32,
+}
+
+#[derive(Serialize)]
 struct Head {
     n: u64,
     ring: usize,
@@ -106,6 +163,7 @@ fn ring_line(ring: &Ring) -> Line<'static> {
     Line::Ring {
         ring: ring.number,
         offset: ring.offset,
+        layout: ring.layout,
         size: ring.size,
         pid: known(ring.pid),
         tid: known(ring.tid),
@@ -113,6 +171,45 @@ fn ring_line(ring: &Ring) -> Line<'static> {
         status: ring.status,
         clock_hz: known(ring.clock_hz),
         map: (ring.map_hash != 0).then(|| format!("{:016x}", ring.map_hash)),
+    }
+}
+
+fn map_file(map: &KnownMap) -> MapFile<'_> {
+    MapFile { path: &map.path, root: &map.root, written: map.written_text() }
+}
+
+fn other_map(map: &KnownMap) -> OtherMap<'_> {
+    OtherMap { map: format!("{:016x}", map.hash), file: map_file(map) }
+}
+
+fn told(origin: &Origin) -> Told<'_> {
+    match origin {
+        Origin::Unknown { searched, here } => {
+            Told::Unknown { searched, here: here.iter().map(other_map).collect() }
+        }
+        Origin::Known(known) => {
+            let Known { map, also, tool, files, statements, age, sources } = &**known;
+            let Sources { moved, touched, missing } = sources;
+            let (current, current_build) = match age {
+                Age::Current => (Some(true), None),
+                Age::Older(newest) => (Some(false), Some(other_map(newest))),
+                Age::NotKnown => (None, None),
+            };
+            let moved = moved.iter().map(|(file, line)| Moved { file, line: *line }).collect();
+            let (file, files, statements) = (map_file(map), *files, *statements);
+            Told::Known(Box::new(ToldKnown {
+                file,
+                also,
+                tool,
+                files,
+                statements,
+                current,
+                current_build,
+                moved,
+                touched,
+                missing,
+            }))
+        }
     }
 }
 
@@ -141,6 +238,16 @@ impl Format for Json {
             Subject::Panic(_) => Line::Panic { head },
             Subject::Signal(signal, _) => Line::Signal { head, signal },
             Subject::Record(record) => Line::Record { head, id: record.id, text: &record.text },
+        };
+        put(&line, out)
+    }
+
+    fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
+        let line = Line::Build {
+            map: (build.hash != 0).then(|| format!("{:016x}", build.hash)),
+            rings: rings.iter().map(|ring| ring.number).collect(),
+            known: matches!(build.origin, Origin::Known(_)),
+            told: told(&build.origin),
         };
         put(&line, out)
     }

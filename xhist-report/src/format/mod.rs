@@ -3,13 +3,14 @@
 //!
 //! A new format is a file here and a row of [`FORMATS`].
 
+mod build;
 mod history;
 mod json;
 mod terminal;
 
 use std::io::{self, Write};
 
-use crate::model::{Entry, Gap, Opening, Ring, Totals};
+use crate::model::{Build, Entry, Gap, Opening, Ring, Totals};
 use crate::options::Layout;
 
 /// Receives a report, oldest first.
@@ -22,6 +23,9 @@ pub trait Format {
 
     /// One entry.
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// A build that rings of this report came from, and those rings.
+    fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()>;
 
     /// Something is missing here.
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {

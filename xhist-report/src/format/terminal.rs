@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Format, push_place};
-use crate::model::{Entry, Gap, Opening, Ring, Subject, Totals};
+use super::{Format, build, push_place};
+use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, Totals};
 use crate::options::Layout;
 
 const DIM: Style = Style::new().dimmed();
@@ -82,6 +82,10 @@ impl Format for Terminal {
             }
             Subject::Record(record) => writeln!(out, "{RECORD}{}{RECORD:#}", record.text),
         }
+    }
+
+    fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
+        build::write(build, rings, HEADING, out)
     }
 
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {

@@ -24,12 +24,12 @@ pub fn load(path: &Path) -> io::Result<Names> {
     Ok(Names::parse(&map))
 }
 
-/// The hash in a map's first line; `None` when the file is no map.
-pub fn head_hash(path: &Path) -> Option<u64> {
+/// Hash and root of a map's first line; `None` when the file is no map.
+pub fn head(path: &Path) -> Option<(u64, String)> {
     let mut line = String::new();
     BufReader::new(open(path).ok()?.take(MAX_HEAD)).read_line(&mut line).ok()?;
     match Line::parse(line.trim_end()) {
-        Ok(Line::Head(head)) => Some(head.hash),
+        Ok(Line::Head(head)) => Some((head.hash, head.root.chars().collect())),
         _ => None,
     }
 }

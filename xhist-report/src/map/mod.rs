@@ -1,5 +1,6 @@
 //! Finds and reads the map of each ring. It must not know what is recorded in the rings.
 
+mod builds;
 mod load;
 mod search;
 
@@ -10,6 +11,7 @@ use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::model::{Names, Ring};
 use crate::options::MapPlaces;
+pub use builds::builds;
 use search::{Candidate, candidates};
 
 /// So many maps of other builds are named.
@@ -106,29 +108,34 @@ impl Maps {
     }
 
     fn read(&mut self, path: &Path, notes: &mut Notes<'_>) -> std::io::Result<usize> {
-        let names = load::load(path)?;
-        for bad in &names.bad_lines {
-            notes.note(format_args!("{}:{}: {}", path.display(), bad.line, bad.reason));
-        }
-        let more = names.bad_line_count - names.bad_lines.len();
-        if more > 0 {
-            notes.note(format_args!("{}: {more} more bad lines", path.display()));
-        }
-        if let (Some(hash), false) = (names.hash, names.is_intact()) {
-            notes.incomplete();
-            notes.error(format_args!(
-                "{} was edited or damaged after it was written (hash {:016x}, its first line says {hash:016x}): \
-                 files and lines below may be wrong",
-                path.display(),
-                names.actual_hash
-            ));
-        } else if names.hash.is_none() {
-            notes.incomplete();
-            notes.error(format_args!("{} is no map of xhist", path.display()));
-        }
-        self.names.push(names);
+        self.names.push(read(path, notes)?);
         Ok(self.names.len() - 1)
     }
+}
+
+/// Reads a map and notes what is wrong with it.
+fn read(path: &Path, notes: &mut Notes<'_>) -> std::io::Result<Names> {
+    let names = load::load(path)?;
+    for bad in &names.bad_lines {
+        notes.note(format_args!("{}:{}: {}", path.display(), bad.line, bad.reason));
+    }
+    let more = names.bad_line_count - names.bad_lines.len();
+    if more > 0 {
+        notes.note(format_args!("{}: {more} more bad lines", path.display()));
+    }
+    if let (Some(hash), false) = (names.hash, names.is_intact()) {
+        notes.incomplete();
+        notes.error(format_args!(
+            "{} was edited or damaged after it was written (hash {:016x}, its first line says {hash:016x}): \
+             files and lines below may be wrong",
+            path.display(),
+            names.actual_hash
+        ));
+    } else if names.hash.is_none() {
+        notes.incomplete();
+        notes.error(format_args!("{} is no map of xhist", path.display()));
+    }
+    Ok(names)
 }
 
 /// Nothing names the statements: a mere note when there is no map at all, a mismatch otherwise.

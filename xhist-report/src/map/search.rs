@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::ancestors;
-use super::load::head_hash;
+use super::load::head;
 use crate::options::MapPlaces;
 
 /// So many files of a directory are looked at.
@@ -19,9 +19,17 @@ pub struct Candidate {
     pub path: PathBuf,
     /// Hash that its first line claims.
     pub hash: u64,
+    /// The project it was written for.
+    pub root: String,
 }
 
 impl Candidate {
+    /// The map in this file; `None` when it is none.
+    pub fn read(path: PathBuf) -> Option<Candidate> {
+        let (hash, root) = head(&path)?;
+        Some(Candidate { path, hash, root })
+    }
+
     /// Whether it has the name that the tools give a project's own map.
     pub fn is_standard_name(&self) -> bool {
         self.path.file_name() == Some(OsStr::new("xhist.map"))
@@ -36,11 +44,7 @@ pub fn candidates(places: &MapPlaces) -> Vec<Candidate> {
         if !seen.insert(dir.clone()) {
             continue;
         }
-        for path in maps_in(&dir) {
-            if let Some(hash) = head_hash(&path) {
-                candidates.push(Candidate { path, hash });
-            }
-        }
+        candidates.extend(maps_in(&dir).into_iter().filter_map(Candidate::read));
     }
     candidates
 }

@@ -1,14 +1,16 @@
 //! What was found, in the words of a user: rings, entries, gaps, files and lines.
 //! It must not know bytes, frames or how anything is printed.
 
+mod build;
 mod event;
 mod item;
 mod names;
 mod ring;
 mod visible;
 
+pub use build::{Age, Build, Known, KnownMap, Origin, Sources};
 pub use event::{Entry, Opening, Subject, Totals};
 pub use item::{Damaged, Gap, Item, Record, What};
-pub use names::{BadLine, Names, Place};
+pub use names::{BadLine, Names, Place, Span};
 pub use ring::Ring;
 pub use visible::visible;

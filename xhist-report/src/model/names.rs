@@ -1,6 +1,6 @@
 //! Which file a file id stands for, as a map tells it. It must not open files.
 
-use qs_core::map::{Hash, Line, MapError};
+use qs_core::map::{Hash, Line, MapError, StmtLine};
 
 use super::visible;
 
@@ -24,6 +24,8 @@ pub struct Names {
     pub actual_hash: u64,
     /// Directory that relative paths start from.
     pub root: String,
+    /// Version of the tool that wrote it.
+    pub tool: String,
     /// Lines that could not be read.
     pub bad_lines: Vec<BadLine>,
     /// How many could not be read in all.
@@ -46,6 +48,20 @@ struct File {
     path: String,
     shown: String,
     base: u32,
+    places: Vec<Span>,
+}
+
+/// Where a statement stands in its file, all from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Line it starts in.
+    pub line: u32,
+    /// Column of its first character.
+    pub col: u32,
+    /// Line it ends in.
+    pub end_line: u32,
+    /// Column behind its last character.
+    pub end_col: u32,
 }
 
 /// So many bad lines are told apart; a file of another kind would give millions.
@@ -79,6 +95,7 @@ impl Names {
             Line::Head(head) if index == 0 => {
                 self.hash = Some(head.hash);
                 self.root = head.root.chars().collect();
+                self.tool = visible(&head.tool.chars().collect::<String>()).into_owned();
             }
             Line::Head(_) => self.bad(index, "a second first line".to_owned()),
             Line::File(file) => {
@@ -93,10 +110,16 @@ impl Names {
                         let reason = format!("file id {slot} already stands for {}", known.shown);
                         self.bad(index, reason);
                     }
-                    _ => self.files[slot] = Some(File { path, shown, base: file.base }),
+                    _ => self.files[slot] = Some(File { path, shown, base: file.base, places: Vec::new() }),
                 }
             }
-            Line::Stmt(_) => {}
+            Line::Stmt(stmt) => {
+                let Some(Some(file)) = self.files.get_mut(usize::from(stmt.file)) else {
+                    return self.bad(index, "a statement without its file".to_owned());
+                };
+                let StmtLine { line, col, end_line, end_col, .. } = *stmt;
+                file.places.push(Span { line, col, end_line, end_col });
+            }
         }
     }
 
@@ -120,6 +143,24 @@ impl Names {
     /// Path of a file as the map has it, for opening it.
     pub fn path(&self, file: u16) -> Option<&str> {
         self.file(file).map(|file| file.path.as_str())
+    }
+
+    /// Where the statements of a file stand, also when `file` is the id of its later lines.
+    pub fn statements(&self, file: u16) -> &[Span] {
+        let Some(known) = self.file(file) else { return &[] };
+        let is_first = |other: &&File| other.base == 0 && other.path == known.path;
+        let first = if known.base == 0 { Some(known) } else { self.files.iter().flatten().find(is_first) };
+        first.map_or(&[], |file| &file.places)
+    }
+
+    /// The first id of each file.
+    pub fn files(&self) -> impl Iterator<Item = u16> {
+        let first = self
+            .files
+            .iter()
+            .enumerate()
+            .filter(|(_, file)| file.as_ref().is_some_and(|file| file.base == 0));
+        first.map(|(id, _)| id as u16)
     }
 
     fn file(&self, file: u16) -> Option<&File> {

@@ -11,6 +11,8 @@ pub struct Ring {
     pub number: usize,
     /// Offset of its header in the image.
     pub offset: usize,
+    /// Version of its layout in memory.
+    pub layout: u8,
     /// Bytes of frames it holds.
     pub size: usize,
     /// Process id; 0 = not known.

@@ -21,5 +21,6 @@ pub fn open(text: &OsStr) -> Result<Opened, String> {
         Some(dir) if dir != Path::new("") => dir.to_owned(),
         _ => PathBuf::from("."),
     };
-    Ok(Opened { image: image.map_err(why)?, data, dir: Some(dir) })
+    let written = metadata.modified().ok().filter(|_| metadata.is_file());
+    Ok(Opened { image: image.map_err(why)?, data, written, dir: Some(dir) })
 }

@@ -11,6 +11,7 @@ mod stdin;
 use std::ffi::OsStr;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 pub use image::Image;
 pub use newest::newest;
@@ -21,6 +22,8 @@ pub struct Opened {
     pub image: Image,
     /// The pieces of it that may hold anything but zeros; `None` when that is not known.
     pub data: Option<Vec<Range<usize>>>,
+    /// When it was last written; `None` when that is not known.
+    pub written: Option<SystemTime>,
     /// Directory to look for maps in; `None` when the source has none.
     pub dir: Option<PathBuf>,
 }

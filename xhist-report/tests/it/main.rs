@@ -3,6 +3,7 @@
 mod cli;
 mod damaged;
 mod golden;
+mod identify;
 mod maps;
 mod property;
 mod support;

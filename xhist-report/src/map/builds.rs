@@ -1,0 +1,109 @@
+//! What the maps tell of a build: which one it is, and whether the project has been built again.
+//! It must not read sources.
+
+use std::path::Path;
+
+use super::search::{Candidate, candidates};
+use super::{ancestors, read};
+use crate::console::Notes;
+use crate::exit_code::ExitCode;
+use crate::model::{Age, Build, Known, KnownMap, Names, Origin, Sources, visible};
+use crate::options::MapPlaces;
+
+/// So many maps of other builds are named.
+const SHOWN: usize = 20;
+
+/// The builds of these hashes, each with the names in its map. A map that is damaged is noted.
+///
+/// # Errors
+/// The exit code, when the map that the user gave cannot be read.
+pub fn builds(
+    hashes: &[u64],
+    places: &MapPlaces,
+    notes: &mut Notes<'_>,
+) -> Result<Vec<(Build, Names)>, ExitCode> {
+    let mut found = candidates(places);
+    if let Some(path) = &places.given {
+        match Candidate::read(path.clone()) {
+            Some(given) => found.insert(0, given),
+            None => {
+                notes.error(format_args!("cannot read the map {}, or it is none", path.display()));
+                return Err(ExitCode::Usage);
+            }
+        }
+    }
+    let builds = hashes.iter().map(|&hash| {
+        let (origin, names) =
+            known(hash, &found, notes).unwrap_or_else(|| (unknown(places, &found), Names::default()));
+        (Build { hash, origin }, names)
+    });
+    Ok(builds.collect())
+}
+
+/// The build of this hash; `None` when no map tells. A ring that does not tell its map may be of any build.
+fn known(hash: u64, found: &[Candidate], notes: &mut Notes<'_>) -> Option<(Origin, Names)> {
+    let same: Vec<&Candidate> =
+        found.iter().filter(|candidate| hash != 0 && candidate.hash == hash).collect();
+    let nearest = same.first()?;
+    let names = match read(&nearest.path, notes) {
+        Ok(names) => names,
+        Err(error) => {
+            notes.error(format_args!("cannot read the map {}: {error}", nearest.path.display()));
+            return None;
+        }
+    };
+    let mut also: Vec<String> = same.iter().map(|other| visible(&other.root).into_owned()).collect();
+    also.sort_unstable();
+    also.dedup();
+    also.retain(|root| *root != visible(&nearest.root));
+    // Its kept map is as old as the first such build, the project's own as the last.
+    let of_this_project = same.iter().filter(|other| other.root == nearest.root);
+    let written = of_this_project.map(|other| described(other).written).max().flatten();
+    let known = Known {
+        map: KnownMap { written, ..described(nearest) },
+        also,
+        tool: names.tool.clone(),
+        files: names.files().count(),
+        statements: names.files().map(|file| names.statements(file).len()).sum(),
+        age: age(nearest, found),
+        sources: Sources::default(),
+    };
+    Some((Origin::Known(Box::new(known)), names))
+}
+
+/// A project's own map is the one of its last build; the tools keep it under its standard name.
+fn age(map: &Candidate, found: &[Candidate]) -> Age {
+    let own = found.iter().filter(|other| other.is_standard_name() && other.root == map.root);
+    let own: Vec<KnownMap> = own.map(described).collect();
+    match own.iter().max_by_key(|own| own.written) {
+        _ if own.iter().any(|own| own.hash == map.hash) => Age::Current,
+        Some(newest) => Age::Older(newest.clone()),
+        None => Age::NotKnown,
+    }
+}
+
+fn unknown(places: &MapPlaces, found: &[Candidate]) -> Origin {
+    let dirs = [&places.dump_dir, &places.work_dir];
+    let dirs = dirs.into_iter().flatten().filter_map(|dir| ancestors(dir).into_iter().next());
+    let mut searched: Vec<String> = dirs.map(|dir| printable(&dir)).collect();
+    searched.dedup();
+    let mut here: Vec<KnownMap> = found.iter().map(described).collect();
+    here.sort_by_key(|map| (std::cmp::Reverse(map.written), map.hash));
+    here.dedup_by_key(|map| (map.hash, map.root.clone()));
+    here.truncate(SHOWN);
+    Origin::Unknown { searched, here }
+}
+
+fn described(map: &Candidate) -> KnownMap {
+    let written = std::fs::metadata(&map.path).and_then(|metadata| metadata.modified());
+    KnownMap {
+        hash: map.hash,
+        path: printable(&map.path),
+        root: visible(&map.root).into_owned(),
+        written: written.ok(),
+    }
+}
+
+fn printable(path: &Path) -> String {
+    visible(&path.display().to_string()).into_owned()
+}

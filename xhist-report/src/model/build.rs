@@ -1,0 +1,109 @@
+//! The build that rings came from, as far as maps and sources tell. It must not know where maps are looked for.
+
+use std::time::{Duration, SystemTime};
+
+/// One build, by the hash that its rings carry.
+#[derive(Clone, Debug)]
+pub struct Build {
+    /// Hash of its map; 0 = its rings do not tell.
+    pub hash: u64,
+    /// What is known of it.
+    pub origin: Origin,
+}
+
+/// What is known of a build.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// Its map was found.
+    Known(Box<Known>),
+    /// Its map was not found.
+    Unknown {
+        /// Directories that were searched, with all above them.
+        searched: Vec<String>,
+        /// Maps of other builds that were found, newest first.
+        here: Vec<KnownMap>,
+    },
+}
+
+/// What the map of a build tells.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// That map.
+    pub map: KnownMap,
+    /// Other projects here whose map is the same, as copies of one source tree have.
+    pub also: Vec<String>,
+    /// Version of the tool that wrote it.
+    pub tool: String,
+    /// Files it names.
+    pub files: usize,
+    /// Statements it names.
+    pub statements: usize,
+    /// Whether the project has been built again.
+    pub age: Age,
+    /// What became of the files.
+    pub sources: Sources,
+}
+
+/// A map that was found.
+#[derive(Clone, Debug)]
+pub struct KnownMap {
+    /// Its hash.
+    pub hash: u64,
+    /// Where it is, printable.
+    pub path: String,
+    /// The project it was written for, printable.
+    pub root: String,
+    /// When it was written.
+    pub written: Option<SystemTime>,
+}
+
+/// Whether the project has been built again.
+#[derive(Clone, Debug)]
+pub enum Age {
+    /// This is what was built last.
+    Current,
+    /// What was built last is this.
+    Older(KnownMap),
+    /// The project's own map is not here.
+    NotKnown,
+}
+
+/// The files that a map names, compared with what is here now. A file that is in no list is unchanged.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// Statements are no longer where they were, the first at this line.
+    pub moved: Vec<(String, u32)>,
+    /// Written after the map; all statements are still where they were.
+    pub touched: Vec<String>,
+    /// Not found.
+    pub missing: Vec<String>,
+}
+
+/// A time as `2026-11-21T11:09:53Z`; `None` for one that no calendar has.
+pub fn time_text(time: SystemTime) -> Option<String> {
+    const YEAR_10000: Duration = Duration::from_secs(253_402_300_800);
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    (since < YEAR_10000).then(|| humantime::format_rfc3339_seconds(time).to_string())
+}
+
+impl KnownMap {
+    /// When it was written, for people and programs.
+    pub fn written_text(&self) -> Option<String> {
+        self.written.and_then(time_text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_that_no_calendar_has_are_not_told() {
+        let at =
+            |seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).and_then(time_text);
+        assert_eq!(at(1_795_259_393).as_deref(), Some("2026-11-21T11:09:53Z"));
+        assert_eq!(at(253_402_300_799).as_deref(), Some("9999-12-31T23:59:59Z"));
+        assert_eq!(at(253_402_300_800), None);
+        assert_eq!(time_text(SystemTime::UNIX_EPOCH - Duration::from_secs(1)), None);
+    }
+}

@@ -1,0 +1,217 @@
+//! Is it told which build a dump came from, and what has become of its sources?
+
+use std::fmt::Write as _;
+use std::time::{Duration, SystemTime};
+
+use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
+
+use crate::support::{Dir, Outcome, RingImage, map_text};
+
+const SOURCE: &str = "fn main() {\n    first();\n    second();\n}\n";
+
+/// A map of `src/main.rs` as above.
+fn map_of_source(root: &str) -> (String, u64) {
+    let mut body = String::new();
+    writeln!(body, "{}", Line::File(FileLine { file: 1, path: Text::plain("src/main.rs"), base: 0 }))
+        .unwrap();
+    for (line, end_col) in [(2, 13), (3, 14)] {
+        let (kind, function) = (Text::plain("expr"), Text::plain("main"));
+        let stmt = StmtLine { file: 1, line, col: 5, end_line: line, end_col, kind, function };
+        writeln!(body, "{}", Line::Stmt(stmt)).unwrap();
+    }
+    let mut hash = Hash::new();
+    hash.update(body.as_bytes());
+    let (hash, root, tool) = (hash.finish(), Text::plain(root), Text::plain("test"));
+    (format!("{}\n{body}", Line::Head(Head { hash, root, tool })), hash)
+}
+
+fn dump(map_hash: u64) -> Vec<u8> {
+    let ring = RingImage { map_hash, clock_hz: 1000, ..RingImage::hosted(256, 77, 78, "worker") };
+    ring.statements(&[(1, 2), (1, 3)]).build()
+}
+
+/// A project with its map, both an hour old, and a dump of it.
+struct Project {
+    dir: Dir,
+    hash: u64,
+}
+
+impl Project {
+    fn new() -> Project {
+        let dir = Dir::new();
+        let (map, hash) = map_of_source(dir.path().canonicalize().unwrap().to_str().unwrap());
+        let project = Project { dir, hash };
+        project.write("src/main.rs", SOURCE, 3700);
+        project.write("target/xhist/xhist.map", &map, 3600);
+        project.write(&format!("target/xhist/maps/{hash:016x}.map"), &map, 3600);
+        project.dir.write("dump.bin", dump(hash));
+        project
+    }
+
+    /// Writes a file as if so many seconds ago.
+    fn write(&self, name: &str, text: &str, age: u64) {
+        let path = self.dir.write(name, text);
+        let file = std::fs::File::options().write(true).open(path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+    }
+
+    fn identify(&self, more: &[&str]) -> Outcome {
+        self.dir.run(&[&["dump.bin", "--identify"], more].concat())
+    }
+}
+
+#[track_caller]
+fn assert_tells(outcome: &Outcome, code: u8, facts: &[&str]) {
+    assert_eq!(outcome.code, code, "{}{}", outcome.out, outcome.notes);
+    for fact in facts {
+        assert!(outcome.out.contains(fact), "{fact:?} in\n{}", outcome.out);
+    }
+}
+
+#[test]
+fn the_current_build() {
+    let project = Project::new();
+    let outcome = project.identify(&[]);
+    let build = format!("build {:016x}\n", project.hash);
+    let map = format!("target/xhist/maps/{:016x}.map\n", project.hash);
+    assert_tells(&outcome, 0, &[&build, &map, "by xhist test\n", "1 file, 2 statements\n"]);
+    assert_tells(&outcome, 0, &["the current build\n", "sources:  unchanged since\n", "process:  77\n"]);
+    assert_tells(
+        &outcome,
+        0,
+        &["ring 1:   thread worker (78), live, 256 bytes at offset 0x0, layout 1, 1000 ticks a second\n"],
+    );
+    assert_eq!(outcome.notes, "");
+    assert!(!outcome.out.contains("src/main.rs"), "no entries: {}", outcome.out);
+}
+
+#[test]
+fn an_older_build_whose_sources_moved_on() {
+    let project = Project::new();
+    let root = project.dir.path().canonicalize().unwrap();
+    let (newer, hash) = map_text(root.to_str().unwrap(), &[(1, "src/main.rs", 0), (2, "src/new.rs", 0)]);
+    project.write("target/xhist/xhist.map", &newer, 60);
+    project.write("src/main.rs", &SOURCE.replace("    second", "    // More.\n    second"), 100);
+    let current = format!("an older build; the current one is {hash:016x}\n");
+    let facts =
+        [current.as_str(), "1 of 1 touched since\n", "src/main.rs: the statement of line 3 is elsewhere\n"];
+    assert_tells(&project.identify(&[]), 0, &facts);
+    // The history is that of the old map; text that would mislead is left out.
+    let history = project.dir.run(&["dump.bin", "--source"]);
+    assert_eq!((history.code, history.out.as_str()), (0, "1 src/main.rs:2\t\n2 src/main.rs:3\t\n"));
+    assert_eq!(history.notes.matches("has changed since this build").count(), 1, "{}", history.notes);
+}
+
+#[test]
+fn an_edit_that_was_taken_back_is_none() {
+    let project = Project::new();
+    project.write("src/main.rs", SOURCE, 100);
+    // The kept map stays as old as it is; the project's own is written when the build changes.
+    let own = std::fs::read_to_string(project.dir.path().join("target/xhist/xhist.map")).unwrap();
+    project.write("target/xhist/xhist.map", &own, 60);
+    assert_tells(&project.identify(&[]), 0, &["the current build\n", "sources:  unchanged since\n"]);
+}
+
+#[test]
+fn sources_that_were_only_written_again() {
+    let project = Project::new();
+    project.write("src/main.rs", &SOURCE.replace("second", "s_cond"), 100);
+    let facts = ["the current build\n", "src/main.rs: written after the map, no statement has moved\n"];
+    assert_tells(&project.identify(&[]), 0, &facts);
+    // The dump is newer still, so a build of the same statements may have made it.
+    let history = project.dir.run(&["dump.bin", "--source"]);
+    assert_eq!(
+        (history.out.as_str(), history.notes.as_str()),
+        ("1 src/main.rs:2\tfirst();\n2 src/main.rs:3\ts_cond();\n", "")
+    );
+    project.dir.write("src/main.rs", SOURCE);
+    let dump = std::fs::File::options().write(true).open(project.dir.path().join("dump.bin")).unwrap();
+    dump.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
+    let history = project.dir.run(&["dump.bin", "--source"]);
+    assert!(history.notes.contains("src/main.rs was written after the dump"), "{}", history.notes);
+    assert_eq!(history.code, 0);
+    std::fs::remove_file(project.dir.path().join("src/main.rs")).unwrap();
+    assert_tells(&project.identify(&[]), 0, &["sources:  not here\n"]);
+}
+
+#[test]
+fn sources_instrumented_in_place_are_what_the_map_was_made_from() {
+    let project = Project::new();
+    let instrumented =
+        SOURCE.replace("first", "::xhist_rt::s(1,2);first").replace("second", "::xhist_rt::s(1,3);second");
+    project.write("src/main.rs", &instrumented, 100);
+    assert_tells(&project.identify(&[]), 0, &["sources:  unchanged since\n"]);
+    project.write(
+        "src/main.rs",
+        &instrumented.replace("    ::xhist_rt::s(1,3)", "\n    ::xhist_rt::s(1,3)"),
+        100,
+    );
+    assert_tells(&project.identify(&[]), 0, &["src/main.rs: the statement of line 3 is elsewhere\n"]);
+}
+
+#[test]
+fn a_build_of_elsewhere_is_told_with_what_to_do() {
+    let project = Project::new();
+    project.dir.write("dump.bin", dump(0xABC));
+    let known = format!("here:     {:016x} of ", project.hash);
+    let facts =
+        ["build 0000000000000abc\n", "map:      not found\n", "searched: ", known.as_str(), "--map FILE"];
+    assert_tells(&project.identify(&[]), 1, &facts);
+    // A map that is named belongs to it or does not.
+    let (map, hash) = map_text("/other", &[(1, "a.rs", 0)]);
+    project.dir.write("given.txt", map);
+    assert_tells(&project.identify(&["--map", "given.txt"]), 1, &["map:      not found\n", "of /other"]);
+    project.dir.write("dump.bin", dump(hash));
+    let facts = ["map:      given.txt\n", "project:  /other\n", "age:      not known"];
+    assert_tells(&project.identify(&["--map", "given.txt"]), 0, &facts);
+    assert_eq!(project.identify(&["--map", "missing.map"]).code, 2);
+    let empty = Dir::new();
+    empty.write("dump.bin", dump(1));
+    assert_tells(&empty.run(&["dump.bin", "--identify"]), 1, &["no map of any build\n"]);
+}
+
+#[test]
+fn a_ring_without_a_hash_and_one_without_entries() {
+    let project = Project::new();
+    project.dir.write("dump.bin", RingImage::bare(256).statement(1, 1).build());
+    let facts = ["build not told\n", "process:  not told\n", "no owner told"];
+    assert_tells(&project.identify(&[]), 1, &facts);
+    project.dir.write("dump.bin", RingImage { map_hash: project.hash, ..RingImage::bare(256) }.build());
+    assert_tells(&project.identify(&[]), 0, &["the current build\n"]);
+    project.dir.write("dump.bin", "nothing");
+    assert_eq!(project.identify(&[]).code, 3);
+}
+
+#[test]
+fn each_build_is_told_once_with_all_its_rings() {
+    let project = Project::new();
+    let (map, other) = map_text("/other", &[(1, "a.rs", 0)]);
+    project.dir.write("other.map", map);
+    project.dir.write("dump.bin", [dump(project.hash), dump(other), dump(project.hash)].concat());
+    let outcome = project.identify(&["--format", "json"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.notes);
+    let lines: Vec<serde_json::Value> =
+        outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[0]["schema"], &lines[0]["kind"]), (&1.into(), &"report".into()));
+    let builds: Vec<_> = lines.iter().filter(|line| line["kind"] == "build").collect();
+    assert_eq!(builds.len(), 2, "{}", outcome.out);
+    let own = builds.iter().find(|build| build["map"] == format!("{:016x}", project.hash)).unwrap();
+    assert_eq!((&own["known"], &own["current"]), (&true.into(), &true.into()));
+    let statements = (own["files"].as_u64(), own["statements"].as_u64());
+    assert_eq!(statements, (Some(1), Some(2)));
+    assert!(own["rings"].as_array().is_some_and(|rings| rings.contains(&3.into())), "{own}");
+    let foreign = builds.iter().find(|build| build["root"] == "/other").unwrap();
+    assert_eq!(foreign["missing"], serde_json::json!(["a.rs"]));
+    assert_eq!(lines.last().unwrap()["complete"], true);
+}
+
+#[test]
+fn an_edited_map_is_told_here_too() {
+    let project = Project::new();
+    let path = project.dir.path().join(format!("target/xhist/maps/{:016x}.map", project.hash));
+    let map = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(path, map.replace("main.rs", "mine.rs")).unwrap();
+    let outcome = project.identify(&[]);
+    assert_eq!(outcome.code, 1);
+    assert!(outcome.notes.contains("was edited or damaged"), "{}", outcome.notes);
+}
