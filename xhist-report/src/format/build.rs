@@ -73,12 +73,13 @@ fn write_age(map: &KnownMap, age: &Age, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_sources(sources: &Sources, files: usize, out: &mut dyn Write) -> io::Result<()> {
     let Sources { moved, touched, missing } = sources;
-    let changed = moved.len() + touched.len();
-    match (changed, missing.len()) {
-        (0, 0) => fact(out, "sources", "unchanged since")?,
-        (0, all) if all == files => fact(out, "sources", "not here")?,
-        (changed, _) => fact(out, "sources", &format!("{changed} of {files} touched since"))?,
-    }
+    let unchanged = files.saturating_sub(moved.len() + touched.len() + missing.len());
+    let text = match unchanged {
+        all if all == files => "unchanged since".to_owned(),
+        _ if missing.len() == files => "not here".to_owned(),
+        some => format!("{some} of {files} unchanged since"),
+    };
+    fact(out, "sources", &text)?;
     if missing.len() == files {
         return Ok(());
     }

@@ -94,7 +94,7 @@ fn an_older_build_whose_sources_moved_on() {
     project.write("src/main.rs", &SOURCE.replace("    second", "    // More.\n    second"), 100);
     let current = format!("an older build; the current one is {hash:016x}\n");
     let facts =
-        [current.as_str(), "1 of 1 touched since\n", "src/main.rs: the statement of line 3 is elsewhere\n"];
+        [current.as_str(), "0 of 1 unchanged since\n", "src/main.rs: the statement of line 3 is elsewhere\n"];
     assert_tells(&project.identify(&[]), 0, &facts);
     // The history is that of the old map; text that would mislead is left out.
     let history = project.dir.run(&["dump.bin", "--source"]);
