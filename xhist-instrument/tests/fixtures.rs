@@ -1,10 +1,15 @@
 //! Every hazard is a directory in `fixtures`: `in.rs` says in its first line why it exists, `out.rs` is what comes
-//! out. `XHIST_BLESS=1` rewrites the outputs. Both are compiled in their edition and must print the same.
-//! Further lines at the top: `// edition: 2015` (or 2018, 2021), `// when: after`, `// compile: no`.
+//! out. `XHIST_BLESS=1` rewrites the outputs. In every edition that it concerns it is compiled as it is, recording, and
+//! with calls that do nothing, and must print the same.
+//! Further lines at the top: `// editions: 2018 2021` where not all are meant, `// when: after`, `// compile: no`.
 
+use rayon::prelude::*;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use xhist_instrument::{MainHash, Options, When, analyze, instrument, strip};
+
+const EDITIONS: [&str; 4] = ["2015", "2018", "2021", "2024"];
 
 struct Fixture {
     dir: PathBuf,
@@ -23,36 +28,37 @@ impl Fixture {
         self.dir.file_name().unwrap().to_str().unwrap()
     }
 
-    fn says(&self, line: &str) -> bool {
-        self.text.lines().take(4).any(|found| found == line)
+    /// What stands behind this word in a comment at the top. A byte-order mark or a shebang may come first.
+    fn says(&self, word: &str) -> Option<&str> {
+        self.text.lines().take(5).find_map(|line| line.trim_start_matches('\u{feff}').strip_prefix(word))
     }
 
-    fn edition(&self) -> &'static str {
-        ["2015", "2018", "2021"]
-            .into_iter()
-            .find(|edition| self.says(&format!("// edition: {edition}")))
-            .unwrap_or("2024")
+    fn editions(&self) -> Vec<&str> {
+        let Some(named) = self.says("// editions: ") else { return EDITIONS.to_vec() };
+        let editions: Vec<_> = named.split(' ').collect();
+        assert!(editions.iter().all(|edition| EDITIONS.contains(edition)), "{}: {named}", self.name());
+        editions
     }
 
-    fn options(&self) -> Options {
+    fn options(&self, edition: &str) -> Options {
         Options {
-            edition2015: self.edition() == "2015",
-            when: if self.says("// when: after") { When::After } else { When::Before },
+            edition2015: edition == "2015",
+            when: if self.says("// when: after").is_some() { When::After } else { When::Before },
             main_hash: MainHash::Literal(0x0123_4567_89ab_cdef),
         }
     }
 
-    /// The instrumented text, followed by the skips as comments.
-    fn instrumented(&self) -> String {
-        let options = self.options();
+    /// The instrumented text.
+    fn instrumented(&self, edition: &str) -> String {
+        let options = self.options(edition);
         let analysis =
             analyze(self.text.as_bytes(), &options).unwrap_or_else(|e| panic!("{}:{e}", self.name()));
         let result = instrument(self.text.as_bytes(), &analysis, &[1], &options);
         String::from_utf8(result.unwrap_or_else(|e| panic!("{}:{e}", self.name()))).unwrap()
     }
 
-    fn skips(&self) -> String {
-        let skips = analyze(self.text.as_bytes(), &self.options()).unwrap().skips;
+    fn skips(&self, edition: &str) -> String {
+        let skips = analyze(self.text.as_bytes(), &self.options(edition)).unwrap().skips;
         skips.iter().map(|skip| format!("// {}:{} {}\n", skip.line, skip.column, skip.reason)).collect()
     }
 }
@@ -62,11 +68,12 @@ fn outputs_are_as_recorded() {
     let bless = std::env::var_os("XHIST_BLESS").is_some();
     let mut wrong = Vec::new();
     for fixture in Fixture::all() {
-        assert!(fixture.text.starts_with("// why: "), "{}: say why it exists", fixture.name());
+        assert!(fixture.says("// why: ").is_some(), "{}: say why it exists", fixture.name());
         let path = fixture.dir.join("out.rs");
-        let text = fixture.instrumented();
+        let edition = fixture.editions().pop().unwrap();
+        let text = fixture.instrumented(edition);
         assert_eq!(strip(text.as_bytes()), fixture.text.as_bytes(), "{}", fixture.name());
-        let found = text + &fixture.skips();
+        let found = text + &fixture.skips(edition);
         if bless {
             std::fs::write(&path, &found).unwrap();
         } else if std::fs::read_to_string(&path).unwrap_or_default() != found {
@@ -76,43 +83,92 @@ fn outputs_are_as_recorded() {
     assert!(wrong.is_empty(), "not as recorded (XHIST_BLESS=1 records anew):\n{}", wrong.join("\n"));
 }
 
-const STUB: &str = "#![no_std]
-#[inline] pub fn s(_: u16, _: u16) {} #[inline] pub fn a(_: u16, _: u16) {}
-#[inline] pub fn p(_: u16, _: u16) {} #[inline] pub fn c(_: u16, _: u16) {}
-#[inline] pub fn m(_: u64) {} #[macro_export] macro_rules! m { () => {} }";
-
 #[test]
 fn instrumented_programs_print_what_the_originals_print() {
+    let (on, off) = (recorder("std,trace"), recorder("std"));
+    let fixtures = Fixture::all();
+    let programs = fixtures.iter().filter(|fixture| fixture.says("// compile: no").is_none());
+    let programs: Vec<_> = programs
+        .flat_map(|fixture| fixture.editions().into_iter().map(move |edition| (fixture, edition)))
+        .collect();
+    assert!(EDITIONS.iter().all(|edition| programs.iter().any(|program| program.1 == *edition)));
+    let wrong: Vec<String> = programs
+        .par_iter()
+        .filter_map(|(fixture, edition)| {
+            try_program(fixture, edition, &on, &off)
+                .err()
+                .map(|why| format!("{} {edition}: {why}", fixture.name()))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    println!("{} programs compiled and run three times", programs.len());
+}
+
+/// Compiles and runs a program in all its shapes; `Err` says what differs.
+fn try_program(fixture: &Fixture, edition: &str, on: &Path, off: &Path) -> Result<(), String> {
     let dir = tempfile::tempdir().unwrap();
-    let stub = dir.path().join("stub.rs");
-    std::fs::write(&stub, STUB).unwrap();
-    rustc(dir.path(), &["stub.rs", "--crate-name=xhist_rt", "--crate-type=rlib", "--edition=2021"]);
-    let mut ran = 0;
-    for fixture in Fixture::all().iter().filter(|fixture| !fixture.says("// compile: no")) {
-        let original = output(dir.path(), fixture, &fixture.text);
-        let instrumented = output(dir.path(), fixture, &fixture.instrumented());
-        assert_eq!(original, instrumented, "{}", fixture.name());
-        ran += 1;
+    let instrumented = fixture.instrumented(edition);
+    let original = output(dir.path(), edition, &fixture.text, off)?;
+    let silent = output(dir.path(), edition, &instrumented, off)?;
+    let history = dir.path().join("history.xhist");
+    if history.exists() {
+        return Err("recorded without the trace feature".to_owned());
     }
-    println!("{ran} programs compiled and run twice");
+    let recording = output(dir.path(), edition, &instrumented, on)?;
+    if silent != original || recording != original {
+        return Err(format!("the original prints\n{original}silent\n{silent}recording\n{recording}"));
+    }
+    let recorded = lines(&std::fs::read(history).map_err(|error| format!("no history: {error}"))?);
+    let sites = analyze(fixture.text.as_bytes(), &fixture.options(edition)).unwrap().sites;
+    let sites: HashSet<u16> = sites.iter().map(|site| site.line.try_into().unwrap()).collect();
+    if recorded.is_empty() || !recorded.is_subset(&sites) {
+        return Err(format!("recorded lines {recorded:?}, instrumented lines {sites:?}"));
+    }
+    Ok(())
+}
+
+/// The lines in a ring file.
+fn lines(image: &[u8]) -> HashSet<u16> {
+    let mut lines = HashSet::new();
+    for found in qs_core::ring::find(image) {
+        let Ok(header) = found.header else { continue };
+        let tail = qs_core::ring::Reader::new(header, &image[found.offset..]).tail(usize::MAX);
+        lines.extend(tail.map(|(statement, _)| statement.line));
+    }
+    lines
+}
+
+/// Builds the recorder with these features; the directory of it and of what it depends on.
+fn recorder(features: &str) -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("recorder-{features}"));
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("Cargo.toml");
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet", "-p", "xhist-rt", "--features", features, "--manifest-path"]);
+    let run = command.arg(manifest).arg("--target-dir").arg(&target).output().unwrap();
+    assert!(run.status.success(), "the recorder: {}", String::from_utf8_lossy(&run.stderr));
+    target.join("debug")
 }
 
 /// Compiles and runs a text; its standard output.
-fn output(dir: &Path, fixture: &Fixture, text: &str) -> String {
+fn output(dir: &Path, edition: &str, text: &str, recorder: &Path) -> Result<String, String> {
     std::fs::write(dir.join("program.rs"), text).unwrap();
-    let edition = format!("--edition={}", fixture.edition());
-    // Lints are not capped: an instrumented program must not draw one that the original denies.
-    rustc(
-        dir,
-        &["program.rs", &edition, "--extern=xhist_rt=libxhist_rt.rlib", "-Adead_code", "-o", "program.exe"],
-    );
-    let run = Command::new(dir.join("program.exe")).output().unwrap();
-    assert!(run.status.success(), "{}: {}", fixture.name(), String::from_utf8_lossy(&run.stderr));
-    String::from_utf8(run.stdout).unwrap()
-}
-
-fn rustc(dir: &Path, args: &[&str]) {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let run = Command::new(rustc).current_dir(dir).args(args).output().unwrap();
-    assert!(run.status.success(), "rustc {args:?}: {}", String::from_utf8_lossy(&run.stderr));
+    let library = format!("--extern=xhist_rt={}", recorder.join("libxhist_rt.rlib").display());
+    let needs = format!("-Ldependency={}", recorder.join("deps").display());
+    let mut command = Command::new(rustc);
+    command.current_dir(dir).args(["program.rs", "-o", "program.exe", "--edition", edition]);
+    // Half the time of a program that holds the standard library.
+    command.args(["-Cprefer-dynamic", "-Crpath"]);
+    // Lints are not capped: an instrumented program must not draw one that the original denies.
+    let run = command.args(["-Adead_code", &library, &needs]).output().unwrap();
+    if !run.status.success() {
+        return Err(String::from_utf8_lossy(&run.stderr).into_owned());
+    }
+    let mut program = Command::new(dir.join("program.exe"));
+    let run = program.env("XHIST_FILE", dir.join("history.xhist")).output().unwrap();
+    if !run.status.success() {
+        return Err(format!("{}: {}", run.status, String::from_utf8_lossy(&run.stderr)));
+    }
+    String::from_utf8(run.stdout).map_err(|error| error.to_string())
 }
