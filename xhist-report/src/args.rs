@@ -19,7 +19,7 @@ Losses and notes go to stderr.
 
 Exit codes: 0 complete; 1 something was lost or damaged, or the map is of another build;
 2 wrong arguments or unreadable file; 3 no ring, or nothing in it. With --identify: 0 every
-build is known, 1 the map of one is missing or damaged, 2 and 3 as above.
+build is known, 1 the map of one is missing or damaged, 3 no ring.
 
 Examples:
   xhist-report                       the newest run under target/xhist
