@@ -14,6 +14,7 @@ pub mod map;
 mod options;
 mod proof;
 mod refusal;
+pub mod select;
 mod shape;
 mod site;
 mod splice;
@@ -66,6 +67,9 @@ pub fn instrument(
     ids: &[u16],
     options: &Options,
 ) -> Result<Vec<u8>, Refusal> {
+    if analysis.sites.is_empty() && analysis.main_at.is_none() {
+        return Ok(text.to_vec());
+    }
     let result = splice::splice(text, analysis, ids, options)?;
     proof::prove(text, analysis.tokens, &result)?;
     Ok(result)

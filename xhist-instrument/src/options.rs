@@ -1,7 +1,10 @@
 //! What the caller may choose about one file. Knows nothing of command lines or manifests.
 
+use serde::Deserialize;
+
 /// Where the call stands relative to its statement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum When {
     /// The statement that never returned is the last entry.
     #[default]

@@ -99,6 +99,8 @@ pub enum Reason {
     MacroDefinition,
     /// `// xhist instrument FALSE`.
     Directive,
+    /// `include` and `exclude` leave it out.
+    Excluded,
     /// It stands behind a `return`, `break`, `panic!` or the like.
     Unreachable,
     /// A naked function has no prologue to call from.
@@ -140,6 +142,7 @@ impl fmt::Display for Reason {
             Self::MacroArguments => "inside the arguments of a macro",
             Self::MacroDefinition => "inside a macro definition",
             Self::Directive => "switched off by a directive",
+            Self::Excluded => "left out by include or exclude",
             Self::Unreachable => "unreachable behind a jump or panic",
             Self::Naked => "naked function",
             Self::PreInit => "runs before memory is initialised (pre_init)",
@@ -232,6 +235,8 @@ pub struct Analysis {
     pub debug_lines: Vec<Range<u32>>,
     /// Lines of the file.
     pub lines: u32,
+    /// The whole file is switched off by a directive in front of all code.
+    pub is_off: bool,
     /// Macros that hold code in their arguments and whose rules are not known.
     pub(crate) unknown_macros: BTreeSet<String>,
     /// Fingerprint of where the tokens of the file stand, for the proof.

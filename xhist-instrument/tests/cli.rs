@@ -326,3 +326,63 @@ fn a_damaged_map_stops_the_run_before_any_source_changes() {
     assert!(run.err.contains("xhist.map:1: "), "{}", run.err);
     assert_eq!(project.read("src/main.rs"), GOOD);
 }
+
+const MANIFEST: &str = "[package]\nname = \"my-app\"\nedition = \"2024\"\n";
+const PARSER: &str =
+    "struct Lexer;\nimpl Lexer {\n    fn next() { x() }\n    fn hot() { y() }\n}\nfn free() { z() }\n";
+
+#[test]
+fn rust_paths_select_crates_modules_and_functions() {
+    let files = [("Cargo.toml", MANIFEST), ("src/main.rs", GOOD), ("src/parser.rs", PARSER)];
+    let listed = |args: &[&str]| {
+        let project = Project::new(&files);
+        let list = project.run(&[args, &["--list", "."]].concat());
+        assert_eq!(list.code, Some(0), "{list:?}");
+        let recorded = |line: &&str| !line.contains("skipped");
+        let function = |line: &str| line.rsplit(' ').next().unwrap().to_owned();
+        list.out.lines().filter(recorded).map(function).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(&["--exclude", "my_app::parser"]), ["main", "main"]);
+    assert_eq!(listed(&["--exclude", "**::hot"]), ["main", "main", "Lexer::next", "free"]);
+    assert_eq!(listed(&["--include", "my_app::parser::Lexer"]), ["Lexer::next", "Lexer::hot"]);
+    assert_eq!(listed(&["--include", "my_app::**", "--exclude", "my_app::*"]), Vec::<String>::new());
+    assert_eq!(listed(&["--exclude", "src/parser.rs"]), ["main", "main"]);
+}
+
+#[test]
+fn manifests_say_what_is_wanted() {
+    let root = "[workspace]\nmembers = [\"a\"]\n[workspace.metadata.xhist]\nexclude = [\"a/src/gen\", \"**::hot\"]\n";
+    let member =
+        "[package]\nname = \"a\"\n[package.metadata.xhist]\nwhen = \"after\"\nexclude = [\"src/skip.rs\"]\n";
+    let project = Project::new(&[
+        ("Cargo.toml", root),
+        ("a/Cargo.toml", member),
+        ("a/src/lib.rs", "fn f() { x(); }\nfn hot() { y(); }\n"),
+        ("a/src/skip.rs", GOOD),
+        ("a/src/gen/table.rs", GOOD),
+    ]);
+    let run = project.run(&["."]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(project.read("a/src/lib.rs"), "fn f() { x();xhist_rt::s(1,1); }\nfn hot() { y(); }\n");
+    assert_eq!(project.read("a/src/skip.rs"), GOOD);
+    assert_eq!(project.read("a/src/gen/table.rs"), GOOD);
+
+    fs::write(project.path("a/Cargo.toml"), member.replace("when", "whn")).unwrap();
+    let wrong = project.run(&["--check", "."]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+    assert!(
+        wrong.err.contains("a/Cargo.toml: [package.metadata.xhist]: unknown field `whn`"),
+        "{}",
+        wrong.err
+    );
+}
+
+#[test]
+fn a_file_that_is_off_is_left_alone_even_when_nobody_can_parse_it() {
+    let off = "// Generated.\n// xhist instrument FALSE\nfn main( { ??? }\n";
+    let project = Project::new(&[("src/off.rs", off), ("src/main.rs", GOOD)]);
+    let run = project.run(&["src"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.err.contains("files left alone: 1 switched off by a directive at its head"), "{}", run.err);
+    assert_eq!(project.read("src/off.rs"), off);
+}

@@ -35,19 +35,22 @@ pub struct Args {
     #[arg(short, long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
 
-    /// Record before or after the statement. Jumps and tail expressions are always recorded before.
-    #[arg(long, value_enum, default_value = "before")]
-    pub when: WhenArg,
+    /// Record before or after the statement [default: before, or what the manifest wants]. Jumps and tail
+    /// expressions are always recorded before.
+    #[arg(long, value_enum)]
+    pub when: Option<WhenArg>,
 
     /// The map of file ids and statements [default: xhist.map beside the nearest Cargo.toml, or in DIR].
     #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
 
-    /// Only files whose path matches. May be given several times.
+    /// Only files whose path matches or, with `::` in it, only what has such a Rust path: `my_crate::parser`,
+    /// `**::tests::*`. May be given several times.
     #[arg(long, value_name = "GLOB")]
     pub include: Vec<String>,
 
-    /// Not the files whose path, or a directory above them, matches. May be given several times.
+    /// Not the files whose path, or a directory above them, matches; with `::` in it, not what has such a Rust path
+    /// or stands in it. May be given several times.
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
 

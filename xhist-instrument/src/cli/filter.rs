@@ -24,7 +24,11 @@ fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
     let name = args.stdin_path.display();
     let refused = |refusal| Fatal::Failed(format!("{name}:{refusal}"));
     let edition2015 = args.edition == Some(super::args::EditionArg::E2015);
-    let mut options = Options { edition2015, when: args.when.into(), main_hash: MainHash::None };
+    let mut options = Options {
+        edition2015,
+        when: args.when.map(crate::When::from).unwrap_or_default(),
+        main_hash: MainHash::None,
+    };
     let analysis = analyze(text, &options).map_err(refused)?;
     if args.list {
         super::instrument::print_list(&args.stdin_path, &analysis)

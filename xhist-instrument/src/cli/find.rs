@@ -2,8 +2,8 @@
 
 use super::manifest::{Package, Packages};
 use super::outcome::Rule;
-use super::select::Selection;
 use super::{Args, Fatal};
+use crate::select::{Selection, module_path};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,6 +19,8 @@ pub struct Source {
     pub below: PathBuf,
     pub package: Option<Arc<Package>>,
     pub is_rust: bool,
+    /// Rust path of its module.
+    pub module: String,
     /// Why it is left alone, known before reading it.
     pub rule: Option<Rule>,
 }
@@ -28,15 +30,18 @@ pub struct Source {
 pub struct Found {
     pub sources: Vec<Source>,
     pub errors: Vec<String>,
+    /// What the command line wants.
+    pub selection: Selection,
     seen: HashSet<PathBuf>,
     packages: Packages,
 }
 
 /// Searches the paths of the command line. Files that are not Rust are found only when `all` are wanted.
 pub fn find(args: &Args, all: bool) -> Result<Found, Fatal> {
-    let selection = Selection::new(&args.include, &args.exclude)?;
+    let selection =
+        Selection::new(&args.include, &args.exclude).map_err(|error| Fatal::Usage(error.to_string()))?;
     let out_dir = args.out_dir.as_deref().and_then(|dir| dir.canonicalize().ok());
-    let mut found = Found::default();
+    let mut found = Found { selection, ..Found::default() };
     for path in &args.paths {
         if path == Path::new("-") {
             return Err(Fatal::Usage("- (stdin) cannot be mixed with other paths".to_owned()));
@@ -45,13 +50,16 @@ pub fn find(args: &Args, all: bool) -> Result<Found, Fatal> {
             ([_], true) => PathBuf::new(),
             _ => path.file_name().map(PathBuf::from).unwrap_or_default(),
         };
-        found.walk(path, &base, &selection, out_dir.as_deref(), all);
+        found.walk(path, &base, out_dir.as_deref(), all);
+    }
+    if let Some(error) = found.packages.errors.first() {
+        return Err(Fatal::Usage(error.clone()));
     }
     Ok(found)
 }
 
 impl Found {
-    fn walk(&mut self, top: &Path, base: &Path, selection: &Selection, out_dir: Option<&Path>, all: bool) {
+    fn walk(&mut self, top: &Path, base: &Path, out_dir: Option<&Path>, all: bool) {
         let is_wanted = |entry: &DirEntry| {
             let is_out_dir = || out_dir.is_some() && entry.path().canonicalize().ok().as_deref() == out_dir;
             entry.depth() == 0
@@ -71,7 +79,7 @@ impl Found {
             let below = path.strip_prefix(top).unwrap_or(path);
             // A file named on the command line is Rust whatever it is called.
             let is_rust = entry.depth() == 0 || path.extension().is_some_and(|extension| extension == "rs");
-            let wanted = selection.wants(if entry.depth() == 0 { path } else { below });
+            let wanted = self.selection.wants_file(if entry.depth() == 0 { path } else { below });
             if path.is_file() && (all || is_rust && wanted) {
                 self.add(top, path, base.join(below), is_rust && wanted);
             }
@@ -89,7 +97,12 @@ impl Found {
         let package = self.packages.around(real.parent().unwrap_or(&real));
         let outside = !real.starts_with(&top_real);
         let rule = if outside { Some(Rule::OutsideTree) } else { rule(&real, package.as_deref()) };
-        self.sources.push(Source { path: path.to_path_buf(), real, below, package, is_rust, rule });
+        let is_rust = is_rust && package.as_ref().is_none_or(|package| package.wants_file(&real));
+        let module = package.as_ref().map_or_else(
+            || module_path("crate", real.file_name().map_or(&real, Path::new)),
+            |package| module_path(&package.name, real.strip_prefix(&package.dir).unwrap_or(&real)),
+        );
+        self.sources.push(Source { path: path.to_path_buf(), real, below, package, is_rust, module, rule });
     }
 }
 

@@ -4,7 +4,7 @@ use super::find::{Found, Source, find};
 use super::outcome::{Failure, Outcome, Rule, guarded};
 use super::{Args, ExitCode, Fatal, build_scripts, console};
 use crate::map::MapFile;
-use crate::{Analysis, IncludeKind, Macros, MainHash, Options};
+use crate::{Analysis, IncludeKind, Macros, MainHash, Options, When};
 use qs_core::map::Hash;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -31,7 +31,9 @@ fn options(args: &Args, source: &Source, main_hash: MainHash) -> Options {
         (None, Some(package)) => package.edition2015,
         (None, None) => false,
     };
-    Options { edition2015, when: args.when.into(), main_hash }
+    let wished = source.package.as_ref().and_then(|package| package.when());
+    let when = args.when.map(When::from).or(wished).unwrap_or_default();
+    Options { edition2015, when, main_hash }
 }
 
 fn read(source: &Source) -> Result<Vec<u8>, Failure> {
@@ -55,14 +57,14 @@ fn analyze_all(args: &Args, found: &Found) -> Vec<Outcome> {
         if !source.is_rust {
             return (Outcome::LeftAlone(Rule::Data), Macros::default());
         }
-        analyze_one(args, source, &Macros::default())
+        analyze_one(args, found, source, &Macros::default())
     };
     let (mut outcomes, macros): (Vec<Outcome>, Vec<Macros>) = found.sources.par_iter().map(analyze).unzip();
     let macros = macros.into_iter().fold(Macros::default(), Macros::merged);
     // Macros of one file are called in others.
     found.sources.par_iter().zip(&mut outcomes).for_each(|(source, outcome)| {
         if matches!(outcome, Outcome::Analyzed { analysis, .. } if analysis.wants(&macros)) {
-            *outcome = analyze_one(args, source, &macros).0;
+            *outcome = analyze_one(args, found, source, &macros).0;
         }
     });
     bar.finish_and_clear();
@@ -70,12 +72,18 @@ fn analyze_all(args: &Args, found: &Found) -> Vec<Outcome> {
 }
 
 /// Analyses one file among macros; also gives its own.
-fn analyze_one(args: &Args, source: &Source, macros: &Macros) -> (Outcome, Macros) {
+fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> (Outcome, Macros) {
     let mut own = Macros::default();
     let result = guarded(|| {
         let text = read(source)?;
-        let analysis = crate::analyze_among(&text, &options(args, source, MainHash::None), macros)?;
+        let mut analysis = crate::analyze_among(&text, &options(args, source, MainHash::None), macros)?;
+        if analysis.is_off {
+            return Ok(Outcome::LeftAlone(Rule::Off));
+        }
         own.add(&text);
+        found.selection.apply(&source.module, &mut analysis);
+        let wishes = source.package.iter().flat_map(|package| &package.wishes);
+        wishes.for_each(|(_, wishes)| wishes.selection.apply(&source.module, &mut analysis));
         Ok(Outcome::Analyzed { analysis, fingerprint: fingerprint(&text) })
     });
     (result.unwrap_or_else(Outcome::Failed), own)

@@ -1,5 +1,7 @@
 //! What the nearest Cargo.toml says about a source file.
 
+use crate::When;
+use crate::select::{Config, Selection};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,12 +22,39 @@ pub struct Package {
     pub build: PathBuf,
     /// It depends on xhist-rt, under any name.
     pub names_recorder: bool,
+    /// What its manifest and its workspace's say about instrumenting, with where their paths start.
+    pub wishes: Vec<(PathBuf, Wishes)>,
+}
+
+/// A table `metadata.xhist`.
+#[derive(Debug)]
+pub struct Wishes {
+    /// What is wanted.
+    pub selection: Selection,
+    /// Where the calls stand.
+    pub when: Option<When>,
+}
+
+impl Package {
+    /// Whether the manifests want this file, given by its absolute path.
+    pub fn wants_file(&self, path: &Path) -> bool {
+        self.wishes
+            .iter()
+            .all(|(dir, wishes)| wishes.selection.wants_file(path.strip_prefix(dir).unwrap_or(path)))
+    }
+
+    /// Where the calls stand, as the manifests want it; the package's own comes first.
+    pub fn when(&self) -> Option<When> {
+        self.wishes.iter().find_map(|(_, wishes)| wishes.when)
+    }
 }
 
 /// Finds packages, each read once.
 #[derive(Debug, Default)]
 pub struct Packages {
     by_dir: HashMap<PathBuf, Option<Arc<Package>>>,
+    /// What is wrong with tables `metadata.xhist`.
+    pub errors: Vec<String>,
 }
 
 impl Packages {
@@ -34,7 +63,7 @@ impl Packages {
         if let Some(known) = self.by_dir.get(path) {
             return known.clone();
         }
-        let found = read(path).map(Arc::new).or_else(|| self.around(path.parent()?));
+        let found = read(path, &mut self.errors).map(Arc::new).or_else(|| self.around(path.parent()?));
         self.by_dir.insert(path.to_path_buf(), found.clone());
         found
     }
@@ -44,7 +73,7 @@ fn manifest(dir: &Path) -> Option<Table> {
     std::fs::read_to_string(dir.join("Cargo.toml")).ok()?.parse().ok()
 }
 
-fn read(dir: &Path) -> Option<Package> {
+fn read(dir: &Path, errors: &mut Vec<String>) -> Option<Package> {
     let table = manifest(dir)?;
     let package = table.get("package").or_else(|| table.get("project"));
     let get = |key| package.and_then(|package| package.get(key));
@@ -63,7 +92,38 @@ fn read(dir: &Path) -> Option<Package> {
         proc_macro: lib("proc-macro").or_else(|| lib("proc_macro")).unwrap_or(false),
         build: dir.join(text("build").unwrap_or("build.rs")),
         names_recorder: names_recorder(&table),
+        wishes: wishes(dir, &table, errors),
     })
+}
+
+/// The tables of the package and of its workspace.
+fn wishes(dir: &Path, table: &Table, errors: &mut Vec<String>) -> Vec<(PathBuf, Wishes)> {
+    let mut found = Vec::new();
+    let mut add = |dir: &Path, table: &Table, key: &str| {
+        let Some(value) = table.get(key).and_then(|table| table.get("metadata")?.get("xhist")) else {
+            return;
+        };
+        let wishes = value.clone().try_into().map_err(|error: toml::de::Error| error.message().to_owned());
+        let wishes = wishes.and_then(|config: Config| {
+            let selection =
+                Selection::new(&config.include, &config.exclude).map_err(|error| error.to_string())?;
+            Ok(Wishes { selection, when: config.when })
+        });
+        match wishes {
+            Ok(wishes) => found.push((dir.to_path_buf(), wishes)),
+            Err(error) => {
+                errors.push(format!("{}: [{key}.metadata.xhist]: {error}", dir.join("Cargo.toml").display()));
+            }
+        }
+    };
+    add(dir, table, "package");
+    for dir in dir.ancestors() {
+        if let Some(table) = manifest(dir).filter(|table| table.contains_key("workspace")) {
+            add(dir, &table, "workspace");
+            break;
+        }
+    }
+    found
 }
 
 /// `edition.workspace = true`.
@@ -98,7 +158,7 @@ mod tests {
     fn package(manifest: &str) -> Package {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("Cargo.toml"), manifest).unwrap();
-        read(dir.path()).unwrap()
+        read(dir.path(), &mut Vec::new()).unwrap()
     }
 
     #[test]

@@ -9,7 +9,6 @@ mod find;
 mod instrument;
 pub mod manifest;
 mod outcome;
-mod select;
 mod strip;
 
 pub use args::Args;

@@ -15,6 +15,7 @@ pub enum Rule {
     Data,
     Expression,
     OutsideTree,
+    Off,
 }
 
 impl fmt::Display for Rule {
@@ -26,6 +27,7 @@ impl fmt::Display for Rule {
             Self::UiTest => "compiler-message test (has a .stderr file)",
             Self::Data => "read as data by include_str! or include_bytes!",
             Self::Expression => "not items, read by include!",
+            Self::Off => "switched off by a directive at its head",
             Self::OutsideTree => "link that leaves the tree",
         })
     }

@@ -38,7 +38,11 @@ pub(crate) fn analyze(code: &Code<'_>, options: &Options) -> Result<Analysis, Re
     // The parser keeps every text of this thread until it is told that no span is used any more.
     let result = parse(code).and_then(|file| walk::walk(&file, code, options));
     proc_macro2::extra::invalidate_current_thread_spans();
-    result
+    match result {
+        // Nobody asked for it to be understood.
+        Err(_) if code.directives.whole_file => Ok(Analysis { is_off: true, ..Analysis::default() }),
+        result => result,
+    }
 }
 
 /// Whether the text from byte `start` on parses.

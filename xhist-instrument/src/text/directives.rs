@@ -9,6 +9,8 @@ pub(crate) struct Directives {
     pub off: Vec<Range<u32>>,
     /// Lines with debug notes, end excluded, in order.
     pub debug: Vec<Range<u32>>,
+    /// Switched off in front of all code, and never on again.
+    pub whole_file: bool,
 }
 
 /// One switch, set on one line.
@@ -25,9 +27,11 @@ enum Switch {
 }
 
 impl Directives {
-    /// What these directives, in the order of their lines, switch.
-    pub fn new(found: &[Directive]) -> Self {
-        Self { off: ranges(found, Switch::Instrument, false), debug: ranges(found, Switch::Debug, true) }
+    /// What these directives, in the order of their lines, switch in a file whose code starts on line `code`.
+    pub fn new(found: &[Directive], code: u32) -> Self {
+        let off = ranges(found, Switch::Instrument, false);
+        let whole_file = matches!(off.as_slice(), [all] if all.start < code && all.end == u32::MAX);
+        Self { off, debug: ranges(found, Switch::Debug, true), whole_file }
     }
 
     /// The statement on this line is to be left alone.
@@ -102,6 +106,14 @@ mod tests {
         );
         assert_eq!(found.off, [2..4, 6..u32::MAX]);
         assert!(found.is_off(3) && !found.is_off(5) && found.is_off(7));
+    }
+
+    #[test]
+    fn a_file_that_starts_off_and_stays_off_is_off_as_a_whole() {
+        assert!(scan("// (c)\n// xhist instrument FALSE\n#![a]\nfn f() {}").whole_file);
+        assert!(scan("// xhist instrument FALSE\n").whole_file);
+        assert!(!scan("#![a]\n// xhist instrument FALSE\nfn f() {}").whole_file);
+        assert!(!scan("// xhist instrument FALSE\nfn f() {}\n// xhist instrument TRUE\n").whole_file);
     }
 
     #[test]

@@ -32,16 +32,21 @@ pub(crate) struct Survey {
 pub(crate) fn survey(text: &str, start: usize, lines: &LineIndex) -> Survey {
     let mut nesting = Nesting::new();
     let mut found = Vec::new();
+    let mut first_code = None;
     let mut print = TokenPrint::new(start);
     for (kind, range) in Lexer::new(text.as_bytes(), start) {
         print.see(&range);
+        if kind != Kind::Comment {
+            first_code.get_or_insert(range.start);
+        }
         nesting.see(kind, &text.as_bytes()[range.clone()]);
         if kind == Kind::Comment && range.len() < 100 {
             let directive = Directive::parse(&text[range.clone()], lines.line(range.start));
             found.extend(directive.filter(|_| is_alone(text.as_bytes(), range)));
         }
     }
-    Survey { nesting: nesting.deepest(), directives: Directives::new(&found), tokens: print }
+    let first_line = first_code.map_or(u32::MAX, |at| lines.line(at));
+    Survey { nesting: nesting.deepest(), directives: Directives::new(&found, first_line), tokens: print }
 }
 
 /// Nothing but blanks stands beside this range on its line.

@@ -73,6 +73,8 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     found.skips.sort_by_key(|skip| (skip.line, skip.column));
     found.debug_lines.clone_from(&code.directives.debug);
     found.tokens = code.tokens;
+    found.is_off = code.directives.whole_file;
+    found.main_at = found.main_at.filter(|_| !found.is_off);
     found.lines = code.lines.count(code.text.len());
     Ok(found)
 }

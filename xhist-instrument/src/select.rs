@@ -1,0 +1,184 @@
+//! What the user wants instrumented: `include` and `exclude`, on the command line and in `[package.metadata.xhist]`
+//! and `[workspace.metadata.xhist]`.
+//!
+//! A pattern with `::` is a glob over Rust paths such as `my_crate::parser::Lexer::next`; any other is one over files.
+//! A pattern that matches a directory, module or type covers all in it. `exclude` wins.
+
+use crate::When;
+use crate::site::{Analysis, Reason, Skip};
+use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use std::path::{Component, Path};
+
+/// A table `metadata.xhist` of a manifest.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Config {
+    /// Only what matches one of these.
+    pub include: Vec<String>,
+    /// Nothing that matches one of these.
+    pub exclude: Vec<String>,
+    /// Before or after the statement.
+    pub when: Option<When>,
+}
+
+/// Patterns, ready to be asked.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    include: Patterns,
+    exclude: Patterns,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Patterns {
+    files: GlobSet,
+    paths: GlobSet,
+}
+
+impl Selection {
+    /// # Errors
+    /// One of the patterns is none.
+    pub fn new(include: &[String], exclude: &[String]) -> Result<Self, globset::Error> {
+        Ok(Self { include: Patterns::new(include)?, exclude: Patterns::new(exclude)? })
+    }
+
+    /// `path` is relative to where the patterns start.
+    pub fn wants_file(&self, path: &Path) -> bool {
+        let hits = |files: &GlobSet| path.ancestors().any(|path| files.is_match(path));
+        (self.include.files.is_empty() || hits(&self.include.files)) && !hits(&self.exclude.files)
+    }
+
+    /// `path` is a Rust path that starts with the crate.
+    pub fn wants_path(&self, path: &str) -> bool {
+        let path = path.replace("::", "/");
+        let hits = |paths: &GlobSet| Path::new(&path).ancestors().any(|path| paths.is_match(path));
+        (self.include.paths.is_empty() || hits(&self.include.paths)) && !hits(&self.exclude.paths)
+    }
+
+    /// Whether Rust paths matter at all.
+    pub fn is_about_paths(&self) -> bool {
+        !(self.include.paths.is_empty() && self.exclude.paths.is_empty())
+    }
+
+    /// Takes what is not wanted out of the analysis of a file, whose module has this Rust path.
+    pub fn apply(&self, module: &str, analysis: &mut Analysis) {
+        if !self.is_about_paths() {
+            return;
+        }
+        let mut last: (Option<std::sync::Arc<str>>, bool) = (None, true);
+        let skips = &mut analysis.skips;
+        analysis.sites.retain(|site| {
+            // Statements of one function stand together.
+            if last.0.as_ref() != Some(&site.function) {
+                last =
+                    (Some(site.function.clone()), self.wants_path(&format!("{module}::{}", site.function)));
+            }
+            if !last.1 {
+                let (line, column) = (site.line, site.column);
+                skips.push(Skip { line, column, reason: Reason::Excluded, statements: 1 });
+            }
+            last.1
+        });
+        skips.sort_by_key(|skip| (skip.line, skip.column));
+    }
+}
+
+impl Patterns {
+    fn new(patterns: &[String]) -> Result<Self, globset::Error> {
+        let (mut files, mut paths) = (GlobSetBuilder::new(), GlobSetBuilder::new());
+        for pattern in patterns {
+            if pattern.contains("::") {
+                paths.add(GlobBuilder::new(&pattern.replace("::", "/")).literal_separator(true).build()?);
+            } else {
+                files.add(Glob::new(pattern)?);
+            }
+        }
+        Ok(Self { files: files.build()?, paths: paths.build()? })
+    }
+}
+
+/// The Rust path of the module in a file, as its place in the package lets one guess: `#[path]` is not seen.
+pub fn module_path(package: &str, file: &Path) -> String {
+    let mut parts: Vec<&str> = file
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(part) => part.to_str(),
+            _ => None,
+        })
+        .collect();
+    let root = match parts.as_slice() {
+        ["src", "bin", ..] => Some(2),
+        ["tests" | "examples" | "benches", ..] => Some(1),
+        _ => None,
+    };
+    let stem = parts.pop().map(|name| name.strip_suffix(".rs").unwrap_or(name));
+    if !matches!(stem, Some("mod")) {
+        parts.extend(stem);
+    }
+    let mut path = match root {
+        // Each file, or directory with a `main.rs`, is a crate of its own.
+        Some(root) => parts.get(root..).unwrap_or_default().to_vec(),
+        None => {
+            let inside = parts.strip_prefix(&["src"]).unwrap_or(&parts);
+            std::iter::once(package).chain(inside.iter().copied()).collect()
+        }
+    };
+    if path.len() > 1 && matches!(path.last(), Some(&("main" | "lib"))) {
+        path.pop();
+    }
+    path.join("::").replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn selection(include: &[&str], exclude: &[&str]) -> Selection {
+        let owned =
+            |patterns: &[&str]| patterns.iter().map(|&pattern| pattern.to_owned()).collect::<Vec<_>>();
+        Selection::new(&owned(include), &owned(exclude)).unwrap()
+    }
+
+    #[test]
+    fn exclude_wins_and_covers_directories() {
+        let wants = |include: &[&str], exclude: &[&str], path| {
+            selection(include, exclude).wants_file(Path::new(path))
+        };
+        assert!(wants(&[], &[], "src/a.rs"));
+        assert!(!wants(&[], &["src/gen"], "src/gen/a.rs"));
+        assert!(!wants(&["**/*.rs"], &["*/a.rs"], "src/a.rs"));
+        assert!(!wants(&["tests/*"], &[], "src/a.rs"));
+        assert!(wants(&["a::b"], &["c::d"], "src/a.rs"));
+    }
+
+    #[test]
+    fn paths_cover_what_is_in_them() {
+        let wants = |include: &[&str], exclude: &[&str], path| selection(include, exclude).wants_path(path);
+        assert!(!wants(&[], &["a::b"], "a::b::T::f"));
+        assert!(wants(&[], &["a::b"], "a::bc::f"));
+        assert!(!wants(&[], &["**::drop"], "a::T::drop"));
+        assert!(wants(&[], &["*::drop"], "a::T::drop"));
+        assert!(!wants(&["a::**"], &[], "b::f"));
+        assert!(!wants(&["a::**"], &["a::hot"], "a::hot"));
+        assert!(wants(&["src/*.rs"], &[], "a::f"));
+    }
+
+    #[test]
+    fn modules_are_named_by_their_files() {
+        for (file, path) in [
+            ("src/lib.rs", "my_crate"),
+            ("src/main.rs", "my_crate"),
+            ("src/a.rs", "my_crate::a"),
+            ("src/a/mod.rs", "my_crate::a"),
+            ("src/a/b.rs", "my_crate::a::b"),
+            ("src/bin/tool.rs", "tool"),
+            ("src/bin/tool/main.rs", "tool"),
+            ("tests/it/main.rs", "it"),
+            ("tests/it/part.rs", "it::part"),
+            ("examples/one.rs", "one"),
+            ("lib.rs", "my_crate"),
+        ] {
+            assert_eq!(module_path("my-crate", Path::new(file)), path, "{file}");
+        }
+    }
+}
