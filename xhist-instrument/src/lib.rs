@@ -75,6 +75,24 @@ pub fn instrument(
     Ok(result)
 }
 
+/// A source text with one statement a line, for `--reflow`: what it records are the lines of the new text.
+///
+/// # Errors
+/// As [`analyze`]; the text has directives in its comments, which would be lost; or the new text has other statements.
+pub fn reflow(text: &[u8]) -> Result<Vec<u8>, Refusal> {
+    let options = Options::default();
+    let before = analyze(text, &options)?;
+    if before.is_off {
+        return Ok(text.to_vec());
+    }
+    let new = with_code(text, stack::MAX_NESTING, &Macros::default(), syntax::reflow)?;
+    let after = analyze(&new, &options)?;
+    if before.sites.len() != after.sites.len() {
+        return Err(Refusal::of_file("could not be reflowed without changing its statements; left alone"));
+    }
+    Ok(new)
+}
+
 /// Whether a text is Rust, instrumented or not. [`instrument`] does not ask: a call stands where a statement may
 /// stand, so the tests and the fuzzer do, for every source they can find.
 ///

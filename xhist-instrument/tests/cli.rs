@@ -386,3 +386,34 @@ fn a_file_that_is_off_is_left_alone_even_when_nobody_can_parse_it() {
     assert!(run.err.contains("files left alone: 1 switched off by a directive at its head"), "{}", run.err);
     assert_eq!(project.read("src/off.rs"), off);
 }
+
+#[test]
+fn reflow_puts_one_statement_on_a_line_of_a_copy() {
+    let minified = "#!/run\nfn main(){let a=1;let b=2;if a==b{f();}else{g(a,b);}}fn f(){}fn g(_:u8,_:u8){}";
+    let project = Project::new(&[("gen/main.rs", minified), ("gen/data.txt", "x")]);
+    let refused = project.run(&["--reflow", "gen"]);
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    let run = project.run(&["--reflow", "-o", "out", "gen"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(project.read("gen/main.rs"), minified);
+    assert_eq!(project.read("out/data.txt"), "x");
+    let written = project.read("out/main.rs");
+    for line in [
+        "    ::xhist_rt::s(1,4);let b = 2;",
+        "        ::xhist_rt::s(1,6);f();",
+        "        ::xhist_rt::s(1,8);g(a, b);",
+    ] {
+        assert!(written.lines().any(|found| found == line), "{line}\n{written}");
+    }
+    // The lines are those of the written file, and so is the path.
+    assert!(
+        project.read("out/xhist.map").contains(r#""path":"out/main.rs""#),
+        "{}",
+        project.read("out/xhist.map")
+    );
+
+    fs::write(project.path("gen/main.rs"), "fn f() {}\n// xhist instrument FALSE\nfn g() {}").unwrap();
+    let directives = project.run(&["--reflow", "-o", "out", "gen"]);
+    assert_eq!(directives.code, Some(1));
+    assert!(directives.err.contains("gen/main.rs:1:1: has directives in comments"), "{}", directives.err);
+}

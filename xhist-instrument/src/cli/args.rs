@@ -35,6 +35,11 @@ pub struct Args {
     #[arg(short, long, value_name = "DIR")]
     pub out_dir: Option<PathBuf>,
 
+    /// With --out-dir: first put one statement on a line, for generated or minified sources. Lines are those of the
+    /// written files; comments are lost.
+    #[arg(long, requires = "out_dir")]
+    pub reflow: bool,
+
     /// Record before or after the statement [default: before, or what the manifest wants]. Jumps and tail
     /// expressions are always recorded before.
     #[arg(long, value_enum)]

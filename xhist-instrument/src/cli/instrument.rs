@@ -36,8 +36,16 @@ fn options(args: &Args, source: &Source, main_hash: MainHash) -> Options {
     Options { edition2015, when, main_hash }
 }
 
-fn read(source: &Source) -> Result<Vec<u8>, Failure> {
-    std::fs::read(&source.real).map_err(|error| Failure::Io("read", error))
+/// The text to work on.
+fn read(args: &Args, source: &Source) -> Result<Vec<u8>, Failure> {
+    let text = std::fs::read(&source.real).map_err(|error| Failure::Io("read", error))?;
+    Ok(if args.reflow { crate::reflow(&text)? } else { text })
+}
+
+/// The file whose lines are recorded.
+fn recorded_file(args: &Args, source: &Source) -> PathBuf {
+    let written = args.out_dir.as_ref().filter(|_| args.reflow);
+    written.map_or_else(|| source.real.clone(), |dir| absolute(dir).join(&source.below))
 }
 
 /// To notice that a file changed between the two passes.
@@ -75,7 +83,7 @@ fn analyze_all(args: &Args, found: &Found) -> Vec<Outcome> {
 fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> (Outcome, Macros) {
     let mut own = Macros::default();
     let result = guarded(|| {
-        let text = read(source)?;
+        let text = read(args, source)?;
         let mut analysis = crate::analyze_among(&text, &options(args, source, MainHash::None), macros)?;
         if analysis.is_off {
             return Ok(Outcome::LeftAlone(Rule::Off));
@@ -127,7 +135,7 @@ fn write_all(args: &Args, found: &Found, outcomes: &mut [Outcome]) -> Result<(),
     let mut map = MapFile::load(&map_path, &root).map_err(|error| failed(&error))?;
     let mut ids = Vec::new();
     for (source, outcome) in found.sources.iter().zip(outcomes.iter_mut()) {
-        ids.push(enter(&mut map, source, outcome));
+        ids.push(enter(&mut map, &recorded_file(args, source), outcome));
     }
     let any = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Analyzed { .. }));
     if any && !args.check {
@@ -151,9 +159,9 @@ fn write_all(args: &Args, found: &Found, outcomes: &mut [Outcome]) -> Result<(),
 }
 
 /// The ids of a source; none when it is not instrumented.
-fn enter(map: &mut MapFile, source: &Source, outcome: &mut Outcome) -> Vec<u16> {
+fn enter(map: &mut MapFile, file: &Path, outcome: &mut Outcome) -> Vec<u16> {
     let Outcome::Analyzed { analysis, .. } = outcome else { return Vec::new() };
-    let path = map.relative(&source.real);
+    let path = map.relative(file);
     match map.ids(&path, analysis.lines) {
         Ok(ids) => {
             map.set_sites(&path, &analysis.sites);
@@ -177,7 +185,7 @@ fn write_one(
     let Outcome::Analyzed { analysis, fingerprint: expected } = outcome else {
         return target.map_or(Ok(()), |target| copy(&source.real, &target));
     };
-    let text = read(source)?;
+    let text = read(args, source)?;
     if fingerprint(&text) != *expected {
         return Err(Failure::Changed);
     }

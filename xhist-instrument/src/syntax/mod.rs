@@ -4,11 +4,14 @@ mod attributes;
 mod by_example;
 mod diverge;
 mod edges;
+mod reflow;
 mod tokens;
 mod walk;
 mod wrap;
 
 use crate::macros::Macros;
+pub(crate) use reflow::reflow;
+
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::site::Analysis;
