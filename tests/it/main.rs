@@ -7,6 +7,7 @@ mod builds;
 mod crates;
 mod in_place;
 mod layering;
+mod macros;
 mod post_mortem;
 mod program;
 mod samples;
@@ -36,6 +37,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("builds", builds::CASES),
     ("crates", crates::CASES),
     ("program", program::CASES),
+    ("macros", macros::CASES),
     ("untouched", untouched::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),

@@ -1,0 +1,35 @@
+//! Are statements in the arguments of well-known macros of real crates recorded, and do they do what they did?
+
+use xhist_tests::{Case, Listing, Need, Tree, line_of, online_cargo, report, repository};
+
+pub const CASES: &[Case] =
+    &[Case::needing("arguments_of_macros_are_recorded_where_they_are_code", &[Need::Registry], arguments)];
+
+/// What marks each statement that is to be found.
+const MARKS: [&str; 10] = [
+    "cfg_if",
+    "thread_local",
+    "lazy_static",
+    "lazy_static expression",
+    "tokio::select",
+    "else of tokio::select",
+    "futures::select",
+    "tokio::join",
+    "async_stream",
+    "scopeguard",
+];
+
+fn arguments() {
+    let tree = Tree::copy_of(&repository().join("tests/fixtures/macros"));
+    let plain = online_cargo(tree.path()).args("run --quiet").succeed();
+    let file = tree.join("history.xhist");
+    let ours = online_cargo(tree.path()).args("xhist run --quiet").env("XHIST_FILE", &file).succeed();
+    ours.check(plain.stdout == ours.stdout, &plain.stdout);
+    let listing = report(tree.path()).arg(&file).succeed();
+    let places = Listing::parse(&listing.stdout).places();
+    let marks = MARKS.map(|mark| ("src/main.rs", mark));
+    for (file, mark) in marks.into_iter().chain([("src/helpers/user.rs", "own macro")]) {
+        let place = format!("{file}:{}", line_of(&tree.join(file), &format!(" // {mark}")));
+        listing.check(places.contains(&place), &format!("{mark}: {place}"));
+    }
+}
