@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use xhist_tests::{Case, Listing, Need, Run, Tree, online_cargo, report, unpack};
+use xhist_tests::{Case, Crate, Listing, Need, Run, Tree, online_cargo, report};
 
 pub const CASES: &[Case] = &[
     Case::needing("hexyl_killed_by_a_segmentation_fault", &[Need::Registry], || killed_by(Signal::SEGV)),
@@ -17,7 +17,7 @@ pub const CASES: &[Case] = &[
 fn hexyl() -> &'static Tree {
     static HEXYL: OnceLock<Tree> = OnceLock::new();
     HEXYL.get_or_init(|| {
-        let tree = unpack("hexyl", "0.17.0");
+        let (tree, _) = Crate::named("hexyl@0.17.0").unpack();
         online_cargo(tree.path()).args("xhist build --quiet --locked --bins").succeed();
         tree
     })

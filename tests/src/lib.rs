@@ -1,6 +1,7 @@
 //! The harness of the end-to-end tests: finds the product, copies what it is tried on, runs it with a time
 //! limit and reads what it prints. It uses the product as a user does, through its commands only.
 
+mod corpus;
 mod listing;
 mod need;
 mod project;
@@ -8,9 +9,10 @@ mod run;
 mod tools;
 mod tree;
 
+pub use corpus::{Comparison, Crate, Reach};
 pub use listing::{Entry, Listing, line_of};
 pub use need::Need;
-pub use project::{Counts, history_of, newest_version, test_counts, unpack};
+pub use project::{Counts, history_of, test_counts};
 pub use run::{Done, Run, Started, set_deadline};
 pub use tools::{cargo, instrument, online_cargo, report, repository, rings_in};
 pub use tree::{Fingerprint, Tree, clean_up};

@@ -13,8 +13,6 @@ pub enum Need {
     Gdb,
     /// crates.io, or what was fetched from it before.
     Registry,
-    /// The list of real crates beside the checkout, and the wish to try all of them.
-    WholeCorpus,
     /// A system that leaves core files in the working directory.
     CoreFiles,
 }
@@ -25,7 +23,6 @@ impl Need {
         match self {
             Need::Gdb => gdb(),
             Need::Registry => registry(),
-            Need::WholeCorpus => whole_corpus(),
             Need::CoreFiles => core_files(),
         }
     }
@@ -60,13 +57,6 @@ fn registry() -> Option<String> {
     });
     (!found)
         .then(|| "crates.io cannot be reached: connect, or configure a mirror in ~/.cargo/config.toml".into())
-}
-
-fn whole_corpus() -> Option<String> {
-    if std::env::var("XHIST_CORPUS").as_deref() != Ok("all") {
-        return Some("takes many minutes: set XHIST_CORPUS=all".into());
-    }
-    Need::corpus().is_none().then(|| "no ../shared/corpus/crates.tsv beside the checkout".into())
 }
 
 fn core_files() -> Option<String> {

@@ -1,8 +1,8 @@
-//! What is done with a project that the product is tried on: real crates unpacked, tests counted, histories read.
+//! What a project that the product is tried on gave: tests counted, histories read.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::{Done, Listing, Need, Tree, online_cargo, report};
+use crate::{Done, Listing, report};
 
 /// The ring file that `cargo xhist` names last, read completely.
 #[track_caller]
@@ -43,39 +43,4 @@ pub fn test_counts(done: &Done) -> Counts {
         }
     }
     counts
-}
-
-/// The version of the crate in the list of real crates, where that is there and has it.
-pub fn newest_version(name: &str, otherwise: &str) -> String {
-    let list = Need::corpus().and_then(|corpus| std::fs::read_to_string(corpus.join("crates.tsv")).ok());
-    let list = list.unwrap_or_default();
-    let row = list.lines().map(|line| line.split('\t').collect::<Vec<_>>()).find(|row| row[0] == name);
-    row.and_then(|row| row.get(1).map(|version| (*version).to_owned()))
-        .unwrap_or_else(|| otherwise.to_owned())
-}
-
-/// A crate from the registry as a project of its own, with the lock file of the list where it has one.
-pub fn unpack(name: &str, version: &str) -> Tree {
-    let dummy = Tree::empty("fetch");
-    dummy.write(
-        "Cargo.toml",
-        &format!("[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n\n[workspace]\n\n[dependencies]\n{name} = \"={version}\"\n"),
-    );
-    dummy.write("src/lib.rs", "");
-    online_cargo(dummy.path()).args("fetch --quiet").succeed();
-    let metadata = online_cargo(dummy.path()).args("metadata --format-version 1 --offline").succeed();
-    let metadata: cargo_metadata::Metadata = serde_json::from_str(&metadata.stdout).expect("metadata");
-    let package =
-        metadata.packages.iter().find(|package| package.name.as_str() == name).expect("the package");
-    let source: PathBuf = package.manifest_path.parent().expect("a directory").into();
-    let tree = Tree::copy_of(&source);
-    let manifest = tree.read("Cargo.toml");
-    tree.write("Cargo.toml", &format!("{manifest}\n[workspace]\n"));
-    let lock =
-        Need::corpus().map(|corpus| corpus.join(format!("locks/{name}.lock"))).filter(|lock| lock.is_file());
-    if let Some(lock) = lock {
-        tree.write("Cargo.lock", &std::fs::read_to_string(lock).expect("a lock file"));
-    }
-    online_cargo(tree.path()).args("fetch --quiet").succeed();
-    tree
 }

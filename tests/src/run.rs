@@ -237,9 +237,14 @@ impl Done {
     /// Fails with everything it printed unless `fact`.
     #[track_caller]
     pub fn check(&self, fact: bool, expected: &str) {
+        assert!(fact, "{expected}\n{}", self.told());
+    }
+
+    /// How it ended and the last it printed.
+    pub fn told(&self) -> String {
         let (stdout, stderr) = (tail(&self.stdout), tail(&self.stderr));
         let (what, code) = (&self.what, self.code());
-        assert!(fact, "{expected}\n{what}: exit code {code}\n--- stdout\n{stdout}\n--- stderr\n{stderr}");
+        format!("{what}: exit code {code}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n")
     }
 }
 

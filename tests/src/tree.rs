@@ -1,6 +1,6 @@
 //! Directories that last as long as the test run, and what is in them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -25,7 +25,7 @@ impl Tree {
             home.path().canonicalize().expect("a directory")
         });
         let path = home.join(format!("{}-{name}", TREES.fetch_add(1, Ordering::Relaxed)));
-        fs::create_dir(&path).expect("a directory");
+        fs::create_dir_all(&path).expect("a directory");
         Tree(path)
     }
 
@@ -101,16 +101,21 @@ impl Fingerprint {
         self.0.contains_key(Path::new(path))
     }
 
+    /// Every file that came, went or changed.
+    pub fn changed<'a>(&'a self, now: &'a Fingerprint) -> BTreeSet<&'a Path> {
+        let paths = self.0.keys().chain(now.0.keys());
+        paths.filter(|path| self.0.get(*path) != now.0.get(*path)).map(PathBuf::as_path).collect()
+    }
+
     /// Fails, with the names, when a file came, went or changed.
     #[track_caller]
     pub fn assert_same(&self, now: &Fingerprint) {
-        let changed: Vec<_> =
-            self.0.keys().chain(now.0.keys()).filter(|path| self.0.get(*path) != now.0.get(*path)).collect();
+        let changed = self.changed(now);
         assert!(changed.is_empty(), "changed: {changed:?}");
     }
 }
 
-/// Removes every directory, unless `XHIST_TESTS_KEEP` is set: then it says where they are.
+/// Removes every directory made so far, unless `XHIST_TESTS_KEEP` is set: then it says where they are.
 pub fn clean_up() {
     let Some(home) = HOME.get() else { return };
     if std::env::var_os("XHIST_TESTS_KEEP").is_some() {
