@@ -96,10 +96,6 @@ impl Sources {
         Sources { tree, texts, roots, edition, formatted }
     }
 
-    fn bytes(&self) -> usize {
-        self.texts.iter().map(String::len).sum()
-    }
-
     fn speed(&self) {
         let all = all_threads();
         let parse_all = || in_parallel(|| seconds(|| self.texts.iter().for_each(|text| parse(text))));
@@ -117,29 +113,24 @@ impl Sources {
                 *best = best.min(time);
             }
         }
-        let [bare, _, one, many, formatting] = best;
         let lines: usize = self.texts.iter().map(|text| text.lines().count()).sum();
-        let (files, bytes) = (self.texts.len(), self.bytes());
-        println!("{files} files, {lines} lines, {bytes} bytes; best of {ROUNDS} rounds");
+        let bytes: usize = self.texts.iter().map(String::len).sum();
+        println!("{} files, {lines} lines, {bytes} bytes; best of {ROUNDS} rounds", self.texts.len());
         println!("{:<38} {:>8} {:>8} {:>20}", "", "ms", "MB/s", "times bare parsing");
         let rows = [
-            ("bare syn::parse_file, in memory".to_owned(), bytes),
-            ("rewriting, in memory".to_owned(), bytes),
-            ("xhist-instrument --check, one thread".to_owned(), bytes),
-            (format!("xhist-instrument --check, {all} threads"), bytes),
-            ("rustfmt --check".to_owned(), self.formatted),
+            ("bare syn::parse_file, in memory", bytes),
+            ("rewriting, in memory, one thread", bytes),
+            ("xhist-instrument --check, one thread", bytes),
+            ("xhist-instrument --check, all threads", bytes),
+            ("rustfmt --check", self.formatted),
         ];
-        for ((what, bytes), time) in rows.into_iter().zip(best) {
-            let rate = bytes as f64 / 1e6 / time;
-            println!("{what:<38} {:>8.1} {rate:>8.1} {:>20.2}", time * 1e3, time / bare);
-        }
         // By what each reads.
-        let formatting = formatting * bytes as f64 / self.formatted as f64;
-        println!(
-            "xhist-instrument --check on one thread is {:.2} times as fast as rustfmt --check",
-            formatting / one
-        );
-        println!("on {all} threads it is {:.2} times as fast as on one", one / many);
+        let rates: Vec<f64> = rows.iter().zip(best).map(|((_, bytes), time)| *bytes as f64 / time).collect();
+        for (((what, _), time), rate) in rows.iter().zip(best).zip(&rates) {
+            println!("{what:<38} {:>8.1} {:>8.1} {:>20.2}", time * 1e3, rate / 1e6, rates[0] / rate);
+        }
+        println!("one thread is {:.2} times as fast as rustfmt --check", rates[2] / rates[4]);
+        println!("{all} threads are {:.2} times as fast as one", rates[3] / rates[2]);
     }
 
     /// Memory must follow the largest file, not the number of files.
