@@ -80,7 +80,15 @@ impl Crate {
             let lock = corpus.join(format!("locks/{name}.lock"));
             tree.write("Cargo.lock", &std::fs::read_to_string(lock).expect("a lock file"));
         }
-        online_cargo(tree.path()).args("fetch --quiet").succeed();
+        let fetch = || online_cargo(tree.path()).args("fetch --quiet").done();
+        let fetched = fetch();
+        if fetched.code() != 0 && self.baseline.is_none() {
+            // The lock file in a package may name what was withdrawn since; cargo itself never reads it.
+            let _ = std::fs::remove_file(tree.join("Cargo.lock"));
+            fetch().expect(0);
+        } else {
+            fetched.expect(0);
+        }
         (tree, package.version.to_string())
     }
 
