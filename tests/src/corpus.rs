@@ -105,6 +105,9 @@ impl Crate {
         let (plain, plain_seconds, plain_done) = test("test");
         let (ours, our_seconds, our_done) = test("xhist test");
         let mut difference = String::new();
+        if plain == Counts::default() {
+            difference += "it has no tests to compare\n";
+        }
         if let Some(baseline) = self.baseline.filter(|baseline| *baseline != plain) {
             difference += &format!("without xhist {plain:?}, in the list {baseline:?}\n");
         }
