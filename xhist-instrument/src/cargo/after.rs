@@ -28,6 +28,8 @@ pub(super) struct Run {
     pub(super) chosen_file: Option<PathBuf>,
     /// The program printed the statements under a panic itself.
     pub(super) prints_panics: bool,
+    /// Only processes that failed left a file.
+    pub(super) only_failed: bool,
 }
 
 /// How a process ended, as its rings tell.
@@ -65,7 +67,7 @@ pub(super) fn tell(run: &Run, success: bool) {
     let panicked = |process: &Process| process.end == End::Panicked;
     if success || processes.iter().any(|process| died(process) || panicked(process)) {
         processes.retain(|process| died(process) || panicked(process));
-    } else {
+    } else if !run.only_failed {
         let keep = processes.len().saturating_sub(1);
         processes.drain(..keep);
     }
@@ -76,8 +78,12 @@ pub(super) fn tell(run: &Run, success: bool) {
         return;
     }
     let map = MapFile::load(&run.map, &run.root).ok();
-    for process in processes.iter().rev().take(PROCESSES).rev() {
+    let more = processes.len().saturating_sub(PROCESSES);
+    for process in &processes[more..] {
         process.tell(map.as_ref(), run.prints_panics);
+    }
+    if more > 0 {
+        eprintln!("\nxhist: the history of {more} more: {}", shown_path(&run.directory).display());
     }
 }
 
@@ -86,15 +92,28 @@ fn files(run: &Run) -> Vec<PathBuf> {
     if let Some(path) = &run.chosen_file {
         return vec![path.clone()];
     }
-    let Ok(entries) = std::fs::read_dir(&run.directory) else { return Vec::new() };
-    let mut files: Vec<_> = entries
-        .flatten()
-        // Build scripts may link instrumented members; they are no program of the user's.
-        .filter(|entry| !entry.file_name().to_string_lossy().starts_with("build-script-"))
-        .map(|entry| (entry.metadata().and_then(|meta| meta.modified()).ok(), entry.path()))
-        .collect();
+    let mut files = Vec::new();
+    // Nextest's tests have directories of their own.
+    let mut directories = vec![run.directory.clone()];
+    while let Some(directory) = directories.pop() {
+        for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+            let Ok(meta) = entry.metadata() else { continue };
+            if meta.is_dir() {
+                directories.push(entry.path());
+            } else if !runs_in_compiler(&entry.file_name().to_string_lossy()) {
+                files.push((meta.modified().ok(), entry.path()));
+            }
+        }
+    }
     files.sort();
     files.into_iter().map(|(_, path)| path).collect()
+}
+
+/// Build scripts may link instrumented members, and the compiler may load macros that do; they are no program of
+/// the user's. By the name of a ring file: the program's and the process id.
+fn runs_in_compiler(name: &str) -> bool {
+    let program = name.rsplit_once('-').map_or(name, |(program, _)| program);
+    matches!(program, "rustc" | "rustdoc") || program.starts_with("build-script-")
 }
 
 fn read(path: &Path) -> Option<Process> {
@@ -127,7 +146,7 @@ fn read(path: &Path) -> Option<Process> {
     Some(Process { path: path.to_path_buf(), pid, end, threads })
 }
 
-fn is_running(pid: u32) -> bool {
+pub(super) fn is_running(pid: u32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 

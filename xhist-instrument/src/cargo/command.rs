@@ -5,12 +5,17 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::error::Error;
+use crate::When;
 
 /// What is told for `--help`.
 pub(super) const HELP: &str = "\
 Runs a cargo command on instrumented sources; the sources themselves are not touched.
 
-Usage: cargo xhist <run|test|build|check|bench> [any options of that cargo command]
+Usage: cargo xhist <run|test|build|check|bench|nextest run> [any options of that cargo command]
+
+Options of its own, anywhere before `--`:
+  --deps NAME,...         record these dependencies too (`all`: every one that a program is made of)
+  --when <before|after>   record each statement before it runs (default), or after it as the Xhist paper does
 
 After a crash, a panic or a failing test the last statements that ran are printed; the
 whole history is what `xhist-report` prints. Everything lies under target/xhist.
@@ -19,7 +24,7 @@ Environment of the traced program:
   XHIST_FILE=PATH    keep the rings in this file (%p: process id, %e: program name)
   XHIST_SIZE=BYTES   size of each thread's ring (suffixes k, m, g)
   XHIST_TIME=...     time stamps: on, off, auto (once there is a second thread; default of run),
-                     coarse (then one in 16 statements; default of test and bench)
+                     coarse (then one in 16 statements; default of test, bench and nextest)
   XHIST_PANIC=LINES  statements printed under a panic message
   XHIST=off          record nothing
 ";
@@ -32,6 +37,8 @@ pub(super) enum Verb {
     Build,
     Check,
     Bench,
+    /// `cargo nextest run`.
+    Nextest,
 }
 
 impl Verb {
@@ -42,24 +49,26 @@ impl Verb {
             "build" | "b" => Verb::Build,
             "check" | "c" => Verb::Check,
             "bench" => Verb::Bench,
+            "nextest" => Verb::Nextest,
             _ => return None,
         })
     }
 
-    /// Cargo's name of it.
-    pub(super) fn name(self) -> &'static str {
+    /// What cargo calls it.
+    pub(super) fn words(self) -> &'static [&'static str] {
         match self {
-            Verb::Run => "run",
-            Verb::Test => "test",
-            Verb::Build => "build",
-            Verb::Check => "check",
-            Verb::Bench => "bench",
+            Verb::Run => &["run"],
+            Verb::Test => &["test"],
+            Verb::Build => &["build"],
+            Verb::Check => &["check"],
+            Verb::Bench => &["bench"],
+            Verb::Nextest => &["nextest", "run"],
         }
     }
 
     /// Whether it runs what it built.
     pub(super) fn runs(self) -> bool {
-        matches!(self, Verb::Run | Verb::Test | Verb::Bench)
+        matches!(self, Verb::Run | Verb::Test | Verb::Bench | Verb::Nextest)
     }
 }
 
@@ -67,11 +76,14 @@ impl Verb {
 #[derive(Clone, Debug)]
 pub(super) struct Command {
     pub(super) verb: Verb,
-    /// Options of cargo, without `--target-dir`.
+    /// Options of cargo, without `--target-dir` and without ours.
     pub(super) cargo_args: Vec<OsString>,
     /// `--` and what follows.
     pub(super) program_args: Vec<OsString>,
     pub(super) target_dir: Option<PathBuf>,
+    /// Names of dependencies to record too, as they were typed.
+    pub(super) deps: Vec<String>,
+    pub(super) when: When,
 }
 
 /// A command line: a command, or a wish for help or the version.
@@ -100,30 +112,63 @@ impl Command {
         let Some(verb) = Verb::parse(word) else {
             let word = word.display();
             return Err(Error::Usage(format!(
-                "`{word}` is not a command of cargo xhist; it has run, test, build, check and bench\n\nSee `cargo xhist --help`."
+                "`{word}` is not a command of cargo xhist; it has run, test, build, check, bench and nextest run\n\nSee `cargo xhist --help`."
             )));
         };
-        let rest = &args[1..];
+        let mut rest = &args[1..];
+        for word in &verb.words()[1..] {
+            rest = rest.split_first().filter(|(first, _)| first == word).map(|(_, rest)| rest).ok_or_else(
+                || Error::Usage(format!("of `cargo nextest` only `cargo xhist nextest {word}` is there")),
+            )?;
+        }
         let end = rest.iter().position(|arg| arg == "--").unwrap_or(rest.len());
-        let (mut cargo_args, mut target_dir) = (Vec::new(), None);
+        let program_args = rest[end..].to_vec();
+        let mut command = Command {
+            verb,
+            cargo_args: Vec::new(),
+            program_args,
+            target_dir: None,
+            deps: Vec::new(),
+            when: When::default(),
+        };
         let mut words = rest[..end].iter();
         while let Some(arg) = words.next() {
-            if arg == "--target-dir" {
-                let value =
-                    words.next().ok_or_else(|| Error::Usage("`--target-dir` needs a directory".into()))?;
-                target_dir = Some(value.into());
-            } else if let Some(value) = value_after(arg, "--target-dir=") {
-                target_dir = Some(value.into());
+            if let Some(value) = value_of("--target-dir", arg, &mut words, "a directory")? {
+                command.target_dir = Some(value.into());
+            } else if let Some(value) = value_of("--deps", arg, &mut words, "names of dependencies")? {
+                let value = value.to_string_lossy();
+                let names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
+                command.deps.extend(names.map(String::from));
+            } else if let Some(value) = value_of("--when", arg, &mut words, "`before` or `after`")? {
+                command.when = match value.to_str() {
+                    Some("before") => When::Before,
+                    Some("after") => When::After,
+                    _ => return Err(Error::Usage("`--when` is `before` or `after`".into())),
+                };
             } else {
-                cargo_args.push(arg.clone());
+                command.cargo_args.push(arg.clone());
             }
         }
-        Ok(Parsed::Command(Command { verb, cargo_args, program_args: rest[end..].to_vec(), target_dir }))
+        Ok(Parsed::Command(command))
     }
 
     /// The options that find the project and the registry: for `cargo metadata`.
     pub(super) fn project_args(&self) -> Vec<OsString> {
         self.pick(&SHARED_WITH_VALUE, &SHARED)
+    }
+
+    /// The options that decide which dependencies there are.
+    pub(super) fn feature_args(&self) -> Vec<OsString> {
+        self.pick(&["--features", "-F"], &["--all-features", "--no-default-features"])
+    }
+
+    /// Values of `--config`: what the command line adds to cargo's configuration.
+    pub(super) fn config_args(&self) -> Vec<OsString> {
+        let args = self.pick(&["--config"], &[]);
+        args.iter()
+            .filter(|arg| *arg != "--config")
+            .map(|arg| value_after(arg, "--config=").unwrap_or(arg.clone()))
+            .collect()
     }
 
     /// The options that decide for which machine code is made: for building the recorder.
@@ -151,6 +196,20 @@ impl Command {
         }
         picked
     }
+}
+
+/// The value of `--name value` or `--name=value`, if `arg` is that option.
+fn value_of<'a>(
+    name: &str,
+    arg: &OsStr,
+    words: &mut impl Iterator<Item = &'a OsString>,
+    what: &str,
+) -> Result<Option<OsString>, Error> {
+    if arg == name {
+        let value = words.next().ok_or_else(|| Error::Usage(format!("`{name}` needs {what}")))?;
+        return Ok(Some(value.clone()));
+    }
+    Ok(value_after(arg, &format!("{name}=")))
 }
 
 /// `--name=value`, or `-Zvalue`.
@@ -197,7 +256,21 @@ mod tests {
     }
 
     #[test]
+    fn own_options_are_taken_out() {
+        let command = parse("xhist nextest run --deps a,b --release --when=after --deps=c -- --deps d");
+        assert_eq!(command.verb.words(), ["nextest", "run"]);
+        assert_eq!(command.deps, ["a", "b", "c"]);
+        assert_eq!(command.when, When::After);
+        assert_eq!(words(&command.cargo_args), "--release");
+        assert_eq!(words(&command.program_args), "-- --deps d");
+    }
+
+    #[test]
     fn other_commands_are_refused() {
+        for line in ["nextest list", "nextest", "run --when never", "run --deps"] {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert!(matches!(Command::parse(&args), Err(Error::Usage(_))), "{line}");
+        }
         assert!(matches!(Command::parse(&["xhist".into(), "doc".into()]), Err(Error::Usage(_))));
         assert!(matches!(Command::parse(&["xhist".into()]), Ok(Parsed::Help)));
     }

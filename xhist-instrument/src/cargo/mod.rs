@@ -1,9 +1,9 @@
 //! `cargo xhist`: the same cargo command on instrumented sources, with the user's tree untouched.
 //!
 //! ```text
-//! command ─► workspace ─► reach ─► shadow ─► recorder ─► plan ─► cargo ─► wrapper ─► rustc
-//!  (what)    (packages)   (files)  (rewrite)  (xhist-rt)          │
-//!                                                                 └► after: the last statements
+//! command ─► workspace ─► recorder ─► deps ─► reach ─► shadow ─► plan ─► cargo ─► wrapper ─► rustc
+//!  (what)    (packages)  (xhist-rt)  (more)  (files)  (rewrite)           │
+//!                                                                         └► after: the last statements
 //! ```
 //!
 //! Everything of ours lies under `target/xhist`. The wrapper (this program under another name)
@@ -11,24 +11,30 @@
 
 mod after;
 mod command;
+mod config;
+mod deps;
 mod error;
 mod plan;
 mod reach;
 mod recorder;
 mod run;
+mod runner;
 mod shadow;
 mod workspace;
 mod wrapper;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{ExitCode, ExitStatus};
 
 /// Runs as `cargo xhist` or, by the name it was called with, as the compiler wrapper.
 pub fn main(args: &[OsString]) -> ExitCode {
     let called = args.first().map(Path::new).and_then(Path::file_stem);
-    if called.is_some_and(|name| name == plan::WRAPPER_NAME) {
-        return wrapper::main(args);
+    match called.and_then(std::ffi::OsStr::to_str) {
+        Some(plan::WRAPPER_NAME) => return wrapper::main(args),
+        Some(plan::OUTER_NAME) => return wrapper::outer(args),
+        Some(runner::NAME) => return runner::main(args),
+        _ => {}
     }
     match run::run(args.get(1..).unwrap_or(&[])) {
         Ok(code) => code,
@@ -37,4 +43,11 @@ pub fn main(args: &[OsString]) -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
+}
+
+/// The exit code of what was run; a signal as a shell tells it.
+fn exit_code(status: ExitStatus) -> ExitCode {
+    use std::os::unix::process::ExitStatusExt;
+    let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(101);
+    ExitCode::from(u8::try_from(code).unwrap_or(101))
 }

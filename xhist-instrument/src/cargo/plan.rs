@@ -2,15 +2,18 @@
 //!
 //! Not the environment: that would reach the traced program, and cargo does not see it change.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
 
-/// The name under which this program is the wrapper.
+/// The name under which this program is the wrapper for members.
 pub(super) const WRAPPER_NAME: &str = "xhist-rustc";
+/// And the one for every crate, which hands them all to the other.
+pub(super) const OUTER_NAME: &str = "xhist-rustc-all";
 const FILE_NAME: &str = "plan.json";
 
 /// See the module.
@@ -20,12 +23,27 @@ pub(super) struct Plan {
     pub(super) shadow: PathBuf,
     /// Root files that have a shadow.
     pub(super) roots: BTreeSet<PathBuf>,
-    /// The recorder.
-    pub(super) recorder: PathBuf,
-    /// The directory of what the recorder depends on.
-    pub(super) recorder_deps: PathBuf,
+    /// The recorder for each target that the build names; for the host under "" when it names none.
+    pub(super) recorders: BTreeMap<String, Recorder>,
+    /// The user's own wrapper of every compiler call, when ours takes its place.
+    pub(super) user_wrapper: Option<OsString>,
     /// Hash of the map, for `fn main`.
     pub(super) map_hash: String,
+}
+
+/// A recorder that is built.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Recorder {
+    pub(super) library: PathBuf,
+    /// The libraries it depends on.
+    pub(super) deps: BTreeSet<PathBuf>,
+}
+
+impl Recorder {
+    /// Itself and what it depends on.
+    pub(super) fn libraries(&self) -> impl Iterator<Item = &Path> {
+        self.deps.iter().chain([&self.library]).map(PathBuf::as_path)
+    }
 }
 
 impl Plan {
@@ -35,17 +53,19 @@ impl Plan {
         serde_json::from_slice(&text).ok()
     }
 
-    /// Writes the plan into `directory`, and the wrapper beside it. Returns the wrapper.
-    pub(super) fn install(&self, directory: &Path) -> Result<PathBuf, Error> {
+    /// Writes the plan into `directory`, and the names of this program beside it.
+    pub(super) fn install(&self, directory: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Error::step("writing the plan", error))?;
         write_if_changed(&directory.join(FILE_NAME), &text)?;
-        let wrapper = directory.join(WRAPPER_NAME);
         let program = std::env::current_exe().map_err(|error| Error::step("finding this program", error))?;
-        if std::fs::read_link(&wrapper).ok().as_ref() != Some(&program) {
-            let _ = std::fs::remove_file(&wrapper);
-            std::os::unix::fs::symlink(&program, &wrapper).map_err(Error::file("create", &wrapper))?;
+        for name in [WRAPPER_NAME, OUTER_NAME, super::runner::NAME] {
+            let wrapper = directory.join(name);
+            if std::fs::read_link(&wrapper).ok().as_ref() != Some(&program) {
+                let _ = std::fs::remove_file(&wrapper);
+                std::os::unix::fs::symlink(&program, &wrapper).map_err(Error::file("create", &wrapper))?;
+            }
         }
-        Ok(wrapper)
+        Ok(())
     }
 
     /// The shadow of a file.

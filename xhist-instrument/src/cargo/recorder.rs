@@ -4,32 +4,33 @@
 //! be one recorder; cargo builds it in a package of its own, so the user's manifests and lock
 //! file know nothing of it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::command;
 use super::error::Error;
+use super::plan::Recorder;
 
-/// The library, and the directory of those it depends on.
-#[derive(Debug)]
-pub(super) struct Recorder {
-    pub(super) library: PathBuf,
-    pub(super) deps: PathBuf,
-}
+/// What the recorder is, and what it is made of: these cannot record themselves.
+pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "qs-core", "critical-section", "libc"];
 
-/// Builds, or finds built.
-pub(super) fn build(command: &command::Command, home: &Path) -> Result<Recorder, Error> {
+/// The profile of its own, and the directory that cargo names after it.
+const PROFILE: &str = "recorder";
+
+/// Builds, or finds built: one for each target, see [`super::plan::Plan::recorders`].
+pub(super) fn build(command: &command::Command, home: &Path) -> Result<BTreeMap<String, Recorder>, Error> {
     let directory = home.join("recorder");
-    write_package(&directory, has_std(command)?)?;
+    let target_dir = directory.join("target");
+    write_package(&directory)?;
     let mut cargo = cargo();
     cargo
-        .args(["build", "--release", "--message-format=json-render-diagnostics", "--quiet"])
+        .args(["build", "--profile", PROFILE, "--message-format=json-render-diagnostics", "--quiet"])
         .arg("--manifest-path")
         .arg(directory.join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(directory.join("target"))
         .args(command.build_args());
+    build_in(&mut cargo, &target_dir);
     // The user's wrapper is for the user's crates.
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
     let output =
@@ -37,10 +38,35 @@ pub(super) fn build(command: &command::Command, home: &Path) -> Result<Recorder,
     if !output.status.success() {
         return Err(Error::step("building the recorder (xhist-rt)", String::from_utf8_lossy(&output.stderr)));
     }
-    let library = library_in(&output.stdout)
-        .ok_or_else(|| Error::step("building the recorder (xhist-rt)", "cargo named no library"))?;
-    let deps = library.parent().map(Path::to_path_buf).unwrap_or_default();
-    Ok(Recorder { library, deps })
+    let recorders = recorders_in(&output.stdout, &target_dir);
+    if recorders.is_empty() {
+        return Err(Error::step("building the recorder (xhist-rt)", "cargo named no library"));
+    }
+    Ok(recorders)
+}
+
+/// The targets that these recorders are for.
+pub(super) fn targets(recorders: &BTreeMap<String, Recorder>) -> Result<Vec<String>, Error> {
+    let host = || {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
+        let output =
+            Command::new(rustc).arg("-vV").output().map_err(|error| Error::step("running rustc", error))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+        host.map(String::from).ok_or_else(|| Error::step("asking rustc about the host", text))
+    };
+    recorders.keys().map(|target| if target.is_empty() { host() } else { Ok(target.clone()) }).collect()
+}
+
+/// Lets cargo keep all it makes in this directory, whatever its configuration says.
+pub(super) fn build_in(cargo: &mut Command, directory: &Path) {
+    cargo.arg("--target-dir").arg(directory);
+    cargo.arg("--config").arg(config("build.build-dir", directory));
+}
+
+/// A value of `--config`.
+pub(super) fn config(key: &str, path: &Path) -> String {
+    format!("{key}={}", toml::Value::String(path.display().to_string()))
 }
 
 /// The cargo that called us.
@@ -62,15 +88,16 @@ pub(super) fn cargo() -> Command {
 
 /// A package whose only dependency is the recorder, from beside our own sources when they are
 /// there, else from the registry.
-fn write_package(directory: &Path, has_std: bool) -> Result<(), Error> {
-    let features = if has_std { r#""auto""# } else { r#""trace""# };
+fn write_package(directory: &Path) -> Result<(), Error> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("xhist-rt");
     let place = if sources.join("Cargo.toml").is_file() {
         format!("path = {}", toml::Value::String(sources.display().to_string()))
     } else {
         format!(r#"version = "={}""#, env!("CARGO_PKG_VERSION"))
     };
-    // With `lto` set, libraries carry bitcode beside machine code: good for programs with and without it.
+    // With `lto` set, libraries carry bitcode beside machine code: good for programs with and without it. One that
+    // unwinds can be linked into programs that abort. The user's configuration may say otherwise for `release`,
+    // so all that matters is set here.
     let manifest = format!(
         r#"# Written by cargo xhist; changes are lost.
 [package]
@@ -83,49 +110,45 @@ edition = "2021"
 [lib]
 path = "lib.rs"
 
-[dependencies]
-xhist-rt = {{ {place}, features = [{features}] }}
+[target.'cfg(target_os = "none")'.dependencies]
+xhist-rt = {{ {place}, features = ["trace"] }}
 
-[profile.release]
+[target.'cfg(not(target_os = "none"))'.dependencies]
+xhist-rt = {{ {place}, features = ["auto"] }}
+
+[profile.{PROFILE}]
+inherits = "release"
+opt-level = 3
 lto = true
+panic = "unwind"
 debug = "line-tables-only"
+debug-assertions = false
+overflow-checks = false
+strip = "none"
 "#
     );
     super::plan::write_if_changed(&directory.join("Cargo.toml"), manifest.as_bytes())?;
     super::plan::write_if_changed(&directory.join("lib.rs"), b"#![no_std]\npub extern crate xhist_rt;\n")
 }
 
-/// Whether the target has an operating system that the hosted recorder knows.
-fn has_std(command: &command::Command) -> Result<bool, Error> {
-    let args = command.build_args();
-    let mut words = args.iter();
-    let mut target = None;
-    while let Some(arg) = words.next() {
-        if arg == "--target" {
-            target = words.next().cloned();
-        } else if let Some(value) = arg.to_str().and_then(|arg| arg.strip_prefix("--target=")) {
-            target = Some(value.into());
+/// The libraries that cargo names, by target: cargo keeps what it makes for a target that is named in a directory of
+/// that name.
+fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder> {
+    let mut recorders: BTreeMap<String, Recorder> = BTreeMap::new();
+    for message in cargo_metadata::Message::parse_stream(messages).filter_map(Result::ok) {
+        let cargo_metadata::Message::CompilerArtifact(artifact) = message else { continue };
+        for file in artifact.filenames.iter().filter(|name| name.extension() == Some("rlib")) {
+            let Ok(inside) = file.as_std_path().strip_prefix(target_dir) else { continue };
+            let first = inside.iter().next().unwrap_or_default().to_string_lossy();
+            let target = if first == PROFILE { String::new() } else { first.into_owned() };
+            let recorder = recorders.entry(target).or_default();
+            match artifact.target.name.as_str() {
+                "xhist_rt" => recorder.library = file.into(),
+                "xhist_recorder" => {}
+                _ => _ = recorder.deps.insert(file.into()),
+            }
         }
     }
-    let Some(target) = target.filter(|target| target != "host-tuple") else { return Ok(true) };
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
-    let output = Command::new(rustc)
-        .args(["--print", "cfg", "--target"])
-        .arg(&target)
-        .output()
-        .map_err(|error| Error::step("running rustc", error))?;
-    let cfg = String::from_utf8_lossy(&output.stdout);
-    if !output.status.success() {
-        return Err(Error::step("asking rustc about the target", String::from_utf8_lossy(&output.stderr)));
-    }
-    Ok(!cfg.lines().any(|line| line == r#"target_os="none""#))
-}
-
-fn library_in(messages: &[u8]) -> Option<PathBuf> {
-    cargo_metadata::Message::parse_stream(messages).filter_map(Result::ok).find_map(|message| match message {
-        cargo_metadata::Message::CompilerArtifact(artifact) if artifact.target.name == "xhist_rt" => {
-            artifact.filenames.into_iter().find(|name| name.extension() == Some("rlib")).map(PathBuf::from)
-        }
-        _ => None,
-    })
+    recorders.retain(|_, recorder| recorder.library.is_absolute());
+    recorders
 }

@@ -1,5 +1,6 @@
 //! The steps of `cargo xhist`, in their order.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -8,15 +9,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::map::MapFile;
-use crate::{MainHash, Options};
+use crate::{MainHash, Options, When};
 
-use super::command::{Command, HELP, Parsed};
+use super::command::{Command, HELP, Parsed, Verb};
 use super::error::Error;
-use super::plan::{Plan, write_if_changed};
+use super::plan::{OUTER_NAME, Plan, Recorder, WRAPPER_NAME, write_if_changed};
 use super::reach::{self, Reached};
 use super::shadow::Shadow;
 use super::workspace::{self, Workspace};
-use super::{after, recorder};
+use super::{after, config, deps, recorder, runner};
 
 /// Runs that are kept: their ring files, and the directories they lie in.
 const KEPT_RUNS: usize = 8;
@@ -35,7 +36,7 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
         }
     };
     crate::atomic::survive_size_limit();
-    let workspace = workspace::load(&command)?;
+    let mut workspace = workspace::load(&command)?;
     let target_dir = match &command.target_dir {
         Some(chosen) => std::path::absolute(chosen).map_err(Error::file("find", chosen))?,
         None => workspace.target_dir.clone(),
@@ -47,15 +48,18 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
         let lock = home.join("lock");
         let file = File::create(&lock).map_err(Error::file("create", &lock))?;
         file.lock().map_err(Error::file("lock", &lock))?;
-        prepare(&command, &workspace, &home, &target_dir)?
+        prepare(&command, &mut workspace, &home, &target_dir)?
     };
     call_cargo(&command, &home, &prepared)
 }
 
 /// What cargo is to be told.
 struct Prepared {
-    wrapper: PathBuf,
-    recorder_deps: PathBuf,
+    /// Where the plan and the wrappers lie.
+    wrappers: PathBuf,
+    /// Cargo's target directory.
+    build: PathBuf,
+    recorders: BTreeMap<String, Recorder>,
     root: PathBuf,
     map: PathBuf,
     map_hash: String,
@@ -63,43 +67,71 @@ struct Prepared {
 
 fn prepare(
     command: &Command,
-    workspace: &Workspace,
+    workspace: &mut Workspace,
     home: &Path,
     target_dir: &Path,
 ) -> Result<Prepared, Error> {
-    let map_path = home.join("xhist.map");
-    let epoch = epoch(home, &map_path)?;
-    let options = Options { main_hash: MainHash::FromEnv, ..Options::default() };
     let progress = spinner();
+    progress.set_message("building the recorder (once for this compiler and target)");
+    let recorders = recorder::build(command, home)?;
+    if !command.deps.is_empty() {
+        deps::add(workspace, command, &recorder::targets(&recorders)?)?;
+    }
+    let map_path = home.join("xhist.map");
+    let key = key(command, workspace, &recorders, epoch(home, &map_path)?);
+    let options = Options { main_hash: MainHash::FromEnv, when: command.when, ..Options::default() };
     let reached = crate::in_parallel(|| {
         reach::reach(&workspace.targets, &options, |files| {
             progress.set_message(format!("instrumenting {files} files"));
         })
     });
-    let shadow_root = home.join("shadow");
+    let shadow_root = home.join(match command.when {
+        When::Before => "shadow",
+        When::After => "shadow-after",
+    });
     let bases = workspace.packages.iter().cloned().chain([workspace.root.clone()]).collect();
     let shadow = Shadow::new(&shadow_root, bases, target_dir);
     let (map_hash, written) = write_sources(&reached, &shadow, &map_path, workspace, &options)?;
     shadow.link(written.iter().map(PathBuf::as_path), &reached.data)?;
-    progress.set_message("building the recorder (once for this compiler and target)");
-    let recorder = recorder::build(command, home)?;
     progress.finish_and_clear();
     let shadowed = |root: &PathBuf| written.binary_search(root).is_ok();
     let plan = Plan {
         shadow: shadow_root.clone(),
         roots: workspace.targets.iter().map(|target| target.root.clone()).filter(shadowed).collect(),
-        recorder: recorder.library,
-        recorder_deps: recorder.deps.clone(),
+        recorders,
+        user_wrapper: config::rustc_wrapper(command),
         map_hash: format!("{map_hash:016x}"),
     };
-    let wrapper = plan.install(&home.join("wrapper").join(wrapper_key(epoch)))?;
+    let wrappers = home.join("wrapper").join(&key);
+    plan.install(&wrappers)?;
     Ok(Prepared {
-        wrapper,
-        recorder_deps: recorder.deps,
+        wrappers,
+        build: build_directory(command, home, &key)?,
+        recorders: plan.recorders,
         root: workspace.root.clone(),
         map: map_path,
         map_hash: plan.map_hash,
     })
+}
+
+/// Cargo keeps instrumented members apart from plain ones, by the path of their wrapper. For dependencies it has no
+/// such thing, and it takes for granted that they never change: so each choice of them has a directory of its own,
+/// which starts anew with the key.
+fn build_directory(command: &Command, home: &Path, key: &str) -> Result<PathBuf, Error> {
+    if command.deps.is_empty() {
+        return Ok(home.join("build"));
+    }
+    let mut names = command.deps.clone();
+    names.sort();
+    names.dedup();
+    let directory =
+        home.join("build-deps").join(format!("{:016x}", hash(&format!("{names:?} {:?}", command.when))));
+    let stamp = directory.join("xhist-key");
+    if std::fs::read_to_string(&stamp).is_ok_and(|old| old != key) {
+        std::fs::remove_dir_all(&directory).map_err(Error::file("remove", &directory))?;
+    }
+    write_if_changed(&stamp, key.as_bytes())?;
+    Ok(directory)
 }
 
 /// Shows that something goes on, on a terminal and once it takes a while.
@@ -164,30 +196,40 @@ fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
 }
 
 /// Cargo takes the wrapper's path into account, not its contents: so the path changes with the
-/// program that inserts, and with the ids that it inserts.
-fn wrapper_key(epoch: u64) -> String {
-    let program = std::env::current_exe().and_then(std::fs::metadata);
-    let stamp = program.and_then(|meta| Ok((meta.len(), meta.modified()?)));
+/// program that inserts, with what it inserts, and with the recorder.
+fn key(
+    command: &Command,
+    workspace: &Workspace,
+    recorders: &BTreeMap<String, Recorder>,
+    epoch: u64,
+) -> String {
+    let stamp =
+        |path: &Path| std::fs::metadata(path).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
+    let program = std::env::current_exe().ok().and_then(|program| stamp(&program));
+    let built: Vec<_> = recorders.values().map(|built| (&built.library, stamp(&built.library))).collect();
+    // Of members cargo sees by itself when they come and go.
+    let deps = if command.deps.is_empty() { &[] } else { workspace.packages.as_slice() };
+    let version = env!("CARGO_PKG_VERSION");
+    format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {:?} {built:?} {deps:?}", command.when)))
+}
+
+fn hash(text: &str) -> u64 {
     let mut hash = qs_core::map::Hash::new();
-    hash.update(format!("{} {stamp:?} {epoch}", env!("CARGO_PKG_VERSION")).as_bytes());
-    format!("{:016x}", hash.finish())
+    hash.update(text.as_bytes());
+    hash.finish()
 }
 
 fn call_cargo(command: &Command, home: &Path, prepared: &Prepared) -> Result<ExitCode, Error> {
     let mut cargo = recorder::cargo();
-    cargo.arg(command.verb.name()).arg("--target-dir").arg(home.join("build"));
-    cargo.arg("--config").arg(config("build.rustc-workspace-wrapper", &prepared.wrapper));
-    // Doc tests link the recorder too, and rustdoc is not wrapped.
-    match std::env::var_os("RUSTDOCFLAGS") {
-        Some(mut flags) => {
-            flags.push(" -L dependency=");
-            flags.push(&prepared.recorder_deps);
-            cargo.env("RUSTDOCFLAGS", flags);
-        }
-        None => {
-            let deps = toml::Value::String(format!("dependency={}", prepared.recorder_deps.display()));
-            cargo.arg("--config").arg(format!(r#"build.rustdocflags=["-L",{deps}]"#));
-        }
+    cargo.args(command.verb.words());
+    recorder::build_in(&mut cargo, &prepared.build);
+    let mut set = |key: &str, program: &Path| {
+        cargo.arg("--config").arg(recorder::config(key, program));
+    };
+    set("build.rustc-workspace-wrapper", &prepared.wrappers.join(WRAPPER_NAME));
+    if !command.deps.is_empty() {
+        set("build.rustc-wrapper", &prepared.wrappers.join(OUTER_NAME));
+        cargo.env_remove("RUSTC_WRAPPER");
     }
     // The configuration above is what counts.
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
@@ -201,11 +243,7 @@ fn call_cargo(command: &Command, home: &Path, prepared: &Prepared) -> Result<Exi
     if let Some(run) = run {
         after::tell(&run, status.success());
     }
-    Ok(exit_code(status))
-}
-
-fn config(key: &str, path: &Path) -> String {
-    format!("{key}={}", toml::Value::String(path.display().to_string()))
+    Ok(super::exit_code(status))
 }
 
 /// Where the program keeps its rings, and what it needs to name statements.
@@ -220,10 +258,13 @@ fn set_up_run(
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let directory = runs.join(format!("{:013}-{}", now.as_millis(), std::process::id()));
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let prints_panics = command.verb == super::command::Verb::Run;
+    let prints_panics = command.verb == Verb::Run;
     if set("XHIST_FILE").is_none() {
         std::fs::create_dir_all(&directory).map_err(Error::file("create", &directory))?;
         cargo.env("XHIST_FILE", directory.join("%e-%p.xhist"));
+        if command.verb == Verb::Nextest {
+            set_runner(cargo, command, prepared)?;
+        }
     }
     if set("XHIST_PANIC").is_none() && prints_panics {
         cargo.env("XHIST_PANIC", "16");
@@ -239,22 +280,34 @@ fn set_up_run(
         root: prepared.root.clone(),
         chosen_file: set("XHIST_FILE").map(PathBuf::from),
         prints_panics,
+        only_failed: command.verb == Verb::Nextest,
     })
 }
 
-/// Removes the oldest runs; their names sort by time.
-fn prune(runs: &Path) {
-    let Ok(entries) = std::fs::read_dir(runs) else { return };
-    let mut directories: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    directories.sort();
-    for old in directories.iter().rev().skip(KEPT_RUNS - 1) {
-        let _ = std::fs::remove_dir_all(old);
+/// Has nextest run each test under our runner, unless the user has one.
+fn set_runner(
+    cargo: &mut std::process::Command,
+    command: &Command,
+    prepared: &Prepared,
+) -> Result<(), Error> {
+    let program = prepared.wrappers.join(runner::NAME);
+    let targets = recorder::targets(&prepared.recorders)?;
+    for target in targets.iter().filter(|target| !config::has_runner(command, target)) {
+        cargo.arg("--config").arg(recorder::config(&format!("target.{target:?}.runner"), &program));
     }
+    Ok(())
 }
 
-/// Cargo's exit code; a signal as a shell tells it.
-fn exit_code(status: std::process::ExitStatus) -> ExitCode {
-    use std::os::unix::process::ExitStatusExt;
-    let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(101);
-    ExitCode::from(u8::try_from(code).unwrap_or(101))
+/// Removes the oldest runs that are over. Their names sort by time and end in the process.
+fn prune(runs: &Path) {
+    let Ok(entries) = std::fs::read_dir(runs) else { return };
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    names.sort();
+    for old in names.iter().rev().skip(KEPT_RUNS - 1) {
+        let name = old.to_string_lossy();
+        let pid = name.rsplit('-').next().and_then(|pid| pid.parse().ok());
+        if !pid.is_some_and(after::is_running) {
+            let _ = std::fs::remove_dir_all(runs.join(old));
+        }
+    }
 }

@@ -3,13 +3,17 @@
 //! It swaps the crate's root file for its shadow, adds the recorder, maps paths back in
 //! everything the compiler tells, and rewrites the dependency file so that cargo watches the
 //! user's own sources. Whatever it does not know it hands on untouched.
+//!
+//! Crates that are no members never come here, nor does rustdoc, yet both may use members. So the
+//! recorder also lies beside every library that needs it, where cargo lets everybody look.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use super::plan::Plan;
+use super::plan::{Plan, Recorder, WRAPPER_NAME};
 
 /// `args`: the wrapper's path, rustc's path, rustc's arguments.
 pub(super) fn main(args: &[OsString]) -> ExitCode {
@@ -32,12 +36,28 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
         Ok(status) => status,
         Err(error) => return cannot_run(rustc, &error),
     };
-    if status.success()
-        && let Some(path) = dep_info(&args)
-    {
-        call.restore_dep_info(&path);
+    if status.success() {
+        if let Some(path) = dep_info(&args) {
+            call.restore_dep_info(&path);
+        }
+        if values_of(&args, "--crate-type").any(|kind| kind.to_string_lossy().ends_with("lib")) {
+            call.link_recorder(&args);
+        }
     }
     ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
+}
+
+/// As the wrapper of every compiler call: dependencies go the way that members go. `args`: its path, then what it
+/// wraps.
+pub(super) fn outer(args: &[OsString]) -> ExitCode {
+    let [own, wrapped @ ..] = args else { return ExitCode::from(1) };
+    let inner = Path::new(own).with_file_name(WRAPPER_NAME);
+    let user = Plan::beside(&inner).and_then(|plan| plan.user_wrapper);
+    let is_member = wrapped.first().is_some_and(|first| Path::new(first) == inner);
+    let inner = (!is_member).then(|| inner.into_os_string());
+    let words: Vec<OsString> = user.into_iter().chain(inner).chain(wrapped.iter().cloned()).collect();
+    let Some((program, args)) = words.split_first() else { return ExitCode::from(1) };
+    cannot_run(program, &Command::new(program).args(args).exec())
 }
 
 fn cannot_run(rustc: &OsStr, error: &std::io::Error) -> ExitCode {
@@ -48,6 +68,7 @@ fn cannot_run(rustc: &OsStr, error: &std::io::Error) -> ExitCode {
 /// A compilation of a crate that has a shadow.
 struct Call {
     plan: Plan,
+    recorder: Recorder,
     /// Index of the root file among the arguments.
     root: usize,
     /// The root file as cargo names it.
@@ -66,8 +87,13 @@ impl Call {
         })?;
         let is_proc_macro = values_of(args, "--crate-type").any(|kind| kind == "proc-macro");
         let is_build_script = value_of(args, "--crate-name")?.to_str()?.starts_with("build_script_");
+        if is_proc_macro || is_build_script {
+            return None;
+        }
         let named = PathBuf::from(&args[root]);
-        (!is_proc_macro && !is_build_script).then_some(Call { plan, root, named, directory })
+        // When the build names targets, a call that names none is for what runs in the compiler.
+        let recorder = plan.recorders.get(&target(args))?.clone();
+        Some(Call { plan, recorder, root, named, directory })
     }
 
     fn arguments(&self, args: &[OsString]) -> Vec<OsString> {
@@ -88,8 +114,11 @@ impl Call {
             joined.push(value);
             result.extend([OsString::from(option), joined]);
         };
-        add("--extern", &self.plan.recorder, "xhist_rt=");
-        add("-L", &self.plan.recorder_deps, "dependency=");
+        add("--extern", &self.recorder.library, "xhist_rt=");
+        let directories: BTreeSet<_> = self.recorder.libraries().filter_map(Path::parent).collect();
+        for directory in directories {
+            add("-L", directory, "dependency=");
+        }
         if !args.iter().any(|arg| arg.to_string_lossy().starts_with("--cap-lints")) {
             // A lint that the user forbids must not fail on what we inserted.
             result.extend(["--cap-lints".into(), "warn".into()]);
@@ -122,6 +151,27 @@ impl Call {
         let text: String = lines.flat_map(|line| [line, "\n"]).collect();
         let _ = std::fs::write(path, text);
     }
+
+    /// For those that use this library and are not compiled here.
+    fn link_recorder(&self, args: &[OsString]) {
+        let Some(directory) = value_of(args, "--out-dir").map(PathBuf::from) else { return };
+        for library in self.recorder.libraries() {
+            if let Some(name) = library.file_name() {
+                // It is there already, for the most part.
+                let _ = std::os::unix::fs::symlink(library, directory.join(name));
+            }
+        }
+    }
+}
+
+/// The target that a call names: as cargo names directories after it.
+fn target(args: &[OsString]) -> String {
+    let named = value_of(args, "--target").unwrap_or_default();
+    // It may be a file that describes one.
+    let path = Path::new(&named);
+    let is_file = path.extension().is_some_and(|extension| extension == "json");
+    let name = if is_file { path.file_stem().unwrap_or_default() } else { &named };
+    name.to_string_lossy().into_owned()
 }
 
 fn names_recorder(value: &OsStr) -> bool {
@@ -173,6 +223,8 @@ fn expand_response_files(args: &[OsString]) -> Vec<OsString> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     fn args(line: &str) -> Vec<OsString> {
@@ -191,9 +243,13 @@ mod tests {
             plan: Plan {
                 shadow: "/t/shadow".into(),
                 roots: ["/w/src/main.rs".into()].into(),
-                recorder: "/r/libxhist_rt.rlib".into(),
-                recorder_deps: "/r/deps".into(),
+                recorders: BTreeMap::new(),
+                user_wrapper: None,
                 map_hash: String::new(),
+            },
+            recorder: Recorder {
+                library: "/r/libxhist_rt.rlib".into(),
+                deps: ["/r/deps/liblibc.rlib".into()].into(),
             },
             root: 2,
             named: "src/main.rs".into(),
@@ -205,7 +261,7 @@ mod tests {
         assert_eq!(
             line,
             "--crate-name a /t/shadow/w/src/main.rs --extern b=/b.rlib --extern xhist_rt=/r/libxhist_rt.rlib \
-             -L dependency=/r/deps --cap-lints warn --remap-path-prefix=/t/shadow/=/ \
+             -L dependency=/r -L dependency=/r/deps --cap-lints warn --remap-path-prefix=/t/shadow/=/ \
              --remap-path-prefix=/t/shadow/w/="
         );
     }

@@ -1,0 +1,107 @@
+//! `--deps`: which dependencies are recorded too, and why some cannot be.
+//!
+//! Only what programs are made of: what runs in the compiler (procedural macros, build scripts and
+//! all that they use) has no history. So the dependencies are followed from the members, as cargo
+//! resolves them for the targets at hand.
+
+use std::collections::HashSet;
+
+use cargo_metadata::{DependencyKind, Metadata, Package, PackageId, Target, TargetKind};
+
+use super::command::Command;
+use super::error::Error;
+use super::recorder::PACKAGES;
+use super::workspace::{self, Workspace};
+
+/// In place of a name: every dependency that can be recorded.
+const ALL: &str = "all";
+/// Names that are shown when one is not there.
+const SUGGESTIONS: usize = 5;
+/// How alike names must be to be shown, of 1.
+const ALIKE: f64 = 0.75;
+
+/// Adds the dependencies that the command names, as there are for these targets.
+pub(super) fn add(workspace: &mut Workspace, command: &Command, targets: &[String]) -> Result<(), Error> {
+    let filters = targets.iter().flat_map(|target| ["--filter-platform".into(), target.into()]);
+    let args = command.project_args().into_iter().chain(command.feature_args()).chain(filters);
+    let metadata = workspace::metadata(args, &mut cargo_metadata::MetadataCommand::new())?;
+    let programs = in_programs(&metadata);
+    let names: Vec<&str> = command.deps.iter().map(String::as_str).filter(|name| *name != ALL).collect();
+    for name in &names {
+        if let Some(problem) = problem(name, &metadata, &programs) {
+            return Err(Error::Usage(format!("--deps {name}: {problem}")));
+        }
+    }
+    let wants_all = names.len() < command.deps.len();
+    let wanted = |package: &&Package| {
+        let is_named = names.iter().any(|name| same(name, &package.name));
+        let is_new = !metadata.workspace_members.contains(&package.id) && programs.contains(&package.id);
+        is_new && (is_named || wants_all) && !PACKAGES.contains(&package.name.as_str())
+    };
+    for package in metadata.packages.iter().filter(wanted) {
+        workspace.add(package, is_library);
+    }
+    Ok(())
+}
+
+/// Packages whose code is in programs and tests of the members.
+fn in_programs(metadata: &Metadata) -> HashSet<PackageId> {
+    let mut found = HashSet::new();
+    let mut next: Vec<&PackageId> = metadata.workspace_members.iter().collect();
+    while let Some(id) = next.pop() {
+        let runs_in_compiler = metadata[id].targets.iter().any(Target::is_proc_macro);
+        if runs_in_compiler || !found.insert(id.clone()) {
+            continue;
+        }
+        let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
+        let dependencies = nodes.filter(|node| node.id == *id).flat_map(|node| &node.deps);
+        let is_used = |dependency: &&cargo_metadata::NodeDep| {
+            dependency.dep_kinds.iter().any(|kind| kind.kind != DependencyKind::Build)
+        };
+        next.extend(dependencies.filter(is_used).map(|dependency| &dependency.pkg));
+    }
+    found
+}
+
+fn problem(name: &str, metadata: &Metadata, programs: &HashSet<PackageId>) -> Option<String> {
+    if PACKAGES.iter().any(|own| same(own, name)) {
+        return Some("the recorder itself uses this package, it cannot be recorded".into());
+    }
+    let mut named = metadata.packages.iter().filter(|package| same(&package.name, name)).peekable();
+    if named.peek().is_none() {
+        return Some(format!("no dependency has this name{}", suggestion(name, metadata, programs)));
+    }
+    let is_in_programs = named.any(|package| programs.contains(&package.id));
+    (!is_in_programs).then(|| {
+        "only procedural macros and build scripts use this package, in the compiler; that is no history"
+            .into()
+    })
+}
+
+fn suggestion(name: &str, metadata: &Metadata, programs: &HashSet<PackageId>) -> String {
+    let packages = metadata.packages.iter().filter(|package| programs.contains(&package.id));
+    let others = packages.map(|package| package.name.as_str()).filter(|name| !PACKAGES.contains(name));
+    let mut alike: Vec<(f64, &str)> = others
+        .map(|other| (strsim::jaro_winkler(name, other), other))
+        .filter(|(alike, _)| *alike > ALIKE)
+        .collect();
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+    alike.dedup();
+    let names: Vec<&str> = alike.into_iter().map(|(_, name)| name).take(SUGGESTIONS).collect();
+    match names.is_empty() {
+        true => "; `cargo tree` shows all".into(),
+        false => format!("; there is {}", names.join(", ")),
+    }
+}
+
+/// Cargo takes `-` and `_` for the same in names that are typed.
+fn same(a: &str, b: &str) -> bool {
+    a.replace('_', "-") == b.replace('_', "-")
+}
+
+/// Of a dependency cargo builds nothing else.
+fn is_library(target: &Target) -> bool {
+    let kinds =
+        [TargetKind::Lib, TargetKind::RLib, TargetKind::DyLib, TargetKind::CDyLib, TargetKind::StaticLib];
+    kinds.iter().any(|kind| target.is_kind(kind.clone()))
+}
