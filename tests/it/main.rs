@@ -5,12 +5,15 @@
 
 mod builds;
 mod crates;
+mod deps;
 mod in_place;
 mod layering;
 mod macros;
+mod nextest;
 mod post_mortem;
 mod program;
 mod samples;
+mod shapes;
 mod survive;
 mod threads;
 mod tidy;
@@ -39,6 +42,9 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("program", program::CASES),
     ("macros", macros::CASES),
     ("untouched", untouched::CASES),
+    ("shapes", shapes::CASES),
+    ("deps", deps::CASES),
+    ("nextest", nextest::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),
 ];

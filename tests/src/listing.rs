@@ -26,7 +26,8 @@ impl Listing {
                 line.split_once(' ').unwrap_or_else(|| panic!("no line of a listing: {line:?}"));
             assert_eq!(number, (index + 1).to_string(), "numbers count from 1: {line:?}");
             let (subject, thread) = rest.split_once('\t').unwrap_or((rest, ""));
-            let place = subject.rsplit_once(':').filter(|(path, _)| !path.contains(' ') && !path.is_empty());
+            let is_path = |path: &str| !path.is_empty() && (!path.contains(' ') || path.ends_with(".rs"));
+            let place = subject.rsplit_once(':').filter(|(path, _)| is_path(path));
             let (path, line) = match place.and_then(|(path, line)| Some((path, line.parse().ok()?))) {
                 Some(place) => place,
                 None => (subject, 0),

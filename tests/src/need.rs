@@ -13,6 +13,8 @@ pub enum Need {
     Gdb,
     /// crates.io, or what was fetched from it before.
     Registry,
+    /// cargo-nextest.
+    Nextest,
     /// A system that leaves core files in the working directory.
     CoreFiles,
 }
@@ -23,6 +25,7 @@ impl Need {
         match self {
             Need::Gdb => gdb(),
             Need::Registry => registry(),
+            Need::Nextest => nextest(),
             Need::CoreFiles => core_files(),
         }
     }
@@ -57,6 +60,11 @@ fn registry() -> Option<String> {
     });
     (!found)
         .then(|| "crates.io cannot be reached: connect, or configure a mirror in ~/.cargo/config.toml".into())
+}
+
+fn nextest() -> Option<String> {
+    let is_there = succeeds("cargo", &["nextest", "--version"]);
+    (!is_there).then(|| "cargo-nextest is not installed: cargo install cargo-nextest --locked".into())
 }
 
 fn core_files() -> Option<String> {

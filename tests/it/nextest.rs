@@ -1,0 +1,108 @@
+//! Does `cargo xhist nextest run` keep and show the history of the tests that failed, and of no other?
+
+use std::path::PathBuf;
+
+use walkdir::WalkDir;
+use xhist_tests::{Case, Need, Tree, cargo, history_of, line_of};
+
+pub const CASES: &[Case] = &[
+    Case::needing("tests_that_fail_are_shown_and_no_others", &[Need::Nextest], failing),
+    Case::needing("a_runner_of_the_user_is_kept", &[Need::Nextest], users_runner),
+    Case::new("other_commands_of_nextest_are_refused", refused),
+];
+
+const TESTS: &str = r#"
+#[test]
+fn passes() {
+    assert_eq!(half(4), 2);
+}
+
+#[test]
+#[should_panic]
+fn panics_as_it_should() {
+    half(0);
+}
+
+#[test]
+fn fails() {
+    half(0);
+}
+
+#[test]
+fn is_killed() {
+    let number = half(2);
+    std::process::abort(); // abort
+}
+
+/// Half of it.
+pub fn half(number: u32) -> u32 {
+    assert_ne!(number, 0); // check
+    number / 2
+}
+"#;
+
+fn project() -> Tree {
+    let tree = Tree::empty("nextest");
+    tree.write(
+        "Cargo.toml",
+        "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
+    );
+    tree.write("src/lib.rs", &format!("//! Four tests.\n#![allow(unused)]\n{TESTS}"));
+    cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+    tree
+}
+
+/// Ring files of all runs.
+fn rings(tree: &Tree) -> Vec<PathBuf> {
+    let files =
+        WalkDir::new(tree.join("target/xhist/runs")).into_iter().flatten().map(|entry| entry.into_path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "xhist")).collect()
+}
+
+fn place(tree: &Tree, mark: &str) -> String {
+    let file = "src/lib.rs";
+    format!("{file}:{}", line_of(&tree.join(file), &format!(" // {mark}")))
+}
+
+fn failing() {
+    let tree = project();
+    let before = tree.fingerprint();
+    let run =
+        |verb: &str| cargo(tree.path()).args(&format!("{verb}nextest run --no-fail-fast")).done().expect(100);
+    let plain = run("");
+    let ours = run("xhist ");
+    let summary = |stderr: &str| {
+        let line = stderr.lines().find(|line| line.contains("tests run:")).unwrap_or_default();
+        line.split(']').next_back().unwrap_or_default().to_owned()
+    };
+    assert_eq!(summary(&ours.stderr), summary(&plain.stderr));
+    ours.check(ours.stderr.contains("SIGABRT"), "nextest tells the signal");
+    assert_eq!(rings(&tree).len(), 2, "one for each test that failed: {:?}", rings(&tree));
+    let told = ours.stderr.split("\nxhist: ").skip(1).collect::<Vec<_>>();
+    assert_eq!(told.len(), 2, "{}", ours.stderr);
+    let panicked = told.iter().find(|text| text.contains("had a panic")).expect("the one that panicked");
+    assert!(panicked.contains("thread fails"), "{panicked}");
+    assert!(panicked.contains(&place(&tree, "check")), "{panicked}");
+    let died = told.iter().find(|text| text.contains("died without exiting")).expect("the one that aborted");
+    assert!(died.contains(&place(&tree, "abort")), "{died}");
+    assert!(!history_of(&ours, tree.path()).0.is_empty());
+    before.assert_same(&tree.fingerprint());
+
+    let one = cargo(tree.path()).args("xhist nextest run passes").succeed();
+    one.check(!one.stderr.contains("\nxhist: "), "nothing is told after a success");
+}
+
+fn users_runner() {
+    let tree = project();
+    tree.write("run.sh", "#!/bin/sh\necho \"$1\" >>ran.log\nexec \"$@\"\n");
+    xhist_tests::Run::new("chmod", tree.path()).args("+x run.sh").succeed();
+    tree.write(".cargo/config.toml", "[target.'cfg(unix)']\nrunner = \"./run.sh\"\n");
+    cargo(tree.path()).args("xhist nextest run passes").succeed();
+    assert!(tree.read("ran.log").contains("target/xhist/build/debug/deps/alone-"));
+}
+
+fn refused() {
+    let tree = project();
+    let done = cargo(tree.path()).args("xhist nextest list").done().expect(1);
+    done.check(done.stderr.contains("only `cargo xhist nextest run` is there"), "what there is");
+}
