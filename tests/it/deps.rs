@@ -77,7 +77,10 @@ fn recorded() {
     assert!(seen.iter().any(|file| *file == outside.display().to_string()), "{seen:?}");
     let ran = std::fs::read_to_string(&log).expect("the user's wrapper ran");
     let of_fnv = |line: &&str| line.contains("--crate-name fnv ");
-    assert!(ran.lines().filter(of_fnv).any(|line| line.contains("xhist-rustc")), "{ran}");
+    let calls: Vec<&str> = ran.lines().filter(of_fnv).collect();
+    assert!(calls.len() == 2 && calls[1].contains("xhist-rustc"), "{ran}");
+    let metadata = |call: &str| call.matches("metadata=").count();
+    assert_eq!(metadata(calls[1]), metadata(calls[0]) + 1, "no cache takes one for the other");
 
     // What was built without is as it was, and what was built with stays.
     let again = run("");

@@ -8,13 +8,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use rayon::prelude::*;
+
 use crate::map::MapFile;
-use crate::{MainHash, Options, When};
+use crate::{MainHash, Options, Refusal, When};
 
 use super::command::{Command, HELP, Parsed, Verb};
 use super::error::Error;
 use super::plan::{OUTER_NAME, Plan, Recorder, WRAPPER_NAME, write_if_changed};
-use super::reach::{self, Reached};
+use super::reach::{self, Reached, Source};
 use super::shadow::Shadow;
 use super::workspace::{self, Workspace};
 use super::{after, config, deps, recorder, runner};
@@ -151,20 +153,29 @@ fn write_sources(
 ) -> Result<(u64, Vec<PathBuf>), Error> {
     let wrong = |error: crate::map::MapError| Error::step("reading the map", error);
     let mut map = MapFile::load(map_path, &workspace.root).map_err(wrong)?;
-    let mut written = Vec::new();
+    let mut jobs = Vec::new();
     for (path, source) in &reached.sources {
         let name = map.relative(path);
-        let result = match &source.analysis {
-            Ok(analysis) => {
-                let ids = map.ids(&name, analysis.lines).map_err(wrong)?;
-                let options = Options { edition2015: source.edition2015, ..*options };
-                crate::instrument(&source.text, analysis, &ids, &options).map(|text| (text, analysis))
-            }
-            Err(refusal) => Err(refusal.clone()),
-        };
-        match result {
-            Ok((text, analysis)) => {
-                map.set_sites(&name, &analysis.sites);
+        let ids = source.analysis.as_ref().map_or(Ok(Vec::new()), |analysis| map.ids(&name, analysis.lines));
+        jobs.push((path, source, name, ids.map_err(wrong)?));
+    }
+    let instrument = |source: &Source, ids: &[u16]| {
+        let analysis = source.analysis.as_ref().map_err(Clone::clone)?;
+        crate::instrument(
+            &source.text,
+            analysis,
+            ids,
+            &Options { edition2015: source.edition2015, ..*options },
+        )
+    };
+    let texts: Vec<Result<_, Refusal>> =
+        crate::in_parallel(|| jobs.par_iter().map(|(_, source, _, ids)| instrument(source, ids)).collect());
+    let mut written = Vec::new();
+    for ((path, source, name, _), text) in jobs.into_iter().zip(texts) {
+        match text {
+            Ok(text) => {
+                let sites = source.analysis.as_ref().map_or(&[][..], |analysis| &analysis.sites);
+                map.set_sites(&name, sites);
                 shadow.write(path, &text)?;
                 written.push(path.clone());
             }

@@ -55,7 +55,15 @@ pub(super) fn outer(args: &[OsString]) -> ExitCode {
     let user = Plan::beside(&inner).and_then(|plan| plan.user_wrapper);
     let is_member = wrapped.first().is_some_and(|first| Path::new(first) == inner);
     let inner = (!is_member).then(|| inner.into_os_string());
-    let words: Vec<OsString> = user.into_iter().chain(inner).chain(wrapped.iter().cloned()).collect();
+    let mut words: Vec<OsString> = user.into_iter().chain(inner).chain(wrapped.iter().cloned()).collect();
+    if value_of(wrapped, "--crate-name").is_some()
+        && let Some(key) = Path::new(own).parent().and_then(Path::file_name)
+    {
+        // A wrapper of the user's that caches must not take one for the other.
+        let mut metadata = OsString::from("metadata=");
+        metadata.push(key);
+        words.extend(["-C".into(), metadata]);
+    }
     let Some((program, args)) = words.split_first() else { return ExitCode::from(1) };
     cannot_run(program, &Command::new(program).args(args).exec())
 }
