@@ -34,6 +34,13 @@ fn is_killed() {
     std::process::abort(); // abort
 }
 
+#[test]
+fn hangs() {
+    loop {
+        half(6); // turn
+    }
+}
+
 /// Half of it.
 pub fn half(number: u32) -> u32 {
     assert_ne!(number, 0); // check
@@ -47,7 +54,11 @@ fn project() -> Tree {
         "Cargo.toml",
         "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
     );
-    tree.write("src/lib.rs", &format!("//! Four tests.\n#![allow(unused)]\n{TESTS}"));
+    tree.write("src/lib.rs", &format!("//! Five tests.\n#![allow(unused)]\n{TESTS}"));
+    tree.write(
+        ".config/nextest.toml",
+        "[profile.default]\nslow-timeout = { period = \"2s\", terminate-after = 1 }\n",
+    );
     cargo(tree.path()).args("generate-lockfile --quiet").succeed();
     tree
 }
@@ -77,14 +88,18 @@ fn failing() {
     };
     assert_eq!(summary(&ours.stderr), summary(&plain.stderr));
     ours.check(ours.stderr.contains("SIGABRT"), "nextest tells the signal");
-    assert_eq!(rings(&tree).len(), 2, "one for each test that failed: {:?}", rings(&tree));
+    assert_eq!(rings(&tree).len(), 3, "one for each test that failed: {:?}", rings(&tree));
     let told = ours.stderr.split("\nxhist: ").skip(1).collect::<Vec<_>>();
-    assert_eq!(told.len(), 2, "{}", ours.stderr);
+    assert_eq!(told.len(), 3, "{}", ours.stderr);
     let panicked = told.iter().find(|text| text.contains("had a panic")).expect("the one that panicked");
     assert!(panicked.contains("thread fails"), "{panicked}");
     assert!(panicked.contains(&place(&tree, "check")), "{panicked}");
-    let died = told.iter().find(|text| text.contains("died without exiting")).expect("the one that aborted");
-    assert!(died.contains(&place(&tree, "abort")), "{died}");
+    let died = |mark: &str| {
+        let place = place(&tree, mark);
+        told.iter().any(|text| text.contains("died without exiting") && text.contains(&place))
+    };
+    assert!(died("abort"), "the one that aborted: {told:?}");
+    assert!(died("turn"), "the one that nextest ended: {told:?}");
     assert!(!history_of(&ours, tree.path()).0.is_empty());
     before.assert_same(&tree.fingerprint());
 

@@ -147,7 +147,9 @@ fn read(path: &Path) -> Option<Process> {
 }
 
 pub(super) fn is_running(pid: u32) -> bool {
-    Path::new(&format!("/proc/{pid}")).exists()
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+    // The state stands behind the name; a zombie only waits to be noticed.
+    text.rsplit(") ").next().is_some_and(|rest| !rest.starts_with(['Z', 'X']))
 }
 
 impl Process {

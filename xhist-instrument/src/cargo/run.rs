@@ -76,11 +76,12 @@ fn prepare(
     let progress = spinner();
     progress.set_message("building the recorder (once for this compiler and target)");
     let recorders = recorder::build(command, home)?;
+    let members = workspace.packages.len();
     if !command.deps.is_empty() {
         deps::add(workspace, command, &recorder::targets(&recorders)?)?;
     }
     let map_path = home.join("xhist.map");
-    let key = key(command, workspace, &recorders, epoch(home, &map_path)?);
+    let key = key(command, &workspace.packages[members..], &recorders, epoch(home, &map_path)?);
     let options = Options { main_hash: MainHash::FromEnv, when: command.when, ..Options::default() };
     let reached = crate::in_parallel(|| {
         reach::reach(&workspace.targets, &options, |files| {
@@ -208,18 +209,11 @@ fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
 
 /// Cargo takes the wrapper's path into account, not its contents: so the path changes with the
 /// program that inserts, with what it inserts, and with the recorder.
-fn key(
-    command: &Command,
-    workspace: &Workspace,
-    recorders: &BTreeMap<String, Recorder>,
-    epoch: u64,
-) -> String {
+fn key(command: &Command, deps: &[PathBuf], recorders: &BTreeMap<String, Recorder>, epoch: u64) -> String {
     let stamp =
         |path: &Path| std::fs::metadata(path).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
     let program = std::env::current_exe().ok().and_then(|program| stamp(&program));
     let built: Vec<_> = recorders.values().map(|built| (&built.library, stamp(&built.library))).collect();
-    // Of members cargo sees by itself when they come and go.
-    let deps = if command.deps.is_empty() { &[] } else { workspace.packages.as_slice() };
     let version = env!("CARGO_PKG_VERSION");
     format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {:?} {built:?} {deps:?}", command.when)))
 }

@@ -7,6 +7,9 @@ use std::ffi::OsString;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /// The name under which this program is the runner.
 pub(super) const NAME: &str = "xhist-runner";
@@ -26,6 +29,10 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
         && std::fs::create_dir_all(own).is_ok()
     {
         command.env("XHIST_FILE", own.join(name));
+    }
+    // What ends the test is for the test; then for this process, below.
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        let _ = signal_hook::flag::register(signal, Arc::default());
     }
     let status = match command.status() {
         Ok(status) => status,
