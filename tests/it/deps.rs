@@ -82,6 +82,11 @@ fn recorded() {
     let metadata = |call: &str| call.matches("metadata=").count();
     assert_eq!(metadata(calls[1]), metadata(calls[0]) + 1, "no cache takes one for the other");
 
+    let line = with.stderr.lines().find_map(|line| line.trim_start().strip_prefix("Running `"));
+    let program =
+        std::fs::read(directory.join(line.expect("a program").trim_end_matches('`'))).expect("a program");
+    assert!(!program.windows(8).any(|window| window == b"/shadow/"), "no path of the shadow tree");
+
     // What was built without is as it was, and what was built with stays.
     let again = run("");
     assert_eq!(files(&again, &directory), ["src/main.rs"]);

@@ -88,10 +88,7 @@ fn prepare(
             progress.set_message(format!("instrumenting {files} files"));
         })
     });
-    let shadow_root = home.join(match command.when {
-        When::Before => "shadow",
-        When::After => "shadow-after",
-    });
+    let (shadow_root, build) = places(command, home, &key)?;
     let bases = workspace.packages.iter().cloned().chain([workspace.root.clone()]).collect();
     let shadow = Shadow::new(&shadow_root, bases, target_dir);
     let (map_hash, written) = write_sources(&reached, &shadow, &map_path, workspace, &options)?;
@@ -109,7 +106,7 @@ fn prepare(
     plan.install(&wrappers)?;
     Ok(Prepared {
         wrappers,
-        build: build_directory(command, home, &key)?,
+        build,
         recorders: plan.recorders,
         root: workspace.root.clone(),
         map: map_path,
@@ -117,24 +114,27 @@ fn prepare(
     })
 }
 
-/// Cargo keeps instrumented members apart from plain ones, by the path of their wrapper. For dependencies it has no
-/// such thing, and it takes for granted that they never change: so each choice of them has a directory of its own,
-/// which starts anew with the key.
-fn build_directory(command: &Command, home: &Path, key: &str) -> Result<PathBuf, Error> {
+/// Where the shadow and cargo's output lie. Cargo keeps instrumented members apart from plain ones, by the path of
+/// their wrapper. For dependencies it has no such thing, and it takes for granted that they never change: so each
+/// choice of them has a directory of its own, which starts anew with the key.
+fn places(command: &Command, home: &Path, key: &str) -> Result<(PathBuf, PathBuf), Error> {
+    let shadow = match command.when {
+        When::Before => "shadow",
+        When::After => "shadow-after",
+    };
     if command.deps.is_empty() {
-        return Ok(home.join("build"));
+        return Ok((home.join(shadow), home.join("build")));
     }
     let mut names = command.deps.clone();
     names.sort();
     names.dedup();
-    let directory =
-        home.join("build-deps").join(format!("{:016x}", hash(&format!("{names:?} {:?}", command.when))));
-    let stamp = directory.join("xhist-key");
+    let choice = home.join("deps").join(format!("{:016x}", hash(&format!("{names:?} {shadow}"))));
+    let stamp = choice.join("key");
     if std::fs::read_to_string(&stamp).is_ok_and(|old| old != key) {
-        std::fs::remove_dir_all(&directory).map_err(Error::file("remove", &directory))?;
+        std::fs::remove_dir_all(&choice).map_err(Error::file("remove", &choice))?;
     }
     write_if_changed(&stamp, key.as_bytes())?;
-    Ok(directory)
+    Ok((choice.join(shadow), choice.join("build")))
 }
 
 /// Shows that something goes on, on a terminal and once it takes a while.

@@ -4,8 +4,8 @@
 //! everything the compiler tells, and rewrites the dependency file so that cargo watches the
 //! user's own sources. Whatever it does not know it hands on untouched.
 //!
-//! Crates that are no members never come here, nor does rustdoc, yet both may use members. So the
-//! recorder also lies beside every library that needs it, where cargo lets everybody look.
+//! Other crates and rustdoc may use recorded ones without coming here. So the recorder also lies
+//! beside every library that needs it, where cargo lets everybody look.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
