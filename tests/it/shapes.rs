@@ -93,6 +93,10 @@ fn targets() {
     let rings: Vec<PathBuf> = build_script_rings.flat_map(|run| xhist_tests::rings_in(&run.path())).collect();
     assert_eq!(rings.len(), 1, "{rings:?}");
 
+    let tests = format!("xhist test --quiet --doc --workspace --target {host}");
+    let done = cargo(tree.path()).args(&tests).succeed();
+    done.check(done.stdout.contains("1 passed"), "documentation links the recorder");
+
     std::fs::remove_file(&program).expect("the program");
     has_program(both_ways(|verb| {
         cargo(tree.path()).args(&format!("{verb}run --quiet")).env("CARGO_BUILD_TARGET", &host)
@@ -227,8 +231,10 @@ fn at_once() {
     // A file goes, others come: ids stay, and that of the file that went is not given again.
     let runs = std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs").flatten();
     let mut rings = runs.flat_map(|run| xhist_tests::rings_in(&run.path()));
+    // The tests' rings have a hash in their names.
     let is_program = |ring: &PathBuf| {
-        ring.file_name().is_some_and(|name| name.to_string_lossy().matches('-').count() == 1)
+        let name = ring.file_stem().unwrap_or_default().to_string_lossy();
+        name.strip_prefix("app-").is_some_and(|pid| pid.parse::<u32>().is_ok())
     };
     let ring = rings.find(is_program).expect("the program's ring");
     tree.replace("app/src/lib.rs", "include!(\"items.in\");", "mod items;\npub use items::included;");
