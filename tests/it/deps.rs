@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use xhist_tests::{Case, Done, Listing, Need, Run, Tree, history_of, online_cargo, report};
 
+use crate::untouched::{assert_no_shadow_in, compiled};
+
 pub const CASES: &[Case] = &[
     Case::needing("statements_of_dependencies_are_in_the_history", &[Need::Registry], recorded),
     Case::needing("a_patched_member_is_used_by_a_dependency", &[Need::Registry], patched),
@@ -83,24 +85,20 @@ fn recorded() {
     assert_eq!(metadata(calls[1]), metadata(calls[0]) + 1, "no cache takes one for the other");
 
     let line = with.stderr.lines().find_map(|line| line.trim_start().strip_prefix("Running `"));
-    let program =
-        std::fs::read(directory.join(line.expect("a program").trim_end_matches('`'))).expect("a program");
-    assert!(!program.windows(8).any(|window| window == b"/shadow/"), "no path of the shadow tree");
+    let program = line.expect("a program").trim_end_matches('`');
+    assert_no_shadow_in(&directory.join(program));
 
     // What was built without is as it was, and what was built with stays.
     let again = run("");
     assert_eq!(files(&again, &directory), ["src/main.rs"]);
-    again.check(!again.stderr.contains("Compiling"), "nothing is built again");
+    again.check(compiled(&again).is_empty(), "nothing is built again");
     let again = run("--deps outside --deps fnv");
-    again.check(
-        !again.stderr.contains("Compiling"),
-        "nothing is built again, in whatever order they are named",
-    );
+    again.check(compiled(&again).is_empty(), "nothing is built again, in whatever order they are named");
     std::thread::sleep(std::time::Duration::from_millis(1100));
     tree.replace("outside/src/lib.rs", "    twice\n", "    let result = twice;\n    result\n");
     let edited = run("--deps outside,fnv");
-    let compiled = edited.stderr.lines().filter(|line| line.contains("Compiling")).count();
-    edited.check(compiled == 2, "what was edited is compiled again, and the program");
+    edited
+        .check(compiled(&edited) == ["outside", "app"], "what was edited is compiled again, and the program");
     tree.replace("outside/src/lib.rs", "    let result = twice;\n    result\n", "    twice\n");
 
     let all = run("--deps all");

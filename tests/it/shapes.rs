@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use xhist_tests::{Case, Done, Listing, Run, Tree, cargo, line_of, report, repository};
 
+use crate::untouched::{assert_no_shadow_in, compiled};
+
 pub const CASES: &[Case] = &[
     Case::new("features_examples_benches_and_profiles", command_line),
     Case::new("a_target_that_is_named_on_the_command_line_or_in_the_configuration", targets),
@@ -177,15 +179,9 @@ fn backtraces() {
         let files: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(end)).collect();
         assert!(!files.is_empty(), "{program}");
         for file in files.iter().filter(|file| file.extension().is_none_or(|extension| extension == "rlib")) {
-            let bytes = std::fs::read(file).expect("a program");
-            assert!(!bytes.windows(12).any(|window| window == b"xhist/shadow"), "{}", file.display());
+            assert_no_shadow_in(file);
         }
     }
-}
-
-/// The packages that cargo compiled.
-fn compiled(done: &Done) -> usize {
-    done.stderr.lines().filter(|line| line.trim_start().starts_with("Compiling ")).count()
 }
 
 fn when() {
@@ -200,7 +196,7 @@ fn when() {
     assert_has(&history(&tree, "target"), &place(&tree, "my tools/util/src/lib.rs", "twice"));
     for when in ["", " --when=before", " --when after"] {
         let done = run(when);
-        done.check(compiled(&done) == 0, "both ways stay built");
+        done.check(compiled(&done).is_empty(), "both ways stay built");
     }
     let bad = cargo(tree.path()).args("xhist run --when never").done().expect(1);
     bad.check(bad.stderr.contains("`--when` is `before` or `after`"), "what may stand there");
