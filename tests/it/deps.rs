@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use xhist_tests::{Case, Done, Listing, Need, Run, Tree, history_of, online_cargo, report};
+use xhist_tests::{Case, Crate, Done, Listing, Need, Run, Tree, history_of, online_cargo, report};
 
 use crate::untouched::{assert_no_shadow_in, compiled};
 
@@ -116,7 +116,7 @@ fn patched() {
         "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\nmembers = [\"cfg-if\"]\n\n\
          [dependencies]\ngetrandom = \"=0.2.17\"\ncfg-if = \"1\"\n\n[patch.crates-io]\ncfg-if = { path = \"cfg-if\" }\n",
     );
-    let source = xhist_tests::unpack("cfg-if", "1.0.4").read("src/lib.rs");
+    let source = Crate::named("cfg-if@1.0.4").unpack().0.read("src/lib.rs");
     tree.write(
         "cfg-if/src/lib.rs",
         &format!("{source}\n/// Ours.\npub fn patched() -> u32 {{\n    let four = 4;\n    four\n}}\n"),
