@@ -13,6 +13,7 @@ mod nextest;
 mod post_mortem;
 mod program;
 mod samples;
+mod select;
 mod shapes;
 mod survive;
 mod threads;
@@ -43,6 +44,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("macros", macros::CASES),
     ("untouched", untouched::CASES),
     ("shapes", shapes::CASES),
+    ("select", select::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),
     ("layering", layering::CASES),

@@ -5,10 +5,11 @@
 //! A pattern that matches a directory, module or type covers all in it. `exclude` wins.
 
 use crate::When;
-use crate::site::{Analysis, Reason, Skip};
+use crate::site::Analysis;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
-use serde::Deserialize;
-use std::path::{Component, Path};
+use serde::{Deserialize, Deserializer};
+use std::fmt::Display;
+use std::path::{Component, Path, PathBuf};
 
 /// A table `metadata.xhist` of a manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -20,6 +21,37 @@ pub struct Config {
     pub exclude: Vec<String>,
     /// Before or after the statement.
     pub when: Option<When>,
+}
+
+/// What one manifest wants.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// Where the paths of its patterns start.
+    pub dir: PathBuf,
+    /// What is wanted.
+    pub selection: Selection,
+    /// Where the calls stand.
+    pub when: Option<When>,
+    /// The table itself.
+    pub config: Config,
+}
+
+impl Wishes {
+    /// Takes them from the table in the manifest of this directory.
+    ///
+    /// # Errors
+    /// The table has other keys or values, or a pattern that is none.
+    pub fn new<'de>(dir: &Path, table: impl Deserializer<'de, Error: Display>) -> Result<Self, String> {
+        let config = Config::deserialize(table).map_err(|error| error.to_string().trim_end().to_owned())?;
+        let selection =
+            Selection::new(&config.include, &config.exclude).map_err(|error| error.to_string())?;
+        Ok(Self { dir: dir.to_path_buf(), selection, when: config.when, config })
+    }
+
+    /// Whether a file, given by its absolute path, is wanted.
+    pub fn wants_file(&self, file: &Path) -> bool {
+        self.selection.wants_file(file.strip_prefix(&self.dir).unwrap_or(file))
+    }
 }
 
 /// Patterns, ready to be asked.
@@ -60,26 +92,13 @@ impl Selection {
         !(self.include.paths.is_empty() && self.exclude.paths.is_empty())
     }
 
-    /// Takes what is not wanted out of the analysis of a file, whose module has this Rust path.
+    /// Takes what is not wanted out of the analysis of a file, whose module has this Rust path. The file itself is
+    /// wanted.
     pub fn apply(&self, module: &str, analysis: &mut Analysis) {
         if !self.is_about_paths() {
             return;
         }
-        let mut last: (Option<std::sync::Arc<str>>, bool) = (None, true);
-        let skips = &mut analysis.skips;
-        analysis.sites.retain(|site| {
-            // Statements of one function stand together.
-            if last.0.as_ref() != Some(&site.function) {
-                last =
-                    (Some(site.function.clone()), self.wants_path(&format!("{module}::{}", site.function)));
-            }
-            if !last.1 {
-                let (line, column) = (site.line, site.column);
-                skips.push(Skip { line, column, reason: Reason::Excluded, statements: 1 });
-            }
-            last.1
-        });
-        skips.sort_by_key(|skip| (skip.line, skip.column));
+        analysis.leave_out(|function| !self.wants_path(&format!("{module}::{function}")));
     }
 }
 

@@ -249,6 +249,24 @@ impl Analysis {
         self.unknown_macros.iter().any(|name| !macros.named(name).is_empty())
     }
 
+    /// Leaves the statements of these functions alone.
+    pub fn leave_out(&mut self, is_unwanted: impl Fn(&str) -> bool) {
+        let mut last: Option<(Arc<str>, bool)> = None;
+        let skips = &mut self.skips;
+        self.sites.retain(|site| {
+            // Statements of one function stand together.
+            let known = last.as_ref().filter(|(function, _)| *function == site.function);
+            let leave = known.map_or_else(|| is_unwanted(&site.function), |(_, leave)| *leave);
+            last = Some((site.function.clone(), leave));
+            if leave {
+                let (line, column) = (site.line, site.column);
+                skips.push(Skip { line, column, reason: Reason::Excluded, statements: 1 });
+            }
+            !leave
+        });
+        skips.sort_by_key(|skip| (skip.line, skip.column));
+    }
+
     /// Statements left alone.
     pub fn skipped_statements(&self) -> u64 {
         self.skips.iter().map(|skip| u64::from(skip.statements)).sum()

@@ -83,7 +83,7 @@ pub(super) struct Command {
     pub(super) target_dir: Option<PathBuf>,
     /// Names of dependencies to record too, as they were typed.
     pub(super) deps: Vec<String>,
-    pub(super) when: When,
+    pub(super) when: Option<When>,
 }
 
 /// A command line: a command, or a wish for help or the version.
@@ -129,7 +129,7 @@ impl Command {
             program_args,
             target_dir: None,
             deps: Vec::new(),
-            when: When::default(),
+            when: None,
         };
         let mut words = rest[..end].iter();
         while let Some(arg) = words.next() {
@@ -141,8 +141,8 @@ impl Command {
                 command.deps.extend(names.map(String::from));
             } else if let Some(value) = value_of("--when", arg, &mut words, "`before` or `after`")? {
                 command.when = match value.to_str() {
-                    Some("before") => When::Before,
-                    Some("after") => When::After,
+                    Some("before") => Some(When::Before),
+                    Some("after") => Some(When::After),
                     _ => return Err(Error::Usage("`--when` is `before` or `after`".into())),
                 };
             } else {
@@ -260,7 +260,7 @@ mod tests {
         let command = parse("xhist nextest run --deps a,b --release --when=after --deps=c -- --deps d");
         assert_eq!(command.verb.words(), ["nextest", "run"]);
         assert_eq!(command.deps, ["a", "b", "c"]);
-        assert_eq!(command.when, When::After);
+        assert_eq!(command.when, Some(When::After));
         assert_eq!(words(&command.cargo_args), "--release");
         assert_eq!(words(&command.program_args), "-- --deps d");
     }

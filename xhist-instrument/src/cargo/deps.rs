@@ -39,7 +39,8 @@ pub(super) fn add(workspace: &mut Workspace, command: &Command, targets: &[Strin
         is_new && (is_named || wants_all) && !PACKAGES.contains(&package.name.as_str())
     };
     for package in metadata.packages.iter().filter(wanted) {
-        workspace.add(package, is_library);
+        workspace.add(package, is_library)?;
+        workspace.dependencies.extend(workspace.packages.last().map(|added| added.directory.clone()));
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::{Analysis, IncludeKind, Macros, ModDecl, Options, Refusal, analyze, analyze_among};
 
-use super::workspace::Target;
+use super::workspace::Workspace;
 
 /// A source file that a crate is made of.
 #[derive(Debug)]
@@ -48,11 +48,18 @@ impl Visit {
 }
 
 /// Follows every target. Files are read and parsed once, in parallel.
-pub(super) fn reach(targets: &[Target], options: &Options, progress: impl Fn(usize) + Sync) -> Reached {
+pub(super) fn reach(
+    workspace: &Workspace,
+    options: &(impl Fn(&Path) -> Options + Sync),
+    progress: impl Fn(usize) + Sync,
+) -> Reached {
     let mut reached = Reached::default();
     let mut seen = HashSet::new();
-    let mut wave: Vec<Visit> =
-        targets.iter().map(|target| Visit::new(target.root.clone(), true, target.edition2015)).collect();
+    let mut wave: Vec<Visit> = workspace
+        .targets
+        .iter()
+        .map(|target| Visit::new(target.root.clone(), true, target.edition2015))
+        .collect();
     while !wave.is_empty() {
         wave.sort();
         wave.retain(|visit| seen.insert(visit.clone()));
@@ -67,21 +74,26 @@ pub(super) fn reach(targets: &[Target], options: &Options, progress: impl Fn(usi
     // A file that is code and data at once would change as data.
     reached.sources.retain(|path, _| !reached.data.contains(path));
     look_again(&mut reached, options);
+    for (path, source) in &mut reached.sources {
+        if let Ok(analysis) = &mut source.analysis {
+            workspace.select(path, analysis);
+        }
+    }
     reached
 }
 
 /// Macros of one file are called in others.
-fn look_again(reached: &mut Reached, options: &Options) {
+fn look_again(reached: &mut Reached, options: &(impl Fn(&Path) -> Options + Sync)) {
     let mut macros = Macros::default();
     reached.sources.values().for_each(|source| macros.add(&source.text));
-    reached.sources.par_iter_mut().for_each(|(_, source)| {
+    reached.sources.par_iter_mut().for_each(|(path, source)| {
         if source.analysis.as_ref().is_ok_and(|analysis| analysis.wants(&macros)) {
-            source.analysis = analyze_among(&source.text, options, &macros);
+            source.analysis = analyze_among(&source.text, &options(path), &macros);
         }
     });
 }
 
-fn read(wave: &[Visit], options: &Options, reached: &mut Reached) {
+fn read(wave: &[Visit], options: &(impl Fn(&Path) -> Options + Sync), reached: &mut Reached) {
     let new: BTreeMap<&Path, &Visit> = wave
         .iter()
         .filter(|visit| !reached.sources.contains_key(&visit.file))
@@ -91,7 +103,7 @@ fn read(wave: &[Visit], options: &Options, reached: &mut Reached) {
         .into_par_iter()
         .filter_map(|(path, visit)| {
             let text = std::fs::read(path).ok()?;
-            let analysis = analyze(&text, options);
+            let analysis = analyze(&text, &options(path));
             // A table or an expression: included, but no module. The compiler will judge it.
             let is_module = analysis.is_ok() || !visit.included;
             is_module.then(|| (path.to_path_buf(), Source { text, analysis, edition2015: false }))

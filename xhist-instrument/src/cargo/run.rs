@@ -76,20 +76,23 @@ fn prepare(
     let progress = spinner();
     progress.set_message("building the recorder (once for this compiler and target)");
     let recorders = recorder::build(command, home)?;
-    let members = workspace.packages.len();
     if !command.deps.is_empty() {
         deps::add(workspace, command, &recorder::targets(&recorders)?)?;
     }
     let map_path = home.join("xhist.map");
-    let key = key(command, &workspace.packages[members..], &recorders, epoch(home, &map_path)?);
-    let options = Options { main_hash: MainHash::FromEnv, when: command.when, ..Options::default() };
+    let key = key(command, workspace, &recorders, epoch(home, &map_path)?);
+    let options = |file: &Path| {
+        let when = command.when.or_else(|| workspace.when(file)).unwrap_or_default();
+        Options { main_hash: MainHash::FromEnv, when, ..Options::default() }
+    };
     let reached = crate::in_parallel(|| {
-        reach::reach(&workspace.targets, &options, |files| {
+        reach::reach(workspace, &options, |files| {
             progress.set_message(format!("instrumenting {files} files"));
         })
     });
     let (shadow_root, build) = places(command, home, &key)?;
-    let bases = workspace.packages.iter().cloned().chain([workspace.root.clone()]).collect();
+    let members = workspace.packages.iter().map(|member| member.directory.clone());
+    let bases = members.chain([workspace.root.clone()]).collect();
     let shadow = Shadow::new(&shadow_root, bases, target_dir);
     let (map_hash, written) = write_sources(&reached, &shadow, &map_path, workspace, &options)?;
     shadow.link(written.iter().map(PathBuf::as_path), &reached.data)?;
@@ -119,8 +122,8 @@ fn prepare(
 /// choice of them has a directory of its own, which starts anew with the key.
 fn places(command: &Command, home: &Path, key: &str) -> Result<(PathBuf, PathBuf), Error> {
     let shadow = match command.when {
-        When::Before => "shadow",
-        When::After => "shadow-after",
+        None | Some(When::Before) => "shadow",
+        Some(When::After) => "shadow-after",
     };
     if command.deps.is_empty() {
         return Ok((home.join(shadow), home.join("build")));
@@ -150,7 +153,7 @@ fn write_sources(
     shadow: &Shadow<'_>,
     map_path: &Path,
     workspace: &Workspace,
-    options: &Options,
+    options: &(impl Fn(&Path) -> Options + Sync),
 ) -> Result<(u64, Vec<PathBuf>), Error> {
     let wrong = |error: crate::map::MapError| Error::step("reading the map", error);
     let mut map = MapFile::load(map_path, &workspace.root).map_err(wrong)?;
@@ -160,17 +163,18 @@ fn write_sources(
         let ids = source.analysis.as_ref().map_or(Ok(Vec::new()), |analysis| map.ids(&name, analysis.lines));
         jobs.push((path, source, name, ids.map_err(wrong)?));
     }
-    let instrument = |source: &Source, ids: &[u16]| {
+    let instrument = |path: &Path, source: &Source, ids: &[u16]| {
         let analysis = source.analysis.as_ref().map_err(Clone::clone)?;
         crate::instrument(
             &source.text,
             analysis,
             ids,
-            &Options { edition2015: source.edition2015, ..*options },
+            &Options { edition2015: source.edition2015, ..options(path) },
         )
     };
-    let texts: Vec<Result<_, Refusal>> =
-        crate::in_parallel(|| jobs.par_iter().map(|(_, source, _, ids)| instrument(source, ids)).collect());
+    let texts: Vec<Result<_, Refusal>> = crate::in_parallel(|| {
+        jobs.par_iter().map(|(path, source, _, ids)| instrument(path, source, ids)).collect()
+    });
     let mut written = Vec::new();
     for ((path, source, name, _), text) in jobs.into_iter().zip(texts) {
         match text {
@@ -209,13 +213,20 @@ fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
 
 /// Cargo takes the wrapper's path into account, not its contents: so the path changes with the
 /// program that inserts, with what it inserts, and with the recorder.
-fn key(command: &Command, deps: &[PathBuf], recorders: &BTreeMap<String, Recorder>, epoch: u64) -> String {
+fn key(
+    command: &Command,
+    workspace: &Workspace,
+    recorders: &BTreeMap<String, Recorder>,
+    epoch: u64,
+) -> String {
     let stamp =
         |path: &Path| std::fs::metadata(path).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
     let program = std::env::current_exe().ok().and_then(|program| stamp(&program));
     let built: Vec<_> = recorders.values().map(|built| (&built.library, stamp(&built.library))).collect();
     let version = env!("CARGO_PKG_VERSION");
-    format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {:?} {built:?} {deps:?}", command.when)))
+    let wishes: Vec<_> = workspace.wishes().map(|wishes| (&wishes.dir, &wishes.config)).collect();
+    let choice = (&command.when, &workspace.dependencies, wishes);
+    format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}")))
 }
 
 fn hash(text: &str) -> u64 {

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Edition, Metadata, MetadataCommand, Package};
 
+use crate::select::{Wishes, module_path};
+use crate::{Analysis, When};
+
 use super::command::Command;
 use super::error::Error;
 use super::recorder::PACKAGES;
@@ -15,9 +18,21 @@ pub(super) struct Workspace {
     pub(super) root: PathBuf,
     /// Cargo's own target directory.
     pub(super) target_dir: PathBuf,
-    /// Directories of the packages whose targets are instrumented.
-    pub(super) packages: Vec<PathBuf>,
+    pub(super) packages: Vec<Member>,
     pub(super) targets: Vec<Target>,
+    /// Packages that are no members, by directory.
+    pub(super) dependencies: Vec<PathBuf>,
+    /// What `[workspace.metadata.xhist]` says.
+    wishes: Option<Wishes>,
+}
+
+/// A package whose targets are instrumented.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) directory: PathBuf,
+    name: String,
+    /// What its manifest and the workspace's say about instrumenting; its own comes first.
+    pub(super) wishes: Vec<Wishes>,
 }
 
 /// A crate to instrument.
@@ -28,6 +43,14 @@ pub(super) struct Target {
     pub(super) edition2015: bool,
 }
 
+/// The table `metadata.xhist` of a manifest.
+fn wishes(directory: &Path, metadata: &serde_json::Value, table: &str) -> Result<Option<Wishes>, Error> {
+    let Some(value) = metadata.get("xhist") else { return Ok(None) };
+    let manifest = directory.join("Cargo.toml");
+    let wrong = |error| Error::Usage(format!("{}: [{table}.metadata.xhist]: {error}", manifest.display()));
+    Wishes::new(directory, value).map(Some).map_err(wrong)
+}
+
 /// Asks cargo about the members.
 pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
     let metadata = metadata(command.project_args().into_iter(), MetadataCommand::new().no_deps())?;
@@ -36,10 +59,12 @@ pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
         target_dir: metadata.target_directory.clone().into(),
         packages: Vec::new(),
         targets: Vec::new(),
+        dependencies: Vec::new(),
+        wishes: wishes(metadata.workspace_root.as_std_path(), &metadata.workspace_metadata, "workspace")?,
     };
     for package in metadata.workspace_packages() {
         if !PACKAGES.contains(&package.name.as_str()) {
-            workspace.add(package, |_| true);
+            workspace.add(package, |_| true)?;
         }
     }
     Ok(workspace)
@@ -62,9 +87,16 @@ pub(super) fn metadata(
 impl Workspace {
     /// Those targets of a package that are wanted and run in the program: a build script and a proc macro run
     /// in the compiler's process.
-    pub(super) fn add(&mut self, package: &Package, is_wanted: impl Fn(&cargo_metadata::Target) -> bool) {
-        let directory = package.manifest_path.parent().map(|path| path.as_std_path());
-        self.packages.extend(directory.map(Path::to_path_buf));
+    pub(super) fn add(
+        &mut self,
+        package: &Package,
+        is_wanted: impl Fn(&cargo_metadata::Target) -> bool,
+    ) -> Result<(), Error> {
+        let manifest = package.manifest_path.as_std_path();
+        let directory = manifest.parent().unwrap_or(Path::new("/")).to_path_buf();
+        let own = wishes(&directory, &package.metadata, "package")?;
+        let wishes = own.into_iter().chain(self.wishes.clone()).collect();
+        self.packages.push(Member { directory, name: package.name.to_string(), wishes });
         let targets = package
             .targets
             .iter()
@@ -73,5 +105,36 @@ impl Workspace {
             root: target.src_path.clone().into(),
             edition2015: target.edition == Edition::E2015,
         }));
+        Ok(())
+    }
+
+    /// What all manifests say.
+    pub(super) fn wishes(&self) -> impl Iterator<Item = &Wishes> {
+        self.packages.iter().flat_map(|member| &member.wishes)
+    }
+
+    /// The package that a file belongs to: the innermost one around it.
+    fn around(&self, file: &Path) -> Option<&Member> {
+        let holding = self.packages.iter().filter(|member| file.starts_with(&member.directory));
+        holding.max_by_key(|member| member.directory.as_os_str().len())
+    }
+
+    /// Where the calls of this file stand, when its manifests say so.
+    pub(super) fn when(&self, file: &Path) -> Option<When> {
+        self.around(file)?.wishes.iter().find_map(|wishes| wishes.when)
+    }
+
+    /// Takes what its manifests do not want out of the analysis of a file.
+    pub(super) fn select(&self, file: &Path, analysis: &mut Analysis) {
+        let Some(member) = self.around(file) else { return };
+        let module = module_path(&member.name, file.strip_prefix(&member.directory).unwrap_or(file));
+        for wishes in &member.wishes {
+            if wishes.wants_file(file) {
+                wishes.selection.apply(&module, analysis);
+            } else {
+                analysis.leave_out(|_| true);
+                analysis.main_at = None;
+            }
+        }
     }
 }

@@ -97,7 +97,10 @@ impl Found {
         let package = self.packages.around(real.parent().unwrap_or(&real));
         let outside = !real.starts_with(&top_real);
         let rule = if outside { Some(Rule::OutsideTree) } else { rule(&real, package.as_deref()) };
-        let is_rust = is_rust && package.as_ref().is_none_or(|package| package.wants_file(&real));
+        let is_rust = is_rust
+            && package
+                .as_ref()
+                .is_none_or(|package| package.wishes.iter().all(|wishes| wishes.wants_file(&real)));
         let module = package.as_ref().map_or_else(
             || module_path("crate", real.file_name().map_or(&real, Path::new)),
             |package| module_path(&package.name, real.strip_prefix(&package.dir).unwrap_or(&real)),

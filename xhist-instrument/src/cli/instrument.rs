@@ -31,7 +31,7 @@ fn options(args: &Args, source: &Source, main_hash: MainHash) -> Options {
         (None, Some(package)) => package.edition2015,
         (None, None) => false,
     };
-    let wished = source.package.as_ref().and_then(|package| package.when());
+    let wished = source.package.iter().flat_map(|package| &package.wishes).find_map(|wishes| wishes.when);
     let when = args.when.map(When::from).or(wished).unwrap_or_default();
     Options { edition2015, when, main_hash }
 }
@@ -91,7 +91,7 @@ fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> 
         own.add(&text);
         found.selection.apply(&source.module, &mut analysis);
         let wishes = source.package.iter().flat_map(|package| &package.wishes);
-        wishes.for_each(|(_, wishes)| wishes.selection.apply(&source.module, &mut analysis));
+        wishes.for_each(|wishes| wishes.selection.apply(&source.module, &mut analysis));
         Ok(Outcome::Analyzed { analysis, fingerprint: fingerprint(&text) })
     });
     (result.unwrap_or_else(Outcome::Failed), own)

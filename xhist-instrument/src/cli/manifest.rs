@@ -1,7 +1,6 @@
 //! What the nearest Cargo.toml says about a source file.
 
-use crate::When;
-use crate::select::{Config, Selection};
+use crate::select::Wishes;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,31 +21,8 @@ pub struct Package {
     pub build: PathBuf,
     /// It depends on xhist-rt, under any name.
     pub names_recorder: bool,
-    /// What its manifest and its workspace's say about instrumenting, with where their paths start.
-    pub wishes: Vec<(PathBuf, Wishes)>,
-}
-
-/// A table `metadata.xhist`.
-#[derive(Debug)]
-pub struct Wishes {
-    /// What is wanted.
-    pub selection: Selection,
-    /// Where the calls stand.
-    pub when: Option<When>,
-}
-
-impl Package {
-    /// Whether the manifests want this file, given by its absolute path.
-    pub fn wants_file(&self, path: &Path) -> bool {
-        self.wishes
-            .iter()
-            .all(|(dir, wishes)| wishes.selection.wants_file(path.strip_prefix(dir).unwrap_or(path)))
-    }
-
-    /// Where the calls stand, as the manifests want it; the package's own comes first.
-    pub fn when(&self) -> Option<When> {
-        self.wishes.iter().find_map(|(_, wishes)| wishes.when)
-    }
+    /// What its manifest and its workspace's say about instrumenting; its own comes first.
+    pub wishes: Vec<Wishes>,
 }
 
 /// Finds packages, each read once.
@@ -97,31 +73,22 @@ fn read(dir: &Path, errors: &mut Vec<String>) -> Option<Package> {
 }
 
 /// The tables of the package and of its workspace.
-fn wishes(dir: &Path, table: &Table, errors: &mut Vec<String>) -> Vec<(PathBuf, Wishes)> {
+fn wishes(dir: &Path, table: &Table, errors: &mut Vec<String>) -> Vec<Wishes> {
     let mut found = Vec::new();
     let mut add = |dir: &Path, table: &Table, key: &str| {
-        let Some(value) = table.get(key).and_then(|table| table.get("metadata")?.get("xhist")) else {
-            return;
-        };
-        let wishes = value.clone().try_into().map_err(|error: toml::de::Error| error.message().to_owned());
-        let wishes = wishes.and_then(|config: Config| {
-            let selection =
-                Selection::new(&config.include, &config.exclude).map_err(|error| error.to_string())?;
-            Ok(Wishes { selection, when: config.when })
-        });
-        match wishes {
-            Ok(wishes) => found.push((dir.to_path_buf(), wishes)),
-            Err(error) => {
+        let value = table.get(key).and_then(|table| table.get("metadata")?.get("xhist"));
+        match value.map(|value| Wishes::new(dir, value.clone())) {
+            Some(Ok(wishes)) => found.push(wishes),
+            Some(Err(error)) => {
                 errors.push(format!("{}: [{key}.metadata.xhist]: {error}", dir.join("Cargo.toml").display()));
             }
+            None => {}
         }
     };
     add(dir, table, "package");
-    for dir in dir.ancestors() {
-        if let Some(table) = manifest(dir).filter(|table| table.contains_key("workspace")) {
-            add(dir, &table, "workspace");
-            break;
-        }
+    let workspace = |dir: &Path| manifest(dir).filter(|table| table.contains_key("workspace"));
+    if let Some((dir, table)) = dir.ancestors().find_map(|dir| Some((dir, workspace(dir)?))) {
+        add(dir, &table, "workspace");
     }
     found
 }
