@@ -212,9 +212,8 @@ impl Walker<'_> {
         let (Some(plain), Some(with_calls)) = (all(mac.tokens.clone()), all(with_calls)) else {
             return false;
         };
-        let without_calls = |tokens| macros::without_calls(tokens).to_string();
-        plain.len() == with_calls.len()
-            && plain.into_iter().zip(with_calls).all(|(a, b)| macros::flat(a).to_string() == without_calls(b))
+        let is_same = |(a, b)| macros::is_same(macros::flat(a), macros::without_calls(b));
+        plain.len() == with_calls.len() && plain.into_iter().zip(with_calls).all(is_same)
     }
 }
 

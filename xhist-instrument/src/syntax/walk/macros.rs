@@ -192,3 +192,22 @@ fn behind_call<'t>(tokens: &'t [TokenTree], names: &[&str]) -> Option<&'t [Token
         _ => None,
     }
 }
+
+/// The same tokens. White space between them does not count: a call may part two marks.
+pub(super) fn is_same(a: TokenStream, b: TokenStream) -> bool {
+    let (mut a, mut b) = (a.into_iter(), b.into_iter());
+    loop {
+        let same = match (a.next(), b.next()) {
+            (None, None) => return true,
+            (Some(TokenTree::Group(a)), Some(TokenTree::Group(b))) => {
+                a.delimiter() == b.delimiter() && is_same(a.stream(), b.stream())
+            }
+            (Some(TokenTree::Punct(a)), Some(TokenTree::Punct(b))) => a.as_char() == b.as_char(),
+            (Some(a), Some(b)) => a.to_string() == b.to_string(),
+            _ => false,
+        };
+        if !same {
+            return false;
+        }
+    }
+}
