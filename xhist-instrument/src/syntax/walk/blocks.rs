@@ -19,7 +19,7 @@ struct Statement<'a> {
 }
 
 impl Walker<'_> {
-    /// Walks a block. True when one of its own statements will be recorded.
+    /// Walks a block. True when one of its own statements will be recorded, whatever is configured.
     pub(super) fn block(&mut self, block: &Block) -> bool {
         let is_written_here = is_written(block.brace_token.span.open());
         let in_braces = self.expansions.in_braces;
@@ -53,7 +53,8 @@ impl Walker<'_> {
                 Shape::Call { at, attributes }
             })
         };
-        self.site(statement.kind, first..end, shape)
+        let may_vanish = attributes::has_cfg(statement.attributes);
+        self.site(statement.kind, first..end, shape) && !may_vanish
     }
 
     /// Where the hash goes: before the first statement of `main`, never before an item at its head.
