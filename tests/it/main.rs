@@ -6,6 +6,7 @@
 mod builds;
 mod crates;
 mod deps;
+mod generated;
 mod in_place;
 mod layering;
 mod macros;
@@ -39,6 +40,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("threads", threads::CASES),
     ("post_mortem", post_mortem::CASES),
     ("builds", builds::CASES),
+    ("generated", generated::CASES),
     ("crates", crates::CASES),
     ("program", program::CASES),
     ("macros", macros::CASES),

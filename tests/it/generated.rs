@@ -1,0 +1,228 @@
+//! Does any program, instrumented, print what it printed, and is its history what an interpreter of it expects?
+//!
+//! The programs are generated (`grow`), written down (`print`) and interpreted by the documented rules (`rules`,
+//! `interpret`), none of which knows the rewriter. `XHIST_SEED` is the seed of the first program, `XHIST_PROGRAMS`
+//! how many there are: a failure names the two that show one program alone.
+
+mod grow;
+mod interpret;
+mod language;
+mod print;
+mod rules;
+mod tokens;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use xhist_instrument::{MainHash, Options, Reason, SiteKind, When as Mode, analyze, strip};
+use xhist_tests::{Case, Listing, Run, Tree, cargo, instrument, report, repository};
+
+use grow::{Grown, grow};
+use interpret::{Ran, When};
+
+pub const CASES: &[Case] = &[
+    Case::new("history_and_output_are_what_an_interpreter_expects", run_instrumented),
+    Case::new("every_program_comes_back_and_keeps_its_tokens", round_trip),
+];
+
+/// Programs that are compiled and run, unless `XHIST_PROGRAMS` says otherwise.
+const COMPILED: u64 = 60;
+
+/// Programs that are only rewritten; without optimisation that is slow.
+const REWRITTEN: u64 = if cfg!(debug_assertions) { 600 } else { 10_000 };
+
+/// Another seed, other programs.
+const SEED: u64 = 1;
+
+fn number(name: &str, otherwise: u64) -> u64 {
+    let Ok(text) = std::env::var(name) else { return otherwise };
+    text.parse().unwrap_or_else(|_| panic!("{name}={text}: a number is expected"))
+}
+
+/// Seeds and their programs.
+fn programs(otherwise: u64) -> Vec<(u64, Grown)> {
+    let (seed, count) = (number("XHIST_SEED", SEED), number("XHIST_PROGRAMS", otherwise));
+    (seed..seed + count).map(|seed| (seed, grow(seed))).collect()
+}
+
+fn round_trip() {
+    let (mut kinds, mut reasons) = (BTreeSet::new(), BTreeSet::new());
+    let programs = programs(REWRITTEN);
+    for (seed, Grown { program, text, .. }) in &programs {
+        // Both modes, by turns.
+        let when = if seed % 2 == 0 { Mode::Before } else { Mode::After };
+        let edition2015 = program.edition == "2015";
+        let options = Options { edition2015, when, main_hash: MainHash::None };
+        let what = format!("XHIST_SEED={seed}, {when:?}");
+        let analysis = analyze(text.as_bytes(), &options).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+        let result = xhist_instrument::instrument(text.as_bytes(), &analysis, &[7], &options);
+        let result = result.unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+        assert!(strip(&result) == text.as_bytes(), "{what}: strip gives back something else\n{text}");
+        let result = String::from_utf8(result).expect("text");
+        assert_eq!(result.lines().count(), text.lines().count(), "{what}: lines");
+        let other = if edition2015 { "::xhist_rt::" } else { " xhist_rt::" };
+        assert!(!result.contains(other), "{what}: {other}\n{result}");
+        tokens::assert_same_but_calls(text, &result, analysis.sites.len(), &what);
+        kinds.extend(analysis.sites.iter().map(|site| site.kind));
+        reasons.extend(analysis.skips.iter().map(|skip| skip.reason));
+    }
+    if programs.len() >= 100 {
+        assert_all_met(&kinds, &reasons);
+    }
+}
+
+/// The programs hold everything that they are there to try.
+fn assert_all_met(kinds: &BTreeSet<SiteKind>, reasons: &BTreeSet<Reason>) {
+    use Reason::{ConstContext, Directive, LetElse, MacroArguments, MacroDefinition, Unreachable};
+    use SiteKind::{Arm, Closure, Else, Expr, Let, Loop, Macro, Then};
+    let all_kinds = BTreeSet::from([Let, Expr, Macro, Arm, Closure, Then, Else, Loop]);
+    let all_reasons =
+        BTreeSet::from([ConstContext, Directive, LetElse, MacroArguments, MacroDefinition, Unreachable]);
+    assert!(kinds.is_superset(&all_kinds), "{kinds:?}");
+    assert!(reasons.is_superset(&all_reasons), "{reasons:?}");
+}
+
+/// How the programs are built.
+const BUILDS: [(&str, Option<When>); 3] =
+    [("plain", None), ("before", Some(When::Before)), ("after", Some(When::After))];
+
+fn run_instrumented() {
+    let programs = programs(COMPILED);
+    let tree = Tree::empty("generated");
+    let editions: BTreeSet<&str> = programs.iter().map(|(_, grown)| grown.program.edition).collect();
+    for (build, _) in BUILDS {
+        for &edition in &editions {
+            let of_edition = programs.iter().filter(|(_, grown)| grown.program.edition == edition);
+            write_package(&tree, build, edition, &of_edition.collect::<Vec<_>>());
+        }
+    }
+    // Numbers wrap, as in the interpreter.
+    let profile = "[profile.dev]\noverflow-checks = false\ndebug = false\nincremental = false\n";
+    tree.write(
+        "Cargo.toml",
+        &format!(
+            "[workspace]\nresolver = \"2\"\nmembers = [\"plain/*\", \"before/*\", \"after/*\"]\n\n{profile}"
+        ),
+    );
+    for mode in ["before", "after"] {
+        let map = tree.join(&format!("{mode}.map"));
+        instrument(tree.path()).args(&format!("{mode}/ --when {mode} --map")).arg(map).succeed();
+    }
+    cargo(tree.path()).args("build --quiet --workspace").succeed();
+
+    let (mut outputs, mut histories) = (BTreeMap::new(), BTreeMap::new());
+    for (build, when) in BUILDS {
+        for edition in &editions {
+            let ring = tree.join(&format!("{build}-{edition}.xhist"));
+            let program = tree.join(&format!("target/debug/{build}-{edition}"));
+            let run = Run::new(program, tree.path()).env("XHIST_FILE", &ring).env("XHIST_SIZE", "64m");
+            outputs.extend(outputs_of(build, &run.succeed().stdout));
+            if when.is_some() {
+                let map = tree.join(&format!("{build}.map"));
+                let listing = report(tree.path()).arg(ring).arg("--map").arg(map).succeed();
+                histories.extend(histories_of(build, &Listing::parse(&listing.stdout).only_statements()));
+            }
+        }
+    }
+    let mut statements = 0;
+    let mut wrong = Vec::new();
+    for (seed, grown) in &programs {
+        for (build, when) in BUILDS {
+            let run = interpret::run(&grown.program, &grown.places, when.unwrap_or(When::Before));
+            let mut expected = run.expect("a program that ends");
+            if when.is_none() {
+                expected.lines.clear();
+            }
+            let printed = outputs.remove(&(build, *seed)).unwrap_or_default();
+            let found = Ran { printed, lines: histories.remove(&(build, *seed)).unwrap_or_default() };
+            statements += found.lines.len();
+            if found != expected {
+                wrong.push((grown.text.len(), tell(build, *seed, grown, &expected, &found)));
+            }
+        }
+    }
+    // The shortest says most.
+    let shortest = wrong.iter().min_by_key(|(length, _)| *length);
+    assert_eq!(
+        wrong.len(),
+        0,
+        "programs are not as expected; the shortest:\n{}",
+        shortest.map_or("", |(_, told)| told)
+    );
+    println!("{} programs in {} builds, {statements} statements recorded", programs.len(), BUILDS.len());
+}
+
+/// A package of the programs of one edition, built one way.
+fn write_package(tree: &Tree, build: &str, edition: &str, programs: &[&(u64, Grown)]) {
+    let directory = format!("{build}/e{edition}");
+    let mut manifest =
+        format!("[package]\nname = \"{build}-{edition}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\n");
+    if build != "plain" {
+        let recorder = repository().join("xhist-rt");
+        let line = format!(
+            "\n[dependencies]\nxhist-rt = {{ path = {recorder:?}, features = [\"std\", \"trace\"] }}\n"
+        );
+        manifest.push_str(&line);
+    }
+    tree.write(&format!("{directory}/Cargo.toml"), &manifest);
+    let mut main = String::from("#![allow(warnings, arithmetic_overflow, unconditional_panic)]\n");
+    for (seed, _) in programs {
+        writeln!(main, "mod p{seed};").expect("memory");
+    }
+    main.push_str(
+        "fn main() {\n    // xhist instrument FALSE\n    std::panic::set_hook(Box::new(|_| {}));\n",
+    );
+    for (seed, grown) in programs {
+        writeln!(main, "    println!(\"{MARK}{seed}\");").expect("memory");
+        writeln!(main, "    let _ = std::panic::catch_unwind(p{seed}::run);").expect("memory");
+        tree.write(&format!("{directory}/src/p{seed}.rs"), &grown.text);
+    }
+    main.push_str("}\n");
+    tree.write(&format!("{directory}/src/main.rs"), &main);
+}
+
+/// Stands in front of a program's output.
+const MARK: &str = "#### program ";
+
+/// Which program, built how.
+type Key<'a> = (&'a str, u64);
+
+fn outputs_of<'a>(build: &'a str, stdout: &str) -> BTreeMap<Key<'a>, String> {
+    let parts = stdout.split(MARK).skip(1).map(|part| part.split_once('\n').expect("a line of its own"));
+    parts.map(|(seed, printed)| ((build, seed.parse().expect("a seed")), printed.to_owned())).collect()
+}
+
+/// Each program is a file of its own.
+fn histories_of<'a>(build: &'a str, listing: &Listing) -> BTreeMap<Key<'a>, Vec<u32>> {
+    let mut histories: BTreeMap<Key<'a>, Vec<u32>> = BTreeMap::new();
+    for entry in listing.statements() {
+        let name = entry.path.rsplit('/').next().and_then(|name| name.strip_prefix('p')?.strip_suffix(".rs"));
+        let seed = name.unwrap_or_else(|| panic!("a program: {entry:?}")).parse().expect("a seed");
+        histories.entry((build, seed)).or_default().push(entry.line);
+    }
+    histories
+}
+
+/// A program that is not as expected, with both histories around the place where they part.
+fn tell(build: &str, seed: u64, grown: &Grown, expected: &Ran, found: &Ran) -> String {
+    let mut told =
+        format!("{build}, edition {}: XHIST_SEED={seed} XHIST_PROGRAMS=1\n", grown.program.edition);
+    for (index, line) in grown.text.lines().enumerate() {
+        writeln!(told, "{:4} {line}", index + 1).expect("memory");
+    }
+    if expected.printed != found.printed {
+        writeln!(told, "prints:\n{}\nexpected:\n{}", found.printed, expected.printed).expect("memory");
+    }
+    let same =
+        expected.lines.iter().zip(&found.lines).take_while(|(expected, found)| expected == found).count();
+    if expected.lines != found.lines {
+        writeln!(told, "{same} lines as expected; then\nexpected recorded").expect("memory");
+        for index in same.saturating_sub(8)..same + 12 {
+            let [expected, found] = [expected, found]
+                .map(|ran| ran.lines.get(index).map_or("-".to_owned(), |line| line.to_string()));
+            let mark = if expected == found { "" } else { " <" };
+            writeln!(told, "{expected:>8} {found:>8}{mark}").expect("memory");
+        }
+    }
+    told
+}

@@ -1,0 +1,100 @@
+//! Takes calls out of a token stream, where they are other things than in the text: the tokens left must be those
+//! of the original.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+
+/// Fails unless the instrumented text has the tokens of the original and this many calls.
+#[track_caller]
+pub fn assert_same_but_calls(original: &str, instrumented: &str, calls: usize, what: &str) {
+    let stream = |text: &str| text.parse::<TokenStream>().unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+    let (mut expected, mut found, mut taken) = (Vec::new(), Vec::new(), 0);
+    write(stream(original).into_iter().collect(), &mut expected);
+    write(without_calls(stream(instrumented), &mut taken), &mut found);
+    let same = expected.iter().zip(&found).take_while(|(expected, found)| expected == found).count();
+    assert!(
+        expected == found,
+        "{what}: other tokens behind {:?}\n{instrumented}",
+        &found[same.saturating_sub(12)..same]
+    );
+    assert_eq!(taken, calls, "{what}: calls and statements\n{instrumented}");
+}
+
+fn write(trees: Vec<TokenTree>, out: &mut Vec<String>) {
+    for tree in trees {
+        match tree {
+            TokenTree::Group(group) => {
+                out.push(format!("open {:?}", group.delimiter()));
+                write(group.stream().into_iter().collect(), out);
+                out.push("close".to_owned());
+            }
+            other => out.push(other.to_string()),
+        }
+    }
+}
+
+fn without_calls(stream: TokenStream, taken: &mut usize) -> Vec<TokenTree> {
+    let trees: Vec<TokenTree> = stream.into_iter().collect();
+    let mut left: Vec<TokenTree> = Vec::new();
+    let mut at = 0;
+    while at < trees.len() {
+        if let Some((name, length)) = call(&trees[at..]) {
+            // Attributes in front of such a call are copies.
+            while name == "c" && ends_with_attribute(&left) {
+                left.truncate(left.len() - 2);
+            }
+            *taken += 1;
+            at += length;
+            continue;
+        }
+        match &trees[at] {
+            TokenTree::Group(group) => {
+                let inner: Vec<TokenTree> = group.stream().into_iter().collect();
+                let name = call(&inner).map(|(name, _)| name);
+                match (name.as_deref(), inner.last()) {
+                    (None | Some("s" | "c"), _) => {
+                        let inner = without_calls(group.stream(), taken).into_iter().collect();
+                        left.push(Group::new(group.delimiter(), inner).into());
+                    }
+                    (Some("p"), Some(TokenTree::Group(parens))) => {
+                        *taken += 1;
+                        left.extend(without_calls(parens.stream(), taken));
+                    }
+                    // Any other call opens a block that was none.
+                    (Some(_), _) => left.extend(without_calls(group.stream(), taken)),
+                }
+            }
+            other => left.push(other.clone()),
+        }
+        at += 1;
+    }
+    left
+}
+
+/// `::xhist_rt::s(1, 2);`, with or without the colons in front: its name, and how many tokens it has.
+fn call(trees: &[TokenTree]) -> Option<(String, usize)> {
+    let is_colon =
+        |at: usize| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+    let start = if is_colon(0) && is_colon(1) { 2 } else { 0 };
+    match trees.get(start..start + 6)? {
+        [
+            TokenTree::Ident(krate),
+            _,
+            _,
+            TokenTree::Ident(name),
+            TokenTree::Group(args),
+            TokenTree::Punct(end),
+        ] if krate == "xhist_rt" && args.delimiter() == Delimiter::Parenthesis && end.as_char() == ';' => {
+            Some((name.to_string(), start + 6))
+        }
+        _ => None,
+    }
+}
+
+fn ends_with_attribute(trees: &[TokenTree]) -> bool {
+    match trees {
+        [.., TokenTree::Punct(pound), TokenTree::Group(group)] => {
+            pound.as_char() == '#' && group.delimiter() == Delimiter::Bracket
+        }
+        _ => false,
+    }
+}
