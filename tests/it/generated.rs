@@ -26,7 +26,7 @@ pub const CASES: &[Case] = &[
 ];
 
 /// Programs that are compiled and run, unless `XHIST_PROGRAMS` says otherwise.
-const COMPILED: u64 = 60;
+const COMPILED: u64 = 100;
 
 /// Programs that are only rewritten; without optimisation that is slow.
 const REWRITTEN: u64 = if cfg!(debug_assertions) { 600 } else { 10_000 };

@@ -599,11 +599,26 @@ impl Grower {
     }
 
     fn while_loop(&mut self, label: Label, counter: &str, depth: u32) -> Expr {
+        if self.chance(40) {
+            return self.counting_while(label, counter, depth);
+        }
         self.scope(|grower| {
             let cond = grower.without_targets(|grower| grower.cond(depth));
             let body = grower.loop_body(&label, Type::Unit, counter, depth);
             Expr::While(label, Box::new(cond), body)
         })
+    }
+
+    /// `while { n += -1; 0 < n } {}`
+    fn counting_while(&mut self, label: Label, counter: &str, depth: u32) -> Expr {
+        let down = Expr::Assign(counter.to_owned(), true, Box::new(Expr::Int(-1)));
+        let expr = less(Expr::Int(0), Expr::Var(counter.to_owned()));
+        let stmts = vec![self.expr_stmt(down), self.stmt(Kind::Expr { expr, semi: false })];
+        let cond = Cond::Is(Expr::Block(Block { at: self.at(), stmts }));
+        self.targets.push(Target { label: label.clone(), is_loop: true, gives: Type::Unit });
+        let body = self.block(Type::Unit, depth);
+        self.targets.pop();
+        Expr::While(label, Box::new(cond), body)
     }
 
     fn for_loop(&mut self, depth: u32) -> Expr {
@@ -819,8 +834,8 @@ impl Grower {
                 if let Some(name) = name {
                     grower.declare(&name, Is::Value(Type::Int), false);
                 }
-                let guard = (!grower.constant && grower.chance(25))
-                    .then(|| grower.freeze(|grower| grower.expr(Type::Bool, depth)));
+                let guard = (!grower.constant && grower.chance(40))
+                    .then(|| grower.freeze(|grower| grower.expr(Type::Bool, depth + 1)));
                 let cfg = match grower.rng.u32(..100) {
                     0..6 => Some(Cfg::Dropped),
                     6..10 => Some(Cfg::Kept),
@@ -965,7 +980,26 @@ impl Grower {
         Closure { moved, params, returns, at, body, before_else: false }
     }
 
+    /// `(move |a: i64| move |b: i64| ..)(x)(y)`
+    fn closure_in_closure(&mut self, ty: Type, depth: u32) -> Expr {
+        let name = self.name('a');
+        let inner = self.scope(|grower| {
+            grower.declare(&name, Is::Value(Type::Int), false);
+            grower.closure(1, Form::Typed, ty, true, depth)
+        });
+        let body = Expr::Closure(Box::new(inner));
+        let params = vec![(name, Form::Typed)];
+        let at = self.at();
+        let outer = Closure { moved: true, params, returns: None, at, body, before_else: false };
+        let [first, second] = [(); 2].map(|()| self.expr(Type::Int, depth));
+        let inner = Expr::CallNow(Box::new(outer), vec![first]);
+        Expr::Apply(Box::new(inner), Box::new(second))
+    }
+
     fn call_now(&mut self, ty: Type, depth: u32) -> Expr {
+        if self.chance(30) {
+            return self.closure_in_closure(ty, depth);
+        }
         let params = self.rng.usize(..2);
         // With arguments it would still hold what they change.
         let closure = self.closure(params, Form::Typed, ty, params > 0, depth);

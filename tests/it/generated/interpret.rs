@@ -17,6 +17,9 @@ pub enum When {
 /// The test of each `else if` is recorded when a chain comes to it.
 const TESTS_ARE_RECORDED: bool = false;
 
+/// The arguments of the program's own macro are code as any other.
+const OWN_MACROS_ARE_ENTERED: bool = false;
+
 /// What a run of `run()` leaves.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
@@ -406,6 +409,11 @@ impl<'p> Machine<'p> {
                 let args = self.args(args)?;
                 return self.in_place(closure, args);
             }
+            Expr::Apply(of, arg) => {
+                let Value::Closure(bound) = self.expr(of)? else { panic!("a closure") };
+                let arg = self.expr(arg)?;
+                return self.call_bound(bound, vec![arg]);
+            }
             Expr::Method(of, name, args) => {
                 let of = self.expr(of)?;
                 let args = self.args(args)?;
@@ -428,6 +436,7 @@ impl<'p> Machine<'p> {
                 self.ran.printed.push('\n');
                 Value::Unit
             }
+            Expr::Same(inner) if OWN_MACROS_ARE_ENTERED => return self.expr(inner),
             Expr::Same(inner) => return self.unrecorded(|machine| machine.expr(inner)),
             Expr::Matches(of, pattern, _) => {
                 let of = self.unrecorded(|machine| machine.expr(of))?;

@@ -136,7 +136,9 @@ pub enum Expr {
     Closure(Box<Closure>),
     /// `(|a| ..)(x)`
     CallNow(Box<Closure>, Vec<Expr>),
-    /// One of `METHODS`, on an option or a result.
+    /// `f(x)` of a closure that an expression gives.
+    Apply(Box<Expr>, Box<Expr>),
+    /// A method of options or results.
     Method(Box<Expr>, &'static str, Vec<Expr>),
     /// `(from..to).map(..).filter(..).sum::<i64>()`
     Chain(Box<Chain>),
@@ -149,9 +151,9 @@ pub enum Expr {
         args: Vec<Expr>,
         delimiter: char,
     },
-    /// `same!(..)`: a macro of the program, whose arguments are nobody's business.
+    /// `same!(..)`: a macro by example of the program itself.
     Same(Box<Expr>),
-    /// `matches!(x, pattern)`: one of the standard library that is not entered either.
+    /// `matches!(x, pattern)`: a macro of the standard library whose arguments are nobody's business.
     Matches(Box<Expr>, Pattern, char),
 }
 

@@ -377,6 +377,10 @@ impl Printer {
                 self.token(")");
                 self.call("", args);
             }
+            Expr::Apply(of, arg) => {
+                self.operand(of, ATOM, spot);
+                self.one("", arg);
+            }
             Expr::Method(of, name, args) => {
                 self.operand(of, ATOM, spot);
                 self.glue(".");
