@@ -29,7 +29,7 @@ pub const CASES: &[Case] = &[
 const COMPILED: u64 = 100;
 
 /// Programs that are only rewritten; without optimisation that is slow.
-const REWRITTEN: u64 = if cfg!(debug_assertions) { 600 } else { 10_000 };
+const REWRITTEN: u64 = if cfg!(debug_assertions) { 600 } else { 5000 };
 
 /// Another seed, other programs.
 const SEED: u64 = 1;
