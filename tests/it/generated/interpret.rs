@@ -14,12 +14,6 @@ pub enum When {
     After,
 }
 
-/// The test of each `else if` is recorded when a chain comes to it.
-const TESTS_ARE_RECORDED: bool = false;
-
-/// The arguments of the program's own macro are code as any other.
-const OWN_MACROS_ARE_ENTERED: bool = false;
-
 /// What a run of `run()` leaves.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
@@ -436,8 +430,8 @@ impl<'p> Machine<'p> {
                 self.ran.printed.push('\n');
                 Value::Unit
             }
-            Expr::Same(inner) if OWN_MACROS_ARE_ENTERED => return self.expr(inner),
-            Expr::Same(inner) => return self.unrecorded(|machine| machine.expr(inner)),
+            // The program's own macro: its argument is code as any other.
+            Expr::Same(inner) => return self.expr(inner),
             Expr::Matches(of, pattern, _) => {
                 let of = self.unrecorded(|machine| machine.expr(of))?;
                 let depth = self.variables.len();
@@ -483,9 +477,8 @@ impl<'p> Machine<'p> {
                     None => Ok(Value::Unit),
                     Some(Else::Block(block)) => self.body(block),
                     Some(Else::If(next)) => {
-                        if TESTS_ARE_RECORDED {
-                            self.record(next.at);
-                        }
+                        // A chain says which test it came to.
+                        self.record(next.at);
                         self.branch(next)
                     }
                 }
