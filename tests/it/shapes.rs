@@ -8,6 +8,7 @@ use crate::untouched::{assert_no_shadow_in, compiled};
 
 pub const CASES: &[Case] = &[
     Case::new("features_examples_benches_and_profiles", command_line),
+    Case::new("the_linker_of_gnu_can_link_the_recorder", linker),
     Case::new("a_target_that_is_named_on_the_command_line_or_in_the_configuration", targets),
     Case::new("the_users_configuration_counts", configuration),
     Case::new("backtraces_are_the_users", backtraces),
@@ -75,6 +76,15 @@ fn command_line() {
     assert!(done.contains("false true"), "optimised, and a panic aborts: {done}");
     assert_has(&history(&tree, "target"), &place(&tree, "my tools/util/src/lib.rs", "twice"));
     before.assert_same(&tree.fingerprint());
+}
+
+/// Not every linker reads bitcode.
+fn linker() {
+    let tree = shapes();
+    both_ways(|verb| {
+        cargo(tree.path()).args(&format!("{verb}run --quiet")).env("RUSTFLAGS", "-C link-arg=-fuse-ld=bfd")
+    });
+    assert_has(&history(&tree, "target"), &place(&tree, "app/src/main.rs", "end"));
 }
 
 fn host() -> String {

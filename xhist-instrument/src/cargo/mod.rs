@@ -33,6 +33,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
     match called.and_then(std::ffi::OsStr::to_str) {
         Some(plan::WRAPPER_NAME) => return wrapper::main(args),
         Some(plan::OUTER_NAME) => return wrapper::outer(args),
+        Some(recorder::COMPILER_NAME) => return recorder::compile(args),
         Some(runner::NAME) => return runner::main(args),
         _ => {}
     }

@@ -57,21 +57,25 @@ impl Plan {
     pub(super) fn install(&self, directory: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Error::step("writing the plan", error))?;
         write_if_changed(&directory.join(FILE_NAME), &text)?;
-        let program = std::env::current_exe().map_err(|error| Error::step("finding this program", error))?;
-        for name in [WRAPPER_NAME, OUTER_NAME, super::runner::NAME] {
-            let wrapper = directory.join(name);
-            if std::fs::read_link(&wrapper).ok().as_ref() != Some(&program) {
-                let _ = std::fs::remove_file(&wrapper);
-                std::os::unix::fs::symlink(&program, &wrapper).map_err(Error::file("create", &wrapper))?;
-            }
-        }
-        Ok(())
+        [WRAPPER_NAME, OUTER_NAME, super::runner::NAME]
+            .iter()
+            .try_for_each(|name| link_program(&directory.join(name)))
     }
 
     /// The shadow of a file.
     pub(super) fn shadow_of(&self, path: &Path) -> PathBuf {
         shadow_of(&self.shadow, path)
     }
+}
+
+/// Gives this program another name.
+pub(super) fn link_program(name: &Path) -> Result<(), Error> {
+    let program = std::env::current_exe().map_err(|error| Error::step("finding this program", error))?;
+    if std::fs::read_link(name).ok().as_ref() != Some(&program) {
+        let _ = std::fs::remove_file(name);
+        std::os::unix::fs::symlink(&program, name).map_err(Error::file("create", name))?;
+    }
+    Ok(())
 }
 
 /// The place of `path` below `shadow`.

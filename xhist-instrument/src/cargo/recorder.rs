@@ -6,8 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 
 use super::command;
 use super::error::Error;
@@ -18,6 +19,9 @@ pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "qs-core", "critical-section
 
 /// The profile of its own, and the directory that cargo names after it.
 const PROFILE: &str = "recorder";
+
+/// The name under which this program compiles the recorder.
+pub(super) const COMPILER_NAME: &str = "xhist-rustc-recorder";
 
 /// Builds, or finds built: one for each target, see [`super::plan::Plan::recorders`].
 pub(super) fn build(command: &command::Command, home: &Path) -> Result<BTreeMap<String, Recorder>, Error> {
@@ -31,8 +35,11 @@ pub(super) fn build(command: &command::Command, home: &Path) -> Result<BTreeMap<
         .arg(directory.join("Cargo.toml"))
         .args(command.build_args());
     build_in(&mut cargo, &target_dir);
-    // The user's wrapper is for the user's crates.
-    cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
+    let compiler = directory.join(COMPILER_NAME);
+    super::plan::link_program(&compiler)?;
+    cargo.arg("--config").arg(config("build.rustc-wrapper", &compiler));
+    // The user's wrappers are for the user's crates.
+    cargo.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("RUSTC_WRAPPER");
     let output =
         cargo.stderr(Stdio::piped()).output().map_err(|error| Error::step("running cargo", error))?;
     if !output.status.success() {
@@ -43,6 +50,24 @@ pub(super) fn build(command: &command::Command, home: &Path) -> Result<BTreeMap<
         return Err(Error::step("building the recorder (xhist-rt)", "cargo named no library"));
     }
     Ok(recorders)
+}
+
+/// As the compiler of the recorder: cargo would have it leave out either the machine code, which then no linker but
+/// lld understands, or the bitcode, without which no program with `lto` can use it. `args`: its path, the compiler's
+/// path, the compiler's arguments.
+pub(super) fn compile(args: &[OsString]) -> ExitCode {
+    let [_, rustc, args @ ..] = args else { return ExitCode::from(1) };
+    let mut kept: Vec<&OsString> = Vec::new();
+    for arg in args {
+        if arg == "embed-bitcode=no" {
+            kept.pop();
+        } else {
+            kept.push(arg);
+        }
+    }
+    let error = Command::new(rustc).args(kept).exec();
+    eprintln!("error: cannot run {}: {error}", rustc.display());
+    ExitCode::from(101)
 }
 
 /// The targets that these recorders are for.
@@ -95,9 +120,8 @@ fn write_package(directory: &Path) -> Result<(), Error> {
     } else {
         format!(r#"version = "={}""#, env!("CARGO_PKG_VERSION"))
     };
-    // With `lto` set, libraries carry bitcode beside machine code: good for programs with and without it. One that
-    // unwinds can be linked into programs that abort. The user's configuration may say otherwise for `release`,
-    // so all that matters is set here.
+    // A library that unwinds can be linked into programs that abort. The user's configuration may say otherwise for
+    // `release`, so all that matters is set here.
     let manifest = format!(
         r#"# Written by cargo xhist; changes are lost.
 [package]
@@ -119,7 +143,8 @@ xhist-rt = {{ {place}, features = ["auto"] }}
 [profile.{PROFILE}]
 inherits = "release"
 opt-level = 3
-lto = true
+lto = false
+codegen-units = 1
 panic = "unwind"
 debug = "line-tables-only"
 debug-assertions = false
