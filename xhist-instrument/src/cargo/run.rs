@@ -224,8 +224,12 @@ fn key(
     let program = std::env::current_exe().ok().and_then(|program| stamp(&program));
     let built: Vec<_> = recorders.values().map(|built| (&built.library, stamp(&built.library))).collect();
     let version = env!("CARGO_PKG_VERSION");
-    let wishes: Vec<_> = workspace.wishes().map(|wishes| (&wishes.dir, &wishes.config)).collect();
-    let choice = (&command.when, &workspace.dependencies, wishes);
+    let when = |wish: Option<When>| command.when.or(wish).unwrap_or_default();
+    let wishes: Vec<_> = workspace
+        .wishes()
+        .map(|wishes| (&wishes.dir, &wishes.config.include, &wishes.config.exclude, when(wishes.when)))
+        .collect();
+    let choice = (when(None), &workspace.dependencies, wishes);
     format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}")))
 }
 
