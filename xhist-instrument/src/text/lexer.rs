@@ -34,12 +34,13 @@ impl<'a> Lexer<'a> {
     }
 
     fn skip_while(&mut self, wanted: impl Fn(u8) -> bool) {
-        let len = self.rest().iter().take_while(|&&byte| wanted(byte)).count();
-        self.at += len;
+        while self.text.get(self.at).is_some_and(|&byte| wanted(byte)) {
+            self.at += 1;
+        }
     }
 
     fn line_comment(&mut self) -> Kind {
-        self.skip_while(|byte| byte != b'\n');
+        self.at += memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
         Kind::Comment
     }
 
@@ -61,11 +62,18 @@ impl<'a> Lexer<'a> {
     /// From the opening quote to behind the closing one.
     fn quoted(&mut self, quote: u8) -> Kind {
         self.at += 1;
-        while self.at < self.text.len() && self.peek(0) != quote {
-            self.at += if self.peek(0) == b'\\' { 2 } else { 1 };
+        loop {
+            let rest = self.text.get(self.at..).unwrap_or_default();
+            let Some(next) = memchr::memchr2(quote, b'\\', rest) else {
+                self.at = self.text.len();
+                return Kind::Literal;
+            };
+            let is_end = rest[next] == quote;
+            self.at += next + if is_end { 1 } else { 2 };
+            if is_end {
+                return Kind::Literal;
+            }
         }
-        self.at = (self.at + 1).min(self.text.len());
-        Kind::Literal
     }
 
     /// From the first `#` or `"` behind the `r` of a raw string; false when it is none.
@@ -100,11 +108,17 @@ impl<'a> Lexer<'a> {
     fn word(&mut self) -> Kind {
         let start = self.at;
         self.skip_while(is_word);
+        if self.text[start].is_ascii_digit() {
+            return Kind::Literal;
+        }
+        // Nothing else is glued to a word.
+        if !matches!(self.peek(0), b'"' | b'#' | b'\'') {
+            return Kind::Word;
+        }
         match (&self.text[start..self.at], self.peek(0)) {
             (b"r" | b"br" | b"cr", b'"' | b'#') if self.raw_string() => Kind::Literal,
             (b"b" | b"c", b'"') => self.quoted(b'"'),
             (b"b", b'\'') => self.quoted(b'\''),
-            _ if self.text[start].is_ascii_digit() => Kind::Literal,
             _ => Kind::Word,
         }
     }
@@ -114,8 +128,11 @@ impl Iterator for Lexer<'_> {
     type Item = (Kind, Range<usize>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.skip_while(|byte| byte.is_ascii_whitespace());
-        let start = self.at;
+        let mut start = self.at;
+        while let Some(b' ' | b'\n' | b'\t' | b'\r' | b'\x0c') = self.text.get(start) {
+            start += 1;
+        }
+        self.at = start;
         let byte = *self.text.get(start)?;
         let kind = match byte {
             b'/' if self.peek(1) == b'/' => self.line_comment(),
@@ -137,8 +154,19 @@ impl Iterator for Lexer<'_> {
     }
 }
 
+/// Bytes that words are made of.
+const WORD: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = byte >= 0x80 || (byte as u8).is_ascii_alphanumeric() || byte as u8 == b'_';
+        byte += 1;
+    }
+    table
+};
+
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    WORD[usize::from(byte)]
 }
 
 #[cfg(test)]

@@ -16,10 +16,31 @@ impl LineIndex {
         let continuations = if text.is_ascii() {
             Vec::new()
         } else {
-            let continued = |&(_, byte): &(usize, &u8)| byte & 0xC0 == 0x80;
-            text.iter().enumerate().filter(continued).map(|(at, _)| at).collect()
+            // Most of the text is ASCII all the same.
+            let chunks = text.chunks(32).enumerate().filter(|(_, chunk)| !chunk.is_ascii());
+            let bytes = chunks.flat_map(|(index, chunk)| (index * 32..).zip(chunk));
+            bytes.filter(|(_, byte)| *byte & 0xC0 == 0x80).map(|(at, _)| at).collect()
         };
         Self { starts, continuations }
+    }
+
+    /// The byte of a character, counted from 0 in a line that starts at `start`; nothing when that takes long.
+    pub fn byte(&self, start: usize, column: usize) -> Option<usize> {
+        if self.continuations.is_empty() {
+            return Some(start + column);
+        }
+        if column > 1000 {
+            return None;
+        }
+        let first = self.continuations.partition_point(|&at| at < start);
+        let shift = |at, &continuation: &usize| (continuation <= at).then_some(at + 1).ok_or(at);
+        let end = self.continuations[first..].iter().try_fold(start + column, shift);
+        Some(end.unwrap_or_else(|at| at))
+    }
+
+    /// First byte of a line.
+    pub fn start(&self, line: usize) -> usize {
+        self.starts[line - 1]
     }
 
     /// Line of this byte, from 1.
@@ -55,6 +76,17 @@ mod tests {
         assert_eq!(index.position(3 + 1 + 2 + 3), (1, 4));
         assert_eq!(index.position(text.len() - 1), (2, 1));
         assert_eq!(index.count(text.len()), 2);
+    }
+
+    #[test]
+    fn characters_are_found_by_their_column() {
+        let text = "\u{feff}aé€x\nb€".as_bytes();
+        let index = LineIndex::new(text, 3);
+        for offset in [3, 4, 6, 9, 10, 11, 12] {
+            let (line, column) = index.position(offset);
+            let start = if line == 1 { 3 } else { index.start(line as usize) };
+            assert_eq!(index.byte(start, column as usize - 1), Some(offset));
+        }
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub(crate) fn survey(text: &str, start: usize, lines: &LineIndex) -> Survey {
             first_code.get_or_insert(range.start);
         }
         nesting.see(kind, &text.as_bytes()[range.clone()]);
-        if kind == Kind::Comment && range.len() < 100 {
+        if kind == Kind::Comment && range.len() < 100 && text[range.clone()].contains("xhist") {
             let directive = Directive::parse(&text[range.clone()], lines.line(range.start));
             found.extend(directive.filter(|_| is_alone(text.as_bytes(), range)));
         }

@@ -140,7 +140,11 @@ fn fragment(kind: Kind, input: ParseStream<'_>) -> Result<TokenStream, Miss> {
         Kind::Lifetime => ahead.parse::<syn::Lifetime>().map(|_| true),
         Kind::Tt => token_tree(&ahead).map(|()| true),
         Kind::Literal => literal(&ahead).map(|()| true),
-        Kind::Block => ahead.parse::<syn::Block>().map(|_| true),
+        // What stands in the braces is the compiler's to judge.
+        Kind::Block => ahead.step(|cursor| match cursor.group(Delimiter::Brace) {
+            Some((_, _, rest)) => Ok((true, rest)),
+            None => Err(cursor.error("no block")),
+        }),
         Kind::Expr => ahead.parse::<syn::Expr>().map(|_| true),
         Kind::Stmt => statement(&ahead).map(|()| true),
         Kind::Item => ahead.parse::<syn::Item>().map(|_| true),

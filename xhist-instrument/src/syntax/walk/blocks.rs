@@ -2,7 +2,6 @@
 
 use super::super::{attributes, diverge, edges};
 use super::Walker;
-use super::expansions::is_written;
 use crate::options::When;
 use crate::site::{Reason, Shape, SiteKind};
 use diverge::Sure;
@@ -21,7 +20,7 @@ struct Statement<'a> {
 impl Walker<'_> {
     /// Walks a block. True when one of its own statements will be recorded, whatever is configured.
     pub(super) fn block(&mut self, block: &Block) -> bool {
-        let is_written_here = is_written(block.brace_token.span.open());
+        let is_written_here = self.is_written(block.brace_token.span.open());
         let in_braces = self.expansions.in_braces;
         self.expansions.in_braces = is_written_here;
         // What a macro puts together may have its value anywhere.
@@ -41,10 +40,10 @@ impl Walker<'_> {
 
     fn statement(&mut self, stmt: &Stmt, after: bool, unreachable: bool) -> bool {
         let Some(statement) = statement(stmt) else { return false };
-        if !is_written(statement.first) || !is_written(statement.last) {
+        if !self.is_written(statement.first) || !self.is_written(statement.last) {
             return false;
         }
-        let (first, end) = (self.bytes(statement.first).start, self.bytes(statement.last).end);
+        let (first, end) = (self.start_of(statement.first), self.end_of(statement.last));
         let shape = if unreachable {
             Err(Reason::Unreachable)
         } else {
@@ -63,7 +62,7 @@ impl Walker<'_> {
             return Some(self.behind_head(block, attributes));
         }
         let statement = block.stmts.iter().find_map(statement)?;
-        Some(self.start(&statement.attributes, self.bytes(statement.first).start))
+        Some(self.start(&statement.attributes, self.start_of(statement.first)))
     }
 }
 

@@ -49,6 +49,8 @@ pub(super) struct Expansions {
     pub(super) in_braces: bool,
     /// Bytes of the arguments that something unknown sees as tokens.
     opaque: Vec<Range<usize>>,
+    /// What the outermost call and the calls in it became.
+    done: Vec<TokenStream>,
 }
 
 impl Expansions {
@@ -60,6 +62,7 @@ impl Expansions {
             tier: Tier::Anywhere,
             in_braces: false,
             opaque: Vec::new(),
+            done: Vec::new(),
         }
     }
 
@@ -103,6 +106,7 @@ impl Walker<'_> {
         }
         for tier in [Tier::Anywhere, Tier::InBraces] {
             self.expansions.tier = tier;
+            self.expansions.done.clear();
             let Some(seen) = self.agreed(mac, place, &definitions) else { return false };
             let opaque = std::mem::take(&mut self.expansions.opaque);
             let seen = seen.without(&opaque);
@@ -148,7 +152,10 @@ impl Walker<'_> {
             let seen = match definition.expand(mac.tokens.clone(), &mut self.expansions.budget) {
                 Expanded::NoRule => continue,
                 Expanded::Unsure => return None,
-                Expanded::Tokens(tokens) => self.look_into(&place.parse(tokens)?),
+                Expanded::Tokens(tokens) => {
+                    self.expansions.done.push(tokens.clone());
+                    self.look_into(&place.parse(tokens)?)
+                }
             };
             if agreed.as_ref().is_some_and(|agreed| *agreed != seen) {
                 return None;
@@ -201,19 +208,18 @@ impl Walker<'_> {
             return true;
         }
         let brackets = mac.delimiter.span();
-        let arguments = self.bytes(brackets.open()).end..self.bytes(brackets.close()).start;
+        let arguments = self.end_of(brackets.open())..self.start_of(brackets.close());
         let with_calls = splice::part(self.code.text, arguments, sites);
         let Some(Ok(with_calls)) = with_calls.map(|text| text.parse::<TokenStream>()) else { return false };
-        let mut all = |tokens: TokenStream| {
-            let mut each = Expand { walker: self, expansions: Vec::new(), is_sure: true };
-            each.call(&mac.path, tokens, place);
-            each.is_sure.then_some(each.expansions)
-        };
-        let (Some(plain), Some(with_calls)) = (all(mac.tokens.clone()), all(with_calls)) else {
+        let plain = std::mem::take(&mut self.expansions.done);
+        let mut each = Expand { walker: self, expansions: Vec::new(), is_sure: true, calls: plain.len() > 1 };
+        each.call(&mac.path, with_calls, place);
+        let with_calls = each.expansions;
+        if !each.is_sure {
             return false;
-        };
-        let is_same = |(a, b)| macros::is_same(macros::flat(a), macros::without_calls(b));
-        plain.len() == with_calls.len() && plain.into_iter().zip(with_calls).all(is_same)
+        }
+        plain.len() == with_calls.len()
+            && plain.iter().zip(&with_calls).all(|(a, b)| macros::differ_by_calls(a, b))
     }
 }
 
@@ -325,11 +331,13 @@ fn holds_code(tokens: &TokenStream) -> bool {
     })
 }
 
-/// Expands a call, and the calls in its expansion.
+/// Expands a call, and the calls in its expansion, in the order of the walk.
 struct Expand<'a, 'c> {
     walker: &'a mut Walker<'c>,
     expansions: Vec<TokenStream>,
     is_sure: bool,
+    /// There are calls in the expansion.
+    calls: bool,
 }
 
 impl Expand<'_, '_> {
@@ -349,6 +357,9 @@ impl Expand<'_, '_> {
                 Expanded::Tokens(tokens) => tokens,
             };
             self.expansions.push(tokens.clone());
+            if !self.calls {
+                continue;
+            }
             let Some(syntax) = place.parse(tokens) else { return self.is_sure = false };
             self.walker.expansions.depth += 1;
             syntax.visit(self);

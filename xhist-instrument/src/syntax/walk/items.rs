@@ -59,12 +59,12 @@ impl Walker<'_> {
     pub(super) fn module(&mut self, item: &ItemMod) {
         let name = tokens::unraw(&item.ident);
         if self.options.edition2015 && name == "xhist_rt" && self.refusal.is_none() {
-            let at = self.bytes(item.ident.span()).start;
+            let at = self.start_of(item.ident.span());
             let reason = "a module named xhist_rt hides the recorder in edition 2015; rename it";
             self.refusal = Some(self.code.refusal(at, reason));
         }
         let (paths, path_is_certain) = path_attributes(&item.attrs);
-        let line = self.code.lines.line(self.bytes(item.ident.span()).start);
+        let line = self.code.lines.line(self.start_of(item.ident.span()));
         if item.content.is_none() {
             let inside = self.inside.clone();
             self.found.modules.push(ModDecl { name, inside, paths, path_is_certain, line });

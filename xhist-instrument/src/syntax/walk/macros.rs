@@ -55,13 +55,13 @@ impl Walker<'_> {
     fn hide(&mut self, mac: &Macro, statements: u32, reason: Reason) {
         let Some(segment) = mac.path.segments.first() else { return };
         // A call that another macro wrote is shown where its arguments stand.
-        let span = if is_written(segment.ident.span()) {
+        let span = if self.is_written(segment.ident.span()) {
             Some(segment.ident.span())
         } else {
             first_written(&mac.tokens)
         };
         if let (1.., Some(span)) = (statements, span) {
-            self.skip(self.bytes(span).start, reason, statements);
+            self.skip(self.start_of(span), reason, statements);
         }
     }
 
@@ -85,8 +85,8 @@ impl Walker<'_> {
         let Some(first) = tokens.clone().into_iter().next() else { return };
         let hidden = self.scan(Scan::default(), tokens.clone(), false);
         self.opaque(tokens);
-        if hidden > 0 && is_written(first.span()) {
-            self.skip(self.bytes(first.span()).start, Reason::UnknownSyntax, hidden);
+        if hidden > 0 && self.is_written(first.span()) {
+            self.skip(self.start_of(first.span()), Reason::UnknownSyntax, hidden);
         }
     }
 }
@@ -101,7 +101,19 @@ fn is_known(path: &Path) -> bool {
 
 /// The arguments of a macro of the standard library that are plain expressions.
 pub(super) fn expressions_of(path: &Path, tokens: &TokenStream) -> Option<Vec<Expr>> {
-    is_known(path).then(|| expressions(tokens.clone())).flatten()
+    if !is_known(path) {
+        return None;
+    }
+    if holds_blocks(tokens) { expressions(tokens.clone()) } else { Some(Vec::new()) }
+}
+
+/// Whether an expression in the tokens may hold statements or lead to files: a block, a closure, a macro.
+fn holds_blocks(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace || holds_blocks(&group.stream()),
+        TokenTree::Punct(punct) => matches!(punct.as_char(), '|' | '!'),
+        _ => false,
+    })
 }
 
 fn first_written(tokens: &TokenStream) -> Option<Span> {
@@ -140,33 +152,77 @@ pub(super) fn flat(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().flat_map(each).collect()
 }
 
-/// The same, and without the calls that this tool inserts.
-pub(super) fn without_calls(tokens: TokenStream) -> TokenStream {
-    let tokens: Vec<TokenTree> = flat(tokens).into_iter().collect();
-    let mut out = TokenStream::new();
-    let mut rest = tokens.as_slice();
-    while let [token, more @ ..] = rest {
-        if let Some(behind) = behind_call(rest, &["s", "c"]) {
-            rest = behind;
-            continue;
+/// Whether these tokens differ by nothing but calls that this tool inserts. White space does not count: a call may part
+/// two marks.
+pub(super) fn differ_by_calls(plain: &TokenStream, with_calls: &TokenStream) -> bool {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    level(plain, &mut a);
+    level(with_calls, &mut b);
+    let mut b = b.as_slice();
+    let mut a = a.into_iter();
+    loop {
+        while let Some(behind) = behind_call(b, &["s", "c"]) {
+            b = behind;
         }
-        rest = more;
-        let TokenTree::Group(group) = token else {
-            out.extend([token.clone()]);
-            continue;
-        };
-        let inside: Vec<TokenTree> = group.stream().into_iter().collect();
-        match (behind_call(&inside, &["a"]), behind_call(&inside, &["p"])) {
-            (Some(wrapped), _) => out.extend(without_calls(wrapped.iter().cloned().collect())),
-            (_, Some([TokenTree::Group(wrapped)])) => out.extend(without_calls(wrapped.stream())),
-            _ => {
-                let group = Group::new(group.delimiter(), without_calls(group.stream()));
-                out.extend([TokenTree::Group(group)]);
+        let (plain, with_calls) = match (a.next(), b.split_first()) {
+            (None, None) => return true,
+            (Some(plain), Some((with_calls, rest))) => {
+                b = rest;
+                (plain, with_calls)
             }
+            _ => return false,
+        };
+        let same = match (&plain, with_calls) {
+            (TokenTree::Group(a), TokenTree::Group(b)) => {
+                a.delimiter() == b.delimiter() && differ_by_calls(&a.stream(), &b.stream())
+            }
+            (TokenTree::Punct(a), TokenTree::Punct(b)) => a.as_char() == b.as_char(),
+            (TokenTree::Ident(a), TokenTree::Ident(b)) => a == b,
+            (TokenTree::Literal(a), TokenTree::Literal(b)) => a.to_string() == b.to_string(),
+            _ => false,
+        };
+        if !same {
+            return false;
         }
     }
-    out
 }
+
+/// The tokens of one level, without brackets that nobody sees: groups of fragments, and those that wrap an expression
+/// with a call.
+fn level(tokens: &TokenStream, into: &mut Vec<TokenTree>) {
+    for token in tokens.clone() {
+        let TokenTree::Group(group) = &token else {
+            into.push(token);
+            continue;
+        };
+        if group.delimiter() == Delimiter::None {
+            level(&group.stream(), into);
+        } else if let Some(wrapped) = wrapped(group) {
+            level(&wrapped, into);
+        } else {
+            into.push(token);
+        }
+    }
+}
+
+/// The expression in `{::xhist_rt::a(..);EXPR}` or `{::xhist_rt::p(..);(EXPR)}`.
+fn wrapped(group: &Group) -> Option<TokenStream> {
+    if group.delimiter() != Delimiter::Brace {
+        return None;
+    }
+    let mut tokens = group.stream().into_iter();
+    let head: Vec<TokenTree> = tokens.by_ref().take(CALL).collect();
+    if behind_call(&head, &["a"]).is_some() {
+        return Some(tokens.collect());
+    }
+    match (behind_call(&head, &["p"]), tokens.next(), tokens.next()) {
+        (Some(_), Some(TokenTree::Group(parens)), None) => Some(parens.stream()),
+        _ => None,
+    }
+}
+
+/// Tokens of a call.
+const CALL: usize = 8;
 
 /// What follows `::xhist_rt::s(..);`, with the attributes that it carries.
 fn behind_call<'t>(tokens: &'t [TokenTree], names: &[&str]) -> Option<&'t [TokenTree]> {
@@ -190,24 +246,5 @@ fn behind_call<'t>(tokens: &'t [TokenTree], names: &[&str]) -> Option<&'t [Token
             more @ ..,
         ] if krate == "xhist_rt" && names.iter().any(|wanted| name == wanted) => Some(more),
         _ => None,
-    }
-}
-
-/// The same tokens. White space between them does not count: a call may part two marks.
-pub(super) fn is_same(a: TokenStream, b: TokenStream) -> bool {
-    let (mut a, mut b) = (a.into_iter(), b.into_iter());
-    loop {
-        let same = match (a.next(), b.next()) {
-            (None, None) => return true,
-            (Some(TokenTree::Group(a)), Some(TokenTree::Group(b))) => {
-                a.delimiter() == b.delimiter() && is_same(a.stream(), b.stream())
-            }
-            (Some(TokenTree::Punct(a)), Some(TokenTree::Punct(b))) => a.as_char() == b.as_char(),
-            (Some(a), Some(b)) => a.to_string() == b.to_string(),
-            _ => false,
-        };
-        if !same {
-            return false;
-        }
     }
 }

@@ -12,8 +12,8 @@ use crate::macros::Macros;
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::site::{Analysis, InlineMod, Reason, Shape, Site, SiteKind, Skip};
-use expansions::{Expansions, is_written};
-use proc_macro2::Span;
+use expansions::Expansions;
+use proc_macro2::{LineColumn, Span};
 use std::ops::Range;
 use std::sync::Arc;
 use syn::visit::Visit as _;
@@ -82,19 +82,40 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
 impl Walker<'_> {
     /// Bytes of the file that a token covers.
     fn bytes(&self, span: Span) -> Range<usize> {
-        let range = span.byte_range();
-        range.start + self.code.start..range.end + self.code.start
+        self.start_of(span)..self.end_of(span)
+    }
+
+    /// Where a token starts.
+    fn start_of(&self, span: Span) -> usize {
+        self.byte(span.start()).unwrap_or_else(|| span.byte_range().start + self.code.start)
+    }
+
+    /// Where a token ends.
+    fn end_of(&self, span: Span) -> usize {
+        self.byte(span.end()).unwrap_or_else(|| span.byte_range().end + self.code.start)
+    }
+
+    /// The parser finds a byte in a map that grows with every question; a line and column it finds at once.
+    fn byte(&self, place: LineColumn) -> Option<usize> {
+        // The first line it has seen starts where the code does.
+        let line = if place.line == 1 { self.code.start } else { self.code.lines.start(place.line) };
+        self.code.lines.byte(line, place.column)
+    }
+
+    /// Whether a token stands in the source: those that a macro brings stand nowhere.
+    fn is_written(&self, span: Span) -> bool {
+        !self.expansions.is_under_way() || expansions::is_written(span)
     }
 
     /// Where the statement with these attributes and this first token starts.
     fn start(&self, attributes: &[&Attribute], first: usize) -> usize {
-        let starts = attributes.iter().map(|attribute| self.bytes(attribute.pound_token.span).start);
+        let starts = attributes.iter().map(|attribute| self.start_of(attribute.pound_token.span));
         starts.chain([first]).min().unwrap_or(first)
     }
 
     /// Where an expression ends.
-    fn end_of(&self, expr: &Expr) -> Option<usize> {
-        edges::last_token(expr).map(|last| self.bytes(last).end)
+    fn end_of_expr(&self, expr: &Expr) -> Option<usize> {
+        edges::last_token(expr).map(|last| self.end_of(last))
     }
 
     fn skip(&mut self, at: usize, reason: Reason, statements: u32) {
@@ -125,9 +146,9 @@ impl Walker<'_> {
 
     /// A block that says it was entered even when none of its own statements does.
     fn entered_block(&mut self, block: &Block, attributes: &[Attribute], kind: SiteKind) {
-        if !self.block(block) && is_written(block.brace_token.span.open()) {
+        if !self.block(block) && self.is_written(block.brace_token.span.open()) {
             let braces = &block.brace_token.span;
-            let range = self.bytes(braces.open()).start..self.bytes(braces.close()).end;
+            let range = self.start_of(braces.open())..self.end_of(braces.close());
             let at = self.behind_head(block, attributes);
             self.site(kind, range, Ok(Shape::Call { at, attributes: None }));
         }
@@ -135,9 +156,9 @@ impl Walker<'_> {
 
     /// Behind the opening brace and the inner attributes.
     fn behind_head(&self, block: &Block, attributes: &[Attribute]) -> usize {
-        let brace = self.bytes(block.brace_token.span.open()).end;
+        let brace = self.end_of(block.brace_token.span.open());
         let inner = attributes.iter().filter(|attribute| !super::attributes::is_outer(attribute));
-        let ends = inner.map(|attribute| self.bytes(attribute.bracket_token.span.close()).end);
+        let ends = inner.map(|attribute| self.end_of(attribute.bracket_token.span.close()));
         let end = ends.chain([brace]).max().unwrap_or(brace);
         let last_line = self.code.text[..end].rfind('\n').map_or(0, |newline| newline + 1);
         // An inner doc comment reaches to the end of its line: what is put there would belong to it.
@@ -160,17 +181,17 @@ impl Walker<'_> {
     /// An expression that becomes a block. What is shown of it ends with `shown`, or with itself.
     fn wrapped(&mut self, expr: &Expr, shown: Option<&Expr>, kind: SiteKind) {
         let (Some(first), Some(last)) = (edges::first_token(expr), edges::last_token(expr)) else { return };
-        if !is_written(first) || !is_written(last) {
+        if !self.is_written(first) || !self.is_written(last) {
             return;
         }
-        let (first, end) = (self.bytes(first).start, self.bytes(last).end);
+        let (first, end) = (self.start_of(first), self.end_of(last));
         let start = self.start(&edges::leading_attributes(expr), first);
         let shape = if self.before_else == Some(end) {
             Err(Reason::LetElse)
         } else {
             Ok(Shape::Wrap { range: start..end, parens: wrap::needs_parens(expr) })
         };
-        let shown = shown.and_then(|shown| self.end_of(shown)).unwrap_or(end);
+        let shown = shown.and_then(|shown| self.end_of_expr(shown)).unwrap_or(end);
         self.site(kind, first..shown, shape);
     }
 

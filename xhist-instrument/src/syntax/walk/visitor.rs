@@ -38,7 +38,7 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         let Some((_, otherwise)) = &node.diverge else {
             return self.visit_expr(&node.expr);
         };
-        let end = self.end_of(&node.expr);
+        let end = self.end_of_expr(&node.expr);
         let outer = std::mem::replace(&mut self.before_else, end);
         self.visit_expr(&node.expr);
         self.before_else = outer;
