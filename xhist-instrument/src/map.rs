@@ -178,35 +178,34 @@ impl MapFile {
         }
     }
 
-    /// All lines after the first.
-    fn body(&self) -> String {
-        let mut body = String::new();
-        for entry in self.files.iter().filter(|entry| !entry.ids.is_empty()) {
+    /// All lines after the first, a file at a time.
+    fn parts(&self) -> impl Iterator<Item = String> + '_ {
+        self.files.iter().filter(|entry| !entry.ids.is_empty()).map(|entry| {
+            let mut part = String::new();
             for (index, &file) in entry.ids.iter().enumerate() {
                 let base = index as u32 * LINES_PER_ID;
                 let line = Line::File(FileLine { file, path: Text::plain(&entry.path), base });
-                writeln!(body, "{line}").expect("writing to memory does not fail");
+                writeln!(part, "{line}").expect("writing to memory does not fail");
             }
-            body.push_str(&entry.statements);
-        }
-        body
+            part + &entry.statements
+        })
     }
 
     /// The hash that the instrumented program carries.
     pub fn hash(&self) -> u64 {
-        hash_of(&self.body())
+        let mut hash = Hash::new();
+        self.parts().for_each(|part| hash.update(part.as_bytes()));
+        hash.finish()
     }
 
     /// The text of the map file.
     pub fn to_text(&self) -> String {
-        let body = self.body();
         let root = self.root.to_string_lossy();
-        let head = Line::Head(Head {
-            hash: hash_of(&body),
-            root: Text::plain(&root),
-            tool: Text::plain(env!("CARGO_PKG_VERSION")),
-        });
-        format!("{head}\n{body}")
+        let tool = Text::plain(env!("CARGO_PKG_VERSION"));
+        let head = Line::Head(Head { hash: self.hash(), root: Text::plain(&root), tool });
+        let mut text = format!("{head}\n");
+        self.parts().for_each(|part| text.push_str(&part));
+        text
     }
 
     /// Replaces the map file.
@@ -216,12 +215,6 @@ impl MapFile {
     pub fn write(&self, path: &Path) -> io::Result<()> {
         crate::atomic::replace(path, self.to_text().as_bytes())
     }
-}
-
-fn hash_of(body: &str) -> u64 {
-    let mut hash = Hash::new();
-    hash.update(body.as_bytes());
-    hash.finish()
 }
 
 fn owned(text: Text<'_>) -> String {

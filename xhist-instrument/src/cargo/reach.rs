@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::{Analysis, IncludeKind, Macros, ModDecl, Options, Refusal, analyze, analyze_among};
+use crate::{Analysis, IncludeKind, Macros, ModDecl, Options, Refusal, analyze_among};
 
 use super::workspace::Workspace;
 
@@ -54,6 +54,7 @@ pub(super) fn reach(
     progress: impl Fn(usize) + Sync,
 ) -> Reached {
     let mut reached = Reached::default();
+    let mut macros = Macros::default();
     let mut seen = HashSet::new();
     let mut wave: Vec<Visit> = workspace
         .targets
@@ -63,7 +64,7 @@ pub(super) fn reach(
     while !wave.is_empty() {
         wave.sort();
         wave.retain(|visit| seen.insert(visit.clone()));
-        read(&wave, options, &mut reached);
+        read(&wave, options, &mut macros, &mut reached);
         progress(reached.sources.len());
         let mut next = Vec::new();
         for visit in &wave {
@@ -73,7 +74,7 @@ pub(super) fn reach(
     }
     // A file that is code and data at once would change as data.
     reached.sources.retain(|path, _| !reached.data.contains(path));
-    look_again(&mut reached, options);
+    look_again(&mut reached, options, &macros);
     for (path, source) in &mut reached.sources {
         if let Ok(analysis) = &mut source.analysis {
             workspace.select(path, analysis);
@@ -82,30 +83,37 @@ pub(super) fn reach(
     reached
 }
 
-/// Macros of one file are called in others.
-fn look_again(reached: &mut Reached, options: &(impl Fn(&Path) -> Options + Sync)) {
-    let mut macros = Macros::default();
-    reached.sources.values().for_each(|source| macros.add(&source.text));
+/// Most macros stand in front of what calls them; these do not.
+fn look_again(reached: &mut Reached, options: &(impl Fn(&Path) -> Options + Sync), macros: &Macros) {
     reached.sources.par_iter_mut().for_each(|(path, source)| {
-        if source.analysis.as_ref().is_ok_and(|analysis| analysis.wants(&macros)) {
-            source.analysis = analyze_among(&source.text, &options(path), &macros);
+        if source.analysis.as_ref().is_ok_and(|analysis| analysis.wants(macros)) {
+            source.analysis = analyze_among(&source.text, &options(path), macros);
         }
     });
 }
 
-fn read(wave: &[Visit], options: &(impl Fn(&Path) -> Options + Sync), reached: &mut Reached) {
+fn read(
+    wave: &[Visit],
+    options: &(impl Fn(&Path) -> Options + Sync),
+    macros: &mut Macros,
+    reached: &mut Reached,
+) {
     let new: BTreeMap<&Path, &Visit> = wave
         .iter()
         .filter(|visit| !reached.sources.contains_key(&visit.file))
         .map(|visit| (visit.file.as_path(), visit))
         .collect();
-    let read: Vec<_> = new
+    let texts: Vec<_> = new
         .into_par_iter()
-        .filter_map(|(path, visit)| {
-            let text = std::fs::read(path).ok()?;
-            let analysis = analyze(&text, &options(path));
+        .filter_map(|(path, visit)| Some((path, visit.included, std::fs::read(path).ok()?)))
+        .collect();
+    texts.iter().for_each(|(_, _, text)| macros.add(text));
+    let read: Vec<_> = texts
+        .into_par_iter()
+        .filter_map(|(path, included, text)| {
+            let analysis = analyze_among(&text, &options(path), macros);
             // A table or an expression: included, but no module. The compiler will judge it.
-            let is_module = analysis.is_ok() || !visit.included;
+            let is_module = analysis.is_ok() || !included;
             is_module.then(|| (path.to_path_buf(), Source { text, analysis, edition2015: false }))
         })
         .collect();

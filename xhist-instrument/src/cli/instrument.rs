@@ -57,44 +57,45 @@ fn fingerprint(text: &[u8]) -> u64 {
 
 fn analyze_all(args: &Args, found: &Found) -> Vec<Outcome> {
     let bar = console::progress(found.sources.len(), "reading");
+    let macros = all_macros(found);
     let analyze = |source: &Source| {
         bar.inc(1);
         if let Some(rule) = source.rule {
-            return (Outcome::LeftAlone(rule), Macros::default());
+            return Outcome::LeftAlone(rule);
         }
         if !source.is_rust {
-            return (Outcome::LeftAlone(Rule::Data), Macros::default());
+            return Outcome::LeftAlone(Rule::Data);
         }
-        analyze_one(args, found, source, &Macros::default())
+        guarded(|| analyze_one(args, found, source, &macros)).unwrap_or_else(Outcome::Failed)
     };
-    let (mut outcomes, macros): (Vec<Outcome>, Vec<Macros>) = found.sources.par_iter().map(analyze).unzip();
-    let macros = macros.into_iter().fold(Macros::default(), Macros::merged);
-    // Macros of one file are called in others.
-    found.sources.par_iter().zip(&mut outcomes).for_each(|(source, outcome)| {
-        if matches!(outcome, Outcome::Analyzed { analysis, .. } if analysis.wants(&macros)) {
-            *outcome = analyze_one(args, found, source, &macros).0;
-        }
-    });
+    let outcomes = found.sources.par_iter().map(analyze).collect();
     bar.finish_and_clear();
     outcomes
 }
 
-/// Analyses one file among macros; also gives its own.
-fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> (Outcome, Macros) {
-    let mut own = Macros::default();
-    let result = guarded(|| {
-        let text = read(args, source)?;
-        let mut analysis = crate::analyze_among(&text, &options(args, source, MainHash::None), macros)?;
-        if analysis.is_off {
-            return Ok(Outcome::LeftAlone(Rule::Off));
+/// Macros of one file are called in others. What cannot be read is told later.
+fn all_macros(found: &Found) -> Macros {
+    let sources = found.sources.par_iter().filter(|source| source.is_rust && source.rule.is_none());
+    let of_one = |source: &Source| {
+        let mut macros = Macros::default();
+        if let Ok(text) = std::fs::read(&source.real) {
+            macros.add(&text);
         }
-        own.add(&text);
-        found.selection.apply(&source.module, &mut analysis);
-        let wishes = source.package.iter().flat_map(|package| &package.wishes);
-        wishes.for_each(|wishes| wishes.selection.apply(&source.module, &mut analysis));
-        Ok(Outcome::Analyzed { analysis, fingerprint: fingerprint(&text) })
-    });
-    (result.unwrap_or_else(Outcome::Failed), own)
+        macros
+    };
+    sources.map(of_one).reduce(Macros::default, Macros::merged)
+}
+
+fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> Result<Outcome, Failure> {
+    let text = read(args, source)?;
+    let mut analysis = crate::analyze_among(&text, &options(args, source, MainHash::None), macros)?;
+    if analysis.is_off {
+        return Ok(Outcome::LeftAlone(Rule::Off));
+    }
+    found.selection.apply(&source.module, &mut analysis);
+    let wishes = source.package.iter().flat_map(|package| &package.wishes);
+    wishes.for_each(|wishes| wishes.selection.apply(&source.module, &mut analysis));
+    Ok(Outcome::Analyzed { analysis, fingerprint: fingerprint(&text) })
 }
 
 /// Sources read as strings must stay as they are; sources of one expression cannot be parsed and need not be.
