@@ -15,6 +15,7 @@ mod transcriber;
 use definition::Rule;
 use proc_macro2::TokenStream;
 use syn::parse::Parser as _;
+pub(super) use transcriber::size;
 
 /// A macro.
 pub(super) struct Definition {

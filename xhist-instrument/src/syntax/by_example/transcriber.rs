@@ -80,7 +80,8 @@ fn names<'p>(pieces: &'p [Piece], into: &mut Vec<&'p String>) {
     }
 }
 
-fn size(tokens: &TokenStream) -> usize {
+/// How many tokens there are, those in brackets too.
+pub(in super::super) fn size(tokens: &TokenStream) -> usize {
     let each = |token| match token {
         TokenTree::Group(group) => 1 + size(&group.stream()),
         _ => 1,

@@ -2,7 +2,7 @@
 //! is found there stands in the arguments. It is believed only when expanding the arguments with the calls in them gives
 //! the same expansion with the same calls in it.
 
-use super::super::by_example::{Definition, Expanded, known};
+use super::super::by_example::{Definition, Expanded, known, size};
 use super::super::tokens;
 use super::{Walker, macros};
 use crate::site::{Reason, Shape, Site, Skip};
@@ -17,8 +17,11 @@ use syn::{Block, Expr, ImplItem, Item, Macro, Path, TraitItem};
 
 /// Expansions inside expansions.
 const DEEPEST: u32 = 64;
-/// Tokens that all expansions of a file may have.
-const BUDGET: usize = 4_000_000;
+/// Tokens that the expansions of a call may have, for each token of its arguments. Macros that eat their arguments token
+/// by token take more, take long, and hold declarations rather than statements.
+const BUDGET: usize = 16;
+/// The same for any call.
+const LEAST_BUDGET: usize = 1_000;
 
 /// Where a call stands: what its expansion is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,7 +60,7 @@ impl Expansions {
     pub fn new() -> Self {
         Self {
             definitions: HashMap::new(),
-            budget: BUDGET,
+            budget: 0,
             depth: 0,
             tier: Tier::Anywhere,
             in_braces: false,
@@ -105,6 +108,7 @@ impl Walker<'_> {
             return self.agreed(mac, place, &definitions).map(|seen| self.accept(seen)).is_some();
         }
         for tier in [Tier::Anywhere, Tier::InBraces] {
+            self.expansions.budget = LEAST_BUDGET + BUDGET * size(&mac.tokens);
             self.expansions.tier = tier;
             self.expansions.done.clear();
             let Some(seen) = self.agreed(mac, place, &definitions) else { return false };
@@ -212,6 +216,7 @@ impl Walker<'_> {
         let with_calls = splice::part(self.code.text, arguments, sites);
         let Some(Ok(with_calls)) = with_calls.map(|text| text.parse::<TokenStream>()) else { return false };
         let plain = std::mem::take(&mut self.expansions.done);
+        self.expansions.budget = LEAST_BUDGET + BUDGET * size(&with_calls);
         let mut each = Expand { walker: self, expansions: Vec::new(), is_sure: true, calls: plain.len() > 1 };
         each.call(&mac.path, with_calls, place);
         let with_calls = each.expansions;
