@@ -296,3 +296,28 @@ proptest! {
         prop_assert_eq!(strip(&result), text.as_bytes());
     }
 }
+
+#[test]
+fn arguments_are_entered_only_where_the_macro_that_is_meant_is_known() {
+    let own = "macro_rules! info { ($($t:tt)*) => { $($t)* } }\n";
+    let call =
+        |text: &str| instrumented(&format!("{own}fn f() {{ {text} }}")).matches("xhist_rt::s(").count() - 1;
+    assert_eq!(call("info!({ x(); })"), 1);
+    assert_eq!(call("crate::info!({ x(); })"), 1);
+    assert_eq!(call("log::info!({ x(); })"), 0);
+    // A name alone says nothing: the crate must be there too.
+    let select = "select! { x = y => { z(); } }";
+    assert_eq!(call(select), 0);
+    assert_eq!(call(&format!("use tokio::select; {select}")), 1);
+    assert_eq!(call(&format!("tokio::{select}")), 1);
+    assert_eq!(call("crossbeam_channel::select! { recv(r) -> x => { z(); } }"), 0);
+}
+
+#[test]
+fn a_macro_that_never_ends_is_left_alone() {
+    let again =
+        "macro_rules! again { ($($t:tt)*) => { again! { $($t)* $($t)* } } }\nfn f() { again! { { x(); } } }";
+    assert_eq!(instrumented(again).matches("xhist_rt").count(), 1);
+    let deep = "macro_rules! deep { ($($t:tt)*) => { deep! { { $($t)* } } } }\nfn f() { deep! { { x(); } } }";
+    assert_eq!(instrumented(deep).matches("xhist_rt").count(), 1);
+}

@@ -111,6 +111,7 @@ impl Walker<'_> {
             self.expansions.budget = LEAST_BUDGET + BUDGET * size(&mac.tokens);
             self.expansions.tier = tier;
             self.expansions.done.clear();
+            self.expansions.opaque.clear();
             let Some(seen) = self.agreed(mac, place, &definitions) else { return false };
             let opaque = std::mem::take(&mut self.expansions.opaque);
             let seen = seen.without(&opaque);
@@ -127,14 +128,20 @@ impl Walker<'_> {
         self.found.skips.extend(seen.skips);
     }
 
-    /// The macros that may be meant. Those of the program come before those that are known by name.
+    /// The macros that may be meant: of this file, of the program, or known by name.
     fn definitions(&mut self, path: &Path) -> Option<Rc<[Definition]>> {
-        let name = tokens::unraw(&path.segments.last()?.ident);
-        if let Some(known) = self.expansions.definitions.get(&name) {
+        let segments: Vec<String> =
+            path.segments.iter().map(|segment| tokens::unraw(&segment.ident)).collect();
+        let full = segments.join("::");
+        if let Some(known) = self.expansions.definitions.get(&full) {
             return (!known.is_empty()).then(|| known.clone());
         }
-        let named = |macros: &crate::Macros| {
-            macros.named(&name).iter().map(|rules| Definition::parse(rules)).collect()
+        let (name, inside) = segments.split_last()?;
+        // `log::info!` is not the program's own `info!`.
+        let may_be_own = inside.iter().all(|segment| ["crate", "self", "super"].contains(&segment.as_str()));
+        let named = |macros: &crate::Macros| match may_be_own {
+            true => macros.named(name).iter().map(|rules| Definition::parse(rules)).collect(),
+            false => Some(Vec::new()),
         };
         let mut definitions: Option<Vec<Definition>> = named(&self.own_macros);
         if definitions.as_ref().is_some_and(Vec::is_empty) {
@@ -145,7 +152,7 @@ impl Walker<'_> {
             definitions = rules.map(|rules| Definition::parse(rules).into_iter().collect());
         }
         let definitions: Rc<[Definition]> = definitions.unwrap_or_default().into();
-        self.expansions.definitions.insert(name, definitions.clone());
+        self.expansions.definitions.insert(full, definitions.clone());
         (!definitions.is_empty()).then_some(definitions)
     }
 
