@@ -30,8 +30,6 @@ pub struct Wishes {
     pub dir: PathBuf,
     /// What is wanted.
     pub selection: Selection,
-    /// Where the calls stand.
-    pub when: Option<When>,
     /// The table itself.
     pub config: Config,
 }
@@ -45,7 +43,7 @@ impl Wishes {
         let config = Config::deserialize(table).map_err(|error| error.to_string().trim_end().to_owned())?;
         let selection =
             Selection::new(&config.include, &config.exclude).map_err(|error| error.to_string())?;
-        Ok(Self { dir: dir.to_path_buf(), selection, when: config.when, config })
+        Ok(Self { dir: dir.to_path_buf(), selection, config })
     }
 
     /// Whether a file, given by its absolute path, is wanted.

@@ -227,7 +227,7 @@ fn key(
     let when = |wish: Option<When>| command.when.or(wish).unwrap_or_default();
     let wishes: Vec<_> = workspace
         .wishes()
-        .map(|wishes| (&wishes.dir, &wishes.config.include, &wishes.config.exclude, when(wishes.when)))
+        .map(|wishes| (&wishes.dir, &wishes.config.include, &wishes.config.exclude, when(wishes.config.when)))
         .collect();
     let choice = (when(None), &workspace.dependencies, wishes);
     format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}")))

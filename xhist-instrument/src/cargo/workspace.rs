@@ -121,7 +121,7 @@ impl Workspace {
 
     /// Where the calls of this file stand, when its manifests say so.
     pub(super) fn when(&self, file: &Path) -> Option<When> {
-        self.around(file)?.wishes.iter().find_map(|wishes| wishes.when)
+        self.around(file)?.wishes.iter().find_map(|wishes| wishes.config.when)
     }
 
     /// Takes what its manifests do not want out of the analysis of a file.

@@ -31,7 +31,8 @@ fn options(args: &Args, source: &Source, main_hash: MainHash) -> Options {
         (None, Some(package)) => package.edition2015,
         (None, None) => false,
     };
-    let wished = source.package.iter().flat_map(|package| &package.wishes).find_map(|wishes| wishes.when);
+    let wished =
+        source.package.iter().flat_map(|package| &package.wishes).find_map(|wishes| wishes.config.when);
     let when = args.when.map(When::from).or(wished).unwrap_or_default();
     Options { edition2015, when, main_hash }
 }
