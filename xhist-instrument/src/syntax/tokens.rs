@@ -9,7 +9,7 @@ use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
 pub(super) struct Scan {
     pub modules: Vec<(usize, ModDecl)>,
     pub includes: Vec<(usize, IncludeKind, String)>,
-    /// Semicolons inside braces.
+    /// Semicolons inside braces, those of declarations left out.
     pub statements: u32,
 }
 
@@ -80,8 +80,7 @@ impl Scan {
 
     /// Like `run`, for tokens between braces.
     pub fn braced(&mut self, tokens: TokenStream, inside: &mut Vec<InlineMod>) {
-        let ends = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ';');
-        self.statements += tokens.clone().into_iter().filter(ends).count() as u32;
+        self.statements += statements(tokens.clone());
         self.run(tokens, inside);
     }
 
@@ -103,6 +102,35 @@ impl Scan {
         }
     }
 }
+
+/// How many of the parts that end with a semicolon are no declarations.
+fn statements(tokens: TokenStream) -> u32 {
+    let mut count = 0;
+    let mut starts = true;
+    let mut counts = false;
+    for token in tokens {
+        match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ';' => {
+                count += u32::from(counts);
+                (starts, counts) = (true, false);
+            }
+            // An attribute.
+            TokenTree::Punct(punct) if starts && punct.as_char() == '#' => {}
+            TokenTree::Group(group) if starts && group.delimiter() == Delimiter::Bracket => {}
+            token if starts => {
+                starts = false;
+                counts = !DECLARATIONS
+                    .iter()
+                    .any(|word| matches!(token, TokenTree::Ident(ident) if ident == word));
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+/// What declarations that end with a semicolon start with.
+const DECLARATIONS: [&str; 7] = ["const", "extern", "mod", "pub", "static", "type", "use"];
 
 /// All `path = "value"` in the tokens of an attribute, also under `cfg_attr`.
 pub(super) fn path_values(tokens: TokenStream) -> Vec<String> {
