@@ -176,6 +176,7 @@ impl MapFile {
             });
             writeln!(entry.statements, "{line}").expect("writing to memory does not fail");
         }
+        entry.statements.shrink_to_fit();
     }
 
     /// All lines after the first, a file at a time.

@@ -15,7 +15,6 @@ mod transcriber;
 use definition::Rule;
 use proc_macro2::TokenStream;
 use syn::parse::Parser as _;
-pub(super) use transcriber::size;
 
 /// A macro.
 pub(super) struct Definition {

@@ -19,8 +19,10 @@ pub(super) fn tokens(pieces: &[Piece], found: &Found, budget: &mut usize) -> Opt
             }
             Piece::Variable(name) => match found.get(name) {
                 Some(Binding::Tokens(tokens)) => {
-                    *budget = budget.checked_sub(size(tokens))?;
-                    out.extend(tokens.clone());
+                    for token in tokens.clone() {
+                        *budget = budget.checked_sub(1)?;
+                        out.extend([token]);
+                    }
                 }
                 Some(Binding::Each(_)) => return None,
                 // It belongs to a definition inside this one.
@@ -78,13 +80,4 @@ fn names<'p>(pieces: &'p [Piece], into: &mut Vec<&'p String>) {
             Piece::Token(_) => {}
         }
     }
-}
-
-/// How many tokens there are, those in brackets too.
-pub(in super::super) fn size(tokens: &TokenStream) -> usize {
-    let each = |token| match token {
-        TokenTree::Group(group) => 1 + size(&group.stream()),
-        _ => 1,
-    };
-    tokens.clone().into_iter().map(each).sum()
 }

@@ -2,7 +2,7 @@
 //! is found there stands in the arguments. It is believed only when expanding the arguments with the calls in them gives
 //! the same expansion with the same calls in it.
 
-use super::super::by_example::{Definition, Expanded, known, size};
+use super::super::by_example::{Definition, Expanded, known};
 use super::super::tokens;
 use super::{Walker, macros};
 use crate::site::{Reason, Shape, Site, Skip};
@@ -17,9 +17,9 @@ use syn::{Block, Expr, ImplItem, Item, Macro, Path, TraitItem};
 
 /// Expansions inside expansions.
 const DEEPEST: u32 = 64;
-/// Tokens that the expansions of a call may have, for each token of its arguments. Macros that eat their arguments token
+/// Tokens that the expansions of a call may have, for each byte of its arguments. Macros that eat their arguments token
 /// by token take more, take long, and hold declarations rather than statements.
-const BUDGET: usize = 16;
+const BUDGET: usize = 4;
 /// The same for any call.
 const LEAST_BUDGET: usize = 1_000;
 
@@ -107,15 +107,17 @@ impl Walker<'_> {
             // The outermost call proves them all.
             return self.agreed(mac, place, &definitions).map(|seen| self.accept(seen)).is_some();
         }
+        let brackets = mac.delimiter.span();
+        let arguments = self.end_of(brackets.open())..self.start_of(brackets.close());
         for tier in [Tier::Anywhere, Tier::InBraces] {
-            self.expansions.budget = LEAST_BUDGET + BUDGET * size(&mac.tokens);
+            self.expansions.budget = LEAST_BUDGET + BUDGET * arguments.len();
             self.expansions.tier = tier;
             self.expansions.done.clear();
             self.expansions.opaque.clear();
             let Some(seen) = self.agreed(mac, place, &definitions) else { return false };
             let opaque = std::mem::take(&mut self.expansions.opaque);
             let seen = seen.without(&opaque);
-            if self.is_proved(mac, place, &seen.sites) {
+            if self.is_proved(mac, &arguments, place, &seen.sites) {
                 self.accept(seen);
                 return true;
             }
@@ -214,16 +216,14 @@ impl Walker<'_> {
     }
 
     /// Whether the macro does the same with the calls in its arguments.
-    fn is_proved(&mut self, mac: &Macro, place: Place, sites: &[Site]) -> bool {
+    fn is_proved(&mut self, mac: &Macro, arguments: &Range<usize>, place: Place, sites: &[Site]) -> bool {
         if sites.is_empty() {
             return true;
         }
-        let brackets = mac.delimiter.span();
-        let arguments = self.end_of(brackets.open())..self.start_of(brackets.close());
-        let with_calls = splice::part(self.code.text, arguments, sites);
-        let Some(Ok(with_calls)) = with_calls.map(|text| text.parse::<TokenStream>()) else { return false };
+        let Some(text) = splice::part(self.code.text, arguments.clone(), sites) else { return false };
+        let Ok(with_calls) = text.parse::<TokenStream>() else { return false };
         let plain = std::mem::take(&mut self.expansions.done);
-        self.expansions.budget = LEAST_BUDGET + BUDGET * size(&with_calls);
+        self.expansions.budget = LEAST_BUDGET + BUDGET * text.len();
         let mut each = Expand { walker: self, expansions: Vec::new(), is_sure: true, calls: plain.len() > 1 };
         each.call(&mac.path, with_calls, place);
         let with_calls = each.expansions;

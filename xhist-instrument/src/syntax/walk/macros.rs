@@ -33,17 +33,32 @@ impl Walker<'_> {
             arguments.iter().for_each(|argument| self.visit_expr(argument));
             return;
         }
+        let hidden = if self.tells_nothing(mac) { 0 } else { self.scan_call(mac) };
+        if !place.is_some_and(|place| self.expanded(mac, place)) {
+            self.opaque(&mac.tokens);
+            self.hide(mac, hidden, Reason::MacroArguments);
+        }
+    }
+
+    /// Whether a glance at the arguments shows that a scan would find nothing.
+    fn tells_nothing(&self, mac: &Macro) -> bool {
+        let brackets = mac.delimiter.span();
+        !self.expansions.is_under_way() && {
+            let text = &self.code.text[self.start_of(brackets.open())..self.end_of(brackets.close())];
+            let is_include =
+                mac.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with("include"));
+            !is_include && !["mod", ";", "include"].iter().any(|word| text.contains(word))
+        }
+    }
+
+    /// Notes the files that a call leads to; returns how many statements it may hold.
+    fn scan_call(&mut self, mac: &Macro) -> u32 {
         let mut scan = Scan::default();
         if let Some(segment) = mac.path.segments.last() {
             scan.include(&segment.ident, &Group::new(Delimiter::None, mac.tokens.clone()));
         }
         // The outermost bracket belongs to the call, also when it is a brace: its `;` may end statements.
-        let hidden =
-            self.scan(scan, mac.tokens.clone(), matches!(mac.delimiter, syn::MacroDelimiter::Brace(_)));
-        if !place.is_some_and(|place| self.expanded(mac, place)) {
-            self.opaque(&mac.tokens);
-            self.hide(mac, hidden, Reason::MacroArguments);
-        }
+        self.scan(scan, mac.tokens.clone(), matches!(mac.delimiter, syn::MacroDelimiter::Brace(_)))
     }
 
     pub(super) fn macro_definition(&mut self, item: &ItemMacro) {

@@ -71,6 +71,9 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     let mut found = walker.found;
     found.sites.sort_by_key(|site| site.range.start);
     found.skips.sort_by_key(|skip| (skip.line, skip.column));
+    // Those of all files may be kept at once.
+    found.sites.shrink_to_fit();
+    found.skips.shrink_to_fit();
     found.debug_lines.clone_from(&code.directives.debug);
     found.tokens = code.tokens;
     found.is_off = code.directives.whole_file;
