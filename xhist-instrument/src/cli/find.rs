@@ -3,7 +3,7 @@
 use super::manifest::{Package, Packages};
 use super::outcome::Rule;
 use super::{Args, Fatal};
-use crate::select::{Selection, module_path};
+use crate::select::{Selection, Wishes, module_path};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,6 +23,13 @@ pub struct Source {
     pub module: String,
     /// Why it is left alone, known before reading it.
     pub rule: Option<Rule>,
+}
+
+impl Source {
+    /// What the manifests around it say; its package's own comes first.
+    pub fn wishes(&self) -> impl Iterator<Item = &Wishes> {
+        self.package.iter().flat_map(|package| &package.wishes)
+    }
 }
 
 /// Everything that was found, and what could not be.

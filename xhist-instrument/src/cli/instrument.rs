@@ -31,8 +31,7 @@ fn options(args: &Args, source: &Source, main_hash: MainHash) -> Options {
         (None, Some(package)) => package.edition2015,
         (None, None) => false,
     };
-    let wished =
-        source.package.iter().flat_map(|package| &package.wishes).find_map(|wishes| wishes.config.when);
+    let wished = source.wishes().find_map(|wishes| wishes.config.when);
     let when = args.when.map(When::from).or(wished).unwrap_or_default();
     Options { edition2015, when, main_hash }
 }
@@ -94,8 +93,7 @@ fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> 
         return Ok(Outcome::LeftAlone(Rule::Off));
     }
     found.selection.apply(&source.module, &mut analysis);
-    let wishes = source.package.iter().flat_map(|package| &package.wishes);
-    wishes.for_each(|wishes| wishes.selection.apply(&source.module, &mut analysis));
+    source.wishes().for_each(|wishes| wishes.selection.apply(&source.module, &mut analysis));
     Ok(Outcome::Analyzed { analysis, fingerprint: fingerprint(&text) })
 }
 

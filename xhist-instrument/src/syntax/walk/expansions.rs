@@ -86,7 +86,7 @@ pub(super) fn is_written(span: Span) -> bool {
 }
 
 /// What an expansion shows of the arguments.
-#[derive(Default, PartialEq)]
+#[derive(PartialEq)]
 struct Seen {
     sites: Vec<Site>,
     skips: Vec<Skip>,

@@ -5,7 +5,7 @@ use super::Walker;
 use super::expansions::Place;
 use crate::site::SiteKind;
 use syn::visit::{self, Visit};
-use syn::{Expr, ImplItem, Item, TraitItem};
+use syn::{Attribute, Expr, ImplItem, Item, Macro, TraitItem};
 
 impl<'ast> Visit<'ast> for Walker<'_> {
     // Blocks that show that they were entered.
@@ -151,31 +151,29 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     }
 
     fn visit_item_macro(&mut self, node: &'ast syn::ItemMacro) {
-        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
         match node.ident {
-            Some(_) => self.macro_definition(node),
-            None => self.macro_call(&node.mac, Some(Place::Items)),
+            Some(_) => {
+                node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
+                self.macro_definition(node);
+            }
+            None => self.call(&node.attrs, &node.mac, Place::Items),
         }
     }
 
     fn visit_impl_item_macro(&mut self, node: &'ast syn::ImplItemMacro) {
-        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
-        self.macro_call(&node.mac, Some(Place::ImplItems));
+        self.call(&node.attrs, &node.mac, Place::ImplItems);
     }
 
     fn visit_trait_item_macro(&mut self, node: &'ast syn::TraitItemMacro) {
-        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
-        self.macro_call(&node.mac, Some(Place::TraitItems));
+        self.call(&node.attrs, &node.mac, Place::TraitItems);
     }
 
     fn visit_stmt_macro(&mut self, node: &'ast syn::StmtMacro) {
-        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
-        self.macro_call(&node.mac, Some(Place::Statements));
+        self.call(&node.attrs, &node.mac, Place::Statements);
     }
 
     fn visit_expr_macro(&mut self, node: &'ast syn::ExprMacro) {
-        node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
-        self.macro_call(&node.mac, Some(Place::Expression));
+        self.call(&node.attrs, &node.mac, Place::Expression);
     }
 
     fn visit_meta_list(&mut self, node: &'ast syn::MetaList) {
@@ -216,6 +214,12 @@ impl<'ast> Visit<'ast> for Walker<'_> {
 }
 
 impl Walker<'_> {
+    /// A macro call where statements may come out.
+    fn call(&mut self, attributes: &[Attribute], mac: &Macro, place: Place) {
+        attributes.iter().for_each(|attribute| self.visit_attribute(attribute));
+        self.macro_call(mac, Some(place));
+    }
+
     /// Behind `else`: a block, or the next `if`, which says that its test was reached.
     fn otherwise(&mut self, otherwise: &Expr) {
         match otherwise {
