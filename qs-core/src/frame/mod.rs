@@ -7,7 +7,7 @@
 mod decode;
 mod encode;
 
-pub(crate) use decode::Ended;
+pub(crate) use decode::{Ended, FrameEnd};
 pub use decode::{Cause, Damage, Decoder, Frame, Outcome};
 pub use encode::{Checksum, FrameWriter};
 

@@ -1,6 +1,7 @@
 //! The record layer: which ids there are, and the records that are xhist's own.
 
 mod id;
+pub mod packed;
 mod xhist;
 
 pub use id::{Group, RECORDS, RecordInfo, USER_BASE, info};

@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | 120 | statement | `line u16, file u16` | a record without elements whose time stamp is line + 65536 * file |
 //! | 121 | statement with time | `time u32, 0x03 file u16, 0x03 line u16` | `0000123456 USER+021 3 93` |
-//! | 122 | packed statements | kept for the packed shape | |
+//! | 122 | packed statements | `time u32, 0x03 file u16, 0x03 line u16, 0x09 length u8, data`, see [`packed`](super::packed) | `0000123456 USER+022 3 0  FD FE` |
 //! | 123 | event | `time u32, 0x01 kind u8, 0x0E value u64` | `0000123456 USER+023 1  42` |
 //!
 //! The first of the four ids is configurable and stands in the ring header.
@@ -20,7 +20,7 @@ pub mod ids {
     pub const STATEMENT: u8 = 0;
     /// A statement with a time stamp of 4 bytes.
     pub const STATEMENT_TIMED: u8 = 1;
-    /// A run of statements in one frame; reserved.
+    /// A run of statements in one frame.
     pub const PACKED: u8 = 2;
     /// Something that happened to the program or to its recorder.
     pub const EVENT: u8 = 3;

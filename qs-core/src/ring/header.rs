@@ -1,4 +1,4 @@
-//! Layout of the ring header, version 1. All numbers are in the byte order of the target.
+//! Layout of the ring header, version 2. All numbers are in the byte order of the target.
 //!
 //! | offset | field | |
 //! |---|---|---|
@@ -10,69 +10,145 @@
 //! | 24 | map hash | u64, 0 = not known |
 //! | 32 | clock rate | u32, ticks a second, 0 = not known |
 //! | 36 | check | u32, FNV-1a of bytes 8..24 as u32 words in native order |
-//! | 40 | state | u64: bits 0..48 bytes ever written, bits 56..64 last sequence number |
-//! | 48 | open | u64: [`OPEN`] and the state an append under way started from, or 0 |
-//! | 56 | intent | u64: statement of that append (low half) and its time (high half) |
+//! | 40 | state | u64, [`State`]: frames closed so far, and where the open frame's data starts |
+//! | 48 | folded | u64, [`Folded`]: how often the newest closed frames came again |
+//! | 56 | dropped, reserved | 2 x u32: statements that could not be kept |
 //!
-//! A hosted ring's header goes on (128 bytes):
+//! A hosted ring's header goes on (192 bytes):
 //!
 //! | offset | field | |
 //! |---|---|---|
-//! | 64 | fix | u64: state to take over, set by a signal handler that interrupted an append, or 0 |
-//! | 72 | last time | u64: the clock in full at the last time stamp |
-//! | 80 | process id, thread id | 2 x u32 |
-//! | 88 | status, reserved | 2 x u32, [`Status`] |
-//! | 96 | thread name | 32 bytes, UTF-8, zero-filled |
+//! | 64 | last time | u64: the clock in full at the last time stamp |
+//! | 72 | nested | 3 x (start u64, state u64): what signal handlers wrote that interrupted the recorder |
+//! | 120 | process id, thread id | 2 x u32 |
+//! | 128 | status, number | 2 x u32, [`Status`]; which ring of its process it is, from 0 |
+//! | 136 | thread name | 32 bytes, UTF-8, zero-filled |
+//! | 168 | start time | u64: the clock in full when the thread got its ring |
+//! | 176 | cleared | u64: bytes that a reader was told to forget; the recorder never looks at it |
+//! | 184 | reserved | 8 bytes |
 
 use core::fmt;
+
+use crate::record::packed;
 
 /// First bytes of every ring. Not text, so that no string of a program looks like it.
 pub const MAGIC: [u8; 8] = [0x7E, b'x', b'H', b'i', b's', b't', 0xA7, 0x1D];
 /// Tells the byte order of a ring.
 pub const BYTE_ORDER_MARK: u32 = 0x0A0B_0C0D;
 /// Version of the layout on this page.
-pub const LAYOUT_VERSION: u8 = 1;
+pub const LAYOUT_VERSION: u8 = 2;
 /// Length of the header of a bare-metal ring.
 pub const BARE_HEADER_LEN: usize = 64;
 /// Length of the header of a hosted ring.
-pub const HOSTED_HEADER_LEN: usize = 128;
+pub const HOSTED_HEADER_LEN: usize = 192;
+/// Where the cleared word stands in a hosted header.
+pub const CLEARED_OFFSET: usize = 176;
 /// Bytes of the thread name in a hosted header.
 pub const NAME_LEN: usize = 32;
 /// Smallest ring.
 pub const MIN_SIZE: u32 = 64;
 /// Largest ring.
 pub const MAX_SIZE: u32 = 1 << 31;
-/// Bit in `open` that says an append is under way.
-pub const OPEN: u64 = 1 << 55;
+/// Signal handlers that may be inside each other's appends; the innermost of more drops its statements.
+pub const NESTED: usize = 3;
 /// Flag: statements need not carry time stamps, be it before there was a second thread or between two stamps.
 pub const FLAG_TIME_AUTO: u8 = 1;
+/// Flag: there may be packed frames, and behind the newest frame a recorder may be preparing the next.
+pub const FLAG_PACKED: u8 = 2;
 
-/// The two facts in the state word.
+/// The facts in a state word: bits 0..48 bytes ever written, 48..53 length of the open frame's head (0: no
+/// frame is open), 56..64 sequence number of the newest closed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State(pub u64);
 
 impl State {
     const HEAD_MASK: u64 = (1 << 48) - 1;
 
-    /// Bytes ever written.
+    /// The state in which frames end at `head`, the newest of them is `seq`, and no frame is open.
+    #[inline]
+    pub const fn closed(head: u64, seq: u8) -> State {
+        State((head & State::HEAD_MASK) | (seq as u64) << 56)
+    }
+
+    /// The same with a frame open at its head, whose data starts `head_len` bytes behind that.
+    #[inline]
+    #[must_use]
+    pub const fn with_open(self, head_len: usize) -> State {
+        State(self.0 | (head_len as u64 & 0x1F) << 48)
+    }
+
+    /// Bytes of closed frames ever written.
     #[inline]
     pub const fn head(self) -> u64 {
         self.0 & State::HEAD_MASK
     }
 
-    /// Sequence number of the last frame written (0 before the first).
+    /// Sequence number of the newest closed frame (0 before the first).
     #[inline]
     pub const fn seq(self) -> u8 {
         (self.0 >> 56) as u8
     }
 
-    /// The state after one more frame of `len` bytes.
+    /// Bytes of the open frame before its data; `None` when no frame is open.
+    #[inline]
+    pub const fn open(self) -> Option<usize> {
+        match (self.0 >> 48 & 0x1F) as usize {
+            0 => None,
+            len => Some(len),
+        }
+    }
+
+    /// The state after one more closed frame of `len` bytes.
     #[inline]
     #[must_use]
     pub const fn after(self, len: usize) -> State {
-        let head = (self.0 + len as u64) & State::HEAD_MASK;
-        State(((self.0 >> 56).wrapping_add(1) << 56) | head)
+        State::closed(self.head() + len as u64, self.seq().wrapping_add(1))
     }
+}
+
+/// The facts in the folded word: bits 0..24 low bits of the head that it belongs to, bit 24 the open frame is one of
+/// those counted, bits 25..64 how often the closed frame before it came again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Folded(pub u64);
+
+impl Folded {
+    const HEAD_MASK: u64 = (1 << 24) - 1;
+    const COUNTED: u64 = 1 << 24;
+
+    /// The frame that ends at `head` came `times` more times.
+    #[inline]
+    pub const fn new(head: u64, times: u64) -> Folded {
+        Folded((head & Folded::HEAD_MASK) | times << 25)
+    }
+
+    /// The same while what the open frame holds is one of those times, and is about to be cleared.
+    #[inline]
+    #[must_use]
+    pub const fn counted(self) -> Folded {
+        Folded(self.0 | Folded::COUNTED)
+    }
+
+    /// How often the frame that ends at `head` came again, and whether what the open frame holds is counted.
+    #[inline]
+    pub const fn at(self, head: u64) -> (u64, bool) {
+        if self.0 & Folded::HEAD_MASK == head & Folded::HEAD_MASK {
+            (self.0 >> 25, self.0 & Folded::COUNTED != 0)
+        } else {
+            (0, false)
+        }
+    }
+}
+
+/// Most bytes from the start of an open packed frame to where the next frame may begin, in a ring of this size.
+pub const fn frame_room(size: usize) -> usize {
+    packed::MAX_HEADER + data_room(size) + 1 + packed::TRAILER
+}
+
+/// Most bytes of data in a packed frame of a ring of this size. A frame is prepared ahead, so a small ring has
+/// small frames.
+pub const fn data_room(size: usize) -> usize {
+    let share = size / 8;
+    if share < packed::MAX_DATA { share } else { packed::MAX_DATA }
 }
 
 /// Where the owner of a hosted ring stands.
@@ -174,14 +250,15 @@ pub struct Header {
     pub map_hash: u64,
     /// Ticks of the clock a second; 0 = not known.
     pub clock_hz: u32,
-    /// State word; [`Header::newest`] is what to read up to.
+    /// Frames closed and open.
     pub state: State,
-    /// Append under way, see the layout.
-    pub open: u64,
-    /// Statement and time of that append.
-    pub intent: u64,
-    /// State that a nested append left; 0 = none.
-    pub fix: u64,
+    /// How often the newest closed frame came again.
+    pub folded: Folded,
+    /// Statements that could not be kept.
+    pub dropped: u32,
+    /// What signal handlers wrote: where it starts, and its state. Those that start before the state they
+    /// interrupted are over.
+    pub nested: [(u64, State); NESTED],
     /// The clock in full at the last time stamp; 0 = not known.
     pub last_time: u64,
     /// Process id; 0 = not known.
@@ -190,6 +267,12 @@ pub struct Header {
     pub tid: u32,
     /// Where the owner stands.
     pub status: Status,
+    /// Which ring of its process it is, from 0.
+    pub number: u32,
+    /// The clock in full when the thread got its ring; 0 = not known.
+    pub start_time: u64,
+    /// What was written before this position is not to be shown.
+    pub cleared: u64,
     name: [u8; NAME_LEN],
 }
 
@@ -229,13 +312,16 @@ impl Header {
             map_hash: raw.u64(24),
             clock_hz: raw.u32(32),
             state: State(raw.u64(40)),
-            open: raw.u64(48),
-            intent: raw.u64(56),
-            fix: 0,
+            folded: Folded(raw.u64(48)),
+            dropped: raw.u32(56),
+            nested: [(0, State(0)); NESTED],
             last_time: 0,
             pid: 0,
             tid: 0,
             status: Status::Live,
+            number: 0,
+            start_time: 0,
+            cleared: 0,
             name: [0; NAME_LEN],
         };
         if header.header_len == HOSTED_HEADER_LEN {
@@ -247,12 +333,17 @@ impl Header {
     fn read_hosted(&mut self, image: &[u8], big: bool) -> Result<(), HeaderError> {
         let bytes = image.get(..HOSTED_HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
         let raw = Raw { bytes, big };
-        self.fix = raw.u64(64);
-        self.last_time = raw.u64(72);
-        self.pid = raw.u32(80);
-        self.tid = raw.u32(84);
-        self.status = Status::from_code(raw.u32(88));
-        self.name = array(bytes, 96);
+        self.last_time = raw.u64(64);
+        for (index, nested) in self.nested.iter_mut().enumerate() {
+            *nested = (raw.u64(72 + 16 * index), State(raw.u64(80 + 16 * index)));
+        }
+        self.pid = raw.u32(120);
+        self.tid = raw.u32(124);
+        self.status = Status::from_code(raw.u32(128));
+        self.number = raw.u32(132);
+        self.name = array(bytes, 136);
+        self.start_time = raw.u64(168);
+        self.cleared = raw.u64(CLEARED_OFFSET);
         Ok(())
     }
 
@@ -268,20 +359,22 @@ impl Header {
         (!name.is_empty()).then_some(name)
     }
 
-    /// The state to read up to: what a nested append left, else what the last append left.
-    pub const fn newest(&self) -> State {
-        if self.fix != 0 { State(self.fix) } else { self.state }
+    /// The parts of the history, oldest first: where each starts (none for the first), and its state. Later
+    /// ones were written by signal handlers inside an append to the one before.
+    pub fn parts(&self) -> impl Iterator<Item = (Option<u64>, State)> + use<> {
+        let (state, nested) = (self.state, self.nested);
+        let mut end = state.head();
+        let nested = nested.into_iter().map_while(move |(start, state)| {
+            let is_live = start >= end && start > 0 && state.head() >= start;
+            end = state.head();
+            is_live.then_some((Some(start), state))
+        });
+        core::iter::once((None, state)).chain(nested)
     }
 
-    /// Statement word and time of an append that was under way and had not yet been committed.
-    /// Time 0 stands for no time.
-    pub const fn pending(&self) -> Option<(u32, Option<u32>)> {
-        if self.fix == 0 && self.open == self.state.0 | OPEN {
-            let time = (self.intent >> 32) as u32;
-            Some((self.intent as u32, if time == 0 { None } else { Some(time) }))
-        } else {
-            None
-        }
+    /// The state of the newest part.
+    pub fn newest(&self) -> State {
+        self.parts().last().map_or(self.state, |(_, state)| state)
     }
 }
 

@@ -10,4 +10,4 @@ mod reader;
 
 pub use find::{Found, find};
 pub use header::*;
-pub use reader::{Item, Reader};
+pub use reader::{Again, Item, Line, Reader};

@@ -3,23 +3,25 @@
 //! What an overwriting writer leaves at the oldest end (the tail of a frame) is skipped
 //! silently: it is older than the history. Everything else that cannot be read is told.
 
-use crate::frame::{Damage, Decoder, Ended, FLAG, Frame};
-use crate::record::{Statement, XhistRecord};
+use crate::frame::{Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame};
+use crate::record::packed::{MAX_HEADER, Packed, PAGES, Repeat, Step, Steps};
+use crate::record::{Statement, XhistRecord, ids};
 
-use super::header::Header;
-
-/// Longest frame that an append under way may be writing over the oldest bytes.
-const OPEN_GUARD: u64 = 40;
+use super::header::{FLAG_PACKED, Header, NESTED, State, frame_room};
 
 /// What a ring yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
-    /// A good frame. Its `missing` tells of a gap before it.
+    /// A statement ran; with the low 4 bytes of the clock where its frame tells them.
+    Statement(Statement, Option<u32>),
+    /// The newest statements ran again and were not written again.
+    Again(Again),
+    /// Another record. Its `missing` tells of a gap before it.
     Frame(Frame<'a>),
+    /// Frames are missing before the statement that comes next, modulo 256.
+    Missing(u8),
     /// Bytes that are no good frame.
     Damaged(Damage),
-    /// The statement of an append that was under way, and its time.
-    Pending(Statement, Option<u32>),
     /// The image ends before the ring does.
     Cut {
         /// Bytes of the ring that are not in the image.
@@ -32,55 +34,102 @@ pub enum Item<'a> {
     },
 }
 
+/// The newest statements ran again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Again {
+    /// How many statements, counted back from here.
+    pub statements: usize,
+    /// How often all of them ran again.
+    pub times: u64,
+}
+
+/// Bytes of data in a packed frame.
+const DATA: usize = 255;
+
 /// Walks a ring; call [`Reader::next`] until it returns `None`.
 ///
 /// Offsets in frames and damages count from the first byte ever written to the ring.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     header: Header,
-    data: &'a [u8],
+    bytes: &'a [u8],
     decoder: Decoder,
+    parts: [(u64, State); NESTED + 1],
+    /// The part being read.
+    part: usize,
     /// Position of the next byte, counted from the first byte ever written.
     at: u64,
-    end: u64,
+    stage: Stage,
     skip_to_flag: bool,
     newest_seq: Option<u8>,
-    /// Bytes of the ring that the image lacks.
+    /// Where the oldest bytes are.
+    oldest: u64,
+    /// Bytes of the ring that the image lacks, not told yet; and whether any were told.
     cut: u64,
-    tail: Tail,
+    was_cut: bool,
+    run: Run,
+    /// Statements in the newest packed frames, the newest last.
+    counts: [usize; PAGES],
+    /// The newest frames stand in the ring one behind the other, so far back.
+    unbroken: usize,
+}
+
+/// A packed frame being read.
+#[derive(Clone, Debug)]
+struct Run {
+    data: [u8; DATA],
+    len: usize,
+    at: usize,
+    steps: Steps,
+    /// The clock when the next statement ran.
+    stamp: Option<u32>,
+    time: u32,
+    count: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tail {
+enum Stage {
+    Frames,
     Cut,
     Torn,
-    Pending,
+    Folded,
+    Open,
     Done,
 }
 
 impl<'a> Reader<'a> {
     /// A reader of the ring whose header was read from the start of `image`.
     pub fn new(header: Header, image: &'a [u8]) -> Reader<'a> {
-        let data = image.get(header.header_len..).unwrap_or(&[]);
-        let data = &data[..data.len().min(header.size)];
-        let end = header.newest().head();
-        // An append under way may have begun to overwrite the oldest bytes.
-        let reach = if header.open != 0 { end + OPEN_GUARD } else { end };
-        let at = reach.saturating_sub(header.size as u64).min(end);
-        let wrapped = at > 0;
-        let mut decoder = Decoder::new();
-        decoder.set_offset(at);
-        Reader {
-            header,
-            data,
-            decoder,
-            at,
-            end,
-            skip_to_flag: wrapped,
-            newest_seq: None,
-            cut: 0,
-            tail: Tail::Cut,
+        let bytes = image.get(header.header_len..).unwrap_or(&[]);
+        let bytes = &bytes[..bytes.len().min(header.size)];
+        let mut parts = [(u64::MAX, State(0)); NESTED + 1];
+        for (slot, (start, state)) in parts.iter_mut().zip(header.parts()) {
+            *slot = (start.unwrap_or(0), state);
         }
+        // The frame under way and the one after it may have begun to overwrite the oldest bytes.
+        let ahead = if header.flags & FLAG_PACKED != 0 { 2 * frame_room(header.size) as u64 } else { 0 };
+        let kept = (header.newest().head() + ahead).saturating_sub(header.size as u64);
+        let oldest = kept.max(header.cleared.min(header.newest().head()));
+        let mut reader = Reader {
+            header,
+            bytes,
+            decoder: Decoder::new(),
+            parts,
+            part: 0,
+            at: oldest,
+            stage: Stage::Frames,
+            // A reader clears up to the end of a frame.
+            skip_to_flag: oldest > 0 && oldest != header.cleared,
+            newest_seq: None,
+            oldest,
+            cut: 0,
+            was_cut: false,
+            run: Run::empty(),
+            counts: [0; PAGES],
+            unbroken: 0,
+        };
+        reader.decoder.set_offset(oldest);
+        reader
     }
 
     /// The header that this reader follows.
@@ -88,118 +137,258 @@ impl<'a> Reader<'a> {
         &self.header
     }
 
+    /// Position of the next byte to read, counted from the first byte ever written to the ring.
+    pub const fn position(&self) -> u64 {
+        self.at
+    }
+
     /// Frames that were overwritten cannot be counted, but bytes can: how many were written
     /// before the oldest byte of the ring.
     pub fn overwritten(&self) -> u64 {
-        self.end.saturating_sub(self.header.size as u64)
+        self.header.newest().head().saturating_sub(self.header.size as u64)
     }
 
     /// The next item, oldest first.
     #[allow(clippy::should_implement_trait, reason = "items borrow the reader's buffer")]
     pub fn next(&mut self) -> Option<Item<'_>> {
-        let ended = loop {
-            let Some(run) = self.run() else { return self.tail_item() };
-            let (used, ended) = self.decoder.take_slice(run);
-            self.at += used as u64;
-            if let Some(ended) = ended {
-                break ended;
+        loop {
+            if let Some(item) = self.next_of_run() {
+                return Some(item);
             }
-        };
-        Some(match ended {
-            Ended::Damaged(damage) => Item::Damaged(damage),
-            Ended::Frame(end) => {
-                let frame = self.decoder.frame(end);
-                self.newest_seq = Some(frame.seq);
-                Item::Frame(frame)
+            match self.stage {
+                Stage::Frames => match self.next_frame() {
+                    Some(Found::Told(item)) => return Some(item),
+                    Some(Found::Run(0)) => {}
+                    Some(Found::Run(missing)) => return Some(Item::Missing(missing)),
+                    Some(Found::Record(end)) => {
+                        self.unbroken = 0;
+                        return Some(Item::Frame(self.decoder.frame(end)));
+                    }
+                    None => self.stage = Stage::Cut,
+                },
+                Stage::Cut => {
+                    self.stage = Stage::Torn;
+                    if self.cut > 0 {
+                        self.was_cut = true;
+                        return Some(Item::Cut { missing: core::mem::take(&mut self.cut) });
+                    }
+                }
+                Stage::Torn => {
+                    self.stage = Stage::Folded;
+                    let (start, state) = self.parts[self.part];
+                    let expected = state.seq();
+                    let has_frames = state.head() > start.max(self.oldest) && !self.was_cut;
+                    if has_frames && self.newest_seq != Some(expected) {
+                        return Some(Item::Torn { expected });
+                    }
+                }
+                Stage::Folded => {
+                    self.stage = Stage::Open;
+                    let times = self.folded().0;
+                    if let Some(again) = self.again(Repeat { frames: 1, times }) {
+                        return Some(Item::Again(again));
+                    }
+                }
+                Stage::Open => {
+                    self.stage = Stage::Done;
+                    let state = self.parts[self.part].1;
+                    if let Some(head_len) = state.open()
+                        && !self.folded().1
+                        && !self.open_run(state.head(), head_len)
+                    {
+                        return Some(Item::Torn { expected: state.seq().wrapping_add(1) });
+                    }
+                }
+                Stage::Done => {
+                    if !self.next_part() {
+                        return None;
+                    }
+                }
             }
-        })
+        }
     }
 
-    /// The last `lines` statements, oldest first, each with how often it stands in a row: a few
-    /// times are as many lines, a loop that spins is one.
-    pub fn tail(self, lines: usize) -> impl Iterator<Item = (Statement, u64)> + use<'a> {
+    /// The last `lines` lines of a listing, oldest first.
+    pub fn tail(self, lines: usize) -> impl Iterator<Item = Line> + use<'a> {
         let all = Lines { reader: self, ahead: None, again: None };
         let count = all.clone().count();
         all.skip(count.saturating_sub(lines))
     }
 
-    fn next_statement(&mut self) -> Option<Statement> {
-        let base = self.header.record_base;
-        loop {
-            match self.next()? {
-                Item::Pending(statement, _) => return Some(statement),
-                Item::Frame(frame) => {
-                    if let Some(XhistRecord::Statement { statement, .. }) = XhistRecord::parse(&frame, base) {
-                        return Some(statement);
-                    }
+    /// Signal handlers wrote behind what the one that they interrupted had reserved.
+    fn next_part(&mut self) -> bool {
+        let next = self.part + 1;
+        let Some((start, _)) = self.parts.get(next).copied().filter(|(start, _)| *start != u64::MAX) else {
+            return false;
+        };
+        self.part = next;
+        self.stage = Stage::Frames;
+        self.newest_seq = None;
+        self.unbroken = 0;
+        if start >= self.at {
+            self.at = start;
+            self.skip_to_flag = false;
+        }
+        self.decoder.restart();
+        self.decoder.set_offset(self.at);
+        true
+    }
+
+    /// The next thing in the packed frame at hand.
+    fn next_of_run(&mut self) -> Option<Item<'static>> {
+        let run = &mut self.run;
+        while run.at < run.len {
+            match run.steps.next(&run.data[..run.len], &mut run.at) {
+                Some(Step::Statement(statement)) => {
+                    run.count += 1;
+                    return Some(Item::Statement(statement, run.stamp.take()));
                 }
-                _ => {}
+                Some(Step::Time(ticks)) => {
+                    run.time = run.time.wrapping_add(ticks as u32);
+                    run.stamp = Some(run.time);
+                }
+                // Told before the frame's statements.
+                Some(Step::Repeat(_)) => {}
+                None => break,
             }
+        }
+        if run.count > 0 {
+            self.counts.rotate_left(1);
+            self.counts[PAGES - 1] = core::mem::take(&mut run.count);
+            self.unbroken = (self.unbroken + 1).min(PAGES);
+        }
+        run.len = 0;
+        None
+    }
+
+    fn next_frame(&mut self) -> Option<Found<'static>> {
+        let ended = loop {
+            let piece = self.piece()?;
+            let (used, ended) = self.decoder.take_slice(piece);
+            self.at += used as u64;
+            if let Some(ended) = ended {
+                break ended;
+            }
+        };
+        let end = match ended {
+            Ended::Damaged(damage) => {
+                self.unbroken = 0;
+                return Some(Found::Told(Item::Damaged(damage)));
+            }
+            Ended::Frame(end) => end,
+        };
+        let base = self.header.record_base;
+        let frame = self.decoder.frame(end);
+        self.newest_seq = Some(frame.seq);
+        if frame.missing > 0 {
+            self.unbroken = 0;
+        }
+        if frame.id.checked_sub(base) == Some(ids::PACKED)
+            && let Some(packed) = Packed::parse(frame.payload)
+        {
+            let (missing, repeat) = (frame.missing, packed.repeat());
+            self.run = Run::of(&packed, self.header.time_width > 0);
+            if let Some(again) = repeat.and_then(|repeat| self.again(repeat)) {
+                return Some(Found::Told(Item::Again(again)));
+            }
+            return Some(Found::Run(missing));
+        }
+        if let Some(XhistRecord::Statement { statement, time }) = XhistRecord::parse(&frame, base) {
+            let missing = frame.missing;
+            self.unbroken = 0;
+            if missing == 0 {
+                return Some(Found::Told(Item::Statement(statement, time)));
+            }
+            self.run = Run::one(statement, time);
+            return Some(Found::Run(missing));
+        }
+        Some(Found::Record(end))
+    }
+
+    /// What a repetition means here: nothing when the frames that came again are no longer in the ring.
+    fn again(&self, repeat: Repeat) -> Option<Again> {
+        let frames = usize::try_from(repeat.frames).ok().filter(|frames| *frames <= self.unbroken)?;
+        let statements = self.counts[PAGES - frames..].iter().sum();
+        (repeat.times > 0 && statements > 0).then_some(Again { statements, times: repeat.times })
+    }
+
+    fn folded(&self) -> (u64, bool) {
+        if self.part == 0 { self.header.folded.at(self.header.state.head()) } else { (0, false) }
+    }
+
+    /// Takes the open frame as the run; false when it is none.
+    fn open_run(&mut self, head: u64, head_len: usize) -> bool {
+        let mut fields = [0u8; MAX_HEADER];
+        let (mut len, mut escape) = (0, false);
+        for position in head..head + head_len as u64 {
+            match self.byte(position) {
+                Some(ESCAPE) if !escape => escape = true,
+                Some(byte) if len < fields.len() => {
+                    fields[len] = if escape { byte ^ ESCAPE_XOR } else { byte };
+                    (len, escape) = (len + 1, false);
+                }
+                _ => return false,
+            }
+        }
+        let [_, id, ref payload @ .., _] = fields[..len] else { return false };
+        let mut data = [0u8; DATA];
+        for (index, slot) in data.iter_mut().enumerate() {
+            *slot = self.byte(head + (head_len + index) as u64).unwrap_or(0);
+        }
+        let data = &data[..Steps::written(&data)];
+        let mut open = [0u8; MAX_HEADER + DATA];
+        let Some(room) = open.get_mut(..payload.len() + 1 + data.len()) else { return false };
+        room[..payload.len()].copy_from_slice(payload);
+        room[payload.len()] = data.len() as u8;
+        room[payload.len() + 1..].copy_from_slice(data);
+        match Packed::parse(room) {
+            Some(packed) if id.checked_sub(self.header.record_base) == Some(ids::PACKED) => {
+                self.run = Run::of(&packed, self.header.time_width > 0);
+                true
+            }
+            _ => false,
         }
     }
 
-    /// What is to be told behind the last byte, one thing a call.
-    fn tail_item(&mut self) -> Option<Item<'static>> {
-        loop {
-            let tail = self.tail;
-            match tail {
-                Tail::Cut => {
-                    self.tail = Tail::Torn;
-                    if self.cut > 0 {
-                        return Some(Item::Cut { missing: self.cut });
-                    }
-                }
-                Tail::Torn => {
-                    self.tail = Tail::Pending;
-                    let expected = self.header.newest().seq();
-                    if self.end > 0 && self.cut == 0 && self.newest_seq != Some(expected) {
-                        return Some(Item::Torn { expected });
-                    }
-                }
-                Tail::Pending => {
-                    self.tail = Tail::Done;
-                    if let Some((word, time)) = self.header.pending() {
-                        return Some(Item::Pending(Statement::from_word(word), time));
-                    }
-                }
-                Tail::Done => return None,
-            }
-        }
+    fn byte(&self, position: u64) -> Option<u8> {
+        self.bytes.get((position % self.header.size as u64) as usize).copied()
     }
 
     /// The next bytes that lie in one piece.
-    fn run(&mut self) -> Option<&'a [u8]> {
+    fn piece(&mut self) -> Option<&'a [u8]> {
         if self.skip_to_flag {
             self.skip_to_flag = false;
             self.skip_partial_frame();
         }
-        if self.at >= self.end {
+        let end = self.parts[self.part].1.head();
+        if self.at >= end {
             return None;
         }
         let size = self.header.size as u64;
         let start = (self.at % size) as usize;
-        let len = (self.end - self.at).min(size - start as u64) as usize;
-        let run = self.data.get(start..).unwrap_or(&[]);
-        let run = &run[..run.len().min(len)];
-        if run.is_empty() {
+        let len = (end - self.at).min(size - start as u64) as usize;
+        let piece = self.bytes.get(start..).unwrap_or(&[]);
+        let piece = &piece[..piece.len().min(len)];
+        if piece.is_empty() {
             // The image ends here; go on where the ring wraps.
-            let next = (self.at + (size - start as u64)).min(self.end);
+            let next = (self.at + (size - start as u64)).min(end);
             self.cut += next - self.at;
             self.at = next;
+            self.unbroken = 0;
             self.decoder.restart();
             self.decoder.set_offset(self.at);
-            self.skip_to_flag = self.at < self.end;
-            return self.run();
+            self.skip_to_flag = self.at < end;
+            return self.piece();
         }
-        Some(run)
+        Some(piece)
     }
 
     fn skip_partial_frame(&mut self) {
-        let size = self.header.size as u64;
-        while self.at < self.end {
-            let byte = self.data.get((self.at % size) as usize);
+        let end = self.parts[self.part].1.head();
+        while self.at < end {
+            let byte = self.byte(self.at);
             self.at += 1;
-            if byte == Some(&FLAG) {
+            if byte == Some(FLAG) {
                 break;
             }
         }
@@ -207,38 +396,94 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Statements as a listing shows them.
+/// What a frame turned out to be.
+enum Found<'a> {
+    Told(Item<'a>),
+    /// The run is filled; so many frames are missing before it.
+    Run(u8),
+    Record(crate::frame::FrameEnd),
+}
+
+impl Run {
+    const fn empty() -> Run {
+        let steps = Steps::new(crate::record::packed::Page { file: 0, base: 0 });
+        Run { data: [0; DATA], len: 0, at: 0, steps, stamp: None, time: 0, count: 0 }
+    }
+
+    fn of(packed: &Packed<'_>, has_clock: bool) -> Run {
+        let mut run = Run { steps: Steps::new(packed.page), time: packed.time, ..Run::empty() };
+        run.len = packed.data.len().min(DATA);
+        run.data[..run.len].copy_from_slice(&packed.data[..run.len]);
+        run.stamp = (has_clock && packed.time != 0).then_some(packed.time);
+        run
+    }
+
+    fn one(statement: Statement, stamp: Option<u32>) -> Run {
+        let page = crate::record::packed::Page::of(statement);
+        let mut run = Run { steps: Steps::new(page), stamp, len: 1, ..Run::empty() };
+        run.data[0] = crate::record::packed::code(statement);
+        run
+    }
+}
+
+/// A line of a listing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// A statement, and how often it ran in a row: a few times are as many lines, a loop that spins is one.
+    Statement(Statement, u64),
+    /// The lines before this one ran again.
+    Again(Again),
+}
+
+/// Lines as a listing shows them.
 #[derive(Clone)]
 struct Lines<'a> {
     reader: Reader<'a>,
     /// Read already, to see where a run ends.
-    ahead: Option<Statement>,
+    ahead: Option<Line>,
     /// A short run whose lines are not all given yet.
     again: Option<(Statement, u64)>,
 }
 
-impl Iterator for Lines<'_> {
-    type Item = (Statement, u64);
+impl Lines<'_> {
+    fn read(&mut self) -> Option<Line> {
+        loop {
+            match self.reader.next()? {
+                Item::Statement(statement, _) => return Some(Line::Statement(statement, 1)),
+                Item::Again(again) => return Some(Line::Again(again)),
+                _ => {}
+            }
+        }
+    }
+}
 
-    fn next(&mut self) -> Option<(Statement, u64)> {
+impl Iterator for Lines<'_> {
+    type Item = Line;
+
+    fn next(&mut self) -> Option<Line> {
         /// From here on it is a loop that spins.
         const SPINS: u64 = 8;
         if let Some((statement, times)) = self.again.take() {
             self.again = (times > 1).then_some((statement, times - 1));
-            return Some((statement, 1));
+            return Some(Line::Statement(statement, 1));
         }
-        let statement = self.ahead.take().or_else(|| self.reader.next_statement())?;
-        let mut times = 1;
+        let first = self.ahead.take().or_else(|| self.read())?;
+        let Line::Statement(statement, _) = first else { return Some(first) };
+        let mut times = 1u64;
         self.ahead = loop {
-            match self.reader.next_statement() {
-                Some(next) if next == statement => times += 1,
+            match self.read() {
+                Some(Line::Statement(next, _)) if next == statement => times += 1,
+                // The frame before this held nothing else.
+                Some(Line::Again(again)) if again.statements as u64 <= times => {
+                    times = times.saturating_add(again.times.saturating_mul(again.statements as u64));
+                }
                 next => break next,
             }
         };
         if times >= SPINS {
-            return Some((statement, times));
+            return Some(Line::Statement(statement, times));
         }
         self.again = (times > 1).then_some((statement, times - 1));
-        Some((statement, 1))
+        Some(Line::Statement(statement, 1))
     }
 }
