@@ -7,7 +7,7 @@
 #[inline(always)]
 pub fn s(file: u16, line: u16) {
     #[cfg(feature = "trace")]
-    crate::recorder::record(qs_core::record::Statement { file, line }.to_word());
+    crate::recorder::record(crate::site::Site::new(file, line));
     #[cfg(not(feature = "trace"))]
     let _ = (file, line);
 }

@@ -5,11 +5,14 @@
 mod hooks;
 pub use hooks::{a, c, hash_from_hex, m, p, s};
 
-#[cfg(feature = "trace")]
-mod frame;
+#[cfg(all(feature = "trace", feature = "std"))]
+#[allow(unsafe_code)]
+mod hot;
 #[cfg(feature = "trace")]
 #[allow(unsafe_code)]
 mod ring;
+#[cfg(feature = "trace")]
+mod site;
 #[cfg(feature = "trace")]
 mod size;
 #[cfg(feature = "trace")]

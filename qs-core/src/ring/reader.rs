@@ -4,7 +4,7 @@
 //! silently: it is older than the history. Everything else that cannot be read is told.
 
 use crate::frame::{Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame};
-use crate::record::packed::{MAX_HEADER, Packed, PAGES, Repeat, Step, Steps};
+use crate::record::packed::{MAX_HEADER, PAGES, Packed, Repeat, Step, Steps};
 use crate::record::{Statement, XhistRecord, ids};
 
 use super::header::{FLAG_PACKED, Header, NESTED, State, frame_room};

@@ -289,10 +289,6 @@ fn set_up_run(
     if set("XHIST_PANIC").is_none() && prints_panics {
         cargo.env("XHIST_PANIC", "16");
     }
-    if set("XHIST_TIME").is_none() && !prints_panics {
-        // Tests that run side by side are each their own history; stamping every statement costs more than it tells.
-        cargo.env("XHIST_TIME", "coarse");
-    }
     cargo.env("XHIST_MAP", &prepared.map).env("XHIST_MAP_HASH", &prepared.map_hash);
     Ok(after::Run {
         directory,
