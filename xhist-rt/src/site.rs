@@ -19,11 +19,6 @@ impl Site {
         Site(Statement { file, line })
     }
 
-    /// The reverse of [`Site::word`].
-    pub(crate) const fn from_word(word: u32) -> Site {
-        Site(Statement::from_word(word))
-    }
-
     /// The statement that this byte stands for on this page.
     pub(crate) const fn at(page: u32, code: u8) -> Site {
         let (file, window) = ((page >> 12) as u16, (page >> 2 & 0x3FF) as u16);
@@ -64,7 +59,7 @@ mod tests {
         fn a_page_and_a_byte_are_the_statement(file: u16, line: u16) {
             let site = Site::new(file, line);
             prop_assert!(Site::at(site.page(), site.code()) == site);
-            prop_assert!(site.page() % 4 == 0 && site.page() >= PAGES_FROM && site.page() < 2 * PAGES_FROM);
+            prop_assert!(site.page().is_multiple_of(4) && site.page() >= PAGES_FROM && site.page() < 2 * PAGES_FROM);
             prop_assert_eq!(site.packed_page().statement(site.code()), Some(Statement { file, line }));
         }
     }

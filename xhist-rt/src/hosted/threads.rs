@@ -65,13 +65,13 @@ pub(crate) fn statement(site: Site) -> Append {
 /// The first statement of a thread, or any statement of one that is not recorded.
 #[cold]
 #[inline(never)]
-pub(crate) fn first(word: u32) {
+pub(crate) fn first(site: Site) {
     if hot::is_attached() {
         return;
     }
     sys::keeping_errno(|| {
         if attach() {
-            hot::record(Site::from_word(word));
+            hot::record(site);
         }
     });
 }

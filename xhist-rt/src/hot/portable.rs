@@ -37,13 +37,13 @@ pub(crate) fn record(site: Site) {
     let page = u64::from(site.page());
     if page_word(tls).compare_exchange(page, 0, Relaxed, Relaxed).is_err() {
         page_word(tls).fetch_sub(page, Relaxed);
-        return miss(site.word());
+        return miss(site.page(), site.code());
     }
     // SAFETY: while the lock is held the cursor points to a byte of the open frame, its end, or a dead byte.
     unsafe {
         let cursor = (&raw const (*tls).cursor).read_volatile();
         if AtomicU8::from_ptr(cursor).compare_exchange(0, site.code(), Relaxed, Relaxed).is_err() {
-            return full(site.word(), cursor);
+            return full(site, cursor);
         }
         (&raw mut (*tls).cursor).write_volatile(cursor.wrapping_add(1));
     }

@@ -76,23 +76,40 @@ pub(crate) fn writer() -> Option<*mut Writer> {
 /// The statement is not on the page of the hot path, and has subtracted its own.
 #[cold]
 #[inline(never)]
-pub(crate) fn miss(word: u32) {
+pub(crate) fn miss(page: u32, code: u8) {
     let tls = tls();
-    let site = Site::from_word(word);
-    let found = Tls::page(tls).wrapping_add(u64::from(site.page()));
-    match writer() {
-        Some(writer) => append_from(tls, writer, found, crate::recorder::statement(site)),
-        None => {
-            Tls::set_page(tls, found);
-            crate::recorder::first(word);
+    let found = Tls::page(tls).wrapping_add(u64::from(page));
+    let Some(writer) = writer() else {
+        Tls::set_page(tls, found);
+        return crate::recorder::first(Site::at(page, code));
+    };
+    if found >= u64::from(PAGES_FROM) && found & 1 == 0 && !Tls::is_dead(tls) {
+        Tls::set_page(tls, LOCKED);
+        fence();
+        // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
+        let is_turned = unsafe {
+            Writer::turn_page(writer, page, code, Tls::cursor(tls), |cursor| {
+                (&raw mut (*tls).cursor).write_volatile(cursor);
+            })
+        };
+        if is_turned {
+            return add_to_page(tls, u64::from(page) - LOCKED);
         }
     }
+    append_apart(tls, writer, found, Site::at(page, code));
+}
+
+/// What is left of [`miss`].
+#[cold]
+#[inline(never)]
+fn append_apart(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
+    append_from(tls, writer, found, crate::recorder::statement(site));
 }
 
 /// The statement has the lock, and no free byte at `cursor`.
 #[cold]
 #[inline(never)]
-pub(crate) fn full(word: u32, cursor: *mut u8) {
+pub(crate) fn full(site: Site, cursor: *mut u8) {
     let tls = tls();
     Tls::set_page(tls, LOCKED);
     fence();
@@ -100,7 +117,6 @@ pub(crate) fn full(word: u32, cursor: *mut u8) {
     let cursor = if Tls::is_dead(tls) { None } else { Some(cursor) };
     // SAFETY: a writer in the thread's words is valid, and the lock is ours and was ours.
     unsafe { Writer::follow(writer, cursor) };
-    let site = Site::from_word(word);
     finish(tls, writer, crate::recorder::statement(site));
 }
 

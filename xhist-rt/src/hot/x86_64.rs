@@ -53,7 +53,7 @@ pub(crate) fn record(site: Site) {
             "jne {miss}",
             tls = in(reg) tls,
             page = in(reg) page,
-            miss = label { return miss(site.word()) },
+            miss = label { return miss(site.page(), site.code()) },
             options(nostack),
         );
         let cursor = (&raw const (*tls).cursor).read_volatile();
@@ -62,7 +62,7 @@ pub(crate) fn record(site: Site) {
             "jc {full}",
             cursor = in(reg) cursor,
             code = in(reg_byte) site.code(),
-            full = label { return overflow(site.word(), cursor) },
+            full = label { return overflow(site.page(), site.code(), cursor) },
             options(nostack),
         );
         (&raw mut (*tls).cursor).write_volatile(cursor.wrapping_add(1));
@@ -73,11 +73,10 @@ pub(crate) fn record(site: Site) {
 /// The byte was not free: takes back what was added to it.
 #[cold]
 #[inline(never)]
-fn overflow(word: u32, cursor: *mut u8) {
-    let code = Site::from_word(word).code();
+fn overflow(page: u32, code: u8, cursor: *mut u8) {
     // SAFETY: the byte was written a moment ago, and handlers leave it as it is.
     unsafe { cursor.write_volatile(cursor.read_volatile().wrapping_sub(code)) };
-    full(word, cursor);
+    full(Site::at(page, code), cursor);
 }
 
 /// Adds to the page word, as one instruction.

@@ -9,8 +9,10 @@
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, FrameWriter, needs_escape};
+#[cfg(feature = "std")]
+use qs_core::record::Statement;
 use qs_core::record::packed::{self, MAX_HEADER, PAGES, TRAILER, step};
-use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
+use qs_core::record::{EventKind, RECORD_BASE, ids};
 use qs_core::ring::{Folded, State, data_room};
 
 use super::Header;
@@ -23,6 +25,8 @@ pub(crate) const NO_GUARD: u64 = u64::MAX;
 const GUARD_ROOM: u64 = 64;
 /// Ticks that pass before a frame tells the time again.
 const MARK: u64 = 1 << 12;
+/// Bytes that pass before it looks again whether they have.
+const MARK_BYTES: usize = 16;
 /// Longest wait, in frames, before looking for a loop again where none folded.
 const MAX_PATIENCE: u8 = 64;
 
@@ -57,6 +61,10 @@ impl Memory {
     }
 
     fn put_all(self, position: u64, bytes: &[u8]) {
+        if self.index(position) + bytes.len() <= self.size {
+            // SAFETY: they fit before the ring's end.
+            return unsafe { self.at(position).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        }
         for (index, byte) in bytes.iter().enumerate() {
             self.put(position + index as u64, *byte);
         }
@@ -107,29 +115,32 @@ pub(crate) struct Around<'a> {
 
 /// See the module.
 pub(crate) struct Run {
-    memory: Memory,
-    head: u64,
-    seq: u8,
-    is_open: bool,
-    reserve: Word,
-    /// The reserve of the run below that this one was begun behind.
-    origin: u64,
-
-    // The open frame.
-    pages: [u32; PAGES],
+    // The open frame. Here is what turning a page looks at.
+    cursor: *mut u8,
+    /// The first byte from `cursor` on that is not free; at most `end`. Null when no frame is open.
+    limit: *mut u8,
+    /// From here on, turning a page looks at the clock.
+    mark_at: *mut u8,
     page: u32,
     first_page: u32,
-    sum: u8,
+    pages: [u32; PAGES],
+
+    end: *mut u8,
+    base: *mut u8,
     /// Position of the first byte of data; so many bytes of it lie before `base`.
     data: u64,
     skipped: usize,
-    base: *mut u8,
-    cursor: *mut u8,
-    /// The first byte from `cursor` on that is not free; at most `end`.
-    limit: *mut u8,
-    end: *mut u8,
+    sum: u8,
+    is_open: bool,
     /// The clock when it was told last.
     stamp: u64,
+
+    memory: Memory,
+    head: u64,
+    seq: u8,
+    reserve: Word,
+    /// The reserve of the run below that this one was begun behind.
+    origin: u64,
 
     // The closed frame before it, for folding.
     last: *mut u8,
@@ -168,23 +179,24 @@ impl Run {
     pub(crate) const fn new(memory: Memory) -> Run {
         let nowhere = core::ptr::null_mut();
         Run {
+            cursor: nowhere,
+            limit: nowhere,
+            mark_at: nowhere,
+            page: Site::NONE,
+            first_page: 0,
+            pages: [0; PAGES],
+            end: nowhere,
+            base: nowhere,
+            data: 0,
+            skipped: 0,
+            sum: 0,
+            is_open: false,
+            stamp: 0,
             memory,
             head: 0,
             seq: 0,
-            is_open: false,
             reserve: Word::new(0),
             origin: 0,
-            pages: [0; PAGES],
-            page: Site::NONE,
-            first_page: 0,
-            sum: 0,
-            data: 0,
-            skipped: 0,
-            base: nowhere,
-            cursor: nowhere,
-            limit: nowhere,
-            end: nowhere,
-            stamp: 0,
             last: nowhere,
             last_len: 0,
             last_page: 0,
@@ -193,22 +205,9 @@ impl Run {
         }
     }
 
-    /// Starts anew at this place.
-    pub(crate) fn restart(&mut self, from: &Run) {
-        let (memory, stamp, from) = (self.memory, from.stamp, from.reserve());
-        *self = Run::new(memory);
-        (self.head, self.seq, self.stamp, self.origin) = (from.head, from.seq, stamp, from.word());
-        self.tell_reserve(from);
-    }
-
     /// The reserve of the run below that this one was begun behind.
     pub(crate) const fn origin(&self) -> u64 {
         self.origin
-    }
-
-    /// Keeps where it began, though it goes on where another does.
-    pub(crate) fn set_origin(&mut self, origin: u64) {
-        self.origin = origin;
     }
 
     /// Where a handler that interrupts this run may write.
@@ -231,32 +230,6 @@ impl Run {
         self.cursor
     }
 
-    /// The hot path has written up to here.
-    pub(crate) fn set_cursor(&mut self, cursor: *mut u8) {
-        if self.is_open {
-            self.cursor = cursor;
-        }
-    }
-
-    /// Goes on behind a statement of the hot path that was interrupted at `cursor`: it may have been written or
-    /// not, and may be written at any later time, if the byte is still free then. Returns the byte's position.
-    pub(crate) fn take_over(&mut self, cursor: *mut u8) -> u64 {
-        if !self.is_open {
-            return NO_GUARD;
-        }
-        self.cursor = cursor;
-        if cursor < self.limit {
-            // SAFETY: below the limit lies a byte of the open frame.
-            unsafe {
-                if cursor.read_volatile() == step::FREE {
-                    cursor.write_volatile(step::SKIP);
-                }
-                self.cursor = cursor.add(1);
-            }
-        }
-        self.position(cursor)
-    }
-
     fn position(&self, slot: *mut u8) -> u64 {
         self.data + (self.skipped + slot.addr() - self.base.addr()) as u64
     }
@@ -269,12 +242,7 @@ impl Run {
     /// Appends a statement.
     pub(crate) fn append(&mut self, site: Site, around: &Around<'_>) -> Result<(), Again> {
         if self.is_open {
-            let mark = match around.clock {
-                Some(Clock { now, marks }) if site.page() != self.page && marks.load(Relaxed) => {
-                    self.mark(now())
-                }
-                _ => 0,
-            };
+            let mark = if self.cursor < self.mark_at { 0 } else { self.mark(around.clock) };
             if self.add(site, mark) || self.turn(site, around) {
                 return Ok(());
             }
@@ -314,39 +282,11 @@ impl Run {
             at += 1;
         });
         (self.head, self.seq, self.is_open) = (at, seq, false);
+        self.limit = core::ptr::null_mut();
         self.last_len = 0;
         fence();
         around.state.store(State::closed(self.head, self.seq).0);
         Ok(())
-    }
-
-    /// Appends a statement in a frame of its own.
-    pub(crate) fn append_single(
-        &mut self,
-        site: Site,
-        time: Option<u64>,
-        around: &Around<'_>,
-    ) -> Result<(), Again> {
-        let time = match time {
-            Some(time) => Some(self.tell_time(time, around)?),
-            None => None,
-        };
-        let statement = Statement::from_word(site.word());
-        self.append_frame(|seq, sink| statement.emit(seq, RECORD_BASE, time, sink), around)
-    }
-
-    /// Appends an event.
-    pub(crate) fn append_event(
-        &mut self,
-        kind: EventKind,
-        value: u64,
-        around: &Around<'_>,
-    ) -> Result<(), Again> {
-        let time = match around.clock {
-            Some(clock) => self.tell_time((clock.now)(), around)?,
-            None => 0,
-        };
-        self.append_frame(|seq, sink| kind.emit(seq, RECORD_BASE, time, value, sink), around)
     }
 
     /// The low half of the time, which never runs backwards in a run: clocks of two cores may differ by a few ticks.
@@ -388,19 +328,14 @@ impl Run {
     }
 
     /// Ticks to tell before the next statement; 0 for none.
-    fn mark(&mut self, now: u64) -> u64 {
-        let passed = now.saturating_sub(self.stamp);
+    fn mark(&mut self, clock: Option<Clock>) -> u64 {
+        let Some(clock) = clock.filter(|clock| clock.marks.load(Relaxed)) else {
+            self.mark_at = self.end;
+            return 0;
+        };
+        self.mark_at = self.cursor.wrapping_add(MARK_BYTES);
+        let passed = (clock.now)().saturating_sub(self.stamp);
         if passed < MARK || passed > u64::from(u32::MAX) { 0 } else { passed }
-    }
-
-    /// Ends exactly where it reserved, because handlers wrote behind that.
-    pub(crate) fn finish(&mut self) {
-        let Reserve { head, seq } = self.reserve();
-        if self.is_open {
-            let close = self.plan_close(Some(head));
-            self.write_close(&close);
-        }
-        (self.head, self.seq, self.is_open) = (head, seq, false);
     }
 
     /// Adds a statement to the open frame; false when it does not fit.
@@ -536,6 +471,8 @@ impl Run {
         if self.skipped > 0 || self.folded > 0 {
             return false;
         }
+        self.search.wait = self.search.patience;
+        self.search.patience = (self.search.patience * 2).min(MAX_PATIENCE);
         // SAFETY: the data lies in one piece.
         let data = unsafe { bytes(self.base, self.len()) };
         let Some((first, rest)) = data.split_first() else { return false };
@@ -545,17 +482,9 @@ impl Run {
         if tail > round || data[last..] != data[before..before + tail] {
             return false;
         }
-        let patience = self.search.patience;
         let anchor = Site::at(self.first_page, *first).word();
         let left = round - tail + 8;
-        self.search = Search {
-            stage: Stage::Seeking,
-            anchor,
-            len: last,
-            left,
-            wait: patience,
-            patience: (patience * 2).min(MAX_PATIENCE),
-        };
+        self.search = Search { stage: Stage::Seeking, anchor, len: last, left, ..self.search };
         true
     }
 
@@ -685,6 +614,113 @@ impl Run {
     }
 }
 
+/// What only hosted rings need: the hot path apart from the run, handlers inside appends, and other frames.
+#[cfg(feature = "std")]
+impl Run {
+    /// The hot path has written up to here.
+    pub(crate) fn set_cursor(&mut self, cursor: *mut u8) {
+        if self.is_open {
+            self.cursor = cursor;
+        }
+    }
+
+    /// Goes on behind a statement of the hot path that was interrupted at `cursor`: it may have been written or
+    /// not, and may be written at any later time, if the byte is still free then. Returns the byte's position.
+    pub(crate) fn take_over(&mut self, cursor: *mut u8) -> u64 {
+        if !self.is_open {
+            return NO_GUARD;
+        }
+        self.cursor = cursor;
+        if cursor < self.limit {
+            // SAFETY: below the limit lies a byte of the open frame.
+            unsafe {
+                if cursor.read_volatile() == step::FREE {
+                    cursor.write_volatile(step::SKIP);
+                }
+                self.cursor = cursor.add(1);
+            }
+        }
+        self.position(cursor)
+    }
+
+    /// Adds a statement on a page that the open frame knows, where the hot path has come to `cursor`, and returns where
+    /// that goes on; `None` when there is more to do than that.
+    #[inline(always)]
+    pub(crate) fn turn_page(&mut self, page: u32, code: u8, cursor: *mut u8) -> Option<*mut u8> {
+        let number = number_of(page);
+        let step = match page == self.first_page {
+            true => step::RECENT,
+            false if self.pages[number] == page => step::RECENT + number as u8,
+            false => return None,
+        };
+        if cursor >= self.mark_at || cursor.addr() + 2 > self.limit.addr() {
+            return None;
+        }
+        // SAFETY: both bytes are below the limit, so they are free bytes of the open frame.
+        unsafe {
+            cursor.add(1).write_volatile(code);
+            fence();
+            cursor.write_volatile(step);
+            self.cursor = cursor.add(2);
+        }
+        self.page = page;
+        Some(self.cursor)
+    }
+
+    /// Starts anew at this place.
+    pub(crate) fn restart(&mut self, from: &Run) {
+        let (memory, stamp, from) = (self.memory, from.stamp, from.reserve());
+        *self = Run::new(memory);
+        (self.head, self.seq, self.stamp, self.origin) = (from.head, from.seq, stamp, from.word());
+        self.tell_reserve(from);
+    }
+
+    /// Keeps where it began, though it goes on where another does.
+    pub(crate) fn set_origin(&mut self, origin: u64) {
+        self.origin = origin;
+    }
+
+    /// Ends exactly where it reserved, because handlers wrote behind that.
+    pub(crate) fn finish(&mut self) {
+        let Reserve { head, seq } = self.reserve();
+        if self.is_open {
+            let close = self.plan_close(Some(head));
+            self.write_close(&close);
+        }
+        (self.head, self.seq, self.is_open) = (head, seq, false);
+        self.limit = core::ptr::null_mut();
+    }
+
+    /// Appends a statement in a frame of its own.
+    pub(crate) fn append_single(
+        &mut self,
+        site: Site,
+        time: Option<u64>,
+        around: &Around<'_>,
+    ) -> Result<(), Again> {
+        let time = match time {
+            Some(time) => Some(self.tell_time(time, around)?),
+            None => None,
+        };
+        let statement = Statement::from_word(site.word());
+        self.append_frame(|seq, sink| statement.emit(seq, RECORD_BASE, time, sink), around)
+    }
+
+    /// Appends an event.
+    pub(crate) fn append_event(
+        &mut self,
+        kind: EventKind,
+        value: u64,
+        around: &Around<'_>,
+    ) -> Result<(), Again> {
+        let time = match around.clock {
+            Some(clock) => self.tell_time((clock.now)(), around)?,
+            None => 0,
+        };
+        self.append_frame(|seq, sink| kind.emit(seq, RECORD_BASE, time, value, sink), around)
+    }
+}
+
 /// What closes a frame: `bytes[..head]`, then pads, then the tail.
 struct Close {
     bytes: [u8; TRAILER],
@@ -777,6 +813,7 @@ impl Frame {
         run.pages = [0; PAGES];
         run.page = site.page();
         run.first_page = run.page;
+        run.mark_at = base.wrapping_add(MARK_BYTES);
         run.is_open = true;
         fence();
     }

@@ -6,6 +6,7 @@
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
+#[cfg(feature = "std")]
 use qs_core::record::EventKind;
 
 use super::Header;
@@ -26,8 +27,10 @@ pub(crate) enum Append {
     /// A statement, in a packed frame.
     Statement(Site),
     /// A statement in a frame of its own, with this time.
+    #[cfg(feature = "std")]
     Single(Site, Option<u64>),
     /// An event.
+    #[cfg(feature = "std")]
     Event(EventKind, u64),
 }
 
@@ -35,15 +38,17 @@ pub(crate) enum Append {
 ///
 /// Handlers use it in the middle of an append, so there is never a reference to all of it; a run is borrowed by the
 /// one append that is under way on its level.
+#[repr(C)]
 pub(crate) struct Writer {
-    header: *mut Header,
-    runs: [Run; LEVELS],
-    clock: Option<Clock>,
     /// Appends under way.
     busy: AtomicU32,
     /// The highest level with a part, in the low byte; the rest counts appends above the lowest level.
     top: AtomicU32,
+    /// Position of a byte that an interrupted statement of the hot path may yet write.
     guard: Word,
+    runs: [Run; LEVELS],
+    header: *mut Header,
+    clock: Option<Clock>,
 }
 
 impl Writer {
@@ -65,44 +70,6 @@ impl Writer {
             busy: AtomicU32::new(0),
             top: AtomicU32::new(0),
             guard: Word::new(NO_GUARD),
-        }
-    }
-
-    /// The ring.
-    ///
-    /// # Safety
-    /// The writer is valid.
-    pub(crate) unsafe fn header(this: *mut Writer) -> *mut Header {
-        // SAFETY: the field never changes.
-        unsafe { (*this).header }
-    }
-
-    /// The hot path has written up to `cursor` and is not under way, so nothing that it interrupted is.
-    ///
-    /// # Safety
-    /// The writer is valid and no append is under way.
-    #[inline(always)]
-    pub(crate) unsafe fn follow(this: *mut Writer, cursor: Option<*mut u8>) {
-        // SAFETY: nobody else uses the lowest run.
-        unsafe {
-            // Once a handler has gone on in its place, what the hot path left is stale.
-            if (*this).guard.load() != NO_GUARD {
-                (*this).guard.store(NO_GUARD);
-            } else if let Some(cursor) = cursor {
-                (*this).runs[0].set_cursor(cursor);
-            }
-        }
-    }
-
-    /// The hot path was interrupted at `cursor`, see [`Run::take_over`].
-    ///
-    /// # Safety
-    /// The writer is valid and no append is under way.
-    pub(crate) unsafe fn take_over(this: *mut Writer, cursor: *mut u8) {
-        // SAFETY: nobody else uses the lowest run.
-        unsafe {
-            let guard = (*this).runs[0].take_over(cursor);
-            (*this).guard.store(guard);
         }
     }
 
@@ -173,7 +140,9 @@ impl Writer {
             let run = &mut (*this).runs[level];
             match what {
                 Append::Statement(site) => run.append(site, &around),
+                #[cfg(feature = "std")]
                 Append::Single(site, time) => run.append_single(site, time, &around),
+                #[cfg(feature = "std")]
                 Append::Event(kind, value) => run.append_event(kind, value, &around),
             }
             .is_ok()
@@ -201,6 +170,73 @@ impl Writer {
 
 #[cfg(feature = "std")]
 impl Writer {
+    /// Turns the page, see [`Run::turn_page`]; false when there is more to do.
+    ///
+    /// # Safety
+    /// The writer is valid, no append is under way, and the hot path has come to `cursor`.
+    #[inline(always)]
+    pub(crate) unsafe fn turn_page(
+        this: *mut Writer,
+        page: u32,
+        code: u8,
+        cursor: *mut u8,
+        publish: impl FnOnce(*mut u8),
+    ) -> bool {
+        // SAFETY: as in `append`, on the lowest level.
+        unsafe {
+            if (*this).top.load(Relaxed) & 0xFF != 0 || (*this).guard.load() != NO_GUARD {
+                return false;
+            }
+            (*this).busy.store(1, Relaxed);
+            fence();
+            let cursor = (*this).runs[0].turn_page(page, code, cursor);
+            if let Some(cursor) = cursor {
+                publish(cursor);
+            }
+            fence();
+            (*this).busy.store(0, Relaxed);
+            cursor.is_some()
+        }
+    }
+
+    /// The ring.
+    ///
+    /// # Safety
+    /// The writer is valid.
+    pub(crate) unsafe fn header(this: *mut Writer) -> *mut Header {
+        // SAFETY: the field never changes.
+        unsafe { (*this).header }
+    }
+
+    /// The hot path has written up to `cursor` and is not under way, so nothing that it interrupted is.
+    ///
+    /// # Safety
+    /// The writer is valid and no append is under way.
+    #[inline(always)]
+    pub(crate) unsafe fn follow(this: *mut Writer, cursor: Option<*mut u8>) {
+        // SAFETY: nobody else uses the lowest run.
+        unsafe {
+            // Once a handler has gone on in its place, what the hot path left is stale.
+            if (*this).guard.load() != NO_GUARD {
+                (*this).guard.store(NO_GUARD);
+            } else if let Some(cursor) = cursor {
+                (*this).runs[0].set_cursor(cursor);
+            }
+        }
+    }
+
+    /// The hot path was interrupted at `cursor`, see [`Run::take_over`].
+    ///
+    /// # Safety
+    /// The writer is valid and no append is under way.
+    pub(crate) unsafe fn take_over(this: *mut Writer, cursor: *mut u8) {
+        // SAFETY: nobody else uses the lowest run.
+        unsafe {
+            let guard = (*this).runs[0].take_over(cursor);
+            (*this).guard.store(guard);
+        }
+    }
+
     /// The state word of a level.
     ///
     /// # Safety
