@@ -37,13 +37,13 @@ fn print(statements: &[Line]) {
     let names = Names::load();
     let mut text = String::from("last statements before the panic (xhist, newest last):\n");
     for (index, line) in statements.iter().enumerate() {
-        let index = index + 1;
         text.push_str(&match line {
-            Line::Statement(statement, 1) => format!("{index:>4}: {}\n", names.show(*statement)),
+            Line::Again(again) => format!("      {}\n", again.show(|statement| names.place(statement))),
             Line::Statement(statement, times) => {
-                format!("{index:>4}: {} x {times}\n", names.show(*statement))
+                let (path, line) = names.place(*statement);
+                let repeated = if *times > 1 { format!(" x {times}") } else { String::new() };
+                format!("{:>4}: {path}:{line}{repeated}\n", index + 1)
             }
-            Line::Again(again) => format!("   ...: these {} x {}\n", again.statements, again.times),
         });
     }
     eprint!("{text}");
