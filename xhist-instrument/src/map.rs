@@ -1,7 +1,7 @@
 //! The map file as a whole: stable file ids, statements, hash. One line of it is `qs_core::map`'s business.
 
+use crate::Packed;
 use crate::shape::{LINES_PER_ID, ids_needed};
-use crate::site::Site;
 use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -23,8 +23,15 @@ struct Entry {
     path: String,
     /// One id for each 65,535 lines.
     ids: Vec<u16>,
-    /// Its statements as lines of the map file.
-    statements: String,
+    statements: Statements,
+}
+
+/// The statements of a file.
+#[derive(Debug)]
+enum Statements {
+    /// Of an earlier run: lines of its map.
+    Lines(String),
+    Sites(Packed),
 }
 
 /// Why a map cannot be used.
@@ -93,8 +100,10 @@ impl MapFile {
             (Line::Stmt(stmt), _) => {
                 let entry = self.files.last_mut().filter(|entry| entry.ids.first() == Some(&stmt.file));
                 let entry = entry.ok_or("statement without its file")?;
-                entry.statements.push_str(line);
-                entry.statements.push('\n');
+                if let Statements::Lines(lines) = &mut entry.statements {
+                    lines.push_str(line);
+                    lines.push('\n');
+                }
             }
         }
         Ok(())
@@ -125,7 +134,8 @@ impl MapFile {
 
     fn entry(&mut self, path: &str) -> &mut Entry {
         let index = *self.by_path.entry(path.to_owned()).or_insert_with(|| {
-            self.files.push(Entry { path: path.to_owned(), ids: Vec::new(), statements: String::new() });
+            let statements = Statements::Lines(String::new());
+            self.files.push(Entry { path: path.to_owned(), ids: Vec::new(), statements });
             self.files.len() - 1
         });
         &mut self.files[index]
@@ -160,36 +170,13 @@ impl MapFile {
     }
 
     /// Replaces the statements of a file that has ids.
-    pub fn set_sites(&mut self, path: &str, sites: &[Site]) {
-        let entry = self.entry(path);
-        entry.statements.clear();
-        let Some(&file) = entry.ids.first() else { return };
-        for site in sites {
-            let line = Line::Stmt(StmtLine {
-                file,
-                line: site.line,
-                col: site.column,
-                end_line: site.end_line,
-                end_col: site.end_column,
-                kind: Text::plain(site.kind.name()),
-                function: Text::plain(&site.function),
-            });
-            writeln!(entry.statements, "{line}").expect("writing to memory does not fail");
-        }
-        entry.statements.shrink_to_fit();
+    pub fn set_sites(&mut self, path: &str, sites: Packed) {
+        self.entry(path).statements = Statements::Sites(sites);
     }
 
     /// All lines after the first, a file at a time.
     fn parts(&self) -> impl Iterator<Item = String> + '_ {
-        self.files.iter().filter(|entry| !entry.ids.is_empty()).map(|entry| {
-            let mut part = String::new();
-            for (index, &file) in entry.ids.iter().enumerate() {
-                let base = index as u32 * LINES_PER_ID;
-                let line = Line::File(FileLine { file, path: Text::plain(&entry.path), base });
-                writeln!(part, "{line}").expect("writing to memory does not fail");
-            }
-            part + &entry.statements
-        })
+        self.files.iter().map(Entry::lines)
     }
 
     /// The hash that the instrumented program carries.
@@ -199,22 +186,54 @@ impl MapFile {
         hash.finish()
     }
 
-    /// The text of the map file.
-    pub fn to_text(&self) -> String {
+    fn write_to(&self, hash: u64, out: &mut impl io::Write) -> io::Result<()> {
         let root = self.root.to_string_lossy();
         let tool = Text::plain(env!("CARGO_PKG_VERSION"));
-        let head = Line::Head(Head { hash: self.hash(), root: Text::plain(&root), tool });
-        let mut text = format!("{head}\n");
-        self.parts().for_each(|part| text.push_str(&part));
+        writeln!(out, "{}", Line::Head(Head { hash, root: Text::plain(&root), tool }))?;
+        self.parts().try_for_each(|part| out.write_all(part.as_bytes()))
+    }
+
+    /// The text of the map file.
+    pub fn to_text(&self, hash: u64) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.write_to(hash, &mut text).expect("writing to memory does not fail");
         text
     }
 
-    /// Replaces the map file.
+    /// Replaces the map file, which names its hash.
     ///
     /// # Errors
-    /// As [`crate::atomic::replace`].
-    pub fn write(&self, path: &Path) -> io::Result<()> {
-        crate::atomic::replace(path, self.to_text().as_bytes())
+    /// As [`crate::atomic::write`].
+    pub fn write(&self, hash: u64, path: &Path) -> io::Result<()> {
+        crate::atomic::write(path, |file| self.write_to(hash, file))
+    }
+}
+
+impl Entry {
+    /// Its lines in the map.
+    fn lines(&self) -> String {
+        let mut text = String::new();
+        let mut add = |line: Line<'_>| writeln!(text, "{line}").expect("writing to memory does not fail");
+        for (index, &file) in self.ids.iter().enumerate() {
+            let base = index as u32 * LINES_PER_ID;
+            add(Line::File(FileLine { file, path: Text::plain(&self.path), base }));
+        }
+        match (&self.statements, self.ids.first()) {
+            (Statements::Lines(lines), Some(_)) => text.push_str(lines),
+            (Statements::Sites(sites), Some(&file)) => sites.iter().for_each(|site| {
+                add(Line::Stmt(StmtLine {
+                    file,
+                    line: site.line,
+                    col: site.column,
+                    end_line: site.end_line,
+                    end_col: site.end_column,
+                    kind: Text::plain(site.kind.name()),
+                    function: Text::plain(&site.function),
+                }));
+            }),
+            (_, None) => {}
+        }
+        text
     }
 }
 
@@ -226,6 +245,10 @@ fn owned(text: Text<'_>) -> String {
 mod tests {
     use super::*;
 
+    fn to_text(map: &MapFile) -> String {
+        String::from_utf8(map.to_text(map.hash())).unwrap()
+    }
+
     #[test]
     fn ids_are_stable_and_never_reused() {
         let directory = tempfile::tempdir().unwrap();
@@ -233,16 +256,16 @@ mod tests {
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(map.ids("src/a.rs", 10).unwrap(), [1]);
         assert_eq!(map.ids("src/b.rs", 70_000).unwrap(), [2, 3]);
-        map.write(&file).unwrap();
+        map.write(map.hash(), &file).unwrap();
 
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(map.ids("src/c.rs", 10).unwrap(), [4]);
         assert_eq!(map.ids("src/a.rs", 70_000).unwrap(), [1, 5]);
         assert_eq!(map.ids("src/b.rs", 10).unwrap(), [2, 3]);
-        map.write(&file).unwrap();
+        map.write(map.hash(), &file).unwrap();
         let text = std::fs::read_to_string(&file).unwrap();
         let map = MapFile::load(&file, Path::new("/r")).unwrap();
-        assert_eq!(map.to_text(), text);
+        assert_eq!(to_text(&map), text);
         assert_eq!(map.place(3, 7), Some(("src/b.rs", 65_542)));
         assert_eq!(map.place(9, 7), None);
     }
@@ -253,13 +276,13 @@ mod tests {
         let analysis = crate::analyze(text, &crate::Options::default()).unwrap();
         let mut map = MapFile::new(Path::new("/r"));
         map.ids("a.rs", 1).unwrap();
-        map.set_sites("a.rs", &analysis.sites);
-        assert!(map.to_text().contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f"}"#));
+        map.set_sites("a.rs", Packed::new(&analysis.sites));
+        assert!(to_text(&map).contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f"}"#));
         let hash = map.hash();
 
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
-        map.write(&file).unwrap();
+        map.write(map.hash(), &file).unwrap();
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(map.hash(), hash);
         map.ids("b.rs", 1).unwrap();
