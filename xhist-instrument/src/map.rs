@@ -3,10 +3,14 @@
 use crate::Packed;
 use crate::shape::{LINES_PER_ID, ids_needed};
 use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+
+/// Files whose lines are made at once, and in memory at once.
+const BATCH: usize = 32;
 
 /// A map in memory.
 #[derive(Debug)]
@@ -176,7 +180,8 @@ impl MapFile {
 
     /// All lines after the first, a file at a time.
     fn parts(&self) -> impl Iterator<Item = String> + '_ {
-        self.files.iter().map(Entry::lines)
+        let batches = self.files.chunks(BATCH);
+        batches.flat_map(|files| files.par_iter().map(Entry::lines).collect::<Vec<_>>())
     }
 
     /// The hash that the instrumented program carries.
