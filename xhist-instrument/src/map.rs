@@ -6,7 +6,8 @@ use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead as _};
 use std::path::{Component, Path, PathBuf};
 
 /// Files whose lines are made at once, and in memory at once.
@@ -75,13 +76,14 @@ impl MapFile {
     /// The file cannot be read, or is no map.
     pub fn load(path: &Path, root: &Path) -> Result<Self, MapError> {
         let mut map = Self::new(root);
-        let text = match std::fs::read_to_string(path) {
+        let unreadable = |error| MapError::Read(path.to_path_buf(), error);
+        let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(map),
-            text => text.map_err(|error| MapError::Read(path.to_path_buf(), error))?,
+            file => file.map_err(unreadable)?,
         };
         let mut old_root = PathBuf::new();
-        for (index, line) in text.lines().enumerate() {
-            let result = map.read_line(index, line, &mut old_root);
+        for (index, line) in io::BufReader::new(file).lines().enumerate() {
+            let result = map.read_line(index, &line.map_err(unreadable)?, &mut old_root);
             result.map_err(|what| MapError::Line(path.to_path_buf(), index + 1, what))?;
         }
         Ok(map)
