@@ -132,8 +132,12 @@ fn lines(image: &[u8]) -> HashSet<u16> {
     let mut lines = HashSet::new();
     for found in qs_core::ring::find(image) {
         let Ok(header) = found.header else { continue };
-        let tail = qs_core::ring::Reader::new(header, &image[found.offset..]).tail(usize::MAX);
-        lines.extend(tail.map(|(statement, _)| statement.line));
+        let mut reader = qs_core::ring::Reader::new(header, &image[found.offset..]);
+        while let Some(item) = reader.next() {
+            if let qs_core::ring::Item::Statement(statement, _) = item {
+                lines.insert(statement.line);
+            }
+        }
     }
     lines
 }

@@ -8,7 +8,7 @@ use crate::decode::{self, Findings, Placed, Stream, Survey};
 use crate::exit_code::ExitCode;
 use crate::identify;
 use crate::map::Maps;
-use crate::model::{Entry, Gap, Item, Opening, Ring, Subject, Totals, What};
+use crate::model::{Entry, Gap, Item, Opening, Repetition, Ring, Subject, Totals, What};
 use crate::options::Options;
 use crate::order;
 use crate::source_text::SourceText;
@@ -36,8 +36,14 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     };
     let total: u64 = surveys.iter().map(|survey| survey.entries).sum();
     let shown = options.last.map_or(total, |last| last.min(total));
-    let mut report =
-        Report { options, maps, text: SourceText::new(options.written), skip: total - shown, number: 0 };
+    let mut report = Report {
+        options,
+        maps,
+        text: SourceText::new(options.written),
+        skip: total - shown,
+        number: 0,
+        again: None,
+    };
     let written = report.write(image, &chosen, &surveys, shown, out, notes);
     outcome(written, notes)
 }
@@ -155,6 +161,8 @@ struct Report<'o> {
     /// Entries to pass over before the first one shown.
     skip: u64,
     number: u64,
+    /// The repetition that is being told.
+    again: Option<Repetition>,
 }
 
 impl Report<'_> {
@@ -185,11 +193,14 @@ impl Report<'_> {
                         format.gap(ring, &merged.gap, out)?;
                     }
                 }
-                match &merged.item {
-                    None => {}
-                    Some(_) if self.skip > 0 => self.skip -= 1,
-                    Some(item) => {
-                        self.number += 1;
+                let Some(item) = &merged.item else { continue };
+                let is_again = matches!(item.what, What::Again(_));
+                match is_again {
+                    // It is about entries that are not shown.
+                    true if self.number == 0 => {}
+                    false if self.skip > 0 => self.skip -= 1,
+                    _ => {
+                        self.number += u64::from(!is_again);
                         let entry = self.entry(ring, item, notes);
                         format.entry(&entry, out)?;
                     }
@@ -212,6 +223,7 @@ impl Report<'_> {
                 };
                 Subject::Statement(place, text)
             }
+            What::Again(again) => Subject::Again(self.again.insert(self.maps.of(ring).1.repetition(again))),
             What::Panic(record) => Subject::Panic(record),
             What::Signal(signal, record) => Subject::Signal(*signal, record),
             What::Record(record) => Subject::Record(record),

@@ -7,8 +7,8 @@
 mod decode;
 mod encode;
 
-pub(crate) use decode::{Ended, FrameEnd};
 pub use decode::{Cause, Damage, Decoder, Frame, Outcome};
+pub(crate) use decode::{Ended, FrameEnd};
 pub use encode::{Checksum, FrameWriter};
 
 /// Ends a frame, and stands nowhere else.

@@ -105,7 +105,8 @@ pub struct Packed<'a> {
 impl<'a> Packed<'a> {
     /// Reads a payload; `None` when it has another layout.
     pub fn parse(payload: &'a [u8]) -> Option<Packed<'a>> {
-        let &[t0, t1, t2, t3, FORMAT_U16, f0, f1, FORMAT_U16, b0, b1, FORMAT_MEM, len, ref data @ ..] = payload
+        let &[t0, t1, t2, t3, FORMAT_U16, f0, f1, FORMAT_U16, b0, b1, FORMAT_MEM, len, ref data @ ..] =
+            payload
         else {
             return None;
         };
@@ -191,7 +192,9 @@ impl Steps {
 
     /// The steps of an open frame end here: what is written so far.
     pub fn written(data: &[u8]) -> usize {
-        data.iter().position(|byte| matches!(*byte, step::FREE | step::END | step::REPEAT)).unwrap_or(data.len())
+        data.iter()
+            .position(|byte| matches!(*byte, step::FREE | step::END | step::REPEAT))
+            .unwrap_or(data.len())
     }
 }
 

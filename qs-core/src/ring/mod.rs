@@ -4,10 +4,12 @@
 //! records of one ring from oldest to newest. Everything here reads plain bytes, so it works
 //! alike on a live ring, a file, a core and a dump of a machine of the other byte order.
 
+mod again;
 mod find;
 mod header;
 mod reader;
 
+pub use again::{Again, Place, Thousands};
 pub use find::{Found, find};
 pub use header::*;
-pub use reader::{Again, Item, Line, Reader};
+pub use reader::{Item, Line, Reader};

@@ -4,9 +4,10 @@
 //! silently: it is older than the history. Everything else that cannot be read is told.
 
 use crate::frame::{Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame};
-use crate::record::packed::{MAX_HEADER, Packed, PAGES, Repeat, Step, Steps};
+use crate::record::packed::{MAX_HEADER, PAGES, Packed, Repeat, Step, Steps};
 use crate::record::{Statement, XhistRecord, ids};
 
+use super::again::Again;
 use super::header::{FLAG_PACKED, Header, NESTED, State, frame_room};
 
 /// What a ring yields.
@@ -34,15 +35,6 @@ pub enum Item<'a> {
     },
 }
 
-/// The newest statements ran again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Again {
-    /// How many statements, counted back from here.
-    pub statements: usize,
-    /// How often all of them ran again.
-    pub times: u64,
-}
-
 /// Bytes of data in a packed frame.
 const DATA: usize = 255;
 
@@ -68,10 +60,12 @@ pub struct Reader<'a> {
     cut: u64,
     was_cut: bool,
     run: Run,
-    /// Statements in the newest packed frames, the newest last.
-    counts: [usize; PAGES],
+    /// Where the newest packed frames start, the newest last.
+    starts: [u64; PAGES],
     /// The newest frames stand in the ring one behind the other, so far back.
     unbroken: usize,
+    /// Reads once more what came again.
+    is_replay: bool,
 }
 
 /// A packed frame being read.
@@ -84,7 +78,9 @@ struct Run {
     /// The clock when the next statement ran.
     stamp: Option<u32>,
     time: u32,
-    count: usize,
+    /// Position of its frame; none for a statement that has a frame of its own.
+    start: Option<u64>,
+    has_statements: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,8 +121,9 @@ impl<'a> Reader<'a> {
             cut: 0,
             was_cut: false,
             run: Run::empty(),
-            counts: [0; PAGES],
+            starts: [0; PAGES],
             unbroken: 0,
+            is_replay: false,
         };
         reader.decoder.set_offset(oldest);
         reader
@@ -185,7 +182,8 @@ impl<'a> Reader<'a> {
                 Stage::Folded => {
                     self.stage = Stage::Open;
                     let times = self.folded().0;
-                    if let Some(again) = self.again(Repeat { frames: 1, times }) {
+                    let end = self.parts[self.part].1.head();
+                    if let Some(again) = self.again(Repeat { frames: 1, times }, end) {
                         return Some(Item::Again(again));
                     }
                 }
@@ -240,7 +238,7 @@ impl<'a> Reader<'a> {
         while run.at < run.len {
             match run.steps.next(&run.data[..run.len], &mut run.at) {
                 Some(Step::Statement(statement)) => {
-                    run.count += 1;
+                    run.has_statements = true;
                     return Some(Item::Statement(statement, run.stamp.take()));
                 }
                 Some(Step::Time(ticks)) => {
@@ -252,9 +250,9 @@ impl<'a> Reader<'a> {
                 None => break,
             }
         }
-        if run.count > 0 {
-            self.counts.rotate_left(1);
-            self.counts[PAGES - 1] = core::mem::take(&mut run.count);
+        if let (true, Some(start)) = (core::mem::take(&mut run.has_statements), run.start) {
+            self.starts.rotate_left(1);
+            self.starts[PAGES - 1] = start;
             self.unbroken = (self.unbroken + 1).min(PAGES);
         }
         run.len = 0;
@@ -286,9 +284,9 @@ impl<'a> Reader<'a> {
         if frame.id.checked_sub(base) == Some(ids::PACKED)
             && let Some(packed) = Packed::parse(frame.payload)
         {
-            let (missing, repeat) = (frame.missing, packed.repeat());
-            self.run = Run::of(&packed, self.header.time_width > 0);
-            if let Some(again) = repeat.and_then(|repeat| self.again(repeat)) {
+            let (missing, start, repeat) = (frame.missing, frame.offset, packed.repeat());
+            self.run = Run::of(&packed, start, self.header.time_width > 0);
+            if let Some(again) = repeat.and_then(|repeat| self.again(repeat, start)) {
                 return Some(Found::Told(Item::Again(again)));
             }
             return Some(Found::Run(missing));
@@ -306,10 +304,19 @@ impl<'a> Reader<'a> {
     }
 
     /// What a repetition means here: nothing when the frames that came again are no longer in the ring.
-    fn again(&self, repeat: Repeat) -> Option<Again> {
+    /// Those that did end at `end`.
+    fn again(&self, repeat: Repeat, end: u64) -> Option<Again> {
         let frames = usize::try_from(repeat.frames).ok().filter(|frames| *frames <= self.unbroken)?;
-        let statements = self.counts[PAGES - frames..].iter().sum();
-        (repeat.times > 0 && statements > 0).then_some(Again { statements, times: repeat.times })
+        if frames == 0 || self.is_replay {
+            return None;
+        }
+        let mut replay = Reader { is_replay: true, stage: Stage::Frames, run: Run::empty(), ..self.clone() };
+        replay.at = self.starts[PAGES - frames];
+        replay.decoder.restart();
+        replay.decoder.set_offset(replay.at);
+        replay.parts[self.part].1 = State::closed(end, 0);
+        replay.parts[self.part + 1..].fill((u64::MAX, State(0)));
+        Again::new(Replay(replay), repeat.times)
     }
 
     fn folded(&self) -> (u64, bool) {
@@ -343,7 +350,7 @@ impl<'a> Reader<'a> {
         room[payload.len() + 1..].copy_from_slice(data);
         match Packed::parse(room) {
             Some(packed) if id.checked_sub(self.header.record_base) == Some(ids::PACKED) => {
-                self.run = Run::of(&packed, self.header.time_width > 0);
+                self.run = Run::of(&packed, head, self.header.time_width > 0);
                 true
             }
             _ => false,
@@ -396,6 +403,22 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The statements of frames that are read once more.
+#[derive(Clone)]
+struct Replay<'a>(Reader<'a>);
+
+impl Iterator for Replay<'_> {
+    type Item = Statement;
+
+    fn next(&mut self) -> Option<Statement> {
+        loop {
+            if let Item::Statement(statement, _) = self.0.next()? {
+                return Some(statement);
+            }
+        }
+    }
+}
+
 /// What a frame turned out to be.
 enum Found<'a> {
     Told(Item<'a>),
@@ -407,11 +430,21 @@ enum Found<'a> {
 impl Run {
     const fn empty() -> Run {
         let steps = Steps::new(crate::record::packed::Page { file: 0, base: 0 });
-        Run { data: [0; DATA], len: 0, at: 0, steps, stamp: None, time: 0, count: 0 }
+        Run {
+            data: [0; DATA],
+            len: 0,
+            at: 0,
+            steps,
+            stamp: None,
+            time: 0,
+            start: None,
+            has_statements: false,
+        }
     }
 
-    fn of(packed: &Packed<'_>, has_clock: bool) -> Run {
-        let mut run = Run { steps: Steps::new(packed.page), time: packed.time, ..Run::empty() };
+    fn of(packed: &Packed<'_>, start: u64, has_clock: bool) -> Run {
+        let mut run =
+            Run { steps: Steps::new(packed.page), time: packed.time, start: Some(start), ..Run::empty() };
         run.len = packed.data.len().min(DATA);
         run.data[..run.len].copy_from_slice(&packed.data[..run.len]);
         run.stamp = (has_clock && packed.time != 0).then_some(packed.time);

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use qs_core::record::Statement;
-use qs_core::ring::{self, Header, Reader, Status};
+use qs_core::ring::{self, Header, Line, Reader, Status, Thousands};
 
 use crate::map::MapFile;
 
@@ -51,8 +51,7 @@ struct Process {
 
 struct Thread {
     header: Header,
-    /// Each with how often it ran in a row.
-    statements: Vec<(Statement, u64)>,
+    lines: Vec<Line>,
 }
 
 /// Tells of every process of the run that ended badly; of the last one when the command failed
@@ -122,10 +121,10 @@ fn read(path: &Path) -> Option<Process> {
     let mut threads: Vec<Thread> = rings
         .map(|(offset, header)| Thread {
             header,
-            statements: Reader::new(header, &image[offset..]).tail(LINES).collect(),
+            lines: Reader::new(header, &image[offset..]).tail(LINES).collect(),
         })
         .collect();
-    threads.retain(|thread| !thread.statements.is_empty());
+    threads.retain(|thread| !thread.lines.is_empty());
     let pid = threads.first()?.header.pid;
     let has = |status: Status| threads.iter().any(|thread| thread.header.status == status);
     let end = if has(Status::Killed) || (has(Status::Live) && !is_running(pid)) {
@@ -169,9 +168,20 @@ impl Process {
             for thread in shown.take(THREADS) {
                 let name = thread.header.thread_name().unwrap_or("unnamed");
                 eprintln!("last statements of thread {name} (newest last):");
-                for (index, (statement, times)) in thread.statements.iter().enumerate() {
-                    let repeated = if *times > 1 { format!(" x {times}") } else { String::new() };
-                    eprintln!("{:>4} {}{repeated}", index + 1, place(map, *statement));
+                let mut number = 0;
+                for line in &thread.lines {
+                    match line {
+                        Line::Statement(statement, times) => {
+                            number += 1;
+                            let (path, line) = place(map, *statement);
+                            let repeated =
+                                if *times > 1 { format!(" x {}", Thousands(*times)) } else { String::new() };
+                            eprintln!("{number:>4} {path}:{line}{repeated}");
+                        }
+                        Line::Again(again) => {
+                            eprintln!("     {}", again.show(|statement| place(map, statement)))
+                        }
+                    }
                 }
             }
         }
@@ -186,9 +196,10 @@ fn shown_path(path: &Path) -> PathBuf {
 }
 
 /// Path and line, or numbers where the map does not know the file.
-fn place(map: Option<&MapFile>, statement: Statement) -> String {
-    match map.and_then(|map| map.place(statement.file, statement.line)) {
-        Some((path, line)) => format!("{path}:{line}"),
-        None => format!("file#{}:{}", statement.file, statement.line),
+fn place(map: Option<&MapFile>, statement: Statement) -> (String, u32) {
+    let Statement { file, line } = statement;
+    match map.and_then(|map| map.place(file, line)) {
+        Some((path, line)) => (path.to_owned(), line),
+        None => (format!("file#{file}"), u32::from(line)),
     }
 }

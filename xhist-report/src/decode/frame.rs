@@ -1,7 +1,7 @@
-//! Tells the frames that matter to a history apart. It must not turn them into text.
+//! Tells the frames that hold no statements apart. It must not turn them into text.
 
 use qs_core::frame::Frame;
-use qs_core::record::{EventKind, Statement, XhistRecord};
+use qs_core::record::{EventKind, XhistRecord};
 use qs_core::ring::Header;
 
 /// Id of the record that QSPY passes over in silence.
@@ -10,8 +10,6 @@ const QS_EMPTY: u8 = 0;
 /// What a frame is to a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A statement, with the low half of its time.
-    Statement(Statement, Option<u32>),
     /// The clock in full.
     Time(u64),
     /// The thread panicked, with the low half of the time.
@@ -30,7 +28,6 @@ pub fn kind(frame: &Frame<'_>, header: &Header) -> Kind {
         return Kind::Silent;
     }
     match XhistRecord::parse(frame, header.record_base) {
-        Some(XhistRecord::Statement { statement, time }) => Kind::Statement(statement, time),
         Some(XhistRecord::Event { kind, time, value }) => {
             // A recorder without a clock writes 0.
             let time = (header.time_width > 0 && time != 0).then_some(time);
@@ -41,6 +38,7 @@ pub fn kind(frame: &Frame<'_>, header: &Header) -> Kind {
                 EventKind::Unknown(_) => Kind::Record,
             }
         }
-        None => Kind::Record,
+        // The ring's reader takes statements out of their frames.
+        Some(XhistRecord::Statement { .. }) | None => Kind::Record,
     }
 }

@@ -42,9 +42,14 @@ impl<'a> Stream<'a> {
                     gap.torn = true;
                     continue;
                 }
-                Some(ring::Item::Pending(statement, stamp)) => {
+                Some(ring::Item::Missing(frames)) => {
+                    gap.missing_frames += u64::from(frames);
+                    continue;
+                }
+                Some(ring::Item::Statement(statement, stamp)) => {
                     (What::Statement { file: statement.file, line: statement.line }, stamp)
                 }
+                Some(ring::Item::Again(again)) => (What::Again(again), None),
                 Some(ring::Item::Frame(frame)) => {
                     gap.missing_frames += u64::from(frame.missing);
                     match kind(&frame, &self.header) {
@@ -52,9 +57,6 @@ impl<'a> Stream<'a> {
                         Kind::Time(full) => {
                             self.clock.set(full);
                             continue;
-                        }
-                        Kind::Statement(statement, stamp) => {
-                            (What::Statement { file: statement.file, line: statement.line }, stamp)
                         }
                         Kind::Panic(stamp) => (What::Panic(record(&frame)), stamp),
                         Kind::Signal(signal, stamp) => (What::Signal(signal, record(&frame)), stamp),

@@ -11,7 +11,7 @@ use super::frame::{Kind, kind};
 pub struct Survey {
     /// Entries that a report will print.
     pub entries: u64,
-    /// Good frames, or the statement of an append under way.
+    /// Good frames and statements, be they told or not.
     pub frames: u64,
     /// The clock in full at the first stamp.
     pub first_time: Option<u64>,
@@ -25,13 +25,15 @@ pub fn survey(placed: &Placed, image: &[u8]) -> Survey {
     let mut survey = Survey::default();
     while let Some(item) = reader.next() {
         let stamp = match item {
-            Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } => continue,
-            Item::Pending(_, stamp) => {
+            Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } | Item::Missing(_) | Item::Again(_) => {
+                continue;
+            }
+            Item::Statement(_, stamp) => {
                 survey.entries += 1;
                 stamp
             }
             Item::Frame(frame) => match kind(&frame, &header) {
-                Kind::Statement(_, stamp) | Kind::Panic(stamp) | Kind::Signal(_, stamp) => {
+                Kind::Panic(stamp) | Kind::Signal(_, stamp) => {
                     survey.entries += 1;
                     stamp
                 }

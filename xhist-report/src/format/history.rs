@@ -1,4 +1,5 @@
 //! `history` for programs: `N file:line` and nothing else, as in the Xhist paper.
+//! A loop's further rounds are one line without a number: `... lines 40-47 x 1,234,567 in src/main.rs`.
 //! Columns that were asked for follow, each behind a tab: time, thread, source.
 
 use std::io::{self, Write};
@@ -34,14 +35,17 @@ impl Format for History {
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.line.clear();
-        self.line.extend_from_slice(itoa::Buffer::new().format(entry.number).as_bytes());
-        self.line.push(b' ');
+        if !matches!(entry.subject, Subject::Again(_)) {
+            self.line.extend_from_slice(itoa::Buffer::new().format(entry.number).as_bytes());
+            self.line.push(b' ');
+        }
         let mut source = None;
         match entry.subject {
             Subject::Statement(place, text) => {
                 push_place(&mut self.line, &place);
                 source = text;
             }
+            Subject::Again(again) => self.line.extend_from_slice(again.text.as_bytes()),
             Subject::Panic(record) | Subject::Signal(_, record) | Subject::Record(record) => {
                 self.line.extend_from_slice(record.text.as_bytes());
             }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Format;
 use crate::model::{
-    Age, Build, Entry, Gap, Known, KnownMap, Opening, Origin, Ring, Sources, Subject, Totals,
+    Age, Build, Entry, Gap, Known, KnownMap, Lines, Opening, Origin, Ring, Sources, Subject, Totals,
 };
 use crate::options::Layout;
 
@@ -73,6 +73,15 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         source: Option<&'a str>,
     },
+    Again {
+        ring: usize,
+        /// Counted back from here.
+        statements: usize,
+        times: u64,
+        rounds: u64,
+        places: Vec<ToldLines<'a>>,
+        text: &'a str,
+    },
     Record {
         #[serde(flatten)]
         head: Head,
@@ -100,6 +109,15 @@ enum Line<'a> {
         entries: u64,
         complete: bool,
     },
+}
+
+#[derive(Serialize)]
+struct ToldLines<'a> {
+    file_id: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    first: u32,
+    last: u32,
 }
 
 #[derive(Serialize)]
@@ -174,6 +192,11 @@ fn ring_line(ring: &Ring) -> Line<'static> {
     }
 }
 
+fn told_lines(lines: &Lines) -> ToldLines<'_> {
+    let Lines { file, path, first, last } = lines;
+    ToldLines { file_id: *file, file: path.as_deref(), first: *first, last: *last }
+}
+
 fn map_file(map: &KnownMap) -> MapFile<'_> {
     MapFile { path: &map.path, root: &map.root, written: map.written_text() }
 }
@@ -234,6 +257,14 @@ impl Format for Json {
                 file: place.path,
                 line: place.line,
                 source: source.filter(|_| self.layout.source),
+            },
+            Subject::Again(again) => Line::Again {
+                ring: entry.ring.number,
+                statements: again.statements,
+                times: again.times,
+                rounds: again.rounds,
+                places: again.places.iter().map(told_lines).collect(),
+                text: &again.text,
             },
             Subject::Panic(_) => Line::Panic { head },
             Subject::Signal(signal, _) => Line::Signal { head, signal },

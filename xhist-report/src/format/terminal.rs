@@ -47,7 +47,10 @@ impl Format for Terminal {
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.heading(entry.ring, out)?;
-        write!(out, "{DIM}{:>1$}{DIM:#} ", entry.number, self.number_width)?;
+        match entry.subject {
+            Subject::Again(_) => write!(out, "{:1$} ", "", self.number_width)?,
+            _ => write!(out, "{DIM}{:>1$}{DIM:#} ", entry.number, self.number_width)?,
+        }
         if self.layout.time {
             let time = entry.time.map(|time| entry.ring.time_text(time));
             write!(out, "{DIM}{:>18}{DIM:#} ", time.as_deref().unwrap_or("-"))?;
@@ -70,6 +73,7 @@ impl Format for Terminal {
                     }
                 }
             }
+            Subject::Again(again) => writeln!(out, "{DIM}{}{DIM:#}", again.text),
             Subject::Panic(_) => {
                 writeln!(out, "{ALARM}-- thread '{}' panicked here --{ALARM:#}", entry.ring.thread())
             }

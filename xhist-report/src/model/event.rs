@@ -14,7 +14,7 @@ pub struct Opening<'a> {
 /// One entry of the history, named and numbered.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
-    /// Number from 1, oldest first.
+    /// Number from 1, oldest first; of a repetition, that of the entry before it.
     pub number: u64,
     /// The ring it was recorded in.
     pub ring: &'a Ring,
@@ -29,12 +29,42 @@ pub struct Entry<'a> {
 pub enum Subject<'a> {
     /// A statement was about to run; with its source text, where that was asked for and found.
     Statement(Place<'a>, Option<&'a str>),
+    /// The statements before this ran again; it has no number of its own.
+    Again(&'a Repetition),
     /// The thread panicked.
     Panic(&'a Record),
     /// A fatal signal arrived.
     Signal(u64, &'a Record),
     /// Another QS record.
     Record(&'a Record),
+}
+
+/// Statements that ran again: a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repetition {
+    /// How many statements, counted back from here.
+    pub statements: usize,
+    /// How often all of them ran again.
+    pub times: u64,
+    /// How often the smallest loop in them went round.
+    pub rounds: u64,
+    /// Its lines in each file, of the first few files.
+    pub places: Vec<Lines>,
+    /// The line that tells of it: `... lines 40-47 x 1,234,567 in src/main.rs`.
+    pub text: String,
+}
+
+/// Lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lines {
+    /// File id.
+    pub file: u16,
+    /// Path of the file, printable; `None` when no map knows the id.
+    pub path: Option<String>,
+    /// First line.
+    pub first: u32,
+    /// Last line.
+    pub last: u32,
 }
 
 /// Told once, behind the last entry.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use qs_core::ring::Again;
+
 /// One thing recorded, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
@@ -21,6 +23,8 @@ pub enum What {
         /// Line as recorded.
         line: u16,
     },
+    /// The statements before this ran again.
+    Again(Again),
     /// The thread panicked.
     Panic(Record),
     /// A fatal signal arrived.

@@ -9,7 +9,7 @@ mod ring;
 mod visible;
 
 pub use build::{Age, Build, Known, KnownMap, Origin, Sources};
-pub use event::{Entry, Opening, Subject, Totals};
+pub use event::{Entry, Lines, Opening, Repetition, Subject, Totals};
 pub use item::{Damaged, Gap, Item, Record, What};
 pub use names::{BadLine, Names, Place, Span};
 pub use ring::Ring;

@@ -1,8 +1,12 @@
 //! Which file a file id stands for, as a map tells it. It must not open files.
 
-use qs_core::map::{Hash, Line, MapError, StmtLine};
+use std::borrow::Cow;
 
-use super::visible;
+use qs_core::map::{Hash, Line, MapError, StmtLine};
+use qs_core::record::Statement;
+use qs_core::ring::Again;
+
+use super::{Lines, Repetition, visible};
 
 /// A statement's place, named as well as the map allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +141,26 @@ impl Names {
                 Place { file, line: known.base.saturating_add(u32::from(line)), path: Some(&known.shown) }
             }
             None => Place { file, line: u32::from(line), path: None },
+        }
+    }
+
+    /// What a ring tells of statements that ran again, named.
+    pub fn repetition(&self, again: &Again) -> Repetition {
+        let name = |Statement { file, line }| {
+            let place = self.place(file, line);
+            (place.path.map_or_else(|| Cow::Owned(format!("file#{file}")), Cow::Borrowed), place.line)
+        };
+        let lines = |place: &qs_core::ring::Place| {
+            let first = self.place(place.file, place.first);
+            let last = self.place(place.file, place.last).line;
+            Lines { file: place.file, path: first.path.map(str::to_owned), first: first.line, last }
+        };
+        Repetition {
+            statements: again.statements,
+            times: again.times,
+            rounds: again.rounds(),
+            places: again.places().iter().map(lines).collect(),
+            text: again.show(name).to_string(),
         }
     }
 

@@ -3,7 +3,6 @@
 use std::io::{Seek, SeekFrom, Write};
 use std::time::Instant;
 
-use qs_core::record::Statement;
 use qs_core::ring::MAGIC;
 use xhist_report::Options;
 
@@ -45,12 +44,11 @@ fn a_ring_that_wrapped_loses_only_its_oldest_entries() {
 }
 
 #[test]
-fn a_statement_whose_append_was_under_way_is_the_last_entry() {
-    let pending = Some((Statement { file: 9, line: 9 }, 0));
-    let ring = RingImage { pending, ..RingImage::bare(128).statements(THREE) };
+fn statements_of_an_open_frame_are_the_last_entries() {
+    let ring = RingImage::bare(256).statements(THREE).open(0, &[(9, 9)]);
     let outcome = report(&ring.build());
     assert_eq!((outcome.code, outcome.out), (0, three() + "4 file#9:9\n"));
-    let alone = RingImage { pending, ..RingImage::bare(128) };
+    let alone = RingImage::bare(256).open(0, &[(9, 9)]);
     let outcome = report(&alone.build());
     assert_eq!((outcome.code, outcome.out.as_str()), (0, "1 file#9:9\n"));
 }
@@ -171,11 +169,11 @@ fn absurd_headers_are_refused_with_a_reason() {
 
 #[test]
 fn a_ring_of_another_version_is_told_behind_any_number_of_fakes() {
-    let newer = RingImage { version: 2, ..RingImage::bare(64) }.build();
+    let newer = RingImage { version: 3, ..RingImage::bare(64) }.build();
     let good = RingImage::bare(64).statements(THREE).build();
     let outcome = report(&[MAGIC.repeat(100), newer, good].concat());
     assert_eq!((outcome.code, outcome.out), (1, three()));
-    assert!(outcome.notes.contains("layout version 2"), "{}", outcome.notes);
+    assert!(outcome.notes.contains("layout version 3"), "{}", outcome.notes);
 }
 
 #[test]

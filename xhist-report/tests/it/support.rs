@@ -6,8 +6,9 @@ use std::process::{Command, Output, Stdio};
 
 use qs_core::frame::FrameWriter;
 use qs_core::map::{FileLine, Hash, Head, Line, Text};
-use qs_core::record::{EventKind, RECORD_BASE, Statement};
-use qs_core::ring::{BYTE_ORDER_MARK, LAYOUT_VERSION, MAGIC, OPEN, State, check_word};
+use qs_core::record::packed::{Page, Repeat, code, digits, payload_head, step};
+use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
+use qs_core::ring::{BYTE_ORDER_MARK, FLAG_PACKED, Folded, LAYOUT_VERSION, MAGIC, State, check_word};
 use xhist_report::{ExitCode, Options};
 
 /// A ring, as a recorder leaves it in memory.
@@ -24,8 +25,17 @@ pub struct RingImage {
     pub pid: u32,
     pub tid: u32,
     pub name: &'static str,
-    /// Statement and time of an append under way.
-    pub pending: Option<(Statement, u32)>,
+    pub flags: u8,
+    pub status: u32,
+    pub number: u32,
+    pub dropped: u32,
+    pub cleared: u64,
+    /// How often the newest closed frame came again.
+    pub folded: u64,
+    /// The head of the open frame and its data so far.
+    pub open: Option<(Vec<u8>, Vec<u8>)>,
+    /// What signal handlers wrote: each starts so far behind the end of what it interrupted.
+    pub nested: Vec<(usize, RingImage)>,
     /// Everything ever written.
     pub stream: Vec<u8>,
     pub seq: u8,
@@ -45,7 +55,14 @@ impl RingImage {
             pid: 0,
             tid: 0,
             name: "",
-            pending: None,
+            flags: 0,
+            status: 1,
+            number: 0,
+            dropped: 0,
+            cleared: 0,
+            folded: 0,
+            open: None,
+            nested: Vec::new(),
             stream: Vec::new(),
             seq: 0,
         }
@@ -74,6 +91,44 @@ impl RingImage {
         self
     }
 
+    /// A closed packed frame.
+    pub fn packed(self, time: u64, statements: &[(u16, u16)]) -> RingImage {
+        let (page, data) = packed_data(statements);
+        self.packed_frame(time, page, &data)
+    }
+
+    /// The same, and the frames before it came again.
+    pub fn packed_again(self, time: u64, statements: &[(u16, u16)], frames: u64, times: u64) -> RingImage {
+        let (page, mut data) = packed_data(statements);
+        data.push(step::REPEAT);
+        let Repeat { frames, times } = Repeat { frames, times };
+        digits(frames, |byte| data.push(byte));
+        digits(times, |byte| data.push(byte));
+        self.packed_frame(time, page, &data)
+    }
+
+    pub fn packed_frame(mut self, time: u64, page: Page, data: &[u8]) -> RingImage {
+        self.flags |= FLAG_PACKED;
+        self.last_time = if time > 0 { time } else { self.last_time };
+        let head = payload_head(time as u32, page, data.len() as u8);
+        self.frame(RECORD_BASE + ids::PACKED, &[&head[..], data].concat())
+    }
+
+    /// A frame that is still open.
+    pub fn open(mut self, time: u64, statements: &[(u16, u16)]) -> RingImage {
+        self.flags |= FLAG_PACKED;
+        let (page, data) = packed_data(statements);
+        let payload = payload_head(time as u32, page, 0);
+        let mut head = Vec::new();
+        let seq = self.seq.wrapping_add(1);
+        FrameWriter::new(seq, RECORD_BASE + ids::PACKED, |byte| head.push(byte)).bytes(&payload).finish();
+        // Without checksum and flag.
+        let sum_len = if head[head.len() - 3] == 0x7D { 3 } else { 2 };
+        head.truncate(head.len() - sum_len);
+        self.open = Some((head, data));
+        self
+    }
+
     pub fn event(mut self, kind: EventKind, time: u64, value: u64) -> RingImage {
         self.seq = self.seq.wrapping_add(1);
         kind.emit(self.seq, RECORD_BASE, time as u32, value, |byte| self.stream.push(byte));
@@ -90,17 +145,43 @@ impl RingImage {
         let mut image = self.header();
         let start = image.len();
         image.resize(start + self.size as usize, 0);
-        for (at, byte) in self.stream.iter().enumerate() {
-            image[start + at % self.size as usize] = *byte;
-        }
+        self.put_stream(&mut image[start..], 0);
         image
     }
 
+    /// Writes the bytes of a ring whose first byte ever has this position; returns where each nested part starts.
+    fn put_stream(&self, ring: &mut [u8], first: usize) -> Vec<(u64, State)> {
+        let mut put = |at: usize, byte: u8| ring[at % self.size as usize] = byte;
+        for (at, byte) in self.stream.iter().enumerate() {
+            put(first + at, *byte);
+        }
+        let head = first + self.stream.len();
+        if let Some((open, data)) = &self.open {
+            for (at, byte) in open.iter().chain(data).chain(&[0, 0]).enumerate() {
+                put(head + at, *byte);
+            }
+        }
+        let mut parts = Vec::new();
+        let mut end = head;
+        for (gap, part) in &self.nested {
+            let start = end + gap;
+            part.put_stream(ring, start);
+            end = start + part.stream.len();
+            parts.push((start as u64, part.state(start)));
+        }
+        parts
+    }
+
+    fn state(&self, first: usize) -> State {
+        let state = State::closed((first + self.stream.len()) as u64, self.seq);
+        self.open.as_ref().map_or(state, |(head, _)| state.with_open(head.len()))
+    }
+
     pub fn header(&self) -> Vec<u8> {
-        let header_len: u16 = if self.hosted { 128 } else { 64 };
+        let header_len: u16 = if self.hosted { 192 } else { 64 };
         let mut header = Vec::from(MAGIC);
         self.put(&mut header, &BYTE_ORDER_MARK.to_be_bytes());
-        header.extend([self.version, self.time_width, RECORD_BASE, 0]);
+        header.extend([self.version, self.time_width, RECORD_BASE, self.flags]);
         self.put(&mut header, &header_len.to_be_bytes());
         self.put(&mut header, &[0, 0]);
         self.put(&mut header, &self.size.to_be_bytes());
@@ -112,26 +193,29 @@ impl RingImage {
         };
         let check = check_word([word(8), word(12), word(16), word(20)]);
         self.put(&mut header, &check.to_be_bytes());
-        let state = State(u64::from(self.seq) << 56 | self.stream.len() as u64);
+        let state = self.state(0);
         self.put(&mut header, &state.0.to_be_bytes());
-        let (open, intent) = match self.pending {
-            None => (0, 0),
-            Some((statement, time)) => {
-                (state.0 | OPEN, u64::from(statement.to_word()) | u64::from(time) << 32)
-            }
-        };
-        self.put(&mut header, &open.to_be_bytes());
-        self.put(&mut header, &intent.to_be_bytes());
+        self.put(&mut header, &Folded::new(state.head(), self.folded).0.to_be_bytes());
+        self.put(&mut header, &self.dropped.to_be_bytes());
+        self.put(&mut header, &[0; 4]);
         if self.hosted {
-            self.put(&mut header, &[0; 8]);
             self.put(&mut header, &self.last_time.to_be_bytes());
+            let mut parts = self.put_stream(&mut vec![0; self.size as usize], 0);
+            parts.resize(3, (0, State(0)));
+            for (start, state) in parts {
+                self.put(&mut header, &start.to_be_bytes());
+                self.put(&mut header, &state.0.to_be_bytes());
+            }
             self.put(&mut header, &self.pid.to_be_bytes());
             self.put(&mut header, &self.tid.to_be_bytes());
-            self.put(&mut header, &1u32.to_be_bytes());
-            self.put(&mut header, &[0; 4]);
+            self.put(&mut header, &self.status.to_be_bytes());
+            self.put(&mut header, &self.number.to_be_bytes());
             let mut name = [0; 32];
             name[..self.name.len()].copy_from_slice(self.name.as_bytes());
             header.extend(name);
+            self.put(&mut header, &[0; 8]);
+            self.put(&mut header, &self.cleared.to_be_bytes());
+            self.put(&mut header, &[0; 8]);
         }
         header
     }
@@ -144,6 +228,36 @@ impl RingImage {
             header.extend(big_endian.iter().rev());
         }
     }
+}
+
+/// The first page of these statements, and the steps that tell them.
+pub fn packed_data(statements: &[(u16, u16)]) -> (Page, Vec<u8>) {
+    let all = statements.iter().map(|(file, line)| Statement { file: *file, line: *line });
+    let first = all.clone().next().map_or(Page::default(), Page::of);
+    let mut pages = vec![first];
+    let (mut page, mut data) = (first, Vec::new());
+    for statement in all {
+        if Page::of(statement) != page {
+            page = Page::of(statement);
+            match pages.iter().position(|known| *known == page) {
+                Some(number) => data.push(step::RECENT + number as u8),
+                None => {
+                    let number = pages.len() % 16;
+                    if pages.len() > number {
+                        pages[number] = page
+                    } else {
+                        pages.push(page)
+                    }
+                    data.push(step::PAGE);
+                    for value in [number as u64, page.file.into(), page.base.into()] {
+                        digits(value, |byte| data.push(byte));
+                    }
+                }
+            }
+        }
+        data.push(code(statement));
+    }
+    (first, data)
 }
 
 /// A map of these files; returns its text and hash.
