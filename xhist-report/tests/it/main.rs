@@ -4,6 +4,7 @@ mod cli;
 mod damaged;
 mod golden;
 mod identify;
+mod loops;
 mod maps;
 mod property;
 mod support;
