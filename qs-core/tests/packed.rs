@@ -265,7 +265,6 @@ proptest! {
 
     #[test]
     fn nested_parts_follow_what_they_interrupted(parts in vec(statements(), 2..5)) {
-        let mut model = Model::new(1 << 17);
         let mut first = 0;
         let mut parts_of = Vec::new();
         for (index, statements) in parts.iter().enumerate() {
@@ -274,7 +273,7 @@ proptest! {
             first = part.head() + frame_room(part.size);
             parts_of.push(part);
         }
-        model = Model { nested: parts_of.split_off(1), ..parts_of.remove(0) };
+        let model = Model { nested: parts_of.split_off(1), ..parts_of.remove(0) };
         prop_assume!(first < model.size);
         let told = read(&model.image());
         prop_assert_eq!((told.statements, told.losses), (parts.concat(), 0));
