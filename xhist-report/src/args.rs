@@ -65,6 +65,10 @@ pub struct Args {
     #[arg(long)]
     thread: bool,
 
+    /// Give each thread a column of its own; `~` marks entries that may have run elsewhere among another thread's
+    #[arg(long, conflicts_with_all = ["source_text", "thread", "identify"])]
+    lanes: bool,
+
     /// Report only on this ring of the source, counted from 1
     #[arg(long, value_name = "N")]
     ring: Option<usize>,
@@ -99,6 +103,7 @@ impl Args {
             time: self.time,
             thread: self.thread,
             source: self.source_text,
+            lanes: self.lanes,
         };
         let work_dir = Some(Path::new(".").to_owned());
         Options {

@@ -51,7 +51,7 @@ pub fn run(args: &args::Args) -> ExitCode {
             }
             let options = args.options(&opened);
             // Without a terminal nothing may touch the bytes; with one, NO_COLOR and the like decide.
-            match options.layout.terminal {
+            match options.layout.terminal || options.layout.lanes {
                 true => {
                     report(&opened.image, &options, &mut buffered(anstream::stdout().lock()), &mut stderr)
                 }

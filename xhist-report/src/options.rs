@@ -56,6 +56,8 @@ pub struct Layout {
     pub thread: bool,
     /// Show the source line of each statement.
     pub source: bool,
+    /// A column for each thread.
+    pub lanes: bool,
 }
 
 /// Where maps come from. By default nowhere: a library call reads no file it was not told of.

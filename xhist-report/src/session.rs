@@ -6,6 +6,7 @@ use std::io::{self, ErrorKind, Write};
 use crate::console::{Notes, Progress};
 use crate::decode::{self, Findings, Placed, Stream, Survey};
 use crate::exit_code::ExitCode;
+use crate::format::Format;
 use crate::identify;
 use crate::map::Maps;
 use crate::model::{Entry, Gap, Item, Opening, Repetition, Ring, Subject, Totals, What};
@@ -29,6 +30,13 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         tell_empty(&chosen, image, notes);
         return ExitCode::NothingFound;
     }
+    for ring in chosen.iter().map(|placed| &placed.ring).filter(|ring| ring.dropped > 0) {
+        let plural = if ring.dropped == 1 { "" } else { "s" };
+        notes.loss(format_args!(
+            "{ring}: {} statement{plural} not recorded: signal handlers were nested too deep",
+            ring.dropped
+        ));
+    }
     let rings: Vec<&Ring> = chosen.iter().map(|placed| &placed.ring).collect();
     let maps = match Maps::load(&rings, &options.maps, notes) {
         Ok(maps) => maps,
@@ -42,6 +50,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         text: SourceText::new(options.written),
         skip: total - shown,
         number: 0,
+        uncertain: 0,
         again: None,
     };
     let written = report.write(image, &chosen, &surveys, shown, out, notes);
@@ -161,6 +170,8 @@ struct Report<'o> {
     /// Entries to pass over before the first one shown.
     skip: u64,
     number: u64,
+    /// Entries shown whose order is not certain.
+    uncertain: u64,
     /// The repetition that is being told.
     again: Option<Repetition>,
 }
@@ -201,12 +212,15 @@ impl Report<'_> {
                     false if self.skip > 0 => self.skip -= 1,
                     _ => {
                         self.number += u64::from(!is_again);
-                        let entry = self.entry(ring, item, notes);
+                        self.uncertain += u64::from(merged.uncertain);
+                        let mut entry = self.entry(ring, item, notes);
+                        entry.uncertain = merged.uncertain;
                         format.entry(&entry, out)?;
                     }
                 }
             }
         }
+        self.tell_order(&*format, notes);
         let complete = notes.finish() == ExitCode::Complete;
         format.finish(&Totals { entries: self.number, complete }, out)?;
         out.flush()
@@ -228,7 +242,18 @@ impl Report<'_> {
             What::Signal(signal, record) => Subject::Signal(*signal, record),
             What::Record(record) => Subject::Record(record),
         };
-        Entry { number: self.number, ring, time: item.time, subject }
+        Entry { number: self.number, ring, time: item.time, uncertain: false, subject }
+    }
+
+    fn tell_order(&self, format: &dyn Format, notes: &mut Notes<'_>) {
+        if self.uncertain > 0 && format.marks_order() {
+            notes.note(format_args!(
+                "{} of {} entries are marked as of uncertain order: between the time stamps around them another thread's \
+                 clock ticked, so they may have run elsewhere among its entries. Those without a mark stand in their \
+                 true order",
+                self.uncertain, self.number
+            ));
+        }
     }
 
     fn tell_gap(&self, ring: &Ring, gap: &Gap, has_entry: bool, notes: &mut Notes<'_>) {

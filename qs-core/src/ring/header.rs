@@ -55,7 +55,8 @@ pub const NESTED: usize = 3;
 pub const FLAG_TIME_AUTO: u8 = 1;
 /// Flag: there may be packed frames, and behind the newest frame a recorder may be preparing the next.
 pub const FLAG_PACKED: u8 = 2;
-/// Flag: time stamps are the numbers of one count that all threads share, so they tell the order exactly, and no time.
+/// Flag: time stamps are tickets of one counter that all threads of the process share, so their order is exact; they
+/// are no times.
 pub const FLAG_EXACT: u8 = 4;
 
 /// The facts in a state word: bits 0..48 bytes ever written, 48..53 length of the open frame's head (0: no
@@ -285,12 +286,7 @@ impl Header {
     /// [`HeaderError`] says why the bytes are no header.
     pub fn parse(image: &[u8]) -> Result<Header, HeaderError> {
         let bytes = image.get(..BARE_HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
-        let mark = u32::from_le_bytes(array(bytes, 8));
-        let big = match mark {
-            BYTE_ORDER_MARK => false,
-            other if other == BYTE_ORDER_MARK.swap_bytes() => true,
-            other => return Err(HeaderError::ByteOrder(other)),
-        };
+        let big = is_big_endian(bytes)?;
         let raw = Raw { bytes, big };
         let [version, time_width, record_base, flags] = array(bytes, 12);
         if version != LAYOUT_VERSION {
@@ -399,24 +395,33 @@ pub const fn check_word(words: [u32; 4]) -> u32 {
     check
 }
 
+/// What the byte-order mark at offset 8 says.
+pub(super) fn is_big_endian(bytes: &[u8]) -> Result<bool, HeaderError> {
+    match u32::from_le_bytes(array(bytes, 8)) {
+        BYTE_ORDER_MARK => Ok(false),
+        other if other == BYTE_ORDER_MARK.swap_bytes() => Ok(true),
+        other => Err(HeaderError::ByteOrder(other)),
+    }
+}
+
 /// Bytes in the byte order of the target.
-struct Raw<'a> {
-    bytes: &'a [u8],
-    big: bool,
+pub(super) struct Raw<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) big: bool,
 }
 
 impl Raw<'_> {
-    fn u16(&self, at: usize) -> u16 {
+    pub(super) fn u16(&self, at: usize) -> u16 {
         let bytes = array(self.bytes, at);
         if self.big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
     }
 
-    fn u32(&self, at: usize) -> u32 {
+    pub(super) fn u32(&self, at: usize) -> u32 {
         let bytes = array(self.bytes, at);
         if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
     }
 
-    fn u64(&self, at: usize) -> u64 {
+    pub(super) fn u64(&self, at: usize) -> u64 {
         let bytes = array(self.bytes, at);
         if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
     }

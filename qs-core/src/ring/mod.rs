@@ -5,6 +5,7 @@
 //! alike on a live ring, a file, a core and a dump of a machine of the other byte order.
 
 mod again;
+pub mod ever;
 mod find;
 mod header;
 mod reader;

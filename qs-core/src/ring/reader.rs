@@ -191,6 +191,7 @@ impl<'a> Reader<'a> {
                     self.stage = Stage::Done;
                     let state = self.parts[self.part].1;
                     if let Some(head_len) = state.open()
+                        && state.head() >= self.oldest
                         && !self.folded().1
                         && !self.open_run(state.head(), head_len)
                     {
@@ -363,11 +364,11 @@ impl<'a> Reader<'a> {
 
     /// The next bytes that lie in one piece.
     fn piece(&mut self) -> Option<&'a [u8]> {
-        if self.skip_to_flag {
+        let end = self.parts[self.part].1.head();
+        if self.skip_to_flag && self.at < end {
             self.skip_to_flag = false;
             self.skip_partial_frame();
         }
-        let end = self.parts[self.part].1.head();
         if self.at >= end {
             return None;
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use qs_core::ring::{self, BYTE_ORDER_MARK, Header, HeaderError, LAYOUT_VERSION, MAGIC, Status};
+use qs_core::ring::{self, BYTE_ORDER_MARK, FLAG_EXACT, Header, HeaderError, LAYOUT_VERSION, MAGIC, Status};
 
 use crate::model::Ring;
 
@@ -135,6 +135,8 @@ fn describe(number: usize, offset: usize, header: &Header) -> Ring {
         status,
         clock_hz: header.clock_hz,
         map_hash: header.map_hash,
+        exact: header.flags & FLAG_EXACT != 0,
+        dropped: header.dropped,
     };
     ring.set_thread_name(header.thread_name());
     ring

@@ -14,6 +14,10 @@ pub struct Stream<'a> {
     reader: Reader<'a>,
     header: Header,
     clock: Clock,
+    /// Time stamps read so far.
+    stamps: u64,
+    /// The same ring, read as far as the next stamp.
+    ahead: Option<Box<Stream<'a>>>,
 }
 
 impl<'a> Stream<'a> {
@@ -21,7 +25,20 @@ impl<'a> Stream<'a> {
     pub fn new(placed: &Placed, image: &'a [u8], first_time: Option<u64>) -> Stream<'a> {
         let header = placed.header;
         let reader = Reader::new(header, image.get(placed.ring.offset..).unwrap_or(&[]));
-        Stream { reader, header, clock: Clock::starting_at(first_time) }
+        Stream { reader, header, clock: Clock::starting_at(first_time), stamps: 0, ahead: None }
+    }
+
+    /// Prepares for [`Stream::until`]; to be called before anything is read.
+    pub fn look_ahead(&mut self) {
+        let (reader, header, clock) = (self.reader.clone(), self.header, self.clock);
+        self.ahead = Some(Box::new(Stream { reader, header, clock, stamps: 0, ahead: None }));
+    }
+
+    /// A time at which the newest item has run for certain: that of a later stamp of this ring.
+    pub fn until(&mut self) -> Option<u64> {
+        let ahead = self.ahead.as_mut()?;
+        while ahead.stamps <= self.stamps && ahead.next().1.is_some() {}
+        if ahead.stamps > self.stamps { ahead.clock.now() } else { None }
     }
 
     /// The next item, and what is missing before it (or, behind the last one, at the end).
@@ -56,6 +73,7 @@ impl<'a> Stream<'a> {
                         Kind::Silent => continue,
                         Kind::Time(full) => {
                             self.clock.set(full);
+                            self.stamps += 1;
                             continue;
                         }
                         Kind::Panic(stamp) => (What::Panic(record(&frame)), stamp),
@@ -65,6 +83,7 @@ impl<'a> Stream<'a> {
                 }
             };
             let time = stamp.map(|stamp| self.clock.stamp(stamp));
+            self.stamps += u64::from(time.is_some());
             return (gap, Some(Item { what, time }));
         }
     }

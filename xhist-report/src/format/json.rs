@@ -53,6 +53,8 @@ enum Line<'a> {
         clock_hz: Option<u32>,
         #[serde(skip_serializing_if = "Option::is_none")]
         map: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        dropped: Option<u32>,
     },
     Build {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,6 +83,8 @@ enum Line<'a> {
         rounds: u64,
         places: Vec<ToldLines<'a>>,
         text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        order: Option<&'static str>,
     },
     Record {
         #[serde(flatten)]
@@ -171,6 +175,10 @@ struct Head {
     ring: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     ticks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ticket: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<&'static str>,
 }
 
 fn known(number: u32) -> Option<u32> {
@@ -189,7 +197,13 @@ fn ring_line(ring: &Ring) -> Line<'static> {
         status: ring.status,
         clock_hz: known(ring.clock_hz),
         map: (ring.map_hash != 0).then(|| format!("{:016x}", ring.map_hash)),
+        dropped: known(ring.dropped),
     }
+}
+
+/// Only told where it is not certain.
+fn order(entry: &Entry<'_>) -> Option<&'static str> {
+    entry.uncertain.then_some("uncertain")
 }
 
 fn told_lines(lines: &Lines) -> ToldLines<'_> {
@@ -248,8 +262,14 @@ impl Format for Json {
         opening.rings.iter().try_for_each(|ring| put(&ring_line(ring), out))
     }
 
+    fn marks_order(&self) -> bool {
+        true
+    }
+
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let head = Head { n: entry.number, ring: entry.ring.number, ticks: entry.time };
+        let (ticks, ticket) = if entry.ring.exact { (None, entry.time) } else { (entry.time, None) };
+        let order = order(entry);
+        let head = Head { n: entry.number, ring: entry.ring.number, ticks, ticket, order };
         let line = match entry.subject {
             Subject::Statement(place, source) => Line::Statement {
                 head,
@@ -265,6 +285,7 @@ impl Format for Json {
                 rounds: again.rounds,
                 places: again.places.iter().map(told_lines).collect(),
                 text: &again.text,
+                order,
             },
             Subject::Panic(_) => Line::Panic { head },
             Subject::Signal(signal, _) => Line::Signal { head, signal },

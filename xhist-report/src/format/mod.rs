@@ -6,6 +6,7 @@
 mod build;
 mod history;
 mod json;
+mod lanes;
 mod terminal;
 
 use std::io::{self, Write};
@@ -19,6 +20,11 @@ pub trait Format {
     fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
         let _ = (opening, out);
         Ok(())
+    }
+
+    /// Whether it marks entries whose order is not certain.
+    fn marks_order(&self) -> bool {
+        false
     }
 
     /// One entry.
@@ -56,9 +62,10 @@ pub static FORMATS: &[FormatRow] = &[
     FormatRow {
         name: "history",
         help: "one line an entry, oldest first: number, file:line",
-        make: |layout| match layout.terminal {
-            true => Box::new(terminal::Terminal::new(layout)),
-            false => Box::new(history::History::new(layout)),
+        make: |layout| match (layout.lanes, layout.terminal) {
+            (true, _) => Box::new(lanes::Lanes::new(layout)),
+            (_, true) => Box::new(terminal::Terminal::new(layout)),
+            (_, false) => Box::new(history::History::new(layout)),
         },
     },
     FormatRow {

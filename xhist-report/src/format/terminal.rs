@@ -20,6 +20,7 @@ pub struct Terminal {
     layout: Layout,
     number_width: usize,
     headings: bool,
+    marks: bool,
     ring: Option<usize>,
     line: Vec<u8>,
 }
@@ -27,7 +28,7 @@ pub struct Terminal {
 impl Terminal {
     /// With the columns that were asked for.
     pub fn new(layout: Layout) -> Terminal {
-        Terminal { layout, number_width: 1, headings: false, ring: None, line: Vec::new() }
+        Terminal { layout, number_width: 1, headings: false, marks: false, ring: None, line: Vec::new() }
     }
 
     fn heading(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
@@ -41,8 +42,13 @@ impl Terminal {
 impl Format for Terminal {
     fn start(&mut self, opening: &Opening<'_>, _: &mut dyn Write) -> io::Result<()> {
         self.number_width = opening.entries.to_string().len();
+        self.marks = opening.rings.len() > 1;
         self.headings = opening.rings.len() > 1 && !self.layout.thread;
         Ok(())
+    }
+
+    fn marks_order(&self) -> bool {
+        true
     }
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -50,6 +56,9 @@ impl Format for Terminal {
         match entry.subject {
             Subject::Again(_) => write!(out, "{:1$} ", "", self.number_width)?,
             _ => write!(out, "{DIM}{:>1$}{DIM:#} ", entry.number, self.number_width)?,
+        }
+        if self.marks {
+            write!(out, "{}", if entry.uncertain { '~' } else { ' ' })?;
         }
         if self.layout.time {
             let time = entry.time.map(|time| entry.ring.time_text(time));

@@ -20,6 +20,8 @@ pub struct Entry<'a> {
     pub ring: &'a Ring,
     /// The clock in full, in ticks of the ring.
     pub time: Option<u64>,
+    /// It may have run elsewhere among the entries of another ring.
+    pub uncertain: bool,
     /// What happened.
     pub subject: Subject<'a>,
 }

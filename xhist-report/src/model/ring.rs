@@ -27,6 +27,10 @@ pub struct Ring {
     pub clock_hz: u32,
     /// Hash of the map of its build; 0 = not known.
     pub map_hash: u64,
+    /// Its times are tickets: places in one order of all entries of its process.
+    pub exact: bool,
+    /// Statements that its recorder could not keep.
+    pub dropped: u32,
 }
 
 impl Ring {
@@ -39,8 +43,11 @@ impl Ring {
         }
     }
 
-    /// A time of this ring for people: seconds where the clock rate is known, else ticks.
+    /// A time of this ring for people: seconds where the clock rate is known, else ticks; `#7` for a ticket.
     pub fn time_text(&self, ticks: u64) -> String {
+        if self.exact {
+            return format!("#{ticks}");
+        }
         if self.clock_hz == 0 {
             return ticks.to_string();
         }

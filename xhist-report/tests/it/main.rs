@@ -6,6 +6,7 @@ mod golden;
 mod identify;
 mod loops;
 mod maps;
+mod order;
 mod property;
 mod support;
 mod threads;

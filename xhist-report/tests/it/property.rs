@@ -14,7 +14,7 @@ fn ring(statements: &[(u16, u16)], big_endian: bool, hosted: bool) -> RingImage 
 }
 
 fn options(format: bool, terminal: bool, last: Option<u64>) -> Options {
-    let layout = Layout { terminal, time: terminal, thread: terminal, source: true };
+    let layout = Layout { terminal, time: terminal, thread: terminal, source: true, lanes: false };
     Options { format: &FORMATS[usize::from(format)], layout, last, ..Options::default() }
 }
 

@@ -8,7 +8,9 @@ use qs_core::frame::FrameWriter;
 use qs_core::map::{FileLine, Hash, Head, Line, Text};
 use qs_core::record::packed::{Page, Repeat, code, digits, payload_head, step};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
-use qs_core::ring::{BYTE_ORDER_MARK, FLAG_PACKED, Folded, LAYOUT_VERSION, MAGIC, State, check_word};
+use qs_core::ring::{
+    BYTE_ORDER_MARK, FLAG_EXACT, FLAG_PACKED, Folded, LAYOUT_VERSION, MAGIC, State, check_word,
+};
 use xhist_report::{ExitCode, Options};
 
 /// A ring, as a recorder leaves it in memory.
@@ -80,6 +82,11 @@ impl RingImage {
 
     pub fn statements(self, all: &[(u16, u16)]) -> RingImage {
         all.iter().fold(self, |ring, (file, line)| ring.statement(*file, *line))
+    }
+
+    /// Makes its time stamps tickets.
+    pub fn exact(self) -> RingImage {
+        RingImage { flags: self.flags | FLAG_EXACT, ..self }
     }
 
     /// A statement at a time in full.
@@ -167,7 +174,7 @@ impl RingImage {
             let start = end + gap;
             part.put_stream(ring, start);
             end = start + part.stream.len();
-            parts.push((start as u64, part.state(start)));
+            parts.push((start as u64 + 1, part.state(start)));
         }
         parts
     }

@@ -1,0 +1,371 @@
+//! Packed frames: what a recorder writes into a ring is read back exactly, whatever it is and wherever it is cut.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use qs_core::frame::FrameWriter;
+use qs_core::record::packed::{
+    MAX_DATA, MAX_HEADER, PAGES, Page, Steps, WINDOW, code, digits, payload_head, step,
+};
+use qs_core::record::{RECORD_BASE, Statement, ids};
+use qs_core::ring::{
+    Again, BYTE_ORDER_MARK, FLAG_PACKED, Folded, HOSTED_HEADER_LEN, Header, Item, LAYOUT_VERSION, MAGIC,
+    Reader, State, check_word, find, frame_room,
+};
+
+/// A recorder as simple as one can be: it keeps all it ever wrote, and makes an image of the newest bytes.
+#[derive(Clone, Debug)]
+struct Model {
+    size: usize,
+    written: Vec<u8>,
+    seq: u8,
+    folded: u64,
+    open: Option<Open>,
+    /// Bytes between the end of the open frame's room and what a handler wrote, and what it wrote.
+    nested: Vec<Model>,
+    first: usize,
+}
+
+/// A frame while statements are added to it.
+#[derive(Clone, Debug)]
+struct Open {
+    time: u32,
+    first: Page,
+    page: Page,
+    pages: [Page; PAGES],
+    next: usize,
+    data: Vec<u8>,
+}
+
+impl Open {
+    fn new(time: u32, first: Page) -> Open {
+        let mut pages = [Page { file: u16::MAX, base: 1 }; PAGES];
+        pages[0] = first;
+        Open { time, first, page: first, pages, next: 1, data: Vec::new() }
+    }
+
+    /// Adds a statement, as long as a frame of this ring has room for one that is all escapes.
+    fn push(&mut self, statement: Statement, room: usize) -> bool {
+        if self.data.len() + 16 > room {
+            return false;
+        }
+        let page = Page::of(statement);
+        if page != self.page {
+            match self.pages.iter().position(|known| *known == page) {
+                Some(number) => self.data.push(step::RECENT + number as u8),
+                None => {
+                    self.step(step::PAGE, &[self.next as u64, page.file.into(), page.base.into()]);
+                    self.pages[self.next] = page;
+                    self.next = (self.next + 1) % PAGES;
+                }
+            }
+            self.page = page;
+        }
+        self.data.push(code(statement));
+        true
+    }
+
+    fn step(&mut self, code: u8, numbers: &[u64]) {
+        self.data.push(code);
+        for number in numbers {
+            digits(*number, |byte| self.data.push(byte));
+        }
+    }
+
+    /// The frame so far, without what closing adds.
+    fn head(&self, seq: u8) -> Vec<u8> {
+        let mut head = Vec::new();
+        let payload = payload_head(self.time, self.first, 0);
+        FrameWriter::new(seq, RECORD_BASE + ids::PACKED, |byte| head.push(byte)).bytes(&payload).finish();
+        let sum = if head[head.len() - 3] == 0x7D { 2 } else { 1 };
+        head.truncate(head.len() - sum - 1);
+        assert!(head.len() <= MAX_HEADER);
+        head
+    }
+}
+
+impl Model {
+    fn new(size: usize) -> Model {
+        Model { size, written: Vec::new(), seq: 0, folded: 0, open: None, nested: Vec::new(), first: 0 }
+    }
+
+    fn room(&self) -> usize {
+        MAX_DATA.min(self.size / 8)
+    }
+
+    fn head(&self) -> usize {
+        self.first + self.written.len()
+    }
+
+    fn statement(&mut self, time: u32, statement: Statement) {
+        let room = self.room();
+        loop {
+            let open = self.open.get_or_insert_with(|| Open::new(time, Page::of(statement)));
+            if open.push(statement, room) {
+                return;
+            }
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(mut open) = self.open.take() else { return };
+        self.seq = self.seq.wrapping_add(1);
+        if self.folded > 0 {
+            open.step(step::REPEAT, &[1, std::mem::take(&mut self.folded)]);
+        }
+        let head = payload_head(open.time, open.first, open.data.len() as u8);
+        let written = &mut self.written;
+        FrameWriter::new(self.seq, RECORD_BASE + ids::PACKED, |byte| written.push(byte))
+            .bytes(&head)
+            .bytes(&open.data)
+            .finish();
+    }
+
+    fn state(&self) -> State {
+        let state = State::closed(self.head() as u64, self.seq);
+        self.open.as_ref().map_or(state, |open| state.with_open(open.head(self.seq.wrapping_add(1)).len()))
+    }
+
+    fn put(&self, ring: &mut [u8]) {
+        let mut put = |at: usize, byte: u8| ring[at % self.size] = byte;
+        for (at, byte) in self.written.iter().enumerate() {
+            put(self.first + at, *byte);
+        }
+        if let Some(open) = &self.open {
+            let head = open.head(self.seq.wrapping_add(1));
+            for (at, byte) in head.iter().chain(&open.data).chain(&[0]).enumerate() {
+                put(self.head() + at, *byte);
+            }
+        }
+        self.nested.iter().for_each(|part| part.put(ring));
+    }
+
+    fn image(&self) -> Vec<u8> {
+        let mut header = Vec::from(MAGIC);
+        header.extend(BYTE_ORDER_MARK.to_ne_bytes());
+        header.extend([LAYOUT_VERSION, 4, RECORD_BASE, FLAG_PACKED]);
+        header.extend((HOSTED_HEADER_LEN as u16).to_ne_bytes());
+        header.extend([0; 2]);
+        header.extend((self.size as u32).to_ne_bytes());
+        header.extend([0; 12]);
+        let word = |at: usize| u32::from_ne_bytes(header[at..at + 4].try_into().unwrap());
+        header.extend(check_word([word(8), word(12), word(16), word(20)]).to_ne_bytes());
+        header.extend(self.state().0.to_ne_bytes());
+        header.extend(Folded::new(self.head() as u64, self.folded).0.to_ne_bytes());
+        header.resize(72, 0);
+        for part in &self.nested {
+            header.extend((part.first as u64 + 1).to_ne_bytes());
+            header.extend(part.state().0.to_ne_bytes());
+        }
+        header.resize(HOSTED_HEADER_LEN, 0);
+        let mut ring = vec![0; self.size];
+        self.put(&mut ring);
+        header.extend(ring);
+        header
+    }
+}
+
+/// What a reader told of an image.
+#[derive(Debug, Default, PartialEq)]
+struct Told {
+    statements: Vec<Statement>,
+    stamps: Vec<Option<u32>>,
+    again: Vec<(usize, Again)>,
+    /// Anything that is no statement.
+    losses: usize,
+}
+
+fn read(image: &[u8]) -> Told {
+    let header = Header::parse(image).expect("a header");
+    let mut reader = Reader::new(header, image);
+    let mut told = Told::default();
+    while let Some(item) = reader.next() {
+        match item {
+            Item::Statement(statement, stamp) => {
+                told.statements.push(statement);
+                told.stamps.push(stamp);
+            }
+            Item::Again(again) => told.again.push((told.statements.len(), again)),
+            _ => told.losses += 1,
+        }
+    }
+    told
+}
+
+fn statements() -> impl Strategy<Value = Vec<Statement>> {
+    // Mostly near each other, as a program's are.
+    let near = (0u16..4, 0u16..400).prop_map(|(file, line)| Statement { file, line });
+    let far = any::<u32>().prop_map(Statement::from_word);
+    vec(prop_oneof![8 => near, 1 => far], 1..2000)
+}
+
+proptest! {
+    #[test]
+    fn statements_written_are_the_statements_read(statements in statements(), time: u32) {
+        let mut model = Model::new(1 << 16);
+        for statement in &statements {
+            model.statement(time, *statement);
+        }
+        let told = read(&model.image());
+        prop_assert_eq!(&told.statements, &statements);
+        prop_assert_eq!(told.losses, 0);
+        prop_assert_eq!(told.stamps[0], (time != 0).then_some(time));
+    }
+
+    #[test]
+    fn a_ring_that_wrapped_holds_an_unbroken_end(statements in statements(), bits in 8u32..14) {
+        let mut model = Model::new(1 << bits);
+        for statement in &statements {
+            model.statement(7, *statement);
+        }
+        let told = read(&model.image());
+        prop_assert_eq!(told.losses, 0);
+        prop_assert!(statements.ends_with(&told.statements));
+        let lost = statements.len() - told.statements.len();
+        prop_assert!(lost == 0 || model.head() > (1 << bits) - 2 * frame_room(1 << bits));
+    }
+
+    #[test]
+    fn an_open_frame_is_read_at_every_byte(mut statements in statements()) {
+        statements.truncate(150);
+        let mut model = Model::new(1 << 16);
+        for statement in &statements {
+            model.statement(0, *statement);
+        }
+        let whole = model.open.clone().expect("a frame is open");
+        let mut before = 0;
+        for cut in 0..=whole.data.len() {
+            model.open.as_mut().expect("a frame").data = whole.data[..cut].to_vec();
+            let told = read(&model.image());
+            prop_assert_eq!(told.losses, 0);
+            prop_assert!(statements.starts_with(&told.statements), "cut at {}", cut);
+            prop_assert!(told.statements.len() >= before);
+            before = told.statements.len();
+        }
+        prop_assert_eq!(before, statements.len());
+    }
+
+    #[test]
+    fn what_came_again_is_told_behind_it(frame in vec(0u16..96, 1..60), times in 1u64..1 << 38, rest in vec(0u16..96, 0..9)) {
+        let mut model = Model::new(4096);
+        let all = |lines: &[u16]| lines.iter().map(|line| Statement { file: 1, line: *line }).collect::<Vec<_>>();
+        all(&frame).into_iter().for_each(|statement| model.statement(0, statement));
+        model.close();
+        model.folded = times;
+        let expected = vec![(frame.len(), Again::new(all(&frame).into_iter(), times).unwrap())];
+        let told = read(&model.image());
+        prop_assert_eq!((&told.again, told.statements.len(), told.losses), (&expected, frame.len(), 0));
+        all(&rest).into_iter().for_each(|statement| model.statement(0, statement));
+        let open = read(&model.image());
+        prop_assert_eq!((&open.again, open.statements.len(), open.losses), (&expected, frame.len() + rest.len(), 0));
+        model.close();
+        let closed = read(&model.image());
+        prop_assert!(rest.is_empty() || closed == open);
+    }
+
+    #[test]
+    fn nested_parts_follow_what_they_interrupted(parts in vec(statements(), 2..5)) {
+        let mut first = 0;
+        let mut parts_of = Vec::new();
+        for (index, statements) in parts.iter().enumerate() {
+            let mut part = Model { first, seq: 50 * index as u8, ..Model::new(1 << 17) };
+            statements.iter().for_each(|statement| part.statement(0, *statement));
+            first = part.head() + frame_room(part.size);
+            parts_of.push(part);
+        }
+        let model = Model { nested: parts_of.split_off(1), ..parts_of.remove(0) };
+        prop_assume!(first < model.size);
+        let told = read(&model.image());
+        prop_assert_eq!((told.statements, told.losses), (parts.concat(), 0));
+        // Those that are over are not told twice.
+        let mut image = model.image();
+        image[72..120].fill(0);
+        prop_assert_eq!(read(&image).statements, parts[0].clone());
+    }
+
+    #[test]
+    fn an_image_cut_short_gives_what_it_has(statements in statements(), cut: prop::sample::Index) {
+        let mut model = Model::new(2048);
+        for statement in &statements {
+            model.statement(0, *statement);
+        }
+        let whole = read(&model.image()).statements;
+        let image = model.image();
+        let len = HOSTED_HEADER_LEN + cut.index(model.size);
+        let told = read(&image[..len]);
+        prop_assert!(told.statements.len() <= whole.len());
+        let mut rest = whole.iter();
+        prop_assert!(told.statements.iter().all(|statement| rest.any(|other| other == statement)));
+    }
+
+    #[test]
+    fn any_bytes_in_any_ring_are_survived(
+        statements in statements(),
+        words in vec((5usize..24, any::<u64>(), 0u32..64), 0..6),
+        noise in vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
+        bits in 6u32..12,
+    ) {
+        let mut model = Model::new((1 << bits).max(256));
+        statements.iter().for_each(|statement| model.statement(3, *statement));
+        let mut image = model.image();
+        for (word, value, shift) in words {
+            image[8 * word..8 * word + 8].copy_from_slice(&(value >> shift).to_ne_bytes());
+        }
+        for (at, byte) in noise {
+            let at = HOSTED_HEADER_LEN + at.index(model.size);
+            image[at] = byte;
+        }
+        // Neither more items than a ring can hold, nor a step without an end.
+        let told = read(&image);
+        prop_assert!(told.statements.len() <= 5 * model.size);
+        prop_assert!(Reader::new(Header::parse(&image).unwrap(), &image).tail(5).count() <= 5);
+        prop_assert!(find(&image).count() >= 1);
+    }
+
+    #[test]
+    fn any_data_is_walked_to_its_end(data: Vec<u8>, file: u16, base: u16) {
+        let mut steps = Steps::new(Page { file, base });
+        let mut at = 0;
+        while steps.next(&data, &mut at).is_some() {}
+        prop_assert_eq!(at, data.len());
+        prop_assert!(Steps::written(&data) <= data.len());
+    }
+
+    #[test]
+    fn numbers_need_no_escape_and_are_read_back(number: u64, shift in 0u32..64) {
+        let number = number >> shift;
+        let mut data = vec![step::TIME];
+        digits(number, |byte| data.push(byte));
+        prop_assert!(data[1..].iter().all(|byte| (1..=0x40).contains(byte)));
+        let (mut steps, mut at) = (Steps::new(Page::default()), 0);
+        prop_assert_eq!(steps.next(&data, &mut at), Some(qs_core::record::packed::Step::Time(number)));
+        prop_assert_eq!(at, data.len());
+    }
+}
+
+#[test]
+fn a_page_covers_its_window_and_no_byte_needs_an_escape() {
+    for line in 0..=u16::MAX {
+        let statement = Statement { file: 1, line };
+        let page = Page::of(statement);
+        assert!(page.base <= line && line - page.base < WINDOW);
+        assert_eq!(page.statement(code(statement)), Some(statement));
+        assert!(code(statement) >= step::STATEMENT);
+    }
+}
+
+#[test]
+fn the_oldest_frame_of_a_part_that_was_overwritten_is_left_out() {
+    // A handler wrote more than the ring holds behind what it interrupted.
+    let mut outer = Model::new(1024);
+    (0..100).for_each(|line| outer.statement(0, Statement { file: 1, line: line % 90 }));
+    let mut part = Model { first: outer.head() + frame_room(1024), ..Model::new(1024) };
+    (0..5000u32).for_each(|n| part.statement(0, Statement { file: 2, line: (n % 90) as u16 }));
+    outer.nested.push(part);
+    let told = read(&outer.image());
+    assert_eq!(told.losses, 0);
+    let lines: Vec<u16> = told.statements.iter().filter(|one| one.file == 2).map(|one| one.line).collect();
+    assert!(lines.len() > 400, "{}", lines.len());
+    assert!(lines.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 90));
+    assert_eq!(lines.last(), Some(&(4999 % 90)));
+}

@@ -1,0 +1,123 @@
+//! `history` side by side: a column for each thread, a line for each entry, oldest first. `~` marks entries that may
+//! have run elsewhere among those of another thread. Styles are always written, as in the listing for people.
+
+use std::io::{self, Write};
+
+use anstyle::{AnsiColor, Style};
+
+use super::{Format, build, push_place};
+use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, Totals};
+use crate::options::Layout;
+
+const WIDTH: usize = 30;
+const DIM: Style = Style::new().dimmed();
+const HEADING: Style = AnsiColor::Cyan.on_default().bold();
+const RECORD: Style = AnsiColor::Green.on_default();
+const ALARM: Style = AnsiColor::Red.on_default().bold();
+const LOSS: Style = AnsiColor::Yellow.on_default();
+
+/// Writes the columns.
+pub struct Lanes {
+    layout: Layout,
+    number_width: usize,
+    /// Numbers of the rings, in the order of their columns.
+    rings: Vec<usize>,
+}
+
+impl Lanes {
+    /// With the time of each entry, if that was asked for.
+    pub fn new(layout: Layout) -> Lanes {
+        Lanes { layout, number_width: 1, rings: Vec::new() }
+    }
+
+    /// A text in the column of a ring.
+    fn lane(&self, ring: &Ring, style: Style, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        let lane = self.rings.iter().position(|number| *number == ring.number).unwrap_or(0);
+        let text = if lane + 1 < self.rings.len() { shortened(text) } else { text.to_owned() };
+        writeln!(out, "{:1$}{style}{text}{style:#}", "", lane * WIDTH)
+    }
+
+    fn margin(&self, number: Option<u64>, mark: char, out: &mut dyn Write) -> io::Result<()> {
+        let number = number.map(|number| number.to_string()).unwrap_or_default();
+        write!(out, "{DIM}{number:>0$}{DIM:#} {mark}", self.number_width)
+    }
+}
+
+/// The end of a text, which tells more than its start, with a blank behind it.
+fn shortened(text: &str) -> String {
+    let len = text.chars().count();
+    match text.char_indices().nth((len + 2).saturating_sub(WIDTH)) {
+        Some((start, _)) if len + 1 >= WIDTH => format!("…{}", &text[start..]),
+        _ => text.to_owned(),
+    }
+}
+
+impl Format for Lanes {
+    fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.number_width = opening.entries.to_string().len();
+        self.rings = opening.rings.iter().map(|ring| ring.number).collect();
+        let time_width = if self.layout.time { 19 } else { 0 };
+        write!(out, "{:1$}", "", self.number_width + 2 + time_width)?;
+        for ring in opening.rings {
+            write!(out, "{HEADING}{:<WIDTH$}{HEADING:#}", shortened(&ring.thread()))?;
+        }
+        writeln!(out)
+    }
+
+    fn marks_order(&self) -> bool {
+        true
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let mark = if entry.uncertain { '~' } else { ' ' };
+        let number = (!matches!(entry.subject, Subject::Again(_))).then_some(entry.number);
+        self.margin(number, mark, out)?;
+        if self.layout.time {
+            let time = entry.time.map(|time| entry.ring.time_text(time));
+            write!(out, "{DIM}{:>18}{DIM:#} ", time.as_deref().unwrap_or("-"))?;
+        }
+        match entry.subject {
+            Subject::Statement(place, _) => {
+                let mut text = Vec::new();
+                push_place(&mut text, &place);
+                self.lane(entry.ring, Style::new(), &String::from_utf8_lossy(&text), out)
+            }
+            Subject::Again(again) => self.lane(entry.ring, DIM, &again.text, out),
+            Subject::Panic(_) => self.lane(entry.ring, ALARM, "-- panicked here --", out),
+            Subject::Signal(signal, _) => {
+                self.lane(entry.ring, ALARM, &format!("-- signal {signal} --"), out)
+            }
+            Subject::Record(record) => self.lane(entry.ring, RECORD, record.text.trim_start(), out),
+        }
+    }
+
+    fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
+        build::write(build, rings, HEADING, out)
+    }
+
+    fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
+        let time_width = if self.layout.time { 19 } else { 0 };
+        write!(out, "{:1$}", "", self.number_width + 2 + time_width)?;
+        self.lane(ring, LOSS, &format!("-- {gap}"), out)
+    }
+
+    fn finish(&mut self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
+        if !totals.complete {
+            writeln!(out, "{LOSS}-- not complete, see the messages --{LOSS:#}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_loses_its_start() {
+        assert_eq!(shortened("src/main.rs:1"), "src/main.rs:1");
+        let long = shortened("/a/very/long/way/to/some/where/é.rs:12");
+        assert_eq!(long, "…ng/way/to/some/where/é.rs:12");
+        assert!(shortened(&"é".repeat(100)).chars().count() < WIDTH);
+    }
+}
