@@ -4,7 +4,7 @@ use core::cell::UnsafeCell;
 
 use qs_core::ring::{BARE_HEADER_LEN, FLAG_PACKED};
 
-use crate::ring::{Append, Header, Writer};
+use crate::ring::{Append, Header, Hot, Writer};
 use crate::site::Site;
 
 /// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
@@ -53,7 +53,9 @@ unsafe fn writer() -> (*mut Writer, *mut Header) {
 #[inline(never)]
 pub(crate) fn record(site: Site) {
     // SAFETY: inside a critical section.
-    critical_section::with(|_| unsafe { Writer::append(writer().0, Append::Statement(site), |_, _| {}) });
+    critical_section::with(|_| unsafe {
+        Writer::append(writer().0, Append::Statement(site), || Hot::Free(None), |_, _| {});
+    });
 }
 
 /// Which map this program was instrumented with.

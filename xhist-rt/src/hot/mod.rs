@@ -9,7 +9,7 @@
 //! | a page | the hot path may write statements on it |
 //! | [`Site::NONE`](crate::site::Site::NONE) | free, no page |
 //! | 0 | a statement of the hot path is under way |
-//! | odd | an append on the slow path is under way; [`TOUCHED`] when a handler came in meanwhile |
+//! | odd | an append on the slow path is under way; [`INSIDE`] a statement of the hot path, [`TOUCHED`] when a handler came in meanwhile |
 //!
 //! A statement on another page fails to take the lock and leaves its page subtracted; the slow path adds it again
 //! to see what was there. No page is the difference of others, so nobody takes such a word for a page.
@@ -29,8 +29,10 @@ use crate::ring::Writer;
 
 /// An append on the slow path is under way.
 const LOCKED: u64 = 1;
-/// The same, and a handler has appended meanwhile.
-const TOUCHED: u64 = 3;
+/// The same, inside a statement of the hot path.
+const INSIDE: u64 = LOCKED | 4;
+/// A handler has appended meanwhile.
+const TOUCHED: u64 = 2;
 
 /// What a thread knows of its ring. All zero before its first statement.
 #[repr(C)]

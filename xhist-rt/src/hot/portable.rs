@@ -43,7 +43,7 @@ pub(crate) fn record(site: Site) {
     unsafe {
         let cursor = (&raw const (*tls).cursor).read_volatile();
         if AtomicU8::from_ptr(cursor).compare_exchange(0, site.code(), Relaxed, Relaxed).is_err() {
-            return full(site, cursor);
+            return full(site);
         }
         (&raw mut (*tls).cursor).write_volatile(cursor.wrapping_add(1));
     }

@@ -2,8 +2,8 @@
 //! interrupted any of that.
 
 use super::cpu::{add_to_page, tls};
-use super::{LOCKED, TOUCHED, Tls};
-use crate::ring::{Append, Writer};
+use super::{INSIDE, LOCKED, TOUCHED, Tls};
+use crate::ring::{Append, Hot, Writer};
 use crate::site::{PAGES_FROM, Site};
 use crate::sync::fence;
 
@@ -17,11 +17,6 @@ impl Tls {
         unsafe { (&raw mut (*this).cursor).write_volatile((&raw mut (*this).dead).cast()) };
     }
 
-    fn is_dead(this: *mut Tls) -> bool {
-        // SAFETY: as in `kill`.
-        unsafe { (&raw const (*this).cursor).read_volatile() == (&raw mut (*this).dead).cast() }
-    }
-
     fn page(this: *mut Tls) -> u64 {
         // SAFETY: as in `kill`.
         unsafe { (&raw const (*this).page).read_volatile() }
@@ -32,9 +27,17 @@ impl Tls {
         unsafe { (&raw mut (*this).page).write_volatile(page) };
     }
 
-    fn cursor(this: *mut Tls) -> *mut u8 {
+    /// Where the hot path goes on; `None` when it must not.
+    fn cursor(this: *mut Tls) -> Option<*mut u8> {
         // SAFETY: as in `kill`.
-        unsafe { (&raw const (*this).cursor).read_volatile() }
+        let (cursor, dead) =
+            unsafe { ((&raw const (*this).cursor).read_volatile(), (&raw mut (*this).dead).cast()) };
+        (cursor != dead).then_some(cursor)
+    }
+
+    fn set_cursor(this: *mut Tls, cursor: *mut u8) {
+        // SAFETY: as in `kill`.
+        unsafe { (&raw mut (*this).cursor).write_volatile(cursor) };
     }
 }
 
@@ -83,14 +86,12 @@ pub(crate) fn miss(page: u32, code: u8) {
         Tls::set_page(tls, found);
         return crate::recorder::first(Site::at(page, code));
     };
-    if found >= u64::from(PAGES_FROM) && found & 1 == 0 && !Tls::is_dead(tls) {
+    if is_free(found) {
         Tls::set_page(tls, LOCKED);
         fence();
         // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
         let is_turned = unsafe {
-            Writer::turn_page(writer, page, code, Tls::cursor(tls), |cursor| {
-                (&raw mut (*tls).cursor).write_volatile(cursor);
-            })
+            Writer::turn_page(writer, page, code, || Tls::cursor(tls), |cursor| Tls::set_cursor(tls, cursor))
         };
         if is_turned {
             return add_to_page(tls, u64::from(page) - LOCKED);
@@ -106,18 +107,20 @@ fn append_apart(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
     append_from(tls, writer, found, crate::recorder::statement(site));
 }
 
-/// The statement has the lock, and no free byte at `cursor`.
+/// Whether this page word says that nothing is under way.
+#[inline(always)]
+const fn is_free(found: u64) -> bool {
+    found >= PAGES_FROM as u64 && found & LOCKED == 0
+}
+
+/// The statement has the lock, and no free byte.
 #[cold]
 #[inline(never)]
-pub(crate) fn full(site: Site, cursor: *mut u8) {
+pub(crate) fn full(site: Site) {
     let tls = tls();
-    Tls::set_page(tls, LOCKED);
-    fence();
-    let Some(writer) = writer() else { return };
-    let cursor = if Tls::is_dead(tls) { None } else { Some(cursor) };
-    // SAFETY: a writer in the thread's words is valid, and the lock is ours and was ours.
-    unsafe { Writer::follow(writer, cursor) };
-    finish(tls, writer, crate::recorder::statement(site));
+    if let Some(writer) = writer() {
+        append_free(tls, writer, crate::recorder::statement(site));
+    }
 }
 
 /// Appends something else than a statement.
@@ -131,47 +134,44 @@ pub(crate) fn append(what: Append) {
 /// Appends, where the page word was `found`.
 #[inline(always)]
 fn append_from(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append) {
-    if found & 1 != 0 {
-        // Inside an append on the slow path.
-        Tls::set_page(tls, found);
-        // SAFETY: a writer in the thread's words is valid.
-        unsafe { Writer::append(writer, what, |_, _| Tls::kill(tls)) };
-        return Tls::set_page(tls, TOUCHED);
+    if is_free(found) {
+        return append_free(tls, writer, what);
     }
-    Tls::set_page(tls, LOCKED);
+    // Inside an append on the slow path, a statement of the hot path, or its failing to take the lock. Its owner goes
+    // on later, and must find nothing changed but the dead cursor, and that it was touched.
+    let is_inside = found & LOCKED == 0 || found & INSIDE == INSIDE;
+    let hot = || match is_inside {
+        true => Hot::Inside(Tls::cursor(tls)),
+        false => Hot::Free(Tls::cursor(tls)),
+    };
+    Tls::set_page(tls, if found & LOCKED == 0 { INSIDE } else { found });
     fence();
-    if found >= u64::from(PAGES_FROM) {
-        let cursor = if Tls::is_dead(tls) { None } else { Some(Tls::cursor(tls)) };
-        // SAFETY: as above; the lock is ours and was nobody's.
-        unsafe { Writer::follow(writer, cursor) };
-        return finish(tls, writer, what);
-    }
-    // Inside a statement of the hot path, or of its failing to take the lock: its owner goes on later, and must
-    // find nothing changed but the dead cursor.
-    if !Tls::is_dead(tls) {
-        // SAFETY: as above; the interrupted statement only touches a byte that is free.
-        unsafe { Writer::take_over(writer, Tls::cursor(tls)) };
-        Tls::kill(tls);
-    }
-    // SAFETY: as above.
-    unsafe { Writer::append(writer, what, |_, _| {}) };
+    // SAFETY: a writer in the thread's words is valid.
+    unsafe { Writer::append(writer, what, hot, |_, _| Tls::kill(tls)) };
     fence();
-    Tls::set_page(tls, found);
+    Tls::set_page(tls, if found & LOCKED == 0 { found } else { found | TOUCHED });
 }
 
-/// Appends with the lock held, and gives it back.
+/// Appends where nothing is under way.
 #[inline(always)]
-fn finish(tls: *mut Tls, writer: *mut Writer, what: Append) {
+fn append_free(tls: *mut Tls, writer: *mut Writer, what: Append) {
+    Tls::set_page(tls, LOCKED);
+    fence();
     let mut page = Site::NONE;
     // SAFETY: a writer in the thread's words is valid.
     unsafe {
-        Writer::append(writer, what, |run_page, cursor| {
-            page = run_page;
-            match run_page {
-                Site::NONE => Tls::kill(tls),
-                _ => (&raw mut (*tls).cursor).write_volatile(cursor),
-            }
-        });
+        Writer::append(
+            writer,
+            what,
+            || Hot::Free(Tls::cursor(tls)),
+            |run_page, cursor| {
+                page = run_page;
+                match run_page {
+                    Site::NONE => Tls::kill(tls),
+                    _ => Tls::set_cursor(tls, cursor),
+                }
+            },
+        );
     }
     fence();
     // When a handler came in meanwhile, the sum is no page: the next statement comes here again.

@@ -76,7 +76,7 @@ pub(crate) fn record(site: Site) {
 fn overflow(page: u32, code: u8, cursor: *mut u8) {
     // SAFETY: the byte was written a moment ago, and handlers leave it as it is.
     unsafe { cursor.write_volatile(cursor.read_volatile().wrapping_sub(code)) };
-    full(Site::at(page, code), cursor);
+    full(Site::at(page, code));
 }
 
 /// Adds to the page word, as one instruction.

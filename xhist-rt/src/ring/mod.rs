@@ -24,7 +24,7 @@ use crate::sync::{Word, fence};
 
 #[cfg(feature = "std")]
 pub(crate) use run::Clock;
-pub(crate) use writer::{Append, Writer};
+pub(crate) use writer::{Append, Hot, Writer};
 
 /// The header that every ring has. Field for field `qs_core::ring`'s layout.
 #[repr(C, align(8))]

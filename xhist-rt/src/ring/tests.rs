@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use qs_core::record::{EventKind, Statement};
 use qs_core::ring::{self as layout, FLAG_PACKED, HOSTED_HEADER_LEN, Item, Reader};
 
-use super::{Append, Header, HostedHeader, Writer};
+use super::{Append, Header, HostedHeader, Hot, Writer};
 use crate::site::Site;
 
 std::thread_local! {
@@ -44,7 +44,7 @@ pub(crate) fn interrupt() {
 
 fn append(what: Append) {
     // SAFETY: the test's writer lives until its end, on this thread.
-    unsafe { Writer::append(WRITER.get(), what, |_, _| ()) };
+    unsafe { Writer::append(WRITER.get(), what, || Hot::Free(None), |_, _| ()) };
 }
 
 /// Appends statements that all differ, on pages that change.

@@ -34,6 +34,19 @@ pub(crate) enum Append {
     Event(EventKind, u64),
 }
 
+/// What the hot path of the thread is about, and up to where it has written; nowhere when something else has been
+/// written since.
+#[cfg_attr(
+    not(feature = "std"),
+    allow(dead_code, reason = "bare metal has no hot path apart from the writer")
+)]
+pub(crate) enum Hot {
+    /// Nothing is under way.
+    Free(Option<*mut u8>),
+    /// A statement is under way, and was interrupted.
+    Inside(Option<*mut u8>),
+}
+
 /// Writes one ring. Lies in memory of its own, where no reader looks.
 ///
 /// Handlers use it in the middle of an append, so there is never a reference to all of it; a run is borrowed by the
@@ -73,13 +86,18 @@ impl Writer {
         }
     }
 
-    /// Appends, at any time; then tells `publish` the page and the cursor of the hot path, unless it interrupted
-    /// another append.
+    /// Appends, at any time. Unless it interrupted another append, it asks `hot` first where the hot path is, and in
+    /// the end tells `publish` the page and the cursor for it.
     ///
     /// # Safety
     /// The writer is valid, and the caller is the thread that writes it, or a handler on that thread.
     #[inline]
-    pub(crate) unsafe fn append(this: *mut Writer, what: Append, publish: impl FnOnce(u32, *mut u8)) {
+    pub(crate) unsafe fn append(
+        this: *mut Writer,
+        what: Append,
+        hot: impl FnOnce() -> Hot,
+        publish: impl FnOnce(u32, *mut u8),
+    ) {
         // SAFETY: the writer is valid. Handlers that come in work on higher levels, so that the run of this level is
         // only borrowed here; all else that they change are atomic words.
         unsafe {
@@ -93,6 +111,8 @@ impl Writer {
             fence();
             if level > 0 {
                 Writer::begin(this, level);
+            } else {
+                Writer::follow(this, &hot());
             }
             loop {
                 Writer::take_parts(this, level);
@@ -163,6 +183,8 @@ impl Writer {
 
     unsafe fn begin(_this: *mut Writer, _level: usize) {}
 
+    unsafe fn follow(_this: *mut Writer, _hot: &Hot) {}
+
     unsafe fn take_parts(_this: *mut Writer, _level: usize) {}
 
     unsafe fn count(_this: *mut Writer) {}
@@ -170,32 +192,51 @@ impl Writer {
 
 #[cfg(feature = "std")]
 impl Writer {
-    /// Turns the page, see [`Run::turn_page`]; false when there is more to do.
+    /// Turns the page, see [`Run::turn_page`]; false when there is more to do. `cursor` tells where the hot path is.
     ///
     /// # Safety
-    /// The writer is valid, no append is under way, and the hot path has come to `cursor`.
+    /// As [`Writer::append`], where the hot path is free.
     #[inline(always)]
     pub(crate) unsafe fn turn_page(
         this: *mut Writer,
         page: u32,
         code: u8,
-        cursor: *mut u8,
+        cursor: impl FnOnce() -> Option<*mut u8>,
         publish: impl FnOnce(*mut u8),
     ) -> bool {
         // SAFETY: as in `append`, on the lowest level.
         unsafe {
-            if (*this).top.load(Relaxed) & 0xFF != 0 || (*this).guard.load() != NO_GUARD {
-                return false;
-            }
             (*this).busy.store(1, Relaxed);
             fence();
-            let cursor = (*this).runs[0].turn_page(page, code, cursor);
-            if let Some(cursor) = cursor {
+            let is_plain = (*this).top.load(Relaxed) & 0xFF == 0 && (*this).guard.load() == NO_GUARD;
+            let cursor = if is_plain { cursor() } else { None };
+            let turned = cursor.and_then(|cursor| (*this).runs[0].turn_page(page, code, cursor));
+            if let Some(cursor) = turned {
                 publish(cursor);
             }
             fence();
             (*this).busy.store(0, Relaxed);
-            cursor.is_some()
+            turned.is_some()
+        }
+    }
+
+    /// Goes on where the hot path is.
+    ///
+    /// # Safety
+    /// As [`Writer::append`], whose append is under way on the lowest level.
+    #[inline]
+    unsafe fn follow(this: *mut Writer, hot: &Hot) {
+        // SAFETY: handlers do not use the lowest run meanwhile.
+        unsafe {
+            let (run, guard) = (&mut (*this).runs[0], &(*this).guard);
+            match *hot {
+                Hot::Free(None) => guard.store(NO_GUARD),
+                // Once a handler has gone on in its place, what the hot path left is stale.
+                Hot::Free(Some(_)) if guard.load() != NO_GUARD => guard.store(NO_GUARD),
+                Hot::Free(Some(cursor)) => run.set_cursor(cursor),
+                Hot::Inside(None) => {}
+                Hot::Inside(Some(cursor)) => guard.store(run.take_over(cursor)),
+            }
         }
     }
 
@@ -206,35 +247,6 @@ impl Writer {
     pub(crate) unsafe fn header(this: *mut Writer) -> *mut Header {
         // SAFETY: the field never changes.
         unsafe { (*this).header }
-    }
-
-    /// The hot path has written up to `cursor` and is not under way, so nothing that it interrupted is.
-    ///
-    /// # Safety
-    /// The writer is valid and no append is under way.
-    #[inline(always)]
-    pub(crate) unsafe fn follow(this: *mut Writer, cursor: Option<*mut u8>) {
-        // SAFETY: nobody else uses the lowest run.
-        unsafe {
-            // Once a handler has gone on in its place, what the hot path left is stale.
-            if (*this).guard.load() != NO_GUARD {
-                (*this).guard.store(NO_GUARD);
-            } else if let Some(cursor) = cursor {
-                (*this).runs[0].set_cursor(cursor);
-            }
-        }
-    }
-
-    /// The hot path was interrupted at `cursor`, see [`Run::take_over`].
-    ///
-    /// # Safety
-    /// The writer is valid and no append is under way.
-    pub(crate) unsafe fn take_over(this: *mut Writer, cursor: *mut u8) {
-        // SAFETY: nobody else uses the lowest run.
-        unsafe {
-            let guard = (*this).runs[0].take_over(cursor);
-            (*this).guard.store(guard);
-        }
     }
 
     /// The state word of a level.
