@@ -5,6 +5,7 @@ use core::ffi::CStr;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use qs_core::ring::MAX_SIZE;
+use qs_core::ring::ever::MAX_SLOTS;
 
 use crate::size::MIN_SIZE;
 
@@ -21,6 +22,8 @@ const TIME: &CStr = c"XHIST_TIME";
 /// `XHIST_FRAMES`: `single` gives each statement a frame of its own, `exact` does so with a count that all threads
 /// share instead of the time; by default `packed`.
 const FRAMES: &CStr = c"XHIST_FRAMES";
+/// `XHIST_EVER`: `on`, or a number of pages of 96 lines, to remember which statements ever ran.
+const EVER: &CStr = c"XHIST_EVER";
 /// `XHIST_MAP_HASH`: hash of the map, for programs without an instrumented `main`.
 const MAP_HASH: &CStr = c"XHIST_MAP_HASH";
 
@@ -68,6 +71,8 @@ pub(crate) struct Config {
     pub(crate) size: u32,
     pub(crate) time: Time,
     pub(crate) frames: Frames,
+    /// Slots of the ever-executed bitmap, 0 for none.
+    pub(crate) ever: u32,
     pub(crate) map_hash: u64,
 }
 
@@ -79,6 +84,7 @@ static STATE: AtomicU8 = AtomicU8::new(UNREAD);
 static SIZE_BYTES: AtomicU32 = AtomicU32::new(0);
 static TIME_MODE: AtomicU8 = AtomicU8::new(0);
 static FRAMES_MODE: AtomicU8 = AtomicU8::new(0);
+static EVER_SLOTS: AtomicU32 = AtomicU32::new(0);
 static ENVIRONMENT_HASH: AtomicU64 = AtomicU64::new(0);
 
 impl Config {
@@ -91,6 +97,7 @@ impl Config {
                 SIZE_BYTES.store(config.size, Ordering::Relaxed);
                 TIME_MODE.store(config.time as u8 | u8::from(config.on) << 7, Ordering::Relaxed);
                 FRAMES_MODE.store(config.frames as u8, Ordering::Relaxed);
+                EVER_SLOTS.store(config.ever, Ordering::Relaxed);
                 ENVIRONMENT_HASH.store(config.map_hash, Ordering::Relaxed);
                 if let Some(pattern) = sys::getenv(FILE).filter(|path| config.on && !path.is_empty()) {
                     file::open(pattern);
@@ -103,7 +110,8 @@ impl Config {
                 let time = if mode & 1 == Time::On as u8 { Time::On } else { Time::Off };
                 let (size, map_hash) =
                     (SIZE_BYTES.load(Ordering::Relaxed), ENVIRONMENT_HASH.load(Ordering::Relaxed));
-                Some(Config { on: mode >> 7 != 0, size, time, frames: frames(), map_hash })
+                let ever = EVER_SLOTS.load(Ordering::Relaxed);
+                Some(Config { on: mode >> 7 != 0, size, time, frames: frames(), ever, map_hash })
             }
             Err(_) => None,
         }
@@ -121,6 +129,7 @@ impl Config {
                 (Some("single"), _) => Frames::Single,
                 _ => Frames::Packed,
             },
+            ever: text(EVER).and_then(parse_ever).unwrap_or(0),
             map_hash: text(MAP_HASH).and_then(|hash| u64::from_str_radix(hash, 16).ok()).unwrap_or(0),
         }
     }
@@ -139,6 +148,17 @@ fn parse_size(text: &str) -> Option<u32> {
     };
     let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
     Some(bytes.clamp(u64::from(MIN_SIZE), u64::from(MAX_SIZE)).next_power_of_two() as u32)
+}
+
+/// Slots of a bitmap.
+fn parse_ever(text: &str) -> Option<u32> {
+    /// Pages of a program of half a million lines or so.
+    const DEFAULT: u32 = 8192;
+    match text {
+        "on" => Some(DEFAULT),
+        "off" | "0" => Some(0),
+        number => Some(number.parse::<u32>().ok()?.clamp(16, MAX_SLOTS).next_power_of_two()),
+    }
 }
 
 /// The file that rings are kept in.

@@ -12,7 +12,7 @@ use qs_core::ring::{FLAG_EXACT, FLAG_PACKED, FLAG_TIME_AUTO, HOSTED_HEADER_LEN, 
 use super::config::{self, Config, Frames, Time};
 use super::sys;
 use crate::hot;
-use crate::ring::{self, Append, Clock, Header, HostedHeader, Writer};
+use crate::ring::{self, Append, Clock, Ever, Header, HostedHeader, Writer};
 use crate::site::Site;
 
 /// Rings of ended threads are reused once there are this many rings.
@@ -34,6 +34,8 @@ static SLOTS: [Slot; MAX_RINGS] = [const {
 }; MAX_RINGS];
 static RINGS: AtomicU32 = AtomicU32::new(0);
 static ENDED: AtomicU64 = AtomicU64::new(0);
+/// The bitmap of this process.
+static EVER: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 /// There is more than one thread, so frames tell the time more often.
 static SEVERAL: AtomicBool = AtomicBool::new(false);
 /// With one order for all threads: how many statements ran.
@@ -110,7 +112,7 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
         RINGS.store(MAX_RINGS as u32, Ordering::Relaxed);
         return reuse().inspect(|slot| lay_out(slot, config, None));
     };
-    let header = map_ring(number, config.size)?;
+    let header: *mut HostedHeader = map(place_in_file(number, config), ring_len(config.size))?.cast();
     if number == 0 {
         XHIST_RING_LEN.store(ring_len(config.size) as u64, Ordering::Relaxed);
         XHIST_RING.store(header, Ordering::Relaxed);
@@ -147,17 +149,44 @@ fn ring_len(size: u32) -> usize {
     HOSTED_HEADER_LEN + size as usize
 }
 
-/// Each ring is mapped by itself, so it starts a page.
-fn stride(size: u32) -> usize {
-    ring_len(size).next_multiple_of(sys::page_size())
+/// Where a ring stands in the file, behind the bitmap. Each is mapped by itself, so it starts a page.
+fn place_in_file(number: usize, config: &Config) -> u64 {
+    let stride = ring_len(config.size).next_multiple_of(sys::page_size());
+    (ever_len(config) + number * stride) as u64
 }
 
-fn map_ring(number: usize, size: u32) -> Option<*mut HostedHeader> {
-    let len = ring_len(size);
-    let memory = config::file::get()
-        .and_then(|file| file.map((number * stride(size)) as u64, len))
-        .or_else(|| sys::map_anonymous(len))?;
-    Some(memory.cast())
+/// Bytes of the bitmap in the file.
+fn ever_len(config: &Config) -> usize {
+    if config.ever == 0 { 0 } else { Ever::len(config.ever).next_multiple_of(sys::page_size()) }
+}
+
+/// Memory that outlives the process where there is a file.
+fn map(offset: u64, len: usize) -> Option<*mut u8> {
+    config::file::get().and_then(|file| file.map(offset, len)).or_else(|| sys::map_anonymous(len))
+}
+
+/// The bitmap, if one is asked for. Made with the first ring.
+fn ever(config: &Config) -> Option<Ever> {
+    if config.ever == 0 {
+        return None;
+    }
+    let known = EVER.load(Ordering::Acquire);
+    if !known.is_null() {
+        // SAFETY: it was laid out, or is being laid out by another thread; the slots are there.
+        return Some(unsafe { Ever::at(known, config.ever) });
+    }
+    let memory = map(0, Ever::len(config.ever))?;
+    // When another thread came first, its mapping of the same bytes of the file is as good.
+    let _ = EVER.compare_exchange(null_mut(), memory, Ordering::AcqRel, Ordering::Acquire);
+    // SAFETY: the memory was mapped with this length.
+    Some(unsafe { Ever::new(EVER.load(Ordering::Acquire), config.ever, map_hash(config), sys::pid()) })
+}
+
+fn map_hash(config: &Config) -> u64 {
+    match MAP_HASH.load(Ordering::Relaxed) {
+        0 => config.map_hash,
+        known => known,
+    }
 }
 
 /// Lays out an empty ring for the calling thread.
@@ -169,15 +198,11 @@ fn lay_out(slot: &Slot, config: &Config, number: Option<u32>) {
         Frames::Timed => 0,
         Frames::Exact => FLAG_EXACT,
     };
-    let map_hash = match MAP_HASH.load(Ordering::Relaxed) {
-        0 => config.map_hash,
-        known => known,
-    };
     let header = slot.header.load(Ordering::Relaxed);
     let clock = (time_width > 0).then_some(Clock { now: sys::ticks, marks: &SEVERAL });
     // SAFETY: the memory was mapped with room for a ring and a writer, and no thread uses them now.
     unsafe {
-        (*header).init(config.size, time_width, flags, map_hash);
+        (*header).init(config.size, time_width, flags, map_hash(config));
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
         (*header).start_time = sys::ticks();
@@ -191,7 +216,9 @@ fn lay_out(slot: &Slot, config: &Config, number: Option<u32>) {
             sys::thread_name(&mut (*header).name);
         }
         ring::set_clock_hz(header, clock_hz());
-        slot.writer.load(Ordering::Relaxed).write(Writer::new(header.cast::<Header>(), clock));
+        let writer = slot.writer.load(Ordering::Relaxed);
+        writer.write(Writer::new(header.cast::<Header>(), clock));
+        (*writer).ever = ever(config);
     }
 }
 
@@ -274,6 +301,7 @@ pub(super) extern "C" fn on_fork_in_child() {
         slot.ended.store(0, Ordering::Relaxed);
     }
     RINGS.store(0, Ordering::Relaxed);
+    EVER.store(null_mut(), Ordering::Relaxed);
     if hot::writer().is_some() {
         hot::detach();
     }
@@ -315,6 +343,11 @@ pub(super) fn snapshot() -> Option<Vec<u8>> {
 /// Which map this program was instrumented with.
 pub(crate) fn set_map_hash(hash: u64) {
     MAP_HASH.store(hash, Ordering::Relaxed);
+    if !EVER.load(Ordering::Relaxed).is_null()
+        && let Some(ever) = Config::get().and_then(|config| ever(&config))
+    {
+        ever.set_map_hash(hash);
+    }
     for slot in &SLOTS {
         let header = slot.header.load(Ordering::Acquire);
         if !header.is_null() {
@@ -333,5 +366,5 @@ pub(super) fn move_to_file(path: &[u8]) -> bool {
         return true;
     };
     // The ring stays where it is, so the writer need not know.
-    file.map_over((number * stride(config.size)) as u64, ring_len(config.size), header.cast())
+    file.map_over(place_in_file(number, &config), ring_len(config.size), header.cast())
 }

@@ -15,6 +15,8 @@
 //! So a dump taken at any instruction shows every statement: closed frames up to the state word, the open frame
 //! behind them, and the parts of handlers behind those.
 
+#[cfg(feature = "std")]
+mod ever;
 mod run;
 mod writer;
 
@@ -22,6 +24,8 @@ use qs_core::ring as layout;
 
 use crate::sync::{Word, fence};
 
+#[cfg(feature = "std")]
+pub(crate) use ever::Ever;
 #[cfg(feature = "std")]
 pub(crate) use run::Clock;
 pub(crate) use writer::{Append, Hot, Writer};

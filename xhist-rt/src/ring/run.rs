@@ -15,6 +15,8 @@ use qs_core::record::packed::{self, MAX_HEADER, PAGES, TRAILER, step};
 use qs_core::record::{EventKind, RECORD_BASE, ids};
 use qs_core::ring::{Folded, State, data_room};
 
+#[cfg(feature = "std")]
+use super::Ever;
 use super::Header;
 use crate::site::Site;
 use crate::sync::{Word, fence};
@@ -111,6 +113,9 @@ pub(crate) struct Around<'a> {
     pub(crate) folds: bool,
     /// Position of a byte that an interrupted statement may yet write, or [`NO_GUARD`].
     pub(crate) guard: &'a Word,
+    /// Where closed frames are noted.
+    #[cfg(feature = "std")]
+    pub(crate) ever: Option<&'a Ever>,
 }
 
 /// See the module.
@@ -255,6 +260,7 @@ impl Run {
         let frame = Frame::plan(self, site, now, close.total);
         self.claim(frame.reserve, around)?;
         let seeking = around.folds && self.is_open && self.seek_loop();
+        self.note_ever(around);
         self.write_close(&close);
         self.remember();
         frame.write(self, site);
@@ -275,6 +281,7 @@ impl Run {
         let mut len = 0;
         build(seq, &mut |_| len += 1);
         self.claim(Reserve { head: start + len, seq }, around)?;
+        self.note_ever(around);
         self.write_close(&close);
         let mut at = start;
         build(seq, &mut |byte| {
@@ -307,6 +314,25 @@ impl Run {
         // 0 stands for no time.
         Ok((now as u32).max(1))
     }
+
+    /// Notes the statements of the open frame, which is about to be closed.
+    #[cfg(feature = "std")]
+    #[inline]
+    fn note_ever(&self, around: &Around<'_>) {
+        if let Some(ever) = around.ever.filter(|_| self.is_open) {
+            self.note_in(ever);
+        }
+    }
+
+    #[cfg(feature = "std")]
+    fn note_in(&self, ever: &Ever) {
+        // SAFETY: the data of the open frame lies in the ring.
+        let data = unsafe { bytes(self.base, self.len() - self.skipped) };
+        ever.note(Site::at(self.first_page, step::STATEMENT).packed_page(), data);
+    }
+
+    #[cfg(not(feature = "std"))]
+    fn note_ever(&self, _around: &Around<'_>) {}
 
     /// Tells how far this append may write.
     fn claim(&mut self, reserve: Reserve, around: &Around<'_>) -> Result<(), Again> {
@@ -681,9 +707,12 @@ impl Run {
     }
 
     /// Ends exactly where it reserved, because handlers wrote behind that.
-    pub(crate) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self, ever: Option<&Ever>) {
         let Reserve { head, seq } = self.reserve();
         if self.is_open {
+            if let Some(ever) = ever {
+                self.note_in(ever);
+            }
             let close = self.plan_close(Some(head));
             self.write_close(&close);
         }
@@ -703,7 +732,11 @@ impl Run {
             None => None,
         };
         let statement = Statement::from_word(site.word());
-        self.append_frame(|seq, sink| statement.emit(seq, RECORD_BASE, time, sink), around)
+        self.append_frame(|seq, sink| statement.emit(seq, RECORD_BASE, time, sink), around)?;
+        if let Some(ever) = around.ever {
+            ever.note_one(statement);
+        }
+        Ok(())
     }
 
     /// Appends an event.

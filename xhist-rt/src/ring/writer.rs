@@ -9,6 +9,8 @@ use core::sync::atomic::Ordering::Relaxed;
 #[cfg(feature = "std")]
 use qs_core::record::EventKind;
 
+#[cfg(feature = "std")]
+use super::Ever;
 use super::Header;
 use super::run::{Around, Clock, Memory, NO_GUARD, Run};
 use crate::site::Site;
@@ -62,6 +64,8 @@ pub(crate) struct Writer {
     runs: [Run; LEVELS],
     header: *mut Header,
     clock: Option<Clock>,
+    #[cfg(feature = "std")]
+    pub(crate) ever: Option<Ever>,
 }
 
 impl Writer {
@@ -83,6 +87,8 @@ impl Writer {
             busy: AtomicU32::new(0),
             top: AtomicU32::new(0),
             guard: Word::new(NO_GUARD),
+            #[cfg(feature = "std")]
+            ever: None,
         }
     }
 
@@ -156,6 +162,8 @@ impl Writer {
                 },
                 folds: level == 0,
                 guard: &(*this).guard,
+                #[cfg(feature = "std")]
+                ever: (*this).ever.as_ref(),
             };
             let run = &mut (*this).runs[level];
             match what {
@@ -342,7 +350,7 @@ impl Writer {
                 fence();
                 let (below, above) = (&raw mut (*this).runs[upper - 1], &raw const (*this).runs[upper]);
                 if !copied[upper - 1] {
-                    (*below).finish();
+                    (*below).finish((*this).ever.as_ref());
                     fence();
                 }
                 let origin = (*below).origin();
