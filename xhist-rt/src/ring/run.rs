@@ -364,6 +364,18 @@ impl Run {
         if passed < MARK || passed > u64::from(u32::MAX) { 0 } else { passed }
     }
 
+    /// The number that the open frame keeps a page under, until another page needs it.
+    fn number_of(&self, page: u32) -> usize {
+        if page == self.first_page { 0 } else { (page.wrapping_mul(0x9E37_79B1) >> 28) as usize }
+    }
+
+    /// As at the start of a frame: on its first page, and knowing no other.
+    fn forget_pages(&mut self) {
+        self.page = self.first_page;
+        self.pages = [0; PAGES];
+        self.pages[0] = self.page;
+    }
+
     /// Adds a statement to the open frame; false when it does not fit.
     fn add(&mut self, site: Site, mark: u64) -> bool {
         let mut steps = [0; 24];
@@ -377,7 +389,7 @@ impl Run {
             packed::digits(mark, &mut push);
         }
         let page = site.page();
-        let number = if page == self.first_page { 0 } else { number_of(page) };
+        let number = self.number_of(page);
         let is_new = page != self.page && self.pages[number] != page;
         if is_new {
             let packed::Page { file, base } = site.packed_page();
@@ -476,8 +488,7 @@ impl Run {
         }
         fence();
         header.folded.store(folded.0);
-        self.pages = [0; PAGES];
-        self.page = self.first_page;
+        self.forget_pages();
         self.search.stage = Stage::None;
         (self.search.patience, self.search.wait) = (1, 0);
         true
@@ -673,12 +684,10 @@ impl Run {
     /// that goes on; `None` when there is more to do than that.
     #[inline(always)]
     pub(crate) fn turn_page(&mut self, page: u32, code: u8, cursor: *mut u8) -> Option<*mut u8> {
-        let number = number_of(page);
-        let step = match page == self.first_page {
-            true => step::RECENT,
-            false if self.pages[number] == page => step::RECENT + number as u8,
-            false => return None,
-        };
+        let number = self.number_of(page);
+        if self.pages[number] != page {
+            return None;
+        }
         if cursor >= self.mark_at || cursor.addr() + 2 > self.limit.addr() {
             return None;
         }
@@ -686,7 +695,7 @@ impl Run {
         unsafe {
             cursor.add(1).write_volatile(code);
             fence();
-            cursor.write_volatile(step);
+            cursor.write_volatile(step::RECENT + number as u8);
             self.cursor = cursor.add(2);
         }
         self.page = page;
@@ -843,18 +852,12 @@ impl Frame {
         }
         (run.base, run.limit) = (base, run.end);
         (run.data, run.skipped, run.sum) = (self.data, self.skipped, self.sum);
-        run.pages = [0; PAGES];
-        run.page = site.page();
-        run.first_page = run.page;
+        run.first_page = site.page();
+        run.forget_pages();
         run.mark_at = base.wrapping_add(MARK_BYTES);
         run.is_open = true;
         fence();
     }
-}
-
-/// The number that a frame keeps a page under; its first page has the number 0 besides.
-fn number_of(page: u32) -> usize {
-    (page.wrapping_mul(0x9E37_79B1) >> 28) as usize
 }
 
 /// Sum of the bytes, modulo 256.
