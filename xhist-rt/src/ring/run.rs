@@ -850,6 +850,8 @@ impl Frame {
             base.write_volatile(site.code());
             run.cursor = base.add(1);
         }
+        // A statement that finds no room changes the end for a moment: readers stop at the one behind it then.
+        memory.put(self.data + (self.skipped + self.room + 1) as u64, step::END);
         (run.base, run.limit) = (base, run.end);
         (run.data, run.skipped, run.sum) = (self.data, self.skipped, self.sum);
         run.first_page = site.page();
