@@ -35,6 +35,9 @@ pub enum Item<'a> {
     },
 }
 
+/// Most bytes of a frame that is not packed: an event with every byte escaped is shorter.
+const SINGLE_ROOM: u64 = 40;
+
 /// Bytes of data in a packed frame.
 const DATA: usize = 255;
 
@@ -102,8 +105,11 @@ impl<'a> Reader<'a> {
         for (slot, (start, state)) in parts.iter_mut().zip(header.parts()) {
             *slot = (start.unwrap_or(0), state);
         }
-        // The frame under way and the one after it may have begun to overwrite the oldest bytes.
-        let ahead = if header.flags & FLAG_PACKED != 0 { 2 * frame_room(header.size) as u64 } else { 0 };
+        // The frame under way, and the one after it where frames are packed, may have begun to overwrite the oldest bytes.
+        let ahead = match header.flags & FLAG_PACKED {
+            0 => SINGLE_ROOM.min(header.size as u64 / 4),
+            _ => 2 * frame_room(header.size) as u64,
+        };
         let kept = (header.newest().head() + ahead).saturating_sub(header.size as u64);
         let oldest = kept.max(header.cleared.min(header.newest().head()));
         let mut reader = Reader {
