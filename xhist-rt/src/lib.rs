@@ -3,7 +3,7 @@
 #![deny(unsafe_code)]
 
 mod hooks;
-pub use hooks::{a, c, hash_from_hex, m, p, s};
+pub use hooks::{a, c, hash_from_hex, m, p, s, start_at, stop_at};
 
 #[cfg(all(feature = "trace", feature = "std"))]
 #[allow(unsafe_code)]
@@ -23,7 +23,7 @@ mod hosted;
 #[cfg(all(feature = "trace", feature = "std"))]
 use hosted as recorder;
 #[cfg(all(feature = "trace", feature = "std"))]
-pub use hosted::{Init, init, xhist_logdev, xhist_write};
+pub use hosted::{Init, init, start, stop, stop_after, stop_on_record, xhist_logdev, xhist_write};
 
 #[cfg(all(feature = "trace", not(feature = "std")))]
 #[allow(unsafe_code)]

@@ -11,7 +11,7 @@ use crate::size::MIN_SIZE;
 
 use super::sys::{self, RingFile};
 
-/// `XHIST`: `off` records nothing.
+/// `XHIST`: `off` records nothing, `wait` nothing before a trigger starts it.
 const SWITCH: &CStr = c"XHIST";
 /// `XHIST_SIZE`: bytes of each ring.
 const SIZE: &CStr = c"XHIST_SIZE";
@@ -99,6 +99,9 @@ impl Config {
                 FRAMES_MODE.store(config.frames as u8, Ordering::Relaxed);
                 EVER_SLOTS.store(config.ever, Ordering::Relaxed);
                 ENVIRONMENT_HASH.store(config.map_hash, Ordering::Relaxed);
+                if sys::getenv(SWITCH) == Some(b"wait") {
+                    super::trigger::wait_for_start();
+                }
                 if let Some(pattern) = sys::getenv(FILE).filter(|path| config.on && !path.is_empty()) {
                     file::open(pattern);
                 }

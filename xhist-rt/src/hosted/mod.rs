@@ -13,11 +13,14 @@ mod panic;
 mod sys;
 #[allow(unsafe_code)]
 mod threads;
+mod trigger;
 
 pub(crate) use crate::hot::record;
 pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
 pub(crate) use threads::{first, set_map_hash, statement};
+pub(crate) use trigger::{count, is_plain, is_stopped, on_record, start_at, stop_at};
+pub use trigger::{start, stop, stop_after, stop_on_record};
 
 #[cfg(feature = "auto")]
 #[allow(unsafe_code, reason = "a static in a section of the loader's")]

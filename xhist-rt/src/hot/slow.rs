@@ -1,6 +1,8 @@
 //! What the hot path does not do: other pages, full frames, events, threads without a ring, and handlers that
 //! interrupted any of that.
 
+use qs_core::record::{EventKind, RECORD_BASE, ids};
+
 use super::cpu::{add_to_page, tls};
 use super::{INSIDE, LOCKED, TOUCHED, Tls};
 use crate::ring::{Append, Hot, Writer};
@@ -86,7 +88,7 @@ pub(crate) fn miss(page: u32, code: u8) {
         Tls::set_page(tls, found);
         return crate::recorder::first(Site::at(page, code));
     };
-    if is_free(found) {
+    if is_free(found) && crate::recorder::is_plain() {
         Tls::set_page(tls, LOCKED);
         fence();
         // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
@@ -104,7 +106,23 @@ pub(crate) fn miss(page: u32, code: u8) {
 #[cold]
 #[inline(never)]
 fn append_apart(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
-    append_from(tls, writer, found, crate::recorder::statement(site));
+    Tls::set_page(tls, found);
+    append_statement(tls, writer, found, site);
+}
+
+/// Appends a statement, unless a trigger has stopped that.
+fn append_statement(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
+    if crate::recorder::is_plain() {
+        return append_from(tls, writer, found, crate::recorder::statement(site));
+    }
+    if !crate::recorder::is_stopped() {
+        append_from(tls, writer, found, crate::recorder::statement(site));
+        crate::recorder::count();
+    }
+    if is_free(found) {
+        // The next statement shall come here, too.
+        append_free(tls, writer, Append::Nothing);
+    }
 }
 
 /// Whether this page word says that nothing is under way.
@@ -119,7 +137,9 @@ const fn is_free(found: u64) -> bool {
 pub(crate) fn full(site: Site) {
     let tls = tls();
     if let Some(writer) = writer() {
-        append_free(tls, writer, crate::recorder::statement(site));
+        // As if the statement had not tried: it gives the lock back.
+        let found = u64::from(site.page());
+        append_statement(tls, writer, found, site);
     }
 }
 
@@ -128,6 +148,12 @@ pub(crate) fn append(what: Append) {
     let tls = tls();
     if let Some(writer) = writer() {
         append_from(tls, writer, Tls::page(tls), what);
+    }
+    match what {
+        // Triggers set off no triggers.
+        Append::Event(EventKind::Started | EventKind::Stopped | EventKind::Armed, _) => {}
+        Append::Event(..) => crate::recorder::on_record(RECORD_BASE + ids::EVENT),
+        _ => {}
     }
 }
 
@@ -164,11 +190,11 @@ fn append_free(tls: *mut Tls, writer: *mut Writer, what: Append) {
             writer,
             what,
             || Hot::Free(Tls::cursor(tls)),
-            |run_page, cursor| {
-                page = run_page;
-                match run_page {
-                    Site::NONE => Tls::kill(tls),
-                    _ => Tls::set_cursor(tls, cursor),
+            |run_page, cursor| match (run_page, what) {
+                (Site::NONE, _) | (_, Append::Nothing) => Tls::kill(tls),
+                _ => {
+                    page = run_page;
+                    Tls::set_cursor(tls, cursor);
                 }
             },
         );

@@ -34,6 +34,9 @@ pub(crate) enum Append {
     /// An event.
     #[cfg(feature = "std")]
     Event(EventKind, u64),
+    /// Nothing: only finds out where the hot path is.
+    #[cfg(feature = "std")]
+    Nothing,
 }
 
 /// What the hot path of the thread is about, and up to where it has written; nowhere when something else has been
@@ -172,6 +175,8 @@ impl Writer {
                 Append::Single(site, time) => run.append_single(site, time, &around),
                 #[cfg(feature = "std")]
                 Append::Event(kind, value) => run.append_event(kind, value, &around),
+                #[cfg(feature = "std")]
+                Append::Nothing => Ok(()),
             }
             .is_ok()
         }
