@@ -125,10 +125,11 @@ fn append_statement(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) 
     }
 }
 
-/// Whether this page word says that nothing is under way.
+/// Whether this page word says that nothing is under way. What statements leave that fail to take the lock may be less
+/// than nothing, which is more than any page.
 #[inline(always)]
 const fn is_free(found: u64) -> bool {
-    found >= PAGES_FROM as u64 && found & LOCKED == 0
+    found.wrapping_sub(PAGES_FROM as u64) < PAGES_FROM as u64 && found & LOCKED == 0
 }
 
 /// The statement has the lock, and no free byte.
