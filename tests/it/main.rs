@@ -8,14 +8,17 @@ mod crates;
 mod deps;
 mod generated;
 mod in_place;
+mod interrupted;
 mod layering;
 mod macros;
+mod nested;
 mod nextest;
 mod post_mortem;
 mod program;
 mod samples;
 mod select;
 mod shapes;
+mod stepped;
 mod survive;
 mod threads;
 mod tidy;
@@ -38,6 +41,9 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("in_place", in_place::CASES),
     ("survive", survive::CASES),
     ("threads", threads::CASES),
+    ("stepped", stepped::CASES),
+    ("interrupted", interrupted::CASES),
+    ("nested", nested::CASES),
     ("post_mortem", post_mortem::CASES),
     ("builds", builds::CASES),
     ("generated", generated::CASES),

@@ -11,6 +11,8 @@ use crate::repository;
 pub enum Need {
     /// gdb, and the right to attach it to a process of one's own.
     Gdb,
+    /// Single steps of a process of one's own.
+    Tracing,
     /// crates.io, or what was fetched from it before.
     Registry,
     /// cargo-nextest.
@@ -24,6 +26,7 @@ impl Need {
     pub fn missing(self) -> Option<String> {
         match self {
             Need::Gdb => gdb(),
+            Need::Tracing => tracing(),
             Need::Registry => registry(),
             Need::Nextest => nextest(),
             Need::CoreFiles => core_files(),
@@ -50,6 +53,11 @@ fn gdb() -> Option<String> {
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     let may_attach = matches!(scope.trim(), "" | "0") || rustix::process::geteuid().is_root();
     (!may_attach).then(|| "gdb may not attach here: sysctl kernel.yama.ptrace_scope=0".into())
+}
+
+fn tracing() -> Option<String> {
+    static MISSING: OnceLock<Option<String>> = OnceLock::new();
+    MISSING.get_or_init(|| crate::tracee::may_trace().err()).clone()
 }
 
 fn registry() -> Option<String> {

@@ -3,33 +3,34 @@
 
 use qs_core::record::Statement;
 
-/// The first statement of a handler.
-const FIRST: u64 = 1 << 40;
-
-/// A statement that began.
+/// An entry of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Which.
-    pub statement: Statement,
-    /// Handlers that it ran inside.
-    pub depth: u8,
-    /// It is the first of its handler.
-    pub is_first: bool,
+pub enum Entry {
+    /// A statement began.
+    Statement(Statement),
+    /// A signal handler began.
+    Enter,
+    /// A signal handler ended.
+    Leave,
 }
 
 impl Entry {
     /// As it stands in the log; `None` when it was interrupted before it was told.
     pub fn from_word(word: u64) -> Option<Entry> {
-        let statement = Statement::from_word(word as u32);
-        (word != 0).then_some(Entry { statement, depth: (word >> 32) as u8, is_first: word & FIRST != 0 })
+        match word >> 32 {
+            1 => Some(Entry::Statement(Statement::from_word(word as u32))),
+            2 => Some(Entry::Enter),
+            3 => Some(Entry::Leave),
+            _ => None,
+        }
     }
 }
 
-/// What a thread did, in the order in which it began.
+/// What a thread did.
 pub struct Reference {
     /// Its id.
     pub thread: u32,
-    /// Every statement.
+    /// Everything, in the order in which it began.
     pub entries: Vec<Entry>,
 }
 
@@ -42,64 +43,67 @@ pub enum Moment {
     Done,
 }
 
-/// A statement, and what interrupted it.
+/// A statement, and the handlers that interrupted it; none for what came before the first statement.
 struct Node {
-    statement: Statement,
-    handlers: Vec<Vec<Node>>,
+    statement: Option<Statement>,
+    handlers: Vec<Part>,
+}
+
+/// The statements of a handler, or of the thread itself.
+struct Part {
+    nodes: Vec<Node>,
+    /// It goes on.
+    is_open: bool,
 }
 
 impl Reference {
-    /// Of this thread.
-    pub fn new(thread: u32, entries: Vec<Entry>) -> Reference {
-        Reference { thread, entries }
+    /// Every statement, in the order in which it began.
+    pub fn statements(&self) -> impl DoubleEndedIterator<Item = Statement> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Statement(statement) => Some(*statement),
+            _ => None,
+        })
     }
 
-    /// Compares a history, from its newest statement to its oldest; so many statements may be missing. The history
-    /// may begin later. How many statements of the log it leaves out at its beginning.
+    /// Compares a history, from its newest statement to its oldest, where it may begin later; so many statements may
+    /// be missing. How many that began stand before it.
     ///
     /// # Errors
     /// Tells where they part.
     pub fn agree(&self, history: &[Statement], moment: Moment, dropped: usize) -> Result<usize, String> {
-        let mut entries = self.entries.iter().peekable();
-        let root = nodes(&mut entries, 0);
+        let root = Part::new(&mut self.entries.iter(), moment == Moment::Anywhere);
         let mut left = Left { history, dropped };
-        // What came before the first statement stands with a node of its own.
-        for node in root.iter().rev().enumerate() {
-            if left.history.is_empty() {
-                break;
-            }
-            let (index, node) = node;
-            left.take_node(node, index == 0 && moment == Moment::Anywhere)?;
-        }
+        left.take_part(&root)?;
         match left.history.last() {
-            Some(last) => Err(format!("{last:?} stands before all that began, {} from the start", left.history.len())),
-            None => Ok(self.entries.len().saturating_sub(history.len() + dropped - left.dropped)),
+            Some(last) => Err(format!("{last:?} and {} more did not begin", left.history.len() - 1)),
+            None => Ok(self.statements().count().saturating_sub(history.len() + dropped - left.dropped)),
         }
     }
 }
 
-/// The statements of one handler, or of the thread itself, at this depth.
-fn nodes<'a>(entries: &mut std::iter::Peekable<impl Iterator<Item = &'a Entry>>, depth: u8) -> Vec<Node> {
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut is_first = true;
-    while let Some(entry) = entries.peek() {
-        if entry.depth < depth || entry.depth == depth && entry.is_first && !is_first {
-            break;
-        }
-        if entry.depth > depth {
-            let handler = self::nodes(entries, depth + 1);
-            match nodes.last_mut() {
-                Some(node) => node.handlers.push(handler),
-                // It came before the first statement: as if it were part of it.
-                None => nodes.extend(handler),
+impl Part {
+    fn new<'a>(entries: &mut impl Iterator<Item = &'a Entry>, may_be_open: bool) -> Part {
+        let mut part = Part { nodes: Vec::new(), is_open: may_be_open };
+        while let Some(entry) = entries.next() {
+            match entry {
+                Entry::Statement(statement) => {
+                    part.nodes.push(Node { statement: Some(*statement), handlers: Vec::new() });
+                }
+                Entry::Enter => {
+                    let handler = Part::new(entries, may_be_open);
+                    match part.nodes.last_mut() {
+                        Some(node) => node.handlers.push(handler),
+                        None => part.nodes.push(Node { statement: None, handlers: vec![handler] }),
+                    }
+                }
+                Entry::Leave => {
+                    part.is_open = false;
+                    break;
+                }
             }
-            continue;
         }
-        is_first = false;
-        nodes.push(Node { statement: entry.statement, handlers: Vec::new() });
-        entries.next();
+        part
     }
-    nodes
 }
 
 /// What is still to be compared.
@@ -109,23 +113,22 @@ struct Left<'a> {
 }
 
 impl Left<'_> {
-    fn take(&mut self, statement: Statement) -> bool {
-        match self.history.split_last() {
-            Some((last, rest)) if *last == statement => {
-                self.history = rest;
-                true
+    fn take_part(&mut self, part: &Part) -> Result<(), String> {
+        for (index, node) in part.nodes.iter().rev().enumerate() {
+            if self.history.is_empty() {
+                break;
             }
-            _ => false,
+            self.take_node(node, part.is_open && index == 0)?;
         }
+        Ok(())
     }
 
     /// The statement stands behind all of its handlers, before all of them, or between two.
     fn take_node(&mut self, node: &Node, is_under_way: bool) -> Result<(), String> {
-        let mut found = self.take(node.statement);
-        for (index, handler) in node.handlers.iter().rev().enumerate() {
-            // Only the newest handler may still run.
-            self.take_handler(handler, is_under_way && index == 0)?;
-            found = found || self.take(node.statement);
+        let mut found = self.take(node);
+        for handler in node.handlers.iter().rev() {
+            self.take_part(handler)?;
+            found = found || self.take(node);
         }
         if found || is_under_way || self.history.is_empty() {
             return Ok(());
@@ -135,14 +138,18 @@ impl Left<'_> {
             return Ok(());
         }
         let newest: Vec<_> = self.history.iter().rev().take(8).collect();
-        Err(format!("{:?} is not there; before it stand {newest:?}", node.statement))
+        Err(format!("{:?} is not where it should be, before it stand {newest:?}", node.statement))
     }
 
-    fn take_handler(&mut self, handler: &[Node], may_run: bool) -> Result<(), String> {
-        for (index, node) in handler.iter().rev().enumerate() {
-            self.take_node(node, may_run && index == 0)?;
+    fn take(&mut self, node: &Node) -> bool {
+        let Some(statement) = node.statement else { return true };
+        match self.history.split_last() {
+            Some((last, rest)) if *last == statement => {
+                self.history = rest;
+                true
+            }
+            _ => false,
         }
-        Ok(())
     }
 }
 
@@ -150,36 +157,51 @@ impl Left<'_> {
 mod tests {
     use super::*;
 
-    fn reference(entries: &[(u8, u16, bool)]) -> Reference {
-        let entry = |(depth, line, is_first)| Entry { statement: Statement { file: 1, line }, depth, is_first };
-        Reference::new(1, entries.iter().copied().map(entry).collect())
-    }
-
-    fn agrees(entries: &[(u8, u16, bool)], history: &[u16], moment: Moment) -> bool {
-        let history: Vec<Statement> = history.iter().map(|line| Statement { file: 1, line: *line }).collect();
-        reference(entries).agree(&history, moment, 0).is_ok()
+    /// `0` begins a handler, and `-1` ends it.
+    fn agrees(entries: &[i32], history: &[u16], moment: Moment) -> bool {
+        let statement = |line: u16| Statement { file: 1, line };
+        let entry = |entry: &i32| match *entry {
+            0 => Entry::Enter,
+            -1 => Entry::Leave,
+            line => Entry::Statement(statement(line as u16)),
+        };
+        let reference = Reference { thread: 1, entries: entries.iter().map(entry).collect() };
+        let history: Vec<Statement> = history.iter().copied().map(statement).collect();
+        reference.agree(&history, moment, 0).is_ok()
     }
 
     #[test]
     fn a_statement_stands_before_behind_or_between_the_handlers_that_interrupted_it() {
-        let log = [(0, 1, false), (0, 2, false), (1, 10, true), (1, 11, false), (1, 20, true), (0, 3, false)];
+        let log = [1, 2, 0, 10, 11, -1, 0, 20, -1, 3];
         for good in [[1, 2, 10, 11, 20, 3], [1, 10, 11, 2, 20, 3], [1, 10, 11, 20, 2, 3]] {
             assert!(agrees(&log, &good, Moment::Done), "{good:?}");
         }
-        for bad in [[1, 10, 2, 11, 20, 3], [2, 1, 10, 11, 20, 3], [1, 2, 11, 10, 20, 3], [1, 10, 11, 20, 3, 2]] {
+        for bad in
+            [[1, 10, 2, 11, 20, 3], [2, 1, 10, 11, 20, 3], [1, 2, 11, 10, 20, 3], [1, 10, 11, 20, 3, 2]]
+        {
             assert!(!agrees(&log, &bad, Moment::Done), "{bad:?}");
         }
     }
 
     #[test]
+    fn a_handler_may_be_interrupted_before_its_first_statement() {
+        let log = [1, 0, 0, 20, 21, -1, 0, 20, 21, -1, 10, -1];
+        for good in [[1, 20, 21, 20, 21, 10], [20, 21, 20, 21, 10, 1]] {
+            assert!(agrees(&log, &good, Moment::Done), "{good:?}");
+        }
+        assert!(!agrees(&log, &[1, 20, 21, 20, 10, 21], Moment::Done));
+    }
+
+    #[test]
     fn what_is_under_way_may_be_missing() {
-        let log = [(0, 1, false), (0, 2, false), (1, 10, true), (1, 11, false)];
+        let log = [1, 2, 0, 10, 11];
         for good in [&[1, 2, 10, 11][..], &[1, 10, 11, 2], &[1, 10], &[1, 2, 10], &[2, 10]] {
             assert!(agrees(&log, good, Moment::Anywhere), "{good:?}");
         }
-        for bad in [&[1, 2][..], &[1, 11], &[2, 1, 10], &[1, 2, 11, 10]] {
-            assert!(!agrees(&log, bad, Moment::Anywhere) || *bad == [1, 2], "{bad:?}");
+        for bad in [&[1, 11][..], &[2, 1, 10], &[1, 2, 11, 10], &[1, 2]] {
+            assert!(!agrees(&log, bad, Moment::Anywhere), "{bad:?}");
         }
         assert!(!agrees(&log, &[1, 10, 2], Moment::Done));
+        assert!(!agrees(&[1, 2, 0, 10, 11, -1], &[1, 2, 10], Moment::Anywhere));
     }
 }

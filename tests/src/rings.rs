@@ -19,8 +19,8 @@ pub struct Recorded {
 impl Recorded {
     /// Fails when the history is not whole.
     #[track_caller]
-    pub fn whole(&self) -> &Recorded {
-        assert!(self.wrong.is_empty(), "{:?} after {:?}", self.wrong, tail(&self.statements));
+    pub fn whole(&self, what: &str) -> &Recorded {
+        assert!(self.wrong.is_empty(), "{what}: {:?} after {:?}", self.wrong, tail(&self.statements));
         self
     }
 

@@ -34,7 +34,8 @@ impl Build {
         let programs = PROGRAMS.get_or_init(|| {
             let tree = Tree::copy_of(&repository().join("tests/fixtures/torture"));
             let path = repository().join("xhist-rt");
-            let line = format!("[dependencies]\nxhist-rt = {{ path = {path:?}, features = [\"std\", \"trace\"] }}");
+            let line =
+                format!("[dependencies]\nxhist-rt = {{ path = {path:?}, features = [\"std\", \"trace\"] }}");
             tree.replace("Cargo.toml", "[dependencies]", &line);
             // Here it stays built.
             let target = repository().join("target/torture");
@@ -103,6 +104,17 @@ impl Torture {
         self.tree.join("ring.xhist")
     }
 
+    /// The ring file as it is, and how many statements each thread began.
+    pub fn image(&self) -> (Vec<u8>, [u64; SECTIONS]) {
+        let counts = std::array::from_fn(|section| {
+            let mut word = [0; 8];
+            let start = section * (SECTION_HEAD + self.entries) * 8;
+            self.log.read_exact_at(&mut word, start as u64).expect("a log");
+            u64::from_ne_bytes(word)
+        });
+        (std::fs::read(self.ring_file()).unwrap_or_default(), counts)
+    }
+
     /// What is in the rings.
     pub fn recorded(&self) -> Vec<Recorded> {
         recorded(&std::fs::read(self.ring_file()).unwrap_or_default())
@@ -123,6 +135,9 @@ impl Torture {
         };
         let head = words(start, SECTION_HEAD);
         let entries = words(start + SECTION_HEAD as u64 * 8, head[0] as usize);
-        Reference::new(head[1] as u32, entries.into_iter().filter_map(Entry::from_word).collect())
+        Reference {
+            thread: head[1] as u32,
+            entries: entries.into_iter().filter_map(Entry::from_word).collect(),
+        }
     }
 }

@@ -215,7 +215,8 @@ impl Tracee {
     fn find_regions(&mut self, stack: u64) {
         let maps = std::fs::read_to_string(format!("/proc/{}/maps", self.thread)).expect("maps");
         for line in maps.lines().filter(|line| line.split(' ').nth(1).is_some_and(|r| r.starts_with("rw"))) {
-            let (start, end) = line.split(' ').next().and_then(|range| range.split_once('-')).expect("a range");
+            let (start, end) =
+                line.split(' ').next().and_then(|range| range.split_once('-')).expect("a range");
             let number = |text| u64::from_str_radix(text, 16).expect("an address");
             let range = (number(start), number(end));
             if (range.0..range.1).contains(&stack) {

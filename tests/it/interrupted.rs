@@ -1,0 +1,95 @@
+//! Is the history right when a signal arrives at any instruction of an append, and its handler appends as well?
+//!
+//! The program stops at an instruction, gets the signal, runs to the end, and is put back to where it was: so each
+//! instruction is tried in one run of the program.
+
+use xhist_tests::{Build, Case, Moment, Need, Stop, Torture, Tracee, tail};
+
+/// `SIGUSR1`, `SIGUSR2`, `SIGALRM`, `SIGURG`: few statements, more than a frame, a loop, many pages.
+pub const SIGNALS: [i32; 4] = [10, 12, 14, 23];
+
+pub const CASES: &[Case] = &[
+    Case::needing("on_the_same_page", &[Need::Tracing], || interrupted("same_page")),
+    Case::needing("while_a_page_is_turned", &[Need::Tracing], || interrupted("pages")),
+    Case::needing("while_the_time_is_told", &[Need::Tracing], || interrupted("marked")),
+    Case::needing("while_a_frame_ends", &[Need::Tracing], || interrupted("frame_end")),
+    Case::needing("while_a_frame_is_folded", &[Need::Tracing], || interrupted("fold")),
+    Case::needing("while_an_event_is_recorded", &[Need::Tracing], || interrupted("event")),
+];
+
+/// One run of the program, stopped at the first mark.
+pub struct Stopped {
+    pub torture: Torture,
+    pub tracee: Tracee,
+    what: String,
+}
+
+impl Stopped {
+    pub fn new(kind: &str, build: Build) -> Stopped {
+        let torture = Torture::new(build, &format!("stepped {kind}"), "16k", 4000);
+        let mut tracee = Tracee::start(&mut torture.command());
+        assert_eq!(tracee.run(0), Stop::Mark);
+        Stopped { torture, tracee, what: format!("{kind} {build:?}") }
+    }
+
+    /// The history is all that began.
+    pub fn check(&self, moment: Moment, place: &dyn Fn() -> String) {
+        let rings = self.torture.recorded();
+        let log = self.torture.reference(0);
+        let ring = rings.iter().find(|ring| ring.header.tid == log.thread).expect("a ring");
+        let what = || format!("{} {}", self.what, place());
+        if !ring.wrong.is_empty() {
+            ring.whole(&what());
+        }
+        let left_out = log.agree(&ring.statements, moment, 0).unwrap_or_else(|why| {
+            panic!("{}: {why}; the ring ends in {:?}", what(), tail(&ring.statements));
+        });
+        assert_eq!(ring.header.dropped, 0, "{}", what());
+        let may_lack = if moment == Moment::Done { 0 } else { 4 };
+        assert!(left_out <= may_lack, "{}: {left_out} statements left out at the beginning", what());
+    }
+
+    /// Instructions from here to the second mark; it goes back to here.
+    pub fn steps_to_the_end(&mut self) -> u32 {
+        let here = self.tracee.snapshot();
+        let steps = (0..).take_while(|_| self.tracee.step(0) == Stop::Step).count();
+        self.tracee.restore(&here);
+        steps as u32
+    }
+
+    /// On to the second mark.
+    pub fn finish(&mut self, signal: i32, place: &dyn Fn() -> String) {
+        let stop = self.tracee.run(signal);
+        assert_eq!(stop, Stop::Mark, "{} {}", self.what, place());
+        self.check(Moment::Done, place);
+    }
+}
+
+/// A signal at every instruction.
+fn interrupted(kind: &str) {
+    // What is much longer there tells nothing new.
+    let is_long = ["fold", "event", "marked"].contains(&kind);
+    for build in Build::ALL.into_iter().filter(|build| !is_long || *build == Build::Optimised) {
+        let mut stopped = Stopped::new(kind, build);
+        let mut steps = 0;
+        loop {
+            // Each handler at each instruction would take too long where there are many.
+            let is_due = |index: usize| match build {
+                Build::Optimised => index == 0 || steps % 4 == index,
+                Build::Plain => steps % 199 == index,
+            };
+            for (index, signal) in SIGNALS.into_iter().enumerate().filter(|(index, _)| is_due(*index)) {
+                let here = stopped.tracee.snapshot();
+                stopped.finish(signal, &|| format!("signal {signal} at {steps} ({index})"));
+                stopped.tracee.restore(&here);
+            }
+            if stopped.tracee.step(0) != Stop::Step {
+                break;
+            }
+            steps += 1;
+        }
+        println!("{}: {steps} instructions", stopped.what);
+        stopped.check(Moment::Done, &|| "at the end".into());
+        assert!(steps > 50);
+    }
+}

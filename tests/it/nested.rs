@@ -1,0 +1,114 @@
+//! Is the history right when signals arrive inside handlers that append?
+
+use xhist_tests::{Build, Case, Moment, Need, Stop};
+
+use crate::interrupted::{SIGNALS, Stopped};
+
+pub const CASES: &[Case] = &[
+    Case::needing("a_handler_in_a_handler", &[Need::Tracing], twice),
+    Case::needing("three_deep", &[Need::Tracing], three_deep),
+    Case::needing("the_ring_is_read_while_handlers_run", &[Need::Tracing], watched),
+];
+
+/// A second signal at every instruction of the first append of a handler, which comes at every instruction of some
+/// statements.
+fn twice() {
+    for (kind, steps, inner) in [("same_page", 140, 150), ("pages", 250, 60)] {
+        let mut stopped = Stopped::new(kind, Build::Optimised);
+        for outer in 0..steps {
+            let here = stopped.tracee.snapshot();
+            assert_eq!(stopped.tracee.step(SIGNALS[0]), Stop::Step);
+            for at in 0..inner {
+                let inside = stopped.tracee.snapshot();
+                stopped.finish(SIGNALS[0], &|| format!("interrupted at {outer}, and there at {at}"));
+                stopped.tracee.restore(&inside);
+                assert_eq!(stopped.tracee.step(0), Stop::Step);
+            }
+            stopped.tracee.restore(&here);
+            assert_eq!(stopped.tracee.step(0), Stop::Step);
+        }
+    }
+}
+
+/// Three handlers inside each other, at random places.
+fn three_deep() {
+    let seed = seed();
+    let mut random = fastrand::Rng::with_seed(seed);
+    for (kind, dives) in
+        [("same_page", 1500), ("pages", 1500), ("frame_end", 1500), ("event", 1000), ("fold", 800)]
+    {
+        let mut stopped = Stopped::new(kind, Build::Optimised);
+        let steps = stopped.steps_to_the_end();
+        let mut places: Vec<u32> = (0..dives).map(|_| random.u32(0..steps)).collect();
+        places.sort_unstable();
+        let mut at = 0;
+        for place in places {
+            (at..place).for_each(|_| assert_eq!(stopped.tracee.step(0), Stop::Step));
+            at = place;
+            let here = stopped.tracee.snapshot();
+            let signals: [i32; 3] = std::array::from_fn(|_| SIGNALS[random.usize(0..4)]);
+            // Most of what can go wrong is in the first appends of a handler.
+            let steps: [u32; 2] = std::array::from_fn(|_| {
+                let most = if random.bool() { 150 } else { 1000 };
+                random.u32(0..most)
+            });
+            let what = || format!("{signals:?} at {place} {steps:?} (XHIST_SEED={seed})");
+            let mut go = |signal, steps| {
+                assert_eq!(stopped.tracee.step(signal), Stop::Step);
+                (0..steps).all(|_| stopped.tracee.step(0) == Stop::Step)
+            };
+            match go(signals[0], steps[0]) && go(signals[1], steps[1]) {
+                true => stopped.finish(signals[2], &what),
+                // The second mark came before.
+                false => stopped.check(Moment::Done, &what),
+            }
+            stopped.tracee.restore(&here);
+        }
+    }
+}
+
+/// The ring is right at each instruction of handlers and of what comes behind them.
+fn watched() {
+    let seed = seed();
+    let mut random = fastrand::Rng::with_seed(seed);
+    for (kind, dives) in [("same_page", 60), ("pages", 60), ("frame_end", 60), ("event", 20), ("fold", 40)] {
+        let mut stopped = Stopped::new(kind, Build::Optimised);
+        let steps = stopped.steps_to_the_end();
+        let mut places: Vec<u32> = (0..dives).map(|_| random.u32(0..steps)).collect();
+        places.sort_unstable();
+        let mut at = 0;
+        for place in places {
+            (at..place).for_each(|_| assert_eq!(stopped.tracee.step(0), Stop::Step));
+            at = place;
+            let here = stopped.tracee.snapshot();
+            let signals = [random.choice(SIGNALS).expect("four"), SIGNALS[random.usize(0..2)]];
+            let second = random.u32(1..400);
+            let what = |step| format!("{signals:?} at {place} and {second}, step {step} (XHIST_SEED={seed})");
+            let mut last = None;
+            for step in 0..if signals[0] == SIGNALS[0] { 4000 } else { 1500 } {
+                let signal = match step {
+                    0 => signals[0],
+                    _ if step == second => signals[1],
+                    _ => 0,
+                };
+                if stopped.tracee.step(signal) != Stop::Step {
+                    break;
+                }
+                let image = stopped.torture.image();
+                if last.as_ref() != Some(&image) {
+                    stopped.check(Moment::Anywhere, &|| what(step));
+                    last = Some(image);
+                }
+            }
+            stopped.tracee.restore(&here);
+        }
+    }
+}
+
+/// `XHIST_SEED`, or another each time.
+fn seed() -> u64 {
+    let given = std::env::var("XHIST_SEED").ok().and_then(|seed| seed.parse().ok());
+    let seed = given.unwrap_or_else(|| fastrand::u64(..));
+    println!("XHIST_SEED={seed}");
+    seed
+}
