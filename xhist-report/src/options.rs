@@ -1,7 +1,9 @@
 //! What the arguments mean, for the library. It must not know how they were typed.
 
+use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::format::{FORMATS, FormatRow};
@@ -25,6 +27,12 @@ pub struct Options {
     pub data: Option<Vec<Range<usize>>>,
     /// When the image was last written; `None` when that is not known.
     pub written: Option<SystemTime>,
+    /// The file of the image, where a program may be writing it meanwhile.
+    pub live: Option<Arc<File>>,
+    /// Tell what is new as it comes.
+    pub follow: bool,
+    /// The file to mark what was shown in, so that it is not shown again.
+    pub clear: Option<PathBuf>,
     /// Show progress on stderr when scanning takes long.
     pub progress: bool,
 }
@@ -40,6 +48,9 @@ impl Default for Options {
             maps: MapPlaces::default(),
             data: None,
             written: None,
+            live: None,
+            follow: false,
+            clear: None,
             progress: false,
         }
     }

@@ -79,6 +79,12 @@ impl State {
         State(self.0 | (head_len as u64 & 0x1F) << 48)
     }
 
+    /// The same with no frame open.
+    #[must_use]
+    pub const fn without_open(self) -> State {
+        State(self.0 & !(0xFF << 48))
+    }
+
     /// Bytes of closed frames ever written.
     #[inline]
     pub const fn head(self) -> u64 {

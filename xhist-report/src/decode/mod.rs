@@ -6,14 +6,17 @@ mod element;
 mod find;
 mod float;
 mod frame;
+mod live;
 mod merge;
 mod predefined;
 mod stream;
 mod survey;
 mod user;
 
+pub use clock::Clock;
 pub use copies::copies;
 pub use find::{Findings, Placed, find};
-pub use merge::merge;
+pub use live::{Live, View};
+pub use merge::{Merged, merge};
 pub use stream::Stream;
 pub use survey::{Survey, survey};

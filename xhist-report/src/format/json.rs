@@ -107,6 +107,8 @@ enum Line<'a> {
         damaged_bytes: u64,
         cut_bytes: u64,
         torn: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        overtaken_bytes: Option<u64>,
         text: String,
     },
     End {
@@ -262,6 +264,10 @@ impl Format for Json {
         opening.rings.iter().try_for_each(|ring| put(&ring_line(ring), out))
     }
 
+    fn ring(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
+        put(&ring_line(ring), out)
+    }
+
     fn marks_order(&self) -> bool {
         true
     }
@@ -311,6 +317,7 @@ impl Format for Json {
             damaged_bytes: gap.damaged.as_ref().map_or(0, |damaged| damaged.bytes),
             cut_bytes: gap.cut_bytes,
             torn: gap.torn,
+            overtaken_bytes: gap.overtaken.as_ref().map(|overtaken| overtaken.bytes),
             text: gap.to_string(),
         };
         put(&line, out)

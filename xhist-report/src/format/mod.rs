@@ -16,7 +16,7 @@ use crate::options::Layout;
 
 /// Receives a report, oldest first.
 pub trait Format {
-    /// Before the first entry.
+    /// Before the first entry. When nobody knows how many there will be, they are told as none.
     fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
         let _ = (opening, out);
         Ok(())
@@ -25,6 +25,12 @@ pub trait Format {
     /// Whether it marks entries whose order is not certain.
     fn marks_order(&self) -> bool {
         false
+    }
+
+    /// A ring that came later, or was given to another thread.
+    fn ring(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (ring, out);
+        Ok(())
     }
 
     /// One entry.
@@ -78,6 +84,14 @@ pub static FORMATS: &[FormatRow] = &[
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static FormatRow> {
     FORMATS.iter().find(|row| row.name == name)
+}
+
+/// Columns for the numbers of this report.
+fn number_width(opening: &Opening<'_>) -> usize {
+    match opening.entries {
+        0 => 6,
+        entries => entries.to_string().len(),
+    }
 }
 
 /// Appends `src/main.rs:12`, or `file#3:12` where no map names the file.

@@ -10,7 +10,7 @@ mod visible;
 
 pub use build::{Age, Build, Known, KnownMap, Origin, Sources};
 pub use event::{Entry, Lines, Opening, Repetition, Subject, Totals};
-pub use item::{Damaged, Gap, Item, Record, What};
+pub use item::{Damaged, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, Names, Place, Span};
 pub use ring::Ring;
 pub use visible::visible;

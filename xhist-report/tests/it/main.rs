@@ -2,6 +2,7 @@
 
 mod cli;
 mod damaged;
+mod follow;
 mod golden;
 mod identify;
 mod loops;
