@@ -6,6 +6,7 @@
 
 pub mod args;
 mod console;
+mod cover;
 mod decode;
 mod exit_code;
 mod fit;

@@ -7,8 +7,10 @@ use std::path::Path;
 use qs_core::ring::{CLEARED_OFFSET, HOSTED_HEADER_LEN};
 
 use crate::console::{Notes, Progress};
+use crate::cover;
 use crate::decode::{self, Clock, Findings, Live, Placed, Stream, Survey, View};
 use crate::exit_code::ExitCode;
+use crate::format::About;
 use crate::identify;
 use crate::map::Maps;
 use crate::model::{Gap, Opening, Ring};
@@ -20,6 +22,17 @@ use crate::telling::Telling;
 /// Reports on an image: entries to `out`, everything else to `notes`.
 pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
     let findings = find(image, options);
+    if options.format.about == About::Coverage {
+        let rings: Vec<&Placed> = findings.rings.iter().collect();
+        let lives = lives(&rings, image, options);
+        return match cover::run(image, &views(&rings, &lives, image), options, out, notes) {
+            ExitCode::NothingFound => {
+                tell_findings(&findings, image.len(), notes);
+                ExitCode::NothingFound
+            }
+            code => code,
+        };
+    }
     tell_findings(&findings, image.len(), notes);
     let Some(chosen) = choose(&findings.rings, image, options, notes) else {
         return if findings.rings.is_empty() { ExitCode::NothingFound } else { ExitCode::Usage };
@@ -28,12 +41,8 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         let rings: Vec<Ring> = chosen.iter().map(|placed| placed.ring.clone()).collect();
         return identify::run(&rings, options, out, notes);
     }
-    let lives: Vec<Option<Live>> = chosen.iter().map(|placed| live(placed, image, options)).collect();
-    let views: Vec<View<'_>> = chosen
-        .iter()
-        .zip(&lives)
-        .map(|(placed, live)| live.as_ref().map_or_else(|| View::whole(placed, image), Live::view))
-        .collect();
+    let lives = lives(&chosen, image, options);
+    let views = views(&chosen, &lives, image);
     let surveys: Vec<Survey> = views.iter().map(decode::survey).collect();
     if surveys.iter().all(|survey| survey.frames == 0) {
         tell_empty(&chosen, &views, notes);
@@ -53,6 +62,18 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         clear(path, &chosen, &surveys, notes);
     }
     outcome(written, notes)
+}
+
+/// The rings that running programs write, as they are now.
+fn lives(chosen: &[&Placed], image: &[u8], options: &Options) -> Vec<Option<Live>> {
+    chosen.iter().map(|placed| live(placed, image, options)).collect()
+}
+
+fn views<'a>(chosen: &[&Placed], lives: &'a [Option<Live>], image: &'a [u8]) -> Vec<View<'a>> {
+    let view = |(placed, live): (&&Placed, &'a Option<Live>)| {
+        live.as_ref().map_or_else(|| View::whole(placed, image), Live::view)
+    };
+    chosen.iter().zip(lives).map(view).collect()
 }
 
 /// The ring as it is now, when a running program writes it.

@@ -33,6 +33,12 @@ impl<'a> View<'a> {
         View { header, image, from: 0, safe: 0, shown: header.cleared }
     }
 
+    /// The same with what was cleared.
+    #[must_use]
+    pub fn with_shown(self) -> View<'a> {
+        View { shown: Shown::default(), ..self }
+    }
+
     /// A reader at its start.
     pub fn reader(&self) -> Reader<'a> {
         Reader::resume(self.header, self.image, self.from, self.safe, self.shown)

@@ -3,6 +3,7 @@
 mod clock;
 mod copies;
 mod element;
+mod ever;
 mod find;
 mod float;
 mod frame;
@@ -15,6 +16,7 @@ mod user;
 
 pub use clock::Clock;
 pub use copies::copies;
+pub use ever::{Ran, ran};
 pub use find::{Findings, Placed, find};
 pub use live::{Live, View};
 pub use merge::{Merged, merge};

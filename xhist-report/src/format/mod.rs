@@ -7,11 +7,12 @@ mod build;
 mod history;
 mod json;
 mod lanes;
+mod lcov;
 mod terminal;
 
 use std::io::{self, Write};
 
-use crate::model::{Build, Entry, Gap, Opening, Ring, Totals};
+use crate::model::{Build, Covered, Entry, Gap, Opening, Ring, Totals};
 use crate::options::Layout;
 
 /// Receives a report, oldest first.
@@ -39,6 +40,12 @@ pub trait Format {
     /// A build that rings of this report came from, and those rings.
     fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()>;
 
+    /// What ran of a file, for formats that are about that.
+    fn covered(&mut self, file: &Covered, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (file, out);
+        Ok(())
+    }
+
     /// Something is missing here.
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
         let _ = (ring, gap, out);
@@ -59,8 +66,19 @@ pub struct FormatRow {
     pub name: &'static str,
     /// What it is.
     pub help: &'static str,
+    /// What it is told.
+    pub about: About,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
+}
+
+/// What a format is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// What ran, one after another.
+    Entries,
+    /// What ever ran, file by file.
+    Coverage,
 }
 
 /// Every format; the first is the default.
@@ -68,6 +86,7 @@ pub static FORMATS: &[FormatRow] = &[
     FormatRow {
         name: "history",
         help: "one line an entry, oldest first: number, file:line",
+        about: About::Entries,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -77,7 +96,14 @@ pub static FORMATS: &[FormatRow] = &[
     FormatRow {
         name: "json",
         help: "JSON lines; the first names the schema version",
+        about: About::Entries,
         make: |layout| Box::new(json::Json::new(layout)),
+    },
+    FormatRow {
+        name: "lcov",
+        help: "LCOV tracefile of the statements that ever ran: 1 for `ran`, however often, 0 for those that never did",
+        about: About::Coverage,
+        make: |_| Box::new(lcov::Lcov),
     },
 ];
 

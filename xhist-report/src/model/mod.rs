@@ -2,6 +2,7 @@
 //! It must not know bytes, frames or how anything is printed.
 
 mod build;
+mod coverage;
 mod event;
 mod item;
 mod names;
@@ -9,6 +10,7 @@ mod ring;
 mod visible;
 
 pub use build::{Age, Build, Known, KnownMap, Origin, Sources};
+pub use coverage::{Covered, coverage};
 pub use event::{Entry, Lines, Opening, Repetition, Subject, Totals};
 pub use item::{Damaged, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, Names, Place, Span};

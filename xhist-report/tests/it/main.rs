@@ -1,6 +1,7 @@
 //! xhist-report as its users run it. Each module is one question.
 
 mod cli;
+mod cover;
 mod damaged;
 mod follow;
 mod golden;
