@@ -49,6 +49,10 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["last", "source_text", "time", "thread"])]
     identify: bool,
 
+    /// Print what fills the rings, by function, and the lines for a manifest that would leave it out
+    #[arg(long, conflicts_with_all = ["identify", "last", "source_text", "time", "thread", "lanes", "follow", "clear"])]
+    hot: bool,
+
     /// Print only the last N entries
     #[arg(long, value_name = "N")]
     last: Option<u64>,
@@ -125,6 +129,7 @@ impl Args {
             format: format::by_name(&self.format).unwrap_or(&FORMATS[0]),
             layout,
             identify: self.identify,
+            hot: self.hot,
             last: self.last,
             ring: self.ring,
             maps: MapPlaces { given: self.map.clone(), dump_dir: opened.dir.clone(), work_dir },

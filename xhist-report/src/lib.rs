@@ -12,6 +12,7 @@ mod exit_code;
 mod fit;
 mod follow;
 pub mod format;
+mod hot;
 mod identify;
 mod map;
 pub mod model;

@@ -17,6 +17,8 @@ pub struct Options {
     pub layout: Layout,
     /// Say which builds the rings came from instead of what is in them.
     pub identify: bool,
+    /// Say what fills the rings instead of what is in them.
+    pub hot: bool,
     /// Only so many of the newest entries.
     pub last: Option<u64>,
     /// Only the ring of this number, counted from 1 in the order of their offsets.
@@ -43,6 +45,7 @@ impl Default for Options {
             format: &FORMATS[0],
             layout: Layout::default(),
             identify: false,
+            hot: false,
             last: None,
             ring: None,
             maps: MapPlaces::default(),

@@ -11,6 +11,7 @@ use crate::cover;
 use crate::decode::{self, Clock, Findings, Live, Placed, Stream, Survey, View};
 use crate::exit_code::ExitCode;
 use crate::format::About;
+use crate::hot;
 use crate::identify;
 use crate::map::Maps;
 use crate::model::{Gap, Opening, Ring};
@@ -47,6 +48,10 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     if surveys.iter().all(|survey| survey.frames == 0) {
         tell_empty(&chosen, &views, notes);
         return ExitCode::NothingFound;
+    }
+    if options.hot {
+        let rings: Vec<&Ring> = chosen.iter().map(|placed| &placed.ring).collect();
+        return hot::run(&rings, &views, options, out, notes);
     }
     chosen.iter().for_each(|placed| tell_dropped(&placed.ring, notes));
     let rings: Vec<&Ring> = chosen.iter().map(|placed| &placed.ring).collect();

@@ -21,6 +21,16 @@ pub struct Ran {
     pub cut: usize,
 }
 
+/// Adds how often each statement stands in a ring; what came again was not written again, so it takes no room.
+pub fn counts(view: &View<'_>, counts: &mut HashMap<Statement, u64>) {
+    let mut reader = view.reader();
+    while let Some(item) = reader.next() {
+        if let Item::Statement(statement, _) = item {
+            *counts.entry(statement).or_default() += 1;
+        }
+    }
+}
+
 /// Everything that is known to have run.
 pub fn ran(image: &[u8], views: &[View<'_>]) -> Ran {
     let mut ran = Ran::default();

@@ -16,7 +16,7 @@ mod user;
 
 pub use clock::Clock;
 pub use copies::copies;
-pub use ever::{Ran, ran};
+pub use ever::{Ran, counts, ran};
 pub use find::{Findings, Placed, find};
 pub use live::{Live, View};
 pub use merge::{Merged, merge};

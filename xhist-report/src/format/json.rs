@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Format;
 use crate::model::{
-    Age, Build, Entry, Gap, Known, KnownMap, Lines, Opening, Origin, Ring, Sources, Subject, Totals,
+    Age, Build, Entry, Gap, Hot, Known, KnownMap, Lines, Opening, Origin, Ring, Sources, Subject, Totals,
 };
 use crate::options::Layout;
 
@@ -85,6 +85,16 @@ enum Line<'a> {
         text: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         order: Option<&'static str>,
+    },
+    Hot {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        function: Option<&'a str>,
+        file: &'a str,
+        first: u32,
+        last: u32,
+        statements: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        exclude: &'a Option<String>,
     },
     Record {
         #[serde(flatten)]
@@ -262,6 +272,14 @@ impl Format for Json {
         let tool = concat!("xhist-report ", env!("CARGO_PKG_VERSION"));
         put(&Schema { schema: SCHEMA, kind: "report", tool, entries: opening.entries }, out)?;
         opening.rings.iter().try_for_each(|ring| put(&ring_line(ring), out))
+    }
+
+    fn hot(&mut self, functions: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+        functions.iter().try_for_each(|hot| {
+            let Hot { function, file, lines: (first, last), statements, exclude } = hot;
+            let (first, last, statements) = (*first, *last, *statements);
+            put(&Line::Hot { function: function.as_deref(), file, first, last, statements, exclude }, out)
+        })
     }
 
     fn ring(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {

@@ -5,6 +5,7 @@
 
 mod build;
 mod history;
+mod hot;
 mod json;
 mod lanes;
 mod lcov;
@@ -12,7 +13,7 @@ mod terminal;
 
 use std::io::{self, Write};
 
-use crate::model::{Build, Covered, Entry, Gap, Opening, Ring, Totals};
+use crate::model::{Build, Covered, Entry, Gap, Hot, Opening, Ring, Totals};
 use crate::options::Layout;
 
 /// Receives a report, oldest first.
@@ -44,6 +45,11 @@ pub trait Format {
     fn covered(&mut self, file: &Covered, out: &mut dyn Write) -> io::Result<()> {
         let _ = (file, out);
         Ok(())
+    }
+
+    /// What fills the rings of a build.
+    fn hot(&mut self, functions: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+        hot::write(functions, out)
     }
 
     /// Something is missing here.
@@ -101,7 +107,7 @@ pub static FORMATS: &[FormatRow] = &[
     },
     FormatRow {
         name: "lcov",
-        help: "LCOV tracefile of the statements that ever ran: 1 for `ran`, however often, 0 for those that never did",
+        help: "LCOV tracefile; 1 means that a statement ever ran",
         about: About::Coverage,
         make: |_| Box::new(lcov::Lcov),
     },

@@ -4,6 +4,7 @@
 mod build;
 mod coverage;
 mod event;
+mod hot;
 mod item;
 mod names;
 mod ring;
@@ -12,6 +13,7 @@ mod visible;
 pub use build::{Age, Build, Known, KnownMap, Origin, Sources};
 pub use coverage::{Covered, coverage};
 pub use event::{Entry, Lines, Opening, Repetition, Subject, Totals};
+pub use hot::{Hot, hot};
 pub use item::{Damaged, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, Names, Place, Span};
 pub use ring::Ring;

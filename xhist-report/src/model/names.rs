@@ -192,15 +192,19 @@ impl Names {
 
     /// Where the statements of a file stand, also when `file` is the id of its later lines.
     pub fn statements(&self, file: u16) -> &[Span] {
-        let Some(known) = self.file(file) else { return &[] };
+        self.first(file).map_or(&[], |file| &file.places)
+    }
+
+    /// The first id of the file that this is an id of: it has the statements.
+    fn first(&self, file: u16) -> Option<&File> {
+        let known = self.file(file)?;
         let is_first = |other: &&File| other.base == 0 && other.path == known.path;
-        let first = if known.base == 0 { Some(known) } else { self.files.iter().flatten().find(is_first) };
-        first.map_or(&[], |file| &file.places)
+        if known.base == 0 { Some(known) } else { self.files.iter().flatten().find(is_first) }
     }
 
     /// Line and function of each statement of a file; the function is empty where the map does not tell.
     pub fn functions(&self, file: u16) -> impl Iterator<Item = (u32, &str)> {
-        let known = self.file(file);
+        let known = self.first(file);
         let lines = known.into_iter().flat_map(|known| known.places.iter().zip(&known.functions));
         lines.map(|(span, id)| (span.line, self.functions.get(*id as usize).map_or("", String::as_str)))
     }

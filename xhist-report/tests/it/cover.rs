@@ -44,6 +44,23 @@ fn what_the_bitmap_and_the_rings_tell_is_one_tracefile() {
 }
 
 #[test]
+fn what_fills_the_rings_is_told_with_what_would_leave_it_out() {
+    let dir = Dir::new();
+    let (map, hash) = map_of_statements("/project", "src/a.rs", STATEMENTS);
+    dir.write("xhist.map", map);
+    let hot: Vec<_> = (0..90).map(|n| (1, 7 + n % 2)).chain([(1, 2), (1, 3), (1, 3), (9, 9)]).collect();
+    dir.write("dump.bin", ring(hash).packed(0, &hot).build());
+    let outcome = dir.run(&["dump.bin", "--hot"]);
+    let expected = " 94.7 %        90  T::f  src/a.rs:7-8\n  4.2 %         4  main  src/a.rs:2-3\n  1.1 %         1  ?  file#9:9\n\n\
+        # leaves out what fills a twentieth of the rings or more\n[package.metadata.xhist]\nexclude = [\n    \"*::a::T::f\",\n]\n";
+    assert_eq!((outcome.code, outcome.out.as_str()), (0, expected), "{}", outcome.notes);
+    let json = dir.run(&["dump.bin", "--hot", "--format", "json"]).out;
+    let first = r#"{"kind":"hot","function":"T::f","file":"src/a.rs","first":7,"last":8,"statements":90,"exclude":"*::a::T::f"}"#;
+    assert_eq!(json.lines().next(), Some(first));
+    assert_eq!(dir.run(&["dump.bin", "--hot", "--last", "1"]).code, 2);
+}
+
+#[test]
 fn without_a_bitmap_only_the_rings_are_known() {
     let dir = Dir::new();
     let (map, hash) = map_of_statements("/project", "src/main.rs", STATEMENTS);
