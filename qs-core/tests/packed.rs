@@ -9,7 +9,7 @@ use qs_core::record::packed::{
 use qs_core::record::{RECORD_BASE, Statement, ids};
 use qs_core::ring::{
     Again, BYTE_ORDER_MARK, FLAG_PACKED, Folded, HOSTED_HEADER_LEN, Header, Item, LAYOUT_VERSION, MAGIC,
-    Reader, State, check_word, find, frame_room,
+    Reader, Shown, State, check_word, find, frame_room,
 };
 
 /// A recorder as simple as one can be: it keeps all it ever wrote, and makes an image of the newest bytes.
@@ -177,7 +177,10 @@ struct Told {
 
 fn read(image: &[u8]) -> Told {
     let header = Header::parse(image).expect("a header");
-    let mut reader = Reader::new(header, image);
+    tell(&mut Reader::new(header, image))
+}
+
+fn tell(reader: &mut Reader<'_>) -> Told {
     let mut told = Told::default();
     while let Some(item) = reader.next() {
         match item {
@@ -199,7 +202,48 @@ fn statements() -> impl Strategy<Value = Vec<Statement>> {
     vec(prop_oneof![8 => near, 1 => far], 1..2000)
 }
 
+/// Reads what is new since `from` and `shown`, which move on.
+fn read_on(image: &[u8], from: &mut u64, shown: &mut Shown) -> Told {
+    let mut reader = Reader::resume(Header::parse(image).expect("a header"), image, *from, 0, *shown);
+    let told = tell(&mut reader);
+    (*from, *shown) = (reader.resume_from(), reader.shown());
+    told
+}
+
 proptest! {
+    #[test]
+    fn a_reader_that_goes_on_tells_each_statement_once(
+        statements in statements(),
+        looks in vec(1usize..300, 1..40),
+        fold in any::<bool>(),
+    ) {
+        let mut model = Model::new(1 << 16);
+        let (mut from, mut shown, mut told) = (0, Shown::default(), Told::default());
+        let mut rest = &statements[..];
+        for look in looks {
+            let (now, later) = rest.split_at(look.min(rest.len()));
+            rest = later;
+            now.iter().for_each(|statement| model.statement(0, *statement));
+            let new = read_on(&model.image(), &mut from, &mut shown);
+            told.statements.extend(new.statements);
+            told.losses += new.losses;
+            // What was cleared is not told again, whoever asks.
+            let mut image = model.image();
+            let [first, second] = shown.words();
+            image[176..184].copy_from_slice(&first.to_ne_bytes());
+            image[184..192].copy_from_slice(&second.to_ne_bytes());
+            prop_assert_eq!(read(&image), Told::default());
+            if fold {
+                model.close();
+                model.folded += 2;
+                let again = read_on(&model.image(), &mut from, &mut shown).again;
+                prop_assert_eq!(again.iter().map(|(_, again)| again.times).collect::<Vec<_>>(), [2]);
+                prop_assert_eq!(read_on(&model.image(), &mut from, &mut shown), Told::default());
+            }
+        }
+        prop_assert_eq!((&told.statements[..], told.losses), (&statements[..statements.len() - rest.len()], 0));
+    }
+
     #[test]
     fn statements_written_are_the_statements_read(statements in statements(), time: u32) {
         let mut model = Model::new(1 << 16);

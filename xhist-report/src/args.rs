@@ -49,6 +49,10 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["last", "source_text", "time", "thread"])]
     identify: bool,
 
+    /// Print what fills the rings, by function, and the lines for a manifest that would leave it out
+    #[arg(long, conflicts_with_all = ["identify", "last", "source_text", "time", "thread", "lanes", "follow", "clear"])]
+    hot: bool,
+
     /// Print only the last N entries
     #[arg(long, value_name = "N")]
     last: Option<u64>,
@@ -69,6 +73,14 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["source_text", "thread", "identify"])]
     lanes: bool,
 
+    /// Go on with what a running program records, until it ends or Ctrl-C; with --last N from N entries back
+    #[arg(short, long, conflicts_with_all = ["identify", "ring"])]
+    follow: bool,
+
+    /// Mark what was printed in the ring file, so that it is not printed again: the only option that writes to it
+    #[arg(short, long, conflicts_with_all = ["identify", "follow"])]
+    clear: bool,
+
     /// Report only on this ring of the source, counted from 1
     #[arg(long, value_name = "N")]
     ring: Option<usize>,
@@ -85,7 +97,14 @@ impl Args {
     /// What is wrong and what to do, in a sentence.
     pub fn open(&self) -> Result<(Opened, Option<String>), String> {
         match &self.source {
-            Some(source) => Ok((source::open(source)?, None)),
+            Some(source) => {
+                let opened = source::open(source)?;
+                match opened.file {
+                    None if self.follow => Err("only a ring file can be followed".to_owned()),
+                    None if self.clear => Err("only a ring file can be cleared".to_owned()),
+                    _ => Ok((opened, None)),
+                }
+            }
             None => {
                 let dir =
                     std::env::current_dir().map_err(|error| format!("no working directory: {error}"))?;
@@ -110,11 +129,15 @@ impl Args {
             format: format::by_name(&self.format).unwrap_or(&FORMATS[0]),
             layout,
             identify: self.identify,
+            hot: self.hot,
             last: self.last,
             ring: self.ring,
             maps: MapPlaces { given: self.map.clone(), dump_dir: opened.dir.clone(), work_dir },
             data: opened.data.clone(),
             written: opened.written,
+            live: opened.file.clone(),
+            follow: self.follow,
+            clear: opened.path.clone().filter(|_| self.clear),
             progress: std::io::stderr().is_terminal(),
         }
     }

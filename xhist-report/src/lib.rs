@@ -6,10 +6,13 @@
 
 pub mod args;
 mod console;
+mod cover;
 mod decode;
 mod exit_code;
 mod fit;
+mod follow;
 pub mod format;
+mod hot;
 mod identify;
 mod map;
 pub mod model;
@@ -18,6 +21,7 @@ mod order;
 mod session;
 pub mod source;
 mod source_text;
+mod telling;
 
 use std::io::Write;
 
@@ -34,7 +38,11 @@ pub use options::{Layout, MapPlaces, Options};
 /// assert_eq!(code, xhist_report::ExitCode::NothingFound);
 /// ```
 pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut dyn Write) -> ExitCode {
-    session::run(image, options, out, &mut console::Notes::new(notes))
+    let notes = &mut console::Notes::new(notes);
+    match &options.live {
+        Some(file) if options.follow => follow::run(file, options, out, notes),
+        _ => session::run(image, options, out, notes),
+    }
 }
 
 /// Runs the program with these arguments, on the process's own standard streams.

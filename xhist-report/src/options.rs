@@ -1,7 +1,9 @@
 //! What the arguments mean, for the library. It must not know how they were typed.
 
+use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::format::{FORMATS, FormatRow};
@@ -15,6 +17,8 @@ pub struct Options {
     pub layout: Layout,
     /// Say which builds the rings came from instead of what is in them.
     pub identify: bool,
+    /// Say what fills the rings instead of what is in them.
+    pub hot: bool,
     /// Only so many of the newest entries.
     pub last: Option<u64>,
     /// Only the ring of this number, counted from 1 in the order of their offsets.
@@ -25,6 +29,12 @@ pub struct Options {
     pub data: Option<Vec<Range<usize>>>,
     /// When the image was last written; `None` when that is not known.
     pub written: Option<SystemTime>,
+    /// The file of the image, where a program may be writing it meanwhile.
+    pub live: Option<Arc<File>>,
+    /// Tell what is new as it comes.
+    pub follow: bool,
+    /// The file to mark what was shown in, so that it is not shown again.
+    pub clear: Option<PathBuf>,
     /// Show progress on stderr when scanning takes long.
     pub progress: bool,
 }
@@ -35,11 +45,15 @@ impl Default for Options {
             format: &FORMATS[0],
             layout: Layout::default(),
             identify: false,
+            hot: false,
             last: None,
             ring: None,
             maps: MapPlaces::default(),
             data: None,
             written: None,
+            live: None,
+            follow: false,
+            clear: None,
             progress: false,
         }
     }

@@ -1,22 +1,39 @@
-//! The loop: find rings, survey them, name and number their entries, hand them to a format.
+//! The loop: find rings, survey them, have their entries told.
 //! It must not know how a source is opened or how a format looks.
 
 use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use qs_core::ring::{CLEARED_OFFSET, HOSTED_HEADER_LEN};
 
 use crate::console::{Notes, Progress};
-use crate::decode::{self, Findings, Placed, Stream, Survey};
+use crate::cover;
+use crate::decode::{self, Clock, Findings, Live, Placed, Stream, Survey, View};
 use crate::exit_code::ExitCode;
-use crate::format::Format;
+use crate::format::About;
+use crate::hot;
 use crate::identify;
 use crate::map::Maps;
-use crate::model::{Entry, Gap, Item, Opening, Repetition, Ring, Subject, Totals, What};
+use crate::model::{Gap, Opening, Ring};
 use crate::options::Options;
 use crate::order;
-use crate::source_text::SourceText;
+use crate::source;
+use crate::telling::Telling;
 
 /// Reports on an image: entries to `out`, everything else to `notes`.
 pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
     let findings = find(image, options);
+    if options.format.about == About::Coverage {
+        let rings: Vec<&Placed> = findings.rings.iter().collect();
+        let lives = lives(&rings, image, options);
+        return match cover::run(image, &views(&rings, &lives, image), options, out, notes) {
+            ExitCode::NothingFound => {
+                tell_findings(&findings, image.len(), notes);
+                ExitCode::NothingFound
+            }
+            code => code,
+        };
+    }
     tell_findings(&findings, image.len(), notes);
     let Some(chosen) = choose(&findings.rings, image, options, notes) else {
         return if findings.rings.is_empty() { ExitCode::NothingFound } else { ExitCode::Usage };
@@ -25,18 +42,18 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         let rings: Vec<Ring> = chosen.iter().map(|placed| placed.ring.clone()).collect();
         return identify::run(&rings, options, out, notes);
     }
-    let surveys: Vec<Survey> = chosen.iter().map(|placed| decode::survey(placed, image)).collect();
+    let lives = lives(&chosen, image, options);
+    let views = views(&chosen, &lives, image);
+    let surveys: Vec<Survey> = views.iter().map(decode::survey).collect();
     if surveys.iter().all(|survey| survey.frames == 0) {
-        tell_empty(&chosen, image, notes);
+        tell_empty(&chosen, &views, notes);
         return ExitCode::NothingFound;
     }
-    for ring in chosen.iter().map(|placed| &placed.ring).filter(|ring| ring.dropped > 0) {
-        let plural = if ring.dropped == 1 { "" } else { "s" };
-        notes.loss(format_args!(
-            "{ring}: {} statement{plural} not recorded: signal handlers were nested too deep",
-            ring.dropped
-        ));
+    if options.hot {
+        let rings: Vec<&Ring> = chosen.iter().map(|placed| &placed.ring).collect();
+        return hot::run(&rings, &views, options, out, notes);
     }
+    chosen.iter().for_each(|placed| tell_dropped(&placed.ring, notes));
     let rings: Vec<&Ring> = chosen.iter().map(|placed| &placed.ring).collect();
     let maps = match Maps::load(&rings, &options.maps, notes) {
         Ok(maps) => maps,
@@ -44,17 +61,92 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     };
     let total: u64 = surveys.iter().map(|survey| survey.entries).sum();
     let shown = options.last.map_or(total, |last| last.min(total));
-    let mut report = Report {
-        options,
-        maps,
-        text: SourceText::new(options.written),
-        skip: total - shown,
-        number: 0,
-        uncertain: 0,
-        again: None,
-    };
-    let written = report.write(image, &chosen, &surveys, shown, out, notes);
+    let mut telling = Telling::new(options, maps, total - shown);
+    let written = write(&mut telling, &chosen, &views, &surveys, shown, out, notes);
+    if let (Ok(()), Some(path)) = (&written, &options.clear) {
+        clear(path, &chosen, &surveys, notes);
+    }
     outcome(written, notes)
+}
+
+/// The rings that running programs write, as they are now.
+fn lives(chosen: &[&Placed], image: &[u8], options: &Options) -> Vec<Option<Live>> {
+    chosen.iter().map(|placed| live(placed, image, options)).collect()
+}
+
+fn views<'a>(chosen: &[&Placed], lives: &'a [Option<Live>], image: &'a [u8]) -> Vec<View<'a>> {
+    let view = |(placed, live): (&&Placed, &'a Option<Live>)| {
+        live.as_ref().map_or_else(|| View::whole(placed, image), Live::view)
+    };
+    chosen.iter().zip(lives).map(view).collect()
+}
+
+/// The ring as it is now, when a running program writes it.
+fn live(placed: &Placed, image: &[u8], options: &Options) -> Option<Live> {
+    let file = options.live.as_ref()?;
+    if !source::is_running(placed.ring.pid) {
+        return None;
+    }
+    let mut live = Live::new(placed.clone(), image.len() - placed.ring.offset);
+    live.look(&|offset, bytes| source::read_at(file, offset, bytes), true)?;
+    Some(live)
+}
+
+/// A loss that the ring's header tells of.
+pub fn tell_dropped(ring: &Ring, notes: &mut Notes<'_>) {
+    if ring.dropped > 0 {
+        let plural = if ring.dropped == 1 { "" } else { "s" };
+        notes.loss(format_args!(
+            "{ring}: {} statement{plural} not recorded: signal handlers were nested too deep",
+            ring.dropped
+        ));
+    }
+}
+
+fn write(
+    telling: &mut Telling<'_>,
+    chosen: &[&Placed],
+    views: &[View<'_>],
+    surveys: &[Survey],
+    shown: u64,
+    out: &mut dyn Write,
+    notes: &mut Notes<'_>,
+) -> io::Result<()> {
+    let mut format = telling.format();
+    let groups = order::groups(chosen, surveys);
+    let rings = order::described(chosen, &groups);
+    format.start(&Opening { rings: &rings, entries: shown }, out)?;
+    order::tell_groups(&groups, &rings, notes);
+    for group in groups {
+        let clock = |ring: usize| Clock::starting_at(surveys[ring].first_time);
+        let stream = |ring: &usize| Stream::new(&views[*ring], clock(*ring), Gap::default());
+        for merged in decode::merge(group.iter().map(stream).collect()) {
+            telling.tell(&rings[group[merged.stream]], &merged, &mut *format, out, notes)?;
+        }
+    }
+    telling.finish(&mut *format, out, notes)
+}
+
+/// Marks what was shown in the file, so that it is not shown again.
+fn clear(path: &Path, chosen: &[&Placed], surveys: &[Survey], notes: &mut Notes<'_>) {
+    for (placed, survey) in chosen.iter().zip(surveys) {
+        let header = &placed.header;
+        if header.header_len < HOSTED_HEADER_LEN {
+            notes
+                .note(format_args!("{} has no room to mark what was shown; it was not cleared", placed.ring));
+            continue;
+        }
+        let mut bytes = [0; 16];
+        for (word, bytes) in survey.shown.words().into_iter().zip(bytes.chunks_exact_mut(8)) {
+            let word = if header.swapped { word.swap_bytes() } else { word };
+            bytes.copy_from_slice(&word.to_ne_bytes());
+        }
+        if let Err(error) = source::write_at(path, placed.ring.offset + CLEARED_OFFSET, &bytes) {
+            notes.incomplete();
+            notes.error(format_args!("cannot clear {}: {error}", path.display()));
+            return;
+        }
+    }
 }
 
 /// What a report that was written so far means.
@@ -76,7 +168,7 @@ fn find(image: &[u8], options: &Options) -> Findings {
 }
 
 /// Bytes like a ring's magic stand in every program text, so they are told only when nothing else was found.
-fn tell_findings(findings: &Findings, image_len: usize, notes: &mut Notes<'_>) {
+pub fn tell_findings(findings: &Findings, image_len: usize, notes: &mut Notes<'_>) {
     if findings.rings.is_empty() {
         match image_len {
             0 => notes.error(format_args!("the source is empty")),
@@ -148,119 +240,17 @@ fn without_copies<'a>(rings: &'a [Placed], image: &[u8], notes: &mut Notes<'_>) 
         .collect()
 }
 
-fn tell_empty(chosen: &[&Placed], image: &[u8], notes: &mut Notes<'_>) {
+fn tell_empty(chosen: &[&Placed], views: &[View<'_>], notes: &mut Notes<'_>) {
     let plural = if chosen.len() == 1 { "ring" } else { "rings" };
     notes.error(format_args!(
         "no entry in the {} {plural} found: nothing was recorded, or it was overwritten",
         chosen.len()
     ));
-    for placed in chosen {
-        let (gap, _) = Stream::new(placed, image, None).next();
+    for (placed, view) in chosen.iter().zip(views) {
+        let (gap, _) = Stream::new(view, Clock::default(), Gap::default()).next();
         if !gap.is_empty() {
             notes.loss(format_args!("{}: {gap}", placed.ring));
         }
     }
     notes.finish();
-}
-
-struct Report<'o> {
-    options: &'o Options,
-    maps: Maps,
-    text: SourceText,
-    /// Entries to pass over before the first one shown.
-    skip: u64,
-    number: u64,
-    /// Entries shown whose order is not certain.
-    uncertain: u64,
-    /// The repetition that is being told.
-    again: Option<Repetition>,
-}
-
-impl Report<'_> {
-    fn write(
-        &mut self,
-        image: &[u8],
-        chosen: &[&Placed],
-        surveys: &[Survey],
-        shown: u64,
-        out: &mut dyn Write,
-        notes: &mut Notes<'_>,
-    ) -> io::Result<()> {
-        let mut format = (self.options.format.make)(self.options.layout);
-        let groups = order::groups(chosen, surveys);
-        let rings = order::described(chosen, &groups);
-        format.start(&Opening { rings: &rings, entries: shown }, out)?;
-        order::tell_groups(&groups, &rings, notes);
-        for group in groups {
-            let streams = group
-                .iter()
-                .map(|&ring| Stream::new(chosen[ring], image, surveys[ring].first_time))
-                .collect();
-            for merged in decode::merge(streams) {
-                let ring = &rings[group[merged.stream]];
-                if !merged.gap.is_empty() {
-                    self.tell_gap(ring, &merged.gap, merged.item.is_some(), notes);
-                    if self.skip == 0 {
-                        format.gap(ring, &merged.gap, out)?;
-                    }
-                }
-                let Some(item) = &merged.item else { continue };
-                let is_again = matches!(item.what, What::Again(_));
-                match is_again {
-                    // It is about entries that are not shown.
-                    true if self.number == 0 => {}
-                    false if self.skip > 0 => self.skip -= 1,
-                    _ => {
-                        self.number += u64::from(!is_again);
-                        self.uncertain += u64::from(merged.uncertain);
-                        let mut entry = self.entry(ring, item, notes);
-                        entry.uncertain = merged.uncertain;
-                        format.entry(&entry, out)?;
-                    }
-                }
-            }
-        }
-        self.tell_order(&*format, notes);
-        let complete = notes.finish() == ExitCode::Complete;
-        format.finish(&Totals { entries: self.number, complete }, out)?;
-        out.flush()
-    }
-
-    fn entry<'a>(&'a mut self, ring: &'a Ring, item: &'a Item, notes: &mut Notes<'_>) -> Entry<'a> {
-        let subject = match &item.what {
-            What::Statement { file, line } => {
-                let (map, names) = self.maps.of(ring);
-                let place = names.place(*file, *line);
-                let text = match self.options.layout.source {
-                    true => self.text.line((map, names), *file, place.line, notes),
-                    false => None,
-                };
-                Subject::Statement(place, text)
-            }
-            What::Again(again) => Subject::Again(self.again.insert(self.maps.of(ring).1.repetition(again))),
-            What::Panic(record) => Subject::Panic(record),
-            What::Signal(signal, record) => Subject::Signal(*signal, record),
-            What::Record(record) => Subject::Record(record),
-        };
-        Entry { number: self.number, ring, time: item.time, uncertain: false, subject }
-    }
-
-    fn tell_order(&self, format: &dyn Format, notes: &mut Notes<'_>) {
-        if self.uncertain > 0 && format.marks_order() {
-            notes.note(format_args!(
-                "{} of {} entries are marked as of uncertain order: between the time stamps around them another thread's \
-                 clock ticked, so they may have run elsewhere among its entries. Those without a mark stand in their \
-                 true order",
-                self.uncertain, self.number
-            ));
-        }
-    }
-
-    fn tell_gap(&self, ring: &Ring, gap: &Gap, has_entry: bool, notes: &mut Notes<'_>) {
-        match (self.skip, has_entry) {
-            (1.., _) => notes.loss(format_args!("{ring}: {gap}, before the entries shown")),
-            (0, true) => notes.loss(format_args!("{ring}: {gap}, before entry {}", self.number + 1)),
-            (0, false) => notes.loss(format_args!("{ring}: {gap}, after entry {}", self.number)),
-        }
-    }
 }

@@ -47,6 +47,11 @@ impl Again {
         Some(again)
     }
 
+    /// The same, but so often.
+    pub(super) const fn with_times(self, times: u64) -> Again {
+        Again { times, ..self }
+    }
+
     /// How often the loop went round.
     pub const fn rounds(&self) -> u64 {
         self.times.saturating_mul((self.statements / self.round) as u64)

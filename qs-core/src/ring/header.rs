@@ -24,8 +24,7 @@
 //! | 128 | status, number | 2 x u32, [`Status`]; which ring of its process it is, from 0 |
 //! | 136 | thread name | 32 bytes, UTF-8, zero-filled |
 //! | 168 | start time | u64: the clock in full when the thread got its ring |
-//! | 176 | cleared | u64: bytes that a reader was told to forget; the recorder never looks at it |
-//! | 184 | reserved | 8 bytes |
+//! | 176 | cleared | 2 x u64, [`Shown`]: what is not to be shown again; the recorder never looks at it |
 
 use core::fmt;
 
@@ -41,7 +40,7 @@ pub const LAYOUT_VERSION: u8 = 2;
 pub const BARE_HEADER_LEN: usize = 64;
 /// Length of the header of a hosted ring.
 pub const HOSTED_HEADER_LEN: usize = 192;
-/// Where the cleared word stands in a hosted header.
+/// Where the cleared words stand in a hosted header. Readers write them, when they are asked to, and nothing else.
 pub const CLEARED_OFFSET: usize = 176;
 /// Bytes of the thread name in a hosted header.
 pub const NAME_LEN: usize = 32;
@@ -78,6 +77,12 @@ impl State {
     #[must_use]
     pub const fn with_open(self, head_len: usize) -> State {
         State(self.0 | (head_len as u64 & 0x1F) << 48)
+    }
+
+    /// The same with no frame open.
+    #[must_use]
+    pub const fn without_open(self) -> State {
+        State(self.0 & !(0xFF << 48))
     }
 
     /// Bytes of closed frames ever written.
@@ -139,6 +144,30 @@ impl Folded {
         } else {
             (0, false)
         }
+    }
+}
+
+/// How far a reader has shown a ring: all frames before a position, and a part of what followed when it looked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Shown {
+    /// Position where a frame starts, counted from the first byte ever written; 48 bits.
+    pub position: u64,
+    /// Statements of that frame that were shown while it was open.
+    pub statements: u16,
+    /// How often the frame before it had come again by then.
+    pub repeats: u64,
+}
+
+impl Shown {
+    /// As a header has it: bits 0..48 of the first word are the position, the others the statements; the second
+    /// word holds the repeats.
+    pub const fn words(self) -> [u64; 2] {
+        [self.position & State::HEAD_MASK | (self.statements as u64) << 48, self.repeats]
+    }
+
+    /// The reverse of [`Shown::words`].
+    pub const fn from_words(first: u64, repeats: u64) -> Shown {
+        Shown { position: first & State::HEAD_MASK, statements: (first >> 48) as u16, repeats }
     }
 }
 
@@ -274,8 +303,8 @@ pub struct Header {
     pub number: u32,
     /// The clock in full when the thread got its ring; 0 = not known.
     pub start_time: u64,
-    /// What was written before this position is not to be shown.
-    pub cleared: u64,
+    /// What is not to be shown again.
+    pub cleared: Shown,
     name: [u8; NAME_LEN],
 }
 
@@ -319,7 +348,7 @@ impl Header {
             status: Status::Live,
             number: 0,
             start_time: 0,
-            cleared: 0,
+            cleared: Shown::default(),
             name: [0; NAME_LEN],
         };
         if header.header_len == HOSTED_HEADER_LEN {
@@ -341,7 +370,7 @@ impl Header {
         self.number = raw.u32(132);
         self.name = array(bytes, 136);
         self.start_time = raw.u64(168);
-        self.cleared = raw.u64(CLEARED_OFFSET);
+        self.cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
         Ok(())
     }
 
@@ -370,6 +399,18 @@ impl Header {
             (!is_over).then_some((Some(start), state))
         });
         core::iter::once((None, first)).chain(nested)
+    }
+
+    /// Position from which on nothing is overwritten: the frame under way, and the one after it where frames are packed,
+    /// may have begun to overwrite what is older.
+    pub fn kept(&self) -> u64 {
+        /// Most bytes of a frame that is not packed: an event with every byte escaped is shorter.
+        const SINGLE_ROOM: u64 = 40;
+        let ahead = match self.flags & FLAG_PACKED {
+            0 => SINGLE_ROOM.min(self.size as u64 / 4),
+            _ => 2 * frame_room(self.size) as u64,
+        };
+        (self.newest().head() + ahead).saturating_sub(self.size as u64)
     }
 
     /// The state of the newest part.

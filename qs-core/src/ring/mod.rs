@@ -9,8 +9,10 @@ pub mod ever;
 mod find;
 mod header;
 mod reader;
+mod tail;
 
 pub use again::{Again, Place, Thousands};
 pub use find::{Found, find};
 pub use header::*;
-pub use reader::{Item, Line, Reader};
+pub use reader::{Item, Reader};
+pub use tail::Line;

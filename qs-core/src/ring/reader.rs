@@ -8,7 +8,7 @@ use crate::record::packed::{MAX_HEADER, PAGES, Packed, Repeat, Step, Steps};
 use crate::record::{Statement, XhistRecord, ids};
 
 use super::again::Again;
-use super::header::{FLAG_PACKED, Header, NESTED, State, frame_room};
+use super::header::{Header, NESTED, Shown, State};
 
 /// What a ring yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +35,6 @@ pub enum Item<'a> {
     },
 }
 
-/// Most bytes of a frame that is not packed: an event with every byte escaped is shorter.
-const SINGLE_ROOM: u64 = 40;
-
 /// Bytes of data in a packed frame.
 const DATA: usize = 255;
 
@@ -59,6 +56,12 @@ pub struct Reader<'a> {
     newest_seq: Option<u8>,
     /// Where the oldest bytes are.
     oldest: u64,
+    /// What is passed over.
+    shown: Shown,
+    /// Position of the frame that the newest item is from.
+    start: u64,
+    /// Statements in the open frame of the first part.
+    open_statements: u16,
     /// Bytes of the ring that the image lacks, not told yet; and whether any were told.
     cut: u64,
     was_cut: bool,
@@ -97,21 +100,21 @@ enum Stage {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of the ring whose header was read from the start of `image`.
+    /// A reader of the ring whose header was read from the start of `image`; without what was cleared.
     pub fn new(header: Header, image: &'a [u8]) -> Reader<'a> {
+        Reader::resume(header, image, 0, 0, header.cleared)
+    }
+
+    /// A reader of what was not shown yet. It starts at `from`, where a frame starts (see [`Reader::resume_from`]),
+    /// and passes over what was shown. Bytes before `safe` may have been overwritten while the image was made.
+    pub fn resume(header: Header, image: &'a [u8], from: u64, safe: u64, shown: Shown) -> Reader<'a> {
         let bytes = image.get(header.header_len..).unwrap_or(&[]);
         let bytes = &bytes[..bytes.len().min(header.size)];
         let mut parts = [(u64::MAX, State(0)); NESTED + 1];
         for (slot, (start, state)) in parts.iter_mut().zip(header.parts()) {
             *slot = (start.unwrap_or(0), state);
         }
-        // The frame under way, and the one after it where frames are packed, may have begun to overwrite the oldest bytes.
-        let ahead = match header.flags & FLAG_PACKED {
-            0 => SINGLE_ROOM.min(header.size as u64 / 4),
-            _ => 2 * frame_room(header.size) as u64,
-        };
-        let kept = (header.newest().head() + ahead).saturating_sub(header.size as u64);
-        let oldest = kept.max(header.cleared.min(header.newest().head()));
+        let oldest = from.max(safe).max(header.kept());
         let mut reader = Reader {
             header,
             bytes,
@@ -120,10 +123,12 @@ impl<'a> Reader<'a> {
             part: 0,
             at: oldest,
             stage: Stage::Frames,
-            // A reader clears up to the end of a frame.
-            skip_to_flag: oldest > 0 && oldest != header.cleared,
+            skip_to_flag: oldest != from,
             newest_seq: None,
             oldest,
+            shown,
+            start: 0,
+            open_statements: 0,
             cut: 0,
             was_cut: false,
             run: Run::empty(),
@@ -133,6 +138,23 @@ impl<'a> Reader<'a> {
         };
         reader.decoder.set_offset(oldest);
         reader
+    }
+
+    /// How far this reader has shown the ring, once it is at its end. What signal handlers wrote counts as not shown:
+    /// it moves when they end.
+    pub fn shown(&self) -> Shown {
+        let (position, (repeats, _)) =
+            (self.header.state.head(), self.header.folded.at(self.header.state.head()));
+        Shown { position, statements: self.open_statements, repeats }
+    }
+
+    /// Where a reader that goes on from here has to start, so that it knows the frames that may come again. To be asked
+    /// at the end of a ring without nested parts.
+    pub fn resume_from(&self) -> u64 {
+        match self.unbroken {
+            0 => self.header.state.head(),
+            frames => self.starts[PAGES - frames].min(self.header.state.head()),
+        }
     }
 
     /// The header that this reader follows.
@@ -155,25 +177,50 @@ impl<'a> Reader<'a> {
     #[allow(clippy::should_implement_trait, reason = "items borrow the reader's buffer")]
     pub fn next(&mut self) -> Option<Item<'_>> {
         loop {
+            let found = self.step()?;
+            if self.start < self.shown.position
+                && !matches!(found, Found::Told(Item::Cut { .. } | Item::Torn { .. }))
+            {
+                continue;
+            }
+            match found {
+                Found::Told(Item::Statement(..))
+                    if self.start == self.shown.position && self.shown.statements > 0 =>
+                {
+                    self.shown.statements -= 1;
+                }
+                Found::Told(Item::Again(again)) if self.start == self.shown.position => {
+                    let times = again.times.saturating_sub(core::mem::take(&mut self.shown.repeats));
+                    if times > 0 {
+                        // What was shown of the frame was one of those times.
+                        self.shown.statements = 0;
+                        return Some(Item::Again(again.with_times(times)));
+                    }
+                }
+                Found::Told(item) => return Some(item),
+                Found::Record(end) => return Some(Item::Frame(self.decoder.frame(end))),
+            }
+        }
+    }
+
+    /// The next item, be it shown already or not.
+    fn step(&mut self) -> Option<Found> {
+        loop {
             if let Some(item) = self.next_of_run() {
-                return Some(item);
+                return Some(Found::Told(item));
             }
             match self.stage {
                 Stage::Frames => match self.next_frame() {
-                    Some(Found::Told(item)) => return Some(item),
-                    Some(Found::Run(0)) => {}
-                    Some(Found::Run(missing)) => return Some(Item::Missing(missing)),
-                    Some(Found::Record(end)) => {
-                        self.unbroken = 0;
-                        return Some(Item::Frame(self.decoder.frame(end)));
-                    }
+                    Some(Framed::Found(found)) => return Some(found),
+                    Some(Framed::Run(0)) => {}
+                    Some(Framed::Run(missing)) => return Some(Found::Told(Item::Missing(missing))),
                     None => self.stage = Stage::Cut,
                 },
                 Stage::Cut => {
                     self.stage = Stage::Torn;
                     if self.cut > 0 {
                         self.was_cut = true;
-                        return Some(Item::Cut { missing: core::mem::take(&mut self.cut) });
+                        return Some(Found::Told(Item::Cut { missing: core::mem::take(&mut self.cut) }));
                     }
                 }
                 Stage::Torn => {
@@ -182,15 +229,15 @@ impl<'a> Reader<'a> {
                     let expected = state.seq();
                     let has_frames = state.head() > start.max(self.oldest) && !self.was_cut;
                     if has_frames && self.newest_seq != Some(expected) {
-                        return Some(Item::Torn { expected });
+                        return Some(Found::Told(Item::Torn { expected }));
                     }
                 }
                 Stage::Folded => {
                     self.stage = Stage::Open;
                     let times = self.folded().0;
-                    let end = self.parts[self.part].1.head();
-                    if let Some(again) = self.again(Repeat { frames: 1, times }, end) {
-                        return Some(Item::Again(again));
+                    self.start = self.parts[self.part].1.head();
+                    if let Some(again) = self.again(Repeat { frames: 1, times }, self.start) {
+                        return Some(Found::Told(Item::Again(again)));
                     }
                 }
                 Stage::Open => {
@@ -201,7 +248,8 @@ impl<'a> Reader<'a> {
                         && !self.folded().1
                         && !self.open_run(state.head(), head_len)
                     {
-                        return Some(Item::Torn { expected: state.seq().wrapping_add(1) });
+                        let expected = state.seq().wrapping_add(1);
+                        return Some(Found::Told(Item::Torn { expected }));
                     }
                 }
                 Stage::Done => {
@@ -211,13 +259,6 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-    }
-
-    /// The last `lines` lines of a listing, oldest first.
-    pub fn tail(self, lines: usize) -> impl Iterator<Item = Line> + use<'a> {
-        let all = Lines { reader: self, ahead: None, again: None };
-        let count = all.clone().count();
-        all.skip(count.saturating_sub(lines))
     }
 
     /// Signal handlers wrote behind what the one that they interrupted had reserved.
@@ -246,6 +287,9 @@ impl<'a> Reader<'a> {
             match run.steps.next(&run.data[..run.len], &mut run.at) {
                 Some(Step::Statement(statement)) => {
                     run.has_statements = true;
+                    if self.part == 0 && self.stage == Stage::Done {
+                        self.open_statements += 1;
+                    }
                     return Some(Item::Statement(statement, run.stamp.take()));
                 }
                 Some(Step::Time(ticks)) => {
@@ -266,7 +310,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    fn next_frame(&mut self) -> Option<Found<'static>> {
+    fn next_frame(&mut self) -> Option<Framed> {
         let ended = loop {
             let piece = self.piece()?;
             let (used, ended) = self.decoder.take_slice(piece);
@@ -278,13 +322,15 @@ impl<'a> Reader<'a> {
         let end = match ended {
             Ended::Damaged(damage) => {
                 self.unbroken = 0;
-                return Some(Found::Told(Item::Damaged(damage)));
+                self.start = damage.offset;
+                return Some(Framed::Found(Found::Told(Item::Damaged(damage))));
             }
             Ended::Frame(end) => end,
         };
         let base = self.header.record_base;
         let frame = self.decoder.frame(end);
         self.newest_seq = Some(frame.seq);
+        self.start = frame.offset;
         if frame.missing > 0 {
             self.unbroken = 0;
         }
@@ -294,20 +340,21 @@ impl<'a> Reader<'a> {
             let (missing, start, repeat) = (frame.missing, frame.offset, packed.repeat());
             self.run = Run::of(&packed, start, self.header.time_width > 0);
             if let Some(again) = repeat.and_then(|repeat| self.again(repeat, start)) {
-                return Some(Found::Told(Item::Again(again)));
+                return Some(Framed::Found(Found::Told(Item::Again(again))));
             }
-            return Some(Found::Run(missing));
+            return Some(Framed::Run(missing));
         }
         if let Some(XhistRecord::Statement { statement, time }) = XhistRecord::parse(&frame, base) {
             let missing = frame.missing;
             self.unbroken = 0;
             if missing == 0 {
-                return Some(Found::Told(Item::Statement(statement, time)));
+                return Some(Framed::Found(Found::Told(Item::Statement(statement, time))));
             }
             self.run = Run::one(statement, time);
-            return Some(Found::Run(missing));
+            return Some(Framed::Run(missing));
         }
-        Some(Found::Record(end))
+        self.unbroken = 0;
+        Some(Framed::Found(Found::Record(end)))
     }
 
     /// What a repetition means here: nothing when the frames that came again are no longer in the ring.
@@ -317,7 +364,13 @@ impl<'a> Reader<'a> {
         if frames == 0 || self.is_replay {
             return None;
         }
-        let mut replay = Reader { is_replay: true, stage: Stage::Frames, run: Run::empty(), ..self.clone() };
+        let mut replay = Reader {
+            is_replay: true,
+            stage: Stage::Frames,
+            run: Run::empty(),
+            shown: Shown::default(),
+            ..self.clone()
+        };
         replay.at = self.starts[PAGES - frames];
         replay.decoder.restart();
         replay.decoder.set_offset(replay.at);
@@ -426,12 +479,17 @@ impl Iterator for Replay<'_> {
     }
 }
 
+/// An item, which does not borrow its frame yet.
+enum Found {
+    Told(Item<'static>),
+    Record(crate::frame::FrameEnd),
+}
+
 /// What a frame turned out to be.
-enum Found<'a> {
-    Told(Item<'a>),
+enum Framed {
+    Found(Found),
     /// The run is filled; so many frames are missing before it.
     Run(u8),
-    Record(crate::frame::FrameEnd),
 }
 
 impl Run {
@@ -463,67 +521,5 @@ impl Run {
         let mut run = Run { steps: Steps::new(page), stamp, len: 1, ..Run::empty() };
         run.data[0] = crate::record::packed::code(statement);
         run
-    }
-}
-
-/// A line of a listing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
-    /// A statement, and how often it ran in a row: a few times are as many lines, a loop that spins is one.
-    Statement(Statement, u64),
-    /// The lines before this one ran again.
-    Again(Again),
-}
-
-/// Lines as a listing shows them.
-#[derive(Clone)]
-struct Lines<'a> {
-    reader: Reader<'a>,
-    /// Read already, to see where a run ends.
-    ahead: Option<Line>,
-    /// A short run whose lines are not all given yet.
-    again: Option<(Statement, u64)>,
-}
-
-impl Lines<'_> {
-    fn read(&mut self) -> Option<Line> {
-        loop {
-            match self.reader.next()? {
-                Item::Statement(statement, _) => return Some(Line::Statement(statement, 1)),
-                Item::Again(again) => return Some(Line::Again(again)),
-                _ => {}
-            }
-        }
-    }
-}
-
-impl Iterator for Lines<'_> {
-    type Item = Line;
-
-    fn next(&mut self) -> Option<Line> {
-        /// From here on it is a loop that spins.
-        const SPINS: u64 = 8;
-        if let Some((statement, times)) = self.again.take() {
-            self.again = (times > 1).then_some((statement, times - 1));
-            return Some(Line::Statement(statement, 1));
-        }
-        let first = self.ahead.take().or_else(|| self.read())?;
-        let Line::Statement(statement, _) = first else { return Some(first) };
-        let mut times = 1u64;
-        self.ahead = loop {
-            match self.read() {
-                Some(Line::Statement(next, _)) if next == statement => times += 1,
-                // The frame before this held nothing else.
-                Some(Line::Again(again)) if again.statements as u64 <= times => {
-                    times = times.saturating_add(again.times.saturating_mul(again.statements as u64));
-                }
-                next => break next,
-            }
-        };
-        if times >= SPINS {
-            return Some(Line::Statement(statement, times));
-        }
-        self.again = (times > 1).then_some((statement, times - 1));
-        Some(Line::Statement(statement, 1))
     }
 }

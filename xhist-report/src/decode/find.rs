@@ -116,7 +116,8 @@ fn has_byte_order_mark(bytes: &[u8]) -> bool {
     mark == Some(&BYTE_ORDER_MARK.to_le_bytes()) || mark == Some(&BYTE_ORDER_MARK.to_be_bytes())
 }
 
-fn describe(number: usize, offset: usize, header: &Header) -> Ring {
+/// A ring in the words of a user.
+pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
     let status = match header.status {
         Status::Live => "live",
         Status::Ended => "ended",

@@ -29,7 +29,7 @@ pub struct Merged {
 
 /// One history of several rings. Entries of one ring keep their order; entries without any time
 /// before them come first, ring after ring in the order given.
-pub fn merge<'a>(streams: Vec<Stream<'a>>) -> impl Iterator<Item = Merged> + use<'a> {
+pub fn merge(streams: Vec<Stream<'_>>) -> Merge<'_> {
     let mut merge = Merge { heads: Vec::new(), heap: BinaryHeap::new(), streams };
     let is_alone = merge.streams.len() == 1;
     for (index, stream) in merge.streams.iter_mut().enumerate() {
@@ -42,7 +42,7 @@ pub fn merge<'a>(streams: Vec<Stream<'a>>) -> impl Iterator<Item = Merged> + use
         }
         merge.heads.push(head);
     }
-    std::iter::from_fn(move || merge.next())
+    merge
 }
 
 /// What comes next in one ring.
@@ -67,13 +67,23 @@ impl Stream<'_> {
     }
 }
 
-struct Merge<'a> {
+/// The entries of several rings, in order.
+pub struct Merge<'a> {
     streams: Vec<Stream<'a>>,
     heads: Vec<Head>,
     heap: BinaryHeap<Reverse<(Option<u64>, usize)>>,
 }
 
-impl Merge<'_> {
+impl<'a> Merge<'a> {
+    /// The streams, as far as they were read.
+    pub fn into_streams(self) -> Vec<Stream<'a>> {
+        self.streams
+    }
+}
+
+impl Iterator for Merge<'_> {
+    type Item = Merged;
+
     fn next(&mut self) -> Option<Merged> {
         // In a heap, what comes second is one of the two behind the first.
         let other = self.heap.as_slice().iter().skip(1).take(2).max().map(|Reverse((from, _))| *from);

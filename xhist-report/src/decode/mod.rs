@@ -3,17 +3,22 @@
 mod clock;
 mod copies;
 mod element;
+mod ever;
 mod find;
 mod float;
 mod frame;
+mod live;
 mod merge;
 mod predefined;
 mod stream;
 mod survey;
 mod user;
 
+pub use clock::Clock;
 pub use copies::copies;
+pub use ever::{Ran, counts, ran};
 pub use find::{Findings, Placed, find};
-pub use merge::merge;
+pub use live::{Live, View};
+pub use merge::{Merged, merge};
 pub use stream::Stream;
 pub use survey::{Survey, survey};

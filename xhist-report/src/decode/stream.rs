@@ -1,11 +1,11 @@
 //! The items of one ring, oldest first, with what is missing between them. It must not know other rings.
 
 use qs_core::frame::{Damage, Frame};
-use qs_core::ring::{self, Header, Reader};
+use qs_core::ring::{self, Header, Reader, Shown};
 
 use super::clock::Clock;
-use super::find::Placed;
 use super::frame::{Kind, kind};
+use super::live::View;
 use super::{predefined, user};
 use crate::model::{Damaged, Gap, Item, Record, What};
 
@@ -18,20 +18,43 @@ pub struct Stream<'a> {
     stamps: u64,
     /// The same ring, read as far as the next stamp.
     ahead: Option<Box<Stream<'a>>>,
+    /// What is missing before the next item.
+    gap: Gap,
+    /// Statements given.
+    statements: u64,
 }
 
 impl<'a> Stream<'a> {
-    /// A stream at the ring's oldest entry; `first_time` is what the survey told.
-    pub fn new(placed: &Placed, image: &'a [u8], first_time: Option<u64>) -> Stream<'a> {
-        let header = placed.header;
-        let reader = Reader::new(header, image.get(placed.ring.offset..).unwrap_or(&[]));
-        Stream { reader, header, clock: Clock::starting_at(first_time), stamps: 0, ahead: None }
+    /// A stream at the oldest entry, whose stamps go on from a clock; `gap` is missing before it.
+    pub fn new(view: &View<'a>, clock: Clock, gap: Gap) -> Stream<'a> {
+        Stream {
+            reader: view.reader(),
+            header: view.header,
+            clock,
+            stamps: 0,
+            ahead: None,
+            gap,
+            statements: 0,
+        }
+    }
+
+    /// Where to go on, with which clock, and how many statements it gave.
+    pub fn finish(&self) -> ((u64, Shown), Clock, u64) {
+        ((self.reader.resume_from(), self.reader.shown()), self.clock, self.statements)
     }
 
     /// Prepares for [`Stream::until`]; to be called before anything is read.
     pub fn look_ahead(&mut self) {
         let (reader, header, clock) = (self.reader.clone(), self.header, self.clock);
-        self.ahead = Some(Box::new(Stream { reader, header, clock, stamps: 0, ahead: None }));
+        self.ahead = Some(Box::new(Stream {
+            reader,
+            header,
+            clock,
+            stamps: 0,
+            ahead: None,
+            gap: Gap::default(),
+            statements: 0,
+        }));
     }
 
     /// A time at which the newest item has run for certain: that of a later stamp of this ring.
@@ -43,7 +66,7 @@ impl<'a> Stream<'a> {
 
     /// The next item, and what is missing before it (or, behind the last one, at the end).
     pub fn next(&mut self) -> (Gap, Option<Item>) {
-        let mut gap = Gap::default();
+        let mut gap = std::mem::take(&mut self.gap);
         loop {
             let (what, stamp) = match self.reader.next() {
                 None => return (gap, None),
@@ -64,6 +87,7 @@ impl<'a> Stream<'a> {
                     continue;
                 }
                 Some(ring::Item::Statement(statement, stamp)) => {
+                    self.statements += 1;
                     (What::Statement { file: statement.file, line: statement.line }, stamp)
                 }
                 Some(ring::Item::Again(again)) => (What::Again(again), None),

@@ -1,10 +1,10 @@
 //! A first walk over a ring: how much is in it, and when it starts. It must not keep anything.
 
-use qs_core::ring::{Item, Reader};
+use qs_core::ring::{Item, Shown};
 
 use super::clock::Anchor;
-use super::find::Placed;
 use super::frame::{Kind, kind};
+use super::live::View;
 
 /// What a first walk tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,12 +15,14 @@ pub struct Survey {
     pub frames: u64,
     /// The clock in full at the first stamp.
     pub first_time: Option<u64>,
+    /// How far it goes.
+    pub shown: Shown,
 }
 
 /// Walks a ring from oldest to newest.
-pub fn survey(placed: &Placed, image: &[u8]) -> Survey {
-    let header = placed.header;
-    let mut reader = Reader::new(header, image.get(placed.ring.offset..).unwrap_or(&[]));
+pub fn survey(view: &View<'_>) -> Survey {
+    let header = view.header;
+    let mut reader = view.reader();
     let mut anchor = Anchor::default();
     let mut survey = Survey::default();
     while let Some(item) = reader.next() {
@@ -53,6 +55,7 @@ pub fn survey(placed: &Placed, image: &[u8]) -> Survey {
             anchor.stamp(stamp);
         }
     }
+    survey.shown = reader.shown();
     survey.first_time = anchor.first(header.last_time);
     survey
 }

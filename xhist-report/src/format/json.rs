@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::Format;
 use crate::model::{
-    Age, Build, Entry, Gap, Known, KnownMap, Lines, Opening, Origin, Ring, Sources, Subject, Totals,
+    Age, Build, Entry, Gap, Hot, Known, KnownMap, Lines, Opening, Origin, Ring, Sources, Subject, Totals,
 };
 use crate::options::Layout;
 
@@ -86,6 +86,16 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         order: Option<&'static str>,
     },
+    Hot {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        function: Option<&'a str>,
+        file: &'a str,
+        first: u32,
+        last: u32,
+        statements: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        exclude: &'a Option<String>,
+    },
     Record {
         #[serde(flatten)]
         head: Head,
@@ -107,6 +117,8 @@ enum Line<'a> {
         damaged_bytes: u64,
         cut_bytes: u64,
         torn: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        overtaken_bytes: Option<u64>,
         text: String,
     },
     End {
@@ -262,6 +274,18 @@ impl Format for Json {
         opening.rings.iter().try_for_each(|ring| put(&ring_line(ring), out))
     }
 
+    fn hot(&mut self, functions: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+        functions.iter().try_for_each(|hot| {
+            let Hot { function, file, lines: (first, last), statements, exclude } = hot;
+            let (first, last, statements) = (*first, *last, *statements);
+            put(&Line::Hot { function: function.as_deref(), file, first, last, statements, exclude }, out)
+        })
+    }
+
+    fn ring(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
+        put(&ring_line(ring), out)
+    }
+
     fn marks_order(&self) -> bool {
         true
     }
@@ -311,6 +335,7 @@ impl Format for Json {
             damaged_bytes: gap.damaged.as_ref().map_or(0, |damaged| damaged.bytes),
             cut_bytes: gap.cut_bytes,
             torn: gap.torn,
+            overtaken_bytes: gap.overtaken.as_ref().map(|overtaken| overtaken.bytes),
             text: gap.to_string(),
         };
         put(&line, out)

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Format, build, push_place};
+use super::{Format, build, number_width, push_place};
 use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, Totals};
 use crate::options::Layout;
 
@@ -54,7 +54,7 @@ fn shortened(text: &str) -> String {
 
 impl Format for Lanes {
     fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
-        self.number_width = opening.entries.to_string().len();
+        self.number_width = number_width(opening);
         self.rings = opening.rings.iter().map(|ring| ring.number).collect();
         let time_width = if self.layout.time { 19 } else { 0 };
         write!(out, "{:1$}", "", self.number_width + 2 + time_width)?;
@@ -62,6 +62,15 @@ impl Format for Lanes {
             write!(out, "{HEADING}{:<WIDTH$}{HEADING:#}", shortened(&ring.thread()))?;
         }
         writeln!(out)
+    }
+
+    fn ring(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
+        if !self.rings.contains(&ring.number) {
+            self.rings.push(ring.number);
+        }
+        let time_width = if self.layout.time { 19 } else { 0 };
+        write!(out, "{:1$}", "", self.number_width + 2 + time_width)?;
+        self.lane(ring, HEADING, &ring.thread(), out)
     }
 
     fn marks_order(&self) -> bool {

@@ -5,18 +5,20 @@
 
 mod build;
 mod history;
+mod hot;
 mod json;
 mod lanes;
+mod lcov;
 mod terminal;
 
 use std::io::{self, Write};
 
-use crate::model::{Build, Entry, Gap, Opening, Ring, Totals};
+use crate::model::{Build, Covered, Entry, Gap, Hot, Opening, Ring, Totals};
 use crate::options::Layout;
 
 /// Receives a report, oldest first.
 pub trait Format {
-    /// Before the first entry.
+    /// Before the first entry. When nobody knows how many there will be, they are told as none.
     fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
         let _ = (opening, out);
         Ok(())
@@ -27,11 +29,28 @@ pub trait Format {
         false
     }
 
+    /// A ring that came later, or was given to another thread.
+    fn ring(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (ring, out);
+        Ok(())
+    }
+
     /// One entry.
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()>;
 
     /// A build that rings of this report came from, and those rings.
     fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()>;
+
+    /// What ran of a file, for formats that are about that.
+    fn covered(&mut self, file: &Covered, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (file, out);
+        Ok(())
+    }
+
+    /// What fills the rings of a build.
+    fn hot(&mut self, functions: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+        hot::write(functions, out)
+    }
 
     /// Something is missing here.
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
@@ -53,8 +72,19 @@ pub struct FormatRow {
     pub name: &'static str,
     /// What it is.
     pub help: &'static str,
+    /// What it is told.
+    pub about: About,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
+}
+
+/// What a format is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// What ran, one after another.
+    Entries,
+    /// What ever ran, file by file.
+    Coverage,
 }
 
 /// Every format; the first is the default.
@@ -62,6 +92,7 @@ pub static FORMATS: &[FormatRow] = &[
     FormatRow {
         name: "history",
         help: "one line an entry, oldest first: number, file:line",
+        about: About::Entries,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -71,13 +102,28 @@ pub static FORMATS: &[FormatRow] = &[
     FormatRow {
         name: "json",
         help: "JSON lines; the first names the schema version",
+        about: About::Entries,
         make: |layout| Box::new(json::Json::new(layout)),
+    },
+    FormatRow {
+        name: "lcov",
+        help: "LCOV tracefile; 1 means that a statement ever ran",
+        about: About::Coverage,
+        make: |_| Box::new(lcov::Lcov),
     },
 ];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static FormatRow> {
     FORMATS.iter().find(|row| row.name == name)
+}
+
+/// Columns for the numbers of this report.
+fn number_width(opening: &Opening<'_>) -> usize {
+    match opening.entries {
+        0 => 6,
+        entries => entries.to_string().len(),
+    }
 }
 
 /// Appends `src/main.rs:12`, or `file#3:12` where no map names the file.

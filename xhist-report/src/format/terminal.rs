@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Format, build, push_place};
+use super::{Format, build, number_width, push_place};
 use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, Totals};
 use crate::options::Layout;
 
@@ -41,9 +41,17 @@ impl Terminal {
 
 impl Format for Terminal {
     fn start(&mut self, opening: &Opening<'_>, _: &mut dyn Write) -> io::Result<()> {
-        self.number_width = opening.entries.to_string().len();
+        self.number_width = number_width(opening);
         self.marks = opening.rings.len() > 1;
         self.headings = opening.rings.len() > 1 && !self.layout.thread;
+        Ok(())
+    }
+
+    fn ring(&mut self, ring: &Ring, _: &mut dyn Write) -> io::Result<()> {
+        self.marks = true;
+        self.headings = !self.layout.thread;
+        // A heading for it even where its number had one.
+        self.ring = self.ring.filter(|number| *number != ring.number);
         Ok(())
     }
 

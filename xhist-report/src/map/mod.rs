@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::model::{Names, Ring};
-use crate::options::MapPlaces;
+use crate::options::{MapPlaces, Options};
 pub use builds::builds;
 use search::{Candidate, candidates};
 
@@ -40,6 +40,19 @@ impl Maps {
             None => maps.load_found(&candidates(places), &hashes, notes),
         }
         Ok(maps)
+    }
+
+    /// Loads the map of a ring that came later, unless it is known.
+    pub fn add(&mut self, ring: &Ring, options: &Options, notes: &mut Notes<'_>) {
+        if !self.by_hash.contains_key(&ring.map_hash)
+            && let Ok(maps) = Maps::load(&[ring], &options.maps, notes)
+        {
+            let first = self.names.len();
+            self.names.extend(maps.names);
+            let moved =
+                maps.by_hash.into_iter().map(|(hash, index)| (hash, index.map(|index| first + index)));
+            self.by_hash.extend(moved);
+        }
     }
 
     /// The names that apply to a ring, with a number that tells maps apart.

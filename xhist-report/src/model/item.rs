@@ -45,6 +45,8 @@ pub struct Record {
 /// What is missing between two entries of a ring.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
+    /// What a live reader was too late for.
+    pub overtaken: Option<Overtaken>,
     /// Frames missing by their sequence numbers; at least, since those count modulo 256.
     pub missing_frames: u64,
     /// Bytes that are no good frame.
@@ -53,6 +55,15 @@ pub struct Gap {
     pub cut_bytes: u64,
     /// The newest frame is not the one that the ring's header counted last.
     pub torn: bool,
+}
+
+/// Bytes that were overwritten before they were read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overtaken {
+    /// How many.
+    pub bytes: u64,
+    /// About so many statements were in them.
+    pub statements: u64,
 }
 
 /// Bytes that are no good frame.
@@ -77,8 +88,15 @@ impl fmt::Display for Gap {
     /// `3 frames missing`, `12 bytes damaged (...), 1 frame missing`, ...
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
+        if let Some(Overtaken { bytes, statements }) = &self.overtaken {
+            write!(
+                f,
+                "overtaken: {bytes} bytes (about {statements} statements) were overwritten before they were read"
+            )?;
+            separator = ", ";
+        }
         if let Some(Damaged { pieces, bytes, first }) = &self.damaged {
-            write!(f, "{bytes} bytes damaged")?;
+            write!(f, "{separator}{bytes} bytes damaged")?;
             match pieces {
                 1 => write!(f, " ({first})")?,
                 _ => write!(f, " in {pieces} pieces (first: {first})")?,
@@ -108,10 +126,12 @@ mod tests {
     #[test]
     fn a_gap_says_everything_that_is_missing() {
         let damaged = Some(Damaged { pieces: 2, bytes: 30, first: "8 bytes at offset 4".into() });
-        let gap = Gap { missing_frames: 1, damaged, cut_bytes: 9, torn: true };
+        let overtaken = Some(Overtaken { bytes: 5, statements: 4 });
+        let gap = Gap { overtaken, missing_frames: 1, damaged, cut_bytes: 9, torn: true };
         assert_eq!(
             gap.to_string(),
-            "30 bytes damaged in 2 pieces (first: 8 bytes at offset 4), 1 frame missing, \
+            "overtaken: 5 bytes (about 4 statements) were overwritten before they were read, \
+             30 bytes damaged in 2 pieces (first: 8 bytes at offset 4), 1 frame missing, \
              9 bytes of the ring not in the image, newest frame not whole"
         );
         assert!(Gap::default().is_empty() && !gap.is_empty());

@@ -2,15 +2,19 @@
 //! It must not know bytes, frames or how anything is printed.
 
 mod build;
+mod coverage;
 mod event;
+mod hot;
 mod item;
 mod names;
 mod ring;
 mod visible;
 
 pub use build::{Age, Build, Known, KnownMap, Origin, Sources};
+pub use coverage::{Covered, coverage};
 pub use event::{Entry, Lines, Opening, Repetition, Subject, Totals};
-pub use item::{Damaged, Gap, Item, Record, What};
+pub use hot::{Hot, hot};
+pub use item::{Damaged, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, Names, Place, Span};
 pub use ring::Ring;
 pub use visible::visible;

@@ -1,6 +1,7 @@
 //! Which file a file id stands for, as a map tells it. It must not open files.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use qs_core::map::{Hash, Line, MapError, StmtLine};
 use qs_core::record::Statement;
@@ -36,6 +37,9 @@ pub struct Names {
     pub bad_line_count: usize,
     /// Index is the file id.
     files: Vec<Option<File>>,
+    /// Paths of functions, each once.
+    functions: Vec<String>,
+    function_ids: HashMap<String, u32>,
 }
 
 /// A line of a map that could not be read.
@@ -53,6 +57,8 @@ struct File {
     shown: String,
     base: u32,
     places: Vec<Span>,
+    /// The function of each of them.
+    functions: Vec<u32>,
 }
 
 /// Where a statement stands in its file, all from 1.
@@ -114,7 +120,15 @@ impl Names {
                         let reason = format!("file id {slot} already stands for {}", known.shown);
                         self.bad(index, reason);
                     }
-                    _ => self.files[slot] = Some(File { path, shown, base: file.base, places: Vec::new() }),
+                    _ => {
+                        self.files[slot] = Some(File {
+                            path,
+                            shown,
+                            base: file.base,
+                            places: Vec::new(),
+                            functions: Vec::new(),
+                        })
+                    }
                 }
             }
             Line::Stmt(stmt) => {
@@ -123,6 +137,13 @@ impl Names {
                 };
                 let StmtLine { line, col, end_line, end_col, .. } = *stmt;
                 file.places.push(Span { line, col, end_line, end_col });
+                let function: String = stmt.function.chars().collect();
+                let next = self.functions.len() as u32;
+                let id = *self.function_ids.entry(function).or_insert_with_key(|function| {
+                    self.functions.push(visible(function).into_owned());
+                    next
+                });
+                file.functions.push(id);
             }
         }
     }
@@ -171,10 +192,21 @@ impl Names {
 
     /// Where the statements of a file stand, also when `file` is the id of its later lines.
     pub fn statements(&self, file: u16) -> &[Span] {
-        let Some(known) = self.file(file) else { return &[] };
+        self.first(file).map_or(&[], |file| &file.places)
+    }
+
+    /// The first id of the file that this is an id of: it has the statements.
+    fn first(&self, file: u16) -> Option<&File> {
+        let known = self.file(file)?;
         let is_first = |other: &&File| other.base == 0 && other.path == known.path;
-        let first = if known.base == 0 { Some(known) } else { self.files.iter().flatten().find(is_first) };
-        first.map_or(&[], |file| &file.places)
+        if known.base == 0 { Some(known) } else { self.files.iter().flatten().find(is_first) }
+    }
+
+    /// Line and function of each statement of a file; the function is empty where the map does not tell.
+    pub fn functions(&self, file: u16) -> impl Iterator<Item = (u32, &str)> {
+        let known = self.first(file);
+        let lines = known.into_iter().flat_map(|known| known.places.iter().zip(&known.functions));
+        lines.map(|(span, id)| (span.line, self.functions.get(*id as usize).map_or("", String::as_str)))
     }
 
     /// The first id of each file.

@@ -5,7 +5,7 @@ use std::fmt;
 use super::visible;
 
 /// A ring that was found.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Ring {
     /// Number from 1, in the order of offsets.
     pub number: usize,
@@ -34,6 +34,11 @@ pub struct Ring {
 }
 
 impl Ring {
+    /// Stands for all rings of a build.
+    pub fn of_map(map_hash: u64) -> Ring {
+        Ring { map_hash, ..Ring::default() }
+    }
+
     /// Name of the thread, or its id, or the number of the ring.
     pub fn thread(&self) -> String {
         match (&self.thread_name, self.tid) {

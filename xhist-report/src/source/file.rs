@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Image, Opened, holes, stdin};
 
@@ -16,11 +17,21 @@ pub fn open(text: &OsStr) -> Result<Opened, String> {
     }
     let file = File::open(path).map_err(why)?;
     let data = if metadata.is_file() { holes::data(&file) } else { None };
-    let image = if metadata.is_file() { Image::map(&file) } else { stdin::read_all(file) };
+    let (image, file) = match metadata.is_file() {
+        true => (Image::map(&file), Some(Arc::new(file))),
+        false => (stdin::read_all(file), None),
+    };
     let dir = match path.parent() {
         Some(dir) if dir != Path::new("") => dir.to_owned(),
         _ => PathBuf::from("."),
     };
     let written = metadata.modified().ok().filter(|_| metadata.is_file());
-    Ok(Opened { image: image.map_err(why)?, data, written, dir: Some(dir) })
+    Ok(Opened {
+        image: image.map_err(why)?,
+        data,
+        file,
+        path: Some(path.to_owned()),
+        written,
+        dir: Some(dir),
+    })
 }

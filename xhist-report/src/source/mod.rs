@@ -5,15 +5,19 @@
 mod file;
 mod holes;
 mod image;
+mod live;
 mod newest;
 mod stdin;
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 pub use image::Image;
+pub use live::{is_running, read_at, write_at};
 pub use newest::newest;
 
 /// An opened source.
@@ -22,6 +26,10 @@ pub struct Opened {
     pub image: Image,
     /// The pieces of it that may hold anything but zeros; `None` when that is not known.
     pub data: Option<Vec<Range<usize>>>,
+    /// The file itself, where a program may be writing it meanwhile.
+    pub file: Option<Arc<File>>,
+    /// Its path, where it has one.
+    pub path: Option<PathBuf>,
     /// When it was last written; `None` when that is not known.
     pub written: Option<SystemTime>,
     /// Directory to look for maps in; `None` when the source has none.

@@ -13,7 +13,7 @@ const MAX_IN_MEMORY: u64 = 256 << 20;
 pub fn open(_: &OsStr) -> Result<Opened, String> {
     let image =
         read_all(io::stdin().lock()).map_err(|error| format!("cannot read standard input: {error}"))?;
-    Ok(Opened { image, data: None, written: None, dir: Some(PathBuf::from(".")) })
+    Ok(Opened { image, data: None, file: None, path: None, written: None, dir: Some(PathBuf::from(".")) })
 }
 
 /// Reads everything there is.

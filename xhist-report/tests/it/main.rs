@@ -1,7 +1,9 @@
 //! xhist-report as its users run it. Each module is one question.
 
 mod cli;
+mod cover;
 mod damaged;
+mod follow;
 mod golden;
 mod identify;
 mod loops;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use qs_core::frame::FrameWriter;
-use qs_core::map::{FileLine, Hash, Head, Line, Text};
+use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
 use qs_core::record::packed::{Page, Repeat, code, digits, payload_head, step};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
 use qs_core::ring::{
@@ -272,6 +272,29 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
     let mut body = String::new();
     for (file, path, base) in files {
         let line = Line::File(FileLine { file: *file, path: Text::plain(path), base: *base });
+        writeln!(body, "{line}").unwrap();
+    }
+    let mut hash = Hash::new();
+    hash.update(body.as_bytes());
+    let hash = hash.finish();
+    let head = Line::Head(Head { hash, root: Text::plain(root), tool: Text::plain("test") });
+    (format!("{head}\n{body}"), hash)
+}
+
+/// A map of one file with these statements: line and function.
+pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> (String, u64) {
+    let mut body = format!("{}\n", Line::File(FileLine { file: 1, path: Text::plain(path), base: 0 }));
+    for (line, function) in statements {
+        let (kind, function) = (Text::plain("expr"), Text::plain(function));
+        let line = Line::Stmt(StmtLine {
+            file: 1,
+            line: *line,
+            col: 5,
+            end_line: *line,
+            end_col: 9,
+            kind,
+            function,
+        });
         writeln!(body, "{line}").unwrap();
     }
     let mut hash = Hash::new();

@@ -113,7 +113,19 @@ fn append_apart(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
 /// Appends a statement, unless a trigger has stopped that.
 fn append_statement(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
     if crate::recorder::is_plain() {
-        return append_from(tls, writer, found, crate::recorder::statement(site));
+        let what = crate::recorder::statement(site);
+        if let Append::Single(site, time) = what
+            && is_free(found)
+            && Tls::cursor(tls).is_none()
+        {
+            Tls::set_page(tls, LOCKED);
+            fence();
+            // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's, and the cursor is dead.
+            if unsafe { Writer::single(writer, site, time) } {
+                return add_to_page(tls, u64::from(Site::NONE) - LOCKED);
+            }
+        }
+        return append_from(tls, writer, found, what);
     }
     if !crate::recorder::is_stopped() {
         append_from(tls, writer, found, crate::recorder::statement(site));
@@ -137,11 +149,18 @@ const fn is_free(found: u64) -> bool {
 #[inline(never)]
 pub(crate) fn full(site: Site) {
     let tls = tls();
-    if let Some(writer) = writer() {
-        // As if the statement had not tried: it gives the lock back.
-        let found = u64::from(site.page());
-        append_statement(tls, writer, found, site);
+    let Some(writer) = writer() else { return };
+    let page = u64::from(site.page());
+    if crate::recorder::is_plain() {
+        Tls::set_page(tls, LOCKED);
+        fence();
+        // SAFETY: a writer in the thread's words is valid; the lock is ours.
+        if unsafe { Writer::fold(writer, site, || Tls::cursor(tls), |cursor| Tls::set_cursor(tls, cursor)) } {
+            return add_to_page(tls, page - LOCKED);
+        }
     }
+    // As if the statement had not tried: it gives the lock back.
+    append_statement(tls, writer, page, site);
 }
 
 /// Appends something else than a statement.

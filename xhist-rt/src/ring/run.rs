@@ -29,6 +29,8 @@ const GUARD_ROOM: u64 = 64;
 const MARK: u64 = 1 << 12;
 /// Bytes that pass before it looks again whether they have.
 const MARK_BYTES: usize = 16;
+/// Bytes of a full frame that are searched for the start of a round.
+const LOOK_BACK: usize = 64;
 /// Longest wait, in frames, before looking for a loop again where none folded.
 const MAX_PATIENCE: u8 = 64;
 
@@ -277,7 +279,7 @@ impl Run {
     ) -> Result<(), Again> {
         let close = self.plan_close(None);
         let start = self.head + close.total as u64;
-        let seq = self.seq.wrapping_add(1 + u8::from(self.is_open));
+        let seq = self.next_seq();
         let mut len = 0;
         build(seq, &mut |_| len += 1);
         self.claim(Reserve { head: start + len, seq }, around)?;
@@ -288,12 +290,17 @@ impl Run {
             self.memory.put(at, byte);
             at += 1;
         });
+        self.end_frame(at, seq, around);
+        Ok(())
+    }
+
+    /// A frame that is not packed was written up to here.
+    fn end_frame(&mut self, at: u64, seq: u8, around: &Around<'_>) {
         (self.head, self.seq, self.is_open) = (at, seq, false);
         self.limit = core::ptr::null_mut();
         self.last_len = 0;
         fence();
         around.state.store(State::closed(self.head, self.seq).0);
-        Ok(())
     }
 
     /// The low half of the time, which never runs backwards in a run: clocks of two cores may differ by a few ticks.
@@ -333,6 +340,11 @@ impl Run {
 
     #[cfg(not(feature = "std"))]
     fn note_ever(&self, _around: &Around<'_>) {}
+
+    /// Sequence number of the frame behind the open one.
+    const fn next_seq(&self) -> u8 {
+        self.seq.wrapping_add(1 + self.is_open as u8)
+    }
 
     /// Tells how far this append may write.
     fn claim(&mut self, reserve: Reserve, around: &Around<'_>) -> Result<(), Again> {
@@ -513,7 +525,11 @@ impl Run {
         // SAFETY: the data lies in one piece.
         let data = unsafe { bytes(self.base, self.len()) };
         let Some((first, rest)) = data.split_first() else { return false };
-        let Some(last) = rest.iter().rposition(|byte| byte == first).map(|at| at + 1) else { return false };
+        // Looking further back is not worth it: a longer loop is found when a frame ends early in its round.
+        let from = rest.len().saturating_sub(LOOK_BACK);
+        let Some(last) = rest[from..].iter().rposition(|byte| byte == first).map(|at| from + at + 1) else {
+            return false;
+        };
         let before = data[..last].iter().rposition(|byte| byte == first).unwrap_or(0);
         let (round, tail) = (last - before, data.len() - last);
         if tail > round || data[last..] != data[before..before + tail] {
@@ -702,6 +718,18 @@ impl Run {
         Some(self.cursor)
     }
 
+    /// Folds the frame that the hot path has filled up to `cursor`, and returns where that goes on; `None` when there is
+    /// more to do than that.
+    #[inline(always)]
+    pub(crate) fn fold_at(&mut self, site: Site, cursor: *mut u8, header: &Header) -> Option<*mut u8> {
+        // Where the frame is not like the one before, there is no need to compare all of it.
+        if cursor != self.limit || self.last_len == 0 {
+            return None;
+        }
+        self.cursor = cursor;
+        self.fold(site, header).then_some(self.cursor)
+    }
+
     /// Starts anew at this place.
     pub(crate) fn restart(&mut self, from: &Run) {
         let (memory, stamp, from) = (self.memory, from.stamp, from.reserve());
@@ -740,12 +768,49 @@ impl Run {
             Some(time) => Some(self.tell_time(time, around)?),
             None => None,
         };
-        let statement = Statement::from_word(site.word());
-        self.append_frame(|seq, sink| statement.emit(seq, RECORD_BASE, time, sink), around)?;
+        let close = self.plan_close(None);
+        let seq = self.next_seq();
+        let (frame, len) = single(seq, site, time);
+        let start = self.head + close.total as u64;
+        self.claim(Reserve { head: start + len as u64, seq }, around)?;
+        self.note_ever(around);
+        self.write_close(&close);
+        self.memory.put_all(start, &frame[..len]);
+        self.end_frame(start + len as u64, seq, around);
         if let Some(ever) = around.ever {
-            ever.note_one(statement);
+            ever.note_one(Statement::from_word(site.word()));
         }
         Ok(())
+    }
+
+    /// The same where nothing else is to be done; false when there is.
+    #[inline(always)]
+    pub(crate) fn append_single_shortly(
+        &mut self,
+        site: Site,
+        time: Option<u64>,
+        header: &Header,
+        overtaken: impl FnOnce() -> bool,
+    ) -> bool {
+        let stamp = time.map_or(self.stamp, |time| time.max(self.stamp));
+        if self.is_open || stamp - self.stamp > u64::from(u32::MAX) {
+            return false;
+        }
+        let seq = self.next_seq();
+        let (frame, len) = single(seq, site, time.map(|_| (stamp as u32).max(1)));
+        let before = self.reserve();
+        let behind = Reserve { head: self.head + len as u64, seq };
+        self.tell_reserve(behind);
+        if overtaken() {
+            // It wrote behind the reserve that it saw; the long way finds out.
+            self.tell_reserve(before);
+            return false;
+        }
+        self.memory.put_all(self.head, &frame[..len]);
+        (self.head, self.seq, self.stamp) = (behind.head, seq, stamp);
+        fence();
+        header.state.store(State::closed(self.head, self.seq).0);
+        true
     }
 
     /// Appends an event.
@@ -777,7 +842,7 @@ struct Close {
 
 /// A frame to be opened.
 struct Frame {
-    head: [u8; MAX_HEADER],
+    head: [u8; STUFFED],
     head_len: usize,
     sum: u8,
     data: u64,
@@ -793,32 +858,16 @@ impl Frame {
     fn plan(run: &Run, site: Site, time: u32, close: usize) -> Frame {
         /// Fewer bytes before the ring goes round are not worth a frame.
         const FEW: usize = 9;
-        let seq = run.seq.wrapping_add(1 + u8::from(run.is_open));
-        let mut frame = Frame {
-            head: [0; MAX_HEADER],
-            head_len: 0,
-            sum: 0,
-            data: 0,
-            skipped: 0,
-            room: 0,
-            reserve: run.reserve(),
-        };
-        let mut put = |byte: u8| {
-            frame.sum = frame.sum.wrapping_add(byte);
-            if needs_escape(byte) {
-                frame.head[frame.head_len] = ESCAPE;
-                frame.head_len += 1;
-            }
-            frame.head[frame.head_len] = if needs_escape(byte) { byte ^ ESCAPE_XOR } else { byte };
-            frame.head_len += 1;
-        };
-        put(seq);
-        put(RECORD_BASE + ids::PACKED);
-        let payload = packed::payload_head(time, site.packed_page(), 0);
-        let (len, fields) = payload.split_last().unwrap_or((&0, &[]));
-        fields.iter().for_each(|byte| put(*byte));
+        let seq = run.next_seq();
+        let [t0, t1, t2, t3, f0, fa, fb, f1, ba, bb, f2, len] =
+            packed::payload_head(time, site.packed_page(), 0);
+        let id = RECORD_BASE + ids::PACKED;
+        let fields = [seq, id, t0, t1, t2, t3, f0, fa, fb, f1, ba, bb, f2, 0, 0, 0];
+        let (head, head_len) = stuffed(fields, 13);
+        let mut frame =
+            Frame { head, head_len, sum: sum(&fields), data: 0, skipped: 0, room: 0, reserve: run.reserve() };
         // The length is not known yet; it stands escaped, so that its place is.
-        frame.head[frame.head_len..frame.head_len + 2].copy_from_slice(&[ESCAPE, len ^ ESCAPE_XOR]);
+        frame.head[head_len..head_len + 2].copy_from_slice(&[ESCAPE, len ^ ESCAPE_XOR]);
         frame.head_len += 2;
         let memory = run.memory;
         frame.data = run.head + (close + frame.head_len) as u64;
@@ -862,6 +911,50 @@ impl Frame {
     }
 }
 
+/// Most bytes that 16 fields take, with room for the rest of a frame.
+const STUFFED: usize = 36;
+const _: () = assert!(MAX_HEADER <= STUFFED);
+
+/// The first `len` of these bytes as they stand in a frame, and how many that are.
+#[inline]
+fn stuffed(fields: [u8; 16], len: usize) -> ([u8; STUFFED], usize) {
+    let mut stuffed = [0; STUFFED];
+    // One look at all of them: most frames need no escape.
+    if !fields.iter().fold(false, |any, byte| any | needs_escape(*byte)) {
+        stuffed[..16].copy_from_slice(&fields);
+        return (stuffed, len);
+    }
+    let mut at = 0;
+    for byte in &fields[..len] {
+        if needs_escape(*byte) {
+            stuffed[at] = ESCAPE;
+            at += 1;
+        }
+        stuffed[at] = if needs_escape(*byte) { byte ^ ESCAPE_XOR } else { *byte };
+        at += 1;
+    }
+    (stuffed, at)
+}
+
+/// The frame of one statement, which `Statement::emit` of `qs_core` makes byte by byte.
+#[cfg(feature = "std")]
+fn single(seq: u8, site: Site, time: Option<u32>) -> ([u8; STUFFED], usize) {
+    const FORMAT_U16: u8 = 3;
+    let [l0, l1, f0, f1] = site.word().to_le_bytes();
+    let (mut fields, len) = match time {
+        None => ([seq, RECORD_BASE + ids::STATEMENT, l0, l1, f0, f1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 7),
+        Some(time) => {
+            let [t0, t1, t2, t3] = time.to_le_bytes();
+            let id = RECORD_BASE + ids::STATEMENT_TIMED;
+            ([seq, id, t0, t1, t2, t3, FORMAT_U16, f0, f1, FORMAT_U16, l0, l1, 0, 0, 0, 0], 13)
+        }
+    };
+    fields[len - 1] = !sum(&fields);
+    let (mut frame, len) = stuffed(fields, len);
+    frame[len] = FLAG;
+    (frame, len + 1)
+}
+
 /// Sum of the bytes, modulo 256.
 fn sum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
@@ -874,4 +967,22 @@ fn sum(bytes: &[u8]) -> u8 {
 unsafe fn bytes<'a>(start: *const u8, len: usize) -> &'a [u8] {
     // SAFETY: the caller's.
     unsafe { core::slice::from_raw_parts(start, len) }
+}
+
+#[cfg(all(test, feature = "std"))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    proptest! {
+        #[test]
+        fn the_frame_of_one_statement_is_that_of_qs_core(seq: u8, file: u16, line: u16, time: Option<u32>) {
+            let site = Site::new(file, line);
+            let (frame, len) = single(seq, site, time);
+            let mut expected = Vec::new();
+            Statement::from_word(site.word()).emit(seq, RECORD_BASE, time, |byte| expected.push(byte));
+            prop_assert_eq!(&frame[..len], &expected[..]);
+        }
+    }
 }

@@ -205,7 +205,35 @@ impl Writer {
 
 #[cfg(feature = "std")]
 impl Writer {
-    /// Turns the page, see [`Run::turn_page`]; false when there is more to do. `cursor` tells where the hot path is.
+    /// Does something short to the lowest run where the hot path is free and nothing else is to be done; false
+    /// when there is. `cursor` tells where the hot path is, `publish` is told where it goes on.
+    ///
+    /// # Safety
+    /// As [`Writer::append`], where the hot path is free.
+    #[inline(always)]
+    unsafe fn shortly(
+        this: *mut Writer,
+        cursor: impl FnOnce() -> Option<*mut u8>,
+        act: impl FnOnce(&mut Run, *mut u8) -> Option<*mut u8>,
+        publish: impl FnOnce(*mut u8),
+    ) -> bool {
+        // SAFETY: as in `append`, on the lowest level.
+        unsafe {
+            (*this).busy.store(1, Relaxed);
+            fence();
+            let is_plain = (*this).top.load(Relaxed) & 0xFF == 0 && (*this).guard.load() == NO_GUARD;
+            let cursor = if is_plain { cursor() } else { None };
+            let done = cursor.and_then(|cursor| act(&mut (*this).runs[0], cursor));
+            if let Some(cursor) = done {
+                publish(cursor);
+            }
+            fence();
+            (*this).busy.store(0, Relaxed);
+            done.is_some()
+        }
+    }
+
+    /// Turns the page, see [`Run::turn_page`].
     ///
     /// # Safety
     /// As [`Writer::append`], where the hot path is free.
@@ -217,19 +245,48 @@ impl Writer {
         cursor: impl FnOnce() -> Option<*mut u8>,
         publish: impl FnOnce(*mut u8),
     ) -> bool {
+        // SAFETY: the caller's.
+        unsafe { Writer::shortly(this, cursor, |run, cursor| run.turn_page(page, code, cursor), publish) }
+    }
+
+    /// Folds a frame, see [`Run::fold_at`].
+    ///
+    /// # Safety
+    /// As [`Writer::append`], where the hot path is free.
+    #[inline(always)]
+    pub(crate) unsafe fn fold(
+        this: *mut Writer,
+        site: Site,
+        cursor: impl FnOnce() -> Option<*mut u8>,
+        publish: impl FnOnce(*mut u8),
+    ) -> bool {
+        // SAFETY: the caller's.
+        unsafe {
+            let header = &*(*this).header;
+            Writer::shortly(this, cursor, |run, cursor| run.fold_at(site, cursor, header), publish)
+        }
+    }
+
+    /// Appends a statement in a frame of its own, see [`Run::append_single_shortly`].
+    ///
+    /// # Safety
+    /// As [`Writer::append`], where the hot path is free and has not written since the last append.
+    pub(crate) unsafe fn single(this: *mut Writer, site: Site, time: Option<u64>) -> bool {
         // SAFETY: as in `append`, on the lowest level.
         unsafe {
             (*this).busy.store(1, Relaxed);
             fence();
-            let is_plain = (*this).top.load(Relaxed) & 0xFF == 0 && (*this).guard.load() == NO_GUARD;
-            let cursor = if is_plain { cursor() } else { None };
-            let turned = cursor.and_then(|cursor| (*this).runs[0].turn_page(page, code, cursor));
-            if let Some(cursor) = turned {
-                publish(cursor);
+            let top = &(*this).top;
+            let has_parts = || top.load(Relaxed) & 0xFF != 0;
+            let is_plain = !has_parts() && (*this).guard.load() == NO_GUARD && (*this).ever.is_none();
+            let header = &*(*this).header;
+            let done = is_plain && (*this).runs[0].append_single_shortly(site, time, header, has_parts);
+            if let (true, Some(time)) = (done, time) {
+                Writer::last_time(this).inspect(|word| word.store(time));
             }
             fence();
             (*this).busy.store(0, Relaxed);
-            turned.is_some()
+            done
         }
     }
 

@@ -1,0 +1,181 @@
+//! A ring that is read while it is written. It must not know how the bytes are read.
+//!
+//! The words of the header are read before and after the bytes. The writer announces a frame by one store of the
+//! state word and prepares at most two frames ahead of it, so what the words before call closed, and what the words
+//! after do not allow to be overwritten yet, is as it was written. The open frame only grows while neither the state
+//! nor the folded word changes; when one did, it is left for the next look.
+
+use qs_core::ring::{Folded, Header, NESTED, Reader, Shown, State, frame_room};
+
+use super::clock::Clock;
+use super::find::{Placed, describe};
+use crate::model::{Gap, Overtaken};
+
+/// Fills a buffer with the bytes of the source from an offset on; whether there were that many.
+pub type Read<'r> = &'r dyn Fn(usize, &mut [u8]) -> bool;
+
+/// What is to be read of a ring.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// Its header.
+    pub header: Header,
+    image: &'a [u8],
+    from: u64,
+    safe: u64,
+    shown: Shown,
+}
+
+impl<'a> View<'a> {
+    /// All of a ring in an image that nobody writes.
+    pub fn whole(placed: &Placed, image: &'a [u8]) -> View<'a> {
+        let header = placed.header;
+        let image = image.get(placed.ring.offset..).unwrap_or(&[]);
+        View { header, image, from: 0, safe: 0, shown: header.cleared }
+    }
+
+    /// The same with what was cleared.
+    #[must_use]
+    pub fn with_shown(self) -> View<'a> {
+        View { shown: Shown::default(), ..self }
+    }
+
+    /// A reader at its start.
+    pub fn reader(&self) -> Reader<'a> {
+        Reader::resume(self.header, self.image, self.from, self.safe, self.shown)
+    }
+}
+
+/// A ring of a file that a running program writes.
+#[derive(Debug)]
+pub struct Live {
+    /// The ring, as it was at the last look.
+    pub placed: Placed,
+    image: Vec<u8>,
+    from: u64,
+    safe: u64,
+    shown: Shown,
+    /// Follows the stamps from look to look.
+    pub clock: Option<Clock>,
+    /// The words and the open frame at the last look, to see whether there is anything new; none when that look
+    /// left something.
+    seen: Option<(State, Folded, Vec<u8>)>,
+    /// How often the newest closed frame had come again then.
+    repeats: u64,
+    /// Statements and bytes read so far.
+    read: (u64, u64),
+}
+
+impl Live {
+    /// Of the ring, `present` bytes are in the file.
+    pub fn new(placed: Placed, present: usize) -> Live {
+        let len = placed.header.header_len + placed.header.size;
+        let image = vec![0; len.min(present)];
+        let shown = placed.header.cleared;
+        Live { placed, image, from: 0, safe: 0, shown, clock: None, seen: None, repeats: 0, read: (0, 0) }
+    }
+
+    /// Reads what is new; `None` when nothing is. `is_last` when nobody writes any longer, or nobody will look again:
+    /// then all that is there is read. The gap is what was overwritten since the last look.
+    pub fn look(&mut self, read: Read<'_>, is_last: bool) -> Option<Gap> {
+        let before = self.header(read)?;
+        if self.is_another_thread(&before) {
+            (self.from, self.shown, self.clock) = (0, before.cleared, None);
+        }
+        self.placed.header = before;
+        let open = self.open_bytes(&before, read);
+        let seen = Some((before.state, before.folded, open));
+        if seen == self.seen && !is_last {
+            return None;
+        }
+        let repeats = before.folded.at(before.state.head()).0;
+        let folds = repeats > 0 && repeats != std::mem::replace(&mut self.repeats, repeats);
+        self.seen = seen;
+        let from = self.from.max(before.kept());
+        self.copy(from, before.newest().head() + frame_room(before.size) as u64, read);
+        let after = self.header(read)?;
+        self.safe = after.kept();
+        let words = |header: &Header| (header.state, header.folded, header.nested);
+        let header = &mut self.placed.header;
+        let is_still = words(&before) == words(&after);
+        if !is_still || !is_last {
+            // A handler's part moves when the handler ends.
+            header.nested = [(0, State(0)); NESTED];
+        }
+        if !is_still || folds && !is_last {
+            // A loop that goes on folding is told by its rounds, not by what it is just at.
+            header.state = header.state.without_open();
+            self.seen = None;
+        }
+        Some(self.overtaken(self.safe.max(before.kept())))
+    }
+
+    /// Tells of the ring what its header says now.
+    pub fn refresh(&mut self) {
+        let Placed { header, ring } = &mut self.placed;
+        *ring = describe(ring.number, ring.offset, header);
+    }
+
+    /// What the last look found.
+    pub fn view(&self) -> View<'_> {
+        let Live { image, from, safe, shown, .. } = self;
+        View { header: self.placed.header, image, from: *from, safe: *safe, shown: *shown }
+    }
+
+    /// Goes on behind what such a reader has read, which gave so many statements.
+    pub fn go_on(&mut self, (from, shown): (u64, Shown), clock: Clock, statements: u64) {
+        self.read.0 += statements;
+        self.read.1 += shown.position.saturating_sub(self.shown.position.max(self.from));
+        (self.from, self.shown, self.clock) = (from, shown, Some(clock));
+    }
+
+    fn header(&self, read: Read<'_>) -> Option<Header> {
+        let mut bytes = [0; qs_core::ring::HOSTED_HEADER_LEN];
+        let bytes = bytes.get_mut(..self.placed.header.header_len)?;
+        read(self.placed.ring.offset, bytes).then(|| Header::parse(bytes).ok()).flatten()
+    }
+
+    /// The ring of a thread that ended is given to another.
+    fn is_another_thread(&self, header: &Header) -> bool {
+        let owner = |header: &Header| (header.pid, header.tid, header.start_time, header.size);
+        owner(header) != owner(&self.placed.header) || header.state.head() < self.shown.position
+    }
+
+    fn open_bytes(&self, header: &Header, read: Read<'_>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if header.state.open().is_some() {
+            let start = (header.state.head() % header.size as u64) as usize;
+            let room = frame_room(header.size);
+            let first = room.min(header.size - start);
+            bytes.resize(room, 0);
+            let (one, other) = bytes.split_at_mut(first);
+            let base = self.placed.ring.offset + header.header_len;
+            let _ = read(base + start, one) && read(base, other);
+        }
+        bytes
+    }
+
+    /// Copies the bytes of these positions; what the file lacks stays as it is.
+    fn copy(&mut self, from: u64, to: u64, read: Read<'_>) {
+        let Header { header_len, size, .. } = self.placed.header;
+        let mut at = from.max(to.saturating_sub(size as u64));
+        while at < to {
+            let start = (at % size as u64) as usize;
+            let len = (size - start).min((to - at) as usize);
+            let end = (header_len + start + len).min(self.image.len());
+            if let Some(piece) = self.image.get_mut(header_len + start..end) {
+                let _ = read(self.placed.ring.offset + header_len + start, piece);
+            }
+            at += len as u64;
+        }
+    }
+
+    fn overtaken(&self, kept: u64) -> Gap {
+        // What was there before the first look is no loss.
+        let bytes = self.clock.map_or(0, |_| kept.saturating_sub(self.shown.position));
+        let (statements, of) = self.read;
+        // A statement is a byte, mostly.
+        let rate = if of == 0 { 1.0 } else { statements as f64 / of as f64 };
+        let overtaken = (bytes > 0).then_some(Overtaken { bytes, statements: (bytes as f64 * rate) as u64 });
+        Gap { overtaken, ..Gap::default() }
+    }
+}

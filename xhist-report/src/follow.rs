@@ -1,0 +1,180 @@
+//! Tells what a running program records as it comes: looks at the ring file again and again. It never writes to the
+//! file, and the program knows nothing of it. It must not know how a ring is read.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::console::Notes;
+use crate::decode::{self, Clock, Findings, Live, Stream};
+use crate::exit_code::ExitCode;
+use crate::map::Maps;
+use crate::model::{Gap, Opening, Ring};
+use crate::options::Options;
+use crate::session::{outcome, tell_dropped, tell_findings};
+use crate::telling::Telling;
+use crate::{order, source};
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Follows until the program has ended or the user has seen enough.
+pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
+    let mut follower = Follower { file, lives: Vec::new(), scanned: 0 };
+    let findings = follower.find();
+    if follower.lives.is_empty() {
+        tell_findings(&findings, follower.scanned, notes);
+        return ExitCode::NothingFound;
+    }
+    let rings = follower.rings();
+    let maps = match Maps::load(&rings.iter().collect::<Vec<_>>(), &options.maps, notes) {
+        Ok(maps) => maps,
+        Err(code) => return code,
+    };
+    let mut telling = Telling::new(options, maps, 0);
+    let stop = interrupted();
+    let mut format = telling.format();
+    let told = follower.tell_all(&mut telling, &mut *format, &stop, out, notes);
+    if told.is_ok() && telling.number == 0 && options.last.is_none() {
+        notes.error(format_args!("nothing was recorded"));
+        return ExitCode::NothingFound;
+    }
+    outcome(told, notes)
+}
+
+/// Set at Ctrl-C; a second one ends the process at once.
+fn interrupted() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::SIGINT;
+        // Without it Ctrl-C ends the process: it only lacks its last lines then.
+        let _ = signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&stop));
+        let _ = signal_hook::flag::register(SIGINT, Arc::clone(&stop));
+    }
+    stop
+}
+
+struct Follower<'f> {
+    file: &'f File,
+    lives: Vec<Live>,
+    /// Bytes of the file that were searched for rings.
+    scanned: usize,
+}
+
+impl Follower<'_> {
+    fn tell_all(
+        &mut self,
+        telling: &mut Telling<'_>,
+        format: &mut dyn crate::format::Format,
+        stop: &AtomicBool,
+        out: &mut dyn Write,
+        notes: &mut Notes<'_>,
+    ) -> io::Result<()> {
+        format.start(&Opening { rings: &self.rings(), entries: 0 }, out)?;
+        let mut is_first = true;
+        loop {
+            // Asked before the look, which then sees all that an ended program left.
+            let is_last = stop.load(Ordering::Relaxed) || !self.is_alive();
+            let known = self.lives.len();
+            self.find();
+            let rings = self.rings();
+            for ring in &rings[known..] {
+                telling.maps.add(ring, telling.options, notes);
+                format.ring(ring, out)?;
+            }
+            self.tell_new(telling, format, (is_first, is_last), out, notes)?;
+            out.flush()?;
+            if is_last {
+                self.lives.iter().for_each(|live| tell_dropped(&live.placed.ring, notes));
+                return telling.finish(format, out, notes);
+            }
+            is_first = false;
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Looks at every ring, and tells what is new in all of them by time.
+    fn tell_new(
+        &mut self,
+        telling: &mut Telling<'_>,
+        format: &mut dyn crate::format::Format,
+        (is_first, is_last): (bool, bool),
+        out: &mut dyn Write,
+        notes: &mut Notes<'_>,
+    ) -> io::Result<()> {
+        let file = self.file;
+        let read = |offset: usize, bytes: &mut [u8]| source::read_at(file, offset, bytes);
+        let mut new: Vec<(usize, Gap)> = Vec::new();
+        for (index, live) in self.lives.iter_mut().enumerate() {
+            let owner = (live.placed.ring.tid, live.placed.ring.pid);
+            let gap = live.look(&read, is_last);
+            live.refresh();
+            if owner != (live.placed.ring.tid, live.placed.ring.pid) {
+                format.ring(&live.placed.ring, out)?;
+            }
+            new.extend(gap.map(|gap| (index, gap)));
+        }
+        if is_first && let Some(last) = telling.options.last {
+            let total: u64 =
+                new.iter().map(|(index, _)| decode::survey(&self.lives[*index].view()).entries).sum();
+            telling.skip = total.saturating_sub(last);
+        }
+        let rings = self.rings();
+        let streams = new.iter().map(|(index, gap)| {
+            let live = &self.lives[*index];
+            let view = live.view();
+            let clock = live.clock.unwrap_or_else(|| Clock::starting_at(decode::survey(&view).first_time));
+            Stream::new(&view, clock, gap.clone())
+        });
+        let mut merge = decode::merge(streams.collect());
+        for merged in merge.by_ref() {
+            telling.tell(&rings[new[merged.stream].0], &merged, format, out, notes)?;
+        }
+        let done: Vec<_> = merge.into_streams().iter().map(Stream::finish).collect();
+        for ((index, _), (place, clock, statements)) in new.into_iter().zip(done) {
+            self.lives[index].go_on(place, clock, statements);
+        }
+        // What comes after the first look is new, however few entries there were.
+        telling.skip = 0;
+        Ok(())
+    }
+
+    /// Looks for rings where none were looked for yet.
+    fn find(&mut self) -> Findings {
+        let len = self.file.metadata().map_or(0, |metadata| metadata.len() as usize);
+        let mut findings = Findings::default();
+        // A file grows before the new ring in it has a header.
+        let known = self.lives.last().map(|live| &live.placed);
+        let end =
+            known.map_or(0, |placed| placed.ring.offset + placed.header.header_len + placed.header.size);
+        if len > end
+            && let Ok(image) = source::Image::map(self.file)
+        {
+            let unscanned = end..image.len();
+            findings = decode::find(&image, Some(&[unscanned]), &mut |_| {});
+            self.scanned = image.len();
+            for mut placed in std::mem::take(&mut findings.rings) {
+                placed.ring.number = self.lives.len() + 1;
+                let present = image.len() - placed.ring.offset;
+                self.lives.push(Live::new(placed, present));
+            }
+        }
+        findings
+    }
+
+    fn rings(&self) -> Vec<Ring> {
+        let placed: Vec<_> = self.lives.iter().map(|live| &live.placed).collect();
+        order::described(&placed, &[(0..placed.len()).collect()])
+    }
+
+    /// Whether more may come.
+    fn is_alive(&self) -> bool {
+        self.lives.iter().any(|live| {
+            let ring = &live.placed.ring;
+            !matches!(ring.status, "ended" | "exited") && source::is_running(ring.pid)
+        })
+    }
+}

@@ -1,0 +1,102 @@
+//! What fills the rings, by function, and what would leave it out of a build. It must not know how it is printed.
+
+use std::collections::HashMap;
+use std::path::{Component, Path};
+
+use qs_core::record::Statement;
+
+use super::Names;
+
+/// A function whose statements are in the rings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hot {
+    /// Its path, as the map has it; `None` where no map tells.
+    pub function: Option<String>,
+    /// Path of its file, printable, or the number of the file.
+    pub file: String,
+    /// First and last of its lines in the rings.
+    pub lines: (u32, u32),
+    /// Statements of it in the rings.
+    pub statements: u64,
+    /// A pattern for `exclude`, where one can be made.
+    pub exclude: Option<String>,
+}
+
+/// The functions of a build, the hottest first.
+pub fn hot(names: &Names, counts: &HashMap<Statement, u64>) -> Vec<Hot> {
+    let mut functions: HashMap<u16, HashMap<u32, &str>> = HashMap::new();
+    let mut found: HashMap<(u16, &str), Hot> = HashMap::new();
+    for (Statement { file, line }, count) in counts {
+        let place = names.place(*file, *line);
+        let lines = functions.entry(*file).or_insert_with(|| names.functions(*file).collect());
+        let function = lines.get(&place.line).copied().filter(|function| !function.is_empty());
+        let hot = found.entry((*file, function.unwrap_or(""))).or_insert_with(|| Hot {
+            function: function.map(str::to_owned),
+            file: place.path.map_or_else(|| format!("file#{file}"), str::to_owned),
+            lines: (place.line, place.line),
+            statements: 0,
+            exclude: names.path(*file).and_then(|path| exclude(path, function)),
+        });
+        hot.statements += count;
+        hot.lines = (hot.lines.0.min(place.line), hot.lines.1.max(place.line));
+    }
+    let mut found: Vec<Hot> = found.into_values().collect();
+    found.sort_by(|one, other| {
+        other
+            .statements
+            .cmp(&one.statements)
+            .then_with(|| (&one.file, one.lines).cmp(&(&other.file, other.lines)))
+    });
+    found
+}
+
+/// A pattern over Rust paths, or over files where the function cannot be named in one. `*` stands for the crate, whose
+/// name the map does not tell.
+fn exclude(path: &str, function: Option<&str>) -> Option<String> {
+    let is_plain = |text: &str| !text.contains(['*', '?', '[', ']', '{', '}', '!', '\\', '"']);
+    if !is_plain(path) {
+        return None;
+    }
+    let Some(function) = function.filter(|function| is_plain(function)) else {
+        return Some(path.to_owned());
+    };
+    let parts: Vec<&str> = Path::new(path)
+        .components()
+        .filter_map(|part| match part {
+            Component::Normal(part) => part.to_str(),
+            _ => None,
+        })
+        .collect();
+    let inside = match parts.iter().rposition(|part| *part == "src") {
+        Some(src) => &parts[src + 1..],
+        None => return Some(format!("**::{function}")),
+    };
+    let inside = inside.strip_prefix(&["bin"]).map_or(inside, |binary| binary.get(1..).unwrap_or_default());
+    let mut modules: Vec<&str> = inside.iter().map(|part| part.strip_suffix(".rs").unwrap_or(part)).collect();
+    if matches!(modules.last(), Some(&("mod" | "main" | "lib"))) {
+        modules.pop();
+    }
+    let modules: String = modules.iter().map(|module| format!("{}::", module.replace('-', "_"))).collect();
+    Some(format!("*::{modules}{function}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_name_the_function_in_its_module() {
+        for (path, function, pattern) in [
+            ("src/main.rs", "main", "*::main"),
+            ("src/a/mod.rs", "T::f", "*::a::T::f"),
+            ("crates/x/src/a/b.rs", "f", "*::a::b::f"),
+            ("src/bin/tool.rs", "f", "*::f"),
+            ("tests/it/main.rs", "f", "**::f"),
+            ("src/a.rs", "<[T] as A>::f", "src/a.rs"),
+        ] {
+            assert_eq!(exclude(path, Some(function)).as_deref(), Some(pattern), "{path}");
+        }
+        assert_eq!(exclude("src/a.rs", None).as_deref(), Some("src/a.rs"));
+        assert_eq!(exclude("src/[a].rs", Some("f")), None);
+    }
+}

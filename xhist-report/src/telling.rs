@@ -1,0 +1,126 @@
+//! Names, numbers and tells entries one after another. It must not know where they come from.
+
+use std::io::{self, Write};
+
+use crate::console::Notes;
+use crate::decode::Merged;
+use crate::exit_code::ExitCode;
+use crate::format::Format;
+use crate::map::Maps;
+use crate::model::{Entry, Gap, Item, Repetition, Ring, Subject, Totals, What};
+use crate::options::Options;
+use crate::source_text::SourceText;
+
+/// The entries of a report, one after another.
+pub struct Telling<'o> {
+    /// What was asked for.
+    pub options: &'o Options,
+    /// Names what is told.
+    pub maps: Maps,
+    text: SourceText,
+    /// Entries to pass over before the first one shown.
+    pub skip: u64,
+    /// Entries told.
+    pub number: u64,
+    /// Entries shown whose order is not certain.
+    uncertain: u64,
+    /// The repetition that is being told.
+    again: Option<Repetition>,
+}
+
+impl<'o> Telling<'o> {
+    /// Passes over the first `skip` entries.
+    pub fn new(options: &'o Options, maps: Maps, skip: u64) -> Telling<'o> {
+        let text = SourceText::new(options.written);
+        Telling { options, maps, text, skip, number: 0, uncertain: 0, again: None }
+    }
+
+    /// The writer of the format that was asked for.
+    pub fn format(&self) -> Box<dyn Format> {
+        (self.options.format.make)(self.options.layout)
+    }
+
+    /// Tells what comes next in a ring.
+    pub fn tell(
+        &mut self,
+        ring: &Ring,
+        merged: &Merged,
+        format: &mut dyn Format,
+        out: &mut dyn Write,
+        notes: &mut Notes<'_>,
+    ) -> io::Result<()> {
+        if !merged.gap.is_empty() {
+            self.tell_gap(ring, &merged.gap, merged.item.is_some(), notes);
+            if self.skip == 0 {
+                format.gap(ring, &merged.gap, out)?;
+            }
+        }
+        let Some(item) = &merged.item else { return Ok(()) };
+        let is_again = matches!(item.what, What::Again(_));
+        match is_again {
+            // It is about entries that are not shown.
+            true if self.number == 0 => Ok(()),
+            false if self.skip > 0 => {
+                self.skip -= 1;
+                Ok(())
+            }
+            _ => {
+                self.number += u64::from(!is_again);
+                self.uncertain += u64::from(merged.uncertain);
+                let entry = Entry { uncertain: merged.uncertain, ..self.entry(ring, item, notes) };
+                format.entry(&entry, out)
+            }
+        }
+    }
+
+    /// Closes the report.
+    pub fn finish(
+        &self,
+        format: &mut dyn Format,
+        out: &mut dyn Write,
+        notes: &mut Notes<'_>,
+    ) -> io::Result<()> {
+        self.tell_order(format, notes);
+        let complete = notes.finish() == ExitCode::Complete;
+        format.finish(&Totals { entries: self.number, complete }, out)?;
+        out.flush()
+    }
+
+    fn entry<'a>(&'a mut self, ring: &'a Ring, item: &'a Item, notes: &mut Notes<'_>) -> Entry<'a> {
+        let subject = match &item.what {
+            What::Statement { file, line } => {
+                let (map, names) = self.maps.of(ring);
+                let place = names.place(*file, *line);
+                let text = match self.options.layout.source {
+                    true => self.text.line((map, names), *file, place.line, notes),
+                    false => None,
+                };
+                Subject::Statement(place, text)
+            }
+            What::Again(again) => Subject::Again(self.again.insert(self.maps.of(ring).1.repetition(again))),
+            What::Panic(record) => Subject::Panic(record),
+            What::Signal(signal, record) => Subject::Signal(*signal, record),
+            What::Record(record) => Subject::Record(record),
+        };
+        Entry { number: self.number, ring, time: item.time, uncertain: false, subject }
+    }
+
+    fn tell_order(&self, format: &dyn Format, notes: &mut Notes<'_>) {
+        if self.uncertain > 0 && format.marks_order() {
+            notes.note(format_args!(
+                "{} of {} entries are marked as of uncertain order: between the time stamps around them another thread's \
+                 clock ticked, so they may have run elsewhere among its entries. Those without a mark stand in their \
+                 true order",
+                self.uncertain, self.number
+            ));
+        }
+    }
+
+    fn tell_gap(&self, ring: &Ring, gap: &Gap, has_entry: bool, notes: &mut Notes<'_>) {
+        match (self.skip, has_entry) {
+            (1.., _) => notes.loss(format_args!("{ring}: {gap}, before the entries shown")),
+            (0, true) => notes.loss(format_args!("{ring}: {gap}, before entry {}", self.number + 1)),
+            (0, false) => notes.loss(format_args!("{ring}: {gap}, after entry {}", self.number)),
+        }
+    }
+}
