@@ -154,7 +154,7 @@ impl Model {
         header.extend(Folded::new(self.head() as u64, self.folded).0.to_ne_bytes());
         header.resize(72, 0);
         for part in &self.nested {
-            header.extend((part.first as u64).to_ne_bytes());
+            header.extend((part.first as u64 + 1).to_ne_bytes());
             header.extend(part.state().0.to_ne_bytes());
         }
         header.resize(HOSTED_HEADER_LEN, 0);

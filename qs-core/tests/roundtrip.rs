@@ -96,7 +96,15 @@ proptest! {
         let (_, Outcome::Frame(frame)) = decoder.push_slice(&bytes) else { panic!("no frame") };
         prop_assert_eq!(XhistRecord::parse(&frame, RECORD_BASE), Some(XhistRecord::Statement { statement, time }));
 
-        let kind = match code { 1 => EventKind::Panic, 2 => EventKind::Time, 3 => EventKind::Signal, n => EventKind::Unknown(n) };
+        let kind = match code {
+            1 => EventKind::Panic,
+            2 => EventKind::Time,
+            3 => EventKind::Signal,
+            4 => EventKind::Started,
+            5 => EventKind::Stopped,
+            6 => EventKind::Armed,
+            n => EventKind::Unknown(n),
+        };
         let mut bytes = Vec::new();
         kind.emit(seq, RECORD_BASE, word, value, |byte| bytes.push(byte));
         let mut decoder = Decoder::new();

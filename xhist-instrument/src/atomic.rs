@@ -4,12 +4,20 @@ use std::fs::{self, Metadata};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// Writes `content` beside `path`, flushes it to the disk, and renames it over `path`. Links are resolved first;
-/// permissions stay. On any error the old file is untouched and the new one is removed.
+/// Replaces the content of a file.
+///
+/// # Errors
+/// As [`write`].
+pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    write(path, |file| file.write_all(content))
+}
+
+/// Has the new content written beside `path`, flushes it to the disk, and renames it over `path`. Links are resolved
+/// first; permissions stay. On any error the old file is untouched and the new one is removed.
 ///
 /// # Errors
 /// The file or its directory is read-only, the disk is full, or the like.
-pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+pub fn write(path: &Path, content: impl FnOnce(&mut fs::File) -> io::Result<()>) -> io::Result<()> {
     let path = match path.canonicalize() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_path_buf(),
         resolved => resolved?,
@@ -17,7 +25,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let old = fs::metadata(&path).ok();
     if old.as_ref().is_some_and(|old| !old.is_file()) {
         // A device or pipe is written to; it must never be replaced by a file.
-        return fs::write(&path, content);
+        return content(&mut fs::File::create(&path)?);
     }
     if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file is read-only"));
@@ -28,7 +36,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "its directory is read-only"));
     }
     let mut temporary = tempfile::Builder::new().prefix(".xhist-").tempfile_in(directory)?;
-    temporary.write_all(content)?;
+    content(temporary.as_file_mut())?;
     adopt(temporary.as_file(), old.as_ref())?;
     temporary.as_file().sync_all()?;
     temporary.persist(&path)?;

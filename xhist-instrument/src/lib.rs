@@ -12,6 +12,7 @@ pub mod cli;
 mod macros;
 pub mod map;
 mod options;
+mod packed;
 mod proof;
 mod refusal;
 pub mod select;
@@ -25,6 +26,7 @@ mod text;
 
 pub use macros::Macros;
 pub use options::{MainHash, Options, When};
+pub use packed::Packed;
 pub use refusal::Refusal;
 pub use shape::{LINES_PER_ID, ids_needed};
 pub use site::{Analysis, Include, IncludeKind, InlineMod, ModDecl, Reason, Shape, Site, SiteKind, Skip};

@@ -1,12 +1,17 @@
 //! The map file as a whole: stable file ids, statements, hash. One line of it is `qs_core::map`'s business.
 
+use crate::Packed;
 use crate::shape::{LINES_PER_ID, ids_needed};
-use crate::site::Site;
 use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
+use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead as _};
 use std::path::{Component, Path, PathBuf};
+
+/// Files whose lines are made at once, and in memory at once.
+const BATCH: usize = 32;
 
 /// A map in memory.
 #[derive(Debug)]
@@ -23,8 +28,15 @@ struct Entry {
     path: String,
     /// One id for each 65,535 lines.
     ids: Vec<u16>,
-    /// Its statements as lines of the map file.
-    statements: String,
+    statements: Statements,
+}
+
+/// The statements of a file.
+#[derive(Debug)]
+enum Statements {
+    /// Of an earlier run: lines of its map.
+    Lines(String),
+    Sites(Packed),
 }
 
 /// Why a map cannot be used.
@@ -64,13 +76,14 @@ impl MapFile {
     /// The file cannot be read, or is no map.
     pub fn load(path: &Path, root: &Path) -> Result<Self, MapError> {
         let mut map = Self::new(root);
-        let text = match std::fs::read_to_string(path) {
+        let unreadable = |error| MapError::Read(path.to_path_buf(), error);
+        let file = match File::open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(map),
-            text => text.map_err(|error| MapError::Read(path.to_path_buf(), error))?,
+            file => file.map_err(unreadable)?,
         };
         let mut old_root = PathBuf::new();
-        for (index, line) in text.lines().enumerate() {
-            let result = map.read_line(index, line, &mut old_root);
+        for (index, line) in io::BufReader::new(file).lines().enumerate() {
+            let result = map.read_line(index, &line.map_err(unreadable)?, &mut old_root);
             result.map_err(|what| MapError::Line(path.to_path_buf(), index + 1, what))?;
         }
         Ok(map)
@@ -93,8 +106,10 @@ impl MapFile {
             (Line::Stmt(stmt), _) => {
                 let entry = self.files.last_mut().filter(|entry| entry.ids.first() == Some(&stmt.file));
                 let entry = entry.ok_or("statement without its file")?;
-                entry.statements.push_str(line);
-                entry.statements.push('\n');
+                if let Statements::Lines(lines) = &mut entry.statements {
+                    lines.push_str(line);
+                    lines.push('\n');
+                }
             }
         }
         Ok(())
@@ -125,7 +140,8 @@ impl MapFile {
 
     fn entry(&mut self, path: &str) -> &mut Entry {
         let index = *self.by_path.entry(path.to_owned()).or_insert_with(|| {
-            self.files.push(Entry { path: path.to_owned(), ids: Vec::new(), statements: String::new() });
+            let statements = Statements::Lines(String::new());
+            self.files.push(Entry { path: path.to_owned(), ids: Vec::new(), statements });
             self.files.len() - 1
         });
         &mut self.files[index]
@@ -160,36 +176,14 @@ impl MapFile {
     }
 
     /// Replaces the statements of a file that has ids.
-    pub fn set_sites(&mut self, path: &str, sites: &[Site]) {
-        let entry = self.entry(path);
-        entry.statements.clear();
-        let Some(&file) = entry.ids.first() else { return };
-        for site in sites {
-            let line = Line::Stmt(StmtLine {
-                file,
-                line: site.line,
-                col: site.column,
-                end_line: site.end_line,
-                end_col: site.end_column,
-                kind: Text::plain(site.kind.name()),
-                function: Text::plain(&site.function),
-            });
-            writeln!(entry.statements, "{line}").expect("writing to memory does not fail");
-        }
-        entry.statements.shrink_to_fit();
+    pub fn set_sites(&mut self, path: &str, sites: Packed) {
+        self.entry(path).statements = Statements::Sites(sites);
     }
 
     /// All lines after the first, a file at a time.
     fn parts(&self) -> impl Iterator<Item = String> + '_ {
-        self.files.iter().filter(|entry| !entry.ids.is_empty()).map(|entry| {
-            let mut part = String::new();
-            for (index, &file) in entry.ids.iter().enumerate() {
-                let base = index as u32 * LINES_PER_ID;
-                let line = Line::File(FileLine { file, path: Text::plain(&entry.path), base });
-                writeln!(part, "{line}").expect("writing to memory does not fail");
-            }
-            part + &entry.statements
-        })
+        let batches = self.files.chunks(BATCH);
+        batches.flat_map(|files| files.par_iter().map(Entry::lines).collect::<Vec<_>>())
     }
 
     /// The hash that the instrumented program carries.
@@ -199,22 +193,54 @@ impl MapFile {
         hash.finish()
     }
 
-    /// The text of the map file.
-    pub fn to_text(&self) -> String {
+    fn write_to(&self, hash: u64, out: &mut impl io::Write) -> io::Result<()> {
         let root = self.root.to_string_lossy();
         let tool = Text::plain(env!("CARGO_PKG_VERSION"));
-        let head = Line::Head(Head { hash: self.hash(), root: Text::plain(&root), tool });
-        let mut text = format!("{head}\n");
-        self.parts().for_each(|part| text.push_str(&part));
+        writeln!(out, "{}", Line::Head(Head { hash, root: Text::plain(&root), tool }))?;
+        self.parts().try_for_each(|part| out.write_all(part.as_bytes()))
+    }
+
+    /// The text of the map file.
+    pub fn to_text(&self, hash: u64) -> Vec<u8> {
+        let mut text = Vec::new();
+        self.write_to(hash, &mut text).expect("writing to memory does not fail");
         text
     }
 
-    /// Replaces the map file.
+    /// Replaces the map file, which names its hash.
     ///
     /// # Errors
-    /// As [`crate::atomic::replace`].
-    pub fn write(&self, path: &Path) -> io::Result<()> {
-        crate::atomic::replace(path, self.to_text().as_bytes())
+    /// As [`crate::atomic::write`].
+    pub fn write(&self, hash: u64, path: &Path) -> io::Result<()> {
+        crate::atomic::write(path, |file| self.write_to(hash, file))
+    }
+}
+
+impl Entry {
+    /// Its lines in the map.
+    fn lines(&self) -> String {
+        let mut text = String::new();
+        let mut add = |line: Line<'_>| writeln!(text, "{line}").expect("writing to memory does not fail");
+        for (index, &file) in self.ids.iter().enumerate() {
+            let base = index as u32 * LINES_PER_ID;
+            add(Line::File(FileLine { file, path: Text::plain(&self.path), base }));
+        }
+        match (&self.statements, self.ids.first()) {
+            (Statements::Lines(lines), Some(_)) => text.push_str(lines),
+            (Statements::Sites(sites), Some(&file)) => sites.iter().for_each(|site| {
+                add(Line::Stmt(StmtLine {
+                    file,
+                    line: site.line,
+                    col: site.column,
+                    end_line: site.end_line,
+                    end_col: site.end_column,
+                    kind: Text::plain(site.kind.name()),
+                    function: Text::plain(&site.function),
+                }));
+            }),
+            (_, None) => {}
+        }
+        text
     }
 }
 
@@ -226,6 +252,10 @@ fn owned(text: Text<'_>) -> String {
 mod tests {
     use super::*;
 
+    fn to_text(map: &MapFile) -> String {
+        String::from_utf8(map.to_text(map.hash())).unwrap()
+    }
+
     #[test]
     fn ids_are_stable_and_never_reused() {
         let directory = tempfile::tempdir().unwrap();
@@ -233,16 +263,16 @@ mod tests {
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(map.ids("src/a.rs", 10).unwrap(), [1]);
         assert_eq!(map.ids("src/b.rs", 70_000).unwrap(), [2, 3]);
-        map.write(&file).unwrap();
+        map.write(map.hash(), &file).unwrap();
 
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(map.ids("src/c.rs", 10).unwrap(), [4]);
         assert_eq!(map.ids("src/a.rs", 70_000).unwrap(), [1, 5]);
         assert_eq!(map.ids("src/b.rs", 10).unwrap(), [2, 3]);
-        map.write(&file).unwrap();
+        map.write(map.hash(), &file).unwrap();
         let text = std::fs::read_to_string(&file).unwrap();
         let map = MapFile::load(&file, Path::new("/r")).unwrap();
-        assert_eq!(map.to_text(), text);
+        assert_eq!(to_text(&map), text);
         assert_eq!(map.place(3, 7), Some(("src/b.rs", 65_542)));
         assert_eq!(map.place(9, 7), None);
     }
@@ -253,13 +283,13 @@ mod tests {
         let analysis = crate::analyze(text, &crate::Options::default()).unwrap();
         let mut map = MapFile::new(Path::new("/r"));
         map.ids("a.rs", 1).unwrap();
-        map.set_sites("a.rs", &analysis.sites);
-        assert!(map.to_text().contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f"}"#));
+        map.set_sites("a.rs", Packed::new(&analysis.sites));
+        assert!(to_text(&map).contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f"}"#));
         let hash = map.hash();
 
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
-        map.write(&file).unwrap();
+        map.write(map.hash(), &file).unwrap();
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(map.hash(), hash);
         map.ids("b.rs", 1).unwrap();

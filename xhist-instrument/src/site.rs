@@ -3,13 +3,14 @@
 
 use crate::macros::Macros;
 use crate::text::TokenPrint;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What kind of statement a site is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SiteKind {
     /// `let` with an initialiser.
     Let,
@@ -49,7 +50,7 @@ impl SiteKind {
 }
 
 /// How a site is written into the text. All offsets are bytes of the original file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shape {
     /// A call at `at`, with these attributes carried over from the statement.
     Call {

@@ -2,9 +2,10 @@
 
 use core::cell::UnsafeCell;
 
-use qs_core::ring::BARE_HEADER_LEN;
+use qs_core::ring::{BARE_HEADER_LEN, FLAG_PACKED};
 
-use crate::ring::{Header, Ring};
+use crate::ring::{Append, Header, Hot, Writer};
+use crate::site::Site;
 
 /// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
 pub const RING_SIZE: usize = crate::size::compiled(4096) as usize;
@@ -24,29 +25,43 @@ unsafe impl Sync for Memory {}
 static XHIST_RING: Memory =
     Memory { header: UnsafeCell::new([0; BARE_HEADER_LEN]), data: UnsafeCell::new([0; RING_SIZE]) };
 
-/// The ring, laid out. The caller holds a critical section.
-fn ring() -> (Ring, *mut Header) {
+struct Slot(UnsafeCell<Option<Writer>>);
+
+// SAFETY: only touched inside a critical section.
+unsafe impl Sync for Slot {}
+
+static WRITER: Slot = Slot(UnsafeCell::new(None));
+
+/// The writer and the ring, laid out at the first call.
+///
+/// # Safety
+/// Inside a critical section, and the result is not used behind it.
+unsafe fn writer() -> (*mut Writer, *mut Header) {
     let header = (&raw const XHIST_RING).cast_mut().cast::<Header>();
     // SAFETY: the memory is a header and `RING_SIZE` bytes, all inside `UnsafeCell`s; the critical
     // section makes this the only reference.
     unsafe {
-        if !(*header).is_laid_out() {
-            (*header).init(BARE_HEADER_LEN, RING_SIZE as u32, 0, 0);
-        }
-        (Ring::new(header), header)
+        let writer = (*WRITER.0.get()).get_or_insert_with(|| {
+            (*header).init(BARE_HEADER_LEN, RING_SIZE as u32, 0, FLAG_PACKED);
+            Writer::new(header, None)
+        });
+        (&raw mut *writer, header)
     }
 }
 
-/// Records that the statement `word` (file id and line) is about to run.
+/// Records that a statement is about to run.
 #[inline(never)]
-pub fn record(word: u32) {
-    critical_section::with(|_| ring().0.append_alone(word, None));
+pub(crate) fn record(site: Site) {
+    // SAFETY: inside a critical section.
+    critical_section::with(|_| unsafe {
+        Writer::append(writer().0, Append::Statement(site), || Hot::Free(None), |_, _| {});
+    });
 }
 
 /// Which map this program was instrumented with.
 pub(crate) fn set_map_hash(hash: u64) {
     // SAFETY: the critical section makes this the only reference.
-    critical_section::with(|_| unsafe { (*ring().1).map_hash.store(hash) });
+    critical_section::with(|_| unsafe { (*writer().1).map_hash.store(hash) });
 }
 
 /// Calls `sink` with the bytes of the ring, header first, in pieces copied inside short critical
@@ -56,11 +71,11 @@ pub fn export(mut sink: impl FnMut(&[u8])) {
     let mut piece = [0; PIECE];
     for start in (0..BARE_HEADER_LEN + RING_SIZE).step_by(PIECE) {
         critical_section::with(|_| {
-            let (_, header) = ring();
-            // SAFETY: header and ring are a multiple of the piece, and this is the only reference.
+            // SAFETY: inside a critical section; header and ring are a multiple of the piece.
             unsafe {
-                core::ptr::copy_nonoverlapping(header.cast::<u8>().add(start), piece.as_mut_ptr(), PIECE)
-            };
+                let header = writer().1.cast::<u8>();
+                core::ptr::copy_nonoverlapping(header.add(start), piece.as_mut_ptr(), PIECE);
+            }
         });
         sink(&piece);
     }
@@ -69,7 +84,7 @@ pub fn export(mut sink: impl FnMut(&[u8])) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use qs_core::record::{Statement, XhistRecord};
+    use qs_core::record::Statement;
     use qs_core::ring::{self, Item, Reader};
 
     fn history() -> Vec<u32> {
@@ -80,31 +95,30 @@ mod tests {
         let mut reader = Reader::new(header, &image);
         let mut words = Vec::new();
         while let Some(item) = reader.next() {
-            let Item::Frame(frame) = item else { panic!("{item:?}") };
-            let Some(XhistRecord::Statement { statement, time: None }) =
-                XhistRecord::parse(&frame, header.record_base)
-            else {
-                panic!("{frame:?}")
-            };
+            let Item::Statement(statement, None) = item else { panic!("{item:?}") };
             words.push(Statement::to_word(statement));
         }
         words
+    }
+
+    fn record_word(word: u32) {
+        record(Site::new((word >> 16) as u16, word as u16));
     }
 
     #[test]
     fn the_export_holds_the_newest_statements_in_order() {
         set_map_hash(7);
         for word in 0..3 {
-            record(word);
+            record_word(word);
         }
         assert_eq!(history(), [0, 1, 2]);
-        for word in 3..2000 {
-            record(word);
+        for word in 3..20_000 {
+            record_word(word);
         }
         let history = history();
-        assert_eq!(history.last(), Some(&1999));
+        assert_eq!(history.last(), Some(&19_999));
         assert!(history.windows(2).all(|pair| pair[0] + 1 == pair[1]));
-        // Eight bytes each, and two in a hundred with an escape.
-        assert!(history.len() > RING_SIZE / 9, "{}", history.len());
+        // A byte each, and the frame's own for 240 of them.
+        assert!(history.len() > RING_SIZE * 3 / 4, "{}", history.len());
     }
 }

@@ -7,7 +7,7 @@
 #[inline(always)]
 pub fn s(file: u16, line: u16) {
     #[cfg(feature = "trace")]
-    crate::recorder::record(qs_core::record::Statement { file, line }.to_word());
+    crate::recorder::record(crate::site::Site::new(file, line));
     #[cfg(not(feature = "trace"))]
     let _ = (file, line);
 }
@@ -28,6 +28,24 @@ pub fn p(file: u16, line: u16) {
 #[inline(always)]
 pub fn c(file: u16, line: u16) {
     s(file, line);
+}
+
+/// Recording starts here when this is passed for the `hit`-th time; `trigger` tells the places apart.
+#[inline]
+pub fn start_at(trigger: u16, hit: u32) {
+    #[cfg(all(feature = "trace", feature = "std"))]
+    crate::recorder::start_at(trigger, hit);
+    #[cfg(not(all(feature = "trace", feature = "std")))]
+    let _ = (trigger, hit);
+}
+
+/// Recording stops `after` statements behind here when this is passed for the `hit`-th time.
+#[inline]
+pub fn stop_at(trigger: u16, hit: u32, after: u32) {
+    #[cfg(all(feature = "trace", feature = "std"))]
+    crate::recorder::stop_at(trigger, hit, after);
+    #[cfg(not(all(feature = "trace", feature = "std")))]
+    let _ = (trigger, hit, after);
 }
 
 /// The map that the program was instrumented with has this hash.

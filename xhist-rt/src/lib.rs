@@ -3,13 +3,16 @@
 #![deny(unsafe_code)]
 
 mod hooks;
-pub use hooks::{a, c, hash_from_hex, m, p, s};
+pub use hooks::{a, c, hash_from_hex, m, p, s, start_at, stop_at};
 
-#[cfg(feature = "trace")]
-mod frame;
+#[cfg(all(feature = "trace", feature = "std"))]
+#[allow(unsafe_code)]
+mod hot;
 #[cfg(feature = "trace")]
 #[allow(unsafe_code)]
 mod ring;
+#[cfg(feature = "trace")]
+mod site;
 #[cfg(feature = "trace")]
 mod size;
 #[cfg(feature = "trace")]
@@ -20,7 +23,7 @@ mod hosted;
 #[cfg(all(feature = "trace", feature = "std"))]
 use hosted as recorder;
 #[cfg(all(feature = "trace", feature = "std"))]
-pub use hosted::{Init, init, xhist_logdev, xhist_write};
+pub use hosted::{Init, init, start, stop, stop_after, stop_on_record, xhist_logdev, xhist_write};
 
 #[cfg(all(feature = "trace", not(feature = "std")))]
 #[allow(unsafe_code)]

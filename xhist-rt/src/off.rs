@@ -12,6 +12,22 @@ pub extern "C" fn xhist_write() {}
 #[inline(always)]
 pub extern "C" fn xhist_logdev(_fd: core::ffi::c_int) {}
 
+/// Does nothing without the `trace` feature.
+#[inline(always)]
+pub fn start() {}
+
+/// Does nothing without the `trace` feature.
+#[inline(always)]
+pub fn stop() {}
+
+/// Does nothing without the `trace` feature.
+#[inline(always)]
+pub fn stop_after(_statements: u64) {}
+
+/// Does nothing without the `trace` feature.
+#[inline(always)]
+pub fn stop_on_record(_id: u8, _after: u64) {}
+
 /// Calls nothing without the `trace` feature.
 #[inline(always)]
 pub fn export(_sink: impl FnMut(&[u8])) {}

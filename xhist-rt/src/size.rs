@@ -1,6 +1,9 @@
 //! Ring size at compile time: `XHIST_RING_SIZE=bytes` in the environment of the compiler.
 
-use qs_core::ring::{MAX_SIZE, MIN_SIZE};
+use qs_core::ring::MAX_SIZE;
+
+/// Smallest ring; in less there is no room for a frame and the one after it.
+pub(crate) const MIN_SIZE: u32 = 256;
 
 /// The size asked for when this crate was compiled, rounded up to a power of two.
 pub(crate) const fn compiled(default: u32) -> u32 {
@@ -13,6 +16,6 @@ pub(crate) const fn compiled(default: u32) -> u32 {
         assert!(size <= MAX_SIZE as u64, "XHIST_RING_SIZE must be at most 2 GiB");
         at += 1;
     }
-    assert!(size >= MIN_SIZE as u64, "XHIST_RING_SIZE must be at least 64 bytes");
+    assert!(size >= MIN_SIZE as u64, "XHIST_RING_SIZE must be at least 256 bytes");
     (size as u32).next_power_of_two()
 }

@@ -10,17 +10,26 @@ use core::sync::atomic::{Ordering, compiler_fence};
 #[inline(always)]
 pub(crate) fn fence() {
     compiler_fence(Ordering::SeqCst);
+    #[cfg(all(test, feature = "std"))]
+    crate::ring::tests::interrupt();
 }
 
 #[cfg(target_has_atomic = "64")]
 mod word {
-    use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use core::sync::atomic::{
+        AtomicU64,
+        Ordering::{Relaxed, Release},
+    };
 
     /// See the module.
     #[repr(transparent)]
     pub(crate) struct Word(AtomicU64);
 
     impl Word {
+        pub(crate) const fn new(value: u64) -> Word {
+            Word(AtomicU64::new(value))
+        }
+
         #[inline(always)]
         pub(crate) fn load(&self) -> u64 {
             self.0.load(Relaxed)
@@ -28,13 +37,8 @@ mod word {
 
         #[inline(always)]
         pub(crate) fn store(&self, value: u64) {
-            self.0.store(value, Relaxed);
-        }
-
-        /// Stores `new` if the word is still `old`, also when a signal handler comes between.
-        #[cfg(feature = "std")]
-        pub(crate) fn replace(&self, old: u64, new: u64) -> bool {
-            self.0.compare_exchange(old, new, Relaxed, Relaxed).is_ok()
+            // Other processes may read the ring while it is written.
+            self.0.store(value, Release);
         }
     }
 }
@@ -50,6 +54,11 @@ mod word {
     const LOW: usize = if cfg!(target_endian = "big") { 1 } else { 0 };
 
     impl Word {
+        pub(crate) const fn new(value: u64) -> Word {
+            let (high, low) = (AtomicU32::new((value >> 32) as u32), AtomicU32::new(value as u32));
+            Word(if LOW == 0 { [low, high] } else { [high, low] })
+        }
+
         #[inline(always)]
         pub(crate) fn load(&self) -> u64 {
             u64::from(self.0[1 - LOW].load(Relaxed)) << 32 | u64::from(self.0[LOW].load(Relaxed))

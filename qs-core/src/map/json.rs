@@ -3,7 +3,7 @@
 //! The recorder reads maps inside the traced program, where no JSON library may follow it;
 //! the tests hold this reader against `serde_json`.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 /// A string of a map line: either plain text still to be escaped, or JSON text still escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,20 +71,19 @@ impl fmt::Display for Text<'_> {
         if self.escaped {
             return f.write_str(self.text);
         }
-        for c in self.text.chars() {
-            match c {
-                '"' | '\\' => {
-                    f.write_char('\\')?;
-                    f.write_char(c)?;
-                }
-                '\n' => f.write_str("\\n")?,
-                '\r' => f.write_str("\\r")?,
-                '\t' => f.write_str("\\t")?,
-                c if c < ' ' => write!(f, "\\u{:04x}", c as u32)?,
-                c => f.write_char(c)?,
+        let mut rest = self.text;
+        while let Some(at) = rest.find(|c| c < ' ' || c == '"' || c == '\\') {
+            f.write_str(&rest[..at])?;
+            match rest.as_bytes()[at] {
+                b'\n' => f.write_str("\\n")?,
+                b'\r' => f.write_str("\\r")?,
+                b'\t' => f.write_str("\\t")?,
+                control @ ..b' ' => write!(f, "\\u{control:04x}")?,
+                mark => write!(f, "\\{}", char::from(mark))?,
             }
+            rest = &rest[at + 1..];
         }
-        Ok(())
+        f.write_str(rest)
     }
 }
 

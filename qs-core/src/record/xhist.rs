@@ -77,6 +77,12 @@ pub enum EventKind {
     Time,
     /// A fatal signal arrived; the value is its number.
     Signal,
+    /// Recording was started by a trigger; the value is 0.
+    Started,
+    /// Recording was stopped by a trigger; the value is 0.
+    Stopped,
+    /// Recording stops after so many statements, which is the value.
+    Armed,
     /// A kind that a newer recorder writes.
     Unknown(u8),
 }
@@ -88,6 +94,9 @@ impl EventKind {
             EventKind::Panic => 1,
             EventKind::Time => 2,
             EventKind::Signal => 3,
+            EventKind::Started => 4,
+            EventKind::Stopped => 5,
+            EventKind::Armed => 6,
             EventKind::Unknown(code) => code,
         }
     }
@@ -97,6 +106,9 @@ impl EventKind {
             1 => EventKind::Panic,
             2 => EventKind::Time,
             3 => EventKind::Signal,
+            4 => EventKind::Started,
+            5 => EventKind::Stopped,
+            6 => EventKind::Armed,
             other => EventKind::Unknown(other),
         }
     }

@@ -19,7 +19,7 @@
 //! | offset | field | |
 //! |---|---|---|
 //! | 64 | last time | u64: the clock in full at the last time stamp |
-//! | 72 | nested | 3 x (start u64, state u64): what signal handlers wrote that interrupted the recorder |
+//! | 72 | nested | 3 x (start u64, state u64): what signal handlers wrote that interrupted the recorder; the start is one more than the position, 0 = none |
 //! | 120 | process id, thread id | 2 x u32 |
 //! | 128 | status, number | 2 x u32, [`Status`]; which ring of its process it is, from 0 |
 //! | 136 | thread name | 32 bytes, UTF-8, zero-filled |
@@ -50,6 +50,8 @@ pub const MIN_SIZE: u32 = 64;
 pub const MAX_SIZE: u32 = 1 << 31;
 /// Signal handlers that may be inside each other's appends; the innermost of more drops its statements.
 pub const NESTED: usize = 3;
+/// Most bytes of a frame that is not packed: an event with every byte escaped is shorter.
+const SINGLE_ROOM: u64 = 40;
 /// Flag: statements need not carry time stamps, be it before there was a second thread or between two stamps.
 pub const FLAG_TIME_AUTO: u8 = 1;
 /// Flag: there may be packed frames, and behind the newest frame a recorder may be preparing the next.
@@ -288,8 +290,8 @@ pub struct Header {
     pub folded: Folded,
     /// Statements that could not be kept.
     pub dropped: u32,
-    /// What signal handlers wrote: where it starts, and its state. Those that start before the state they
-    /// interrupted are over.
+    /// What signal handlers wrote: one more than where it starts, and its state. Those that start before the state
+    /// they interrupted are over.
     pub nested: [(u64, State); NESTED],
     /// The clock in full at the last time stamp; 0 = not known.
     pub last_time: u64,
@@ -389,20 +391,25 @@ impl Header {
     /// The parts of the history, oldest first: where each starts (none for the first), and its state. Later
     /// ones were written by signal handlers inside an append to the one before.
     pub fn parts(&self) -> impl Iterator<Item = (Option<u64>, State)> + use<> {
-        let (state, nested) = (self.state, self.nested);
-        let mut end = state.head();
-        let nested = nested.into_iter().map_while(move |(start, state)| {
-            let is_live = start >= end && start > 0 && state.head() >= start;
-            end = state.head();
-            is_live.then_some((Some(start), state))
+        let (first, nested) = (self.state, self.nested);
+        let mut below = first;
+        let nested = nested.into_iter().filter_map(move |(start, state)| {
+            let start = start.checked_sub(1)?;
+            // Once a part was taken over, its state is that of the one below.
+            let is_over = start < below.head() || state.head() < start || state == below;
+            below = if is_over { below } else { state };
+            (!is_over).then_some((Some(start), state))
         });
-        core::iter::once((None, state)).chain(nested)
+        core::iter::once((None, first)).chain(nested)
     }
 
-    /// Position from which on nothing is overwritten: the frame under way and the one after it may have begun to
-    /// overwrite what is older.
+    /// Position from which on nothing is overwritten: the frame under way, and the one after it where frames are
+    /// packed, may have begun to overwrite what is older.
     pub fn kept(&self) -> u64 {
-        let ahead = if self.flags & FLAG_PACKED != 0 { 2 * frame_room(self.size) as u64 } else { 0 };
+        let ahead = match self.flags & FLAG_PACKED {
+            0 => SINGLE_ROOM.min(self.size as u64 / 4),
+            _ => 2 * frame_room(self.size) as u64,
+        };
         (self.newest().head() + ahead).saturating_sub(self.size as u64)
     }
 

@@ -2,6 +2,10 @@
 
 use std::process::ExitCode;
 
+/// As in `xhist-instrument`: a parser does little but allocate.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[cfg(unix)]
 fn main() -> ExitCode {
     xhist_instrument::cargo::main(&std::env::args_os().collect::<Vec<_>>())

@@ -23,8 +23,9 @@ whole history is what `xhist-report` prints. Everything lies under target/xhist.
 Environment of the traced program:
   XHIST_FILE=PATH    keep the rings in this file (%p: process id, %e: program name)
   XHIST_SIZE=BYTES   size of each thread's ring (suffixes k, m, g)
-  XHIST_TIME=...     time stamps: on, off, auto (once there is a second thread; default of run),
-                     coarse (then one in 16 statements; default of test, bench and nextest)
+  XHIST_TIME=...     time stamps: on (every statement), off; by default on frames of some hundred statements
+  XHIST_FRAMES=...   packed (default), single (a frame for each statement), exact (the same, with the exact
+                     order among threads instead of the time)
   XHIST_PANIC=LINES  statements printed under a panic message
   XHIST=off          record nothing
 ";

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use rayon::prelude::*;
 
 use crate::map::MapFile;
-use crate::{MainHash, Options, Refusal, When};
+use crate::{MainHash, Options, Packed, Refusal, When};
 
 use super::command::{Command, HELP, Parsed, Verb};
 use super::error::Error;
@@ -180,19 +180,19 @@ fn write_sources(
         match text {
             Ok(text) => {
                 let sites = source.analysis.as_ref().map_or(&[][..], |analysis| &analysis.sites);
-                map.set_sites(&name, sites);
+                map.set_sites(&name, Packed::new(sites));
                 shadow.write(path, &text)?;
                 written.push(path.clone());
             }
             Err(refusal) => eprintln!("warning: {name}:{refusal}; this file runs without history"),
         }
     }
-    let text = map.to_text();
-    write_if_changed(map_path, text.as_bytes())?;
     let hash = map.hash();
+    let text = map.to_text(hash);
+    write_if_changed(map_path, &text)?;
     let kept = map_path.with_file_name("maps").join(format!("{hash:016x}.map"));
     // A dump of an older build can be read as long as its map is kept.
-    write_if_changed(&kept, text.as_bytes())?;
+    write_if_changed(&kept, &text)?;
     Ok((hash, written))
 }
 
@@ -288,10 +288,6 @@ fn set_up_run(
     }
     if set("XHIST_PANIC").is_none() && prints_panics {
         cargo.env("XHIST_PANIC", "16");
-    }
-    if set("XHIST_TIME").is_none() && !prints_panics {
-        // Tests that run side by side are each their own history; stamping every statement costs more than it tells.
-        cargo.env("XHIST_TIME", "coarse");
     }
     cargo.env("XHIST_MAP", &prepared.map).env("XHIST_MAP_HASH", &prepared.map_hash);
     Ok(after::Run {

@@ -29,10 +29,10 @@ pub struct Summary {
 impl Summary {
     pub fn add(&mut self, outcome: &Outcome) {
         match outcome {
-            Outcome::Analyzed { analysis, .. } => {
+            Outcome::Analyzed(analyzed) => {
                 self.files += 1;
-                self.statements += analysis.sites.len() as u64;
-                for skip in &analysis.skips {
+                self.statements += analyzed.sites.len() as u64;
+                for skip in &analyzed.rest.skips {
                     *self.skips.entry(skip.reason).or_default() += u64::from(skip.statements);
                 }
             }

@@ -5,7 +5,7 @@
 use super::instrument::absolute;
 use super::{Args, ExitCode, Fatal};
 use crate::map::MapFile;
-use crate::{Analysis, MainHash, Options, analyze, ids_needed, instrument, strip};
+use crate::{Analysis, MainHash, Options, Packed, analyze, ids_needed, instrument, strip};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
@@ -39,9 +39,10 @@ fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
     if let Some(path) = &args.map {
         let (map, mapped) = enter(path, &args.stdin_path, &analysis)?;
         ids = mapped;
-        options.main_hash = MainHash::Literal(map.hash());
+        let hash = map.hash();
+        options.main_hash = MainHash::Literal(hash);
         if !args.check {
-            map.write(path).map_err(|error| Fatal::Failed(format!("{}: {error}", path.display())))?;
+            map.write(hash, path).map_err(|error| Fatal::Failed(format!("{}: {error}", path.display())))?;
         }
     }
     let result = instrument(text, &analysis, &ids, &options).map_err(refused)?;
@@ -56,6 +57,6 @@ fn enter(path: &Path, source: &Path, analysis: &Analysis) -> Result<(MapFile, Ve
     let mut map = MapFile::load(path, root).map_err(failed)?;
     let name = map.relative(source);
     let ids = map.ids(&name, analysis.lines).map_err(failed)?;
-    map.set_sites(&name, &analysis.sites);
+    map.set_sites(&name, Packed::new(&analysis.sites));
     Ok((map, ids))
 }

@@ -1,13 +1,13 @@
 //! In place, `--out-dir`, `--check` and `--list`: analyse all, enter all into the map, then write each.
 
 use super::find::{Found, Source, find};
-use super::outcome::{Failure, Outcome, Rule, guarded};
+use super::outcome::{Analyzed, Failure, Outcome, Rule, guarded};
 use super::{Args, ExitCode, Fatal, build_scripts, console};
 use crate::map::MapFile;
 use crate::{Analysis, IncludeKind, Macros, MainHash, Options, When};
-use qs_core::map::Hash;
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashSet};
+use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -50,8 +50,8 @@ fn recorded_file(args: &Args, source: &Source) -> PathBuf {
 
 /// To notice that a file changed between the two passes.
 fn fingerprint(text: &[u8]) -> u64 {
-    let mut hash = Hash::new();
-    hash.update(text);
+    let mut hash = DefaultHasher::new();
+    hash.write(text);
     hash.finish()
 }
 
@@ -94,7 +94,7 @@ fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> 
     }
     found.selection.apply(&source.module, &mut analysis);
     source.wishes().for_each(|wishes| wishes.selection.apply(&source.module, &mut analysis));
-    Ok(Outcome::Analyzed { analysis, fingerprint: fingerprint(&text) })
+    Ok(Outcome::Analyzed(Analyzed::new(analysis, fingerprint(&text))))
 }
 
 /// Sources read as strings must stay as they are; sources of one expression cannot be parsed and need not be.
@@ -102,9 +102,9 @@ fn apply_includes(found: &Found, outcomes: &mut [Outcome]) {
     let mut data = HashSet::new();
     let mut code = HashSet::new();
     for (source, outcome) in found.sources.iter().zip(outcomes.iter()) {
-        let Outcome::Analyzed { analysis, .. } = outcome else { continue };
+        let Outcome::Analyzed(analyzed) = outcome else { continue };
         let dir = source.real.parent().unwrap_or(Path::new(""));
-        for include in &analysis.includes {
+        for include in &analyzed.rest.includes {
             let Ok(path) = dir.join(&include.path).canonicalize() else { continue };
             let set = if include.kind == IncludeKind::Code { &mut code } else { &mut data };
             set.insert(path);
@@ -112,9 +112,7 @@ fn apply_includes(found: &Found, outcomes: &mut [Outcome]) {
     }
     for (source, outcome) in found.sources.iter().zip(outcomes) {
         match outcome {
-            Outcome::Analyzed { .. } | Outcome::Failed(Failure::Refused(_))
-                if data.contains(&source.real) =>
-            {
+            Outcome::Analyzed(_) | Outcome::Failed(Failure::Refused(_)) if data.contains(&source.real) => {
                 *outcome = Outcome::LeftAlone(Rule::Data);
             }
             Outcome::Failed(Failure::Refused(refusal))
@@ -137,19 +135,20 @@ fn write_all(args: &Args, found: &Found, outcomes: &mut [Outcome]) -> Result<(),
     for (source, outcome) in found.sources.iter().zip(outcomes.iter_mut()) {
         ids.push(enter(&mut map, &recorded_file(args, source), outcome));
     }
-    let any = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Analyzed { .. }));
+    let any = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Analyzed(_)));
+    let hash = map.hash();
     if any && !args.check {
         if let Some(dir) = &args.out_dir {
             std::fs::create_dir_all(dir).map_err(|error| failed(&format!("{}: {error}", dir.display())))?;
         }
-        let write = map.write(&map_path);
+        let write = map.write(hash, &map_path);
         write.map_err(|error| failed(&format!("{}: {error}; no source was changed", map_path.display())))?;
     }
-    let hash = MainHash::Literal(map.hash());
+    drop(map);
     let bar = console::progress(found.sources.len(), if args.check { "proving" } else { "writing" });
     found.sources.par_iter().zip(outcomes).zip(ids).for_each(|((source, outcome), ids)| {
         bar.inc(1);
-        let options = options(args, source, hash);
+        let options = options(args, source, MainHash::Literal(hash));
         if let Err(failure) = guarded(|| write_one(args, source, outcome, &ids, &options)) {
             *outcome = Outcome::Failed(failure);
         }
@@ -160,11 +159,11 @@ fn write_all(args: &Args, found: &Found, outcomes: &mut [Outcome]) -> Result<(),
 
 /// The ids of a source; none when it is not instrumented.
 fn enter(map: &mut MapFile, file: &Path, outcome: &mut Outcome) -> Vec<u16> {
-    let Outcome::Analyzed { analysis, .. } = outcome else { return Vec::new() };
+    let Outcome::Analyzed(analyzed) = outcome else { return Vec::new() };
     let path = map.relative(file);
-    match map.ids(&path, analysis.lines) {
+    match map.ids(&path, analyzed.rest.lines) {
         Ok(ids) => {
-            map.set_sites(&path, &analysis.sites);
+            map.set_sites(&path, analyzed.sites.clone());
             ids
         }
         Err(error) => {
@@ -182,14 +181,14 @@ fn write_one(
     options: &Options,
 ) -> Result<(), Failure> {
     let target = args.out_dir.as_ref().map(|dir| dir.join(&source.below));
-    let Outcome::Analyzed { analysis, fingerprint: expected } = outcome else {
+    let Outcome::Analyzed(analyzed) = outcome else {
         return target.map_or(Ok(()), |target| copy(&source.real, &target));
     };
     let text = read(args, source)?;
-    if fingerprint(&text) != *expected {
+    if fingerprint(&text) != analyzed.fingerprint {
         return Err(Failure::Changed);
     }
-    let result = crate::instrument(&text, analysis, ids, options).inspect_err(|_| {
+    let result = crate::instrument(&text, &analyzed.analysis(), ids, options).inspect_err(|_| {
         // The tree below the output directory is complete even then.
         let _ = target.as_ref().map(|target| copy(&source.real, target));
     })?;
@@ -232,7 +231,7 @@ pub fn absolute(path: &Path) -> PathBuf {
 fn list(found: &Found, outcomes: &[Outcome]) -> Result<(), Fatal> {
     for (source, outcome) in found.sources.iter().zip(outcomes) {
         let printed = match outcome {
-            Outcome::Analyzed { analysis, .. } => print_list(&source.path, analysis),
+            Outcome::Analyzed(analyzed) => print_list(&source.path, &analyzed.analysis()),
             Outcome::LeftAlone(rule) => {
                 writeln!(io::stdout().lock(), "{}: left alone: {rule}", source.path.display())
             }
@@ -268,7 +267,11 @@ pub fn print_list(path: &Path, analysis: &Analysis) -> io::Result<()> {
 /// What `// xhist debug TRUE` asks for.
 fn debug_notes(found: &Found, outcomes: &[Outcome]) {
     for (source, outcome) in found.sources.iter().zip(outcomes) {
-        let Outcome::Analyzed { analysis, .. } = outcome else { continue };
+        let Outcome::Analyzed(analyzed) = outcome else { continue };
+        if analyzed.rest.debug_lines.is_empty() {
+            continue;
+        }
+        let analysis = analyzed.analysis();
         let is_debugged = |line: u32| analysis.debug_lines.iter().any(|lines| lines.contains(&line));
         let path = source.path.display();
         for site in analysis.sites.iter().filter(|site| is_debugged(site.line)) {
@@ -307,7 +310,7 @@ fn report(args: &Args, found: &Found, outcomes: &[Outcome]) -> ExitCode {
 /// The inserted calls need the recorder as a dependency.
 fn note_missing_dependency(found: &Found, outcomes: &[Outcome]) {
     let analyzed =
-        found.sources.iter().zip(outcomes).filter(|(_, outcome)| matches!(outcome, Outcome::Analyzed { .. }));
+        found.sources.iter().zip(outcomes).filter(|(_, outcome)| matches!(outcome, Outcome::Analyzed(_)));
     let packages = analyzed.filter_map(|(source, _)| source.package.as_deref());
     let lacking: BTreeSet<&Path> =
         packages.filter(|package| !package.names_recorder).map(|package| package.dir.as_path()).collect();

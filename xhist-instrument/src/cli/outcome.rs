@@ -1,6 +1,7 @@
 //! What became of each file.
 
-use crate::{Analysis, Refusal};
+use crate::{Analysis, Packed, Refusal};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -66,9 +67,32 @@ impl From<Refusal> for Failure {
 /// A file after analysis.
 #[derive(Debug)]
 pub enum Outcome {
-    Analyzed { analysis: Analysis, fingerprint: u64 },
+    Analyzed(Analyzed),
     LeftAlone(Rule),
     Failed(Failure),
+}
+
+/// What is kept of a file until all are analysed.
+#[derive(Debug)]
+pub struct Analyzed {
+    pub sites: Packed,
+    /// The analysis without its sites, and without what only `cargo xhist` asks for.
+    pub rest: Analysis,
+    /// To notice that the file changed in between.
+    pub fingerprint: u64,
+}
+
+impl Analyzed {
+    pub fn new(mut analysis: Analysis, fingerprint: u64) -> Self {
+        let sites = Packed::new(&std::mem::take(&mut analysis.sites));
+        analysis.modules = Vec::new();
+        analysis.unknown_macros = BTreeSet::new();
+        Self { sites, rest: analysis, fingerprint }
+    }
+
+    pub fn analysis(&self) -> Analysis {
+        Analysis { sites: self.sites.iter().collect(), ..self.rest.clone() }
+    }
 }
 
 /// Runs `work`; a panic is a failure of this one file.

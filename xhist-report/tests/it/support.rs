@@ -174,7 +174,7 @@ impl RingImage {
             let start = end + gap;
             part.put_stream(ring, start);
             end = start + part.stream.len();
-            parts.push((start as u64, part.state(start)));
+            parts.push((start as u64 + 1, part.state(start)));
         }
         parts
     }

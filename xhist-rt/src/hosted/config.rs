@@ -4,19 +4,26 @@
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use qs_core::ring::{MAX_SIZE, MIN_SIZE};
+use qs_core::ring::MAX_SIZE;
+use qs_core::ring::ever::MAX_SLOTS;
+
+use crate::size::MIN_SIZE;
 
 use super::sys::{self, RingFile};
 
-/// `XHIST`: `off` records nothing.
+/// `XHIST`: `off` records nothing, `wait` nothing before a trigger starts it.
 const SWITCH: &CStr = c"XHIST";
 /// `XHIST_SIZE`: bytes of each ring.
 const SIZE: &CStr = c"XHIST_SIZE";
 /// `XHIST_FILE`: keep the rings in this file; `%p` is the process id, `%e` the program's name.
 const FILE: &CStr = c"XHIST_FILE";
-/// `XHIST_TIME`: `on`, `off`, or by default time stamps once there is a second thread; `coarse`
-/// stamps one statement of some then.
+/// `XHIST_TIME`: `on` stamps every statement, `off` none; by default frames are stamped.
 const TIME: &CStr = c"XHIST_TIME";
+/// `XHIST_FRAMES`: `single` gives each statement a frame of its own, `exact` does so with a count that all threads
+/// share instead of the time; by default `packed`.
+const FRAMES: &CStr = c"XHIST_FRAMES";
+/// `XHIST_EVER`: `on`, or a number of pages of 96 lines, to remember which statements ever ran.
+const EVER: &CStr = c"XHIST_EVER";
 /// `XHIST_MAP_HASH`: hash of the map, for programs without an instrumented `main`.
 const MAP_HASH: &CStr = c"XHIST_MAP_HASH";
 
@@ -26,13 +33,35 @@ const DEFAULT_SIZE: u32 = 256 * 1024;
 /// Longest path of a ring file.
 const PATH_LEN: usize = 1024;
 
-/// When statements carry time stamps.
+/// Whether frames carry time stamps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Time {
-    Auto,
     On,
     Off,
-    Coarse,
+}
+
+/// What frames statements stand in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// Many in one.
+    Packed,
+    /// Each in its own.
+    Single,
+    /// Each in its own, with its time.
+    Timed,
+    /// Each in its own, with its number among those of all threads.
+    Exact,
+}
+
+/// What frames statements stand in, once the environment is read.
+#[inline]
+pub(crate) fn frames() -> Frames {
+    match FRAMES_MODE.load(Ordering::Relaxed) {
+        0 => Frames::Packed,
+        1 => Frames::Single,
+        2 => Frames::Timed,
+        _ => Frames::Exact,
+    }
 }
 
 /// What the environment asks for.
@@ -41,6 +70,9 @@ pub(crate) struct Config {
     pub(crate) on: bool,
     pub(crate) size: u32,
     pub(crate) time: Time,
+    pub(crate) frames: Frames,
+    /// Slots of the ever-executed bitmap, 0 for none.
+    pub(crate) ever: u32,
     pub(crate) map_hash: u64,
 }
 
@@ -51,6 +83,8 @@ const READ: u8 = 2;
 static STATE: AtomicU8 = AtomicU8::new(UNREAD);
 static SIZE_BYTES: AtomicU32 = AtomicU32::new(0);
 static TIME_MODE: AtomicU8 = AtomicU8::new(0);
+static FRAMES_MODE: AtomicU8 = AtomicU8::new(0);
+static EVER_SLOTS: AtomicU32 = AtomicU32::new(0);
 static ENVIRONMENT_HASH: AtomicU64 = AtomicU64::new(0);
 
 impl Config {
@@ -62,7 +96,12 @@ impl Config {
                 let config = Config::from_environment();
                 SIZE_BYTES.store(config.size, Ordering::Relaxed);
                 TIME_MODE.store(config.time as u8 | u8::from(config.on) << 7, Ordering::Relaxed);
+                FRAMES_MODE.store(config.frames as u8, Ordering::Relaxed);
+                EVER_SLOTS.store(config.ever, Ordering::Relaxed);
                 ENVIRONMENT_HASH.store(config.map_hash, Ordering::Relaxed);
+                if sys::getenv(SWITCH) == Some(b"wait") {
+                    super::trigger::wait_for_start();
+                }
                 if let Some(pattern) = sys::getenv(FILE).filter(|path| config.on && !path.is_empty()) {
                     file::open(pattern);
                 }
@@ -71,9 +110,11 @@ impl Config {
             }
             Err(READ) => {
                 let mode = TIME_MODE.load(Ordering::Relaxed);
-                let time = [Time::Auto, Time::On, Time::Off, Time::Coarse][usize::from(mode & 3)];
-                let map_hash = ENVIRONMENT_HASH.load(Ordering::Relaxed);
-                Some(Config { on: mode >> 7 != 0, size: SIZE_BYTES.load(Ordering::Relaxed), time, map_hash })
+                let time = if mode & 1 == Time::On as u8 { Time::On } else { Time::Off };
+                let (size, map_hash) =
+                    (SIZE_BYTES.load(Ordering::Relaxed), ENVIRONMENT_HASH.load(Ordering::Relaxed));
+                let ever = EVER_SLOTS.load(Ordering::Relaxed);
+                Some(Config { on: mode >> 7 != 0, size, time, frames: frames(), ever, map_hash })
             }
             Err(_) => None,
         }
@@ -84,12 +125,14 @@ impl Config {
         Config {
             on: !matches!(text(SWITCH), Some("off" | "0")),
             size: text(SIZE).and_then(parse_size).unwrap_or(COMPILED_SIZE),
-            time: match text(TIME) {
-                Some("on" | "1") => Time::On,
-                Some("off" | "0") => Time::Off,
-                Some("coarse") => Time::Coarse,
-                _ => Time::Auto,
+            time: if matches!(text(TIME), Some("off" | "0")) { Time::Off } else { Time::On },
+            frames: match (text(FRAMES), text(TIME)) {
+                (Some("exact"), _) => Frames::Exact,
+                (_, Some("on" | "1")) => Frames::Timed,
+                (Some("single"), _) => Frames::Single,
+                _ => Frames::Packed,
             },
+            ever: text(EVER).and_then(parse_ever).unwrap_or(0),
             map_hash: text(MAP_HASH).and_then(|hash| u64::from_str_radix(hash, 16).ok()).unwrap_or(0),
         }
     }
@@ -108,6 +151,17 @@ fn parse_size(text: &str) -> Option<u32> {
     };
     let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
     Some(bytes.clamp(u64::from(MIN_SIZE), u64::from(MAX_SIZE)).next_power_of_two() as u32)
+}
+
+/// Slots of a bitmap.
+fn parse_ever(text: &str) -> Option<u32> {
+    /// Pages of a program of half a million lines or so.
+    const DEFAULT: u32 = 8192;
+    match text {
+        "on" => Some(DEFAULT),
+        "off" | "0" => Some(0),
+        number => Some(number.parse::<u32>().ok()?.clamp(16, MAX_SLOTS).next_power_of_two()),
+    }
 }
 
 /// The file that rings are kept in.
@@ -131,7 +185,7 @@ pub(crate) mod file {
     }
 
     /// Opens the file that `pattern` names; one beside it where another process holds that one.
-    pub(crate) fn open(pattern: &[u8]) -> bool {
+    pub(crate) fn open(pattern: &[u8]) -> Option<RingFile> {
         let mut path = Path::new();
         path.expand(pattern);
         let file = RingFile::create(path.as_c_str()).or_else(|| {
@@ -139,11 +193,11 @@ pub(crate) mod file {
             path.push_number(sys::pid());
             RingFile::create(path.as_c_str())
         });
-        let Some(file) = file else { return false };
+        let file = file?;
         DEVICE.store(file.device, Ordering::Relaxed);
         INODE.store(file.inode, Ordering::Relaxed);
         FD.store(file.fd, Ordering::Release);
-        true
+        Some(file)
     }
 
     /// In a forked child: the parent's file stays the parent's.

@@ -1,6 +1,6 @@
 //! The hosted recorder: one ring per thread, found through a table, kept in memory or in a file.
 //!
-//! [`record`] is the hot path. `threads` owns the rings, `config` reads the environment, `sys` is
+//! The hot path is [`crate::hot`]'s. `threads` owns the rings, `config` reads the environment, `sys` is
 //! the operating system; `export`, `init` and `panic` are what a program may set up on top.
 
 mod config;
@@ -13,11 +13,14 @@ mod panic;
 mod sys;
 #[allow(unsafe_code)]
 mod threads;
+mod trigger;
 
+pub(crate) use crate::hot::record;
 pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
-pub use threads::record;
-pub(crate) use threads::set_map_hash;
+pub(crate) use threads::{first, set_map_hash, statement};
+pub(crate) use trigger::{count, is_plain, is_stopped, on_record, start_at, stop_at};
+pub use trigger::{start, stop, stop_after, stop_on_record};
 
 #[cfg(feature = "auto")]
 #[allow(unsafe_code, reason = "a static in a section of the loader's")]

@@ -28,11 +28,12 @@ impl Names {
         Names(files.collect())
     }
 
-    /// `src/main.rs:12`, or `file#3:12` without a map.
-    pub(super) fn show(&self, statement: Statement) -> String {
+    /// `src/main.rs` and 12, or `file#3` and 12 without a map.
+    pub(super) fn place(&self, statement: Statement) -> (String, u32) {
+        let line = u32::from(statement.line);
         match self.0.get(&statement.file) {
-            Some((path, base)) => format!("{path}:{}", u32::from(statement.line) + base),
-            None => format!("file#{}:{}", statement.file, statement.line),
+            Some((path, base)) => (path.clone(), line + base),
+            None => (format!("file#{}", statement.file), line),
         }
     }
 }
@@ -52,7 +53,7 @@ mod tests {
     #[test]
     fn statements_are_shown_by_name_or_by_number() {
         let names = Names::parse("{\"file\":3,\"path\":\"src/a.rs\",\"base\":65535}\nnot json\n");
-        assert_eq!(names.show(Statement { file: 3, line: 2 }), "src/a.rs:65537");
-        assert_eq!(names.show(Statement { file: 4, line: 93 }), "file#4:93");
+        assert_eq!(names.place(Statement { file: 3, line: 2 }), ("src/a.rs".into(), 65537));
+        assert_eq!(names.place(Statement { file: 4, line: 93 }), ("file#4".into(), 93));
     }
 }

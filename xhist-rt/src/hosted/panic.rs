@@ -2,8 +2,8 @@
 
 use std::panic::{set_hook, take_hook};
 
-use qs_core::record::{EventKind, Statement};
-use qs_core::ring::{Header, Reader, Status};
+use qs_core::record::EventKind;
+use qs_core::ring::{Header, Line, Reader, Status};
 
 use super::names::Names;
 use super::threads;
@@ -24,21 +24,27 @@ pub(super) fn install(lines: usize) {
 }
 
 /// The last statements in the image of a ring, oldest first.
-fn last_statements(image: &[u8], lines: usize) -> Vec<(Statement, u64)> {
+fn last_statements(image: &[u8], lines: usize) -> Vec<Line> {
     let Ok(header) = Header::parse(image) else { return Vec::new() };
     Reader::new(header, image).tail(lines).collect()
 }
 
 /// Prints as the default hook does, so that the test harness captures it with the message.
-fn print(statements: &[(Statement, u64)]) {
+fn print(statements: &[Line]) {
     if statements.is_empty() {
         return;
     }
     let names = Names::load();
     let mut text = String::from("last statements before the panic (xhist, newest last):\n");
-    for (index, (statement, times)) in statements.iter().enumerate() {
-        let repeated = if *times > 1 { format!(" x {times}") } else { String::new() };
-        text.push_str(&format!("{:>4}: {}{repeated}\n", index + 1, names.show(*statement)));
+    for (index, line) in statements.iter().enumerate() {
+        text.push_str(&match line {
+            Line::Again(again) => format!("      {}\n", again.show(|statement| names.place(statement))),
+            Line::Statement(statement, times) => {
+                let (path, line) = names.place(*statement);
+                let repeated = if *times > 1 { format!(" x {times}") } else { String::new() };
+                format!("{:>4}: {path}:{line}{repeated}\n", index + 1)
+            }
+        });
     }
     eprint!("{text}");
 }

@@ -104,31 +104,64 @@ impl RingFile {
     /// Reserves and maps `len` bytes at `offset`. Reserving first means that a full disk is an
     /// answer here, and not a fatal signal at some later statement.
     pub(crate) fn map(self, offset: u64, len: usize) -> Option<*mut u8> {
-        // The program may have closed our descriptor and opened a file of its own in its place.
-        if identity(self.fd) != Some((self.device, self.inode)) {
+        if !self.reserve(offset, len) {
             return None;
         }
-        // SAFETY: the descriptor is our file's; mapping it touches no memory that exists.
-        unsafe {
-            #[cfg(any(target_os = "linux", target_os = "android"))]
-            let failed = libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) != 0
-                && (errno() != libc::EOPNOTSUPP
-                    || libc::ftruncate(self.fd, (offset + len as u64) as libc::off_t) != 0);
-            #[cfg(not(any(target_os = "linux", target_os = "android")))]
-            let failed = libc::ftruncate(self.fd, (offset + len as u64) as libc::off_t) != 0;
-            if failed {
-                return None;
-            }
-            let flags = libc::MAP_SHARED;
-            let map = libc::mmap(
+        // SAFETY: a new mapping touches no memory that exists.
+        let map = unsafe {
+            libc::mmap(
                 null_mut(),
                 len,
                 libc::PROT_READ | libc::PROT_WRITE,
-                flags,
+                libc::MAP_SHARED,
                 self.fd,
                 offset as libc::off_t,
-            );
-            (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
+            )
+        };
+        (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
+    }
+
+    /// Puts memory that starts a page, and what it holds, into the file. Only this thread may use it; its signals wait
+    /// meanwhile.
+    pub(crate) fn map_over(self, offset: u64, len: usize, memory: *mut u8) -> bool {
+        if !self.reserve(offset, len) {
+            return false;
+        }
+        // SAFETY: the memory is a mapping of the recorder's, replaced by one with the same content.
+        unsafe {
+            let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
+            let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
+            libc::sigfillset(all.as_mut_ptr());
+            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+            let written = libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset as libc::off_t);
+            let done = written == len as isize
+                && libc::mmap(
+                    memory.cast::<c_void>(),
+                    len,
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    libc::MAP_SHARED | libc::MAP_FIXED,
+                    self.fd,
+                    offset as libc::off_t,
+                ) != libc::MAP_FAILED;
+            libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), null_mut());
+            done
+        }
+    }
+
+    fn reserve(self, offset: u64, len: usize) -> bool {
+        // The program may have closed our descriptor and opened a file of its own in its place.
+        if identity(self.fd) != Some((self.device, self.inode)) {
+            return false;
+        }
+        // SAFETY: the descriptor is our file's.
+        unsafe {
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            if libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) == 0 {
+                return true;
+            } else if errno() != libc::EOPNOTSUPP {
+                return false;
+            }
+            libc::ftruncate(self.fd, (offset + len as u64) as libc::off_t) == 0
         }
     }
 }

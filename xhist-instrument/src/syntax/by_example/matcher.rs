@@ -2,33 +2,55 @@
 
 use super::Miss;
 use super::definition::{Kind, Pattern, Times};
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
-use std::collections::BTreeMap;
-use std::rc::Rc;
+use proc_macro2::{Delimiter, Group, TokenTree};
 use syn::buffer::Cursor;
 use syn::ext::IdentExt as _;
 use syn::parse::discouraged::Speculative as _;
-use syn::parse::{ParseBuffer, ParseStream};
+use syn::parse::{ParseBuffer, ParseStream, StepCursor};
 
 /// What the variables of a rule stand for.
-pub(super) type Found = BTreeMap<String, Binding>;
+pub(super) type Found<'p> = Vec<(&'p str, Binding)>;
 
 /// What one variable stands for.
-#[derive(Clone)]
 pub(super) enum Binding {
-    Tokens(TokenStream),
+    Tokens(Vec<TokenTree>),
     /// One for each round of the repetition around it.
-    Each(Rc<[Binding]>),
+    Each(Vec<Binding>),
 }
 
 /// Matches all arguments.
-pub(super) fn arguments(patterns: &[Pattern], input: ParseStream<'_>) -> Result<Found, Miss> {
+pub(super) fn arguments<'p>(patterns: &'p [Pattern], input: ParseStream<'_>) -> Result<Found<'p>, Miss> {
+    if !may_fit(patterns, input.cursor()) {
+        return Err(Miss::Different);
+    }
     let mut found = Found::new();
     sequence(patterns, input, &mut found)?;
     if input.is_empty() { Ok(found) } else { Err(Miss::Different) }
 }
 
-fn sequence(patterns: &[Pattern], input: ParseStream<'_>, found: &mut Found) -> Result<(), Miss> {
+/// A glance at the tokens and brackets up to the first fragment, in each pair of brackets: most rules do not fit, and
+/// matching what comes first may take long.
+fn may_fit(patterns: &[Pattern], mut at: Cursor<'_>) -> bool {
+    for pattern in patterns {
+        let rest = match pattern {
+            Pattern::Token(wanted) => {
+                at.token_tree().filter(|(token, _)| is_same(token, wanted)).map(|(_, rest)| rest)
+            }
+            Pattern::Group(delimiter, inner) => {
+                let group = at.group(*delimiter).filter(|(content, ..)| may_fit(inner, *content));
+                group.map(|(_, _, rest)| rest)
+            }
+            Pattern::Fragment(..) | Pattern::Repeat { .. } => return true,
+        };
+        match rest {
+            Some(rest) => at = rest,
+            None => return false,
+        }
+    }
+    at.eof()
+}
+
+fn sequence<'p>(patterns: &'p [Pattern], input: ParseStream<'_>, found: &mut Found<'p>) -> Result<(), Miss> {
     for pattern in patterns {
         match pattern {
             Pattern::Token(wanted) => token(wanted, input)?,
@@ -40,7 +62,7 @@ fn sequence(patterns: &[Pattern], input: ParseStream<'_>, found: &mut Found) -> 
                 }
             }
             Pattern::Fragment(name, kind) => {
-                found.insert(name.clone(), Binding::Tokens(fragment(*kind, input)?));
+                found.push((name, Binding::Tokens(fragment(*kind, input)?)));
             }
             Pattern::Repeat { what, between, times } => repeat(what, between, *times, input, found)?,
         }
@@ -48,44 +70,51 @@ fn sequence(patterns: &[Pattern], input: ParseStream<'_>, found: &mut Found) -> 
     Ok(())
 }
 
-fn repeat(
-    what: &[Pattern],
+fn repeat<'p>(
+    what: &'p [Pattern],
     between: &[TokenTree],
     times: Times,
     input: ParseStream<'_>,
-    found: &mut Found,
+    found: &mut Found<'p>,
 ) -> Result<(), Miss> {
-    let mut rounds: Vec<Found> = Vec::new();
+    if let ([Pattern::Fragment(name, Kind::Tt)], [], Times::Any) = (what, between, times) {
+        found.push((name, Binding::Each(all_token_trees(input))));
+        return Ok(());
+    }
+    let mut each: Vec<(&str, Vec<Binding>)> =
+        names(what).into_iter().map(|name| (name, Vec::new())).collect();
+    let mut rounds = 0;
+    let mut round = Found::new();
     loop {
         let ahead = input.fork();
-        let mut round = Found::new();
-        let separated =
-            rounds.is_empty() || between.iter().try_for_each(|wanted| token(wanted, &ahead)).is_ok();
+        round.clear();
+        let separated = rounds == 0 || between.iter().try_for_each(|wanted| token(wanted, &ahead)).is_ok();
         match separated.then(|| sequence(what, &ahead, &mut round)) {
             Some(Err(Miss::Unsure)) => return Err(Miss::Unsure),
             Some(Ok(())) if ahead.cursor() != input.cursor() => input.advance_to(&ahead),
             _ => break,
         }
-        rounds.push(round);
+        for ((_, each), (_, binding)) in each.iter_mut().zip(round.drain(..)) {
+            each.push(binding);
+        }
+        rounds += 1;
         if times == Times::Once {
             break;
         }
     }
-    if rounds.is_empty() && times == Times::AtLeastOnce {
+    if rounds == 0 && times == Times::AtLeastOnce {
         return Err(Miss::Different);
     }
-    for name in names(what) {
-        let each: Rc<[Binding]> = rounds.iter_mut().filter_map(|round| round.remove(name)).collect();
-        found.insert(name.clone(), Binding::Each(each));
-    }
+    found.extend(each.into_iter().map(|(name, each)| (name, Binding::Each(each))));
     Ok(())
 }
 
-fn names(patterns: &[Pattern]) -> Vec<&String> {
+/// The variables, in the order in which they are found.
+fn names(patterns: &[Pattern]) -> Vec<&str> {
     let mut found = Vec::new();
     for pattern in patterns {
         match pattern {
-            Pattern::Fragment(name, _) => found.push(name),
+            Pattern::Fragment(name, _) => found.push(name.as_str()),
             Pattern::Group(_, inner) | Pattern::Repeat { what: inner, .. } => found.extend(names(inner)),
             Pattern::Token(_) => {}
         }
@@ -131,14 +160,14 @@ fn opened<'a>(delimiter: Delimiter, input: &ParseBuffer<'a>) -> Result<ParseBuff
     open(delimiter, input).map_err(|_| Miss::Different)
 }
 
-fn fragment(kind: Kind, input: ParseStream<'_>) -> Result<TokenStream, Miss> {
+fn fragment(kind: Kind, input: ParseStream<'_>) -> Result<Vec<TokenTree>, Miss> {
     let ahead = input.fork();
     let parsed = match kind {
         Kind::Stmt if input.peek(syn::Token![let]) => return Err(Miss::Unsure),
         Kind::Ident | Kind::Lifetime if is_finished(input) => return Err(Miss::Different),
+        Kind::Tt => return input.step(one_token_tree).map_err(|_| Miss::Different),
         Kind::Ident => ahead.call(syn::Ident::parse_any).map(|ident| ident != "_"),
         Kind::Lifetime => ahead.parse::<syn::Lifetime>().map(|_| true),
-        Kind::Tt => token_tree(&ahead).map(|()| true),
         Kind::Literal => literal(&ahead).map(|()| true),
         // What stands in the braces is the compiler's to judge.
         Kind::Block => ahead.step(|cursor| match cursor.group(Delimiter::Brace) {
@@ -163,44 +192,53 @@ fn fragment(kind: Kind, input: ParseStream<'_>) -> Result<TokenStream, Miss> {
     Ok(match kind {
         Kind::Ident | Kind::Lifetime | Kind::Tt | Kind::Vis => tokens,
         // From here on it is what it was parsed as.
-        _ => TokenTree::Group(Group::new(Delimiter::None, tokens)).into(),
+        _ => vec![TokenTree::Group(Group::new(Delimiter::None, tokens.into_iter().collect()))],
     })
 }
 
 /// All tokens from one place to another on the same level.
-fn between(mut at: Cursor<'_>, end: Cursor<'_>) -> Result<TokenStream, Miss> {
-    let mut tokens = TokenStream::new();
+fn between(mut at: Cursor<'_>, end: Cursor<'_>) -> Result<Vec<TokenTree>, Miss> {
+    let mut tokens = Vec::new();
     while at != end {
         let (token, next) = at.token_tree().ok_or(Miss::Unsure)?;
-        tokens.extend([token]);
+        tokens.push(token);
         at = next;
     }
     Ok(tokens)
 }
 
-/// A group, a word, a literal, or one operator or lifetime of several marks.
-fn token_tree(input: ParseStream<'_>) -> syn::Result<()> {
-    input.step(|cursor| {
-        let (mut token, mut rest) = cursor.token_tree().ok_or_else(|| cursor.error("no token"))?;
-        let mut operator = String::new();
-        while let TokenTree::Punct(punct) = &token {
-            operator.push(punct.as_char());
-            let Some((next, behind)) = rest.token_tree() else { break };
-            let goes_on = match &next {
-                TokenTree::Ident(_) => operator == "'",
-                TokenTree::Punct(next) => {
-                    punct.spacing() == proc_macro2::Spacing::Joint
-                        && OPERATORS.contains(&format!("{operator}{}", next.as_char()).as_str())
-                }
-                _ => false,
-            };
-            if !goes_on {
-                break;
+/// `$($t:tt)*`: everything that is left. Macros that eat their arguments token by token match little else.
+fn all_token_trees(input: ParseStream<'_>) -> Vec<Binding> {
+    std::iter::from_fn(|| input.step(one_token_tree).ok()).map(Binding::Tokens).collect()
+}
+
+fn one_token_tree<'c>(cursor: StepCursor<'c, '_>) -> syn::Result<(Vec<TokenTree>, Cursor<'c>)> {
+    token_tree(*cursor).ok_or_else(|| cursor.error("no token"))
+}
+
+/// A group, a word, a literal, or one operator or lifetime of several marks; and what is behind it.
+fn token_tree(at: Cursor<'_>) -> Option<(Vec<TokenTree>, Cursor<'_>)> {
+    let (token, mut rest) = at.token_tree()?;
+    let mut operator = String::new();
+    let mut tokens = vec![token];
+    while let Some(TokenTree::Punct(punct)) = tokens.last() {
+        operator.push(punct.as_char());
+        let Some((next, behind)) = rest.token_tree() else { break };
+        let goes_on = match &next {
+            TokenTree::Ident(_) => operator == "'",
+            TokenTree::Punct(next) => {
+                punct.spacing() == proc_macro2::Spacing::Joint
+                    && OPERATORS.contains(&format!("{operator}{}", next.as_char()).as_str())
             }
-            (token, rest) = (next, behind);
+            _ => false,
+        };
+        if !goes_on {
+            break;
         }
-        Ok(((), rest))
-    })
+        tokens.push(next);
+        rest = behind;
+    }
+    Some((tokens, rest))
 }
 
 /// Operators of several marks, and what they start with.

@@ -15,6 +15,7 @@ mod transcriber;
 use definition::Rule;
 use proc_macro2::TokenStream;
 use syn::parse::Parser as _;
+use syn::parse::discouraged::Speculative as _;
 
 /// A macro.
 pub(super) struct Definition {
@@ -48,22 +49,19 @@ impl Definition {
     /// Expands one call, into at most `budget` tokens.
     pub fn expand(&self, arguments: TokenStream, budget: &mut usize) -> Expanded {
         let first_match = |input: syn::parse::ParseStream<'_>| {
-            let mut result = Expanded::NoRule;
             for rule in &self.rules {
-                match matcher::arguments(&rule.matcher, &input.fork()) {
+                let ahead = input.fork();
+                match matcher::arguments(&rule.matcher, &ahead) {
                     Err(Miss::Different) => continue,
-                    Err(Miss::Unsure) => result = Expanded::Unsure,
+                    Err(Miss::Unsure) => return Err(input.error("not understood")),
                     Ok(found) => {
-                        result = transcriber::tokens(&rule.body, &found, budget)
-                            .map_or(Expanded::Unsure, Expanded::Tokens);
+                        input.advance_to(&ahead);
+                        let tokens = transcriber::tokens(&rule.body, &found, budget);
+                        return Ok(tokens.map_or(Expanded::Unsure, Expanded::Tokens));
                     }
                 }
-                break;
             }
-            while !input.is_empty() {
-                input.parse::<proc_macro2::TokenTree>()?;
-            }
-            Ok(result)
+            input.parse::<TokenStream>().map(|_| Expanded::NoRule)
         };
         first_match.parse2(arguments).unwrap_or(Expanded::Unsure)
     }

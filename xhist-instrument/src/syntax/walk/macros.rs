@@ -33,8 +33,11 @@ impl Walker<'_> {
             arguments.iter().for_each(|argument| self.visit_expr(argument));
             return;
         }
-        let hidden = if self.tells_nothing(mac) { 0 } else { self.scan_call(mac) };
-        if !place.is_some_and(|place| self.expanded(mac, place)) {
+        let is_code = place.is_some_and(|place| self.expanded(mac, place));
+        // The outermost call leads to the files that the calls in its expansion lead to.
+        let tells_nothing = if self.expansions.is_under_way() { is_code } else { self.tells_nothing(mac) };
+        let hidden = if tells_nothing { 0 } else { self.scan_call(mac) };
+        if !is_code {
             self.opaque(&mac.tokens);
             self.hide(mac, hidden, Reason::MacroArguments);
         }
@@ -43,12 +46,10 @@ impl Walker<'_> {
     /// Whether a glance at the arguments shows that a scan would find nothing.
     fn tells_nothing(&self, mac: &Macro) -> bool {
         let brackets = mac.delimiter.span();
-        !self.expansions.is_under_way() && {
-            let text = &self.code.text[self.start_of(brackets.open())..self.end_of(brackets.close())];
-            let is_include =
-                mac.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with("include"));
-            !is_include && !["mod", ";", "include"].iter().any(|word| text.contains(word))
-        }
+        let text = &self.code.text[self.start_of(brackets.open())..self.end_of(brackets.close())];
+        let is_include =
+            mac.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with("include"));
+        !is_include && !["mod", ";", "include"].iter().any(|word| text.contains(word))
     }
 
     /// Notes the files that a call leads to; returns how many statements it may hold.

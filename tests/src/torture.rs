@@ -1,0 +1,128 @@
+//! The program of `fixtures/torture`, built both ways, and the files that it is run with.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use crate::reference::{Entry, Reference};
+use crate::rings::{Recorded, recorded};
+use crate::{Run, Tree, cargo, repository};
+
+/// Threads that can have a log.
+const SECTIONS: usize = 8;
+/// Words before the entries of a section.
+const SECTION_HEAD: usize = 4;
+
+/// How the program and the recorder in it are compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Build {
+    /// As users run it.
+    Optimised,
+    /// With many more places between two steps.
+    Plain,
+}
+
+impl Build {
+    /// Both.
+    pub const ALL: [Build; 2] = [Build::Optimised, Build::Plain];
+
+    /// The program, built so.
+    pub fn program(self) -> &'static Path {
+        static PROGRAMS: OnceLock<[PathBuf; 2]> = OnceLock::new();
+        let programs = PROGRAMS.get_or_init(|| {
+            let tree = Tree::copy_of(&repository().join("tests/fixtures/torture"));
+            let path = repository().join("xhist-rt");
+            let line = format!("[dependencies]\nxhist-rt = {{ path = {path:?}, features = [\"std\", \"trace\"] }}");
+            tree.replace("Cargo.toml", "[dependencies]", &line);
+            // Here it stays built.
+            let target = repository().join("target/torture");
+            let build = |options: &str, directory: &str| {
+                let cargo = cargo(tree.path()).args("build --quiet").args(options);
+                cargo.arg("--target-dir").arg(&target).succeed();
+                target.join(directory).join("torture")
+            };
+            [build("--release", "release"), build("", "debug")]
+        });
+        &programs[self as usize]
+    }
+}
+
+/// A run of the program, with a ring file and a reference log of its own.
+pub struct Torture {
+    /// The directory that it works in.
+    pub tree: Tree,
+    program: &'static Path,
+    arguments: Vec<String>,
+    environment: Vec<(String, String)>,
+    log: File,
+    entries: usize,
+}
+
+impl Torture {
+    /// With these arguments, rings of this size, and room for so many entries in the log of each thread.
+    pub fn new(build: Build, arguments: &str, size: &str, entries: usize) -> Torture {
+        let tree = Tree::empty(&arguments.replace(' ', "-"));
+        let path = tree.join("reference.log");
+        let log = File::options().read(true).write(true).create_new(true).open(&path).expect("a log");
+        log.set_len((SECTIONS * (SECTION_HEAD + entries) * 8) as u64).expect("room for the log");
+        let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let environment = vec![
+            variable("TORTURE_LOG", path.to_str().expect("UTF-8")),
+            variable("XHIST_FILE", tree.join("ring.xhist").to_str().expect("UTF-8")),
+            variable("XHIST_SIZE", size),
+        ];
+        let arguments = arguments.split(' ').map(str::to_owned).collect();
+        Torture { tree, program: build.program(), arguments, environment, log, entries }
+    }
+
+    /// A variable of its environment.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: &str) -> Torture {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// To be run to its end.
+    pub fn run(&self) -> Run {
+        let run = Run::new(self.program, self.tree.path()).args(&self.arguments.join(" "));
+        self.environment.iter().fold(run, |run, (name, value)| run.env(name, value))
+    }
+
+    /// To be started in any other way.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(self.program);
+        command.args(&self.arguments).env_clear().current_dir(self.tree.path());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// The file with the rings.
+    pub fn ring_file(&self) -> PathBuf {
+        self.tree.join("ring.xhist")
+    }
+
+    /// What is in the rings.
+    pub fn recorded(&self) -> Vec<Recorded> {
+        recorded(&std::fs::read(self.ring_file()).unwrap_or_default())
+    }
+
+    /// What the threads did, in the order in which they began.
+    pub fn references(&self) -> Vec<Reference> {
+        (0..SECTIONS).map(|section| self.reference(section)).take_while(|log| log.thread != 0).collect()
+    }
+
+    /// What one thread did.
+    pub fn reference(&self, section: usize) -> Reference {
+        let start = (section * (SECTION_HEAD + self.entries) * 8) as u64;
+        let words = |at: u64, count: usize| {
+            let mut bytes = vec![0; count * 8];
+            self.log.read_exact_at(&mut bytes, at).expect("a log");
+            bytes.as_chunks().0.iter().map(|word| u64::from_ne_bytes(*word)).collect::<Vec<_>>()
+        };
+        let head = words(start, SECTION_HEAD);
+        let entries = words(start + SECTION_HEAD as u64 * 8, head[0] as usize);
+        Reference::new(head[1] as u32, entries.into_iter().filter_map(Entry::from_word).collect())
+    }
+}

@@ -1,0 +1,80 @@
+//! Sites in a tenth of their size: those of all files wait in memory until the last one is analysed.
+
+use crate::site::{Shape, Site, SiteKind};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The sites of one file.
+#[derive(Clone, Debug, Default)]
+pub struct Packed {
+    bytes: Arc<[u8]>,
+    len: usize,
+}
+
+/// A site as it is packed: kind, line and column of both ends, bytes, shape, and the function when it is another than
+/// that of the site before.
+type Row<F> = (SiteKind, [u32; 4], Range<usize>, Shape, Option<F>);
+
+impl Packed {
+    /// Packs the sites.
+    pub fn new(sites: &[Site]) -> Self {
+        let mut bytes = Vec::new();
+        let mut last: Option<&Arc<str>> = None;
+        for site in sites {
+            let places = [site.line, site.column, site.end_line, site.end_column];
+            let function =
+                Some(&*site.function).filter(|function| last.is_none_or(|last| **last != **function));
+            let row: Row<&str> = (site.kind, places, site.range.clone(), site.shape.clone(), function);
+            bytes = postcard::to_extend(&row, bytes).expect("memory takes everything");
+            last = Some(&site.function);
+        }
+        Self { bytes: bytes.into(), len: sites.len() }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The sites, one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = Site> {
+        let mut rest = &*self.bytes;
+        let mut function: Arc<str> = Arc::from("");
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let ((kind, [line, column, end_line, end_column], range, shape, other), behind) =
+                postcard::take_from_bytes::<Row<&str>>(rest).expect("sites were packed");
+            rest = behind;
+            if let Some(other) = other {
+                function = Arc::from(other);
+            }
+            let function = function.clone();
+            Some(Site { kind, line, column, end_line, end_column, function, range, shape })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, analyze};
+
+    #[test]
+    fn sites_come_out_as_they_went_in() {
+        let text =
+            "fn a() { let x = |y| y + 1; #[cfg(b)] x(2); }\nmod é { fn b() { match c { 1 => {}, _ => d } } }";
+        let sites = analyze(text.as_bytes(), &Options::default()).unwrap().sites;
+        let packed = Packed::new(&sites);
+        assert_eq!(packed.iter().collect::<Vec<_>>(), sites);
+        assert_eq!(packed.len(), sites.len());
+        assert!(packed.bytes.len() < sites.len() * size_of::<Site>() / 4);
+        assert!(Packed::new(&[]).is_empty() && Packed::default().iter().next().is_none());
+    }
+}

@@ -1,0 +1,118 @@
+//! Software triggers: when recording starts and stops, so that the ring keeps what came before.
+//!
+//! The thread that stops is stopped at once. Others notice at their next turn of a page or a frame, some hundred
+//! statements later at most: nothing on the hot path asks.
+
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+
+use qs_core::record::EventKind;
+
+use crate::hot;
+use crate::ring::Append;
+
+/// What the slow path asks.
+static STATE: AtomicU8 = AtomicU8::new(RUNNING);
+/// Statements to go, while they are counted.
+static LEFT: AtomicU64 = AtomicU64::new(0);
+/// How often each trigger of the sources was passed.
+static PASSED: [AtomicU32; TRIGGERS] = [const { AtomicU32::new(0) }; TRIGGERS];
+/// The record that stops, plus one; and statements after it.
+static STOP_ON: AtomicU32 = AtomicU32::new(0);
+static STOP_ON_AFTER: AtomicU64 = AtomicU64::new(0);
+
+const RUNNING: u8 = 0;
+const STOPPED: u8 = 1;
+const COUNTING: u8 = 2;
+
+/// Triggers that sources may hold; more share the numbers.
+const TRIGGERS: usize = 64;
+
+/// Whether statements are recorded now.
+#[inline(always)]
+pub(crate) fn is_stopped() -> bool {
+    STATE.load(Relaxed) == STOPPED
+}
+
+/// Whether statements are recorded, and need not be counted.
+#[inline(always)]
+pub(crate) fn is_plain() -> bool {
+    STATE.load(Relaxed) == RUNNING
+}
+
+/// A statement was recorded while they are counted.
+#[cold]
+pub(crate) fn count() {
+    if LEFT.fetch_sub(1, AcqRel) == 1 {
+        stop();
+    }
+}
+
+/// A record of this id was appended.
+#[inline]
+pub(crate) fn on_record(id: u8) {
+    if STOP_ON.load(Acquire) == u32::from(id) + 1 {
+        stop_after(STOP_ON_AFTER.load(Relaxed));
+    }
+}
+
+/// Starts recording, if it was stopped. Statements of this thread are recorded from here on, those of others
+/// as well.
+///
+/// Source: QS software triggers.
+pub fn start() {
+    if STATE.swap(RUNNING, AcqRel) == STOPPED {
+        hot::append(Append::Event(EventKind::Started, 0));
+    }
+}
+
+/// Stops recording; the rings keep what they have. Other threads may record a few hundred statements more.
+pub fn stop() {
+    if STATE.load(Acquire) != STOPPED {
+        // Closes the open frame, so that the next statement comes to the slow path and asks.
+        hot::append(Append::Event(EventKind::Stopped, 0));
+        STATE.store(STOPPED, Release);
+    }
+}
+
+/// Stops recording after so many more statements, of this thread and of others once they come to notice.
+pub fn stop_after(statements: u64) {
+    if statements == 0 {
+        return stop();
+    }
+    if STATE.load(Acquire) == STOPPED {
+        return;
+    }
+    LEFT.store(statements, Relaxed);
+    // As above.
+    hot::append(Append::Event(EventKind::Armed, statements));
+    STATE.store(COUNTING, Release);
+}
+
+/// Stops recording `after` statements behind the next record with this id, for example 123, an event of the recorder.
+pub fn stop_on_record(id: u8, after: u64) {
+    STOP_ON_AFTER.store(after, Relaxed);
+    STOP_ON.store(u32::from(id) + 1, Release);
+}
+
+/// Nothing is recorded before a trigger starts it.
+pub(crate) fn wait_for_start() {
+    let _ = STATE.compare_exchange(RUNNING, STOPPED, AcqRel, Relaxed);
+}
+
+/// Passes a trigger of the sources; true when this was the `hit`-th time.
+fn pass(trigger: u16, hit: u32) -> bool {
+    PASSED[usize::from(trigger) % TRIGGERS].fetch_add(1, Relaxed) + 1 == hit.max(1)
+}
+
+pub(crate) fn start_at(trigger: u16, hit: u32) {
+    if pass(trigger, hit) {
+        start();
+    }
+}
+
+pub(crate) fn stop_at(trigger: u16, hit: u32, after: u32) {
+    if pass(trigger, hit) {
+        stop_after(u64::from(after));
+    }
+}

@@ -1,0 +1,45 @@
+//! The hot path: what a recorded statement costs.
+//!
+//! Three words a thread: where the next byte goes, which page it may be on, and the writer for all else. A statement
+//! compares its page, writes its byte, moves on. The page word is a lock at the same time, for signal handlers on the
+//! same thread only: taking it and comparing the page is one instruction, so a handler comes before or after it.
+//!
+//! | page word | |
+//! |---|---|
+//! | a page | the hot path may write statements on it |
+//! | [`Site::NONE`](crate::site::Site::NONE) | free, no page |
+//! | 0 | a statement of the hot path is under way |
+//! | odd | an append on the slow path is under way; [`INSIDE`] a statement of the hot path, [`TOUCHED`] when a handler came in meanwhile |
+//!
+//! A statement on another page fails to take the lock and leaves its page subtracted; the slow path adds it again
+//! to see what was there. No page is the difference of others, so nobody takes such a word for a page.
+//!
+//! A free byte in the ring is zero, and codes of statements are added to it: when a handler or the frame's end came
+//! before, the sum overflows, and the statement is undone and goes the slow way.
+
+#[cfg_attr(all(target_arch = "x86_64", target_os = "linux"), path = "x86_64.rs")]
+#[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), path = "portable.rs")]
+mod cpu;
+mod slow;
+
+pub(crate) use cpu::record;
+pub(crate) use slow::{append, attach, detach, is_attached, writer};
+
+use crate::ring::Writer;
+
+/// An append on the slow path is under way.
+const LOCKED: u64 = 1;
+/// The same, inside a statement of the hot path.
+const INSIDE: u64 = LOCKED | 4;
+/// A handler has appended meanwhile.
+const TOUCHED: u64 = 2;
+
+/// What a thread knows of its ring. All zero before its first statement.
+#[repr(C)]
+pub(crate) struct Tls {
+    cursor: *mut u8,
+    page: u64,
+    writer: *mut Writer,
+    /// Where the cursor points when the hot path must not write: no byte is free.
+    dead: [u8; 8],
+}

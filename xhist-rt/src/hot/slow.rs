@@ -1,0 +1,205 @@
+//! What the hot path does not do: other pages, full frames, events, threads without a ring, and handlers that
+//! interrupted any of that.
+
+use qs_core::record::{EventKind, RECORD_BASE, ids};
+
+use super::cpu::{add_to_page, tls};
+use super::{INSIDE, LOCKED, TOUCHED, Tls};
+use crate::ring::{Append, Hot, Writer};
+use crate::site::{PAGES_FROM, Site};
+use crate::sync::fence;
+
+/// In [`Tls::writer`]: this thread is not recorded.
+const OFF: *mut Writer = core::ptr::without_provenance_mut(1);
+
+impl Tls {
+    /// Points the cursor at a byte that is not free.
+    fn kill(this: *mut Tls) {
+        // SAFETY: the words are this thread's.
+        unsafe { (&raw mut (*this).cursor).write_volatile((&raw mut (*this).dead).cast()) };
+    }
+
+    fn page(this: *mut Tls) -> u64 {
+        // SAFETY: as in `kill`.
+        unsafe { (&raw const (*this).page).read_volatile() }
+    }
+
+    fn set_page(this: *mut Tls, page: u64) {
+        // SAFETY: as in `kill`.
+        unsafe { (&raw mut (*this).page).write_volatile(page) };
+    }
+
+    /// Where the hot path goes on; `None` when it must not.
+    fn cursor(this: *mut Tls) -> Option<*mut u8> {
+        // SAFETY: as in `kill`.
+        let (cursor, dead) =
+            unsafe { ((&raw const (*this).cursor).read_volatile(), (&raw mut (*this).dead).cast()) };
+        (cursor != dead).then_some(cursor)
+    }
+
+    fn set_cursor(this: *mut Tls, cursor: *mut u8) {
+        // SAFETY: as in `kill`.
+        unsafe { (&raw mut (*this).cursor).write_volatile(cursor) };
+    }
+}
+
+/// Gives this thread a writer; `None` when it is not to be recorded.
+pub(crate) fn attach(writer: Option<*mut Writer>) {
+    let tls = tls();
+    // SAFETY: the words are this thread's; with the page last, nobody uses the others before.
+    unsafe {
+        (*tls).dead = [0xFF; 8];
+        Tls::kill(tls);
+        (&raw mut (*tls).writer).write_volatile(writer.unwrap_or(OFF));
+        fence();
+        Tls::set_page(tls, u64::from(Site::NONE));
+    }
+}
+
+/// Takes the writer from this thread; its next statement starts anew.
+pub(crate) fn detach() {
+    let tls = tls();
+    Tls::set_page(tls, 0);
+    fence();
+    // SAFETY: as in `attach`.
+    unsafe { (&raw mut (*tls).writer).write_volatile(core::ptr::null_mut()) };
+}
+
+/// Whether this thread was given a writer, or is not to be recorded.
+pub(crate) fn is_attached() -> bool {
+    // SAFETY: the word is this thread's.
+    unsafe { !(&raw const (*tls()).writer).read_volatile().is_null() }
+}
+
+/// This thread's writer.
+pub(crate) fn writer() -> Option<*mut Writer> {
+    // SAFETY: the word is this thread's.
+    let writer = unsafe { (&raw const (*tls()).writer).read_volatile() };
+    (writer.addr() > OFF.addr()).then_some(writer)
+}
+
+/// The statement is not on the page of the hot path, and has subtracted its own.
+#[cold]
+#[inline(never)]
+pub(crate) fn miss(page: u32, code: u8) {
+    let tls = tls();
+    let found = Tls::page(tls).wrapping_add(u64::from(page));
+    let Some(writer) = writer() else {
+        Tls::set_page(tls, found);
+        return crate::recorder::first(Site::at(page, code));
+    };
+    if is_free(found) && crate::recorder::is_plain() {
+        Tls::set_page(tls, LOCKED);
+        fence();
+        // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
+        let is_turned = unsafe {
+            Writer::turn_page(writer, page, code, || Tls::cursor(tls), |cursor| Tls::set_cursor(tls, cursor))
+        };
+        if is_turned {
+            return add_to_page(tls, u64::from(page) - LOCKED);
+        }
+    }
+    append_apart(tls, writer, found, Site::at(page, code));
+}
+
+/// What is left of [`miss`].
+#[cold]
+#[inline(never)]
+fn append_apart(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
+    Tls::set_page(tls, found);
+    append_statement(tls, writer, found, site);
+}
+
+/// Appends a statement, unless a trigger has stopped that.
+fn append_statement(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
+    if crate::recorder::is_plain() {
+        return append_from(tls, writer, found, crate::recorder::statement(site));
+    }
+    if !crate::recorder::is_stopped() {
+        append_from(tls, writer, found, crate::recorder::statement(site));
+        crate::recorder::count();
+    }
+    if is_free(found) {
+        // The next statement shall come here, too.
+        append_free(tls, writer, Append::Nothing);
+    }
+}
+
+/// Whether this page word says that nothing is under way.
+#[inline(always)]
+const fn is_free(found: u64) -> bool {
+    found >= PAGES_FROM as u64 && found & LOCKED == 0
+}
+
+/// The statement has the lock, and no free byte.
+#[cold]
+#[inline(never)]
+pub(crate) fn full(site: Site) {
+    let tls = tls();
+    if let Some(writer) = writer() {
+        // As if the statement had not tried: it gives the lock back.
+        let found = u64::from(site.page());
+        append_statement(tls, writer, found, site);
+    }
+}
+
+/// Appends something else than a statement.
+pub(crate) fn append(what: Append) {
+    let tls = tls();
+    if let Some(writer) = writer() {
+        append_from(tls, writer, Tls::page(tls), what);
+    }
+    match what {
+        // Triggers set off no triggers.
+        Append::Event(EventKind::Started | EventKind::Stopped | EventKind::Armed, _) => {}
+        Append::Event(..) => crate::recorder::on_record(RECORD_BASE + ids::EVENT),
+        _ => {}
+    }
+}
+
+/// Appends, where the page word was `found`.
+#[inline(always)]
+fn append_from(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append) {
+    if is_free(found) {
+        return append_free(tls, writer, what);
+    }
+    // Inside an append on the slow path, a statement of the hot path, or its failing to take the lock. Its owner goes
+    // on later, and must find nothing changed but the dead cursor, and that it was touched.
+    let is_inside = found & LOCKED == 0 || found & INSIDE == INSIDE;
+    let hot = || match is_inside {
+        true => Hot::Inside(Tls::cursor(tls)),
+        false => Hot::Free(Tls::cursor(tls)),
+    };
+    Tls::set_page(tls, if found & LOCKED == 0 { INSIDE } else { found });
+    fence();
+    // SAFETY: a writer in the thread's words is valid.
+    unsafe { Writer::append(writer, what, hot, |_, _| Tls::kill(tls)) };
+    fence();
+    Tls::set_page(tls, if found & LOCKED == 0 { found } else { found | TOUCHED });
+}
+
+/// Appends where nothing is under way.
+#[inline(always)]
+fn append_free(tls: *mut Tls, writer: *mut Writer, what: Append) {
+    Tls::set_page(tls, LOCKED);
+    fence();
+    let mut page = Site::NONE;
+    // SAFETY: a writer in the thread's words is valid.
+    unsafe {
+        Writer::append(
+            writer,
+            what,
+            || Hot::Free(Tls::cursor(tls)),
+            |run_page, cursor| match (run_page, what) {
+                (Site::NONE, _) | (_, Append::Nothing) => Tls::kill(tls),
+                _ => {
+                    page = run_page;
+                    Tls::set_cursor(tls, cursor);
+                }
+            },
+        );
+    }
+    fence();
+    // When a handler came in meanwhile, the sum is no page: the next statement comes here again.
+    add_to_page(tls, u64::from(page) - LOCKED);
+}

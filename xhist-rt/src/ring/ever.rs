@@ -1,0 +1,147 @@
+//! The ever-executed bitmap: one bit a statement, which outlives the ring. Filled from frames when they are closed,
+//! so it costs nothing before that; what stands in an open frame is in the ring.
+
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use qs_core::record::Statement;
+use qs_core::record::packed::{Page, Step, Steps};
+use qs_core::ring::ever::{HEADER_LEN, PROBES, SLOT_LEN, bit, header, key, slot};
+
+/// A bitmap that all threads write.
+#[derive(Clone, Copy)]
+pub(crate) struct Ever {
+    memory: *mut u8,
+    slots: u32,
+}
+
+// SAFETY: behind the header there are only atomic words.
+unsafe impl Sync for Ever {}
+// SAFETY: as above.
+unsafe impl Send for Ever {}
+
+impl Ever {
+    /// Bytes that a bitmap of so many slots takes.
+    pub(crate) const fn len(slots: u32) -> usize {
+        HEADER_LEN + slots as usize * SLOT_LEN
+    }
+
+    /// Lays out an empty bitmap.
+    ///
+    /// # Safety
+    /// `memory` holds [`Ever::len`] zero bytes, is aligned to 16, and stays valid; `slots` is a power of two.
+    pub(crate) unsafe fn new(memory: *mut u8, slots: u32, map_hash: u64, pid: u32) -> Ever {
+        let bytes = header(slots, map_hash, pid);
+        // SAFETY: the header lies inside the memory.
+        unsafe { memory.copy_from_nonoverlapping(bytes.as_ptr(), HEADER_LEN) };
+        Ever { memory, slots }
+    }
+
+    /// The bitmap that was laid out there.
+    ///
+    /// # Safety
+    /// As [`Ever::new`].
+    pub(crate) const unsafe fn at(memory: *mut u8, slots: u32) -> Ever {
+        Ever { memory, slots }
+    }
+
+    /// Which map the program was instrumented with.
+    pub(crate) fn set_map_hash(&self, hash: u64) {
+        /// Where the header has it.
+        const MAP_HASH: usize = 24;
+        // SAFETY: the word lies inside the header, and only readers of the image look at it.
+        unsafe { self.memory.add(MAP_HASH).cast::<u64>().write_volatile(hash) };
+    }
+
+    /// Notes the statements of a frame.
+    pub(crate) fn note(&self, first: Page, data: &[u8]) {
+        let mut steps = Steps::new(first);
+        let mut at = 0;
+        // Most statements stand on the page of the one before.
+        let mut known: (u32, Option<&[AtomicU32; 4]>) = (0, None);
+        while let Some(step) = steps.next(data, &mut at) {
+            let Step::Statement(statement) = step else { continue };
+            let key = key(Page::of(statement));
+            if known.0 != key {
+                known = (key, self.slot(key));
+            }
+            self.set(known.1, statement);
+        }
+    }
+
+    /// Notes one statement.
+    pub(crate) fn note_one(&self, statement: Statement) {
+        self.set(self.slot(key(Page::of(statement))), statement);
+    }
+
+    fn set(&self, slot: Option<&[AtomicU32; 4]>, statement: Statement) {
+        let Some([_, bits @ ..]) = slot else {
+            /// Where the header counts what found no slot.
+            const LOST: usize = 32;
+            // SAFETY: the word lies inside the header.
+            let lost = unsafe { AtomicU32::from_ptr(self.memory.add(LOST).cast()) };
+            lost.fetch_add(1, Relaxed);
+            return;
+        };
+        let (word, mask) = bit(statement.line);
+        // Once it is set, threads share the line without writing it.
+        if bits[word].load(Relaxed) & mask == 0 {
+            bits[word].fetch_or(mask, Relaxed);
+        }
+    }
+
+    /// The slot of a page, claimed if need be.
+    fn slot(&self, key: u32) -> Option<&[AtomicU32; 4]> {
+        let start = slot(key, self.slots);
+        (0..PROBES.min(self.slots)).find_map(|probe| {
+            let index = (start + probe) & (self.slots - 1);
+            // SAFETY: a masked index lies inside the slots, which are four words each.
+            let slot =
+                unsafe { &*self.memory.add(HEADER_LEN + index as usize * SLOT_LEN).cast::<[AtomicU32; 4]>() };
+            let found = slot[0].load(Relaxed);
+            let is_ours = found == key
+                || found == 0
+                    && slot[0]
+                        .compare_exchange(0, key, Relaxed, Relaxed)
+                        .map_or_else(|other| other == key, |_| true);
+            is_ours.then_some(slot)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use std::vec;
+
+    #[test]
+    fn what_ran_on_any_thread_is_in_the_bitmap() {
+        let mut memory = vec![0u128; Ever::len(256) / 16];
+        // SAFETY: the memory is long enough, aligned and outlives the threads.
+        let ever = unsafe { Ever::new(memory.as_mut_ptr().cast(), 256, 7, 1) };
+        let statement = |n: u32| Statement { file: (n % 5) as u16, line: (n * 7 % 1000) as u16 };
+        std::thread::scope(|scope| {
+            for part in 0..4 {
+                scope.spawn(move || (part * 200..part * 200 + 400).for_each(|n| ever.note_one(statement(n))));
+            }
+        });
+        // SAFETY: nobody writes it any longer.
+        let image = unsafe { core::slice::from_raw_parts(memory.as_ptr().cast::<u8>(), Ever::len(256)) };
+        let read = qs_core::ring::ever::Ever::parse(image).expect("a bitmap");
+        let ran: BTreeSet<Statement> = read.statements().collect();
+        assert!(ran == (0..1000).map(statement).collect(), "{} of 1000", ran.len());
+        assert_eq!((read.lost, read.map_hash), (0, 7));
+    }
+
+    #[test]
+    fn pages_without_a_slot_are_counted() {
+        let mut memory = vec![0u128; Ever::len(2) / 16];
+        // SAFETY: as above.
+        let ever = unsafe { Ever::new(memory.as_mut_ptr().cast(), 2, 0, 1) };
+        (0..5).for_each(|file| ever.note_one(Statement { file, line: 1 }));
+        // SAFETY: as above.
+        let image = unsafe { core::slice::from_raw_parts(memory.as_ptr().cast::<u8>(), Ever::len(2)) };
+        let read = qs_core::ring::ever::Ever::parse(image).expect("a bitmap");
+        assert_eq!((read.lost, read.statements().count()), (3, 2));
+    }
+}

@@ -1,0 +1,373 @@
+//! All parts of the history of one ring, and which of them an append belongs to.
+//!
+//! Appends of handlers that interrupt appends go one level up, to a part of their own behind what the interrupted
+//! append has reserved. Whoever finds parts above its own takes them over when it is done.
+
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Relaxed;
+
+#[cfg(feature = "std")]
+use qs_core::record::EventKind;
+
+#[cfg(feature = "std")]
+use super::Ever;
+use super::Header;
+use super::run::{Around, Clock, Memory, NO_GUARD, Run};
+use crate::site::Site;
+use crate::sync::{Word, fence};
+
+/// Parts of a history: one, and one for each handler inside another's append.
+#[cfg(feature = "std")]
+const LEVELS: usize = qs_core::ring::NESTED + 1;
+/// On bare metal, appends stand in a critical section.
+#[cfg(not(feature = "std"))]
+const LEVELS: usize = 1;
+
+/// What is appended.
+#[derive(Clone, Copy)]
+pub(crate) enum Append {
+    /// A statement, in a packed frame.
+    Statement(Site),
+    /// A statement in a frame of its own, with this time.
+    #[cfg(feature = "std")]
+    Single(Site, Option<u64>),
+    /// An event.
+    #[cfg(feature = "std")]
+    Event(EventKind, u64),
+    /// Nothing: only finds out where the hot path is.
+    #[cfg(feature = "std")]
+    Nothing,
+}
+
+/// What the hot path of the thread is about, and up to where it has written; nowhere when something else has been
+/// written since.
+#[cfg_attr(
+    not(feature = "std"),
+    allow(dead_code, reason = "bare metal has no hot path apart from the writer")
+)]
+pub(crate) enum Hot {
+    /// Nothing is under way.
+    Free(Option<*mut u8>),
+    /// A statement is under way, and was interrupted.
+    Inside(Option<*mut u8>),
+}
+
+/// Writes one ring. Lies in memory of its own, where no reader looks.
+///
+/// Handlers use it in the middle of an append, so there is never a reference to all of it; a run is borrowed by the
+/// one append that is under way on its level.
+#[repr(C)]
+pub(crate) struct Writer {
+    /// Appends under way.
+    busy: AtomicU32,
+    /// The highest level with a part, in the low byte; the rest counts appends above the lowest level.
+    top: AtomicU32,
+    /// Position of a byte that an interrupted statement of the hot path may yet write.
+    guard: Word,
+    runs: [Run; LEVELS],
+    header: *mut Header,
+    clock: Option<Clock>,
+    #[cfg(feature = "std")]
+    pub(crate) ever: Option<Ever>,
+}
+
+impl Writer {
+    /// A writer of an empty ring.
+    ///
+    /// # Safety
+    /// `header` was laid out and is followed by the ring; both are valid for as long as the writer is used. One thread
+    /// uses it, and what interrupts that.
+    pub(crate) unsafe fn new(header: *mut Header, clock: Option<Clock>) -> Writer {
+        // SAFETY: the caller's: so many bytes of header, then so many of ring.
+        let memory = unsafe {
+            let len = usize::from((*header).header_len);
+            Memory::new(header.cast::<u8>().add(len), (*header).size as usize)
+        };
+        Writer {
+            header,
+            runs: core::array::from_fn(|_| Run::new(memory)),
+            clock,
+            busy: AtomicU32::new(0),
+            top: AtomicU32::new(0),
+            guard: Word::new(NO_GUARD),
+            #[cfg(feature = "std")]
+            ever: None,
+        }
+    }
+
+    /// Appends, at any time. Unless it interrupted another append, it asks `hot` first where the hot path is, and in
+    /// the end tells `publish` the page and the cursor for it.
+    ///
+    /// # Safety
+    /// The writer is valid, and the caller is the thread that writes it, or a handler on that thread.
+    #[inline]
+    pub(crate) unsafe fn append(
+        this: *mut Writer,
+        what: Append,
+        hot: impl FnOnce() -> Hot,
+        publish: impl FnOnce(u32, *mut u8),
+    ) {
+        // SAFETY: the writer is valid. Handlers that come in work on higher levels, so that the run of this level is
+        // only borrowed here; all else that they change are atomic words.
+        unsafe {
+            let busy = &(*this).busy;
+            let level = busy.load(Relaxed) as usize;
+            if level >= LEVELS {
+                let dropped = &raw mut (*(*this).header).dropped;
+                return dropped.write_volatile(dropped.read_volatile().saturating_add(1));
+            }
+            busy.store(level as u32 + 1, Relaxed);
+            fence();
+            if level > 0 {
+                Writer::begin(this, level);
+            } else {
+                Writer::follow(this, &hot());
+            }
+            loop {
+                Writer::take_parts(this, level);
+                if Writer::append_to(this, level, what) {
+                    break;
+                }
+            }
+            Writer::take_parts(this, level);
+            if level == 0 {
+                let run = &raw const (*this).runs[0];
+                publish((*run).page(), (*run).cursor());
+            } else {
+                Writer::count(this);
+            }
+            fence();
+            busy.store(level as u32, Relaxed);
+            // A handler that comes in before that leaves a part; the next append takes it.
+        }
+    }
+
+    /// One try; false when a handler came in between.
+    ///
+    /// # Safety
+    /// As [`Writer::append`], whose append is under way on this level.
+    #[inline]
+    unsafe fn append_to(this: *mut Writer, level: usize, what: Append) -> bool {
+        // SAFETY: the caller's.
+        unsafe {
+            let header = &*(*this).header;
+            let top = &(*this).top;
+            // Only looked at when it is there.
+            let above = (&raw const (*this).runs).cast::<Run>().wrapping_add(level + 1);
+            let around = Around {
+                header,
+                state: Writer::state(this, level),
+                last_time: Writer::last_time(this),
+                clock: (*this).clock,
+                overtaken: &|| {
+                    let is_overtaken = (top.load(Relaxed) & 0xFF) as usize > level;
+                    is_overtaken.then(|| (*above).origin())
+                },
+                folds: level == 0,
+                guard: &(*this).guard,
+                #[cfg(feature = "std")]
+                ever: (*this).ever.as_ref(),
+            };
+            let run = &mut (*this).runs[level];
+            match what {
+                Append::Statement(site) => run.append(site, &around),
+                #[cfg(feature = "std")]
+                Append::Single(site, time) => run.append_single(site, time, &around),
+                #[cfg(feature = "std")]
+                Append::Event(kind, value) => run.append_event(kind, value, &around),
+                #[cfg(feature = "std")]
+                Append::Nothing => Ok(()),
+            }
+            .is_ok()
+        }
+    }
+}
+
+#[cfg(not(feature = "std"))]
+impl Writer {
+    unsafe fn state<'a>(this: *mut Writer, _level: usize) -> &'a Word {
+        // SAFETY: the caller's.
+        unsafe { &(*(*this).header).state }
+    }
+
+    unsafe fn last_time<'a>(_this: *mut Writer) -> Option<&'a Word> {
+        None
+    }
+
+    unsafe fn begin(_this: *mut Writer, _level: usize) {}
+
+    unsafe fn follow(_this: *mut Writer, _hot: &Hot) {}
+
+    unsafe fn take_parts(_this: *mut Writer, _level: usize) {}
+
+    unsafe fn count(_this: *mut Writer) {}
+}
+
+#[cfg(feature = "std")]
+impl Writer {
+    /// Turns the page, see [`Run::turn_page`]; false when there is more to do. `cursor` tells where the hot path is.
+    ///
+    /// # Safety
+    /// As [`Writer::append`], where the hot path is free.
+    #[inline(always)]
+    pub(crate) unsafe fn turn_page(
+        this: *mut Writer,
+        page: u32,
+        code: u8,
+        cursor: impl FnOnce() -> Option<*mut u8>,
+        publish: impl FnOnce(*mut u8),
+    ) -> bool {
+        // SAFETY: as in `append`, on the lowest level.
+        unsafe {
+            (*this).busy.store(1, Relaxed);
+            fence();
+            let is_plain = (*this).top.load(Relaxed) & 0xFF == 0 && (*this).guard.load() == NO_GUARD;
+            let cursor = if is_plain { cursor() } else { None };
+            let turned = cursor.and_then(|cursor| (*this).runs[0].turn_page(page, code, cursor));
+            if let Some(cursor) = turned {
+                publish(cursor);
+            }
+            fence();
+            (*this).busy.store(0, Relaxed);
+            turned.is_some()
+        }
+    }
+
+    /// Goes on where the hot path is.
+    ///
+    /// # Safety
+    /// As [`Writer::append`], whose append is under way on the lowest level.
+    #[inline]
+    unsafe fn follow(this: *mut Writer, hot: &Hot) {
+        // SAFETY: handlers do not use the lowest run meanwhile.
+        unsafe {
+            let (run, guard) = (&mut (*this).runs[0], &(*this).guard);
+            match *hot {
+                Hot::Free(None) => guard.store(NO_GUARD),
+                // Once a handler has gone on in its place, what the hot path left is stale.
+                Hot::Free(Some(_)) if guard.load() != NO_GUARD => guard.store(NO_GUARD),
+                Hot::Free(Some(cursor)) => run.set_cursor(cursor),
+                Hot::Inside(None) => {}
+                Hot::Inside(Some(cursor)) => guard.store(run.take_over(cursor)),
+            }
+        }
+    }
+
+    /// The ring.
+    ///
+    /// # Safety
+    /// The writer is valid.
+    pub(crate) unsafe fn header(this: *mut Writer) -> *mut Header {
+        // SAFETY: the field never changes.
+        unsafe { (*this).header }
+    }
+
+    /// The state word of a level.
+    ///
+    /// # Safety
+    /// The writer is valid.
+    unsafe fn state<'a>(this: *mut Writer, level: usize) -> &'a Word {
+        // SAFETY: hosted rings have a hosted header.
+        unsafe {
+            match level.checked_sub(1) {
+                None => &(*(*this).header).state,
+                Some(index) => &(*(*this).header.cast::<super::HostedHeader>()).nested[index].state,
+            }
+        }
+    }
+
+    /// The newest time.
+    ///
+    /// # Safety
+    /// The writer is valid.
+    unsafe fn last_time<'a>(this: *mut Writer) -> Option<&'a Word> {
+        // SAFETY: hosted rings have a hosted header.
+        unsafe { Some(&(*(*this).header.cast::<super::HostedHeader>()).last_time) }
+    }
+
+    /// Opens the parts up to this level that are not there. A handler that comes in does the same, with the same
+    /// result.
+    ///
+    /// # Safety
+    /// As [`Writer::append`], whose append is under way on this level.
+    #[cold]
+    unsafe fn begin(this: *mut Writer, level: usize) {
+        // SAFETY: the runs above the top are in nobody's use.
+        unsafe {
+            loop {
+                let top = (*this).top.load(Relaxed);
+                let next = (top & 0xFF) as usize + 1;
+                if next > level {
+                    return;
+                }
+                let (below, run) = (&raw const (*this).runs[next - 1], &raw mut (*this).runs[next]);
+                (*run).restart(&*below);
+                let part = &(*(*this).header.cast::<super::HostedHeader>()).nested[next - 1];
+                let start = (*run).reserve();
+                part.state.store(start.word());
+                fence();
+                part.start.store(start.head + 1);
+                fence();
+                let _ = (*this).top.compare_exchange(top, top + 1, Relaxed, Relaxed);
+            }
+        }
+    }
+
+    /// Tells that a run above the lowest has changed.
+    ///
+    /// # Safety
+    /// The writer is valid.
+    unsafe fn count(this: *mut Writer) {
+        // SAFETY: the caller's.
+        unsafe { (*this).top.fetch_add(0x100, Relaxed) };
+    }
+
+    /// Takes over what handlers wrote above this level, from the top down.
+    ///
+    /// # Safety
+    /// As [`Writer::append`], whose append is under way on this level.
+    #[inline]
+    unsafe fn take_parts(this: *mut Writer, level: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            if ((*this).top.load(Relaxed) & 0xFF) as usize > level {
+                Writer::take_parts_now(this, level);
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`Writer::take_parts`].
+    #[cold]
+    unsafe fn take_parts_now(this: *mut Writer, level: usize) {
+        // SAFETY: handlers that come in go above the level that `busy` tells, so the runs up to there are only
+        // used here; if one came in before that, the exchange fails.
+        unsafe {
+            // Runs that are already a copy of the one above, which may have gone on since.
+            let mut copied = [false; LEVELS];
+            loop {
+                let top = (*this).top.load(Relaxed);
+                let upper = (top & 0xFF) as usize;
+                if upper <= level {
+                    break;
+                }
+                (*this).busy.store(upper as u32 + 1, Relaxed);
+                fence();
+                let (below, above) = (&raw mut (*this).runs[upper - 1], &raw const (*this).runs[upper]);
+                if !copied[upper - 1] {
+                    (*below).finish((*this).ever.as_ref());
+                    fence();
+                }
+                let origin = (*below).origin();
+                below.copy_from_nonoverlapping(above, 1);
+                (*below).set_origin(origin);
+                Writer::state(this, upper - 1).store(Writer::state(this, upper).load());
+                fence();
+                let taken = top.wrapping_add(0x100) - 1;
+                copied[upper - 1] = (*this).top.compare_exchange(top, taken, Relaxed, Relaxed).is_err();
+            }
+            (*this).busy.store(level as u32 + 1, Relaxed);
+            fence();
+        }
+    }
+}
