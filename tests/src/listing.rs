@@ -21,7 +21,9 @@ impl Listing {
     /// Reads a listing; fails when a line is none or the numbers do not count from 1.
     #[track_caller]
     pub fn parse(text: &str) -> Listing {
-        let entries = text.lines().enumerate().map(|(index, line)| {
+        // A loop's further rounds have a line of their own, without a number.
+        let lines = text.lines().filter(|line| !line.starts_with("... line"));
+        let entries = lines.enumerate().map(|(index, line)| {
             let (number, rest) =
                 line.split_once(' ').unwrap_or_else(|| panic!("no line of a listing: {line:?}"));
             assert_eq!(number, (index + 1).to_string(), "numbers count from 1: {line:?}");

@@ -50,6 +50,8 @@ pub const MIN_SIZE: u32 = 64;
 pub const MAX_SIZE: u32 = 1 << 31;
 /// Signal handlers that may be inside each other's appends; the innermost of more drops its statements.
 pub const NESTED: usize = 3;
+/// Most bytes of a frame that is not packed: an event with every byte escaped is shorter.
+const SINGLE_ROOM: u64 = 40;
 /// Flag: statements need not carry time stamps, be it before there was a second thread or between two stamps.
 pub const FLAG_TIME_AUTO: u8 = 1;
 /// Flag: there may be packed frames, and behind the newest frame a recorder may be preparing the next.
@@ -401,11 +403,9 @@ impl Header {
         core::iter::once((None, first)).chain(nested)
     }
 
-    /// Position from which on nothing is overwritten: the frame under way, and the one after it where frames are packed,
-    /// may have begun to overwrite what is older.
+    /// Position from which on nothing is overwritten: the frame under way, and the one after it where frames are
+    /// packed, may have begun to overwrite what is older.
     pub fn kept(&self) -> u64 {
-        /// Most bytes of a frame that is not packed: an event with every byte escaped is shorter.
-        const SINGLE_ROOM: u64 = 40;
         let ahead = match self.flags & FLAG_PACKED {
             0 => SINGLE_ROOM.min(self.size as u64 / 4),
             _ => 2 * frame_room(self.size) as u64,

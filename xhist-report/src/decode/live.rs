@@ -124,7 +124,7 @@ impl Live {
     /// Goes on behind what such a reader has read, which gave so many statements.
     pub fn go_on(&mut self, (from, shown): (u64, Shown), clock: Clock, statements: u64) {
         self.read.0 += statements;
-        self.read.1 += shown.position.saturating_sub(self.shown.position.max(self.from));
+        self.read.1 += shown.position.saturating_sub(self.shown.position.max(self.safe));
         (self.from, self.shown, self.clock) = (from, shown, Some(clock));
     }
 
