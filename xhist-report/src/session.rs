@@ -26,7 +26,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     if options.format.about == About::Coverage {
         let rings: Vec<&Placed> = findings.rings.iter().collect();
         let lives = lives(&rings, image, options);
-        return match cover::run(image, &views(&rings, &lives, image), options, out, notes) {
+        return match cover::run(image, &views(&rings, &lives, image, options), options, out, notes) {
             ExitCode::NothingFound => {
                 tell_findings(&findings, image.len(), notes);
                 ExitCode::NothingFound
@@ -43,7 +43,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         return identify::run(&rings, options, out, notes);
     }
     let lives = lives(&chosen, image, options);
-    let views = views(&chosen, &lives, image);
+    let views = views(&chosen, &lives, image, options);
     let surveys: Vec<Survey> = views.iter().map(decode::survey).collect();
     if surveys.iter().all(|survey| survey.frames == 0) {
         tell_empty(&chosen, &views, notes);
@@ -74,9 +74,15 @@ fn lives(chosen: &[&Placed], image: &[u8], options: &Options) -> Vec<Option<Live
     chosen.iter().map(|placed| live(placed, image, options)).collect()
 }
 
-fn views<'a>(chosen: &[&Placed], lives: &'a [Option<Live>], image: &'a [u8]) -> Vec<View<'a>> {
+fn views<'a>(
+    chosen: &[&Placed],
+    lives: &'a [Option<Live>],
+    image: &'a [u8],
+    options: &Options,
+) -> Vec<View<'a>> {
+    let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
     let view = |(placed, live): (&&Placed, &'a Option<Live>)| {
-        live.as_ref().map_or_else(|| View::whole(placed, image), Live::view)
+        live.as_ref().map_or_else(|| View::whole(placed, image), Live::view).writing_out(longest)
     };
     chosen.iter().zip(lives).map(view).collect()
 }

@@ -9,6 +9,7 @@ use qs_core::ring::{Folded, Header, NESTED, Reader, Shown, State, frame_room};
 
 use super::clock::Clock;
 use super::find::{Placed, describe};
+use super::rounds::Rounds;
 use crate::model::{Gap, Overtaken};
 
 /// Fills a buffer with the bytes of the source from an offset on; whether there were that many.
@@ -23,6 +24,8 @@ pub struct View<'a> {
     from: u64,
     safe: u64,
     shown: Shown,
+    /// Repetitions of up to so many statements are written out.
+    longest: u64,
 }
 
 impl<'a> View<'a> {
@@ -30,7 +33,7 @@ impl<'a> View<'a> {
     pub fn whole(placed: &Placed, image: &'a [u8]) -> View<'a> {
         let header = placed.header;
         let image = image.get(placed.ring.offset..).unwrap_or(&[]);
-        View { header, image, from: 0, safe: 0, shown: header.cleared }
+        View { header, image, from: 0, safe: 0, shown: header.cleared, longest: 0 }
     }
 
     /// The same with what was cleared.
@@ -39,9 +42,15 @@ impl<'a> View<'a> {
         View { shown: Shown::default(), ..self }
     }
 
+    /// The same with repetitions of up to so many statements written out.
+    #[must_use]
+    pub fn writing_out(self, longest: u64) -> View<'a> {
+        View { longest, ..self }
+    }
+
     /// A reader at its start.
-    pub fn reader(&self) -> Reader<'a> {
-        Reader::resume(self.header, self.image, self.from, self.safe, self.shown)
+    pub fn reader(&self) -> Rounds<'a> {
+        Rounds::new(Reader::resume(self.header, self.image, self.from, self.safe, self.shown), self.longest)
     }
 }
 
@@ -118,7 +127,7 @@ impl Live {
     /// What the last look found.
     pub fn view(&self) -> View<'_> {
         let Live { image, from, safe, shown, .. } = self;
-        View { header: self.placed.header, image, from: *from, safe: *safe, shown: *shown }
+        View { header: self.placed.header, image, from: *from, safe: *safe, shown: *shown, longest: 0 }
     }
 
     /// Goes on behind what such a reader has read, which gave so many statements.

@@ -10,6 +10,7 @@ mod frame;
 mod live;
 mod merge;
 mod predefined;
+mod rounds;
 mod stream;
 mod survey;
 mod user;

@@ -1,17 +1,18 @@
 //! The items of one ring, oldest first, with what is missing between them. It must not know other rings.
 
 use qs_core::frame::{Damage, Frame};
-use qs_core::ring::{self, Header, Reader, Shown};
+use qs_core::ring::{self, Header, Shown};
 
 use super::clock::Clock;
 use super::frame::{Kind, kind};
 use super::live::View;
+use super::rounds::Rounds;
 use super::{predefined, user};
 use crate::model::{Damaged, Gap, Item, Record, What};
 
 /// One ring, being read.
 pub struct Stream<'a> {
-    reader: Reader<'a>,
+    reader: Rounds<'a>,
     header: Header,
     clock: Clock,
     /// Time stamps read so far.

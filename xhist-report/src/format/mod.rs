@@ -74,6 +74,8 @@ pub struct FormatRow {
     pub help: &'static str,
     /// What it is told.
     pub about: About,
+    /// For programs, it writes out statements that ran again, up to so many at a time; more are one line.
+    pub writes_out: u64,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
 }
@@ -93,6 +95,7 @@ pub static FORMATS: &[FormatRow] = &[
         name: "history",
         help: "one line an entry, oldest first: number, file:line",
         about: About::Entries,
+        writes_out: 10_000,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -103,12 +106,14 @@ pub static FORMATS: &[FormatRow] = &[
         name: "json",
         help: "JSON lines; the first names the schema version",
         about: About::Entries,
+        writes_out: 0,
         make: |layout| Box::new(json::Json::new(layout)),
     },
     FormatRow {
         name: "lcov",
         help: "LCOV tracefile; 1 means that a statement ever ran",
         about: About::Coverage,
+        writes_out: 0,
         make: |_| Box::new(lcov::Lcov),
     },
 ];

@@ -26,15 +26,24 @@ fn packed_frames_are_read_in_order_with_what_is_open() {
 #[test]
 fn a_loop_stands_in_its_place_and_has_no_number() {
     let before = ring().packed(0, &[(2, 7)]);
-    let again = before.clone().packed(0, LOOP).packed_again(0, &[(2, 8), (2, 9)], 1, 1000);
+    let again = before.clone().packed(0, LOOP).packed_again(0, &[(2, 8), (2, 9)], 1, 2000);
     let lines = "1 file#2:7\n2 file#1:40\n3 file#1:41\n4 file#1:42\n5 file#1:40\n6 file#1:41\n7 file#1:42\n";
-    let told = "... lines 40-42 x 2,000 in file#1\n";
+    let told = "... lines 40-42 x 4,000 in file#1\n";
     let outcome = report(&again.build());
     assert_eq!((outcome.code, outcome.out), (0, format!("{lines}{told}8 file#2:8\n9 file#2:9\n")));
-    let folded = RingImage { folded: 1000, ..before.packed(0, LOOP) };
+    let folded = RingImage { folded: 2000, ..before.packed(0, LOOP) };
     assert_eq!(report(&folded.build()).out, format!("{lines}{told}"));
     let open = folded.open(0, &[(1, 40)]);
     assert_eq!(report(&open.build()).out, format!("{lines}{told}8 file#1:40\n"));
+}
+
+#[test]
+fn a_short_loop_is_written_out_for_programs() {
+    let image = ring().packed(0, LOOP).packed_again(0, &[(2, 8)], 1, 1666).build();
+    let rounds = (0..1 + 1666).flat_map(|_| LOOP).map(|(file, line)| (*file, u32::from(*line)));
+    assert_eq!(report(&image).out, listing(&rounds.chain([(2, 8)]).collect::<Vec<_>>()));
+    let last = |last| report_with(&image, &Options { last: Some(last), ..Options::default() }).out;
+    assert_eq!(last(3), "1 file#1:41\n2 file#1:42\n3 file#2:8\n");
 }
 
 #[test]
@@ -58,10 +67,10 @@ fn what_is_no_longer_there_did_not_repeat() {
 
 #[test]
 fn the_last_entries_are_counted_without_loops() {
-    let image = ring().packed(0, LOOP).packed_again(0, &[(2, 8), (2, 9)], 1, 3).build();
+    let image = ring().packed(0, LOOP).packed_again(0, &[(2, 8), (2, 9)], 1, 3000).build();
     let last = |last| report_with(&image, &Options { last: Some(last), ..Options::default() }).out;
     assert_eq!(last(2), "1 file#2:8\n2 file#2:9\n");
-    assert_eq!(last(3), "1 file#1:42\n... lines 40-42 x 6 in file#1\n2 file#2:8\n3 file#2:9\n");
+    assert_eq!(last(3), "1 file#1:42\n... lines 40-42 x 6,000 in file#1\n2 file#2:8\n3 file#2:9\n");
 }
 
 #[test]
@@ -81,16 +90,16 @@ fn columns_and_names_are_those_of_entries() {
     let dir = Dir::new();
     dir.write("xhist.map", map);
     let ring = RingImage { map_hash: hash, time_width: 0, ..ring() };
-    let image = ring.packed(0, &[(2, 1), (2, 3)]).packed_again(0, &[(1, 1)], 1, 2).build();
+    let image = ring.packed(0, &[(2, 1), (2, 3)]).packed_again(0, &[(1, 1)], 1, 6000).build();
     dir.write("dump.bin", image);
     let outcome = dir.run(&["dump.bin", "--time", "--thread"]);
     assert!(
-        outcome.out.contains("\n... lines 65536-65538 x 2 in src/main.rs\t-\tmain\n3 src"),
+        outcome.out.contains("\n... lines 65536-65538 x 6,000 in src/main.rs\t-\tmain\n3 src"),
         "{}",
         outcome.out
     );
     let json = dir.run(&["dump.bin", "--format", "json"]).out;
-    let again = r#"{"kind":"again","ring":1,"statements":2,"times":2,"rounds":2,"places":[{"file_id":2,"file":"src/main.rs","first":65536,"last":65538}],"text":"... lines 65536-65538 x 2 in src/main.rs"}"#;
+    let again = r#"{"kind":"again","ring":1,"statements":2,"times":6000,"rounds":6000,"places":[{"file_id":2,"file":"src/main.rs","first":65536,"last":65538}],"text":"... lines 65536-65538 x 6,000 in src/main.rs"}"#;
     assert!(json.contains(again), "{json}");
 }
 
