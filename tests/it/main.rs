@@ -9,6 +9,7 @@ mod deps;
 mod generated;
 mod in_place;
 mod interrupted;
+mod kills;
 mod layering;
 mod macros;
 mod nested;
@@ -44,6 +45,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("stepped", stepped::CASES),
     ("interrupted", interrupted::CASES),
     ("nested", nested::CASES),
+    ("kills", kills::CASES),
     ("post_mortem", post_mortem::CASES),
     ("builds", builds::CASES),
     ("generated", generated::CASES),
