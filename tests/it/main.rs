@@ -20,6 +20,7 @@ mod samples;
 mod select;
 mod shapes;
 mod stepped;
+mod storm;
 mod survive;
 mod threads;
 mod tidy;
@@ -46,6 +47,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("interrupted", interrupted::CASES),
     ("nested", nested::CASES),
     ("kills", kills::CASES),
+    ("storm", storm::CASES),
     ("post_mortem", post_mortem::CASES),
     ("builds", builds::CASES),
     ("generated", generated::CASES),
