@@ -9,6 +9,7 @@ mod deps;
 mod generated;
 mod in_place;
 mod interrupted;
+mod kills;
 mod layering;
 mod macros;
 mod nested;
@@ -19,6 +20,7 @@ mod samples;
 mod select;
 mod shapes;
 mod stepped;
+mod storm;
 mod survive;
 mod threads;
 mod tidy;
@@ -44,6 +46,8 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("stepped", stepped::CASES),
     ("interrupted", interrupted::CASES),
     ("nested", nested::CASES),
+    ("kills", kills::CASES),
+    ("storm", storm::CASES),
     ("post_mortem", post_mortem::CASES),
     ("builds", builds::CASES),
     ("generated", generated::CASES),

@@ -35,7 +35,7 @@ fn three_deep() {
     let seed = seed();
     let mut random = fastrand::Rng::with_seed(seed);
     for (kind, dives) in
-        [("same_page", 1500), ("pages", 1500), ("frame_end", 1500), ("event", 1000), ("fold", 800)]
+        [("same_page", 300), ("pages", 300), ("frame_end", 300), ("event", 100), ("fold", 100)]
     {
         let mut stopped = Stopped::new(kind, Build::Optimised);
         let steps = stopped.steps_to_the_end();

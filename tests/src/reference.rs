@@ -65,6 +65,11 @@ impl Reference {
         })
     }
 
+    /// How many handlers ran.
+    pub fn handlers(&self) -> usize {
+        self.entries.iter().filter(|entry| **entry == Entry::Enter).count()
+    }
+
     /// Compares a history, from its newest statement to its oldest, where it may begin later; so many statements may
     /// be missing. How many that began stand before it.
     ///

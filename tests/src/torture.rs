@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use qs_core::record::Statement;
+
 use crate::reference::{Entry, Reference};
 use crate::rings::{Recorded, recorded};
 use crate::{Run, Tree, cargo, repository};
@@ -106,13 +108,39 @@ impl Torture {
 
     /// The ring file as it is, and how many statements each thread began.
     pub fn image(&self) -> (Vec<u8>, [u64; SECTIONS]) {
-        let counts = std::array::from_fn(|section| {
-            let mut word = [0; 8];
-            let start = section * (SECTION_HEAD + self.entries) * 8;
-            self.log.read_exact_at(&mut word, start as u64).expect("a log");
-            u64::from_ne_bytes(word)
-        });
+        let counts = std::array::from_fn(|section| self.begun(section));
         (std::fs::read(self.ring_file()).unwrap_or_default(), counts)
+    }
+
+    /// Neither rings nor a log, as before the first run.
+    pub fn start_anew(&self) {
+        let _ = std::fs::remove_file(self.ring_file());
+        self.log.write_all_at(&[0; 64], 0).expect("a log");
+    }
+
+    /// How far the program is that counts.
+    pub fn counted(&self) -> u64 {
+        self.begun(0)
+    }
+
+    /// Its statement of this number, from 1.
+    pub fn nth(&self, number: u64) -> Statement {
+        // As in the program.
+        let (round, step) = (number / 600, number % 600);
+        let (file, line) = match step {
+            0..300 => (1, 10 + step % 5),
+            300..500 => (2 + round % 3, step),
+            _ => (10 + step % 20, 300 * (step % 7)),
+        };
+        Statement { file: file as u16, line: line as u16 }
+    }
+
+    /// How many entries a thread's log has.
+    fn begun(&self, section: usize) -> u64 {
+        let mut word = [0; 8];
+        let start = section * (SECTION_HEAD + self.entries) * 8;
+        self.log.read_exact_at(&mut word, start as u64).expect("a log");
+        u64::from_ne_bytes(word)
     }
 
     /// What is in the rings.

@@ -261,12 +261,17 @@ impl Run {
         let close = self.plan_close(None);
         let frame = Frame::plan(self, site, now, close.total);
         self.claim(frame.reserve, around)?;
-        let seeking = around.folds && self.is_open && self.seek_loop();
+        // Where an interrupted statement may yet touch the end, it cannot be moved: no guesses then, or each frame
+        // would end at a guess that nothing corrects.
+        let may_guess = around.guard.load() == NO_GUARD;
+        let seeking = may_guess && around.folds && self.is_open && self.seek_loop();
         self.note_ever(around);
         self.write_close(&close);
         self.remember();
         frame.write(self, site);
-        self.expect(site, seeking);
+        if may_guess {
+            self.expect(site, seeking);
+        }
         around.state.store(State::closed(self.head, self.seq).with_open(frame.head_len).0);
         Ok(())
     }

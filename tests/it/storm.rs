@@ -1,0 +1,40 @@
+//! Is the history complete and in order after a storm of signals whose handlers nest?
+
+use qs_core::record::Statement;
+use xhist_tests::{Build, Case, Moment, Torture};
+
+pub const CASES: &[Case] = &[
+    Case::new("twenty_thousand_signals_a_second", || storm("8m", 40_000, true)),
+    Case::new("with_a_small_ring", || storm("16k", 10_000, false)),
+];
+
+/// Signals a second.
+const RATE: u32 = 20_000;
+
+/// Compares the rings of two threads with the reference log.
+fn storm(size: &str, signals: u32, keeps_all: bool) {
+    let torture = Torture::new(Build::Optimised, &format!("storm {signals} {RATE}"), size, 2_000_000);
+    let done = torture.run().succeed();
+    let (sent, took) = done.stdout.trim().split_once(' ').expect("two numbers");
+    let (rings, logs) = (torture.recorded(), torture.references());
+    assert_eq!(logs.len(), 3, "main and two threads");
+    for log in &logs[1..] {
+        let ring = rings.iter().find(|ring| ring.header.tid == log.thread).expect("a ring");
+        for ring in rings.iter().filter(|ring| ring.header.tid == log.thread) {
+            println!("{} {} {:?} {}", ring.header.number, ring.statements.len(), ring.header.state, ring.header.dropped);
+        }
+        ring.whole("after the storm");
+        let dropped = ring.header.dropped as usize;
+        let left_out = log.agree(&ring.statements, Moment::Done, dropped).unwrap_or_else(|why| panic!("{why}"));
+        assert!(!keeps_all || left_out == 0, "{left_out} statements left out at the beginning");
+        assert!(keeps_all || left_out > 0 && ring.statements.len() > 2000, "{}", ring.statements.len());
+        let (statements, handlers) = (log.statements().count(), log.handlers());
+        println!(
+            "{statements} statements, {} recorded, {dropped} dropped, {handlers} handlers ({sent} signals in {took} ms)",
+            ring.statements.len()
+        );
+        // Signals that arrive before one like them was taken are one.
+        assert!(handlers > signals as usize / 8, "{handlers} of {signals}");
+        assert!(log.statements().any(|Statement { file, .. }| file >= 200), "no handler was interrupted");
+    }
+}
