@@ -21,11 +21,18 @@ fn storm(size: &str, signals: u32, keeps_all: bool) {
     for log in &logs[1..] {
         let ring = rings.iter().find(|ring| ring.header.tid == log.thread).expect("a ring");
         for ring in rings.iter().filter(|ring| ring.header.tid == log.thread) {
-            println!("{} {} {:?} {}", ring.header.number, ring.statements.len(), ring.header.state, ring.header.dropped);
+            println!(
+                "{} {} {:?} {}",
+                ring.header.number,
+                ring.statements.len(),
+                ring.header.state,
+                ring.header.dropped
+            );
         }
         ring.whole("after the storm");
         let dropped = ring.header.dropped as usize;
-        let left_out = log.agree(&ring.statements, Moment::Done, dropped).unwrap_or_else(|why| panic!("{why}"));
+        let left_out =
+            log.agree(&ring.statements, Moment::Done, dropped).unwrap_or_else(|why| panic!("{why}"));
         assert!(!keeps_all || left_out == 0, "{left_out} statements left out at the beginning");
         assert!(keeps_all || left_out > 0 && ring.statements.len() > 2000, "{}", ring.statements.len());
         let (statements, handlers) = (log.statements().count(), log.handlers());

@@ -251,9 +251,17 @@ fn exit_key() -> u64 {
 extern "C" fn on_thread_exit(header: *mut c_void) {
     let header = header.cast::<HostedHeader>();
     let Some(slot) = SLOTS.iter().find(|slot| slot.header.load(Ordering::Relaxed) == header) else { return };
+    tell_end();
     hot::detach();
     slot.end(Status::Ended);
     release(slot);
+}
+
+/// Tells the time behind the last statement of this thread, so that it has an upper bound.
+fn tell_end() {
+    if Config::get().is_some_and(|config| config.time == Time::On && config.frames != Frames::Exact) {
+        hot::append(Append::Event(EventKind::Time, sys::ticks()));
+    }
 }
 
 impl Slot {
@@ -283,6 +291,7 @@ pub(super) fn rings() -> impl Iterator<Item = (*const u8, usize)> {
 
 /// Tells the rate of the clock to every ring, and how the process ends to those of living threads.
 pub(super) fn on_process_exit() {
+    tell_end();
     let hz = clock_hz();
     for slot in &SLOTS {
         let header = slot.header.load(Ordering::Acquire);
