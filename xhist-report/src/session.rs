@@ -20,6 +20,9 @@ use crate::order;
 use crate::source;
 use crate::telling::Telling;
 
+/// Looks at a ring that is being written, until most of it was read before it was overwritten.
+const LOOKS: usize = 8;
+
 /// Reports on an image: entries to `out`, everything else to `notes`.
 pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
     let findings = find(image, options);
@@ -94,7 +97,13 @@ fn live(placed: &Placed, image: &[u8], options: &Options) -> Option<Live> {
         return None;
     }
     let mut live = Live::new(placed.clone(), image.len() - placed.ring.offset);
-    live.look(&|offset, bytes| source::read_at(file, offset, bytes), true)?;
+    // A program that writes faster than this process may read it leaves little; mostly the next look does better.
+    for _ in 0..LOOKS {
+        live.look(&|offset, bytes| source::read_at(file, offset, bytes), true)?;
+        if live.is_mostly_read() {
+            break;
+        }
+    }
     Some(live)
 }
 

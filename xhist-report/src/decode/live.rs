@@ -118,6 +118,11 @@ impl Live {
         Some(self.overtaken(self.safe.max(before.kept())))
     }
 
+    /// Whether little was overwritten during the last look.
+    pub fn is_mostly_read(&self) -> bool {
+        self.safe.saturating_sub(self.placed.header.kept()) < self.placed.header.size as u64 / 8
+    }
+
     /// Tells of the ring what its header says now.
     pub fn refresh(&mut self) {
         let Placed { header, ring } = &mut self.placed;
