@@ -21,8 +21,17 @@ const BUDGET: usize = 600;
 
 /// The only files with `unsafe`.
 const UNSAFE: &[&str] = &[
-    "xhist-rt/src/ring.rs",
+    "xhist-rt/src/ring/run/mod.rs",
+    "xhist-rt/src/ring/run/memory.rs",
+    "xhist-rt/src/ring/run/frame.rs",
+    "xhist-rt/src/ring/run/fold.rs",
+    "xhist-rt/src/ring/run/hosted.rs",
+    "xhist-rt/src/ring/writer.rs",
     "xhist-rt/src/ring/hosted.rs",
+    "xhist-rt/src/ring/ever.rs",
+    "xhist-rt/src/hot/x86_64.rs",
+    "xhist-rt/src/hot/portable.rs",
+    "xhist-rt/src/hot/slow.rs",
     "xhist-rt/src/bare.rs",
     "xhist-rt/src/hosted/sys.rs",
     "xhist-rt/src/hosted/threads.rs",

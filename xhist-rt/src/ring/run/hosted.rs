@@ -1,0 +1,171 @@
+//! What only hosted rings need: the hot path apart from the run, handlers inside appends, and other frames.
+
+use qs_core::record::packed::step;
+use qs_core::record::{EventKind, RECORD_BASE, Statement};
+use qs_core::ring::State;
+
+use super::frame::single;
+use super::memory::Reserve;
+use super::{Again, Around, NO_GUARD, Run};
+use crate::ring::{Ever, Header};
+use crate::site::Site;
+use crate::sync::fence;
+
+impl Run {
+    /// The hot path has written up to here.
+    pub(crate) fn set_cursor(&mut self, cursor: *mut u8) {
+        if self.is_open {
+            self.cursor = cursor;
+        }
+    }
+
+    /// Goes on behind a statement of the hot path that was interrupted at `cursor`: it may have been written or
+    /// not, and may be written at any later time, if the byte is still free then. Returns the byte's position.
+    pub(crate) fn take_over(&mut self, cursor: *mut u8) -> u64 {
+        if !self.is_open {
+            return NO_GUARD;
+        }
+        self.cursor = cursor;
+        if cursor < self.limit {
+            // SAFETY: below the limit lies a byte of the open frame.
+            unsafe {
+                if cursor.read_volatile() == step::FREE {
+                    cursor.write_volatile(step::SKIP);
+                }
+                self.cursor = cursor.add(1);
+            }
+        }
+        self.position(cursor)
+    }
+
+    /// Adds a statement on a page that the open frame knows, where the hot path has come to `cursor`, and returns where
+    /// that goes on; `None` when there is more to do than that.
+    #[inline(always)]
+    pub(crate) fn turn_page(&mut self, page: u32, code: u8, cursor: *mut u8) -> Option<*mut u8> {
+        let number = self.number_of(page);
+        if self.pages[number] != page {
+            return None;
+        }
+        if cursor >= self.mark_at || cursor.addr() + 2 > self.limit.addr() {
+            return None;
+        }
+        // SAFETY: both bytes are below the limit, so they are free bytes of the open frame.
+        unsafe {
+            cursor.add(1).write_volatile(code);
+            fence();
+            cursor.write_volatile(step::RECENT + number as u8);
+            self.cursor = cursor.add(2);
+        }
+        self.page = page;
+        Some(self.cursor)
+    }
+
+    /// Folds the frame that the hot path has filled up to `cursor`, and returns where that goes on; `None` when there is
+    /// more to do than that.
+    #[inline(always)]
+    pub(crate) fn fold_at(&mut self, site: Site, cursor: *mut u8, header: &Header) -> Option<*mut u8> {
+        // Where the frame is not like the one before, there is no need to compare all of it.
+        if cursor != self.limit || self.last_len == 0 {
+            return None;
+        }
+        self.cursor = cursor;
+        self.fold(site, header).then_some(self.cursor)
+    }
+
+    /// Starts anew at this place.
+    pub(crate) fn restart(&mut self, from: &Run) {
+        let (memory, stamp, from) = (self.memory, from.stamp, from.reserve());
+        *self = Run::new(memory);
+        (self.head, self.seq, self.stamp, self.origin) = (from.head, from.seq, stamp, from.word());
+        self.tell_reserve(from);
+    }
+
+    /// Keeps where it began, though it goes on where another does.
+    pub(crate) fn set_origin(&mut self, origin: u64) {
+        self.origin = origin;
+    }
+
+    /// Ends exactly where it reserved, because handlers wrote behind that.
+    pub(crate) fn finish(&mut self, ever: Option<&Ever>) {
+        let Reserve { head, seq } = self.reserve();
+        if self.is_open {
+            if let Some(ever) = ever {
+                self.note_in(ever);
+            }
+            let close = self.plan_close(Some(head));
+            self.write_close(&close);
+        }
+        (self.head, self.seq, self.is_open) = (head, seq, false);
+        self.limit = core::ptr::null_mut();
+    }
+
+    /// Appends a statement in a frame of its own.
+    pub(crate) fn append_single(
+        &mut self,
+        site: Site,
+        time: Option<u64>,
+        around: &Around<'_>,
+    ) -> Result<(), Again> {
+        let time = match time {
+            Some(time) => Some(self.tell_time(time, around)?),
+            None => None,
+        };
+        let close = self.plan_close(None);
+        let seq = self.next_seq();
+        let (frame, len) = single(seq, site, time);
+        let start = self.head + close.total as u64;
+        self.claim(Reserve { head: start + len as u64, seq }, around)?;
+        self.note_ever(around);
+        self.write_close(&close);
+        self.memory.put_all(start, &frame[..len]);
+        self.end_frame(start + len as u64, seq, around);
+        if let Some(ever) = around.ever {
+            ever.note_one(Statement::from_word(site.word()));
+        }
+        Ok(())
+    }
+
+    /// The same where nothing else is to be done; false when there is.
+    #[inline(always)]
+    pub(crate) fn append_single_shortly(
+        &mut self,
+        site: Site,
+        time: Option<u64>,
+        header: &Header,
+        overtaken: impl FnOnce() -> bool,
+    ) -> bool {
+        let stamp = time.map_or(self.stamp, |time| time.max(self.stamp));
+        if self.is_open || stamp - self.stamp > u64::from(u32::MAX) {
+            return false;
+        }
+        let seq = self.next_seq();
+        let (frame, len) = single(seq, site, time.map(|_| (stamp as u32).max(1)));
+        let before = self.reserve();
+        let behind = Reserve { head: self.head + len as u64, seq };
+        self.tell_reserve(behind);
+        if overtaken() {
+            // It wrote behind the reserve that it saw; the long way finds out.
+            self.tell_reserve(before);
+            return false;
+        }
+        self.memory.put_all(self.head, &frame[..len]);
+        (self.head, self.seq, self.stamp) = (behind.head, seq, stamp);
+        fence();
+        header.state.store(State::closed(self.head, self.seq).0);
+        true
+    }
+
+    /// Appends an event.
+    pub(crate) fn append_event(
+        &mut self,
+        kind: EventKind,
+        value: u64,
+        around: &Around<'_>,
+    ) -> Result<(), Again> {
+        let time = match around.clock {
+            Some(clock) => self.tell_time((clock.now)(), around)?,
+            None => 0,
+        };
+        self.append_frame(|seq, sink| kind.emit(seq, RECORD_BASE, time, value, sink), around)
+    }
+}
