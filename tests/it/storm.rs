@@ -18,8 +18,10 @@ fn storm(size: &str, signals: u32, keeps_all: bool) {
     let (sent, took) = done.stdout.trim().split_once(' ').expect("two numbers");
     let (rings, logs) = (torture.recorded(), torture.references());
     assert_eq!(logs.len(), 3, "main and two threads");
+    let mut all_handlers = 0;
     for log in &logs[1..] {
         let ring = rings.iter().find(|ring| ring.header.tid == log.thread).expect("a ring");
+<<<<<<< HEAD
         for ring in rings.iter().filter(|ring| ring.header.tid == log.thread) {
             println!(
                 "{} {} {:?} {}",
@@ -29,6 +31,8 @@ fn storm(size: &str, signals: u32, keeps_all: bool) {
                 ring.header.dropped
             );
         }
+=======
+>>>>>>> helper-torture
         ring.whole("after the storm");
         let dropped = ring.header.dropped as usize;
         let left_out =
@@ -40,8 +44,9 @@ fn storm(size: &str, signals: u32, keeps_all: bool) {
             "{statements} statements, {} recorded, {dropped} dropped, {handlers} handlers ({sent} signals in {took} ms)",
             ring.statements.len()
         );
-        // Signals that arrive before one like them was taken are one.
-        assert!(handlers > signals as usize / 8, "{handlers} of {signals}");
+        all_handlers += handlers;
         assert!(log.statements().any(|Statement { file, .. }| file >= 200), "no handler was interrupted");
     }
+    // Those that come last come too late.
+    assert!(all_handlers * 10 > signals as usize * 9, "{all_handlers} of {signals}");
 }

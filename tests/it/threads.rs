@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use xhist_tests::{Case, Listing, Run, Tree, report, rings_in};
 
-use crate::zoo::{place, program, record, zoo};
+use crate::zoo::{place, program, record, record_with, zoo};
 
 pub const CASES: &[Case] = &[
     Case::new("many_threads_each_keep_their_own_order", churn),
     Case::new("a_forked_child_has_its_own_history", forks),
-    Case::new("threads_are_merged_by_time", ping_pong),
+    Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
+    Case::new("threads_are_merged_by_one_count", || ping_pong(("XHIST_FRAMES", "exact"))),
+    Case::new("without_exact_times_each_thread_keeps_its_order", own_order),
     Case::new("a_storm_of_signals_loses_nothing", signal_storm),
 ];
 
@@ -57,8 +59,8 @@ fn forks() {
     assert!(!of_child.contains(&is("parent before")), "{of_child:#?}");
 }
 
-fn ping_pong() {
-    let (_, listing) = record("ping_pong", "1m", "--thread");
+fn ping_pong(word: (&str, &str)) {
+    let (_, listing) = record_with("ping_pong", "1m", "--thread", word);
     let steps = [place("ping_pong", "ping"), place("ping_pong", "pong"), place("ping_pong", "answered")];
     let places: Vec<String> = listing.places().into_iter().filter(|place| steps.contains(place)).collect();
     let pings = places.iter().filter(|place| **place == steps[0]).count();
@@ -71,6 +73,19 @@ fn ping_pong() {
             &places[index.saturating_sub(5)..=index]
         );
     }
+}
+
+fn own_order() {
+    let (_, listing) = record("ping_pong", "1m", "--thread");
+    let of = |thread: &str| -> Vec<String> {
+        let own = listing.statements().filter(|entry| entry.thread == thread);
+        own.map(|entry| format!("{}:{}", entry.path, entry.line)).collect()
+    };
+    let steps = [place("ping_pong", "ping"), place("ping_pong", "answered")];
+    let main: Vec<String> = of("main").into_iter().filter(|place| steps.contains(place)).collect();
+    assert!(main.iter().enumerate().all(|(index, place)| *place == steps[index % 2]), "{main:#?}");
+    assert_eq!(main.len(), 2000, "every round is there");
+    assert_eq!(of("pong").iter().filter(|at| **at == place("ping_pong", "pong")).count(), 1000);
 }
 
 fn signal_storm() {

@@ -36,10 +36,15 @@ pub fn place(program: &str, mark: &str) -> String {
 
 /// Runs an instrumented program that ends well, with its rings in a file of its own. Its whole history.
 pub fn record(name: &str, size: &str, columns: &str) -> (Done, Listing) {
+    record_with(name, size, columns, ("XHIST", "on"))
+}
+
+/// The same with one more word for the recorder.
+pub fn record_with(name: &str, size: &str, columns: &str, word: (&str, &str)) -> (Done, Listing) {
     let tree = Tree::empty(name);
     let file = tree.join("history.xhist");
-    let done =
-        Run::new(program(name), tree.path()).env("XHIST_FILE", &file).env("XHIST_SIZE", size).succeed();
+    let run = Run::new(program(name), tree.path()).env("XHIST_FILE", &file).env("XHIST_SIZE", size);
+    let done = run.env(word.0, word.1).succeed();
     let listing = report(zoo().path()).args(columns).arg(&file).succeed();
     listing.check(listing.stderr.is_empty(), "nothing was lost");
     (done, Listing::parse(&listing.stdout))

@@ -124,28 +124,16 @@ impl RingFile {
     /// Puts memory that starts a page, and what it holds, into the file. Only this thread may use it; its signals wait
     /// meanwhile.
     pub(crate) fn map_over(self, offset: u64, len: usize, memory: *mut u8) -> bool {
-        if !self.reserve(offset, len) {
-            return false;
-        }
         // SAFETY: the memory is a mapping of the recorder's, replaced by one with the same content.
-        unsafe {
-            let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
-            let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
-            libc::sigfillset(all.as_mut_ptr());
-            libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-            let written = libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset as libc::off_t);
-            let done = written == len as isize
-                && libc::mmap(
-                    memory.cast::<c_void>(),
-                    len,
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    libc::MAP_SHARED | libc::MAP_FIXED,
-                    self.fd,
-                    offset as libc::off_t,
-                ) != libc::MAP_FAILED;
-            libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), null_mut());
-            done
-        }
+        let put = || unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+            let offset = offset as libc::off_t;
+            let written = libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset);
+            written == len as isize
+                && libc::mmap(memory.cast::<c_void>(), len, access, flags, self.fd, offset) != libc::MAP_FAILED
+        };
+        self.reserve(offset, len) && while_signals_wait(put)
     }
 
     fn reserve(self, offset: u64, len: usize) -> bool {
@@ -226,6 +214,21 @@ pub(crate) fn keeping_errno<T>(run: impl FnOnce() -> T) -> T {
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     run()
+}
+
+/// Runs a function that no signal handler interrupts on this thread.
+pub(crate) fn while_signals_wait<T>(run: impl FnOnce() -> T) -> T {
+    let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: both sets are writable, and read only after they were written.
+    unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+    }
+    let result = run();
+    // SAFETY: as above.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), null_mut()) };
+    result
 }
 
 /// Handles a signal. Not for use in a signal handler.

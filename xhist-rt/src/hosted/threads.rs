@@ -72,7 +72,8 @@ pub(crate) fn first(site: Site) {
         return;
     }
     sys::keeping_errno(|| {
-        if attach() {
+        // Making a ring takes a while; each handler that came in would make another.
+        if sys::while_signals_wait(|| hot::is_attached() || attach()) {
             hot::record(site);
         }
     });
