@@ -21,18 +21,6 @@ fn storm(size: &str, signals: u32, keeps_all: bool) {
     let mut all_handlers = 0;
     for log in &logs[1..] {
         let ring = rings.iter().find(|ring| ring.header.tid == log.thread).expect("a ring");
-<<<<<<< HEAD
-        for ring in rings.iter().filter(|ring| ring.header.tid == log.thread) {
-            println!(
-                "{} {} {:?} {}",
-                ring.header.number,
-                ring.statements.len(),
-                ring.header.state,
-                ring.header.dropped
-            );
-        }
-=======
->>>>>>> helper-torture
         ring.whole("after the storm");
         let dropped = ring.header.dropped as usize;
         let left_out =
