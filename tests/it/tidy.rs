@@ -44,7 +44,10 @@ const UNSAFE: &[&str] = &[
 fn sources() -> Vec<(PathBuf, String)> {
     let trees = CRATES.iter().map(|name| repository().join(name).join("src"));
     let entries = trees.flat_map(|tree| WalkDir::new(tree).sort_by_file_name().into_iter().flatten());
-    let files = entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs"));
+    let files = entries.filter(|entry| {
+        let path = entry.path();
+        path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs")
+    });
     let sources: Vec<_> = files
         .map(|file| {
             let text = std::fs::read_to_string(file.path()).expect("a source file");

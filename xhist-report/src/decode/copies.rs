@@ -12,10 +12,9 @@ const COMPARED: u64 = 256;
 pub fn copies(rings: &[Placed], image: &[u8]) -> BTreeMap<usize, usize> {
     let mut by_owner: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     // Without a process and a thread nobody knows whose a ring is: two cores may have run the same code.
-    for (index, Placed { header, ring }) in
-        rings.iter().enumerate().filter(|(_, placed)| placed.ring.pid != 0)
+    for (index, Placed { header, .. }) in rings.iter().enumerate().filter(|(_, placed)| placed.ring.pid != 0)
     {
-        let owner = (header.pid, header.tid, header.size, header.map_hash, &ring.thread_name);
+        let owner = (header.pid, header.tid, header.start_time, header.size, header.map_hash);
         by_owner.entry(owner).or_default().push(index);
     }
     let mut copies = BTreeMap::new();
@@ -35,7 +34,8 @@ fn continues(earlier: &Placed, later: &Placed, image: &[u8]) -> bool {
     let end = earlier.header.newest().head();
     let oldest = later.header.newest().head().saturating_sub(later.header.size as u64);
     let start = oldest.max(end.saturating_sub(COMPARED.min(earlier.header.size as u64)));
-    start < end
+    // A ring that was laid out at the same time is the same, also when nothing was closed in it yet.
+    (start < end || end == 0 && earlier.header.start_time != 0)
         && (start..end).all(
             |at| matches!((byte(earlier, at, image), byte(later, at, image)), (Some(a), Some(b)) if a == b),
         )
