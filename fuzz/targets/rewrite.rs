@@ -4,11 +4,18 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_instrument::{Options, analyze, ids_needed, instrument, parses, strip};
+use xhist_instrument::{Action, Options, Trigger, analyze, ids_needed, instrument, parses, strip};
 
 fuzz_target!(|text: &[u8]| {
-    let options = Options { edition2015: text.len() % 2 == 0, ..Options::default() };
-    let Ok(analysis) = analyze(text, &options) else { return };
+    let (edition2015, triggers) = (text.len() % 2 == 0, text.len() % 3 == 0);
+    let options = Options { edition2015, triggers, ..Options::default() };
+    let Ok(mut analysis) = analyze(text, &options) else { return };
+    if triggers {
+        for site in 0..analysis.sites.len() {
+            let action = if site % 2 == 0 { Action::Start } else { Action::Stop { after: site as u32 } };
+            analysis.add_trigger(Trigger { site, number: 7, hit: 1, action });
+        }
+    }
     let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
     match instrument(text, &analysis, &ids, &options) {
         Ok(result) => {

@@ -14,7 +14,7 @@ mod tokens;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use xhist_instrument::{MainHash, Options, Reason, SiteKind, When as Mode, analyze, strip};
+use xhist_instrument::{Action, MainHash, Options, Reason, SiteKind, Trigger, When as Mode, analyze, strip};
 use xhist_tests::{Case, Listing, Run, Tree, cargo, instrument, report, repository};
 
 use grow::{Grown, grow};
@@ -52,9 +52,16 @@ fn round_trip() {
         // Both modes, by turns.
         let when = if seed % 2 == 0 { Mode::Before } else { Mode::After };
         let edition2015 = program.edition == "2015";
-        let options = Options { edition2015, when, main_hash: MainHash::None };
+        let options = Options { edition2015, when, main_hash: MainHash::None, triggers: seed % 3 == 0 };
         let what = format!("XHIST_SEED={seed}, {when:?}");
-        let analysis = analyze(text.as_bytes(), &options).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+        let mut analysis =
+            analyze(text.as_bytes(), &options).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
+        if options.triggers {
+            for site in 0..analysis.sites.len() {
+                let action = if site % 2 == 0 { Action::Start } else { Action::Stop { after: 1 } };
+                analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
+            }
+        }
         let result = xhist_instrument::instrument(text.as_bytes(), &analysis, &[7], &options);
         let result = result.unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
         assert!(strip(&result) == text.as_bytes(), "{what}: strip gives back something else\n{text}");
@@ -62,7 +69,7 @@ fn round_trip() {
         assert_eq!(result.lines().count(), text.lines().count(), "{what}: lines");
         let other = if edition2015 { "::xhist_rt::" } else { " xhist_rt::" };
         assert!(!result.contains(other), "{what}: {other}\n{result}");
-        tokens::assert_same_but_calls(text, &result, analysis.sites.len(), &what);
+        tokens::assert_same_but_calls(text, &result, analysis.sites.len() + analysis.triggers.len(), &what);
         kinds.extend(analysis.sites.iter().map(|site| site.kind));
         reasons.extend(analysis.skips.iter().map(|skip| skip.reason));
     }

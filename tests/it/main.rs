@@ -24,6 +24,7 @@ mod storm;
 mod survive;
 mod threads;
 mod tidy;
+mod triggers;
 mod untouched;
 mod zoo;
 
@@ -57,6 +58,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("untouched", untouched::CASES),
     ("shapes", shapes::CASES),
     ("select", select::CASES),
+    ("triggers", triggers::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),
     ("layering", layering::CASES),

@@ -23,6 +23,7 @@ mod stack;
 mod strip;
 mod syntax;
 mod text;
+pub mod trigger;
 
 pub use macros::Macros;
 pub use options::{MainHash, Options, When};
@@ -32,6 +33,7 @@ pub use shape::{LINES_PER_ID, ids_needed};
 pub use site::{Analysis, Include, IncludeKind, InlineMod, ModDecl, Reason, Shape, Site, SiteKind, Skip};
 pub use stack::in_parallel;
 pub use strip::strip;
+pub use trigger::{Action, Trigger};
 
 use syntax::Code;
 use text::LineIndex;

@@ -34,4 +34,6 @@ pub struct Options {
     pub when: When,
     /// What `fn main` is told about the map.
     pub main_hash: MainHash,
+    /// Triggers will be set: macros must take those calls too.
+    pub triggers: bool,
 }

@@ -6,6 +6,7 @@
 
 use crate::When;
 use crate::site::Analysis;
+use crate::trigger::Request;
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer};
 use std::fmt::Display;
@@ -21,6 +22,10 @@ pub struct Config {
     pub exclude: Vec<String>,
     /// Before or after the statement.
     pub when: Option<When>,
+    /// Where recording starts.
+    pub start_at: Vec<String>,
+    /// Where it stops.
+    pub stop_at: Vec<String>,
 }
 
 /// What one manifest wants.
@@ -30,6 +35,8 @@ pub struct Wishes {
     pub dir: PathBuf,
     /// What is wanted.
     pub selection: Selection,
+    /// Where recording starts and stops.
+    pub triggers: Vec<Request>,
     /// The table itself.
     pub config: Config,
 }
@@ -43,7 +50,8 @@ impl Wishes {
         let config = Config::deserialize(table).map_err(|error| error.to_string().trim_end().to_owned())?;
         let selection =
             Selection::new(&config.include, &config.exclude).map_err(|error| error.to_string())?;
-        Ok(Self { dir: dir.to_path_buf(), selection, config })
+        let triggers = Request::of_manifest(dir, &config.start_at, &config.stop_at)?;
+        Ok(Self { dir: dir.to_path_buf(), selection, triggers, config })
     }
 
     /// Whether a file, given by its absolute path, is wanted.

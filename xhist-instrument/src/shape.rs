@@ -2,6 +2,7 @@
 //! No shape contains a newline, so no line ever moves.
 
 use crate::options::MainHash;
+use crate::trigger::{Action, Trigger};
 use std::io::Write as _;
 
 /// Marks the end of a wrapped expression and the start of carried attributes.
@@ -35,21 +36,47 @@ impl<'a> Writer<'a> {
         self.out.write_fmt(text).expect("writing to memory does not fail");
     }
 
-    pub fn statement(&mut self, line: u32, attributes: Option<&str>) {
-        match attributes {
-            None => self.call('s', line),
-            Some(attributes) => {
-                self.print(format_args!("{MARK}{attributes} "));
-                self.call('c', line);
+    pub fn statement(&mut self, line: u32, attributes: Option<&str>, triggers: &[Trigger]) {
+        self.triggers(triggers, attributes, |writer| {
+            writer.carry(attributes);
+            writer.call(if attributes.is_some() { 'c' } else { 's' }, line);
+        });
+    }
+
+    pub fn open(&mut self, line: u32, parens: bool, triggers: &[Trigger]) {
+        self.out.push(b'{');
+        self.triggers(triggers, None, |writer| writer.call(if parens { 'p' } else { 'a' }, line));
+        if parens {
+            self.out.push(b'(');
+        }
+    }
+
+    /// A recording call between its triggers: what starts stands before it, what stops behind it, so that its own
+    /// statement is the first or the last in the history.
+    fn triggers(&mut self, triggers: &[Trigger], attributes: Option<&str>, record: impl FnOnce(&mut Self)) {
+        let is_start = |trigger: &&Trigger| trigger.action == Action::Start;
+        triggers.iter().filter(is_start).for_each(|trigger| self.trigger(trigger, attributes));
+        record(self);
+        let stops = triggers.iter().filter(|trigger| !is_start(trigger));
+        stops.for_each(|trigger| self.trigger(trigger, attributes));
+    }
+
+    /// `xhist_rt::start_at(N,HIT);` or `xhist_rt::stop_at(N,HIT,AFTER);`.
+    fn trigger(&mut self, trigger: &Trigger, attributes: Option<&str>) {
+        self.carry(attributes);
+        let (prefix, Trigger { number, hit, .. }) = (self.prefix, trigger);
+        match trigger.action {
+            Action::Start => self.print(format_args!("{prefix}{CRATE}start_at({number},{hit});")),
+            Action::Stop { after } => {
+                self.print(format_args!("{prefix}{CRATE}stop_at({number},{hit},{after});"));
             }
         }
     }
 
-    pub fn open(&mut self, line: u32, parens: bool) {
-        self.out.push(b'{');
-        self.call(if parens { 'p' } else { 'a' }, line);
-        if parens {
-            self.out.push(b'(');
+    /// Attributes that a call needs too.
+    fn carry(&mut self, attributes: Option<&str>) {
+        if let Some(attributes) = attributes {
+            self.print(format_args!("{MARK}{attributes} "));
         }
     }
 

@@ -3,6 +3,7 @@
 
 use crate::macros::Macros;
 use crate::text::TokenPrint;
+use crate::trigger::Trigger;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -226,6 +227,8 @@ pub struct Analysis {
     pub sites: Vec<Site>,
     /// What is left alone, in the order of the text.
     pub skips: Vec<Skip>,
+    /// Triggers at statements, in the order of these. To be set last: they count the sites.
+    pub triggers: Vec<Trigger>,
     /// Modules in other files.
     pub modules: Vec<ModDecl>,
     /// Files read by macros.
@@ -266,6 +269,19 @@ impl Analysis {
             !leave
         });
         skips.sort_by_key(|skip| (skip.line, skip.column));
+    }
+
+    /// Sets a trigger.
+    pub fn add_trigger(&mut self, trigger: Trigger) {
+        let at = self.triggers.partition_point(|other| other.site <= trigger.site);
+        self.triggers.insert(at, trigger);
+    }
+
+    /// The triggers at a statement.
+    pub fn triggers_at(&self, site: usize) -> &[Trigger] {
+        let start = self.triggers.partition_point(|trigger| trigger.site < site);
+        let end = self.triggers.partition_point(|trigger| trigger.site <= site);
+        &self.triggers[start..end]
     }
 
     /// Statements left alone.

@@ -4,6 +4,7 @@ use crate::options::{MainHash, Options};
 use crate::refusal::Refusal;
 use crate::shape::{Writer, ids_needed};
 use crate::site::{Analysis, Shape, Site};
+use crate::trigger::{Action, Trigger};
 use std::ops::Range;
 
 /// One insertion: a place, and what goes there.
@@ -23,8 +24,8 @@ enum Order {
 
 enum What<'a> {
     Hash(MainHash),
-    Call { line: u32, attributes: Option<&'a str> },
-    Open { line: u32, parens: bool },
+    Call { line: u32, attributes: Option<&'a str>, triggers: &'a [Trigger] },
+    Open { line: u32, parens: bool, triggers: &'a [Trigger] },
     Close { parens: bool },
 }
 
@@ -59,8 +60,8 @@ fn write(
         copied = edit.at;
         match edit.what {
             What::Hash(hash) => writer.main_hash(hash),
-            What::Call { line, attributes } => writer.statement(line, attributes),
-            What::Open { line, parens } => writer.open(line, parens),
+            What::Call { line, attributes, triggers } => writer.statement(line, attributes, triggers),
+            What::Open { line, parens, triggers } => writer.open(line, parens, triggers),
             What::Close { parens } => writer.close(parens),
         }
     }
@@ -68,12 +69,18 @@ fn write(
     Some(writer.out)
 }
 
-/// Part of a text with these sites in it: what a macro would get as its arguments.
-pub(crate) fn part(text: &str, range: Range<usize>, sites: &[Site]) -> Option<String> {
+/// One of each, to see whether a macro takes them.
+const TRIGGERS: [Trigger; 2] = [
+    Trigger { site: 0, number: 0, hit: 1, action: Action::Start },
+    Trigger { site: 0, number: 1, hit: 1, action: Action::Stop { after: 0 } },
+];
+
+/// Part of a text with these sites in it: what a macro would get as its arguments. With triggers, each site has some.
+pub(crate) fn part(text: &str, range: Range<usize>, sites: &[Site], triggers: bool) -> Option<String> {
     let lines = sites.iter().map(|site| site.line).max().unwrap_or(1);
     let ids = vec![0; ids_needed(lines)];
     let mut edits = Vec::new();
-    of_sites(sites, &mut edits);
+    of_sites(sites, |_| if triggers { &TRIGGERS } else { &[] }, &mut edits);
     write(text.as_bytes(), range, edits, Writer::new(false, &ids, 0))
         .and_then(|text| String::from_utf8(text).ok())
 }
@@ -83,21 +90,21 @@ fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
     if let (Some(at), true) = (analysis.main_at, options.main_hash != MainHash::None) {
         edits.push(Edit { at, order: Order::Hash, what: What::Hash(options.main_hash) });
     }
-    of_sites(&analysis.sites, &mut edits);
+    of_sites(&analysis.sites, |site| analysis.triggers_at(site), &mut edits);
     edits
 }
 
-fn of_sites<'a>(sites: &'a [Site], edits: &mut Vec<Edit<'a>>) {
+fn of_sites<'a>(sites: &'a [Site], triggers_at: impl Fn(usize) -> &'a [Trigger], edits: &mut Vec<Edit<'a>>) {
     let mut push = |at, order, what| edits.push(Edit { at, order, what });
     for (index, site) in sites.iter().enumerate() {
-        let line = site.line;
+        let (line, triggers) = (site.line, triggers_at(index));
         match &site.shape {
             Shape::Call { at, attributes } => {
                 let attributes = attributes.as_deref();
-                push(*at, Order::Open(index), What::Call { line, attributes });
+                push(*at, Order::Open(index), What::Call { line, attributes, triggers });
             }
             &Shape::Wrap { ref range, parens } => {
-                push(range.start, Order::Open(index), What::Open { line, parens });
+                push(range.start, Order::Open(index), What::Open { line, parens, triggers });
                 let close = Order::Close(std::cmp::Reverse(index));
                 push(range.end, close, What::Close { parens });
             }

@@ -78,7 +78,7 @@ impl Iterator for Inserted<'_> {
     }
 }
 
-/// `/*xh*/}`, `/*xh*/)}` or `/*xh*/#[..] xhist_rt::c(F,L);`
+/// `/*xh*/}`, `/*xh*/)}` or `/*xh*/#[..] xhist_rt::c(F,L);`, also with a trigger in place of `c`.
 fn marked(text: &[u8], at: usize) -> Option<Range<usize>> {
     let behind = at + MARK.len();
     let rest = &text[behind..];
@@ -92,36 +92,73 @@ fn marked(text: &[u8], at: usize) -> Option<Range<usize>> {
         return None;
     }
     let line = &rest[..memchr::memchr(b'\n', rest).unwrap_or(rest.len())];
-    let name = memmem::find(line, b"xhist_rt::c(")?;
-    let end = arguments(text, behind + name + CRATE.len() + 1)?;
+    let calls = memmem::find_iter(line, CRATE).filter_map(|call| one(text, behind + call));
+    let (_, end) = calls.into_iter().find(|(name, _)| matches!(*name, b"c" | b"start_at" | b"stop_at"))?;
     Some(at..end)
 }
 
 /// `xhist_rt::X(..);` at `at`, together with the `::` and the brace in front of it.
 fn call(text: &[u8], at: usize, floor: usize) -> Option<Range<usize>> {
-    let name_at = at + CRATE.len();
-    let name = *text.get(name_at)?;
-    let end = match name {
-        b's' | b'a' | b'p' => arguments(text, name_at + 1)?,
-        b'm' => hash(text, name_at + 1)?,
-        _ => return None,
-    };
+    let (name, end) = one(text, at).filter(|(name, _)| *name != b"c")?;
     let mut start = at;
     if start >= floor + 2 && &text[start - 2..start] == b"::" {
         start -= 2;
     }
     let opened = start > floor && text[start - 1] == b'{';
-    match name {
-        b'a' => opened.then(|| start - 1..end),
-        b'p' => (opened && text.get(end) == Some(&b'(')).then(|| start - 1..end + 1),
+    match opener(text, name, end) {
+        (b"a", end) => opened.then(|| start - 1..end),
+        (b"p", end) => (opened && text.get(end) == Some(&b'(')).then(|| start - 1..end + 1),
         _ => Some(start..end),
     }
 }
 
-/// End of `(1,23);` when it stands at `at`.
-fn arguments(text: &[u8], at: usize) -> Option<usize> {
-    let at = digits(text, literal(text, at, b"(")?)?;
-    let at = digits(text, literal(text, at, b",")?)?;
+/// The call that tells whose the brace in front is, and where what belongs to it ends: triggers may stand between the
+/// two, and behind it.
+fn opener<'t>(text: &'t [u8], mut name: &'t [u8], mut end: usize) -> (&'t [u8], usize) {
+    let next = |at: usize| one(text, literal(text, at, b"::").unwrap_or(at));
+    while name == b"start_at"
+        && let Some(other) = next(end)
+    {
+        (name, end) = other;
+    }
+    while name == b"p"
+        && let Some((b"stop_at", behind)) = next(end)
+    {
+        end = behind;
+    }
+    (name, end)
+}
+
+/// `xhist_rt::X(..);` at `at`: its name and its end.
+fn one(text: &[u8], at: usize) -> Option<(&[u8], usize)> {
+    let start = literal(text, at, CRATE.as_bytes())?;
+    let letters = text[start..].iter().take(LONGEST_NAME + 1);
+    let open = start + letters.take_while(|byte| matches!(byte, b'a'..=b'z' | b'_')).count();
+    let name = &text[start..open];
+    let end = match name {
+        b"s" | b"a" | b"p" | b"c" => arguments(text, open, &[SHORT, SHORT])?,
+        b"start_at" => arguments(text, open, &[SHORT, LONG])?,
+        b"stop_at" => arguments(text, open, &[SHORT, LONG, LONG])?,
+        b"m" => hash(text, open)?,
+        _ => return None,
+    };
+    Some((name, end))
+}
+
+/// Letters of `start_at`.
+const LONGEST_NAME: usize = 8;
+/// Digits of 16 bits.
+const SHORT: usize = 5;
+/// Digits of 32 bits.
+const LONG: usize = 10;
+
+/// End of `(1,23);` when it stands at `at`: numbers of at most so many digits.
+fn arguments(text: &[u8], at: usize, widths: &[usize]) -> Option<usize> {
+    let mut at = literal(text, at, b"(")?;
+    for (index, width) in widths.iter().enumerate() {
+        at = if index == 0 { at } else { literal(text, at, b",")? };
+        at = digits(text, at, *width)?;
+    }
     literal(text, at, b");")
 }
 
@@ -140,10 +177,10 @@ fn literal(text: &[u8], at: usize, wanted: &[u8]) -> Option<usize> {
     text.get(at..)?.starts_with(wanted).then(|| at + wanted.len())
 }
 
-/// One to five digits.
-fn digits(text: &[u8], at: usize) -> Option<usize> {
-    let count = text.get(at..)?.iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
-    (1..=5).contains(&count).then_some(at + count)
+/// One to so many digits.
+fn digits(text: &[u8], at: usize, most: usize) -> Option<usize> {
+    let count = text.get(at..)?.iter().take(most + 1).take_while(|byte| byte.is_ascii_digit()).count();
+    (1..=most).contains(&count).then_some(at + count)
 }
 
 #[cfg(test)]
@@ -166,12 +203,40 @@ mod tests {
     }
 
     #[test]
+    fn triggers_go_with_what_they_stand_at() {
+        let (start, stop) = ("::xhist_rt::start_at(63,1);", "::xhist_rt::stop_at(0,3,4294967295);");
+        for (text, original) in [
+            (format!("{{{start}::xhist_rt::s(1,2);{stop}f()}}"), "{f()}"),
+            (format!("A => {{{start}{start}::xhist_rt::a(1,2);{stop}x/*xh*/}},"), "A => x,"),
+            (format!("|| {{{start}::xhist_rt::p(1,2);{stop}{stop}({{x}} + 1/*xh*/)}}"), "|| {x} + 1"),
+            (
+                format!(
+                    "{{/*xh*/#[cfg(a)] {start}/*xh*/#[cfg(a)] ::xhist_rt::c(1,2);/*xh*/#[cfg(a)] {stop}x"
+                ),
+                "{x",
+            ),
+            (format!("{{{start}::xhist_rt::m!();{start}::xhist_rt::s(1,2);x"), "{x"),
+            (format!("{{::xhist_rt::a(1,2);{start}{{{start}::xhist_rt::a(1,2);x/*xh*/}}/*xh*/}}"), "x"),
+        ] {
+            assert_eq!(stripped(&text), original);
+            assert_eq!(stripped(&text.replace("::xhist_rt", "xhist_rt")), original);
+        }
+    }
+
+    #[test]
     fn what_only_looks_similar_stays() {
         for text in [
             "::xhist_rt::s(1, 2);",
             "xhist_rt::s(1,123456);",
             "::xhist_rt::m(0x0123456789ABCDEF);",
             "::xhist_rt::t(1,2);",
+            "::xhist_rt::start_at(1);",
+            "::xhist_rt::start_at(1,2,3);",
+            "::xhist_rt::start_atx(1,2);",
+            "::xhist_rt::stop_at(1,2);",
+            "::xhist_rt::stop_at(1,2,12345678901);",
+            "::xhist_rt::start_at(1,1);::xhist_rt::a(1,2);",
+            "::xhist_rt::stop_after(1);",
             "::xhist_rt::a(1,2);",
             "/*xh*/ }",
             "/*xh*/#[cfg(a)]\n::xhist_rt::c(1,2);",

@@ -1,13 +1,16 @@
 //! Every hazard is a directory in `fixtures`: `in.rs` says in its first line why it exists, `out.rs` is what comes
 //! out. `XHIST_BLESS=1` rewrites the outputs. In every edition that it concerns it is compiled as it is, recording, and
 //! with calls that do nothing, and must print the same.
-//! Further lines at the top: `// editions: 2018 2021` where not all are meant, `// when: after`, `// compile: no`.
+//! Further lines at the top: `// editions: 2018 2021` where not all are meant, `// when: after`, `// compile: no`,
+//! `// triggers: all` for some at each statement, which do nothing.
 
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use xhist_instrument::{MainHash, Options, When, analyze, instrument, strip};
+use xhist_instrument::{
+    Action, Analysis, MainHash, Options, Trigger, When, analyze, instrument, parses, strip,
+};
 
 const EDITIONS: [&str; 4] = ["2015", "2018", "2021", "2024"];
 
@@ -45,21 +48,51 @@ impl Fixture {
             edition2015: edition == "2015",
             when: if self.says("// when: after").is_some() { When::After } else { When::Before },
             main_hash: MainHash::Literal(0x0123_4567_89ab_cdef),
+            triggers: self.says("// triggers: ").is_some(),
         }
     }
 
     /// The instrumented text.
     fn instrumented(&self, edition: &str) -> String {
-        let options = self.options(edition);
-        let analysis =
-            analyze(self.text.as_bytes(), &options).unwrap_or_else(|e| panic!("{}:{e}", self.name()));
-        let result = instrument(self.text.as_bytes(), &analysis, &[1], &options);
+        self.instrumented_with(&self.options(edition))
+    }
+
+    fn instrumented_with(&self, options: &Options) -> String {
+        let mut analysis =
+            analyze(self.text.as_bytes(), options).unwrap_or_else(|e| panic!("{}:{e}", self.name()));
+        if options.triggers {
+            set_triggers(&mut analysis);
+        }
+        let result = instrument(self.text.as_bytes(), &analysis, &[1], options);
         String::from_utf8(result.unwrap_or_else(|e| panic!("{}:{e}", self.name()))).unwrap()
     }
 
     fn skips(&self, edition: &str) -> String {
         let skips = analyze(self.text.as_bytes(), &self.options(edition)).unwrap().skips;
         skips.iter().map(|skip| format!("// {}:{} {}\n", skip.line, skip.column, skip.reason)).collect()
+    }
+}
+
+/// At each statement one that starts what runs already, and one that waits for ever.
+fn set_triggers(analysis: &mut Analysis) {
+    for site in 0..analysis.sites.len() {
+        analysis.add_trigger(Trigger { site, number: 0, hit: 1, action: Action::Start });
+        let action = Action::Stop { after: 3 };
+        analysis.add_trigger(Trigger { site, number: 63, hit: u32::MAX, action });
+    }
+}
+
+#[test]
+fn triggers_can_stand_at_every_statement() {
+    for fixture in Fixture::all() {
+        let options = Options { triggers: true, ..fixture.options(fixture.editions()[0]) };
+        let text = fixture.instrumented_with(&options);
+        assert_eq!(strip(text.as_bytes()), fixture.text.as_bytes(), "{}", fixture.name());
+        parses(text.as_bytes()).unwrap_or_else(|e| panic!("{}:{e}", fixture.name()));
+        let (plain, sites) =
+            (fixture.options(fixture.editions()[0]), text.matches("xhist_rt::stop_at(").count());
+        let sites_without = analyze(fixture.text.as_bytes(), &plain).unwrap().sites.len();
+        assert_eq!(sites, sites_without, "{}: no statement is lost for a trigger", fixture.name());
     }
 }
 

@@ -2,7 +2,9 @@
 //! `XHIST_REGISTRY=all` takes every file, otherwise a sample of about 400.
 
 use std::path::{Path, PathBuf};
-use xhist_instrument::{MainHash, Options, When, analyze, ids_needed, instrument, parses, strip};
+use xhist_instrument::{
+    Action, MainHash, Options, Trigger, When, analyze, ids_needed, instrument, parses, strip,
+};
 
 #[test]
 fn registry_sources_round_trip() {
@@ -43,7 +45,11 @@ enum Failure {
 }
 
 fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
-    let analysis = analyze(text, options).map_err(|refusal| Failure::Refused(refusal.to_string()))?;
+    let mut analysis = analyze(text, options).map_err(|refusal| Failure::Refused(refusal.to_string()))?;
+    for site in (0..analysis.sites.len()).filter(|_| options.triggers) {
+        let action = if site % 2 == 0 { Action::Start } else { Action::Stop { after: 1 } };
+        analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
+    }
     let ids: Vec<u16> = (0..ids_needed(analysis.lines) as u16).collect();
     let result =
         instrument(text, &analysis, &ids, options).map_err(|refusal| Failure::Broken(refusal.to_string()))?;
@@ -68,6 +74,7 @@ fn options(index: usize) -> Options {
         } else {
             MainHash::Literal(0x0123_4567_89ab_cdef)
         },
+        triggers: index % 5 == 4,
     }
 }
 

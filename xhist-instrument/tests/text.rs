@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use xhist_instrument::{
-    IncludeKind, MainHash, Options, Reason, When, analyze, ids_needed, instrument, parses, strip,
+    Action, Analysis, IncludeKind, MainHash, Options, Reason, Trigger, When, analyze, ids_needed, instrument,
+    parses, strip,
 };
 
 fn instrumented(text: &str) -> String {
@@ -149,7 +150,7 @@ fn files_that_a_source_leads_to_are_found() {
 }
 
 /// Pieces that Rust is made of, and some that it is not.
-const PIECES: [&str; 66] = [
+const PIECES: [&str; 67] = [
     "fn f() {",
     "}",
     "{",
@@ -214,6 +215,7 @@ const PIECES: [&str; 66] = [
     "é",
     "/*xh*/",
     "::xhist_rt::s(1,2);",
+    "::xhist_rt::stop_at(0,1,2);",
     "// xhist instrument FALSE\n",
     "fn main() {",
 ];
@@ -263,7 +265,18 @@ fn any_options() -> impl Strategy<Value = Options> {
         edition2015,
         when: if after { When::After } else { When::Before },
         main_hash: if hash { MainHash::FromEnv } else { MainHash::None },
+        triggers: after != hash,
     })
+}
+
+/// Triggers at every second statement, when there are to be any.
+fn set_triggers(analysis: &mut Analysis, options: &Options) {
+    for site in (0..analysis.sites.len()).step_by(2).filter(|_| options.triggers) {
+        let number = (site % 64) as u8;
+        analysis.add_trigger(Trigger { site, number, hit: 1, action: Action::Start });
+        let action = Action::Stop { after: site as u32 };
+        analysis.add_trigger(Trigger { site, number, hit: u32::MAX, action });
+    }
 }
 
 proptest! {
@@ -274,7 +287,8 @@ proptest! {
     ) {
         let text: String = picks.into_iter().map(|pick| PIECES[pick]).collect();
         for text in [close(&text), text] {
-            if let Ok(analysis) = analyze(text.as_bytes(), &options) {
+            if let Ok(mut analysis) = analyze(text.as_bytes(), &options) {
+                set_triggers(&mut analysis, &options);
                 let result = instrument(text.as_bytes(), &analysis, &[3], &options);
                 prop_assert!(result.is_ok(), "{text:?}: {result:?}");
                 prop_assert_eq!(strip(&result.unwrap()), text.as_bytes());
@@ -291,7 +305,8 @@ proptest! {
     #[test]
     fn programs_round_trip(statements in prop::collection::vec(statement(), 0..5), options in any_options()) {
         let text = format!("fn main() {{{}}}", statements.concat());
-        let analysis = analyze(text.as_bytes(), &options).unwrap();
+        let mut analysis = analyze(text.as_bytes(), &options).unwrap();
+        set_triggers(&mut analysis, &options);
         let result = instrument(text.as_bytes(), &analysis, &[3], &options).unwrap();
         prop_assert_eq!(strip(&result), text.as_bytes());
     }

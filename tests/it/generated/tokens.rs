@@ -39,7 +39,8 @@ fn without_calls(stream: TokenStream, taken: &mut usize) -> Vec<TokenTree> {
     while at < trees.len() {
         if let Some((name, length)) = call(&trees[at..]) {
             // Attributes in front of such a call are copies.
-            while name == "c" && ends_with_attribute(&left) {
+            let may_carry = ["c", "start_at", "stop_at"].contains(&name.as_str());
+            while may_carry && ends_with_attribute(&left) {
                 left.truncate(left.len() - 2);
             }
             *taken += 1;
@@ -49,14 +50,17 @@ fn without_calls(stream: TokenStream, taken: &mut usize) -> Vec<TokenTree> {
         match &trees[at] {
             TokenTree::Group(group) => {
                 let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-                let name = call(&inner).map(|(name, _)| name);
-                match (name.as_deref(), inner.last()) {
+                match (opener(&inner).as_deref(), inner.last()) {
                     (None | Some("s" | "c"), _) => {
                         let inner = without_calls(group.stream(), taken).into_iter().collect();
                         left.push(Group::new(group.delimiter(), inner).into());
                     }
                     (Some("p"), Some(TokenTree::Group(parens))) => {
-                        *taken += 1;
+                        let calls = inner[..inner.len() - 1].iter().cloned().collect();
+                        assert!(
+                            without_calls(calls, taken).is_empty(),
+                            "calls alone in front of the parentheses"
+                        );
                         left.extend(without_calls(parens.stream(), taken));
                     }
                     // Any other call opens a block that was none.
@@ -68,6 +72,12 @@ fn without_calls(stream: TokenStream, taken: &mut usize) -> Vec<TokenTree> {
         at += 1;
     }
     left
+}
+
+/// The name of the call that a block starts with, behind triggers.
+fn opener(trees: &[TokenTree]) -> Option<String> {
+    let (name, length) = call(trees)?;
+    if name == "start_at" { opener(&trees[length..]) } else { Some(name) }
 }
 
 /// `::xhist_rt::s(1, 2);`, with or without the colons in front: its name, and how many tokens it has.

@@ -16,6 +16,11 @@ Usage: cargo xhist <run|test|build|check|bench|nextest run> [any options of that
 Options of its own, anywhere before `--`:
   --deps NAME,...         record these dependencies too (`all`: every one that a program is made of)
   --when <before|after>   record each statement before it runs (default), or after it as the Xhist paper does
+  --stop-at <FILE:LINE[#HIT][+AFTER]>
+                          stop recording at the statement in this line, when it runs for the HITth time, AFTER
+                          statements behind it: the history keeps what came before
+  --start-at <FILE:LINE[#HIT]>
+                          start recording there; until then the program records nothing (XHIST=wait)
 
 After a crash, a panic or a failing test the last statements that ran are printed; the
 whole history is what `xhist-report` prints. Everything lies under target/xhist.
@@ -27,7 +32,7 @@ Environment of the traced program:
   XHIST_FRAMES=...   packed (default), single (a frame for each statement), exact (the same, with the exact
                      order among threads instead of the time)
   XHIST_PANIC=LINES  statements printed under a panic message
-  XHIST=off          record nothing
+  XHIST=off, wait    record nothing; nothing until a trigger starts it
 ";
 
 /// Which cargo command runs.
@@ -85,6 +90,9 @@ pub(super) struct Command {
     /// Names of dependencies to record too, as they were typed.
     pub(super) deps: Vec<String>,
     pub(super) when: Option<When>,
+    /// Triggers, as they were typed.
+    pub(super) start_at: Vec<String>,
+    pub(super) stop_at: Vec<String>,
 }
 
 /// A command line: a command, or a wish for help or the version.
@@ -131,6 +139,8 @@ impl Command {
             target_dir: None,
             deps: Vec::new(),
             when: None,
+            start_at: Vec::new(),
+            stop_at: Vec::new(),
         };
         let mut words = rest[..end].iter();
         while let Some(arg) = words.next() {
@@ -146,6 +156,12 @@ impl Command {
                     Some("after") => Some(When::After),
                     _ => return Err(Error::Usage("`--when` is `before` or `after`".into())),
                 };
+            } else if let Some(value) = value_of("--start-at", arg, &mut words, "a place FILE:LINE[#HIT]")? {
+                command.start_at.push(value.to_string_lossy().into_owned());
+            } else if let Some(value) =
+                value_of("--stop-at", arg, &mut words, "a place FILE:LINE[#HIT][+AFTER]")?
+            {
+                command.stop_at.push(value.to_string_lossy().into_owned());
             } else {
                 command.cargo_args.push(arg.clone());
             }
@@ -264,11 +280,16 @@ mod tests {
         assert_eq!(command.when, Some(When::After));
         assert_eq!(words(&command.cargo_args), "--release");
         assert_eq!(words(&command.program_args), "-- --deps d");
+        let command =
+            parse("xhist run --stop-at a.rs:1#2+3 -q --stop-at=b.rs:4 --start-at c.rs:5 -- --stop-at d");
+        assert_eq!(command.stop_at, ["a.rs:1#2+3", "b.rs:4"]);
+        assert_eq!(command.start_at, ["c.rs:5"]);
+        assert_eq!(words(&command.cargo_args), "-q");
     }
 
     #[test]
     fn other_commands_are_refused() {
-        for line in ["nextest list", "nextest", "run --when never", "run --deps"] {
+        for line in ["nextest list", "nextest", "run --when never", "run --deps", "run --stop-at"] {
             let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             assert!(matches!(Command::parse(&args), Err(Error::Usage(_))), "{line}");
         }

@@ -11,7 +11,8 @@ use std::sync::atomic::AtomicBool;
 use rayon::prelude::*;
 
 use crate::map::MapFile;
-use crate::{MainHash, Options, Packed, Refusal, When};
+use crate::trigger::{self, Request};
+use crate::{MainHash, Options, Packed, Refusal, Trigger, When};
 
 use super::command::{Command, HELP, Parsed, Verb};
 use super::error::Error;
@@ -65,6 +66,8 @@ struct Prepared {
     root: PathBuf,
     map: PathBuf,
     map_hash: String,
+    /// A trigger starts recording.
+    waits: bool,
 }
 
 fn prepare(
@@ -80,16 +83,18 @@ fn prepare(
         deps::add(workspace, command, &recorder::targets(&recorders)?)?;
     }
     let map_path = home.join("xhist.map");
-    let key = key(command, workspace, &recorders, epoch(home, &map_path)?);
+    let triggers = requests(command, workspace)?;
     let options = |file: &Path| {
         let when = command.when.or_else(|| workspace.when(file)).unwrap_or_default();
-        Options { main_hash: MainHash::FromEnv, when, ..Options::default() }
+        Options { main_hash: MainHash::FromEnv, when, triggers: !triggers.is_empty(), ..Options::default() }
     };
-    let reached = crate::in_parallel(|| {
+    let mut reached = crate::in_parallel(|| {
         reach::reach(workspace, &options, |files| {
             progress.set_message(format!("instrumenting {files} files"));
         })
     });
+    let in_dependencies = set_triggers(&triggers, &mut reached, workspace)?;
+    let key = key(command, workspace, &recorders, epoch(home, &map_path)?, &in_dependencies);
     let (shadow_root, build) = places(command, home, &key)?;
     let members = workspace.packages.iter().map(|member| member.directory.clone());
     let bases = members.chain([workspace.root.clone()]).collect();
@@ -114,7 +119,46 @@ fn prepare(
         root: workspace.root.clone(),
         map: map_path,
         map_hash: plan.map_hash,
+        waits: triggers.iter().any(Request::starts),
     })
+}
+
+/// Triggers of the command line, then those of the manifests.
+fn requests(command: &Command, workspace: &Workspace) -> Result<Vec<Request>, Error> {
+    let mut found = Request::of_command_line(&command.start_at, &command.stop_at).map_err(Error::Usage)?;
+    for request in workspace.wishes().flat_map(|wishes| &wishes.triggers) {
+        // Members share the workspace's manifest.
+        if !found.contains(request) {
+            found.push(request.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// Each trigger to its statement. Returns those in dependencies, which cargo takes for unchangeable.
+fn set_triggers(
+    requests: &[Request],
+    reached: &mut Reached,
+    workspace: &Workspace,
+) -> Result<Vec<(PathBuf, Trigger)>, Error> {
+    let files: Vec<PathBuf> = reached.sources.keys().cloned().collect();
+    let names: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+    let look = |index: usize| match &reached.sources[names[index]].analysis {
+        Ok(analysis) => Ok(analysis.clone()),
+        Err(refusal) => Err(format!("{}:{refusal}", names[index].display())),
+    };
+    let placed = trigger::place(requests, &names, look, |note| eprintln!("note: {note}"));
+    let mut in_dependencies = Vec::new();
+    for (index, trigger) in placed.map_err(Error::Usage)? {
+        let file = &files[index];
+        if let Some(Source { analysis: Ok(analysis), .. }) = reached.sources.get_mut(file) {
+            analysis.add_trigger(trigger);
+        }
+        if workspace.dependencies.iter().any(|directory| file.starts_with(directory)) {
+            in_dependencies.push((file.clone(), trigger));
+        }
+    }
+    Ok(in_dependencies)
 }
 
 /// Where the shadow and cargo's output lie. Cargo keeps instrumented members apart from plain ones, by the path of
@@ -212,12 +256,14 @@ fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
 }
 
 /// Cargo takes the wrapper's path into account, not its contents: so the path changes with the
-/// program that inserts, with what it inserts, and with the recorder.
+/// program that inserts, with what it inserts, and with the recorder. Triggers come and go without it: cargo also
+/// watches the shadows of members, see `Call::restore_dep_info`.
 fn key(
     command: &Command,
     workspace: &Workspace,
     recorders: &BTreeMap<String, Recorder>,
     epoch: u64,
+    triggers: &[(PathBuf, Trigger)],
 ) -> String {
     let stamp =
         |path: &Path| std::fs::metadata(path).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
@@ -229,7 +275,7 @@ fn key(
         .wishes()
         .map(|wishes| (&wishes.dir, &wishes.config.include, &wishes.config.exclude, when(wishes.config.when)))
         .collect();
-    let choice = (when(None), &workspace.dependencies, wishes);
+    let choice = (when(None), &workspace.dependencies, wishes, triggers);
     format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}")))
 }
 
@@ -255,6 +301,9 @@ fn call_cargo(command: &Command, home: &Path, prepared: &Prepared) -> Result<Exi
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
     cargo.args(&command.cargo_args).args(&command.program_args);
     let run = if command.verb.runs() { Some(set_up_run(&mut cargo, command, home, prepared)?) } else { None };
+    if run.is_none() && prepared.waits {
+        eprintln!("{}", trigger::NOTE_WAIT);
+    }
     // Ctrl-C is for the program; what it ran last is told all the same.
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
@@ -288,6 +337,9 @@ fn set_up_run(
     }
     if set("XHIST_PANIC").is_none() && prints_panics {
         cargo.env("XHIST_PANIC", "16");
+    }
+    if prepared.waits && set("XHIST").is_none() {
+        cargo.env("XHIST", "wait");
     }
     cargo.env("XHIST_MAP", &prepared.map).env("XHIST_MAP_HASH", &prepared.map_hash);
     Ok(after::Run {

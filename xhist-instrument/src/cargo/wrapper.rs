@@ -148,16 +148,13 @@ impl Call {
         [Some(absolute), relative].into_iter().flatten()
     }
 
-    /// Names the user's files in place of their shadows, and forgets the hash of the map: a new
-    /// map alone is no reason to compile anew.
+    /// Names the user's files, so that cargo watches them, besides their shadows, which change with triggers too. And
+    /// forgets the hash of the map: a new map alone is no reason to compile anew.
     fn restore_dep_info(&self, path: &Path) {
         let Ok(text) = std::fs::read_to_string(path) else { return };
         let Some(shadow) = self.plan.shadow.to_str() else { return };
         // Spaces are escaped in this file.
-        let text = text.replace(&shadow.replace(' ', "\\ "), "");
-        let lines = text.lines().filter(|line| !line.starts_with("# env-dep:XHIST_MAP_HASH"));
-        let text: String = lines.flat_map(|line| [line, "\n"]).collect();
-        let _ = std::fs::write(path, text);
+        let _ = std::fs::write(path, dep_info_of_both(&text, &shadow.replace(' ', "\\ ")));
     }
 
     /// For those that use this library and are not compiled here.
@@ -170,6 +167,19 @@ impl Call {
             }
         }
     }
+}
+
+/// The dependency file with the user's files in front of their shadows.
+fn dep_info_of_both(text: &str, shadow: &str) -> String {
+    let lines = text.lines().filter(|line| !line.starts_with("# env-dep:XHIST_MAP_HASH"));
+    let both = lines.map(|line| match line.split_once(": ") {
+        // A file of the shadow that is a link leads to the user's.
+        Some((made, needed)) if needed.contains(shadow) => {
+            format!("{made}: {} {needed}\n", needed.replace(shadow, ""))
+        }
+        _ => format!("{}\n", line.replace(shadow, "")),
+    });
+    both.collect()
 }
 
 /// The target that a call names: as cargo names directories after it.
@@ -243,6 +253,13 @@ mod tests {
     fn the_dependency_file_is_found() {
         let args = args("--crate-name a --out-dir /t/deps -C metadata=1 -C extra-filename=-9f src/lib.rs");
         assert_eq!(dep_info(&args), Some("/t/deps/a-9f.d".into()));
+    }
+
+    #[test]
+    fn cargo_watches_the_users_files_and_their_shadows() {
+        let text = "/t/a.d: /t/shadow/w/a.rs /x\\ y.rs\n\n/t/shadow/w/a.rs:\n# env-dep:XHIST_MAP_HASH=1\n# env-dep:A=b: c\n";
+        let both = "/t/a.d: /w/a.rs /x\\ y.rs /t/shadow/w/a.rs /x\\ y.rs\n\n/w/a.rs:\n# env-dep:A=b: c\n";
+        assert_eq!(dep_info_of_both(text, "/t/shadow"), both);
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub struct Args {
     pub paths: Vec<PathBuf>,
 
     /// Take everything inserted out again.
-    #[arg(long, conflicts_with_all = ["check", "list", "out_dir"])]
+    #[arg(long, conflicts_with_all = ["check", "list", "out_dir", "start_at", "stop_at"])]
     pub strip: bool,
 
     /// Do everything except writing.
@@ -58,6 +58,16 @@ pub struct Args {
     /// or stands in it. May be given several times.
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
+
+    /// Stop recording at the statement in this line, when it runs for the HITth time, AFTER statements behind it: the
+    /// history keeps what came before. FILE is a path, or the end of one. May be given several times.
+    #[arg(long, value_name = "FILE:LINE[#HIT][+AFTER]")]
+    pub stop_at: Vec<String>,
+
+    /// Start recording at the statement in this line, when it runs for the HITth time, in a program that runs with
+    /// XHIST=wait. May be given several times.
+    #[arg(long, value_name = "FILE:LINE[#HIT]")]
+    pub start_at: Vec<String>,
 
     /// Edition of the sources [default: from the nearest Cargo.toml; 2021 without one].
     #[arg(long, value_enum)]

@@ -5,6 +5,7 @@
 use super::instrument::absolute;
 use super::{Args, ExitCode, Fatal};
 use crate::map::MapFile;
+use crate::trigger::{self, Request};
 use crate::{Analysis, MainHash, Options, Packed, analyze, ids_needed, instrument, strip};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -24,12 +25,16 @@ fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
     let name = args.stdin_path.display();
     let refused = |refusal| Fatal::Failed(format!("{name}:{refusal}"));
     let edition2015 = args.edition == Some(super::args::EditionArg::E2015);
+    let requests = Request::of_command_line(&args.start_at, &args.stop_at).map_err(Fatal::Usage)?;
     let mut options = Options {
         edition2015,
         when: args.when.map(crate::When::from).unwrap_or_default(),
         main_hash: MainHash::None,
+        triggers: !requests.is_empty(),
     };
-    let analysis = analyze(text, &options).map_err(refused)?;
+    let mut analysis = analyze(text, &options).map_err(refused)?;
+    let placed = trigger::place(&requests, &[&args.stdin_path], |_| Ok(analysis.clone()), |_| ());
+    placed.map_err(Fatal::Usage)?.into_iter().for_each(|(_, trigger)| analysis.add_trigger(trigger));
     if args.list {
         super::instrument::print_list(&args.stdin_path, &analysis)
             .map_err(|error| Fatal::Failed(error.to_string()))?;

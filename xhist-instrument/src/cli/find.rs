@@ -4,6 +4,7 @@ use super::manifest::{Package, Packages};
 use super::outcome::Rule;
 use super::{Args, Fatal};
 use crate::select::{Selection, Wishes, module_path};
+use crate::trigger::Request;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,6 +40,8 @@ pub struct Found {
     pub errors: Vec<String>,
     /// What the command line wants.
     pub selection: Selection,
+    /// Triggers of the command line, then those of the manifests.
+    pub triggers: Vec<Request>,
     seen: HashSet<PathBuf>,
     packages: Packages,
 }
@@ -48,7 +51,8 @@ pub fn find(args: &Args, all: bool) -> Result<Found, Fatal> {
     let selection =
         Selection::new(&args.include, &args.exclude).map_err(|error| Fatal::Usage(error.to_string()))?;
     let out_dir = args.out_dir.as_deref().and_then(|dir| dir.canonicalize().ok());
-    let mut found = Found { selection, ..Found::default() };
+    let triggers = Request::of_command_line(&args.start_at, &args.stop_at).map_err(Fatal::Usage)?;
+    let mut found = Found { selection, triggers, ..Found::default() };
     for path in &args.paths {
         if path == Path::new("-") {
             return Err(Fatal::Usage("- (stdin) cannot be mixed with other paths".to_owned()));
@@ -61,6 +65,14 @@ pub fn find(args: &Args, all: bool) -> Result<Found, Fatal> {
     }
     if let Some(error) = found.packages.errors.first() {
         return Err(Fatal::Usage(error.clone()));
+    }
+    for source in &found.sources {
+        for request in source.wishes().flat_map(|wishes| &wishes.triggers) {
+            // Sources share manifests.
+            if !found.triggers.contains(request) {
+                found.triggers.push(request.clone());
+            }
+        }
     }
     Ok(found)
 }

@@ -4,6 +4,7 @@ use super::find::{Found, Source, find};
 use super::outcome::{Analyzed, Failure, Outcome, Rule, guarded};
 use super::{Args, ExitCode, Fatal, build_scripts, console};
 use crate::map::MapFile;
+use crate::trigger::{self, Request};
 use crate::{Analysis, IncludeKind, Macros, MainHash, Options, When};
 use rayon::prelude::*;
 use std::collections::{BTreeSet, HashSet};
@@ -16,6 +17,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
     build_scripts::spare(&mut found);
     let mut outcomes = analyze_all(args, &found);
     apply_includes(&found, &mut outcomes);
+    set_triggers(&found, &mut outcomes)?;
     debug_notes(&found, &outcomes);
     if args.list {
         list(&found, &outcomes)?;
@@ -25,7 +27,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
     Ok(report(args, &found, &outcomes))
 }
 
-fn options(args: &Args, source: &Source, main_hash: MainHash) -> Options {
+fn options(args: &Args, found: &Found, source: &Source, main_hash: MainHash) -> Options {
     let edition2015 = match (args.edition, &source.package) {
         (Some(edition), _) => edition == super::args::EditionArg::E2015,
         (None, Some(package)) => package.edition2015,
@@ -33,7 +35,7 @@ fn options(args: &Args, source: &Source, main_hash: MainHash) -> Options {
     };
     let wished = source.wishes().find_map(|wishes| wishes.config.when);
     let when = args.when.map(When::from).or(wished).unwrap_or_default();
-    Options { edition2015, when, main_hash }
+    Options { edition2015, when, main_hash, triggers: !found.triggers.is_empty() }
 }
 
 /// The text to work on.
@@ -88,13 +90,13 @@ fn all_macros(found: &Found) -> Macros {
 
 fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> Result<Outcome, Failure> {
     let text = read(args, source)?;
-    let mut analysis = crate::analyze_among(&text, &options(args, source, MainHash::None), macros)?;
+    let mut analysis = crate::analyze_among(&text, &options(args, found, source, MainHash::None), macros)?;
     if analysis.is_off {
         return Ok(Outcome::LeftAlone(Rule::Off));
     }
     found.selection.apply(&source.module, &mut analysis);
     source.wishes().for_each(|wishes| wishes.selection.apply(&source.module, &mut analysis));
-    Ok(Outcome::Analyzed(Analyzed::new(analysis, fingerprint(&text))))
+    Ok(Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint(&text)))))
 }
 
 /// Sources read as strings must stay as they are; sources of one expression cannot be parsed and need not be.
@@ -125,6 +127,23 @@ fn apply_includes(found: &Found, outcomes: &mut [Outcome]) {
     }
 }
 
+/// Each trigger to its statement. A wrong one ends the run before anything is written.
+fn set_triggers(found: &Found, outcomes: &mut [Outcome]) -> Result<(), Fatal> {
+    let files: Vec<&Path> = found.sources.iter().map(|source| source.real.as_path()).collect();
+    let look = |index: usize| match &outcomes[index] {
+        Outcome::Analyzed(analyzed) => Ok(analyzed.analysis()),
+        Outcome::LeftAlone(rule) => Err(format!("the file is left alone: {rule}")),
+        Outcome::Failed(failure) => Err(failure.describe(&found.sources[index].path)),
+    };
+    let placed = trigger::place(&found.triggers, &files, look, |note| eprintln!("note: {note}"));
+    for (file, trigger) in placed.map_err(Fatal::Usage)? {
+        if let Outcome::Analyzed(analyzed) = &mut outcomes[file] {
+            analyzed.rest.add_trigger(trigger);
+        }
+    }
+    Ok(())
+}
+
 /// Enters all into the map, then writes (or only proves) each.
 fn write_all(args: &Args, found: &Found, outcomes: &mut [Outcome]) -> Result<(), Fatal> {
     let failed = |error: &dyn std::fmt::Display| Fatal::Failed(error.to_string());
@@ -148,7 +167,7 @@ fn write_all(args: &Args, found: &Found, outcomes: &mut [Outcome]) -> Result<(),
     let bar = console::progress(found.sources.len(), if args.check { "proving" } else { "writing" });
     found.sources.par_iter().zip(outcomes).zip(ids).for_each(|((source, outcome), ids)| {
         bar.inc(1);
-        let options = options(args, source, MainHash::Literal(hash));
+        let options = options(args, found, source, MainHash::Literal(hash));
         if let Err(failure) = guarded(|| write_one(args, source, outcome, &ids, &options)) {
             *outcome = Outcome::Failed(failure);
         }
@@ -248,8 +267,10 @@ fn list(found: &Found, outcomes: &[Outcome]) -> Result<(), Fatal> {
 /// Every statement and every skip of one file, in the order of the text.
 pub fn print_list(path: &Path, analysis: &Analysis) -> io::Result<()> {
     let mut lines: Vec<(u32, u32, String)> = Vec::new();
-    for site in &analysis.sites {
-        lines.push((site.line, site.column, format!("{} {}", site.kind.name(), site.function)));
+    for (index, site) in analysis.sites.iter().enumerate() {
+        let mut what = format!("{} {}", site.kind.name(), site.function);
+        analysis.triggers_at(index).iter().for_each(|trigger| what += &format!(", {trigger}"));
+        lines.push((site.line, site.column, what));
     }
     for skip in &analysis.skips {
         let many =
@@ -303,6 +324,9 @@ fn report(args: &Args, found: &Found, outcomes: &[Outcome]) -> ExitCode {
     summary.print();
     if !args.check && !args.list {
         note_missing_dependency(found, outcomes);
+        if found.triggers.iter().any(Request::starts) {
+            eprintln!("{}", trigger::NOTE_WAIT);
+        }
     }
     if failed { ExitCode::SomeFailed } else { ExitCode::Done }
 }

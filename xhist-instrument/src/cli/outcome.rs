@@ -67,7 +67,7 @@ impl From<Refusal> for Failure {
 /// A file after analysis.
 #[derive(Debug)]
 pub enum Outcome {
-    Analyzed(Analyzed),
+    Analyzed(Box<Analyzed>),
     LeftAlone(Rule),
     Failed(Failure),
 }

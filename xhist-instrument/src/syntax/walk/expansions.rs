@@ -220,10 +220,19 @@ impl Walker<'_> {
         if sites.is_empty() {
             return true;
         }
-        let Some(text) = splice::part(self.code.text, arguments.clone(), sites) else { return false };
-        let Ok(with_calls) = text.parse::<TokenStream>() else { return false };
         let plain = std::mem::take(&mut self.expansions.done);
-        self.expansions.budget = LEAST_BUDGET + BUDGET * text.len();
+        let triggers = self.options.triggers;
+        let mut proves = |triggers| {
+            let text = splice::part(self.code.text, arguments.clone(), sites, triggers);
+            text.is_some_and(|text| self.does_the_same(mac, &text, place, &plain))
+        };
+        proves(false) && (!triggers || proves(true))
+    }
+
+    /// Whether the macro becomes the same with these arguments, calls aside.
+    fn does_the_same(&mut self, mac: &Macro, arguments: &str, place: Place, plain: &[TokenStream]) -> bool {
+        let Ok(with_calls) = arguments.parse::<TokenStream>() else { return false };
+        self.expansions.budget = LEAST_BUDGET + BUDGET * arguments.len();
         let mut each = Expand { walker: self, expansions: Vec::new(), is_sure: true, calls: plain.len() > 1 };
         each.call(&mac.path, with_calls, place);
         let with_calls = each.expansions;

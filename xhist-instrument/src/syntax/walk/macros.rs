@@ -177,7 +177,7 @@ pub(super) fn differ_by_calls(plain: &TokenStream, with_calls: &TokenStream) -> 
     let mut b = b.as_slice();
     let mut a = a.into_iter();
     loop {
-        while let Some(behind) = behind_call(b, &["s", "c"]) {
+        while let Some(behind) = behind_call(b, &["s", "c", "start_at", "stop_at"]) {
             b = behind;
         }
         let (plain, with_calls) = match (a.next(), b.split_first()) {
@@ -221,18 +221,28 @@ fn level(tokens: &TokenStream, into: &mut Vec<TokenTree>) {
     }
 }
 
-/// The expression in `{::xhist_rt::a(..);EXPR}` or `{::xhist_rt::p(..);(EXPR)}`.
+/// The expression in `{::xhist_rt::a(..);EXPR}` or `{::xhist_rt::p(..);(EXPR)}`, with triggers around the call.
 fn wrapped(group: &Group) -> Option<TokenStream> {
     if group.delimiter() != Delimiter::Brace {
         return None;
     }
     let mut tokens = group.stream().into_iter();
-    let head: Vec<TokenTree> = tokens.by_ref().take(CALL).collect();
+    let mut take = |count| tokens.by_ref().take(count).collect::<Vec<TokenTree>>();
+    let mut head = take(CALL);
+    while behind_call(&head, &["start_at"]).is_some() {
+        head = take(CALL);
+    }
     if behind_call(&head, &["a"]).is_some() {
         return Some(tokens.collect());
     }
-    match (behind_call(&head, &["p"]), tokens.next(), tokens.next()) {
-        (Some(_), Some(TokenTree::Group(parens)), None) => Some(parens.stream()),
+    behind_call(&head, &["p"])?;
+    let rest: Vec<TokenTree> = tokens.collect();
+    let mut rest = rest.as_slice();
+    while let Some(behind) = behind_call(rest, &["stop_at"]) {
+        rest = behind;
+    }
+    match rest {
+        [TokenTree::Group(parens)] => Some(parens.stream()),
         _ => None,
     }
 }
