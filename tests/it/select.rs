@@ -4,6 +4,7 @@ use xhist_tests::{Case, Listing, Tree, cargo, report};
 
 pub const CASES: &[Case] = &[
     Case::new("manifests_leave_out_crates_modules_functions_and_files", selected),
+    Case::new("thinned_functions_record_that_they_were_entered", thinned),
     Case::new("a_wrong_table_is_told_with_its_manifest", wrong_table),
 ];
 
@@ -55,6 +56,20 @@ fn selected() {
     assert_eq!(places(&tree), ["part/src/lib.rs:2", "src/hot.rs:2", "src/hot.rs:5"]);
     says("[package.metadata.xhist]\nwhen = \"after\"\n");
     assert_eq!(places(&tree), ["part/src/lib.rs:2", call, "src/hot.rs:2", spin, "src/hot.rs:5", cold, end]);
+}
+
+fn thinned() {
+    let tree = project("[package.metadata.xhist]\nthin = [\"app::hot\", \"**::main\"]\n");
+    tree.write(
+        "src/hot.rs",
+        "pub fn spin() {\n    for _ in 0..3 {\n        let f = |x: u8| x;\n        f(1);\n    }\n    print!(\"spin \");\n}
+pub fn cold() {\n    print!(\"cold \");\n    spin_on()\n}\nfn spin_on() {}\n",
+    );
+    let entered = ["src/main.rs:3", "part/src/lib.rs:2", "src/hot.rs:2", "src/hot.rs:9"];
+    assert_eq!(places(&tree), entered);
+    tree.write("Cargo.toml", &format!("{MANIFEST}[workspace.metadata.xhist]\nthin = [\"src/hot.rs\"]\n"));
+    let [call, part, spin, cold] = entered;
+    assert_eq!(places(&tree), [call, part, "src/main.rs:4", spin, "src/main.rs:5", cold, "src/main.rs:6"]);
 }
 
 fn wrong_table() {

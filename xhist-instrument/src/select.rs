@@ -1,8 +1,9 @@
-//! What the user wants instrumented: `include` and `exclude`, on the command line and in `[package.metadata.xhist]`
+//! What the user wants instrumented: `include`, `exclude` and `thin`, on the command line and in `[package.metadata.xhist]`
 //! and `[workspace.metadata.xhist]`.
 //!
 //! A pattern with `::` is a glob over Rust paths such as `my_crate::parser::Lexer::next`; any other is one over files.
 //! A pattern that matches a directory, module or type covers all in it. `exclude` wins.
+//! Functions that match `thin` record only that they were entered.
 
 use crate::When;
 use crate::site::Analysis;
@@ -20,6 +21,8 @@ pub struct Config {
     pub include: Vec<String>,
     /// Nothing that matches one of these.
     pub exclude: Vec<String>,
+    /// Only that functions were entered that match one of these, or stand in a file that does.
+    pub thin: Vec<String>,
     /// Before or after the statement.
     pub when: Option<When>,
     /// Where recording starts.
@@ -48,8 +51,8 @@ impl Wishes {
     /// The table has other keys or values, or a pattern that is none.
     pub fn new<'de>(dir: &Path, table: impl Deserializer<'de, Error: Display>) -> Result<Self, String> {
         let config = Config::deserialize(table).map_err(|error| error.to_string().trim_end().to_owned())?;
-        let selection =
-            Selection::new(&config.include, &config.exclude).map_err(|error| error.to_string())?;
+        let selection = Selection::new(&config.include, &config.exclude, &config.thin)
+            .map_err(|error| error.to_string())?;
         let triggers = Request::of_manifest(dir, &config.start_at, &config.stop_at)?;
         Ok(Self { dir: dir.to_path_buf(), selection, triggers, config })
     }
@@ -58,6 +61,11 @@ impl Wishes {
     pub fn wants_file(&self, file: &Path) -> bool {
         self.selection.wants_file(file.strip_prefix(&self.dir).unwrap_or(file))
     }
+
+    /// Whether every function of a file, given by its absolute path, is thinned.
+    pub fn thins_file(&self, file: &Path) -> bool {
+        self.selection.thins_file(file.strip_prefix(&self.dir).unwrap_or(file))
+    }
 }
 
 /// Patterns, ready to be asked.
@@ -65,6 +73,7 @@ impl Wishes {
 pub struct Selection {
     include: Patterns,
     exclude: Patterns,
+    thin: Patterns,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -76,35 +85,40 @@ struct Patterns {
 impl Selection {
     /// # Errors
     /// One of the patterns is none.
-    pub fn new(include: &[String], exclude: &[String]) -> Result<Self, globset::Error> {
-        Ok(Self { include: Patterns::new(include)?, exclude: Patterns::new(exclude)? })
+    pub fn new(include: &[String], exclude: &[String], thin: &[String]) -> Result<Self, globset::Error> {
+        let [include, exclude, thin] = [include, exclude, thin].map(Patterns::new);
+        Ok(Self { include: include?, exclude: exclude?, thin: thin? })
     }
 
     /// `path` is relative to where the patterns start.
     pub fn wants_file(&self, path: &Path) -> bool {
-        let hits = |files: &GlobSet| path.ancestors().any(|path| files.is_match(path));
-        (self.include.files.is_empty() || hits(&self.include.files)) && !hits(&self.exclude.files)
+        (self.include.files.is_empty() || self.include.hit_file(path)) && !self.exclude.hit_file(path)
+    }
+
+    /// Whether every function of a file is thinned. `path` as in [`Selection::wants_file`].
+    pub fn thins_file(&self, path: &Path) -> bool {
+        self.thin.hit_file(path)
     }
 
     /// `path` is a Rust path that starts with the crate.
     pub fn wants_path(&self, path: &str) -> bool {
-        let path = path.replace("::", "/");
-        let hits = |paths: &GlobSet| Path::new(&path).ancestors().any(|path| paths.is_match(path));
-        (self.include.paths.is_empty() || hits(&self.include.paths)) && !hits(&self.exclude.paths)
+        (self.include.paths.is_empty() || self.include.hit_path(path)) && !self.exclude.hit_path(path)
     }
 
-    /// Whether Rust paths matter at all.
-    pub fn is_about_paths(&self) -> bool {
+    /// Whether Rust paths matter for what is left out.
+    fn is_about_paths(&self) -> bool {
         !(self.include.paths.is_empty() && self.exclude.paths.is_empty())
     }
 
     /// Takes what is not wanted out of the analysis of a file, whose module has this Rust path. The file itself is
-    /// wanted.
-    pub fn apply(&self, module: &str, analysis: &mut Analysis) {
-        if !self.is_about_paths() {
-            return;
+    /// wanted; `thins` tells whether all its functions are thinned.
+    pub fn apply(&self, module: &str, thins: bool, analysis: &mut Analysis) {
+        if self.is_about_paths() {
+            analysis.leave_out(|function| !self.wants_path(&format!("{module}::{function}")));
         }
-        analysis.leave_out(|function| !self.wants_path(&format!("{module}::{function}")));
+        if thins || !self.thin.paths.is_empty() {
+            analysis.thin(|function| thins || self.thin.hit_path(&format!("{module}::{function}")));
+        }
     }
 }
 
@@ -119,6 +133,17 @@ impl Patterns {
             }
         }
         Ok(Self { files: files.build()?, paths: paths.build()? })
+    }
+
+    /// Whether one is of this file, or of a directory around it.
+    fn hit_file(&self, path: &Path) -> bool {
+        path.ancestors().any(|path| self.files.is_match(path))
+    }
+
+    /// Whether one is of this Rust path, or of one around it.
+    fn hit_path(&self, path: &str) -> bool {
+        let path = path.replace("::", "/");
+        Path::new(&path).ancestors().any(|path| self.paths.is_match(path))
     }
 }
 
@@ -161,7 +186,7 @@ mod tests {
     fn selection(include: &[&str], exclude: &[&str]) -> Selection {
         let owned =
             |patterns: &[&str]| patterns.iter().map(|&pattern| pattern.to_owned()).collect::<Vec<_>>();
-        Selection::new(&owned(include), &owned(exclude)).unwrap()
+        Selection::new(&owned(include), &owned(exclude), &[]).unwrap()
     }
 
     #[test]
@@ -186,6 +211,30 @@ mod tests {
         assert!(!wants(&["a::**"], &[], "b::f"));
         assert!(!wants(&["a::**"], &["a::hot"], "a::hot"));
         assert!(wants(&["src/*.rs"], &[], "a::f"));
+    }
+
+    #[test]
+    fn of_thinned_functions_the_first_statement_is_left() {
+        let text = "fn a() { fn in_a() { x(); } fn b() {} if c { d(); } || e; }
+mod m { impl T { fn f(&self) { #[cfg(x)] g(); h(); i(); } } }
+impl T { fn f() { j(); k(); } } impl U for T { fn f() { l(); m(); } } static S: F = || { n(); o() };";
+        let left = |thin: &[&str], whole_file| {
+            let thin: Vec<String> = thin.iter().map(|&pattern| pattern.to_owned()).collect();
+            let mut analysis = crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap();
+            let before = analysis.sites.len();
+            Selection::new(&[], &[], &thin).unwrap().apply("k", whole_file, &mut analysis);
+            assert_eq!(before, analysis.sites.len() + analysis.skips.len());
+            let texts = analysis.sites.iter().map(|site| &text[site.range.clone()]);
+            texts.map(|text| text.split(['(', ' ']).next().unwrap().to_owned()).collect::<Vec<_>>().join(" ")
+        };
+        let all = "x if d || e g h i j k l m n o";
+        assert_eq!(left(&["k::other"], false), all);
+        assert_eq!(left(&["k::a"], false), "if g h i j k l m n o");
+        assert_eq!(left(&["**::in_a"], false), all);
+        assert_eq!(left(&["k::T"], false), "x if d || e g h i j l n o");
+        assert_eq!(left(&["k::m"], false), "x if d || e g h j k l m n o");
+        assert_eq!(left(&["a.rs"], false), all);
+        assert_eq!(left(&[], true), "if g h j l n o");
     }
 
     #[test]

@@ -90,6 +90,16 @@ pub struct Site {
     pub shape: Shape,
 }
 
+impl Site {
+    /// Whether a `cfg` decides about it.
+    fn may_vanish(&self) -> bool {
+        match &self.shape {
+            Shape::Call { attributes, .. } => attributes.as_ref().is_some_and(|text| text.contains("cfg")),
+            Shape::Wrap { .. } => false,
+        }
+    }
+}
+
 /// Why statements are left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
@@ -103,6 +113,8 @@ pub enum Reason {
     Directive,
     /// `include` and `exclude` leave it out.
     Excluded,
+    /// Of its function only the first statement is recorded.
+    Thinned,
     /// It stands behind a `return`, `break`, `panic!` or the like.
     Unreachable,
     /// A naked function has no prologue to call from.
@@ -145,6 +157,7 @@ impl fmt::Display for Reason {
             Self::MacroDefinition => "inside a macro definition",
             Self::Directive => "switched off by a directive",
             Self::Excluded => "left out by include or exclude",
+            Self::Thinned => "thinned",
             Self::Unreachable => "unreachable behind a jump or panic",
             Self::Naked => "naked function",
             Self::PreInit => "runs before memory is initialised (pre_init)",
@@ -235,6 +248,8 @@ pub struct Analysis {
     pub includes: Vec<Include>,
     /// Where the hash of the map goes, in a file with a `fn main`.
     pub main_at: Option<usize>,
+    /// Functions and their bodies, in no order.
+    pub(crate) functions: Vec<(Arc<str>, Range<usize>)>,
     /// Lines between `// xhist debug TRUE` and `FALSE`, end excluded.
     pub debug_lines: Vec<Range<u32>>,
     /// Lines of the file.
@@ -267,6 +282,36 @@ impl Analysis {
                 skips.push(Skip { line, column, reason: Reason::Excluded, statements: 1 });
             }
             !leave
+        });
+        skips.sort_by_key(|skip| (skip.line, skip.column));
+    }
+
+    /// Leaves all but the first statement of these functions alone, and what is nested in them.
+    pub fn thin(&mut self, is_thin: impl Fn(&str) -> bool) {
+        let thin = self.functions.iter().filter(|(function, _)| is_thin(function));
+        let mut thin: Vec<(Arc<str>, Range<usize>)> = thin.cloned().collect();
+        thin.sort_by_key(|(_, body)| (body.start, std::cmp::Reverse(body.end)));
+        // Of nested ones the outermost counts.
+        let mut end = 0;
+        thin.retain(|(_, body)| {
+            let is_outer = body.start >= end;
+            end = end.max(body.end);
+            is_outer
+        });
+        let mut entered = vec![false; thin.len()];
+        let skips = &mut self.skips;
+        self.sites.retain(|site| {
+            let at = site.range.start;
+            let index = thin.partition_point(|(_, body)| body.start <= at).checked_sub(1);
+            let Some(index) = index.filter(|&index| at < thin[index].1.end) else { return true };
+            if !entered[index] && site.function == thin[index].0 {
+                // What a `cfg` may take away does not tell that the function was entered.
+                entered[index] = !site.may_vanish();
+                return true;
+            }
+            let (line, column) = (site.line, site.column);
+            skips.push(Skip { line, column, reason: Reason::Thinned, statements: 1 });
+            false
         });
         skips.sort_by_key(|skip| (skip.line, skip.column));
     }

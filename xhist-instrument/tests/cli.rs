@@ -350,6 +350,65 @@ fn rust_paths_select_crates_modules_and_functions() {
 }
 
 #[test]
+fn thinned_functions_are_listed_and_counted() {
+    let text = "fn hot() {\n    for i in 0..9 { f(|| i) }\n    g()\n}\nfn cold() { x() }\n";
+    let project = Project::new(&[("src/lib.rs", text)]);
+    let run = project.run(&["--list", "--thin", "p::hot", "src"]);
+    let expected = "src/lib.rs:2:5 expr hot\nsrc/lib.rs:2:21 skipped: thinned\nsrc/lib.rs:2:26 skipped: thinned\n\
+                    src/lib.rs:3:5 skipped: thinned\nsrc/lib.rs:5:13 expr cold\n";
+    assert_eq!(run.out, expected);
+    assert!(
+        run.err.contains("2 statements, 3 skipped (40.0 % recorded)\n  skipped: 3 thinned"),
+        "{}",
+        run.err
+    );
+    let of_file = project.run(&["--list", "--thin", "lib.rs", "src"]);
+    assert_eq!(of_file.out, expected);
+    project.write("Cargo.toml", "[package]\nname = \"p\"\n[package.metadata.xhist]\nthin = [\"**::hot\"]\n");
+    assert_eq!(project.run(&["--list", "src"]).out, expected);
+    let nowhere = project.run(&["--stop-at", "src/lib.rs:3", "src"]);
+    assert_eq!(nowhere.code, Some(2));
+    assert!(
+        nowhere
+            .err
+            .contains("no statement of line 3 is recorded (thinned); the nearest are in lines 2 and 5")
+    );
+    assert_eq!(project.read("src/lib.rs"), text);
+}
+
+#[test]
+fn triggers_are_listed_and_numbered_for_the_whole_project() {
+    let manifest = "[package]\nname = \"p\"\nedition = \"2021\"\n[package.metadata.xhist]\n\
+                    start-at = [\"src/a.rs:1#2\"]\nstop-at = [\"src/main.rs:3+9\"]\n";
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/a.rs", "fn a() { x() }"), ("src/b.rs", "")]);
+    project.write("Cargo.toml", manifest);
+    let list = project.run(&["--list", "src"]);
+    let expected = "src/a.rs:1:10 expr a, start-at#2\nsrc/main.rs:2:5 let main\n\
+                    src/main.rs:3:5 macro main, stop-at#1+9\n";
+    assert_eq!(list.out, expected);
+    // One file after the other: the numbers are those of the whole.
+    let run = project.run(&["src/main.rs"]);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(
+        run.err.contains("start-at src/a.rs:1#2: not among the sources instrumented here"),
+        "{}",
+        run.err
+    );
+    assert!(project.read("src/main.rs").contains("::xhist_rt::s(1,3);::xhist_rt::stop_at(1,1,9);println!"));
+    assert_eq!(project.run(&["src/a.rs"]).code, Some(0));
+    assert!(project.read("src/a.rs").contains("{ ::xhist_rt::start_at(0,2);::xhist_rt::s(2,1);x() }"));
+    assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
+    assert_eq!(
+        (project.read("src/main.rs"), project.read("src/a.rs")),
+        (GOOD.into(), "fn a() { x() }".into())
+    );
+    project.write("Cargo.toml", manifest.replace("+9", "+x"));
+    let wrong = project.run(&["--check", "src"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("stop-at src/main.rs:3+x: expected FILE:LINE[#HIT][+AFTER]"), "{}", wrong.err);
+}
+
+#[test]
 fn manifests_say_what_is_wanted() {
     let root = "[workspace]\nmembers = [\"a\"]\n[workspace.metadata.xhist]\nexclude = [\"a/src/gen\", \"**::hot\"]\n";
     let member =

@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 use rayon::prelude::*;
 
 use crate::map::MapFile;
+use crate::select::Wishes;
 use crate::trigger::{self, Request};
 use crate::{MainHash, Options, Packed, Refusal, Trigger, When};
 
@@ -273,7 +274,9 @@ fn key(
     let when = |wish: Option<When>| command.when.or(wish).unwrap_or_default();
     let wishes: Vec<_> = workspace
         .wishes()
-        .map(|wishes| (&wishes.dir, &wishes.config.include, &wishes.config.exclude, when(wishes.config.when)))
+        .map(|Wishes { dir, config, .. }| {
+            (dir, &config.include, &config.exclude, &config.thin, when(config.when))
+        })
         .collect();
     let choice = (when(None), &workspace.dependencies, wishes, triggers);
     format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}")))

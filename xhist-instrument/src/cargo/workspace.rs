@@ -130,7 +130,7 @@ impl Workspace {
         let module = module_path(&member.name, file.strip_prefix(&member.directory).unwrap_or(file));
         for wishes in &member.wishes {
             if wishes.wants_file(file) {
-                wishes.selection.apply(&module, analysis);
+                wishes.selection.apply(&module, wishes.thins_file(file), analysis);
             } else {
                 analysis.leave_out(|_| true);
                 analysis.main_at = None;

@@ -59,6 +59,11 @@ pub struct Args {
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
 
+    /// Of functions that match, or stand in a file that does, only that they were entered: the first statement. Patterns
+    /// as for --exclude. May be given several times.
+    #[arg(long, value_name = "GLOB")]
+    pub thin: Vec<String>,
+
     /// Stop recording at the statement in this line, when it runs for the HITth time, AFTER statements behind it: the
     /// history keeps what came before. FILE is a path, or the end of one. May be given several times.
     #[arg(long, value_name = "FILE:LINE[#HIT][+AFTER]")]

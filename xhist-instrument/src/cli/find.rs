@@ -20,6 +20,8 @@ pub struct Source {
     pub below: PathBuf,
     pub package: Option<Arc<Package>>,
     pub is_rust: bool,
+    /// The command line wants its functions thinned.
+    pub thin: bool,
     /// Rust path of its module.
     pub module: String,
     /// Why it is left alone, known before reading it.
@@ -48,8 +50,8 @@ pub struct Found {
 
 /// Searches the paths of the command line. Files that are not Rust are found only when `all` are wanted.
 pub fn find(args: &Args, all: bool) -> Result<Found, Fatal> {
-    let selection =
-        Selection::new(&args.include, &args.exclude).map_err(|error| Fatal::Usage(error.to_string()))?;
+    let selection = Selection::new(&args.include, &args.exclude, &args.thin)
+        .map_err(|error| Fatal::Usage(error.to_string()))?;
     let out_dir = args.out_dir.as_deref().and_then(|dir| dir.canonicalize().ok());
     let triggers = Request::of_command_line(&args.start_at, &args.stop_at).map_err(Fatal::Usage)?;
     let mut found = Found { selection, triggers, ..Found::default() };
@@ -98,14 +100,16 @@ impl Found {
             let below = path.strip_prefix(top).unwrap_or(path);
             // A file named on the command line is Rust whatever it is called.
             let is_rust = entry.depth() == 0 || path.extension().is_some_and(|extension| extension == "rs");
-            let wanted = self.selection.wants_file(if entry.depth() == 0 { path } else { below });
+            let shown = if entry.depth() == 0 { path } else { below };
+            let wanted = self.selection.wants_file(shown);
+            let thin = self.selection.thins_file(shown);
             if path.is_file() && (all || is_rust && wanted) {
-                self.add(top, path, base.join(below), is_rust && wanted);
+                self.add(top, path, base.join(below), is_rust && wanted, thin);
             }
         }
     }
 
-    fn add(&mut self, top: &Path, path: &Path, below: PathBuf, is_rust: bool) {
+    fn add(&mut self, top: &Path, path: &Path, below: PathBuf, is_rust: bool, thin: bool) {
         let (Ok(real), Ok(top_real)) = (path.canonicalize(), top.canonicalize()) else {
             self.errors.push(format!("{}: cannot be resolved", path.display()));
             return;
@@ -124,7 +128,16 @@ impl Found {
             || module_path("crate", real.file_name().map_or(&real, Path::new)),
             |package| module_path(&package.name, real.strip_prefix(&package.dir).unwrap_or(&real)),
         );
-        self.sources.push(Source { path: path.to_path_buf(), real, below, package, is_rust, module, rule });
+        self.sources.push(Source {
+            path: path.to_path_buf(),
+            real,
+            below,
+            package,
+            is_rust,
+            thin,
+            module,
+            rule,
+        });
     }
 }
 

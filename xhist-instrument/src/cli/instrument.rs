@@ -94,8 +94,10 @@ fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> 
     if analysis.is_off {
         return Ok(Outcome::LeftAlone(Rule::Off));
     }
-    found.selection.apply(&source.module, &mut analysis);
-    source.wishes().for_each(|wishes| wishes.selection.apply(&source.module, &mut analysis));
+    found.selection.apply(&source.module, source.thin, &mut analysis);
+    for wishes in source.wishes() {
+        wishes.selection.apply(&source.module, wishes.thins_file(&source.real), &mut analysis);
+    }
     Ok(Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint(&text)))))
 }
 

@@ -76,7 +76,7 @@ pub enum Outcome {
 #[derive(Debug)]
 pub struct Analyzed {
     pub sites: Packed,
-    /// The analysis without its sites, and without what only `cargo xhist` asks for.
+    /// The analysis without its sites, and without what is asked for no more.
     pub rest: Analysis,
     /// To notice that the file changed in between.
     pub fingerprint: u64,
@@ -87,6 +87,7 @@ impl Analyzed {
         let sites = Packed::new(&std::mem::take(&mut analysis.sites));
         analysis.modules = Vec::new();
         analysis.unknown_macros = BTreeSet::new();
+        analysis.functions = Vec::new();
         Self { sites, rest: analysis, fingerprint }
     }
 

@@ -188,6 +188,7 @@ impl Walker<'_> {
         self.expansions.in_braces = in_braces;
         let found = std::mem::replace(&mut self.found, outer);
         self.found.unknown_macros.extend(found.unknown_macros);
+        self.found.functions.extend(found.functions);
         Seen { sites: found.sites, skips: found.skips }.once()
     }
 

@@ -37,6 +37,7 @@ impl Walker<'_> {
         }
         self.hands_off(reason, |walker| {
             walker.named(tokens::unraw(&signature.ident), |walker| {
+                walker.note_function(block);
                 walker.constant(constant, |walker| {
                     let constant_items = std::mem::replace(&mut walker.constant_items, false);
                     walker.block(block);
@@ -44,6 +45,15 @@ impl Walker<'_> {
                 });
             });
         });
+    }
+
+    /// Notes where the body of the current function stands, if it stands in the source.
+    fn note_function(&mut self, block: &Block) {
+        let braces = &block.brace_token.span;
+        if self.is_written(braces.open()) {
+            let body = self.start_of(braces.open())..self.end_of(braces.close());
+            self.found.functions.push((self.function.clone(), body));
+        }
     }
 
     pub(super) fn implementation(&mut self, item: &ItemImpl) {
