@@ -7,6 +7,7 @@ use crate::untouched::compiled;
 pub const CASES: &[Case] = &[
     Case::new("the_history_ends_and_begins_at_the_statement_named", cargo_xhist),
     Case::new("a_trigger_compiles_what_it_touches_and_nothing_else", compiled_again),
+    Case::new("a_trigger_in_a_dependency_comes_and_goes", in_dependency),
     Case::new("a_trigger_without_a_statement_is_told_and_changes_nothing", wrong),
     Case::new("triggers_of_a_project_that_is_instrumented_in_place", in_place),
 ];
@@ -102,6 +103,16 @@ fn compiled_again() {
     }
     let waits = build("--start-at src/main.rs:3");
     waits.check(waits.stderr.contains("XHIST=wait"), "who runs it must know");
+}
+
+fn in_dependency() {
+    let tree = project();
+    tree.write("Cargo.toml", &MANIFEST.replace("members", "exclude"));
+    let all = places(&tree, "--deps part");
+    assert_eq!(all[..7], FIRST);
+    assert_eq!(places(&tree, "--deps part --stop-at part/src/lib.rs:3"), FIRST[..5]);
+    assert_eq!(places(&tree, "--deps part --stop-at part/src/lib.rs:3+1"), FIRST[..6]);
+    assert_eq!(places(&tree, "--deps part"), all);
 }
 
 fn wrong() {

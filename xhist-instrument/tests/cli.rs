@@ -206,6 +206,8 @@ fn a_filter_reads_stdin_and_writes_stdout() {
     assert_eq!(filter(&["-", "--strip"], &run.out).out, "fn f() { x() }\n");
     let old = filter(&["-", "--edition", "2015", "--when", "after"], "fn f() { x(); }");
     assert_eq!(old.out, "fn f() { x();xhist_rt::s(0,1); }");
+    let stopped = filter(&["-", "--stdin-path", "a.rs", "--stop-at", "a.rs:1#2"], "fn f() { x() }");
+    assert_eq!(stopped.out, "fn f() { ::xhist_rt::s(0,1);::xhist_rt::stop_at(0,2,0);x() }");
     let bad = filter(&["-", "--stdin-path", "a.rs"], "fn f( {");
     assert_eq!((bad.code, bad.out.as_str()), (Some(1), ""));
     assert!(bad.err.starts_with("xhist-instrument: a.rs:1:7: does not parse"), "{}", bad.err);

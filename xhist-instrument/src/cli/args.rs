@@ -65,7 +65,8 @@ pub struct Args {
     pub thin: Vec<String>,
 
     /// Stop recording at the statement in this line, when it runs for the HITth time, AFTER statements behind it: the
-    /// history keeps what came before. FILE is a path, or the end of one. May be given several times.
+    /// history keeps what came before. FILE is a path, or the end of one. Without a statement that starts in the line it
+    /// is the innermost one around it. May be given several times.
     #[arg(long, value_name = "FILE:LINE[#HIT][+AFTER]")]
     pub stop_at: Vec<String>,
 
