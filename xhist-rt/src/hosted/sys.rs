@@ -131,7 +131,8 @@ impl RingFile {
             let offset = offset as libc::off_t;
             let written = libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset);
             written == len as isize
-                && libc::mmap(memory.cast::<c_void>(), len, access, flags, self.fd, offset) != libc::MAP_FAILED
+                && libc::mmap(memory.cast::<c_void>(), len, access, flags, self.fd, offset)
+                    != libc::MAP_FAILED
         };
         self.reserve(offset, len) && while_signals_wait(put)
     }
