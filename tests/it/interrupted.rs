@@ -26,7 +26,7 @@ pub struct Stopped {
 
 impl Stopped {
     pub fn new(kind: &str, build: Build) -> Stopped {
-        let torture = Torture::new(build, &format!("stepped {kind}"), "16k", 4000);
+        let torture = Torture::new(build, &format!("stepped {kind}"), "16k", 3000);
         let mut tracee = Tracee::start(&mut torture.command());
         assert_eq!(tracee.run(0), Stop::Mark);
         Stopped { torture, tracee, what: format!("{kind} {build:?}") }
@@ -57,9 +57,13 @@ impl Stopped {
         steps as u32
     }
 
-    /// On to the second mark.
+    /// On to the second mark, with a look when the handler is done and what it interrupted is not.
     pub fn finish(&mut self, signal: i32, place: &dyn Fn() -> String) {
-        let stop = self.tracee.run(signal);
+        let mut stop = self.tracee.run_to_call(signal);
+        if stop == Stop::Step {
+            self.check(Moment::Anywhere, place);
+            stop = self.tracee.run(0);
+        }
         assert_eq!(stop, Stop::Mark, "{} {}", self.what, place());
         self.check(Moment::Done, place);
     }

@@ -13,7 +13,7 @@ use crate::rings::{Recorded, recorded};
 use crate::{Run, Tree, cargo, repository};
 
 /// Threads that can have a log.
-const SECTIONS: usize = 8;
+const SECTIONS: usize = 4;
 /// Words before the entries of a section.
 const SECTION_HEAD: usize = 4;
 

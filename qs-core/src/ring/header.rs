@@ -12,7 +12,8 @@
 //! | 36 | check | u32, FNV-1a of bytes 8..24 as u32 words in native order |
 //! | 40 | state | u64, [`State`]: frames closed so far, and where the open frame's data starts |
 //! | 48 | folded | u64, [`Folded`]: how often the newest closed frames came again |
-//! | 56 | dropped, reserved | 2 x u32: statements that could not be kept |
+//! | 56 | dropped | u32: statements that could not be kept |
+//! | 60 | touched | u32, [`Touched`]: a byte that an interrupted statement may be changing for a moment |
 //!
 //! A hosted ring's header goes on (192 bytes):
 //!
@@ -173,6 +174,38 @@ impl Shown {
     }
 }
 
+/// The fact in the touched word: a byte that a statement adds its code to and takes it back, because a signal handler
+/// or the frame's end came before. The handler that interrupts it tells; 0 for none, otherwise one more than twice the
+/// byte's place in the ring, and 1 where it is no step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched(pub u32);
+
+impl Touched {
+    /// No byte.
+    pub const NONE: Touched = Touched(0);
+
+    /// The end of a frame's data.
+    pub const fn end(index: usize) -> Touched {
+        Touched((index as u32).wrapping_mul(2).wrapping_add(1))
+    }
+
+    /// No step: a handler was faster.
+    pub const fn skip(index: usize) -> Touched {
+        Touched((index as u32).wrapping_mul(2).wrapping_add(2))
+    }
+
+    /// Its place in the ring, and what it is when nobody changes it.
+    pub const fn byte(self) -> Option<(usize, &'static [u8; 1])> {
+        match self.0.checked_sub(1) {
+            None => None,
+            Some(word) => Some((
+                (word / 2) as usize,
+                if word % 2 == 0 { &[packed::step::END] } else { &[packed::step::SKIP] },
+            )),
+        }
+    }
+}
+
 /// Most bytes from the start of an open packed frame to where the next frame may begin, in a ring of this size.
 pub const fn frame_room(size: usize) -> usize {
     packed::MAX_HEADER + data_room(size) + 1 + packed::TRAILER
@@ -290,6 +323,8 @@ pub struct Header {
     pub folded: Folded,
     /// Statements that could not be kept.
     pub dropped: u32,
+    /// A byte that is not what it seems.
+    pub touched: Touched,
     /// What signal handlers wrote: one more than where it starts, and its state. Those that start before the state
     /// they interrupted are over.
     pub nested: [(u64, State); NESTED],
@@ -343,6 +378,7 @@ impl Header {
             state: State(raw.u64(40)),
             folded: Folded(raw.u64(48)),
             dropped: raw.u32(56),
+            touched: Touched(raw.u32(60)),
             nested: [(0, State(0)); NESTED],
             last_time: 0,
             pid: 0,

@@ -418,7 +418,11 @@ impl<'a> Reader<'a> {
     }
 
     fn byte(&self, position: u64) -> Option<u8> {
-        self.bytes.get((position % self.header.size as u64) as usize).copied()
+        let index = (position % self.header.size as u64) as usize;
+        match self.header.touched.byte() {
+            Some((touched, [byte])) if touched == index => Some(*byte),
+            _ => self.bytes.get(index).copied(),
+        }
     }
 
     /// The next bytes that lie in one piece.
@@ -447,7 +451,13 @@ impl<'a> Reader<'a> {
             self.skip_to_flag = self.at < end;
             return self.piece();
         }
-        Some(piece)
+        match self.header.touched.byte() {
+            Some((index, byte)) if index == start => Some(byte),
+            Some((index, _)) if (start..start + piece.len()).contains(&index) => {
+                Some(&piece[..index - start])
+            }
+            _ => Some(piece),
+        }
     }
 
     fn skip_partial_frame(&mut self) {

@@ -33,6 +33,10 @@ impl Tracee {
         match *self {}
     }
 
+    pub fn run_to_call(&mut self, _: i32) -> Stop {
+        match *self {}
+    }
+
     pub fn snapshot(&mut self) -> Snapshot {
         match *self {}
     }

@@ -89,6 +89,12 @@ impl Tracee {
         self.wait()
     }
 
+    /// As [`Tracee::run`], or up to its next system call, if that comes before: a handler's end is one.
+    pub fn run_to_call(&mut self, signal: i32) -> Stop {
+        self.request(libc::PTRACE_SYSCALL, signal);
+        self.wait()
+    }
+
     fn request(&self, request: libc::c_uint, signal: i32) {
         // SAFETY: the thread is stopped and ours.
         let done = unsafe { libc::ptrace(request, self.thread, 0, signal as usize) };

@@ -20,6 +20,8 @@ mod ever;
 mod run;
 mod writer;
 
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use qs_core::ring as layout;
 
 use crate::sync::{Word, fence};
@@ -45,7 +47,8 @@ pub(crate) struct Header {
     state: Word,
     folded: Word,
     dropped: u32,
-    more: u32,
+    /// [`layout::Touched`].
+    touched: AtomicU32,
 }
 
 const _: () = {
@@ -53,6 +56,7 @@ const _: () = {
     assert!(core::mem::offset_of!(Header, size) == 20);
     assert!(core::mem::offset_of!(Header, check) == 36);
     assert!(core::mem::offset_of!(Header, dropped) == 56);
+    assert!(core::mem::offset_of!(Header, touched) == 60);
 };
 
 impl Header {
@@ -70,7 +74,8 @@ impl Header {
         self.check = layout::check_word([self.mark, u32::from_ne_bytes(self.facts), lens, size]);
         self.state.store(0);
         self.folded.store(0);
-        (self.dropped, self.more) = (0, 0);
+        self.dropped = 0;
+        self.touched.store(0, Relaxed);
         fence();
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
     }

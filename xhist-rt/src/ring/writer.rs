@@ -8,6 +8,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 #[cfg(feature = "std")]
 use qs_core::record::EventKind;
+use qs_core::ring::Touched;
 
 #[cfg(feature = "std")]
 use super::Ever;
@@ -298,14 +299,17 @@ impl Writer {
     unsafe fn follow(this: *mut Writer, hot: &Hot) {
         // SAFETY: handlers do not use the lowest run meanwhile.
         unsafe {
-            let (run, guard) = (&mut (*this).runs[0], &(*this).guard);
+            let (run, guard, header) = (&mut (*this).runs[0], &(*this).guard, &*(*this).header);
             match *hot {
-                Hot::Free(None) => guard.store(NO_GUARD),
                 // Once a handler has gone on in its place, what the hot path left is stale.
-                Hot::Free(Some(_)) if guard.load() != NO_GUARD => guard.store(NO_GUARD),
+                Hot::Free(_) if guard.load() != NO_GUARD => {
+                    guard.store(NO_GUARD);
+                    header.touched.store(Touched::NONE.0, Relaxed);
+                }
+                Hot::Free(None) => {}
                 Hot::Free(Some(cursor)) => run.set_cursor(cursor),
                 Hot::Inside(None) => {}
-                Hot::Inside(Some(cursor)) => guard.store(run.take_over(cursor)),
+                Hot::Inside(Some(cursor)) => guard.store(run.take_over(cursor, header)),
             }
         }
     }

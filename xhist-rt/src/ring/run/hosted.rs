@@ -1,8 +1,10 @@
 //! What only hosted rings need: the hot path apart from the run, handlers inside appends, and other frames.
 
+use core::sync::atomic::Ordering::Relaxed;
+
 use qs_core::record::packed::step;
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
-use qs_core::ring::State;
+use qs_core::ring::{State, Touched};
 
 use super::frame::single;
 use super::memory::Reserve;
@@ -21,21 +23,27 @@ impl Run {
 
     /// Goes on behind a statement of the hot path that was interrupted at `cursor`: it may have been written or
     /// not, and may be written at any later time, if the byte is still free then. Returns the byte's position.
-    pub(crate) fn take_over(&mut self, cursor: *mut u8) -> u64 {
+    pub(crate) fn take_over(&mut self, cursor: *mut u8, header: &Header) -> u64 {
         if !self.is_open {
             return NO_GUARD;
         }
         self.cursor = cursor;
+        let position = self.position(cursor);
+        let index = self.memory.index(position);
         if cursor < self.limit {
             // SAFETY: below the limit lies a byte of the open frame.
             unsafe {
                 if cursor.read_volatile() == step::FREE {
+                    header.touched.store(Touched::skip(index).0, Relaxed);
+                    fence();
                     cursor.write_volatile(step::SKIP);
                 }
                 self.cursor = cursor.add(1);
             }
+        } else {
+            header.touched.store(Touched::end(index).0, Relaxed);
         }
-        self.position(cursor)
+        position
     }
 
     /// Adds a statement on a page that the open frame knows, where the hot path has come to `cursor`, and returns where

@@ -17,7 +17,7 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use qs_core::frame::FrameWriter;
 use qs_core::record::packed::{self, PAGES, step};
 use qs_core::record::{EventKind, RECORD_BASE, ids};
-use qs_core::ring::State;
+use qs_core::ring::{State, Touched};
 
 #[cfg(feature = "std")]
 use super::Ever;
@@ -371,6 +371,8 @@ impl Run {
     /// put among bytes of a frame that tell nothing, and that it will leave as they are.
     fn pad_over(&mut self, guard: u64, around: &Around<'_>) -> Result<(), Again> {
         around.guard.store(NO_GUARD);
+        let index = self.memory.index(guard);
+        around.header.touched.store(Touched::skip(index).0, Relaxed);
         while self.head < guard + 2 {
             let start = self.head + self.plan_close(None).total as u64;
             let pads = (guard + 2).saturating_sub(start);
