@@ -255,11 +255,12 @@ impl Drop for Tracee {
         let _ = self.child.kill();
         // A process is not gone before its traced threads were waited for.
         let mut status = 0;
-        // SAFETY: the status is writable.
-        while self.thread != self.child.id() as pid_t
-            && unsafe { libc::waitpid(self.thread, &mut status, libc::__WALL) } == self.thread
-            && libc::WIFSTOPPED(status)
-        {}
+        let mut is_there = || {
+            // SAFETY: the status is writable.
+            unsafe { libc::waitpid(self.thread, &mut status, libc::__WALL) == self.thread }
+            &&libc::WIFSTOPPED(status)
+        };
+        while self.thread != self.child.id() as pid_t && is_there() {}
         let _ = self.child.wait();
     }
 }
