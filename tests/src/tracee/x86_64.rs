@@ -257,8 +257,8 @@ impl Drop for Tracee {
         let mut status = 0;
         let mut is_there = || {
             // SAFETY: the status is writable.
-            unsafe { libc::waitpid(self.thread, &mut status, libc::__WALL) == self.thread }
-            &&libc::WIFSTOPPED(status)
+            let waited = unsafe { libc::waitpid(self.thread, &mut status, libc::__WALL) };
+            waited == self.thread && libc::WIFSTOPPED(status)
         };
         while self.thread != self.child.id() as pid_t && is_there() {}
         let _ = self.child.wait();

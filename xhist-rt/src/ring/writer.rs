@@ -8,6 +8,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 #[cfg(feature = "std")]
 use qs_core::record::EventKind;
+#[cfg(feature = "std")]
 use qs_core::ring::Touched;
 
 #[cfg(feature = "std")]
