@@ -9,6 +9,7 @@ use crate::untouched::{assert_no_shadow_in, compiled};
 pub const CASES: &[Case] = &[
     Case::new("features_examples_benches_and_profiles", command_line),
     Case::new("the_linker_of_gnu_can_link_the_recorder", linker),
+    Case::new("a_member_may_be_a_dynamic_library", dylib),
     Case::new("a_target_that_is_named_on_the_command_line_or_in_the_configuration", targets),
     Case::new("the_users_configuration_counts", configuration),
     Case::new("backtraces_are_the_users", backtraces),
@@ -50,6 +51,27 @@ fn place(tree: &Tree, file: &str, mark: &str) -> String {
 #[track_caller]
 fn assert_has(listing: &Listing, place: &str) {
     assert!(listing.places().iter().any(|other| other == place), "{place} in {:?}", listing.places());
+}
+
+fn dylib() {
+    let tree = Tree::empty("dylib");
+    let manifest = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}")
+    };
+    tree.write(
+        "Cargo.toml",
+        &manifest("app", "\n[dependencies]\npart = { path = \"part\" }\n\n[workspace]\n"),
+    );
+    tree.write("src/main.rs", "fn main() {\n    println!(\"{}\", part::double(3)); // end\n}\n");
+    tree.write("part/Cargo.toml", &manifest("part", "\n[lib]\ncrate-type = [\"dylib\"]\n"));
+    tree.write("part/src/lib.rs", "pub fn double(number: u32) -> u32 {\n    number * 2 // double\n}\n");
+    cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+    for profile in ["", "--release "] {
+        both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet {profile}")));
+        let history = history(&tree, "target");
+        assert_has(&history, &place(&tree, "part/src/lib.rs", "double"));
+        assert_has(&history, &place(&tree, "src/main.rs", "end"));
+    }
 }
 
 fn command_line() {

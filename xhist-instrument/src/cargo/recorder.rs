@@ -23,11 +23,16 @@ const PROFILE: &str = "recorder";
 /// The name under which this program compiles the recorder.
 pub(super) const COMPILER_NAME: &str = "xhist-rustc-recorder";
 
-/// Builds, or finds built: one for each target, see [`super::plan::Plan::recorders`].
-pub(super) fn build(command: &command::Command, home: &Path) -> Result<BTreeMap<String, Recorder>, Error> {
-    let directory = home.join("recorder");
+/// Builds, or finds built: one for each target, see [`super::plan::Plan::recorders`]. `for_dylibs`: one whose hot path
+/// finds its words through a dynamic library as well.
+pub(super) fn build(
+    command: &command::Command,
+    home: &Path,
+    for_dylibs: bool,
+) -> Result<BTreeMap<String, Recorder>, Error> {
+    let directory = home.join(if for_dylibs { "recorder-portable" } else { "recorder" });
     let target_dir = directory.join("target");
-    write_package(&directory)?;
+    write_package(&directory, if for_dylibs { r#""auto", "portable""# } else { r#""auto""# })?;
     let mut cargo = cargo();
     cargo
         .args(["build", "--profile", PROFILE, "--message-format=json-render-diagnostics", "--quiet"])
@@ -111,9 +116,9 @@ pub(super) fn cargo() -> Command {
     cargo
 }
 
-/// A package whose only dependency is the recorder, from beside our own sources when they are
+/// A package whose only dependency is the recorder with these features, from beside our own sources when they are
 /// there, else from the registry.
-fn write_package(directory: &Path) -> Result<(), Error> {
+fn write_package(directory: &Path, features: &str) -> Result<(), Error> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("xhist-rt");
     let place = if sources.join("Cargo.toml").is_file() {
         format!("path = {}", toml::Value::String(sources.display().to_string()))
@@ -138,7 +143,7 @@ path = "lib.rs"
 xhist-rt = {{ {place}, features = ["trace"] }}
 
 [target.'cfg(not(target_os = "none"))'.dependencies]
-xhist-rt = {{ {place}, features = ["auto"] }}
+xhist-rt = {{ {place}, features = [{features}] }}
 
 [profile.{PROFILE}]
 inherits = "release"

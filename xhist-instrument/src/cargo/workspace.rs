@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{Edition, Metadata, MetadataCommand, Package};
+use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
 
 use crate::select::{Wishes, module_path};
 use crate::{Analysis, When};
@@ -22,6 +22,8 @@ pub(super) struct Workspace {
     pub(super) targets: Vec<Target>,
     /// Packages that are no members, by directory.
     pub(super) dependencies: Vec<PathBuf>,
+    /// A member is a dynamic library for other Rust crates: what is inlined into those must be found in it.
+    pub(super) has_dylib: bool,
     /// What `[workspace.metadata.xhist]` says.
     wishes: Option<Wishes>,
 }
@@ -60,10 +62,13 @@ pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
         packages: Vec::new(),
         targets: Vec::new(),
         dependencies: Vec::new(),
+        has_dylib: false,
         wishes: wishes(metadata.workspace_root.as_std_path(), &metadata.workspace_metadata, "workspace")?,
     };
     for package in metadata.workspace_packages() {
         if !PACKAGES.contains(&package.name.as_str()) {
+            workspace.has_dylib |=
+                package.targets.iter().any(|target| target.kind.contains(&TargetKind::DyLib));
             workspace.add(package, |_| true)?;
         }
     }

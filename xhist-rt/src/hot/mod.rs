@@ -17,8 +17,11 @@
 //! A free byte in the ring is zero, and codes of statements are added to it: when a handler or the frame's end came
 //! before, the sum overflows, and the statement is undone and goes the slow way.
 
-#[cfg_attr(all(target_arch = "x86_64", target_os = "linux"), path = "x86_64.rs")]
-#[cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), path = "portable.rs")]
+#[cfg_attr(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")), path = "x86_64.rs")]
+#[cfg_attr(
+    not(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable"))),
+    path = "portable.rs"
+)]
 mod cpu;
 mod slow;
 
