@@ -9,6 +9,7 @@ use qs_core::ring::ever::MAX_SLOTS;
 
 use crate::size::MIN_SIZE;
 
+use super::between::{Once, Progress};
 use super::sys::{self, RingFile};
 
 /// `XHIST`: `off` records nothing, `wait` nothing before a trigger starts it.
@@ -76,11 +77,7 @@ pub(crate) struct Config {
     pub(crate) map_hash: u64,
 }
 
-const UNREAD: u8 = 0;
-const READING: u8 = 1;
-const READ: u8 = 2;
-
-static STATE: AtomicU8 = AtomicU8::new(UNREAD);
+static READING: Once = Once::new();
 static SIZE_BYTES: AtomicU32 = AtomicU32::new(0);
 static TIME_MODE: AtomicU8 = AtomicU8::new(0);
 static FRAMES_MODE: AtomicU8 = AtomicU8::new(0);
@@ -88,11 +85,11 @@ static EVER_SLOTS: AtomicU32 = AtomicU32::new(0);
 static ENVIRONMENT_HASH: AtomicU64 = AtomicU64::new(0);
 
 impl Config {
-    /// The configuration, read from the environment at the first call. `None` only inside a
-    /// signal handler that interrupted that call.
+    /// The configuration, read from the environment at the first call. `None` only inside a signal handler that
+    /// interrupted that call, and in a child that was forked from it.
     pub(crate) fn get() -> Option<Config> {
-        match STATE.compare_exchange(UNREAD, READING, Ordering::Acquire, Ordering::Acquire) {
-            Ok(_) => {
+        match Config::wait() {
+            Progress::Yours => {
                 let config = Config::from_environment();
                 SIZE_BYTES.store(config.size, Ordering::Relaxed);
                 TIME_MODE.store(config.time as u8 | u8::from(config.on) << 7, Ordering::Relaxed);
@@ -105,10 +102,10 @@ impl Config {
                 if let Some(pattern) = sys::getenv(FILE).filter(|path| config.on && !path.is_empty()) {
                     file::open(pattern);
                 }
-                STATE.store(READ, Ordering::Release);
+                READING.done();
                 Some(config)
             }
-            Err(READ) => {
+            Progress::Done => {
                 let mode = TIME_MODE.load(Ordering::Relaxed);
                 let time = if mode & 1 == Time::On as u8 { Time::On } else { Time::Off };
                 let (size, map_hash) =
@@ -116,8 +113,20 @@ impl Config {
                 let ever = EVER_SLOTS.load(Ordering::Relaxed);
                 Some(Config { on: mode >> 7 != 0, size, time, frames: frames(), ever, map_hash })
             }
-            Err(_) => None,
+            Progress::UnderWay => None,
         }
+    }
+
+    /// Gives another thread that is at it the time to read the environment and to open the file.
+    fn wait() -> Progress {
+        const PATIENCE: usize = 10_000;
+        for _ in 0..PATIENCE {
+            match READING.begin() {
+                Progress::UnderWay => sys::let_others_run(),
+                progress => return progress,
+            }
+        }
+        Progress::UnderWay
     }
 
     fn from_environment() -> Config {

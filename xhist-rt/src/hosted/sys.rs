@@ -16,6 +16,12 @@ pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
     Some(unsafe { CStr::from_ptr(value) }.to_bytes())
 }
 
+/// Lets another thread have the processor.
+pub(crate) fn let_others_run() {
+    // SAFETY: has no conditions.
+    unsafe { libc::sched_yield() };
+}
+
 /// Process id.
 pub(crate) fn pid() -> u32 {
     // SAFETY: has no conditions.

@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use qs_core::record::EventKind;
 use qs_core::ring::{FLAG_EXACT, FLAG_PACKED, FLAG_TIME_AUTO, HOSTED_HEADER_LEN, NAME_LEN, Status};
 
+use super::between::{Ended, take_first};
 use super::config::{self, Config, Frames, Time};
 use super::sys;
 use crate::hot;
@@ -25,12 +26,12 @@ struct Slot {
     header: AtomicPtr<HostedHeader>,
     /// Its writer, in memory of its own.
     writer: AtomicPtr<Writer>,
-    /// 0: its thread lives. Otherwise the how-manieth thread to end it was.
-    ended: AtomicU64,
+    /// Whether its thread has.
+    ended: Ended,
 }
 
 static SLOTS: [Slot; MAX_RINGS] = [const {
-    Slot { header: AtomicPtr::new(null_mut()), writer: AtomicPtr::new(null_mut()), ended: AtomicU64::new(0) }
+    Slot { header: AtomicPtr::new(null_mut()), writer: AtomicPtr::new(null_mut()), ended: Ended::new() }
 }; MAX_RINGS];
 static RINGS: AtomicU32 = AtomicU32::new(0);
 static ENDED: AtomicU64 = AtomicU64::new(0);
@@ -122,7 +123,7 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
     }
     SEVERAL.store(number > 0, Ordering::Relaxed);
     slot.writer.store(sys::map_anonymous(size_of::<Writer>())?.cast(), Ordering::Relaxed);
-    slot.ended.store(0, Ordering::Relaxed);
+    slot.ended.live();
     slot.header.store(header, Ordering::Release);
     lay_out(slot, config, Some(number as u32));
     Some(slot)
@@ -130,20 +131,11 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
 
 /// Takes the slot of the thread that ended first; those that panicked only when there is no other.
 fn reuse() -> Option<&'static Slot> {
-    loop {
-        let ended = |slot: &&Slot| slot.ended.load(Ordering::Acquire) != 0;
-        let rank = |slot: &&Slot| (slot.is(Status::Panicked), slot.ended.load(Ordering::Relaxed));
-        let oldest = SLOTS.iter().filter(ended).min_by_key(rank)?;
-        let order = oldest.ended.load(Ordering::Relaxed);
-        if order != 0 && oldest.ended.compare_exchange(order, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok()
-        {
-            return Some(oldest);
-        }
-    }
+    take_first(&SLOTS, |slot| &slot.ended, |slot, order| (slot.is(Status::Panicked), order))
 }
 
 fn release(slot: &Slot) {
-    slot.ended.store(ENDED.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Release);
+    slot.ended.end(&ENDED);
 }
 
 fn ring_len(size: u32) -> usize {
@@ -308,7 +300,7 @@ pub(super) fn on_process_exit() {
 pub(super) extern "C" fn on_fork_in_child() {
     for slot in &SLOTS {
         slot.header.store(null_mut(), Ordering::Relaxed);
-        slot.ended.store(0, Ordering::Relaxed);
+        slot.ended.live();
     }
     RINGS.store(0, Ordering::Relaxed);
     EVER.store(null_mut(), Ordering::Relaxed);

@@ -1,0 +1,271 @@
+//! What threads agree on without locks, apart from what they agree about: who reads the environment, and who gets
+//! the ring of a thread that has ended.
+//!
+//! Generic over the atomic type, so that loom can try every order in which threads may come:
+//! `RUSTFLAGS="--cfg loom" cargo test -p xhist-rt --release --features std,trace --lib between`.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// The operations needed of a word that threads share.
+pub(super) trait Shared {
+    fn load(&self, order: Ordering) -> u64;
+    fn store(&self, value: u64, order: Ordering);
+    fn add(&self, value: u64, order: Ordering) -> u64;
+    fn exchange(&self, from: u64, to: u64, order: Ordering) -> Result<u64, u64>;
+}
+
+macro_rules! shared {
+    ($atomic:ty) => {
+        impl Shared for $atomic {
+            fn load(&self, order: Ordering) -> u64 {
+                self.load(order)
+            }
+
+            fn store(&self, value: u64, order: Ordering) {
+                self.store(value, order);
+            }
+
+            fn add(&self, value: u64, order: Ordering) -> u64 {
+                self.fetch_add(value, order)
+            }
+
+            fn exchange(&self, from: u64, to: u64, order: Ordering) -> Result<u64, u64> {
+                self.compare_exchange(from, to, order, Ordering::Acquire)
+            }
+        }
+    };
+}
+
+shared!(AtomicU64);
+
+/// Something that one thread does, and all others find done.
+pub(super) struct Once<A = AtomicU64>(A);
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// It is the caller's to do.
+    Yours,
+    /// Somebody is at it.
+    UnderWay,
+    /// What it left behind may be read.
+    Done,
+}
+
+impl Once {
+    pub(super) const fn new() -> Once {
+        Once(AtomicU64::new(0))
+    }
+}
+
+impl<A: Shared> Once<A> {
+    pub(super) fn begin(&self) -> Progress {
+        match self.0.exchange(0, 1, Ordering::Acquire) {
+            Ok(_) => Progress::Yours,
+            Err(1) => Progress::UnderWay,
+            Err(_) => Progress::Done,
+        }
+    }
+
+    pub(super) fn done(&self) {
+        self.0.store(2, Ordering::Release);
+    }
+}
+
+/// Whether the owner of something has ended. Zero: it lives; otherwise the how-manieth it was to end.
+pub(super) struct Ended<A = AtomicU64>(A);
+
+impl Ended {
+    pub(super) const fn new() -> Ended {
+        Ended(AtomicU64::new(0))
+    }
+}
+
+impl<A: Shared> Ended<A> {
+    /// The owner ends: from now on it is anybody's. `count` counts those that ended.
+    pub(super) fn end(&self, count: &A) {
+        self.0.store(count.add(1, Ordering::Relaxed) + 1, Ordering::Release);
+    }
+
+    /// It has an owner.
+    pub(super) fn live(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// The how-manieth it was to end; `None` while it lives.
+    pub(super) fn order(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Acquire)).filter(|order| *order != 0)
+    }
+
+    /// Makes the caller the owner, unless another was faster.
+    pub(super) fn take(&self, order: u64) -> bool {
+        self.0.exchange(order, 0, Ordering::AcqRel).is_ok()
+    }
+}
+
+/// Takes what `rank` puts first of all that have ended.
+pub(super) fn take_first<'a, T, A: Shared + 'a, R: Ord>(
+    all: &'a [T],
+    ended: impl Fn(&'a T) -> &'a Ended<A>,
+    rank: impl Fn(&T, u64) -> R,
+) -> Option<&'a T> {
+    loop {
+        let orders = all.iter().filter_map(|one| Some((one, ended(one).order()?)));
+        let (first, order) = orders.min_by_key(|(one, order)| rank(one, *order))?;
+        if ended(first).take(order) {
+            return Some(first);
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use loom::cell::UnsafeCell;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicU64, Ordering};
+    use loom::thread;
+
+    use super::*;
+
+    shared!(AtomicU64);
+
+    /// What a slot guards; loom finds two threads that have it at the same time, and writes that are not seen.
+    struct Slot {
+        ended: Ended<AtomicU64>,
+        ring: UnsafeCell<u64>,
+    }
+
+    struct Slots {
+        slots: Vec<Slot>,
+        count: AtomicU64,
+    }
+
+    impl Slots {
+        /// All ended, in this order.
+        fn ended(orders: &[u64]) -> Arc<Slots> {
+            let slot = |order: &u64| Slot { ended: Ended(AtomicU64::new(*order)), ring: UnsafeCell::new(0) };
+            Arc::new(Slots { slots: orders.iter().map(slot).collect(), count: AtomicU64::new(10) })
+        }
+
+        /// A thread's life: takes a slot, uses its ring, ends. How many used the ring before.
+        fn live(&self) -> Option<u64> {
+            let slot = take_first(&self.slots, |slot| &slot.ended, |_, order| order)?;
+            // SAFETY: the slot is this thread's; loom checks it.
+            let before = slot.ring.with_mut(|ring| unsafe {
+                *ring += 1;
+                *ring - 1
+            });
+            slot.ended.end(&self.count);
+            Some(before)
+        }
+    }
+
+    #[test]
+    fn a_ring_has_one_owner_who_sees_what_the_one_before_wrote() {
+        loom::model(|| {
+            let slots = Slots::ended(&[1]);
+            let others: Vec<_> = (0..2)
+                .map(|_| {
+                    let slots = Arc::clone(&slots);
+                    thread::spawn(move || slots.live())
+                })
+                .collect();
+            let mut lives = usize::from(slots.live().is_some());
+            lives += others.into_iter().filter_map(|other| other.join().expect("it ends")).count();
+            // SAFETY: the threads have ended.
+            assert_eq!(slots.slots[0].ring.with(|ring| unsafe { *ring }), lives as u64);
+            assert!(lives > 0);
+        });
+    }
+
+    #[test]
+    fn two_threads_take_two_rings() {
+        loom::model(|| {
+            let slots = Slots::ended(&[2, 1]);
+            let other = {
+                let slots = Arc::clone(&slots);
+                thread::spawn(move || {
+                    take_first(&slots.slots, |slot| &slot.ended, |_, order| order).is_some()
+                })
+            };
+            let own = take_first(&slots.slots, |slot| &slot.ended, |_, order| order).is_some();
+            assert!(own && other.join().expect("it ends"));
+            assert!(slots.slots.iter().all(|slot| slot.ended.order().is_none()));
+        });
+    }
+
+    #[test]
+    fn what_is_read_once_is_seen_by_all() {
+        loom::model(|| {
+            let shared = Arc::new((Once(AtomicU64::new(0)), AtomicU64::new(0)));
+            let look = |shared: &(Once<AtomicU64>, AtomicU64)| match shared.0.begin() {
+                Progress::Yours => {
+                    shared.1.store(7, Ordering::Relaxed);
+                    shared.0.done();
+                    1
+                }
+                Progress::UnderWay => 0,
+                Progress::Done => {
+                    assert_eq!(shared.1.load(Ordering::Relaxed), 7);
+                    0
+                }
+            };
+            let other = {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || look(&shared) + look(&shared))
+            };
+            let own = look(&shared);
+            assert_eq!(own + other.join().expect("it ends"), 1, "read once");
+        });
+    }
+
+    /// Statements of all threads in one order: each number is given once, and a thread that saw what another did
+    /// before has a higher one.
+    #[test]
+    fn tickets_tell_the_order() {
+        loom::model(|| {
+            let shared = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
+            let other = {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    let ticket = shared.0.add(1, Ordering::SeqCst);
+                    shared.1.store(ticket + 1, Ordering::Relaxed);
+                })
+            };
+            let seen = shared.1.load(Ordering::Relaxed);
+            let ticket = shared.0.add(1, Ordering::SeqCst) + 1;
+            assert!(ticket > seen);
+            other.join().expect("it ends");
+        });
+    }
+
+    /// A frame is written byte by byte, then the state word tells of it; a reader beside the writer looks at the state,
+    /// copies, and looks again: what the writer may have reached meanwhile is not shown.
+    #[test]
+    fn a_reader_beside_the_writer_shows_whole_frames() {
+        const SIZE: u64 = 2;
+        loom::model(|| {
+            let ring = Arc::new(([AtomicU64::new(0), AtomicU64::new(0)], AtomicU64::new(0)));
+            let writer = {
+                let ring = Arc::clone(&ring);
+                thread::spawn(move || {
+                    for frame in 0..3 {
+                        // What is written must not be seen before the state that it comes behind.
+                        loom::sync::atomic::fence(Ordering::Release);
+                        ring.0[(frame % SIZE) as usize].store(100 + frame, Ordering::Relaxed);
+                        ring.1.store(frame + 1, Ordering::Release);
+                    }
+                })
+            };
+            let head = ring.1.load(Ordering::Acquire);
+            let copy = [ring.0[0].load(Ordering::Relaxed), ring.0[1].load(Ordering::Relaxed)];
+            loom::sync::atomic::fence(Ordering::Acquire);
+            let after = ring.1.load(Ordering::Relaxed);
+            // One frame may be under way behind the state.
+            for frame in (after + 1).saturating_sub(SIZE)..head {
+                assert_eq!(copy[(frame % SIZE) as usize], 100 + frame, "{frame} of {head}, then {after}");
+            }
+            writer.join().expect("it ends");
+        });
+    }
+}
