@@ -1,8 +1,8 @@
 //! Does the history survive every way a program can end, and does cargo tell the same as without us?
 
-use xhist_tests::{Case, Counts, Done, history_of, line_of, test_counts};
+use xhist_tests::{Case, Counts, Done, Run, Tree, history_of, line_of, report, test_counts};
 
-use crate::zoo::{place, zoo, zoo_cargo};
+use crate::zoo::{place, program, zoo, zoo_cargo};
 
 pub const CASES: &[Case] = &[
     Case::new("kill_9", || ends("killed", "", 128 + 9)),
@@ -14,6 +14,7 @@ pub const CASES: &[Case] = &[
     Case::new("stack_overflow", || ends("stack_overflow", "", 128 + 6)),
     Case::new("out_of_memory", || ends("out_of_memory", "", 128 + 6)),
     Case::new("failing_test", failing_test),
+    Case::new("what_ever_ran_outlives_the_ring", ever),
 ];
 
 /// Runs a program under plain cargo and under ours; its history ends with the marked statement.
@@ -25,6 +26,25 @@ fn ends(program: &str, options: &str, code: i32) {
     let told = last_told(&ours);
     ours.check(told == last, &format!("the last statement told is {last}, not {told}"));
     assert_eq!(history_of(&ours, zoo().path()).last(), last);
+}
+
+/// With the smallest ring, which forgets nearly all.
+fn ever() {
+    let tree = Tree::empty("ever");
+    let file = tree.join("ring.xhist");
+    let run = Run::new(program("churn"), tree.path()).env("XHIST_FILE", &file);
+    run.env("XHIST_SIZE", "256").env("XHIST_EVER", "on").succeed();
+    let lcov = report(zoo().path()).args("--format lcov").arg(&file).succeed().stdout;
+    let of_file =
+        lcov.split("SF:").find(|part| part.lines().next().is_some_and(|path| path.ends_with("churn.rs")));
+    let of_file = of_file.unwrap_or_else(|| panic!("churn.rs in {lcov}"));
+    for mark in ["first step", "in the loop", "last step", "last"] {
+        let line = place("churn", mark).rsplit(':').next().map(String::from).expect("a line");
+        assert!(of_file.contains(&format!("DA:{line},1\n")), "{mark} in {of_file}");
+    }
+    let never =
+        lcov.split("SF:").find(|part| part.contains("aborts.rs")).expect("other programs are in the map");
+    assert!(never.contains(",0\n") && !never.contains(",1\n"), "{never}");
 }
 
 /// The last line of the numbered listing on stderr.
