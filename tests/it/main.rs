@@ -14,6 +14,7 @@ mod layering;
 mod macros;
 mod nested;
 mod nextest;
+mod places;
 mod post_mortem;
 mod program;
 mod samples;
@@ -49,6 +50,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("nested", nested::CASES),
     ("kills", kills::CASES),
     ("storm", storm::CASES),
+    ("places", places::CASES),
     ("post_mortem", post_mortem::CASES),
     ("builds", builds::CASES),
     ("generated", generated::CASES),

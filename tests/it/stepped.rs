@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use xhist_tests::{Build, Case, Moment, Need, Recorded, Stop, Torture, Tracee, tail};
+use xhist_tests::{Build, Case, Moment, Need, Recorded, Run, Stop, Torture, Tracee, recorded, tail};
 
 pub const CASES: &[Case] = &[
     Case::needing("a_statement_on_the_same_page", &[Need::Tracing], || {
@@ -15,6 +15,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_loop_is_left", &[Need::Tracing], || steps("unfold", "4k", &[])),
     Case::needing("the_ring_goes_round", &[Need::Tracing], || steps("around", "1k", &[Round])),
     Case::needing("the_first_statement", &[Need::Tracing], || steps("first", "4k", &[])),
+    Case::needing("under_gdb", &[Need::Tracing, Need::Gdb], under_gdb),
     Case::needing("an_event", &[Need::Tracing], || steps("event", "4k", &[Event])),
 ];
 
@@ -101,5 +102,38 @@ fn check(before: Option<&Recorded>, after: &Recorded, happened: &[Happened], wha
             Event => after.events.len() > before.events.len(),
         };
         assert!(has, "{what}: it did not happen");
+    }
+}
+
+/// The same with a debugger, whose dumps of memory are what users have.
+fn under_gdb() {
+    const STEPS: usize = 120;
+    for kind in ["same_page", "pages", "event"] {
+        let torture = Torture::new(Build::Optimised, &format!("stepped {kind}"), "4k", 4000);
+        let dump = |step: usize| torture.tree.join(&format!("{step}.bin"));
+        let mut script = "set language c\nrun\n".to_owned();
+        for step in 0..STEPS {
+            let (path, start) = (dump(step), "*(char**)&XHIST_RING");
+            let end = format!("{start}+*(unsigned long*)&XHIST_RING_LEN");
+            script.push_str(&format!("stepi\ndump binary memory {} {start} {end}\n", path.display()));
+        }
+        torture.tree.write("script", &(script + "kill\n"));
+        let gdb = Run::new("gdb", torture.tree.path()).args("-nx -batch -x script --args");
+        torture.under(gdb).env("DEBUGINFOD_URLS", "").succeed();
+        let begun: Vec<_> = torture.reference(0).statements().collect();
+        let mut seen = 0;
+        for step in 0..STEPS {
+            let image = std::fs::read(dump(step)).unwrap_or_else(|error| panic!("{kind}, {step}: {error}"));
+            let rings = recorded(&image);
+            let now = &rings[0].whole(&format!("{kind}, {step}")).statements;
+            assert!(begun.starts_with(now), "{kind}, {step}: {:?}", tail(now));
+            assert!(
+                step == 0 || (seen..=seen + 1).contains(&now.len()),
+                "{kind}, {step}: {} after {seen}",
+                now.len()
+            );
+            seen = now.len();
+        }
+        assert!(seen == begun.len() || seen + 1 == begun.len(), "{kind}: {seen} of {}", begun.len());
     }
 }

@@ -89,7 +89,15 @@ impl Torture {
 
     /// To be run to its end.
     pub fn run(&self) -> Run {
-        let run = Run::new(self.program, self.tree.path()).args(&self.arguments.join(" "));
+        self.with_environment(Run::new(self.program, self.tree.path())).args(&self.arguments.join(" "))
+    }
+
+    /// To be run by another program, behind whose arguments it comes.
+    pub fn under(&self, run: Run) -> Run {
+        self.with_environment(run.arg(self.program)).args(&self.arguments.join(" "))
+    }
+
+    fn with_environment(&self, run: Run) -> Run {
         self.environment.iter().fold(run, |run, (name, value)| run.env(name, value))
     }
 

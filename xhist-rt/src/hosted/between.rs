@@ -120,7 +120,6 @@ pub(super) fn take_first<'a, T, A: Shared + 'a, R: Ord>(
 
 #[cfg(all(test, loom))]
 mod tests {
-    use loom::cell::UnsafeCell;
     use loom::sync::Arc;
     use loom::sync::atomic::{AtomicU64, Ordering};
     use loom::thread;
@@ -129,10 +128,11 @@ mod tests {
 
     shared!(AtomicU64);
 
-    /// What a slot guards; loom finds two threads that have it at the same time, and writes that are not seen.
+    /// The ring is read and written in two steps that take no part in the order of threads: two that have it at the
+    /// same time, and one that does not see what was written before, lose a count.
     struct Slot {
         ended: Ended<AtomicU64>,
-        ring: UnsafeCell<u64>,
+        ring: AtomicU64,
     }
 
     struct Slots {
@@ -143,20 +143,18 @@ mod tests {
     impl Slots {
         /// All ended, in this order.
         fn ended(orders: &[u64]) -> Arc<Slots> {
-            let slot = |order: &u64| Slot { ended: Ended(AtomicU64::new(*order)), ring: UnsafeCell::new(0) };
+            let slot = |order: &u64| Slot { ended: Ended(AtomicU64::new(*order)), ring: AtomicU64::new(0) };
             Arc::new(Slots { slots: orders.iter().map(slot).collect(), count: AtomicU64::new(10) })
         }
 
-        /// A thread's life: takes a slot, uses its ring, ends. How many used the ring before.
-        fn live(&self) -> Option<u64> {
-            let slot = take_first(&self.slots, |slot| &slot.ended, |_, order| order)?;
-            // SAFETY: the slot is this thread's; loom checks it.
-            let before = slot.ring.with_mut(|ring| unsafe {
-                *ring += 1;
-                *ring - 1
-            });
+        /// A thread's life: takes a slot, uses its ring, ends.
+        fn live(&self) -> bool {
+            let Some(slot) = take_first(&self.slots, |slot| &slot.ended, |_, order| order) else {
+                return false;
+            };
+            slot.ring.store(slot.ring.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
             slot.ended.end(&self.count);
-            Some(before)
+            true
         }
     }
 
@@ -170,10 +168,9 @@ mod tests {
                     thread::spawn(move || slots.live())
                 })
                 .collect();
-            let mut lives = usize::from(slots.live().is_some());
-            lives += others.into_iter().filter_map(|other| other.join().expect("it ends")).count();
-            // SAFETY: the threads have ended.
-            assert_eq!(slots.slots[0].ring.with(|ring| unsafe { *ring }), lives as u64);
+            let mut lives = u64::from(slots.live());
+            lives += others.into_iter().map(|other| u64::from(other.join().expect("it ends"))).sum::<u64>();
+            assert_eq!(slots.slots[0].ring.load(Ordering::Relaxed), lives);
             assert!(lives > 0);
         });
     }

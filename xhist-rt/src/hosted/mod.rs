@@ -3,7 +3,6 @@
 //! The hot path is [`crate::hot`]'s. `threads` owns the rings, `config` reads the environment, `sys` is
 //! the operating system; `export`, `init` and `panic` are what a program may set up on top.
 
-#[cfg_attr(all(test, loom), allow(unsafe_code, reason = "what loom watches"))]
 mod between;
 mod config;
 #[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]

@@ -1,0 +1,32 @@
+//! Is everything recorded where a program is not quite itself?
+
+use qs_core::record::Statement;
+use xhist_tests::{Build, Case, Torture, recorded, rings_in};
+
+pub const CASES: &[Case] = &[
+    Case::new("before_main_and_after_it", || complete("before_and_after", 1)),
+    Case::new("inside_the_allocator", || complete("allocator", 1)),
+    Case::new("in_destructors_of_a_thread", || complete("destructors", 2)),
+    Case::new("both_after_a_fork", || complete("forks", 2)),
+    Case::new("up_to_another_program", || complete("exec", 1)),
+];
+
+/// What each thread did is in its rings; it has more than one when its own ended before it.
+fn complete(kind: &str, threads: usize) {
+    let torture = Torture::new(Build::Optimised, kind, "64k", 8000);
+    let pattern = torture.tree.join("%p.xhist");
+    let torture = torture.env("XHIST_FILE", pattern.to_str().expect("UTF-8"));
+    torture.run().succeed();
+    let files = rings_in(torture.tree.path());
+    let rings: Vec<_> =
+        files.iter().flat_map(|file| recorded(&std::fs::read(file).expect("a ring"))).collect();
+    let logs = torture.references();
+    assert_eq!(logs.len(), threads);
+    for log in logs {
+        let begun: Vec<Statement> = log.statements().collect();
+        let own = rings.iter().filter(|ring| ring.header.tid == log.thread);
+        let recorded: Vec<Statement> = own.flat_map(|ring| ring.whole(kind).statements.clone()).collect();
+        assert!(begun.len() > 200 || kind == "destructors" && log.thread != 0, "{kind}: {}", begun.len());
+        assert!(begun == recorded, "{kind}: {} began, {} are recorded", begun.len(), recorded.len());
+    }
+}
