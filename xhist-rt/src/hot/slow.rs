@@ -106,7 +106,9 @@ pub(crate) fn miss(page: u32, code: u8) {
 #[cold]
 #[inline(never)]
 fn append_apart(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
-    Tls::set_page(tls, found);
+    if !is_free(found) {
+        Tls::set_page(tls, found);
+    }
     append_statement(tls, writer, found, site);
 }
 
