@@ -157,7 +157,7 @@ pub(crate) fn full(site: Site) {
         Tls::set_page(tls, LOCKED);
         fence();
         // SAFETY: a writer in the thread's words is valid; the lock is ours.
-        if unsafe { Writer::fold(writer, site, || Tls::cursor(tls), |cursor| Tls::set_cursor(tls, cursor)) } {
+        if unsafe { Writer::turn(writer, site, || Tls::cursor(tls), |cursor| Tls::set_cursor(tls, cursor)) } {
             return add_to_page(tls, page - LOCKED);
         }
     }

@@ -251,12 +251,12 @@ impl Writer {
         unsafe { Writer::shortly(this, cursor, |run, cursor| run.turn_page(page, code, cursor), publish) }
     }
 
-    /// Folds a frame, see [`Run::fold_at`].
+    /// Goes on at the end of a frame, see [`Run::turn_at`].
     ///
     /// # Safety
     /// As [`Writer::append`], where the hot path is free.
     #[inline(always)]
-    pub(crate) unsafe fn fold(
+    pub(crate) unsafe fn turn(
         this: *mut Writer,
         site: Site,
         cursor: impl FnOnce() -> Option<*mut u8>,
@@ -265,7 +265,7 @@ impl Writer {
         // SAFETY: the caller's.
         unsafe {
             let header = &*(*this).header;
-            Writer::shortly(this, cursor, |run, cursor| run.fold_at(site, cursor, header), publish)
+            Writer::shortly(this, cursor, |run, cursor| run.turn_at(site, cursor, header), publish)
         }
     }
 

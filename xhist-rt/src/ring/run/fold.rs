@@ -3,8 +3,8 @@
 use qs_core::record::packed::step;
 use qs_core::ring::Folded;
 
+use super::Run;
 use super::memory::bytes;
-use super::{Around, NO_GUARD, Run};
 use crate::ring::Header;
 use crate::site::Site;
 use crate::sync::fence;
@@ -46,11 +46,9 @@ impl Search {
 
 impl Run {
     /// The limit is reached. Folds the frame, or moves a limit that was a guess; false when the frame is full.
-    pub(super) fn turn(&mut self, site: Site, around: &Around<'_>) -> bool {
-        if around.guard.load() != NO_GUARD {
-            return false;
-        }
-        if around.folds && self.fold(site, around.header) {
+    /// `header`: that of the ring, where folding is allowed.
+    pub(super) fn turn(&mut self, site: Site, header: Option<&Header>) -> bool {
+        if header.is_some_and(|header| self.fold(site, header)) {
             return true;
         }
         while self.limit < self.end {
@@ -85,7 +83,7 @@ impl Run {
     }
 
     /// Counts the open frame instead of closing it, when it is the frame before it once more.
-    pub(super) fn fold(&mut self, site: Site, header: &Header) -> bool {
+    fn fold(&mut self, site: Site, header: &Header) -> bool {
         let len = self.len();
         let same = self.skipped == 0
             && len == self.last_len

@@ -68,16 +68,12 @@ impl Run {
         Some(self.cursor)
     }
 
-    /// Folds the frame that the hot path has filled up to `cursor`, and returns where that goes on; `None` when there is
-    /// more to do than that.
+    /// Folds the frame that the hot path has filled up to `cursor`, or goes on where its end was a guess, and returns
+    /// where the hot path goes on; `None` when the frame is full.
     #[inline(always)]
-    pub(crate) fn fold_at(&mut self, site: Site, cursor: *mut u8, header: &Header) -> Option<*mut u8> {
-        // Where the frame is not like the one before, there is no need to compare all of it.
-        if cursor != self.limit || self.last_len == 0 {
-            return None;
-        }
+    pub(crate) fn turn_at(&mut self, site: Site, cursor: *mut u8, header: &Header) -> Option<*mut u8> {
         self.cursor = cursor;
-        self.fold(site, header).then_some(self.cursor)
+        self.turn(site, Some(header)).then_some(self.cursor)
     }
 
     /// Starts anew at this place.

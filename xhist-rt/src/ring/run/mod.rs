@@ -177,7 +177,8 @@ impl Run {
     pub(crate) fn append(&mut self, site: Site, around: &Around<'_>) -> Result<(), Again> {
         if self.is_open {
             let mark = if self.cursor < self.mark_at { 0 } else { self.mark(around.clock) };
-            if self.add(site, mark) || self.turn(site, around) {
+            let header = around.folds.then_some(around.header);
+            if self.add(site, mark) || around.guard.load() == NO_GUARD && self.turn(site, header) {
                 return Ok(());
             }
         }
