@@ -78,14 +78,15 @@ impl Stopped {
 fn interrupted(kind: &str) {
     // What is much longer there tells nothing new.
     let is_long = ["fold", "event", "marked"].contains(&kind);
+    let is_short = ["same_page", "pages"].contains(&kind);
     for build in Build::ALL.into_iter().filter(|build| !is_long || *build == Build::Optimised) {
         let mut stopped = Stopped::new(kind, build);
         let mut steps = 0;
         loop {
             // Each handler at each instruction would take too long where there are many.
             let is_due = |index: usize| match build {
-                Build::Optimised => index == 0 || steps % 4 == index,
-                Build::Plain => steps % 199 == index,
+                Build::Optimised => is_short || steps % 4 == index,
+                Build::Plain => steps % 397 == index,
             };
             for (index, signal) in SIGNALS.into_iter().enumerate().filter(|(index, _)| is_due(*index)) {
                 let here = stopped.tracee.snapshot();
@@ -97,7 +98,6 @@ fn interrupted(kind: &str) {
             }
             steps += 1;
         }
-        println!("{}: {steps} instructions", stopped.what);
         stopped.check(Moment::Done, &|| "at the end".into());
         assert!(steps > 50);
     }
