@@ -14,6 +14,7 @@ pub const CASES: &[Case] = &[
     Case::needing("while_the_time_is_told", &[Need::Tracing], || interrupted("marked")),
     Case::needing("while_a_frame_ends", &[Need::Tracing], || interrupted("frame_end")),
     Case::needing("while_a_frame_is_folded", &[Need::Tracing], || interrupted("fold")),
+    Case::needing("while_a_thread_gets_its_ring", &[Need::Tracing], first),
     Case::needing("while_an_event_is_recorded", &[Need::Tracing], || interrupted("event")),
 ];
 
@@ -34,8 +35,12 @@ impl Stopped {
 
     /// The history is all that began.
     pub fn check(&self, moment: Moment, place: &dyn Fn() -> String) {
+        self.check_thread(0, moment, place);
+    }
+
+    fn check_thread(&self, thread: usize, moment: Moment, place: &dyn Fn() -> String) {
         let rings = self.torture.recorded();
-        let log = self.torture.reference(0);
+        let log = self.torture.reference(thread);
         let ring = rings.iter().find(|ring| ring.header.tid == log.thread).expect("a ring");
         let what = || format!("{} {}", self.what, place());
         if !ring.wrong.is_empty() {
@@ -73,14 +78,15 @@ impl Stopped {
 fn interrupted(kind: &str) {
     // What is much longer there tells nothing new.
     let is_long = ["fold", "event", "marked"].contains(&kind);
+    let is_short = ["same_page", "pages"].contains(&kind);
     for build in Build::ALL.into_iter().filter(|build| !is_long || *build == Build::Optimised) {
         let mut stopped = Stopped::new(kind, build);
         let mut steps = 0;
         loop {
             // Each handler at each instruction would take too long where there are many.
             let is_due = |index: usize| match build {
-                Build::Optimised => index == 0 || steps % 4 == index,
-                Build::Plain => steps % 199 == index,
+                Build::Optimised => is_short || steps % 4 == index,
+                Build::Plain => steps % 397 == index,
             };
             for (index, signal) in SIGNALS.into_iter().enumerate().filter(|(index, _)| is_due(*index)) {
                 let here = stopped.tracee.snapshot();
@@ -92,8 +98,27 @@ fn interrupted(kind: &str) {
             }
             steps += 1;
         }
-        println!("{}: {steps} instructions", stopped.what);
         stopped.check(Moment::Done, &|| "at the end".into());
         assert!(steps > 50);
+    }
+}
+
+/// A signal at random instructions of the first statement of threads: what the kernel did for one cannot be put back.
+fn first() {
+    let mut stopped = Stopped::new("first_of_threads", Build::Optimised);
+    for round in 0..150 {
+        let (place, signal) = (fastrand::u32(0..3000), SIGNALS[round % 4]);
+        let is_before = (0..place).all(|_| stopped.tracee.step(0) == Stop::Step);
+        let place = || format!("signal {signal} at {place}, thread {round}");
+        if is_before {
+            let mut stop = stopped.tracee.run(signal);
+            // It waited until the ring was made.
+            while let Stop::Signal(signal) = stop {
+                stop = stopped.tracee.run(signal);
+            }
+            assert_eq!(stop, Stop::Mark, "{}", place());
+        }
+        stopped.check_thread(1, Moment::Done, &place);
+        assert_eq!(stopped.tracee.run(0), Stop::Mark, "the next thread");
     }
 }

@@ -60,7 +60,6 @@ fn steps(kind: &str, size: &str, happened: &[Happened]) {
                 }
             }
             let after = torture.recorded();
-            println!("{what}: {steps} instructions");
             assert!(steps > 50, "{what}: {steps} instructions");
             check(before.last(), after.last().expect("a ring"), happened, &what);
         }

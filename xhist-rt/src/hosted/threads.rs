@@ -69,12 +69,12 @@ pub(crate) fn statement(site: Site) -> Append {
 #[cold]
 #[inline(never)]
 pub(crate) fn first(site: Site) {
-    if hot::is_attached() {
+    if hot::is_off() {
         return;
     }
     sys::keeping_errno(|| {
         // Making a ring takes a while; each handler that came in would make another.
-        if sys::while_signals_wait(|| hot::is_attached() || attach()) {
+        if sys::while_signals_wait(|| hot::writer().is_some() || attach()) {
             hot::record(site);
         }
     });

@@ -26,7 +26,7 @@ mod cpu;
 mod slow;
 
 pub(crate) use cpu::record;
-pub(crate) use slow::{append, attach, detach, is_attached, writer};
+pub(crate) use slow::{append, attach, detach, is_attached, is_off, writer};
 
 use crate::ring::Writer;
 

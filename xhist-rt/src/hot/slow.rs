@@ -71,6 +71,12 @@ pub(crate) fn is_attached() -> bool {
     unsafe { !(&raw const (*tls()).writer).read_volatile().is_null() }
 }
 
+/// Whether this thread is not recorded, now and later.
+pub(crate) fn is_off() -> bool {
+    // SAFETY: the word is this thread's.
+    unsafe { (&raw const (*tls()).writer).read_volatile() == OFF }
+}
+
 /// This thread's writer.
 pub(crate) fn writer() -> Option<*mut Writer> {
     // SAFETY: the word is this thread's.
@@ -85,7 +91,10 @@ pub(crate) fn miss(page: u32, code: u8) {
     let tls = tls();
     let found = Tls::page(tls).wrapping_add(u64::from(page));
     let Some(writer) = writer() else {
-        Tls::set_page(tls, found);
+        if is_off() {
+            Tls::set_page(tls, found);
+        }
+        // Otherwise the word is of no use before there is a ring, which a handler may have made meanwhile.
         return crate::recorder::first(Site::at(page, code));
     };
     if is_free(found) && crate::recorder::is_plain() {
