@@ -46,17 +46,14 @@ impl Run {
         position
     }
 
-    /// Adds a statement on a page that the open frame knows, where the hot path has come to `cursor`, and returns where
-    /// that goes on; `None` when there is more to do than that.
+    /// Adds a statement on another page, where the hot path has come to `cursor`, and returns where that goes on;
+    /// `None` when there is more to do than that.
     #[inline(always)]
     pub(crate) fn turn_page(&mut self, page: u32, code: u8, cursor: *mut u8) -> Option<*mut u8> {
-        let number = self.number_of(page);
-        if self.pages[number] != page {
-            return None;
-        }
         if cursor >= self.mark_at || cursor.addr() + 2 > self.limit.addr() {
             return None;
         }
+        let Some(number) = self.number_of(page) else { return self.open_page(page, code, cursor) };
         // SAFETY: both bytes are below the limit, so they are free bytes of the open frame.
         unsafe {
             cursor.add(1).write_volatile(code);
@@ -66,6 +63,13 @@ impl Run {
         }
         self.page = page;
         Some(self.cursor)
+    }
+
+    /// The same with a page that the open frame does not know yet.
+    #[inline(never)]
+    fn open_page(&mut self, page: u32, code: u8, cursor: *mut u8) -> Option<*mut u8> {
+        self.cursor = cursor;
+        self.add(Site::at(page, code), 0).then_some(self.cursor)
     }
 
     /// Folds the frame that the hot path has filled up to `cursor`, or goes on where its end was a guess, and returns

@@ -309,9 +309,20 @@ impl Run {
         if passed < MARK || passed > u64::from(u32::MAX) { 0 } else { passed }
     }
 
-    /// The number that the open frame keeps a page under, until another page needs it.
-    fn number_of(&self, page: u32) -> usize {
-        if page == self.first_page { 0 } else { (page.wrapping_mul(0x9E37_79B1) >> 28) as usize }
+    /// The number that the open frame keeps a page under: one of two places.
+    #[inline(always)]
+    fn number_of(&self, page: u32) -> Option<usize> {
+        let number = place_of(page);
+        if self.pages[number] == page {
+            return Some(number);
+        }
+        (self.pages[number ^ 1] == page).then_some(number ^ 1)
+    }
+
+    /// The number that a new page gets: that of no page, or of the one that came to its place first.
+    fn new_number(&self, page: u32) -> usize {
+        let number = place_of(page);
+        if self.pages[number] != 0 && self.pages[number ^ 1] == 0 { number ^ 1 } else { number }
     }
 
     /// As at the start of a frame: on its first page, and knowing no other.
@@ -334,8 +345,9 @@ impl Run {
             packed::digits(mark, &mut push);
         }
         let page = site.page();
-        let number = self.number_of(page);
-        let is_new = page != self.page && self.pages[number] != page;
+        let known = if page == self.page { None } else { self.number_of(page) };
+        let is_new = page != self.page && known.is_none();
+        let number = known.unwrap_or_else(|| self.new_number(page));
         if is_new {
             let packed::Page { file, base } = site.packed_page();
             push(step::PAGE);
@@ -389,4 +401,10 @@ impl Run {
         around.guard.store(guard);
         Ok(())
     }
+}
+
+/// The first of the two places for a page; the frame's first page stands at 0 besides.
+#[inline(always)]
+fn place_of(page: u32) -> usize {
+    (page.wrapping_mul(0x9E37_79B1) >> 28) as usize
 }
