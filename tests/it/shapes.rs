@@ -207,7 +207,9 @@ fn backtraces() {
         let (directory, name) = program.rsplit_once('/').expect("a directory");
         let (start, end) = name.split_once('*').unwrap_or((name, ""));
         let directory = tree.join("target/xhist/build").join(directory);
-        let files = walk(&directory, start).into_iter().filter(|path| path.is_file());
+        // Cargo notes what it watches, the shadows too.
+        let is_note = |path: &Path| path.iter().any(|part| part == ".fingerprint");
+        let files = walk(&directory, start).into_iter().filter(|path| path.is_file() && !is_note(path));
         let files: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(end)).collect();
         assert!(!files.is_empty(), "{program}");
         for file in files.iter().filter(|file| file.extension().is_none_or(|extension| extension == "rlib")) {
