@@ -29,7 +29,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     if options.format.about == About::Coverage {
         let rings: Vec<&Placed> = findings.rings.iter().collect();
         let lives = lives(&rings, image, options);
-        return match cover::run(image, &views(&rings, &lives, image, options), options, out, notes) {
+        return match cover::run(image, &views(&rings, &lives, image), options, out, notes) {
             ExitCode::NothingFound => {
                 tell_findings(&findings, image.len(), notes);
                 ExitCode::NothingFound
@@ -46,8 +46,11 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         return identify::run(&rings, options, out, notes);
     }
     let lives = lives(&chosen, image, options);
-    let views = views(&chosen, &lives, image, options);
-    let surveys: Vec<Survey> = views.iter().map(decode::survey).collect();
+    let views = views(&chosen, &lives, image);
+    // Only who reads a listing wants to see again what ran again.
+    let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
+    let listed: Vec<View<'_>> = views.iter().map(|view| view.writing_out(longest)).collect();
+    let surveys: Vec<Survey> = listed.iter().map(decode::survey).collect();
     if surveys.iter().all(|survey| survey.frames == 0) {
         tell_empty(&chosen, &views, notes);
         return ExitCode::NothingFound;
@@ -65,7 +68,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     let total: u64 = surveys.iter().map(|survey| survey.entries).sum();
     let shown = options.last.map_or(total, |last| last.min(total));
     let mut telling = Telling::new(options, maps, total - shown);
-    let written = write(&mut telling, &chosen, &views, &surveys, shown, out, notes);
+    let written = write(&mut telling, &chosen, &listed, &surveys, shown, out, notes);
     if let (Ok(()), Some(path)) = (&written, &options.clear) {
         clear(path, &chosen, &surveys, notes);
     }
@@ -77,15 +80,9 @@ fn lives(chosen: &[&Placed], image: &[u8], options: &Options) -> Vec<Option<Live
     chosen.iter().map(|placed| live(placed, image, options)).collect()
 }
 
-fn views<'a>(
-    chosen: &[&Placed],
-    lives: &'a [Option<Live>],
-    image: &'a [u8],
-    options: &Options,
-) -> Vec<View<'a>> {
-    let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
+fn views<'a>(chosen: &[&Placed], lives: &'a [Option<Live>], image: &'a [u8]) -> Vec<View<'a>> {
     let view = |(placed, live): (&&Placed, &'a Option<Live>)| {
-        live.as_ref().map_or_else(|| View::whole(placed, image), Live::view).writing_out(longest)
+        live.as_ref().map_or_else(|| View::whole(placed, image), Live::view)
     };
     chosen.iter().zip(lives).map(view).collect()
 }

@@ -61,6 +61,17 @@ fn what_fills_the_rings_is_told_with_what_would_leave_it_out() {
 }
 
 #[test]
+fn what_ran_again_and_was_not_written_again_fills_nothing() {
+    let dir = Dir::new();
+    let (map, hash) = map_of_statements("/project", "src/a.rs", STATEMENTS);
+    dir.write("xhist.map", map);
+    let image = ring(hash).packed(0, &[(1, 7), (1, 8)]).packed_again(0, &[(1, 12)], 1, 100).build();
+    dir.write("dump.bin", image);
+    let out = dir.run(&["dump.bin", "--hot"]).out;
+    assert!(out.starts_with(" 50.0 %         2  T::f  src/a.rs:7-8\n"), "{out}");
+}
+
+#[test]
 fn without_a_bitmap_only_the_rings_are_known() {
     let dir = Dir::new();
     let (map, hash) = map_of_statements("/project", "src/main.rs", STATEMENTS);
