@@ -258,17 +258,22 @@ fn tell_end() {
 }
 
 impl Slot {
-    fn is(&self, status: Status) -> bool {
+    /// Its ring, which is laid out.
+    fn ring(&self) -> Option<*mut HostedHeader> {
         let header = self.header.load(Ordering::Acquire);
+        (!header.is_null()).then_some(header)
+    }
+
+    fn is(&self, status: Status) -> bool {
         // SAFETY: a slot's header is a laid-out ring.
-        !header.is_null() && unsafe { ring::status_code(header) } == status.code()
+        self.ring().is_some_and(|header| unsafe { ring::status_code(header) } == status.code())
     }
 
     /// Tells how the thread came to its end, unless something worse was told.
     fn end(&self, status: Status) {
-        if self.is(Status::Live) {
+        if let Some(header) = self.ring().filter(|_| self.is(Status::Live)) {
             // SAFETY: as in `is`.
-            unsafe { ring::set_status(self.header.load(Ordering::Acquire), status) };
+            unsafe { ring::set_status(header, status) };
         }
     }
 }
@@ -276,10 +281,7 @@ impl Slot {
 /// Every ring there is, as memory: start and length.
 pub(super) fn rings() -> impl Iterator<Item = (*const u8, usize)> {
     let size = Config::get().map_or(0, |config| config.size);
-    SLOTS.iter().filter_map(move |slot| {
-        let header = slot.header.load(Ordering::Acquire);
-        (!header.is_null()).then_some((header.cast_const().cast(), ring_len(size)))
-    })
+    SLOTS.iter().filter_map(Slot::ring).map(move |header| (header.cast_const().cast(), ring_len(size)))
 }
 
 /// Tells the rate of the clock to every ring, and how the process ends to those of living threads.
@@ -287,8 +289,7 @@ pub(super) fn on_process_exit() {
     tell_end();
     let hz = clock_hz();
     for slot in &SLOTS {
-        let header = slot.header.load(Ordering::Acquire);
-        if hz != 0 && !header.is_null() {
+        if let Some(header) = slot.ring().filter(|_| hz != 0) {
             // SAFETY: a slot's header is a laid-out ring.
             unsafe { ring::set_clock_hz(header, hz) };
         }
@@ -350,12 +351,9 @@ pub(crate) fn set_map_hash(hash: u64) {
     {
         ever.set_map_hash(hash);
     }
-    for slot in &SLOTS {
-        let header = slot.header.load(Ordering::Acquire);
-        if !header.is_null() {
-            // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
-            unsafe { (*header).set_map_hash(hash) };
-        }
+    for header in SLOTS.iter().filter_map(Slot::ring) {
+        // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
+        unsafe { (*header).set_map_hash(hash) };
     }
 }
 

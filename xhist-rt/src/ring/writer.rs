@@ -144,6 +144,16 @@ impl Writer {
         }
     }
 
+    /// The highest level with a part.
+    ///
+    /// # Safety
+    /// The writer is valid.
+    #[inline(always)]
+    unsafe fn top_level(this: *mut Writer) -> usize {
+        // SAFETY: the caller's.
+        unsafe { ((*this).top.load(Relaxed) & 0xFF) as usize }
+    }
+
     /// One try; false when a handler came in between.
     ///
     /// # Safety
@@ -153,7 +163,6 @@ impl Writer {
         // SAFETY: the caller's.
         unsafe {
             let header = &*(*this).header;
-            let top = &(*this).top;
             // Only looked at when it is there.
             let above = (&raw const (*this).runs).cast::<Run>().wrapping_add(level + 1);
             let around = Around {
@@ -161,10 +170,7 @@ impl Writer {
                 state: Writer::state(this, level),
                 last_time: Writer::last_time(this),
                 clock: (*this).clock,
-                overtaken: &|| {
-                    let is_overtaken = (top.load(Relaxed) & 0xFF) as usize > level;
-                    is_overtaken.then(|| (*above).origin())
-                },
+                overtaken: &move || (Writer::top_level(this) > level).then(|| (*above).origin()),
                 folds: level == 0,
                 guard: &(*this).guard,
                 #[cfg(feature = "std")]
@@ -208,31 +214,38 @@ impl Writer {
 #[cfg(feature = "std")]
 impl Writer {
     /// Does something short to the lowest run where the hot path is free and nothing else is to be done; false
-    /// when there is. `cursor` tells where the hot path is, `publish` is told where it goes on.
+    /// when there is, or `act` says so.
     ///
     /// # Safety
     /// As [`Writer::append`], where the hot path is free.
     #[inline(always)]
-    unsafe fn shortly(
+    unsafe fn shortly(this: *mut Writer, act: impl FnOnce(&mut Run) -> bool) -> bool {
+        // SAFETY: as in `append`, on the lowest level.
+        unsafe {
+            (*this).busy.store(1, Relaxed);
+            fence();
+            let is_plain = Writer::top_level(this) == 0 && (*this).guard.load() == NO_GUARD;
+            let done = is_plain && act(&mut (*this).runs[0]);
+            fence();
+            (*this).busy.store(0, Relaxed);
+            done
+        }
+    }
+
+    /// The same to what the hot path writes: `cursor` tells where it is, `publish` is told where it goes on.
+    ///
+    /// # Safety
+    /// As [`Writer::shortly`].
+    #[inline(always)]
+    unsafe fn go_on(
         this: *mut Writer,
         cursor: impl FnOnce() -> Option<*mut u8>,
         act: impl FnOnce(&mut Run, *mut u8) -> Option<*mut u8>,
         publish: impl FnOnce(*mut u8),
     ) -> bool {
-        // SAFETY: as in `append`, on the lowest level.
-        unsafe {
-            (*this).busy.store(1, Relaxed);
-            fence();
-            let is_plain = (*this).top.load(Relaxed) & 0xFF == 0 && (*this).guard.load() == NO_GUARD;
-            let cursor = if is_plain { cursor() } else { None };
-            let done = cursor.and_then(|cursor| act(&mut (*this).runs[0], cursor));
-            if let Some(cursor) = done {
-                publish(cursor);
-            }
-            fence();
-            (*this).busy.store(0, Relaxed);
-            done.is_some()
-        }
+        let act = |run: &mut Run| cursor().and_then(|cursor| act(run, cursor)).map(publish).is_some();
+        // SAFETY: the caller's.
+        unsafe { Writer::shortly(this, act) }
     }
 
     /// Turns the page, see [`Run::turn_page`].
@@ -248,7 +261,7 @@ impl Writer {
         publish: impl FnOnce(*mut u8),
     ) -> bool {
         // SAFETY: the caller's.
-        unsafe { Writer::shortly(this, cursor, |run, cursor| run.turn_page(page, code, cursor), publish) }
+        unsafe { Writer::go_on(this, cursor, |run, cursor| run.turn_page(page, code, cursor), publish) }
     }
 
     /// Goes on at the end of a frame, see [`Run::turn_at`].
@@ -265,7 +278,7 @@ impl Writer {
         // SAFETY: the caller's.
         unsafe {
             let header = &*(*this).header;
-            Writer::shortly(this, cursor, |run, cursor| run.turn_at(site, cursor, header), publish)
+            Writer::go_on(this, cursor, |run, cursor| run.turn_at(site, cursor, header), publish)
         }
     }
 
@@ -276,19 +289,15 @@ impl Writer {
     pub(crate) unsafe fn single(this: *mut Writer, site: Site, time: Option<u64>) -> bool {
         // SAFETY: as in `append`, on the lowest level.
         unsafe {
-            (*this).busy.store(1, Relaxed);
-            fence();
-            let top = &(*this).top;
-            let has_parts = || top.load(Relaxed) & 0xFF != 0;
-            let is_plain = !has_parts() && (*this).guard.load() == NO_GUARD && (*this).ever.is_none();
             let header = &*(*this).header;
-            let done = is_plain && (*this).runs[0].append_single_shortly(site, time, header, has_parts);
-            if let (true, Some(time)) = (done, time) {
-                Writer::last_time(this).inspect(|word| word.store(time));
-            }
-            fence();
-            (*this).busy.store(0, Relaxed);
-            done
+            let has_parts = || Writer::top_level(this) != 0;
+            Writer::shortly(this, |run| {
+                let done = (*this).ever.is_none() && run.append_single_shortly(site, time, header, has_parts);
+                if let (true, Some(time)) = (done, time) {
+                    Writer::last_time(this).inspect(|word| word.store(time));
+                }
+                done
+            })
         }
     }
 
@@ -392,7 +401,7 @@ impl Writer {
     unsafe fn take_parts(this: *mut Writer, level: usize) {
         // SAFETY: the caller's.
         unsafe {
-            if ((*this).top.load(Relaxed) & 0xFF) as usize > level {
+            if Writer::top_level(this) > level {
                 Writer::take_parts_now(this, level);
             }
         }

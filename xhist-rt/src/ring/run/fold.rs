@@ -15,22 +15,22 @@ const LOOK_BACK: usize = 64;
 const MAX_PATIENCE: u8 = 64;
 
 /// How far the search for a loop is.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Search {
-    pub(super) stage: Stage,
+    stage: Stage,
     /// The statement that begins each round.
-    pub(super) anchor: u32,
+    anchor: u32,
     /// Bytes of whole rounds that a frame holds.
-    pub(super) len: usize,
+    len: usize,
     /// Bytes to go before giving up.
-    pub(super) left: usize,
+    left: usize,
     /// Frames to let pass before the next search, now and after the next failure.
-    pub(super) wait: u8,
-    pub(super) patience: u8,
+    wait: u8,
+    patience: u8,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Stage {
+enum Stage {
     #[default]
     None,
     /// Looking for the statement that begins a round.

@@ -4,7 +4,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use qs_core::record::packed::step;
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
-use qs_core::ring::{State, Touched};
+use qs_core::ring::Touched;
 
 use super::frame::single;
 use super::memory::Reserve;
@@ -95,16 +95,15 @@ impl Run {
 
     /// Ends exactly where it reserved, because handlers wrote behind that.
     pub(crate) fn finish(&mut self, ever: Option<&Ever>) {
-        let Reserve { head, seq } = self.reserve();
+        let reserve = self.reserve();
         if self.is_open {
             if let Some(ever) = ever {
                 self.note_in(ever);
             }
-            let close = self.plan_close(Some(head));
+            let close = self.plan_close(Some(reserve.head));
             self.write_close(&close);
         }
-        (self.head, self.seq, self.is_open) = (head, seq, false);
-        self.limit = core::ptr::null_mut();
+        self.stand_at(reserve);
     }
 
     /// Appends a statement in a frame of its own.
@@ -118,15 +117,8 @@ impl Run {
             Some(time) => Some(self.tell_time(time, around)?),
             None => None,
         };
-        let close = self.plan_close(None);
-        let seq = self.next_seq();
-        let (frame, len) = single(seq, site, time);
-        let start = self.head + close.total as u64;
-        self.claim(Reserve { head: start + len as u64, seq }, around)?;
-        self.note_ever(around);
-        self.write_close(&close);
-        self.memory.put_all(start, &frame[..len]);
-        self.end_frame(start + len as u64, seq, around);
+        let (frame, len) = single(self.next_seq(), site, time);
+        self.append_bytes(len, |memory, start| memory.put_all(start, &frame[..len]), around)?;
         if let Some(ever) = around.ever {
             ever.note_one(Statement::from_word(site.word()));
         }
@@ -159,7 +151,7 @@ impl Run {
         self.memory.put_all(self.head, &frame[..len]);
         (self.head, self.seq, self.stamp) = (behind.head, seq, stamp);
         fence();
-        header.state.store(State::closed(self.head, self.seq).0);
+        header.state.store(behind.word());
         true
     }
 

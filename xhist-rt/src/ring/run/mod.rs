@@ -146,8 +146,8 @@ impl Run {
 
     /// Where a handler that interrupts this run may write.
     pub(crate) fn reserve(&self) -> Reserve {
-        let word = self.reserve.load();
-        Reserve { head: word & ((1 << 48) - 1), seq: (word >> 56) as u8 }
+        let state = State(self.reserve.load());
+        Reserve { head: state.head(), seq: state.seq() }
     }
 
     fn tell_reserve(&self, reserve: Reserve) {
@@ -210,30 +210,43 @@ impl Run {
         build: impl Fn(u8, &mut dyn FnMut(u8)),
         around: &Around<'_>,
     ) -> Result<(), Again> {
-        let close = self.plan_close(None);
-        let start = self.head + close.total as u64;
         let seq = self.next_seq();
         let mut len = 0;
         build(seq, &mut |_| len += 1);
-        self.claim(Reserve { head: start + len, seq }, around)?;
+        let write = |memory: Memory, mut at| {
+            build(seq, &mut |byte| {
+                memory.put(at, byte);
+                at += 1;
+            });
+        };
+        self.append_bytes(len, write, around)
+    }
+
+    /// Appends a frame that is not packed, of so many bytes, which `write` puts behind what is there.
+    fn append_bytes(
+        &mut self,
+        len: usize,
+        write: impl FnOnce(Memory, u64),
+        around: &Around<'_>,
+    ) -> Result<(), Again> {
+        let close = self.plan_close(None);
+        let start = self.head + close.total as u64;
+        let reserve = Reserve { head: start + len as u64, seq: self.next_seq() };
+        self.claim(reserve, around)?;
         self.note_ever(around);
         self.write_close(&close);
-        let mut at = start;
-        build(seq, &mut |byte| {
-            self.memory.put(at, byte);
-            at += 1;
-        });
-        self.end_frame(at, seq, around);
+        write(self.memory, start);
+        self.stand_at(reserve);
+        self.last_len = 0;
+        fence();
+        around.state.store(reserve.word());
         Ok(())
     }
 
-    /// A frame that is not packed was written up to here.
-    fn end_frame(&mut self, at: u64, seq: u8, around: &Around<'_>) {
-        (self.head, self.seq, self.is_open) = (at, seq, false);
+    /// No frame is open here.
+    fn stand_at(&mut self, Reserve { head, seq }: Reserve) {
+        (self.head, self.seq, self.is_open) = (head, seq, false);
         self.limit = core::ptr::null_mut();
-        self.last_len = 0;
-        fence();
-        around.state.store(State::closed(self.head, self.seq).0);
     }
 
     /// The low half of the time, which never runs backwards in a run: clocks of two cores may differ by a few ticks.
