@@ -1,8 +1,13 @@
-//! The record layer: which ids there are, and the records that are xhist's own.
+//! The record layer: which ids there are, what stands in each, and the records that are xhist's own.
 
-mod id;
+pub mod element;
+mod field;
 pub mod packed;
+mod table;
+mod target_info;
 mod xhist;
 
-pub use id::{Group, RECORDS, RecordInfo, USER_BASE, info};
+pub use field::{Fields, Fun, Kind, Obj, Sig, Sizes, Value};
+pub use table::*;
+pub use target_info::{BuildTime, TargetInfo};
 pub use xhist::{EventKind, RECORD_BASE, Statement, XhistRecord, ids};

@@ -4,6 +4,7 @@
 //! and for every reader.
 
 use super::Statement;
+use super::element::Data;
 
 /// Lines of a window: a statement's byte counts from the first of them.
 pub const WINDOW: u16 = 96;
@@ -16,8 +17,8 @@ pub const TRAILER: usize = 16;
 /// Most bytes before the data, with every one escaped.
 pub const MAX_HEADER: usize = 24;
 /// Format byte of the block of memory that holds the data.
-const FORMAT_MEM: u8 = 0x09;
-const FORMAT_U16: u8 = 0x03;
+const FORMAT_MEM: u8 = Data::Memory.format(0);
+const FORMAT_U16: u8 = Data::Uint(2).format(0);
 
 /// Bytes of data. All that may begin a step is 0x80 or more; what is less belongs to the step before it.
 pub mod step {

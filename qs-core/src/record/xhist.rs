@@ -9,6 +9,7 @@
 //!
 //! The first of the four ids is configurable and stands in the ring header.
 
+use super::element::Data;
 use crate::frame::{Frame, FrameWriter};
 
 /// Default id of the first of xhist's records.
@@ -26,9 +27,9 @@ pub mod ids {
     pub const EVENT: u8 = 3;
 }
 
-const FORMAT_U8: u8 = 0x01;
-const FORMAT_U16: u8 = 0x03;
-const FORMAT_U64: u8 = 0x0E;
+const FORMAT_U8: u8 = Data::Uint(1).format(0);
+const FORMAT_U16: u8 = Data::Uint(2).format(0);
+const FORMAT_U64: u8 = Data::Uint(8).format(0);
 
 /// A statement: a line of a file, as the map file knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

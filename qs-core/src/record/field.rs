@@ -1,0 +1,230 @@
+//! Fields of records: which kinds there are, how wide each is, and what they are put into.
+
+/// What a field is. Its width depends on the target, see [`Sizes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Address of an object.
+    Obj,
+    /// Address of a function.
+    Fun,
+    /// Signal of an event.
+    Sig,
+    /// Size of an event.
+    EvtSize,
+    /// Counter of a queue.
+    QueueCtr,
+    /// Counter of a memory pool.
+    PoolCtr,
+    /// Counter of a time event.
+    TimeCtr,
+    /// One byte.
+    U8,
+    /// Two bytes.
+    U16,
+    /// Four bytes.
+    U32,
+    /// Text that ends with a zero.
+    Str,
+}
+
+/// How wide the fields of a target are, in bytes; told in its target-info record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sizes {
+    /// Time stamp (T).
+    pub time: u8,
+    /// Address of an object (O).
+    pub obj: u8,
+    /// Address of a function (F).
+    pub fun: u8,
+    /// Signal (S).
+    pub sig: u8,
+    /// Size of an event (E).
+    pub evt_size: u8,
+    /// Counter of a queue (Q).
+    pub queue_ctr: u8,
+    /// Counter of a memory pool (P).
+    pub pool_ctr: u8,
+    /// Size of a pool's block (B); in no record but the target info.
+    pub pool_blk: u8,
+    /// Counter of a time event (C).
+    pub time_ctr: u8,
+}
+
+impl Sizes {
+    /// What QSPY takes for given before it is told: a 32-bit target.
+    pub const DEFAULT: Sizes = Sizes {
+        time: 4,
+        obj: 4,
+        fun: 4,
+        sig: 2,
+        evt_size: 2,
+        queue_ctr: 1,
+        pool_ctr: 2,
+        pool_blk: 2,
+        time_ctr: 4,
+    };
+
+    /// The same for this machine's pointers.
+    pub const NATIVE: Sizes = {
+        let mut sizes = Sizes::DEFAULT;
+        sizes.obj = size_of::<usize>() as u8;
+        sizes.fun = sizes.obj;
+        sizes
+    };
+
+    /// The same with the sizes that a text names by QSPY's letters: `"T2 O4 C2"`.
+    ///
+    /// # Panics
+    /// When the text is no such list, or no target has such a size; meant for compile time.
+    #[must_use]
+    pub const fn with(mut self, text: &str) -> Sizes {
+        let text = text.as_bytes();
+        let mut at = 0;
+        while at < text.len() {
+            if text[at] == b' ' {
+                at += 1;
+                continue;
+            }
+            assert!(at + 1 < text.len(), "a size is a letter and a digit, as in \"T4 O8\"");
+            let size = text[at + 1].wrapping_sub(b'0');
+            let Some(field) = self.by_letter(text[at]) else {
+                panic!("sizes are T, O, F, S, E, Q, P, B and C")
+            };
+            *field = size;
+            assert!(Sizes::is_possible(text[at], size), "sizes are 1, 2 or 4; O and F may be 8");
+            at += 2;
+        }
+        self
+    }
+
+    /// The size with QSPY's letter.
+    pub const fn by_letter(&mut self, letter: u8) -> Option<&mut u8> {
+        Some(match letter {
+            b'T' => &mut self.time,
+            b'O' => &mut self.obj,
+            b'F' => &mut self.fun,
+            b'S' => &mut self.sig,
+            b'E' => &mut self.evt_size,
+            b'Q' => &mut self.queue_ctr,
+            b'P' => &mut self.pool_ctr,
+            b'B' => &mut self.pool_blk,
+            b'C' => &mut self.time_ctr,
+            _ => return None,
+        })
+    }
+
+    /// Whether a target may have this size under QSPY's letter.
+    pub const fn is_possible(letter: u8, size: u8) -> bool {
+        matches!((letter, size), (_, 1 | 2 | 4) | (b'O' | b'F', 8))
+    }
+
+    /// Bytes of a field; `None` for text.
+    #[inline(always)]
+    pub const fn of(&self, kind: Kind) -> Option<u8> {
+        Some(match kind {
+            Kind::Obj => self.obj,
+            Kind::Fun => self.fun,
+            Kind::Sig => self.sig,
+            Kind::EvtSize => self.evt_size,
+            Kind::QueueCtr => self.queue_ctr,
+            Kind::PoolCtr => self.pool_ctr,
+            Kind::TimeCtr => self.time_ctr,
+            Kind::U8 => 1,
+            Kind::U16 => 2,
+            Kind::U32 => 4,
+            Kind::Str => return None,
+        })
+    }
+}
+
+/// Address of an object, or 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Obj(pub u64);
+
+/// Address of a function, or 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fun(pub u64);
+
+/// A signal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Sig(pub u32);
+
+impl Obj {
+    /// No object.
+    pub const NULL: Obj = Obj(0);
+
+    /// The address of this object.
+    #[inline(always)]
+    pub fn of<T: ?Sized>(object: &T) -> Obj {
+        Obj(core::ptr::from_ref(object).addr() as u64)
+    }
+}
+
+impl Fun {
+    /// No function.
+    pub const NULL: Fun = Fun(0);
+
+    /// The address of a function: `Fun::of(state as *const ())`.
+    #[inline(always)]
+    pub fn of(function: *const ()) -> Fun {
+        Fun(function.addr() as u64)
+    }
+}
+
+/// What the fields of a record are put into.
+pub trait Fields {
+    /// Puts a number that is `kind` wide. Bits that do not fit are cut off.
+    fn number(&mut self, kind: Kind, value: u64);
+
+    /// Puts bytes as they are.
+    fn bytes(&mut self, bytes: &[u8]);
+
+    /// Puts a text and the zero behind it. A zero inside ends it.
+    #[inline]
+    fn text(&mut self, text: &str) {
+        let text = text.as_bytes();
+        let len = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+        self.bytes(&text[..len]);
+        self.bytes(&[0]);
+    }
+}
+
+/// What a field of a record may be in Rust.
+pub trait Value {
+    /// Puts it as a field of this kind.
+    fn put(self, to: &mut impl Fields, kind: Kind);
+}
+
+/// Puts the value of a field.
+#[inline(always)]
+pub(super) fn value(to: &mut impl Fields, kind: Kind, value: impl Value) {
+    value.put(to, kind);
+}
+
+impl Value for &str {
+    #[inline(always)]
+    fn put(self, to: &mut impl Fields, _kind: Kind) {
+        to.text(self);
+    }
+}
+
+macro_rules! numbers {
+    ($($type:ty: $number:expr),*) => {$(
+        impl Value for $type {
+            #[inline(always)]
+            fn put(self, to: &mut impl Fields, kind: Kind) {
+                let number: fn($type) -> u64 = $number;
+                to.number(kind, number(self));
+            }
+        }
+    )*};
+}
+
+numbers! {
+    Obj: |object| object.0,
+    Fun: |function| function.0,
+    Sig: |signal| signal.0.into(),
+    u8: u64::from,
+    u16: u64::from,
+    u32: u64::from
+}

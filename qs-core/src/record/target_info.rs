@@ -1,0 +1,104 @@
+//! The target-info record, 64: how wide the fields are, and which build runs.
+
+use super::field::{Fields, Sizes};
+
+/// When a target was built. All zero when it does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct BuildTime {
+    /// Second.
+    pub second: u8,
+    /// Minute.
+    pub minute: u8,
+    /// Hour.
+    pub hour: u8,
+    /// Day of the month.
+    pub day: u8,
+    /// Month.
+    pub month: u8,
+    /// The year's last two digits.
+    pub year: u8,
+}
+
+/// What record 64 tells of a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TargetInfo {
+    /// 0 in the answer to a request, 0xFF when the target has just started; anything but 0 means that.
+    pub reset: u8,
+    /// Version of QP whose records the target sends: 734 is 7.3.4.
+    pub version: u16,
+    /// The target's CPU is big-endian; the stream is not.
+    pub big_endian: bool,
+    /// How wide the fields are.
+    pub sizes: Sizes,
+    /// Most active objects.
+    pub max_active: u8,
+    /// Most event pools, at most 15.
+    pub max_pools: u8,
+    /// Most tick rates, at most 15.
+    pub max_rates: u8,
+    /// When it was built.
+    pub build: BuildTime,
+}
+
+impl TargetInfo {
+    /// Id of the record.
+    pub const ID: u8 = 64;
+    /// Bytes of the payload.
+    pub const LEN: usize = 16;
+    /// [`TargetInfo::reset`] at start.
+    pub const RESET: u8 = 0xFF;
+
+    /// Puts the payload.
+    pub fn put(&self, to: &mut impl Fields) {
+        let pair = |low: u8, high: u8| low & 15 | high << 4;
+        let [low, high] = (self.version & 0x7FFF | u16::from(self.big_endian) << 15).to_le_bytes();
+        let (sizes, build) = (self.sizes, self.build);
+        to.bytes(&[
+            self.reset,
+            low,
+            high,
+            pair(sizes.sig, sizes.evt_size),
+            pair(sizes.queue_ctr, sizes.time_ctr),
+            pair(sizes.pool_blk, sizes.pool_ctr),
+            pair(sizes.obj, sizes.fun),
+            sizes.time,
+            self.max_active,
+            pair(self.max_pools, self.max_rates),
+            build.second,
+            build.minute,
+            build.hour,
+            build.day,
+            build.month,
+            build.year,
+        ]);
+    }
+
+    /// Reads the payload; `None` when it is not as long as it has to be. Sizes are as they were sent, possible or not.
+    pub fn parse(payload: &[u8]) -> Option<TargetInfo> {
+        let &[reset, low, high, s_e, q_c, b_p, o_f, time, max_active, pools, ref build @ ..] = payload else {
+            return None;
+        };
+        let &[second, minute, hour, day, month, year] = build else { return None };
+        let version = u16::from_le_bytes([low, high]);
+        Some(TargetInfo {
+            reset,
+            version: version & 0x7FFF,
+            big_endian: version & 0x8000 != 0,
+            sizes: Sizes {
+                time: time & 15,
+                obj: o_f & 15,
+                fun: o_f >> 4,
+                sig: s_e & 15,
+                evt_size: s_e >> 4,
+                queue_ctr: q_c & 15,
+                pool_ctr: b_p >> 4,
+                pool_blk: b_p & 15,
+                time_ctr: q_c >> 4,
+            },
+            max_active,
+            max_pools: pools & 15,
+            max_rates: pools >> 4,
+            build: BuildTime { second, minute, hour, day, month, year },
+        })
+    }
+}
