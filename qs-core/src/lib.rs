@@ -2,7 +2,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod filter;
 pub mod frame;
 pub mod map;
 pub mod record;
 pub mod ring;
+pub mod rx;

@@ -23,6 +23,7 @@ mod shapes;
 mod stepped;
 mod storm;
 mod survive;
+mod target;
 mod threads;
 mod tidy;
 mod triggers;
@@ -60,6 +61,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("untouched", untouched::CASES),
     ("shapes", shapes::CASES),
     ("select", select::CASES),
+    ("target", target::CASES),
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),

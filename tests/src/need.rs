@@ -19,6 +19,8 @@ pub enum Need {
     Nextest,
     /// A system that leaves core files in the working directory.
     CoreFiles,
+    /// Recorded QS streams beside the checkout.
+    Streams,
 }
 
 impl Need {
@@ -30,7 +32,13 @@ impl Need {
             Need::Registry => registry(),
             Need::Nextest => nextest(),
             Need::CoreFiles => core_files(),
+            Need::Streams => streams(),
         }
+    }
+
+    /// The recorded QS streams, if they are there.
+    pub fn streams() -> Option<PathBuf> {
+        Some(Need::corpus()?.join("qs")).filter(|streams| streams.join("index.tsv").is_file())
     }
 
     /// The list of real crates, if it is there.
@@ -82,4 +90,10 @@ fn core_files() -> Option<String> {
     (!is_plain).then(|| {
         format!("this system hands cores to `{pattern}`: sysctl kernel.core_pattern=core leaves them in the working directory")
     })
+}
+
+fn streams() -> Option<String> {
+    Need::streams()
+        .is_none()
+        .then(|| "there are no recorded streams, ../shared/corpus/qs, beside the checkout".into())
 }

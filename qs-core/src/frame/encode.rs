@@ -54,10 +54,16 @@ impl<S: FnMut(u8)> FrameWriter<S> {
     #[inline]
     #[must_use]
     pub fn bytes(mut self, bytes: &[u8]) -> FrameWriter<S> {
+        self.push(bytes);
+        self
+    }
+
+    /// Appends bytes of payload.
+    #[inline]
+    pub fn push(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.put(*byte);
         }
-        self
     }
 
     /// Appends one byte of payload.

@@ -159,21 +159,21 @@ pub fn mem(to: &mut impl Fields, _width: u8, value: &[u8]) {
 pub fn sig(to: &mut impl Fields, _width: u8, (signal, object): (Sig, Obj)) {
     to.bytes(&[Data::Signal.format(0)]);
     to.number(Kind::Sig, signal.0.into());
-    to.number(Kind::Obj, object.0);
+    to.number(Kind::Obj, object.0 as u64);
 }
 
 /// The address of an object.
 #[inline(always)]
 pub fn obj(to: &mut impl Fields, _width: u8, value: Obj) {
     to.bytes(&[Data::Obj.format(0)]);
-    to.number(Kind::Obj, value.0);
+    to.number(Kind::Obj, value.0 as u64);
 }
 
 /// The address of a function.
 #[inline(always)]
 pub fn fun(to: &mut impl Fields, _width: u8, value: Fun) {
     to.bytes(&[Data::Fun.format(0)]);
-    to.number(Kind::Fun, value.0);
+    to.number(Kind::Fun, value.0 as u64);
 }
 
 /// A value of an enumeration of this group, 0 to 7.

@@ -139,11 +139,11 @@ impl Sizes {
 
 /// Address of an object, or 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Obj(pub u64);
+pub struct Obj(pub usize);
 
 /// Address of a function, or 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Fun(pub u64);
+pub struct Fun(pub usize);
 
 /// A signal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -156,7 +156,7 @@ impl Obj {
     /// The address of this object.
     #[inline(always)]
     pub fn of<T: ?Sized>(object: &T) -> Obj {
-        Obj(core::ptr::from_ref(object).addr() as u64)
+        Obj(core::ptr::from_ref(object).cast::<u8>().addr())
     }
 }
 
@@ -167,7 +167,7 @@ impl Fun {
     /// The address of a function: `Fun::of(state as *const ())`.
     #[inline(always)]
     pub fn of(function: *const ()) -> Fun {
-        Fun(function.addr() as u64)
+        Fun(function.addr())
     }
 }
 
@@ -221,8 +221,8 @@ macro_rules! numbers {
 }
 
 numbers! {
-    Obj: |object| object.0,
-    Fun: |function| function.0,
+    Obj: |object| object.0 as u64,
+    Fun: |function| function.0 as u64,
     Sig: |signal| signal.0.into(),
     u8: u64::from,
     u16: u64::from,

@@ -1,12 +1,16 @@
 //! The record layer: which ids there are, what stands in each, and the records that are xhist's own.
 
+mod answers;
 pub mod element;
+mod emit;
 mod field;
 pub mod packed;
 mod table;
 mod target_info;
 mod xhist;
 
+pub use answers::{PeekData, Query, QueryData};
+pub use emit::emit;
 pub use field::{Fields, Fun, Kind, Obj, Sig, Sizes, Value};
 pub use table::*;
 pub use target_info::{BuildTime, TargetInfo};

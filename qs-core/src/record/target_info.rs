@@ -1,6 +1,7 @@
 //! The target-info record, 64: how wide the fields are, and which build runs.
 
 use super::field::{Fields, Sizes};
+use super::table::Record;
 
 /// When a target was built. All zero when it does not tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,37 +42,10 @@ pub struct TargetInfo {
 }
 
 impl TargetInfo {
-    /// Id of the record.
-    pub const ID: u8 = 64;
     /// Bytes of the payload.
     pub const LEN: usize = 16;
     /// [`TargetInfo::reset`] at start.
     pub const RESET: u8 = 0xFF;
-
-    /// Puts the payload.
-    pub fn put(&self, to: &mut impl Fields) {
-        let pair = |low: u8, high: u8| low & 15 | high << 4;
-        let [low, high] = (self.version & 0x7FFF | u16::from(self.big_endian) << 15).to_le_bytes();
-        let (sizes, build) = (self.sizes, self.build);
-        to.bytes(&[
-            self.reset,
-            low,
-            high,
-            pair(sizes.sig, sizes.evt_size),
-            pair(sizes.queue_ctr, sizes.time_ctr),
-            pair(sizes.pool_blk, sizes.pool_ctr),
-            pair(sizes.obj, sizes.fun),
-            sizes.time,
-            self.max_active,
-            pair(self.max_pools, self.max_rates),
-            build.second,
-            build.minute,
-            build.hour,
-            build.day,
-            build.month,
-            build.year,
-        ]);
-    }
 
     /// Reads the payload; `None` when it is not as long as it has to be. Sizes are as they were sent, possible or not.
     pub fn parse(payload: &[u8]) -> Option<TargetInfo> {
@@ -100,5 +74,34 @@ impl TargetInfo {
             max_rates: pools >> 4,
             build: BuildTime { second, minute, hour, day, month, year },
         })
+    }
+}
+
+impl Record for TargetInfo {
+    const ID: u8 = 64;
+    const TIMED: bool = false;
+
+    fn put(&self, to: &mut impl Fields) {
+        let pair = |low: u8, high: u8| low & 15 | high << 4;
+        let [low, high] = (self.version & 0x7FFF | u16::from(self.big_endian) << 15).to_le_bytes();
+        let (sizes, build) = (self.sizes, self.build);
+        to.bytes(&[
+            self.reset,
+            low,
+            high,
+            pair(sizes.sig, sizes.evt_size),
+            pair(sizes.queue_ctr, sizes.time_ctr),
+            pair(sizes.pool_blk, sizes.pool_ctr),
+            pair(sizes.obj, sizes.fun),
+            sizes.time,
+            self.max_active,
+            pair(self.max_pools, self.max_rates),
+            build.second,
+            build.minute,
+            build.hour,
+            build.day,
+            build.month,
+            build.year,
+        ]);
     }
 }

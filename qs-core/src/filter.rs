@@ -1,0 +1,193 @@
+//! Filters: which records a target sends. Section "Filters" of QS.
+//!
+//! A record is sent when the global filter has its id and the local filter has the id of the object that it is about.
+
+use crate::record::{Group, RECORDS, USER_BASE};
+
+/// 128 bits, one for each record or object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filter(pub [u32; 4]);
+
+/// Records that a global filter switches together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Records {
+    /// All.
+    All,
+    /// Those of a group.
+    Group(Group),
+    /// Five application records: group 0 has the first five ids, and so on up to 4.
+    User(u8),
+    /// This one.
+    Id(u8),
+}
+
+/// Objects that a local filter switches together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Objects {
+    /// All.
+    All,
+    /// Active objects: their priorities, 1 to 64 (switched together, up to 63).
+    Active,
+    /// Event pools: 64 and the number of the pool.
+    Pools,
+    /// Raw event queues: 80 to 95.
+    Queues,
+    /// What else an application numbers: 96 to 127.
+    Application,
+    /// This one.
+    Id(u8),
+}
+
+/// The id of the newest application record, 124; what comes behind it is never sent.
+const LAST: u8 = 124;
+
+impl Filter {
+    /// Nothing.
+    pub const NONE: Filter = Filter([0; 4]);
+    /// Global: records that are sent whatever is switched off.
+    pub const ALWAYS: Filter = Filter::NONE.with_ids(0, 0).with_ids(54, 54).with_ids(58, 70);
+    /// Local: every object, as at start.
+    pub const EVERY_OBJECT: Filter = Filter([u32::MAX; 4]);
+
+    /// Whether it has this record or object.
+    #[inline(always)]
+    pub const fn has(&self, id: u8) -> bool {
+        id < 128 && self.0[id as usize / 32] >> (id % 32) & 1 != 0
+    }
+
+    const fn with_ids(mut self, first: u8, last: u8) -> Filter {
+        let mut id = first;
+        while id <= last {
+            self.0[id as usize / 32] |= 1 << (id % 32);
+            id += 1;
+        }
+        self
+    }
+
+    /// What is in either.
+    #[must_use]
+    pub const fn or(self, other: Filter) -> Filter {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Filter([a | e, b | f, c | g, d | h])
+    }
+
+    /// What is in this one alone.
+    #[must_use]
+    pub const fn without(self, other: Filter) -> Filter {
+        let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
+        Filter([a & !e, b & !f, c & !g, d & !h])
+    }
+
+    /// A global filter with these records switched on.
+    #[must_use]
+    pub const fn on(self, records: Records) -> Filter {
+        self.or(records.mask()).without(Filter::NONE.with_ids(LAST + 1, 127))
+    }
+
+    /// A global filter with these records switched off; those of [`Filter::ALWAYS`] stay, unless one of them is named
+    /// alone.
+    #[must_use]
+    pub const fn off(self, records: Records) -> Filter {
+        match records {
+            Records::All => Filter::ALWAYS,
+            _ => self.without(records.mask()),
+        }
+    }
+
+    /// A local filter with these objects switched on.
+    #[must_use]
+    pub const fn object_on(self, objects: Objects) -> Filter {
+        self.or(objects.mask())
+    }
+
+    /// A local filter with these objects switched off; object 0 stays.
+    #[must_use]
+    pub const fn object_off(self, objects: Objects) -> Filter {
+        self.without(objects.mask()).with_ids(0, 0)
+    }
+
+    /// The global filter that a host sends as bytes.
+    pub const fn global_from(bytes: [u8; 16]) -> Filter {
+        let always = Filter::ALWAYS.without(Filter::NONE.with_ids(54, 54));
+        Filter::from_bytes(bytes).or(always).without(Filter::NONE.with_ids(LAST + 1, 127))
+    }
+
+    /// The local filter that a host sends as bytes.
+    pub const fn local_from(bytes: [u8; 16]) -> Filter {
+        Filter::from_bytes(bytes).with_ids(0, 0)
+    }
+
+    const fn from_bytes(bytes: [u8; 16]) -> Filter {
+        let number = u128::from_le_bytes(bytes);
+        Filter([number as u32, (number >> 32) as u32, (number >> 64) as u32, (number >> 96) as u32])
+    }
+
+    /// As bytes, object or record 0 in the lowest bit of the first.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        let [a, b, c, d] = self.0;
+        (a as u128 | (b as u128) << 32 | (c as u128) << 64 | (d as u128) << 96).to_le_bytes()
+    }
+}
+
+impl Records {
+    /// These records.
+    pub const fn mask(self) -> Filter {
+        let none = Filter::NONE;
+        match self {
+            Records::All => none.with_ids(0, LAST),
+            Records::Id(id) => none.with_ids(id & 127, id & 127),
+            Records::User(group) => {
+                let first = USER_BASE + 5 * if group < 5 { group } else { 4 };
+                none.with_ids(first, first + 4)
+            }
+            Records::Group(Group::Usr) => none.with_ids(USER_BASE, LAST),
+            Records::Group(group) => {
+                let (mut mask, mut id) = (none, 0);
+                while id < RECORDS.len() {
+                    if RECORDS[id].group as u8 == group as u8 {
+                        mask = mask.with_ids(id as u8, id as u8);
+                    }
+                    id += 1;
+                }
+                mask
+            }
+        }
+    }
+}
+
+impl Objects {
+    /// These objects.
+    pub const fn mask(self) -> Filter {
+        let none = Filter::NONE;
+        match self {
+            Objects::All => Filter::EVERY_OBJECT,
+            Objects::Active => none.with_ids(0, 63),
+            Objects::Pools => none.with_ids(64, 79),
+            Objects::Queues => none.with_ids(80, 95),
+            Objects::Application => none.with_ids(96, 127),
+            Objects::Id(id) => none.with_ids(id & 127, id & 127),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+
+    #[test]
+    fn groups_are_those_of_the_table() {
+        let sm = Filter::NONE.on(Records::Group(Group::Sm));
+        let ids: std::vec::Vec<u8> = (0..128).filter(|id| sm.has(*id)).collect();
+        assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7, 8, 9, 55, 56, 57]);
+        assert_eq!(Filter::NONE.on(Records::All).off(Records::All), Filter::ALWAYS);
+        assert!((125..128).all(|id| !Filter::NONE.on(Records::Id(id)).has(id)));
+    }
+
+    #[test]
+    fn object_0_is_always_on() {
+        assert!(Filter::EVERY_OBJECT.object_off(Objects::All).has(0));
+        assert!(!Filter::EVERY_OBJECT.object_off(Objects::Pools).has(64));
+    }
+}

@@ -1,0 +1,49 @@
+//! A record into the bytes of its frame.
+
+use super::field::{Fields, Kind, Sizes};
+use super::table::Record;
+use crate::frame::FrameWriter;
+
+/// The frame that fields are put into.
+struct Writer<S: FnMut(u8)> {
+    frame: FrameWriter<S>,
+    sizes: Sizes,
+}
+
+impl<S: FnMut(u8)> Writer<S> {
+    #[inline(always)]
+    fn number(&mut self, size: u8, value: u64) {
+        self.frame.push(&value.to_le_bytes()[..usize::from(size).min(8)]);
+    }
+}
+
+impl<S: FnMut(u8)> Fields for Writer<S> {
+    #[inline(always)]
+    fn number(&mut self, kind: Kind, value: u64) {
+        self.number(self.sizes.of(kind).unwrap_or(0), value);
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.frame.push(bytes);
+    }
+}
+
+/// Puts the frame of a record into `sink`; `time` only where the record has a time stamp.
+///
+/// ```
+/// # use qs_core::record::{Obj, SemTake, Sizes, emit};
+/// let mut bytes = Vec::new();
+/// let record = SemTake { obj: Obj(0x2000_0020), thread: 5, count: 1 };
+/// emit(&record, 0x4D, 123_456, Sizes::DEFAULT, |byte| bytes.push(byte));
+/// assert_eq!(bytes, [0x4D, 0x47, 0x40, 0xE2, 1, 0, 0x20, 0, 0, 0x20, 5, 1, 2, 0x7E]);
+/// ```
+#[inline]
+pub fn emit<R: Record>(record: &R, seq: u8, time: u32, sizes: Sizes, sink: impl FnMut(u8)) {
+    let mut writer = Writer { frame: FrameWriter::new(seq, R::ID, sink), sizes };
+    if R::TIMED {
+        writer.number(sizes.time, time.into());
+    }
+    record.put(&mut writer);
+    writer.frame.finish();
+}
