@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use qs_core::filter::{Filter, Objects, Records};
 use qs_core::frame::{Decoder, FLAG, FrameWriter, Outcome};
-use qs_core::record::{BuildTime, Fun, Group, PeekData, Record, Sizes, TargetInfo, emit};
+use qs_core::record::{
+    BuildTime, Fun, Group, PeekData, Predefined, RECORDS, Record, Sizes, TargetInfo, emit,
+};
 use qs_core::rx::{Callbacks, Executor, Port};
 use xhist_tests::{Case, Need};
 
@@ -13,6 +15,7 @@ const STREAMS: &[Need] = &[Need::Streams];
 
 pub const CASES: &[Case] = &[
     Case::needing("filters", STREAMS, filters),
+    Case::needing("vectors", STREAMS, vectors),
     Case::needing("receive-a", STREAMS, || receive("rx-A", "", false)),
     Case::needing("receive-b", STREAMS, || receive("rx-B", WIDE, false)),
     Case::needing("receive-c", STREAMS, || receive("rx-C", WIDEST, false)),
@@ -294,4 +297,55 @@ fn stamped(stream: &[u8]) -> u32 {
         }
     }
     count
+}
+
+/// Every frame of every stream that QP sent, read and written again.
+fn vectors() {
+    let mut seen = [0u32; 128];
+    let table = rows("index.tsv");
+    for row in table.iter().filter(|row| is_well_formed(&row[0])) {
+        let options: String = row[1]
+            .split_whitespace()
+            .filter(|option| is_size(option.as_bytes()))
+            .map(|option| format!("{} ", &option[1..]))
+            .collect();
+        let path = Need::streams().expect("they are there").join(format!("{}.bin", row[0]));
+        vectors_of(&std::fs::read(path).expect("a stream"), Sizes::DEFAULT.with(&options), &mut seen);
+    }
+    let missing: Vec<_> =
+        RECORDS.iter().filter(|row| row.layout.is_some() && seen[usize::from(row.id)] == 0).collect();
+    assert!(missing.is_empty(), "no stream has {missing:?}");
+}
+
+/// As `-T4`.
+fn is_size(option: &[u8]) -> bool {
+    matches!(option, [b'-', letter, b'1'..=b'8'] if b"TOFSEQPBC".contains(letter))
+}
+
+/// Streams of QP 6.2 to 7.3.
+fn is_well_formed(name: &str) -> bool {
+    ["cap-", "gen-fw", "gen-pre", "gen-tst", "gen-dict-", "gen-rx", "live-"]
+        .iter()
+        .any(|kind| name.starts_with(kind))
+}
+
+fn vectors_of(stream: &[u8], mut sizes: Sizes, seen: &mut [u32; 128]) {
+    let mut decoder = Decoder::default();
+    let mut start = 0;
+    for (at, byte) in stream.iter().enumerate() {
+        let outcome = decoder.push(*byte);
+        if matches!(outcome, Outcome::More) {
+            continue;
+        }
+        let raw = &stream[std::mem::replace(&mut start, at + 1)..=at];
+        let Outcome::Frame(frame) = outcome else { continue };
+        if frame.id == TargetInfo::ID {
+            sizes = TargetInfo::parse(frame.payload).map_or(sizes, |info| info.sizes);
+        }
+        let Some((time, record)) = Predefined::parse(frame.id, frame.payload, &sizes) else { continue };
+        let mut again = Vec::new();
+        record.emit(frame.seq, time.unwrap_or(0), sizes, |byte| again.push(byte));
+        assert_eq!(again, raw, "{record:?}");
+        seen[usize::from(frame.id)] += 1;
+    }
 }

@@ -189,42 +189,82 @@ pub trait Fields {
     }
 }
 
+/// The bytes of a record that are still to be read.
+pub(super) struct Payload<'a, 'b> {
+    pub(super) rest: &'a [u8],
+    pub(super) sizes: &'b Sizes,
+}
+
+impl<'a> Payload<'a, '_> {
+    pub(super) fn value<V: Value<'a>>(&mut self, kind: Kind) -> Option<V> {
+        V::get(self, kind)
+    }
+
+    pub(super) fn time(&mut self) -> Option<u32> {
+        self.number(self.sizes.time).map(|time| time as u32)
+    }
+
+    fn number(&mut self, size: u8) -> Option<u64> {
+        let (bytes, rest) = self.rest.split_at_checked(size.into())?;
+        self.rest = rest;
+        Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    fn text(&mut self) -> Option<&'a str> {
+        let end = self.rest.iter().position(|byte| *byte == 0)?;
+        let (text, rest) = self.rest.split_at_checked(end)?;
+        self.rest = rest.get(1..)?;
+        core::str::from_utf8(text).ok()
+    }
+}
+
 /// What a field of a record may be in Rust.
-pub trait Value {
+pub(super) trait Value<'a>: Sized {
     /// Puts it as a field of this kind.
     fn put(self, to: &mut impl Fields, kind: Kind);
+
+    /// Reads a field of this kind.
+    fn get(from: &mut Payload<'a, '_>, kind: Kind) -> Option<Self>;
 }
 
 /// Puts the value of a field.
 #[inline(always)]
-pub(super) fn value(to: &mut impl Fields, kind: Kind, value: impl Value) {
+pub(super) fn value<'a>(to: &mut impl Fields, kind: Kind, value: impl Value<'a>) {
     value.put(to, kind);
 }
 
-impl Value for &str {
+impl<'a> Value<'a> for &'a str {
     #[inline(always)]
     fn put(self, to: &mut impl Fields, _kind: Kind) {
         to.text(self);
     }
+
+    fn get(from: &mut Payload<'a, '_>, _kind: Kind) -> Option<Self> {
+        from.text()
+    }
 }
 
 macro_rules! numbers {
-    ($($type:ty: $number:expr),*) => {$(
-        impl Value for $type {
+    ($($type:ty: $to:expr, $from:expr;)*) => {$(
+        impl<'a> Value<'a> for $type {
             #[inline(always)]
             fn put(self, to: &mut impl Fields, kind: Kind) {
-                let number: fn($type) -> u64 = $number;
+                let number: fn($type) -> u64 = $to;
                 to.number(kind, number(self));
+            }
+
+            fn get(from: &mut Payload<'a, '_>, kind: Kind) -> Option<Self> {
+                from.number(from.sizes.of(kind)?).map($from)
             }
         }
     )*};
 }
 
 numbers! {
-    Obj: |object| object.0 as u64,
-    Fun: |function| function.0 as u64,
-    Sig: |signal| signal.0.into(),
-    u8: u64::from,
-    u16: u64::from,
-    u32: u64::from
+    Obj: |object| object.0 as u64, |number| Obj(number as usize);
+    Fun: |function| function.0 as u64, |number| Fun(number as usize);
+    Sig: |signal| signal.0.into(), |number| Sig(number as u32);
+    u8: u64::from, |number| number as u8;
+    u16: u64::from, |number| number as u16;
+    u32: u64::from, |number| number as u32;
 }

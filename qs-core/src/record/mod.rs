@@ -11,7 +11,7 @@ mod xhist;
 
 pub use answers::{PeekData, Query, QueryData};
 pub use emit::emit;
-pub use field::{Fields, Fun, Kind, Obj, Sig, Sizes, Value};
+pub use field::{Fields, Fun, Kind, Obj, Sig, Sizes};
 pub use table::*;
 pub use target_info::{BuildTime, TargetInfo};
 pub use xhist::{EventKind, RECORD_BASE, Statement, XhistRecord, ids};

@@ -2,7 +2,8 @@
 //!
 //! The typed calls of the target, the decoder of the host, the filters and `docs/records.md` are made from it.
 
-use super::field::{Fields, Fun, Kind, Obj, Sig, value};
+use super::emit::emit;
+use super::field::{Fields, Fun, Kind, Obj, Payload, Sig, Sizes, value};
 
 /// Id of the first application record (QS 6.6 and later).
 pub const USER_BASE: u8 = 100;
@@ -145,6 +146,36 @@ macro_rules! records {
                 }
             }
         )?)*
+
+        /// A record of the table, read.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "named as the records")]
+        pub enum Predefined<'a> {
+            $($($name($name$(<$life>)?),)?)*
+        }
+
+        impl<'a> Predefined<'a> {
+            /// Reads the payload of a record; `None` where it is not as long as it has to be, a text is not UTF-8, or
+            /// the layout depends on the data.
+            pub fn parse(id: u8, payload: &'a [u8], sizes: &Sizes) -> Option<(Option<u32>, Predefined<'a>)> {
+                let mut from = Payload { rest: payload, sizes };
+                let (time, record) = match id {
+                    $($($id => {
+                        let time = if $name::TIMED { Some(from.time()?) } else { None };
+                        (time, Predefined::$name($name { $($field: from.value(Kind::$kind)?),* }))
+                    })?)*
+                    _ => return None,
+                };
+                from.rest.is_empty().then_some((time, record))
+            }
+
+            /// Puts the frame of the record into `sink`.
+            pub fn emit(&self, seq: u8, time: u32, sizes: Sizes, sink: impl FnMut(u8)) {
+                match self {
+                    $($(Predefined::$name(record) => emit(record, seq, time, sizes, sink),)?)*
+                }
+            }
+        }
     };
     (@layout) => { None };
     (@layout { $($layout:tt)* }) => { Some(Layout { $($layout)* }) };
