@@ -107,7 +107,7 @@ proptest! {
     #[test]
     fn noise_does_nothing_but_count_errors(noise in prop::collection::vec(any::<u8>(), 0..2000)) {
         let (mut port, mut calls) = (Counts::default(), Nothing::default());
-        let mut executor = Executor::<64, 2>::new();
+        let mut executor = Executor::<64>::new();
         let (mut sum, mut is_escaped, mut frames) = (0u8, false, 0);
         for byte in noise {
             match byte {

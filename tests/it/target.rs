@@ -8,7 +8,7 @@ use qs_core::frame::{Decoder, FLAG, FrameWriter, Outcome};
 use qs_core::record::{
     BuildTime, Fun, Group, PeekData, Predefined, RECORDS, Record, Sizes, TargetInfo, emit,
 };
-use qs_core::rx::{Callbacks, Executor, Port};
+use qs_core::rx::{Callbacks, Executor, Port, Probes};
 use xhist_tests::{Case, Need};
 
 const STREAMS: &[Need] = &[Need::Streams];
@@ -99,12 +99,14 @@ struct Fixture {
     memory: Vec<u8>,
     global: Filter,
     local: Filter,
+    probes: Probes<16>,
 }
 
 /// The executor asks for sizes when it is compiled.
 struct Narrow<'a>(&'a RefCell<Fixture>);
 struct Wide<'a>(&'a RefCell<Fixture>);
 struct Widest<'a>(&'a RefCell<Fixture>);
+struct Unit<'a>(&'a RefCell<Fixture>);
 
 impl Fixture {
     fn next_time(&mut self) -> u32 {
@@ -155,9 +157,18 @@ impl Fixture {
 }
 
 macro_rules! port {
-    ($name:ident, $sizes:expr) => {
+    ($name:ident, $sizes:expr, $tests:expr) => {
         impl Port for $name<'_> {
             const SIZES: Sizes = $sizes;
+            const TESTS: bool = $tests;
+
+            fn add_probe(&mut self, fun: Fun, data: u32) -> bool {
+                self.0.borrow_mut().probes.add(fun, data)
+            }
+
+            fn clear_probes(&mut self) {
+                self.0.borrow_mut().probes.clear();
+            }
 
             fn send(&mut self, record: &impl Record) {
                 self.0.borrow_mut().send(record);
@@ -194,9 +205,10 @@ macro_rules! port {
     };
 }
 
-port!(Narrow, Sizes::DEFAULT);
-port!(Wide, Sizes::DEFAULT.with(WIDE));
-port!(Widest, Sizes::DEFAULT.with(WIDEST));
+port!(Narrow, Sizes::DEFAULT, false);
+port!(Wide, Sizes::DEFAULT.with(WIDE), false);
+port!(Unit, Sizes::DEFAULT.with(WIDE), true);
+port!(Widest, Sizes::DEFAULT.with(WIDEST), false);
 
 /// What the application of that target does.
 struct Application<'a>(&'a RefCell<Fixture>);
@@ -242,15 +254,18 @@ fn receive(name: &str, sizes: &str, tests: bool) {
         memory: hex(&table[1][1]),
         global: Filter::ALWAYS,
         local: Filter::EVERY_OBJECT,
+        probes: Probes::new(),
     });
-    let (mut plain, mut unit) = (Executor::<400, 0>::new(), Executor::<400, 16>::new());
+    let mut executor = Executor::<400>::new();
     let mut application = Application(&fixture);
     let mut packets = 0;
     for row in &table[2..] {
         let [note, sent, expected, ..] = &row[..] else { panic!("{row:?}") };
         if let Some(function) = note.strip_prefix("#getprobe 0x") {
             let function = Fun(usize::from_str_radix(function, 16).expect("an address"));
-            let data = unit.probe(function, &mut Wide(&fixture));
+            let mut probes = fixture.borrow().probes.clone();
+            let data = probes.use_one(function, &mut Wide(&fixture));
+            fixture.borrow_mut().probes = probes;
             assert_eq!(data.to_string(), *sent, "{note}");
         } else if note == "#flt" {
             assert_eq!(fixture.borrow().global.to_bytes()[..], hex(sent), "{note}");
@@ -264,10 +279,10 @@ fn receive(name: &str, sizes: &str, tests: bool) {
             fixture.borrow_mut().sent.clear();
             for byte in hex(sent) {
                 match (tests, sizes) {
-                    (true, _) => unit.byte(byte, &mut Wide(&fixture), &mut application),
-                    (_, WIDE) => plain.byte(byte, &mut Wide(&fixture), &mut application),
-                    (_, WIDEST) => plain.byte(byte, &mut Widest(&fixture), &mut application),
-                    _ => plain.byte(byte, &mut Narrow(&fixture), &mut application),
+                    (true, _) => executor.byte(byte, &mut Unit(&fixture), &mut application),
+                    (_, WIDE) => executor.byte(byte, &mut Wide(&fixture), &mut application),
+                    (_, WIDEST) => executor.byte(byte, &mut Widest(&fixture), &mut application),
+                    _ => executor.byte(byte, &mut Narrow(&fixture), &mut application),
                 }
             }
             if SHORT.contains(&note.as_str()) {

@@ -2,10 +2,8 @@
 
 use super::command::{Command, id};
 use super::receiver::{Packet, Receiver, fault};
-use crate::filter::{Filter, Objects};
-use crate::record::{
-    Fun, Obj, PeekData, Query, QueryData, Record, RxStatus, Sig, Sizes, TargetDone, TestProbeGet,
-};
+use crate::filter::{self, Filter};
+use crate::record::{Fun, Obj, PeekData, Query, QueryData, Record, RxStatus, Sig, Sizes, TargetDone};
 
 /// Kinds of current objects, see [`Executor`].
 const KINDS: usize = 6;
@@ -21,6 +19,8 @@ const ERROR: u8 = 0x80;
 pub trait Port {
     /// How wide its fields are.
     const SIZES: Sizes;
+    /// Whether the commands of unit tests are known.
+    const TESTS: bool = false;
 
     /// Sends a record, whatever the filters say, with a time stamp where it has one.
     fn send(&mut self, record: &impl Record);
@@ -39,6 +39,16 @@ pub trait Port {
         let _ = (address, answer);
         false
     }
+
+    /// Keeps what the next use of this function's test probe gets; false where there is no room. Only called with
+    /// [`Port::TESTS`].
+    fn add_probe(&mut self, fun: Fun, data: u32) -> bool {
+        let _ = (fun, data);
+        false
+    }
+
+    /// Forgets all test probes.
+    fn clear_probes(&mut self) {}
 
     /// Writes memory from `address` on, in items of `size` bytes; false where that is not allowed.
     fn poke(&mut self, address: usize, size: u8, data: &[u8]) -> bool {
@@ -105,62 +115,44 @@ pub trait Callbacks {
     fn test_continue(&mut self) {}
 }
 
-/// The receive channel of a target: takes bytes, carries out packets of up to `LEN` bytes and keeps up to `PROBES` test
-/// probes. Without test probes the commands of unit tests are unknown, as in QP.
+/// The receive channel of a target: takes bytes, carries out packets of up to `LEN` bytes.
 #[derive(Clone, Debug)]
-pub struct Executor<const LEN: usize, const PROBES: usize> {
+pub struct Executor<const LEN: usize> {
     receiver: Receiver<LEN>,
-    /// The current objects: state machine, active object, memory pool, event queue, time event, application object.
-    current: [Obj; KINDS],
-    probes: [(Fun, u32); PROBES],
-    waiting: usize,
+    objects: Objects,
 }
 
-impl<const LEN: usize, const PROBES: usize> Default for Executor<LEN, PROBES> {
+/// The current objects: state machine, active object, memory pool, event queue, time event, application object.
+#[derive(Clone, Debug)]
+struct Objects([Obj; KINDS]);
+
+impl<const LEN: usize> Default for Executor<LEN> {
     fn default() -> Self {
         Executor::new()
     }
 }
 
-impl<const LEN: usize, const PROBES: usize> Executor<LEN, PROBES> {
+impl<const LEN: usize> Executor<LEN> {
     /// As after a reset.
-    pub const fn new() -> Executor<LEN, PROBES> {
-        Executor {
-            receiver: Receiver::new(),
-            current: [Obj::NULL; KINDS],
-            probes: [(Fun::NULL, 0); PROBES],
-            waiting: 0,
-        }
+    pub const fn new() -> Executor<LEN> {
+        Executor { receiver: Receiver::new(), objects: Objects([Obj::NULL; KINDS]) }
     }
 
     /// The current object of a kind, as the host numbers them.
     pub fn current(&self, kind: u8) -> Option<Obj> {
-        self.current.get(usize::from(kind)).copied().filter(|object| *object != Obj::NULL)
+        self.objects.get(kind.into(), 0).ok()
     }
 
     /// Takes a byte from the host; carries out the packet that ends with it.
     pub fn byte<P: Port>(&mut self, byte: u8, port: &mut P, callbacks: &mut impl Callbacks) {
-        let Executor { receiver, current, probes, waiting } = self;
-        let Some(received) = receiver.byte(byte) else { return };
+        let Some(received) = self.receiver.byte(byte) else { return };
         for fault in received.faults.into_iter().take_while(|fault| *fault != 0) {
             answer(port, ERROR | fault);
         }
         let Some(packet) = received.packet else { return };
-        let mut rest = Rest { current, probes, waiting };
-        if let Err(fault) = rest.carry_out(&packet, port, callbacks) {
+        if let Err(fault) = self.objects.carry_out(&packet, port, callbacks) {
             answer(port, ERROR | fault);
         }
-    }
-
-    /// The data that the host gave for the next use of this function, which is told; 0 for none.
-    pub fn probe(&mut self, fun: Fun, port: &mut impl Port) -> u32 {
-        let found = self.probes[..self.waiting].iter().position(|(of, _)| *of == fun);
-        let Some(found) = found else { return 0 };
-        let (_, data) = self.probes[found];
-        self.probes.copy_within(found + 1..self.waiting, found);
-        self.waiting -= 1;
-        port.send(&TestProbeGet { fun, data });
-        data
     }
 }
 
@@ -168,20 +160,13 @@ fn answer(port: &mut impl Port, status: u8) {
     port.send(&RxStatus { status });
 }
 
-/// What a command works on beside the packet.
-struct Rest<'a> {
-    current: &'a mut [Obj; KINDS],
-    probes: &'a mut [(Fun, u32)],
-    waiting: &'a mut usize,
-}
-
-impl Rest<'_> {
-    fn current(&self, kind: usize, id: u8) -> Result<Obj, u8> {
-        self.current.get(kind).copied().filter(|object| *object != Obj::NULL).ok_or(id)
+impl Objects {
+    fn get(&self, kind: usize, id: u8) -> Result<Obj, u8> {
+        self.0.get(kind).copied().filter(|object| *object != Obj::NULL).ok_or(id)
     }
 
     fn place(&self, offset: u16, id: u8) -> Result<usize, u8> {
-        Ok(self.current(APPLICATION, id)?.0.wrapping_add(offset.into()))
+        Ok(self.get(APPLICATION, id)?.0.wrapping_add(offset.into()))
     }
 
     fn carry_out<P: Port>(
@@ -192,10 +177,9 @@ impl Rest<'_> {
     ) -> Result<(), u8> {
         let id = packet.id;
         if matches!(id, id::PEEK | id::POKE | id::FILL) {
-            self.current(APPLICATION, id)?;
+            self.get(APPLICATION, id)?;
         }
-        if matches!(id, id::TEST_SETUP | id::TEST_TEARDOWN | id::TEST_PROBE | id::TEST_CONTINUE)
-            && self.probes.is_empty()
+        if matches!(id, id::TEST_SETUP | id::TEST_TEARDOWN | id::TEST_PROBE | id::TEST_CONTINUE) && !P::TESTS
         {
             return Err(fault::UNKNOWN);
         }
@@ -237,7 +221,7 @@ impl Rest<'_> {
             }
             Command::TestSetup => {
                 answer(port, id);
-                *self.waiting = 0;
+                port.clear_probes();
                 callbacks.test_setup();
             }
             Command::TestTeardown => {
@@ -245,8 +229,9 @@ impl Rest<'_> {
                 callbacks.test_teardown();
             }
             Command::TestProbe { data, fun } => {
-                *self.probes.get_mut(*self.waiting).ok_or(id)? = (fun, data);
-                *self.waiting += 1;
+                if !port.add_probe(fun, data) {
+                    return Err(id);
+                }
                 answer(port, id);
             }
             Command::TestContinue => {
@@ -265,7 +250,7 @@ impl Rest<'_> {
             Command::AoFilter { kind, obj } => {
                 let prio = (obj != Obj::NULL).then(|| callbacks.priority(obj)).flatten().ok_or(id)?;
                 answer(port, id);
-                let object = Objects::Id(prio);
+                let object = filter::Objects::Id(prio);
                 port.set_local(|filter| match kind {
                     0 => filter.object_on(object),
                     _ => filter.object_off(object),
@@ -273,13 +258,13 @@ impl Rest<'_> {
             }
             Command::CurrentObject { kind, obj } => {
                 match kind {
-                    BOTH => (self.current[STATE_MACHINE], self.current[ACTIVE]) = (obj, obj),
-                    _ => *self.current.get_mut(usize::from(kind)).ok_or(id)? = obj,
+                    BOTH => (self.0[STATE_MACHINE], self.0[ACTIVE]) = (obj, obj),
+                    _ => *self.0.get_mut(usize::from(kind)).ok_or(id)? = obj,
                 }
                 answer(port, id);
             }
             Command::Query { kind } => {
-                let obj = self.current(kind.into(), id)?;
+                let obj = self.get(kind.into(), id)?;
                 let query = match usize::from(kind) {
                     APPLICATION => Query::Nothing,
                     _ => callbacks.query(kind, obj).ok_or(id)?,
@@ -290,9 +275,9 @@ impl Rest<'_> {
                 answer(port, id);
                 let to = match prio {
                     0 => To::Subscribers,
-                    253 => To::Active(self.current(ACTIVE, id)?),
-                    254 => To::Init(self.current(STATE_MACHINE, id)?),
-                    255 => To::Dispatch(self.current(STATE_MACHINE, id)?),
+                    253 => To::Active(self.get(ACTIVE, id)?),
+                    254 => To::Init(self.get(STATE_MACHINE, id)?),
+                    255 => To::Dispatch(self.get(STATE_MACHINE, id)?),
                     _ => To::Priority(prio),
                 };
                 if !callbacks.event(to, sig, params) {

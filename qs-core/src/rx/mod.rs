@@ -5,8 +5,10 @@
 
 mod command;
 mod execute;
+mod probes;
 mod receiver;
 
 pub use command::{COMMANDS, Command, id, name};
 pub use execute::{Callbacks, Executor, Port, To};
+pub use probes::Probes;
 pub use receiver::{Packet, Received, Receiver, fault};
