@@ -1,7 +1,7 @@
 //! What is written is read, whatever it is; what is damaged is told, byte for byte.
 
 use proptest::prelude::*;
-use qs_core::frame::{Cause, Decoder, FLAG, FrameWriter, MAX_PAYLOAD, Outcome};
+use qs_core::frame::{Cause, Decoder, FLAG, FrameWriter, MAX_PAYLOAD, Outcome, renumber, sequence_number};
 use qs_core::map::{FileLine, Head, Line, StmtLine, Text};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, XhistRecord};
 use qs_core::ring::{Header, find};
@@ -51,6 +51,15 @@ proptest! {
     fn frames_round_trip_in_pieces_of_any_size(first: u8, records in records(), piece in 1usize..70) {
         let bytes = stream(first, &records).concat();
         prop_assert_eq!(decode(&bytes, piece), (records, 0, 0));
+    }
+
+    #[test]
+    fn a_frame_may_get_another_number(first: u8, second: u8, records in records()) {
+        for (frame, other) in stream(first, &records).iter().zip(stream(second, &records)) {
+            let mut again = Vec::new();
+            renumber(frame, sequence_number(&other).expect("one"), |byte| again.push(byte));
+            prop_assert_eq!(again, other);
+        }
     }
 
     #[test]

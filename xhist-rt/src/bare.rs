@@ -1,10 +1,15 @@
 //! The bare-metal recorder: one ring in a static, a critical section around each append.
 
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::Relaxed;
+
+use critical_section::Mutex;
+use qs_core::frame::FLAG;
 
 use qs_core::ring::{BARE_HEADER_LEN, FLAG_PACKED};
 
-use crate::ring::{Append, Header, Hot, Writer};
+use crate::ring::{Append, Clock, Header, Hot, Ticks, Writer};
 use crate::site::Site;
 
 /// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
@@ -31,6 +36,22 @@ struct Slot(UnsafeCell<Option<Writer>>);
 unsafe impl Sync for Slot {}
 
 static WRITER: Slot = Slot(UnsafeCell::new(None));
+static MUTED: AtomicBool = AtomicBool::new(false);
+static TIME: Mutex<Cell<Option<Time>>> = Mutex::new(Cell::new(None));
+/// There is one thread, so its frames need not tell the time in between.
+static NO_MARKS: AtomicBool = AtomicBool::new(false);
+/// A clock that the program has given.
+type Time = fn() -> u32;
+/// How far a link has taken the ring.
+static TAKEN: Mutex<Cell<Taken>> = Mutex::new(Cell::new(Taken { position: 0, skips: false }));
+
+/// See [`TAKEN`].
+#[derive(Clone, Copy)]
+struct Taken {
+    position: u64,
+    /// It was overtaken, so the rest of a frame is passed over.
+    skips: bool,
+}
 
 /// The writer and the ring, laid out at the first call.
 ///
@@ -52,10 +73,44 @@ unsafe fn writer() -> (*mut Writer, *mut Header) {
 /// Records that a statement is about to run.
 #[inline(never)]
 pub(crate) fn record(site: Site) {
+    if !MUTED.load(Relaxed) {
+        append(Append::Statement(site));
+    }
+}
+
+/// Appends, whatever it is.
+pub(crate) fn append(what: Append<'_>) {
     // SAFETY: inside a critical section.
     critical_section::with(|_| unsafe {
-        Writer::append(writer().0, Append::Statement(site), || Hot::Free(None), |_, _| {});
+        Writer::append(writer().0, what, || Hot::Free(None), |_, _| {});
     });
+}
+
+/// Statements are filtered out, or no longer.
+pub(crate) fn mute(is_muted: bool) {
+    MUTED.store(is_muted, Relaxed);
+}
+
+/// Bytes of the longest record that the ring is to hold.
+pub(crate) const fn longest_record() -> usize {
+    RING_SIZE / 8
+}
+
+/// Gives the time stamps a clock.
+pub(crate) fn set_time(time: Time) {
+    // SAFETY: inside a critical section.
+    critical_section::with(|token| unsafe {
+        TIME.borrow(token).set(Some(time));
+        let (writer, header) = writer();
+        Writer::set_clock(writer, Clock { now, marks: &NO_MARKS });
+        (*header).set_time_width(4);
+    });
+}
+
+/// The time for stamps; only called while a record is appended.
+fn now() -> Ticks {
+    let given = critical_section::with(|token| TIME.borrow(token).get());
+    Ticks::Low(given.map_or(0, |time| time()))
 }
 
 /// Which map this program was instrumented with.
@@ -79,6 +134,66 @@ pub fn export(mut sink: impl FnMut(&[u8])) {
         });
         sink(&piece);
     }
+}
+
+/// Takes the next bytes of the stream that a link sends; how many. 0 when nothing is there.
+///
+/// The stream has the records and the closed frames of statements; [`flush`] closes the open one. What is overwritten
+/// before it is taken is missing in it, and the sequence number of the next frame tells.
+pub fn get_block(buffer: &mut [u8]) -> usize {
+    // Short critical sections, so that interrupts are not kept off.
+    const PIECE: usize = 32;
+    let mut len = 0;
+    for piece in buffer.chunks_mut(PIECE) {
+        let taken = critical_section::with(|token| {
+            let cell = TAKEN.borrow(token);
+            let mut taken = cell.get();
+            let count = take(&mut taken, piece);
+            cell.set(taken);
+            count
+        });
+        len += taken;
+        if taken < piece.len() {
+            break;
+        }
+    }
+    len
+}
+
+/// Takes the next byte.
+pub fn get_byte() -> Option<u8> {
+    let mut byte = [0];
+    (get_block(&mut byte) == 1).then_some(byte[0])
+}
+
+/// Closes the frame that statements are in, so that a link can take them.
+pub fn flush() {
+    append(Append::Close);
+}
+
+/// Takes bytes up to the end of the closed frames; inside a critical section.
+fn take(taken: &mut Taken, into: &mut [u8]) -> usize {
+    // SAFETY: inside a critical section; a masked position lies in the ring.
+    let (head, kept, data) = unsafe {
+        let header = writer().1;
+        ((*header).head(), (*header).kept(), XHIST_RING.data.get().cast::<u8>())
+    };
+    if taken.position < kept {
+        *taken = Taken { position: kept, skips: kept > 0 };
+    }
+    let mut len = 0;
+    while let Some(place) = into.get_mut(len).filter(|_| taken.position < head) {
+        // SAFETY: as above.
+        let byte = unsafe { data.add(taken.position as usize & (RING_SIZE - 1)).read() };
+        taken.position += 1;
+        if taken.skips {
+            taken.skips = byte != FLAG;
+            continue;
+        }
+        *place = byte;
+        len += 1;
+    }
+    len
 }
 
 #[cfg(test)]

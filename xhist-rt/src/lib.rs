@@ -3,6 +3,7 @@
 #![deny(unsafe_code)]
 
 mod hooks;
+pub mod qs;
 pub use hooks::{a, c, hash_from_hex, m, p, s, start_at, stop_at};
 
 #[cfg(all(feature = "trace", feature = "std"))]
@@ -35,6 +36,8 @@ pub use bare::{RING_SIZE, export};
 
 #[cfg(not(feature = "trace"))]
 mod off;
+#[cfg(not(feature = "trace"))]
+use off as recorder;
 #[cfg(not(feature = "trace"))]
 pub use off::*;
 

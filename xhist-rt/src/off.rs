@@ -28,6 +28,28 @@ pub fn stop_after(_statements: u64) {}
 #[inline(always)]
 pub fn stop_on_record(_id: u8, _after: u64) {}
 
+/// Without the `trace` feature nothing is there.
+#[inline(always)]
+pub fn get_block(_buffer: &mut [u8]) -> usize {
+    0
+}
+
+/// Without the `trace` feature nothing is there.
+#[inline(always)]
+pub fn get_byte() -> Option<u8> {
+    None
+}
+
+/// Does nothing without the `trace` feature.
+#[inline(always)]
+pub fn flush() {}
+
+#[inline(always)]
+pub(crate) fn set_time(_time: fn() -> u32) {}
+
+#[inline(always)]
+pub(crate) fn mute(_is_muted: bool) {}
+
 /// Calls nothing without the `trace` feature.
 #[inline(always)]
 pub fn export(_sink: impl FnMut(&[u8])) {}

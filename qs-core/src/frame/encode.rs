@@ -104,11 +104,17 @@ impl<S: FnMut(u8)> FrameWriter<S> {
     #[inline]
     fn put(&mut self, byte: u8) {
         self.checksum.add(byte);
-        if needs_escape(byte) {
-            (self.sink)(ESCAPE);
-            (self.sink)(byte ^ ESCAPE_XOR);
-        } else {
-            (self.sink)(byte);
-        }
+        escaped(byte, &mut self.sink);
+    }
+}
+
+/// Puts a byte as it stands in a frame.
+#[inline]
+pub(super) fn escaped(byte: u8, mut sink: impl FnMut(u8)) {
+    if needs_escape(byte) {
+        sink(ESCAPE);
+        sink(byte ^ ESCAPE_XOR);
+    } else {
+        sink(byte);
     }
 }

@@ -6,10 +6,12 @@
 
 mod decode;
 mod encode;
+mod renumber;
 
 pub use decode::{Cause, Damage, Decoder, Frame, Outcome};
 pub(crate) use decode::{Ended, FrameEnd};
 pub use encode::{Checksum, FrameWriter};
+pub use renumber::{renumber, sequence_number};
 
 /// Ends a frame, and stands nowhere else.
 pub const FLAG: u8 = 0x7E;

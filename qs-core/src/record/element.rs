@@ -95,7 +95,7 @@ macro_rules! numbers {
         #[doc = $about]
         #[inline(always)]
         pub fn $name(to: &mut impl Fields, width: u8, value: $type) {
-            to.bytes(&[$data.format(width)]);
+            to.element($data.format(width));
             to.bytes(&value.to_le_bytes());
         }
     )*};
@@ -135,7 +135,7 @@ hexadecimal! {
 /// Text.
 #[inline(always)]
 pub fn str(to: &mut impl Fields, _width: u8, value: &str) {
-    to.bytes(&[Data::Text.format(0)]);
+    to.element(Data::Text.format(0));
     to.text(value);
 }
 
@@ -145,7 +145,8 @@ pub fn mem(to: &mut impl Fields, _width: u8, value: &[u8]) {
     let mut rest = value;
     loop {
         let (block, behind) = rest.split_at(rest.len().min(MAX_MEMORY));
-        to.bytes(&[Data::Memory.format(0), block.len() as u8]);
+        to.element(Data::Memory.format(0));
+        to.bytes(&[block.len() as u8]);
         to.bytes(block);
         rest = behind;
         if rest.is_empty() {
@@ -157,7 +158,7 @@ pub fn mem(to: &mut impl Fields, _width: u8, value: &[u8]) {
 /// A signal and the object it belongs to.
 #[inline(always)]
 pub fn sig(to: &mut impl Fields, _width: u8, (signal, object): (Sig, Obj)) {
-    to.bytes(&[Data::Signal.format(0)]);
+    to.element(Data::Signal.format(0));
     to.number(Kind::Sig, signal.0.into());
     to.number(Kind::Obj, object.0 as u64);
 }
@@ -165,21 +166,22 @@ pub fn sig(to: &mut impl Fields, _width: u8, (signal, object): (Sig, Obj)) {
 /// The address of an object.
 #[inline(always)]
 pub fn obj(to: &mut impl Fields, _width: u8, value: Obj) {
-    to.bytes(&[Data::Obj.format(0)]);
+    to.element(Data::Obj.format(0));
     to.number(Kind::Obj, value.0 as u64);
 }
 
 /// The address of a function.
 #[inline(always)]
 pub fn fun(to: &mut impl Fields, _width: u8, value: Fun) {
-    to.bytes(&[Data::Fun.format(0)]);
+    to.element(Data::Fun.format(0));
     to.number(Kind::Fun, value.0 as u64);
 }
 
 /// A value of an enumeration of this group, 0 to 7.
 #[inline(always)]
 pub fn enumeration(to: &mut impl Fields, group: u8, value: u8) {
-    to.bytes(&[Data::Enum(group & 7).format(0), value]);
+    to.element(Data::Enum(group & 7).format(0));
+    to.bytes(&[value]);
 }
 
 #[cfg(test)]

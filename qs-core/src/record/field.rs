@@ -179,6 +179,12 @@ pub trait Fields {
     /// Puts bytes as they are.
     fn bytes(&mut self, bytes: &[u8]);
 
+    /// Puts the format byte that an element of an application record begins with.
+    #[inline(always)]
+    fn element(&mut self, format: u8) {
+        self.bytes(&[format]);
+    }
+
     /// Puts a text and the zero behind it. A zero inside ends it.
     #[inline]
     fn text(&mut self, text: &str) {

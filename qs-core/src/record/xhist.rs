@@ -84,6 +84,8 @@ pub enum EventKind {
     Stopped,
     /// Recording stops after so many statements, which is the value.
     Armed,
+    /// On a link that several threads share, what follows is of the thread with this number.
+    Thread,
     /// A kind that a newer recorder writes.
     Unknown(u8),
 }
@@ -98,6 +100,7 @@ impl EventKind {
             EventKind::Started => 4,
             EventKind::Stopped => 5,
             EventKind::Armed => 6,
+            EventKind::Thread => 7,
             EventKind::Unknown(code) => code,
         }
     }
@@ -110,6 +113,7 @@ impl EventKind {
             4 => EventKind::Started,
             5 => EventKind::Stopped,
             6 => EventKind::Armed,
+            7 => EventKind::Thread,
             other => EventKind::Unknown(other),
         }
     }

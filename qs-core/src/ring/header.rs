@@ -206,6 +206,9 @@ impl Touched {
     }
 }
 
+/// Unit of the header's word about long records.
+pub const AHEAD: u64 = 16;
+
 /// Most bytes from the start of an open packed frame to where the next frame may begin, in a ring of this size.
 pub const fn frame_room(size: usize) -> usize {
     packed::MAX_HEADER + data_room(size) + 1 + packed::TRAILER
@@ -311,6 +314,8 @@ pub struct Header {
     pub flags: u8,
     /// Bytes of header before the frames.
     pub header_len: usize,
+    /// Bytes behind the head that a long record under way may overwrite; 0 when none is.
+    pub ahead: u64,
     /// Bytes of ring.
     pub size: usize,
     /// Hash of the map of this build; 0 = not known.
@@ -358,7 +363,11 @@ impl Header {
         if version != LAYOUT_VERSION {
             return Err(HeaderError::Version(version));
         }
-        if raw.u32(36) != check_word([raw.u32(8), raw.u32(12), raw.u32(16), raw.u32(20)]) {
+        // Of the third word only the first half stays as it is.
+        let mut lens: [u8; 4] = array(bytes, 16);
+        lens[2..].fill(0);
+        let lens = if big { u32::from_be_bytes(lens) } else { u32::from_le_bytes(lens) };
+        if raw.u32(36) != check_word([raw.u32(8), raw.u32(12), lens, raw.u32(20)]) {
             return Err(HeaderError::Check);
         }
         let (header_len, size) = (raw.u16(16), raw.u32(20));
@@ -372,6 +381,7 @@ impl Header {
             record_base,
             flags,
             header_len: usize::from(header_len),
+            ahead: u64::from(raw.u16(18)) * AHEAD,
             size: size as usize,
             map_hash: raw.u64(24),
             clock_hz: raw.u32(32),
@@ -446,7 +456,7 @@ impl Header {
             0 => SINGLE_ROOM.min(self.size as u64 / 4),
             _ => 2 * frame_room(self.size) as u64,
         };
-        (self.newest().head() + ahead).saturating_sub(self.size as u64)
+        (self.newest().head() + ahead.max(self.ahead)).saturating_sub(self.size as u64)
     }
 
     /// The state of the newest part.

@@ -35,9 +35,11 @@ pub fn kind(frame: &Frame<'_>, header: &Header) -> Kind {
                 EventKind::Time => Kind::Time(value),
                 EventKind::Panic => Kind::Panic(time),
                 EventKind::Signal => Kind::Signal(value, time),
-                EventKind::Started | EventKind::Stopped | EventKind::Armed | EventKind::Unknown(_) => {
-                    Kind::Record
-                }
+                EventKind::Started
+                | EventKind::Stopped
+                | EventKind::Armed
+                | EventKind::Thread
+                | EventKind::Unknown(_) => Kind::Record,
             }
         }
         // The ring's reader takes statements out of their frames.

@@ -8,6 +8,8 @@ mod config;
 #[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]
 mod export;
 mod init;
+#[allow(unsafe_code)]
+mod link;
 mod names;
 mod panic;
 #[allow(unsafe_code)]
@@ -19,8 +21,9 @@ mod trigger;
 pub(crate) use crate::hot::record;
 pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
-pub(crate) use threads::{first, set_map_hash, statement};
-pub(crate) use trigger::{count, is_plain, is_stopped, on_record, start_at, stop_at};
+pub use link::{flush, get_block, get_byte};
+pub(crate) use threads::{append, first, longest_record, set_map_hash, set_time, statement};
+pub(crate) use trigger::{count, is_plain, is_stopped, mute, on_record, start_at, stop_at};
 pub use trigger::{start, stop, stop_after, stop_on_record};
 
 #[cfg(feature = "auto")]

@@ -13,7 +13,7 @@ use super::between::{Ended, take_first};
 use super::config::{self, Config, Frames, Time};
 use super::sys;
 use crate::hot;
-use crate::ring::{self, Append, Clock, Ever, Header, HostedHeader, Writer};
+use crate::ring::{self, Append, Clock, Ever, Header, HostedHeader, Ticks, Writer};
 use crate::site::Site;
 
 /// Rings of ended threads are reused once there are this many rings.
@@ -42,6 +42,8 @@ static SEVERAL: AtomicBool = AtomicBool::new(false);
 /// With one order for all threads: how many statements ran.
 static TICKET: AtomicU32 = AtomicU32::new(0);
 static MAP_HASH: AtomicU64 = AtomicU64::new(0);
+/// A clock that the program has given, `fn() -> u32`.
+static CLOCK: AtomicPtr<()> = AtomicPtr::new(null_mut());
 static EXIT_KEY: AtomicU64 = AtomicU64::new(NO_KEY);
 static CLOCK_START: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
@@ -56,7 +58,7 @@ static XHIST_RING_LEN: AtomicU64 = AtomicU64::new(0);
 
 /// How a statement is to be appended.
 #[inline]
-pub(crate) fn statement(site: Site) -> Append {
+pub(crate) fn statement(site: Site) -> Append<'static> {
     match config::frames() {
         Frames::Packed => Append::Statement(site),
         Frames::Single => Append::Single(site, None),
@@ -69,15 +71,35 @@ pub(crate) fn statement(site: Site) -> Append {
 #[cold]
 #[inline(never)]
 pub(crate) fn first(site: Site) {
-    if hot::is_off() {
-        return;
+    if has_ring() {
+        hot::record(site);
     }
-    sys::keeping_errno(|| {
-        // Making a ring takes a while; each handler that came in would make another.
-        if sys::while_signals_wait(|| hot::writer().is_some() || attach()) {
-            hot::record(site);
-        }
-    });
+}
+
+/// Whether this thread is recorded, now if not before.
+#[cold]
+fn has_ring() -> bool {
+    // Making a ring takes a while; each handler that came in would make another.
+    let make = || sys::while_signals_wait(|| hot::writer().is_some() || attach());
+    !hot::is_off() && sys::keeping_errno(make)
+}
+
+/// Appends a record, perhaps the first of a thread.
+#[inline]
+pub(crate) fn append(what: Append<'_>) {
+    if hot::writer().is_some() || has_ring() {
+        hot::append(what);
+    }
+}
+
+/// Bytes of the longest record that the rings are to hold.
+pub(crate) fn longest_record() -> usize {
+    Config::get().map_or(0, |config| config.size as usize / 8)
+}
+
+/// Gives the time stamps another clock.
+pub(crate) fn set_time(time: fn() -> u32) {
+    CLOCK.store(time as *mut (), Ordering::Release);
 }
 
 /// Gives this thread a ring. False when it has none now.
@@ -192,7 +214,7 @@ fn lay_out(slot: &Slot, config: &Config, number: Option<u32>) {
         Frames::Exact => FLAG_EXACT,
     };
     let header = slot.header.load(Ordering::Relaxed);
-    let clock = (time_width > 0).then_some(Clock { now: sys::ticks, marks: &SEVERAL });
+    let clock = (time_width > 0).then_some(Clock { now, marks: &SEVERAL });
     // SAFETY: the memory was mapped with room for a ring and a writer, and no thread uses them now.
     unsafe {
         (*header).init(config.size, time_width, flags, map_hash(config));
@@ -213,6 +235,17 @@ fn lay_out(slot: &Slot, config: &Config, number: Option<u32>) {
         writer.write(Writer::new(header.cast::<Header>(), clock));
         (*writer).ever = ever(config);
     }
+}
+
+/// The time for stamps.
+fn now() -> Ticks {
+    let given = CLOCK.load(Ordering::Acquire);
+    if given.is_null() {
+        return Ticks::Whole(sys::ticks());
+    }
+    // SAFETY: `set_time` stored such a function.
+    let given: fn() -> u32 = unsafe { core::mem::transmute(given) };
+    Ticks::Low(given())
 }
 
 /// Rate of the clock, from how far it and the system's clock came since the first ring was made.

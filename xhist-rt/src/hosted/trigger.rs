@@ -24,6 +24,8 @@ static STOP_ON_AFTER: AtomicU64 = AtomicU64::new(0);
 const RUNNING: u8 = 0;
 const STOPPED: u8 = 1;
 const COUNTING: u8 = 2;
+/// Statements are filtered out; records are not.
+const MUTED: u8 = 3;
 
 /// Triggers that sources may hold; more share the numbers.
 const TRIGGERS: usize = 64;
@@ -31,7 +33,7 @@ const TRIGGERS: usize = 64;
 /// Whether statements are recorded now.
 #[inline(always)]
 pub(crate) fn is_stopped() -> bool {
-    STATE.load(Relaxed) == STOPPED
+    matches!(STATE.load(Relaxed), STOPPED | MUTED)
 }
 
 /// Whether statements are recorded, and need not be counted.
@@ -61,17 +63,32 @@ pub(crate) fn on_record(id: u8) {
 ///
 /// Source: QS software triggers.
 pub fn start() {
-    if STATE.swap(RUNNING, AcqRel) == STOPPED {
+    if matches!(STATE.swap(RUNNING, AcqRel), STOPPED | MUTED) {
+        crate::qs::freeze(false);
         hot::append(Append::Event(EventKind::Started, 0));
     }
 }
 
-/// Stops recording; the rings keep what they have. Other threads may record a few hundred statements more.
+/// Stops recording, of records too; the rings keep what they have. Other threads may record a few hundred statements more.
 pub fn stop() {
-    if STATE.load(Acquire) != STOPPED {
+    stop_in(STOPPED);
+    crate::qs::freeze(true);
+}
+
+fn stop_in(state: u8) {
+    if STATE.load(Acquire) != state {
         // Closes the open frame, so that the next statement comes to the slow path and asks.
         hot::append(Append::Event(EventKind::Stopped, 0));
-        STATE.store(STOPPED, Release);
+        STATE.store(state, Release);
+    }
+}
+
+/// Filters statements out, or no longer. What a trigger has stopped stays stopped.
+pub(crate) fn mute(is_muted: bool) {
+    match (is_muted, STATE.load(Acquire)) {
+        (true, RUNNING | COUNTING) => stop_in(MUTED),
+        (false, MUTED) => start(),
+        _ => {}
     }
 }
 

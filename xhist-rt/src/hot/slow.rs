@@ -175,7 +175,7 @@ pub(crate) fn full(site: Site) {
 }
 
 /// Appends something else than a statement.
-pub(crate) fn append(what: Append) {
+pub(crate) fn append(what: Append<'_>) {
     let tls = tls();
     if let Some(writer) = writer() {
         append_from(tls, writer, Tls::page(tls), what);
@@ -184,13 +184,15 @@ pub(crate) fn append(what: Append) {
         // Triggers set off no triggers.
         Append::Event(EventKind::Started | EventKind::Stopped | EventKind::Armed, _) => {}
         Append::Event(..) => crate::recorder::on_record(RECORD_BASE + ids::EVENT),
+        Append::Short(record) => crate::recorder::on_record(record.id()),
+        Append::Long(record) => crate::recorder::on_record(record.id()),
         _ => {}
     }
 }
 
 /// Appends, where the page word was `found`.
 #[inline(always)]
-fn append_from(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append) {
+fn append_from(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append<'_>) {
     if is_free(found) {
         return append_free(tls, writer, what);
     }
@@ -211,7 +213,7 @@ fn append_from(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append) {
 
 /// Appends where nothing is under way.
 #[inline(always)]
-fn append_free(tls: *mut Tls, writer: *mut Writer, what: Append) {
+fn append_free(tls: *mut Tls, writer: *mut Writer, what: Append<'_>) {
     Tls::set_page(tls, LOCKED);
     fence();
     let mut page = Site::NONE;

@@ -20,17 +20,40 @@ mod ever;
 mod run;
 mod writer;
 
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
 
+use qs_core::frame::MAX_PAYLOAD;
 use qs_core::ring as layout;
 
 use crate::sync::{Word, fence};
 
 #[cfg(feature = "std")]
 pub(crate) use ever::Ever;
-#[cfg(feature = "std")]
-pub(crate) use run::Clock;
+pub(crate) use run::{Clock, Ticks};
 pub(crate) use writer::{Append, Hot, Writer};
+
+/// Bytes of a short record and its checksum and flag.
+pub(crate) const SHORT: usize = 64;
+/// The same of the longest one that a host takes.
+pub(crate) const LONG: usize = MAX_PAYLOAD + 4;
+
+/// A record before its sequence number, time, checksum and escapes are known.
+#[derive(Clone, Copy)]
+pub(crate) struct Record<'a, const LEN: usize> {
+    /// A place for the sequence number, the id, a place for the time stamp, the payload; zeros behind it.
+    pub(crate) bytes: &'a [u8; LEN],
+    /// Bytes up to the end of the payload.
+    pub(crate) len: usize,
+    /// Bytes of the time stamp.
+    pub(crate) time: u8,
+}
+
+#[cfg(feature = "std")]
+impl<const LEN: usize> Record<'_, LEN> {
+    pub(crate) const fn id(&self) -> u8 {
+        self.bytes[1]
+    }
+}
 
 /// The header that every ring has. Field for field `qs_core::ring`'s layout.
 #[repr(C, align(8))]
@@ -39,7 +62,8 @@ pub(crate) struct Header {
     mark: u32,
     facts: [u8; 4],
     header_len: u16,
-    reserved: u16,
+    /// In units of [`layout::AHEAD`].
+    ahead: AtomicU16,
     pub(crate) size: u32,
     pub(crate) map_hash: Word,
     pub(crate) clock_hz: u32,
@@ -67,17 +91,50 @@ impl Header {
         self.mark = layout::BYTE_ORDER_MARK;
         self.facts = [layout::LAYOUT_VERSION, time_width, qs_core::record::RECORD_BASE, flags];
         self.header_len = header_len as u16;
-        self.reserved = 0;
+        self.ahead.store(0, Relaxed);
         self.size = size;
-        let [a, b] = self.header_len.to_ne_bytes();
-        let lens = u32::from_ne_bytes([a, b, 0, 0]);
-        self.check = layout::check_word([self.mark, u32::from_ne_bytes(self.facts), lens, size]);
+        self.check = self.check_word();
         self.state.store(0);
         self.folded.store(0);
         self.dropped = 0;
         self.touched.store(0, Relaxed);
         fence();
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
+    }
+
+    /// Statements are stamped with times of so many bytes.
+    #[cfg(not(feature = "std"))]
+    pub(crate) fn set_time_width(&mut self, width: u8) {
+        self.magic.store(0);
+        fence();
+        self.facts[1] = width;
+        self.check = self.check_word();
+        fence();
+        self.magic.store(u64::from_ne_bytes(layout::MAGIC));
+    }
+
+    /// Where the closed frames end.
+    #[cfg(not(feature = "std"))]
+    pub(crate) fn head(&self) -> u64 {
+        layout::State(self.state.load()).head()
+    }
+
+    /// Position from which on nothing is overwritten.
+    #[cfg(not(feature = "std"))]
+    pub(crate) fn kept(&self) -> u64 {
+        (self.head() + 2 * layout::frame_room(self.size as usize) as u64).saturating_sub(self.size.into())
+    }
+
+    fn check_word(&self) -> u32 {
+        let [a, b] = self.header_len.to_ne_bytes();
+        let lens = u32::from_ne_bytes([a, b, 0, 0]);
+        layout::check_word([self.mark, u32::from_ne_bytes(self.facts), lens, self.size])
+    }
+
+    /// So many bytes behind the head are about to be overwritten, more than readers think.
+    fn set_ahead(&self, bytes: u64) {
+        self.ahead.store(bytes.div_ceil(layout::AHEAD) as u16, Relaxed);
+        fence();
     }
 }
 

@@ -13,8 +13,8 @@ use qs_core::ring::Touched;
 
 #[cfg(feature = "std")]
 use super::Ever;
-use super::Header;
 use super::run::{Around, Clock, Memory, NO_GUARD, Run};
+use super::{Header, LONG, Record, SHORT};
 use crate::site::Site;
 use crate::sync::{Word, fence};
 
@@ -27,9 +27,15 @@ const LEVELS: usize = 1;
 
 /// What is appended.
 #[derive(Clone, Copy)]
-pub(crate) enum Append {
+pub(crate) enum Append<'a> {
     /// A statement, in a packed frame.
     Statement(Site),
+    /// A record.
+    Short(Record<'a, SHORT>),
+    /// A long record.
+    Long(Record<'a, LONG>),
+    /// The end of the open frame.
+    Close,
     /// A statement in a frame of its own, with this time.
     #[cfg(feature = "std")]
     Single(Site, Option<u64>),
@@ -97,6 +103,16 @@ impl Writer {
         }
     }
 
+    /// Gives it another clock.
+    ///
+    /// # Safety
+    /// The writer is valid, and nothing is under way.
+    #[cfg(not(feature = "std"))]
+    pub(crate) unsafe fn set_clock(this: *mut Writer, clock: Clock) {
+        // SAFETY: the caller's.
+        unsafe { (*this).clock = Some(clock) };
+    }
+
     /// Appends, at any time. Unless it interrupted another append, it asks `hot` first where the hot path is, and in
     /// the end tells `publish` the page and the cursor for it.
     ///
@@ -105,7 +121,7 @@ impl Writer {
     #[inline]
     pub(crate) unsafe fn append(
         this: *mut Writer,
-        what: Append,
+        what: Append<'_>,
         hot: impl FnOnce() -> Hot,
         publish: impl FnOnce(u32, *mut u8),
     ) {
@@ -159,7 +175,7 @@ impl Writer {
     /// # Safety
     /// As [`Writer::append`], whose append is under way on this level.
     #[inline]
-    unsafe fn append_to(this: *mut Writer, level: usize, what: Append) -> bool {
+    unsafe fn append_to(this: *mut Writer, level: usize, what: Append<'_>) -> bool {
         // SAFETY: the caller's.
         unsafe {
             let header = &*(*this).header;
@@ -179,6 +195,9 @@ impl Writer {
             let run = &mut (*this).runs[level];
             match what {
                 Append::Statement(site) => run.append(site, &around),
+                Append::Short(record) => run.append_record(record, &around),
+                Append::Long(record) => run.append_record(record, &around),
+                Append::Close => run.close(&around),
                 #[cfg(feature = "std")]
                 Append::Single(site, time) => run.append_single(site, time, &around),
                 #[cfg(feature = "std")]

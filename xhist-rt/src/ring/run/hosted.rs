@@ -163,7 +163,7 @@ impl Run {
         around: &Around<'_>,
     ) -> Result<(), Again> {
         let time = match around.clock {
-            Some(clock) => self.tell_time((clock.now)(), around)?,
+            Some(clock) => self.tell_time(self.read(clock), around)?,
             None => 0,
         };
         self.append_frame(|seq, sink| kind.emit(seq, RECORD_BASE, time, value, sink), around)

@@ -11,13 +11,14 @@ mod frame;
 #[cfg(feature = "std")]
 mod hosted;
 mod memory;
+mod record;
 
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use qs_core::frame::FrameWriter;
 use qs_core::record::packed::{self, PAGES, step};
 use qs_core::record::{EventKind, RECORD_BASE, ids};
-use qs_core::ring::{State, Touched};
+use qs_core::ring::{State, Touched, frame_room};
 
 #[cfg(feature = "std")]
 use super::Ever;
@@ -48,9 +49,21 @@ pub(crate) struct Again;
 /// How a run reads the clock.
 #[derive(Clone, Copy)]
 pub(crate) struct Clock {
-    pub(crate) now: fn() -> u64,
+    pub(crate) now: fn() -> Ticks,
     /// Frames tell the time again where a page is turned after a while.
     pub(crate) marks: &'static AtomicBool,
+}
+
+/// What a clock tells.
+pub(crate) enum Ticks {
+    /// All of it.
+    #[cfg_attr(
+        not(feature = "std"),
+        allow(dead_code, reason = "bare metal only has the program's own clock")
+    )]
+    Whole(u64),
+    /// A clock of 32 bits, which goes round, or back to 0 at the program's will.
+    Low(u32),
 }
 
 /// What an append works on beside the run itself.
@@ -183,7 +196,7 @@ impl Run {
             }
         }
         let now = match around.clock {
-            Some(clock) => self.tell_time((clock.now)(), around)?,
+            Some(clock) => self.tell_time(self.read(clock), around)?,
             None => 0,
         };
         let close = self.plan_close(None);
@@ -233,6 +246,10 @@ impl Run {
         let start = self.head + close.total as u64;
         let reserve = Reserve { head: start + len as u64, seq: self.next_seq() };
         self.claim(reserve, around)?;
+        let is_far = reserve.head - self.head > 2 * frame_room(self.memory.size) as u64;
+        if is_far {
+            around.header.set_ahead(reserve.head - self.head);
+        }
         self.note_ever(around);
         self.write_close(&close);
         write(self.memory, start);
@@ -240,6 +257,9 @@ impl Run {
         self.last_len = 0;
         fence();
         around.state.store(reserve.word());
+        if is_far {
+            around.header.set_ahead(0);
+        }
         Ok(())
     }
 
@@ -247,6 +267,14 @@ impl Run {
     fn stand_at(&mut self, Reserve { head, seq }: Reserve) {
         (self.head, self.seq, self.is_open) = (head, seq, false);
         self.limit = core::ptr::null_mut();
+    }
+
+    /// The time in full.
+    fn read(&self, clock: Clock) -> u64 {
+        match (clock.now)() {
+            Ticks::Whole(now) => now,
+            Ticks::Low(now) => self.stamp + u64::from(now.wrapping_sub(self.stamp as u32)),
+        }
     }
 
     /// The low half of the time, which never runs backwards in a run: clocks of two cores may differ by a few ticks.
@@ -318,7 +346,7 @@ impl Run {
             return 0;
         };
         self.mark_at = self.cursor.wrapping_add(MARK_BYTES);
-        let passed = (clock.now)().saturating_sub(self.stamp);
+        let passed = self.read(clock).saturating_sub(self.stamp);
         if passed < MARK || passed > u64::from(u32::MAX) { 0 } else { passed }
     }
 

@@ -1,0 +1,148 @@
+//! What a link takes out: the closed frames of all rings, as one stream with sequence numbers of its own.
+//!
+//! Rings are read while they are written, between two looks at their header, and nobody waits for that: what was
+//! overwritten before it was read is missing in the stream, and its sequence numbers are passed over.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::vec::Vec;
+
+use qs_core::frame::{FLAG, renumber, sequence_number};
+use qs_core::record::{EventKind, RECORD_BASE};
+use qs_core::ring::{HOSTED_HEADER_LEN, Header};
+
+use super::threads;
+use crate::hot;
+use crate::ring::Append;
+
+/// Bytes that are taken from a ring at a time, at least a frame.
+const PIECE: usize = 16 * 1024;
+
+static LINK: Mutex<Link> = Mutex::new(Link::new());
+
+struct Link {
+    seq: u8,
+    /// How far each ring was taken.
+    taken: Vec<Taken>,
+    /// Which ring the last frame was of.
+    ring: Option<usize>,
+    /// Frames that were not fetched yet.
+    frames: VecDeque<u8>,
+}
+
+/// How far a ring was taken.
+#[derive(Clone, Copy, Default)]
+struct Taken {
+    /// When its thread got it: another thread's is a new one.
+    start_time: u64,
+    position: u64,
+    seq: u8,
+}
+
+/// Takes the next bytes of the stream that a link sends; how many. 0 when nothing is there.
+///
+/// The stream has the records and closed frames of all threads; [`flush`] closes this thread's frame.
+pub fn get_block(buffer: &mut [u8]) -> usize {
+    let mut link = LINK.lock().unwrap_or_else(PoisonError::into_inner);
+    if link.frames.len() < buffer.len() {
+        link.fetch();
+    }
+    let len = buffer.len().min(link.frames.len());
+    buffer.iter_mut().zip(link.frames.drain(..len)).for_each(|(place, byte)| *place = byte);
+    len
+}
+
+/// Takes the next byte.
+pub fn get_byte() -> Option<u8> {
+    let mut byte = [0];
+    (get_block(&mut byte) == 1).then_some(byte[0])
+}
+
+/// Closes the frame that this thread's statements are in, so that a link can take them.
+pub fn flush() {
+    hot::append(Append::Close);
+}
+
+impl Link {
+    const fn new() -> Link {
+        Link { seq: 0, taken: Vec::new(), ring: None, frames: VecDeque::new() }
+    }
+
+    /// Takes what is new in every ring.
+    fn fetch(&mut self) {
+        for (number, (start, len)) in threads::rings().enumerate() {
+            if self.taken.len() <= number {
+                self.taken.push(Taken::default());
+            }
+            let read = |offset: usize, into: &mut [u8]| {
+                for (byte, place) in into.iter_mut().zip(offset..len) {
+                    // SAFETY: `len` bytes from `start` on are mapped for good; other threads write them, so they
+                    // are read as volatile, and believed only as far as the header says.
+                    *byte = unsafe { start.add(place).read_volatile() };
+                }
+            };
+            let mut taken = self.taken[number];
+            let frames = taken.look(&read);
+            self.taken[number] = taken;
+            self.add(number, &frames);
+        }
+    }
+
+    /// Adds whole frames of a ring, with what tells whose they are.
+    fn add(&mut self, number: usize, frames: &[u8]) {
+        for frame in frames.split_inclusive(|byte| *byte == FLAG) {
+            let (Some(taken), Some(seq)) = (self.taken.get_mut(number), sequence_number(frame)) else {
+                return;
+            };
+            let missing = seq.wrapping_sub(taken.seq).wrapping_sub(1);
+            taken.seq = seq;
+            if self.ring.is_some_and(|ring| ring != number) || self.ring.is_none() && number > 0 {
+                self.seq = self.seq.wrapping_add(1);
+                let put = |byte| self.frames.push_back(byte);
+                EventKind::Thread.emit(self.seq, RECORD_BASE, 0, number as u64, put);
+            }
+            self.ring = Some(number);
+            self.seq = self.seq.wrapping_add(missing).wrapping_add(1);
+            renumber(frame, self.seq, |byte| self.frames.push_back(byte));
+        }
+    }
+}
+
+impl Taken {
+    /// Whole frames that are new in a ring.
+    fn look(&mut self, read: &dyn Fn(usize, &mut [u8])) -> Vec<u8> {
+        let header = || {
+            let mut bytes = [0; HOSTED_HEADER_LEN];
+            read(0, &mut bytes);
+            Header::parse(&bytes).ok()
+        };
+        let Some(before) = header() else { return Vec::new() };
+        if before.start_time != self.start_time {
+            *self = Taken { start_time: before.start_time, ..Taken::default() };
+        }
+        let from = self.position.max(before.kept());
+        let behind = before.state.head().min(from + PIECE as u64);
+        if behind <= from {
+            return Vec::new();
+        }
+        let mut frames = std::vec![0; (behind - from) as usize];
+        let index = from as usize % before.size;
+        let (first, rest) = frames.split_at_mut((before.size - index).min((behind - from) as usize));
+        read(before.header_len + index, first);
+        read(before.header_len, rest);
+        let Some(after) = header().filter(|after| after.start_time == before.start_time) else {
+            return Vec::new();
+        };
+        // What may have been overwritten meanwhile, and the rest of a frame that was.
+        let mut start = after.kept().saturating_sub(from) as usize;
+        if start > 0 || from > self.position {
+            let flag = frames.iter().skip(start).position(|byte| *byte == FLAG);
+            start = flag.map_or(frames.len(), |flag| start + flag + 1);
+        }
+        let end = frames.iter().rposition(|byte| *byte == FLAG).map_or(0, |flag| flag + 1);
+        self.position = from + end.max(start.min(frames.len())) as u64;
+        frames.truncate(end);
+        frames.drain(..start.min(end));
+        frames
+    }
+}

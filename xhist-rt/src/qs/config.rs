@@ -1,0 +1,75 @@
+//! What is fixed when the program is compiled: how wide fields are, and which records are left out for good.
+
+use qs_core::filter::{Filter, Records};
+use qs_core::record::{Group, Sizes};
+
+/// How wide the fields of this target's records are. `XHIST_QS_SIZES="T4 O4 F4 S2 E2 Q1 P2 B2 C4"` in the environment of
+/// the compiler changes some or all of them; pointers are as wide as this machine's otherwise.
+pub const SIZES: Sizes = match option_env!("XHIST_QS_SIZES") {
+    Some(text) => Sizes::NATIVE.with(text),
+    None => Sizes::NATIVE,
+};
+
+/// Records that are compiled to nothing: `XHIST_QS_OFF="QF TE U4 31"` in the environment of the compiler, with groups
+/// named as QS does and records by number.
+pub(super) const LEFT_OUT: Filter = match option_env!("XHIST_QS_OFF") {
+    Some(text) => records(text.as_bytes()),
+    None => Filter::NONE,
+};
+
+const fn records(text: &[u8]) -> Filter {
+    let (mut filter, mut at) = (Filter::NONE, 0);
+    while at < text.len() {
+        let start = at;
+        while at < text.len() && text[at] != b' ' {
+            at += 1;
+        }
+        if at > start {
+            filter = filter.or(named(text.split_at(at).0.split_at(start).1).mask());
+        }
+        at += 1;
+    }
+    filter
+}
+
+const fn named(name: &[u8]) -> Records {
+    Records::Group(match name {
+        b"SM" => Group::Sm,
+        b"AO" => Group::Ao,
+        b"EQ" => Group::Eq,
+        b"MP" => Group::Mp,
+        b"TE" => Group::Te,
+        b"QF" => Group::Qf,
+        b"SC" => Group::Sc,
+        b"SEM" => Group::Sem,
+        b"MTX" => Group::Mtx,
+        b"UA" => Group::Usr,
+        [b'U', group @ b'0'..=b'4'] => return Records::User(*group - b'0'),
+        _ => return Records::Id(number(name)),
+    })
+}
+
+const fn number(digits: &[u8]) -> u8 {
+    let (mut number, mut at) = (0u32, 0);
+    while at < digits.len() {
+        assert!(
+            digits[at].is_ascii_digit(),
+            "XHIST_QS_OFF names groups (SM AO EQ MP TE QF SC SEM MTX U0..U4 UA) and numbers of records"
+        );
+        number = number * 10 + (digits[at] - b'0') as u32;
+        assert!(number < 125, "records have numbers up to 124");
+        at += 1;
+    }
+    number as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_groups_and_numbers() {
+        let filter = records(b"TE  U4 31");
+        assert!(filter.has(32) && filter.has(120) && filter.has(31) && !filter.has(30) && !filter.has(0));
+    }
+}

@@ -1,0 +1,86 @@
+//! Dictionaries: names for addresses, signals, values and records. Always sent, whatever the filters say.
+
+use qs_core::record::{EnumDict, Fields, Fun, FunDict, Kind, Obj, ObjDict, Record, Sig, SigDict, UsrDict};
+
+use super::send::send;
+
+/// Names an object.
+///
+/// ```
+/// use xhist_rt::qs;
+/// static TABLE: [u8; 4] = [0; 4];
+/// qs::name_obj(qs::Obj::of(&TABLE), "TABLE");
+/// ```
+pub fn name_obj(object: Obj, name: &str) {
+    send(&ObjDict { obj: object, name: without_reference(name) });
+}
+
+/// Names an object of an array by its index: what stands between the brackets of `name` is replaced, or the index
+/// is put behind it.
+///
+/// ```
+/// use xhist_rt::qs;
+/// static PHILO: [u8; 5] = [0; 5];
+/// for (index, philo) in PHILO.iter().enumerate() {
+///     qs::name_obj_of(qs::Obj::of(philo), "PHILO[n].super", index);
+/// }
+/// ```
+pub fn name_obj_of(object: Obj, name: &str, index: usize) {
+    send(&Indexed { obj: object, name: without_reference(name), index });
+}
+
+/// Names a function, such as the handler of a state: `name_fun(Fun::of(eating as *const ()), "eating")`.
+pub fn name_fun(function: Fun, name: &str) {
+    send(&FunDict { fun: function, name: without_reference(name) });
+}
+
+/// Names a signal; of one object, unless that is [`Obj::NULL`].
+pub fn name_sig(signal: Sig, object: Obj, name: &str) {
+    send(&SigDict { sig: signal, obj: object, name });
+}
+
+/// Names an application record.
+pub fn name_user(id: u8, name: &str) {
+    send(&UsrDict { id, name });
+}
+
+/// Names a value of an enumeration, 0 to 7. 7 are the commands of the receive channel; 6 are the files of statements.
+pub fn name_enum(group: u8, value: u8, name: &str) {
+    send(&EnumDict { value, group, name });
+}
+
+/// As in QP, where names are often made from `&object`.
+fn without_reference(name: &str) -> &str {
+    name.strip_prefix('&').unwrap_or(name)
+}
+
+/// [`ObjDict`] with a name that is put together while it is sent.
+struct Indexed<'a> {
+    obj: Obj,
+    name: &'a str,
+    index: usize,
+}
+
+impl Record for Indexed<'_> {
+    const ID: u8 = ObjDict::ID;
+    const TIMED: bool = ObjDict::TIMED;
+
+    fn put(&self, to: &mut impl Fields) {
+        let (before, behind) = match (self.name.find('['), self.name.find(']')) {
+            (Some(open), Some(close)) if open < close => (&self.name[..=open], &self.name[close..]),
+            _ => (self.name, ""),
+        };
+        let mut digits = [0; 20];
+        let mut first = digits.len();
+        let mut rest = self.index;
+        while first == digits.len() || rest > 0 {
+            first -= 1;
+            digits[first] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+        }
+        to.number(Kind::Obj, self.obj.0 as u64);
+        to.bytes(before.as_bytes());
+        to.bytes(&digits[first..]);
+        to.text(behind);
+    }
+}

@@ -1,0 +1,71 @@
+//! A record on its way to the ring: its bytes before sequence number, time, checksum and escapes are known.
+
+use qs_core::record::element::Data;
+use qs_core::record::{Fields, Kind};
+
+use super::config::SIZES;
+
+/// What shows that a record was cut.
+const CUT: &[u8] = &[Data::Text.format(0), b'.', b'.', b'.', 0];
+
+/// What a record is put into, see [`Fields`].
+pub struct Draft<'a> {
+    bytes: &'a mut [u8],
+    /// Bytes that were put, whether they fit or not.
+    len: usize,
+    /// Where the last element begins that does not fit.
+    cut: Option<usize>,
+    element: usize,
+}
+
+impl<'a> Draft<'a> {
+    /// A record with this id, in `bytes` that are zero.
+    #[inline(always)]
+    pub(super) fn new(bytes: &'a mut [u8], id: u8, timed: bool) -> Draft<'a> {
+        if let Some(place) = bytes.get_mut(1) {
+            *place = id;
+        }
+        let len = 2 + if timed { SIZES.time as usize } else { 0 };
+        Draft { bytes, len, cut: None, element: len }
+    }
+
+    /// The record's length, when it fits.
+    #[inline(always)]
+    pub(super) fn len(&self) -> Option<usize> {
+        (self.len <= self.bytes.len() && self.cut.is_none()).then_some(self.len)
+    }
+
+    /// The length of as much of it as fits.
+    pub(super) fn cut_len(&mut self) -> usize {
+        let Some(cut) = self.cut.filter(|_| self.len > self.bytes.len()) else { return self.len };
+        let cut = cut.min(self.bytes.len() - CUT.len());
+        if let Some(place) = self.bytes.get_mut(cut..cut + CUT.len()) {
+            place.copy_from_slice(CUT);
+        }
+        cut + CUT.len()
+    }
+}
+
+impl Fields for Draft<'_> {
+    #[inline(always)]
+    fn number(&mut self, kind: Kind, value: u64) {
+        let size = SIZES.of(kind).unwrap_or(0);
+        self.bytes(&value.to_le_bytes()[..size as usize]);
+    }
+
+    #[inline(always)]
+    fn bytes(&mut self, bytes: &[u8]) {
+        let start = self.len;
+        self.len += bytes.len();
+        match self.bytes.get_mut(start..self.len) {
+            Some(place) => place.copy_from_slice(bytes),
+            None => self.cut = self.cut.or(Some(self.element)),
+        }
+    }
+
+    #[inline(always)]
+    fn element(&mut self, format: u8) {
+        self.element = self.len;
+        self.bytes(&[format]);
+    }
+}

@@ -1,0 +1,101 @@
+//! Memory that a host may read and write, with the feature `memory`: only what the program names.
+
+use qs_core::record::PeekData;
+
+use super::send::send;
+use super::shared::Shared;
+
+/// Memory that a host may read, and perhaps write.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    start: usize,
+    len: usize,
+    is_writable: bool,
+}
+
+static ALLOWED: Shared<&'static [Range]> = Shared::new(&[]);
+
+impl Range {
+    /// Memory that a host may read.
+    ///
+    /// # Safety
+    /// `len` bytes from `start` on may be read at any time, in pieces of 1, 2 or 4 bytes, whatever else runs: plain memory that nobody holds an
+    /// exclusive reference to, or registers that may be read without effect.
+    pub const unsafe fn readable(start: usize, len: usize) -> Range {
+        Range { start, len, is_writable: false }
+    }
+
+    /// Memory that a host may read and write.
+    ///
+    /// # Safety
+    /// As [`Range::readable`]; besides, any value may be written there at any time: atomics, or memory that the program only reads as
+    /// volatile.
+    pub const unsafe fn writable(start: usize, len: usize) -> Range {
+        Range { start, len, is_writable: true }
+    }
+
+    const fn holds(&self, address: usize, len: usize) -> bool {
+        match address.checked_sub(self.start) {
+            Some(offset) => offset <= self.len && len <= self.len - offset,
+            None => false,
+        }
+    }
+}
+
+/// Names the memory that the host may ask for. Before that it is none.
+pub fn allow_memory(ranges: &'static [Range]) {
+    ALLOWED.with(|allowed| *allowed = ranges);
+}
+
+fn is_allowed(address: usize, size: u8, len: usize, to_write: bool) -> bool {
+    let ranges = ALLOWED.with(|allowed| *allowed).unwrap_or(&[]);
+    size != 0 && ranges.iter().any(|range| range.holds(address, len) && (range.is_writable || !to_write))
+}
+
+/// Items are taken whole, as registers must be, or by bytes where they are not aligned.
+fn piece(address: usize, size: usize) -> usize {
+    if address.is_multiple_of(size.max(1)) { size.max(1) } else { 1 }
+}
+
+pub(super) fn peek(address: usize, answer: PeekData<'_>) -> bool {
+    let (size, len) = (usize::from(answer.size), answer.len());
+    let mut copy = [0; PeekData::MAX];
+    let Some(copy) = copy.get_mut(..len) else { return false };
+    if !is_allowed(address, answer.size, len, false) {
+        return false;
+    }
+    let size = piece(address, size);
+    for (index, item) in copy.chunks_exact_mut(size).enumerate() {
+        let place = core::ptr::with_exposed_provenance::<u8>(address + index * size);
+        // SAFETY: it lies in a range that the program named, which says that it may be read; it is aligned.
+        unsafe {
+            match item {
+                [byte] => *byte = place.read_volatile(),
+                [_, _] => item.copy_from_slice(&place.cast::<u16>().read_volatile().to_le_bytes()),
+                _ => item.copy_from_slice(&place.cast::<u32>().read_volatile().to_le_bytes()),
+            }
+        }
+    }
+    send(&PeekData { data: copy, ..answer });
+    true
+}
+
+pub(super) fn poke(address: usize, size: u8, data: &[u8]) -> bool {
+    if !is_allowed(address, size, data.len(), true) {
+        return false;
+    }
+    let size = piece(address, size.into());
+    for (index, item) in data.chunks_exact(size).enumerate() {
+        let place = core::ptr::with_exposed_provenance_mut::<u8>(address + index * size);
+        // SAFETY: it lies in a range that the program named, which says that it may be written; it is aligned.
+        unsafe {
+            match *item {
+                [byte] => place.write_volatile(byte),
+                [a, b] => place.cast::<u16>().write_volatile(u16::from_le_bytes([a, b])),
+                [a, b, c, d] => place.cast::<u32>().write_volatile(u32::from_le_bytes([a, b, c, d])),
+                _ => return false,
+            }
+        }
+    }
+    true
+}

@@ -1,0 +1,38 @@
+//! Test probes: a host tells what a function shall find, for tests of code that cannot be reached otherwise.
+
+use qs_core::record::{Fun, TestProbeGet};
+use qs_core::rx::Probes;
+
+use super::send::send;
+use super::shared::Shared;
+
+/// As many as QP keeps.
+const PROBES: usize = 16;
+
+static WAITING: Shared<Probes<PROBES>> = Shared::new(Probes::new());
+
+/// What the host gave for this use of a function; 0 for nothing.
+///
+/// ```
+/// use xhist_rt::qs::{Fun, test_probe};
+/// fn read_sensor() -> u32 {
+///     match test_probe(Fun::of(read_sensor as *const ())) {
+///         0 => 42,
+///         probe => probe,
+///     }
+/// }
+/// assert_eq!(read_sensor(), 42);
+/// ```
+pub fn test_probe(function: Fun) -> u32 {
+    let Some(data) = WAITING.with(|probes| probes.take(function)).flatten() else { return 0 };
+    send(&TestProbeGet { fun: function, data });
+    data
+}
+
+pub(super) fn add(function: Fun, data: u32) -> bool {
+    WAITING.with(|probes| probes.add(function, data)).unwrap_or(false)
+}
+
+pub(super) fn clear() {
+    WAITING.with(Probes::clear);
+}

@@ -1,0 +1,140 @@
+//! Records into the ring, and what a session starts and ends with.
+
+use qs_core::record::{AssertFail, BuildTime, Empty, Record, TargetInfo, USER_BASE};
+
+use super::config::SIZES;
+use super::draft::Draft;
+use super::filter::is_on;
+use super::shared::Shared;
+use crate::recorder;
+#[cfg(feature = "trace")]
+use crate::ring::{Append, LONG, Record as Raw, SHORT};
+
+/// The version of QP whose records these are.
+const VERSION: u16 = 734;
+
+/// What the host is told of a target.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Info {
+    /// Most active objects.
+    pub max_active: u8,
+    /// Most event pools.
+    pub max_pools: u8,
+    /// Most tick rates.
+    pub max_rates: u8,
+    /// When the program was built. A host throws its dictionaries away when this changes.
+    pub build: BuildTime,
+    /// Sends the program's dictionaries: called at start and whenever a host asks for the target info.
+    pub dictionaries: Option<fn()>,
+    /// The clock of time stamps, which may wrap around; it is read where records are appended, interrupts included. Without one, hosted programs
+    /// have the system's, and others none.
+    pub time: Option<fn() -> u32>,
+}
+
+static INFO: Shared<Option<Info>> = Shared::new(None);
+
+/// Begins a session: the first frame, target info and dictionaries. Records may be sent before.
+pub fn start(info: Info) {
+    INFO.with(|known| *known = Some(info));
+    if let Some(time) = info.time {
+        recorder::set_time(time);
+    }
+    send(&Empty {});
+    send_info(TargetInfo::RESET);
+}
+
+/// Sends target info and dictionaries.
+pub(super) fn send_info(reset: u8) {
+    let info = INFO.with(|info| *info).flatten().unwrap_or_default();
+    send(&TargetInfo {
+        reset,
+        version: VERSION,
+        big_endian: cfg!(target_endian = "big"),
+        sizes: SIZES,
+        max_active: info.max_active,
+        max_pools: info.max_pools,
+        max_rates: info.max_rates,
+        build: info.build,
+    });
+    if let Some(dictionaries) = info.dictionaries {
+        dictionaries();
+    }
+}
+
+/// Sends a predefined record about an object, if both are wanted. Objects have numbers for the local filter: active
+/// objects and threads their priority, 64 and the number of an event pool, 80 to 95 raw queues, 96 to 126 the
+/// application's own, 0 none.
+///
+/// ```
+/// use xhist_rt::qs::{self, Fun, Obj, QepDispatch, Sig};
+/// fn eating() {}
+/// let philosopher = [0u8; 4];
+/// let state = Fun::of(eating as *const ());
+/// qs::record(3, &QepDispatch { sig: Sig(5), obj: Obj::of(&philosopher), state });
+/// ```
+#[inline(always)]
+pub fn record<R: Record>(object: u8, record: &R) {
+    if is_on(R::ID, object) {
+        send(record);
+    }
+}
+
+/// Sends a record, whatever the filters say.
+#[inline(always)]
+pub fn send<R: Record>(record: &R) {
+    append(R::ID, R::TIMED, |to| record.put(to));
+}
+
+/// Sends an application record, whatever the filters say: [`qs_record!`](crate::qs_record) puts its elements.
+#[inline(always)]
+pub fn user(id: u8, put: impl Fn(&mut Draft<'_>)) {
+    append(id, true, put);
+}
+
+/// The id of an application record.
+///
+/// # Panics
+/// When it is none, 100 to 124: at compile time in [`qs_record!`](crate::qs_record).
+pub const fn user_id(id: u8) -> u8 {
+    assert!(id >= USER_BASE && id < 125, "application records have ids from 100 to 124");
+    id
+}
+
+/// Sends the record of a failed assertion, and all that is in the ring: the last thing before a reset.
+pub fn assertion(module: &str, location: u16) {
+    send(&AssertFail { loc: location, module });
+    recorder::flush();
+}
+
+#[cfg(not(feature = "trace"))]
+#[inline(always)]
+fn append(_id: u8, _timed: bool, _put: impl Fn(&mut Draft<'_>)) {}
+
+#[cfg(feature = "trace")]
+#[inline(always)]
+fn append(id: u8, timed: bool, put: impl Fn(&mut Draft<'_>)) {
+    let mut bytes = [0; SHORT];
+    let mut draft = Draft::new(&mut bytes[..SHORT - 2], id, timed);
+    put(&mut draft);
+    match draft.len() {
+        Some(len) => recorder::append(Append::Short(Raw { bytes: &bytes, len, time: time_len(timed) })),
+        None => append_long(id, timed, &put),
+    }
+}
+
+#[cfg(feature = "trace")]
+#[cold]
+#[inline(never)]
+fn append_long(id: u8, timed: bool, put: &dyn Fn(&mut Draft<'_>)) {
+    let mut bytes = [0; LONG];
+    let room = recorder::longest_record().clamp(SHORT, LONG) - 2;
+    let mut draft = Draft::new(&mut bytes[..room], id, timed);
+    put(&mut draft);
+    let len = draft.cut_len();
+    recorder::append(Append::Long(Raw { bytes: &bytes, len, time: time_len(timed) }));
+}
+
+#[cfg(feature = "trace")]
+const fn time_len(timed: bool) -> u8 {
+    if timed { SIZES.time } else { 0 }
+}

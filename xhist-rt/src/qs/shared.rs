@@ -1,0 +1,32 @@
+//! A value that several threads, or interrupts, take turns at.
+
+/// See the module. Hosted programs have a mutex for it, others a critical section.
+pub(super) struct Shared<T> {
+    #[cfg(feature = "std")]
+    value: std::sync::Mutex<T>,
+    #[cfg(not(feature = "std"))]
+    value: critical_section::Mutex<core::cell::RefCell<T>>,
+}
+
+impl<T> Shared<T> {
+    pub(super) const fn new(value: T) -> Shared<T> {
+        #[cfg(feature = "std")]
+        let value = std::sync::Mutex::new(value);
+        #[cfg(not(feature = "std"))]
+        let value = critical_section::Mutex::new(core::cell::RefCell::new(value));
+        Shared { value }
+    }
+
+    /// Does something short to the value, or nothing when recording is compiled out; `act` must not come back here.
+    pub(super) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> Option<R> {
+        if cfg!(not(feature = "trace")) {
+            return None;
+        }
+        #[cfg(feature = "std")]
+        return Some(act(&mut self.value.lock().unwrap_or_else(std::sync::PoisonError::into_inner)));
+        #[cfg(not(feature = "std"))]
+        critical_section::with(|token| {
+            self.value.borrow(token).try_borrow_mut().ok().map(|mut value| act(&mut value))
+        })
+    }
+}
