@@ -55,9 +55,10 @@ impl Link {
                 self.channel.byte(*byte, application);
             }
         }
+        // Once: the loop itself is recorded, and would never come to an end.
+        qs::flush();
         let mut block = [0; 1024];
-        while !matches!(self.end, End::Nobody) {
-            qs::flush();
+        loop {
             let len = qs::get_block(&mut block);
             match &mut self.end {
                 _ if len == 0 => break,
