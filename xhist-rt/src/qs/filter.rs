@@ -46,7 +46,7 @@ fn change(words: &[AtomicU32; 4], change: impl FnOnce(Filter) -> Filter) {
 /// tests.
 #[inline(always)]
 pub fn is_on(id: u8, object: u8) -> bool {
-    cfg!(feature = "trace") && !LEFT_OUT.has(id) && bit(&GLOBAL, id) & bit(&LOCAL, object) != 0
+    cfg!(feature = "trace") && !LEFT_OUT.has(id) && bit(&GLOBAL, id) != 0 && bit(&LOCAL, object) != 0
 }
 
 #[inline(always)]
