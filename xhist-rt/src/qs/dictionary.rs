@@ -66,21 +66,28 @@ impl Record for Indexed<'_> {
     const TIMED: bool = ObjDict::TIMED;
 
     fn put(&self, to: &mut impl Fields) {
-        let (before, behind) = match (self.name.find('['), self.name.find(']')) {
-            (Some(open), Some(close)) if open < close => (&self.name[..=open], &self.name[close..]),
-            _ => (self.name, ""),
-        };
+        let brackets =
+            self.name.split_once('[').and_then(|(before, rest)| Some((before, rest.split_once(']')?.1)));
+        let (before, behind) = brackets.unwrap_or((self.name, ""));
         let mut digits = [0; 20];
         let mut first = digits.len();
         let mut rest = self.index;
         while first == digits.len() || rest > 0 {
             first -= 1;
-            digits[first] = b'0' + (rest % 10) as u8;
+            if let Some(digit) = digits.get_mut(first) {
+                *digit = b'0' + (rest % 10) as u8;
+            }
             rest /= 10;
         }
         to.number(Kind::Obj, self.obj.0 as u64);
         to.bytes(before.as_bytes());
-        to.bytes(&digits[first..]);
+        if brackets.is_some() {
+            to.bytes(b"[");
+        }
+        to.bytes(digits.get(first..).unwrap_or_default());
+        if brackets.is_some() {
+            to.bytes(b"]");
+        }
         to.text(behind);
     }
 }

@@ -71,8 +71,9 @@ pub(super) fn peek(address: usize, answer: PeekData<'_>) -> bool {
         unsafe {
             match item {
                 [byte] => *byte = place.read_volatile(),
-                [_, _] => item.copy_from_slice(&place.cast::<u16>().read_volatile().to_le_bytes()),
-                _ => item.copy_from_slice(&place.cast::<u32>().read_volatile().to_le_bytes()),
+                [a, b] => [*a, *b] = place.cast::<u16>().read_volatile().to_le_bytes(),
+                [a, b, c, d] => [*a, *b, *c, *d] = place.cast::<u32>().read_volatile().to_le_bytes(),
+                _ => return false,
             }
         }
     }
