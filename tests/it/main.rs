@@ -17,6 +17,7 @@ mod nextest;
 mod places;
 mod post_mortem;
 mod program;
+mod qs;
 mod samples;
 mod select;
 mod shapes;
@@ -62,6 +63,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("shapes", shapes::CASES),
     ("select", select::CASES),
     ("target", target::CASES),
+    ("qs", qs::CASES),
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),
