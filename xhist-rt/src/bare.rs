@@ -54,7 +54,7 @@ unsafe fn writer() -> (*mut Writer, *mut Header) {
 pub(crate) fn record(site: Site) {
     // SAFETY: inside a critical section.
     critical_section::with(|_| unsafe {
-        Writer::append(writer().0, Append::Statement(site), || Hot::Free(None), |_, _| {});
+        Writer::append(writer().0, Append::Statement(site), || Hot::Free, |_, _| {});
     });
 }
 

@@ -7,6 +7,9 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 #[cfg(feature = "std")]
+use core::mem::offset_of;
+
+#[cfg(feature = "std")]
 use qs_core::record::EventKind;
 #[cfg(feature = "std")]
 use qs_core::ring::Touched;
@@ -14,6 +17,8 @@ use qs_core::ring::Touched;
 #[cfg(feature = "std")]
 use super::Ever;
 use super::Header;
+#[cfg(feature = "std")]
+use super::run::Place;
 use super::run::{Around, Clock, Memory, NO_GUARD, Run};
 use crate::site::Site;
 use crate::sync::{Word, fence};
@@ -49,7 +54,10 @@ pub(crate) enum Append {
 )]
 pub(crate) enum Hot {
     /// Nothing is under way.
-    Free(Option<*mut u8>),
+    #[cfg(feature = "std")]
+    Free(Option<Place>),
+    #[cfg(not(feature = "std"))]
+    Free,
     /// A statement is under way, and was interrupted.
     Inside(Option<*mut u8>),
 }
@@ -232,39 +240,44 @@ impl Writer {
         }
     }
 
-    /// The same to what the hot path writes: `cursor` tells where it is, `publish` is told where it goes on.
+    /// The same to what the hot path writes: `place` tells where it is, `publish` is told where it goes on.
     ///
     /// # Safety
     /// As [`Writer::shortly`].
     #[inline(always)]
     unsafe fn go_on(
         this: *mut Writer,
-        cursor: impl FnOnce() -> Option<*mut u8>,
-        act: impl FnOnce(&mut Run, *mut u8) -> Option<*mut u8>,
+        place: impl FnOnce() -> Option<Place>,
+        act: impl FnOnce(&mut Run, Place) -> bool,
         publish: impl FnOnce(*mut u8),
     ) -> bool {
-        let act = |run: &mut Run| cursor().and_then(|cursor| act(run, cursor)).map(publish).is_some();
+        let act = |run: &mut Run| {
+            let done = place().is_some_and(|place| act(run, place));
+            if done {
+                publish(run.cursor());
+            }
+            done
+        };
         // SAFETY: the caller's.
         unsafe { Writer::shortly(this, act) }
     }
 
-    /// Turns the page, see [`Run::turn_page`].
+    /// Adds a statement on another page, see [`Run::add_shortly`].
     ///
     /// # Safety
     /// As [`Writer::append`], where the hot path is free.
     #[inline(always)]
-    pub(crate) unsafe fn turn_page(
+    pub(crate) unsafe fn add(
         this: *mut Writer,
-        page: u32,
-        code: u8,
-        cursor: impl FnOnce() -> Option<*mut u8>,
+        site: Site,
+        place: impl FnOnce() -> Option<Place>,
         publish: impl FnOnce(*mut u8),
     ) -> bool {
         // SAFETY: the caller's.
-        unsafe { Writer::go_on(this, cursor, |run, cursor| run.turn_page(page, code, cursor), publish) }
+        unsafe { Writer::go_on(this, place, |run, place| run.add_shortly(site, place), publish) }
     }
 
-    /// Goes on at the end of a frame, see [`Run::turn_at`].
+    /// Goes on at the end of a frame, see [`Run::turn_shortly`].
     ///
     /// # Safety
     /// As [`Writer::append`], where the hot path is free.
@@ -272,15 +285,19 @@ impl Writer {
     pub(crate) unsafe fn turn(
         this: *mut Writer,
         site: Site,
-        cursor: impl FnOnce() -> Option<*mut u8>,
+        place: impl FnOnce() -> Option<Place>,
         publish: impl FnOnce(*mut u8),
     ) -> bool {
         // SAFETY: the caller's.
         unsafe {
             let header = &*(*this).header;
-            Writer::go_on(this, cursor, |run, cursor| run.turn_at(site, cursor, header), publish)
+            Writer::go_on(this, place, |run, place| run.turn_shortly(site, place, header), publish)
         }
     }
+
+    /// Where the lowest run keeps what the hot path reads to turn a page.
+    pub(crate) const PAGES_AT: usize = offset_of!(Writer, runs) + Run::PAGES_AT;
+    pub(crate) const MARK_AT: usize = offset_of!(Writer, runs) + Run::MARK_AT;
 
     /// Appends a statement in a frame of its own, see [`Run::append_single_shortly`].
     ///
@@ -317,7 +334,9 @@ impl Writer {
                     header.touched.store(Touched::NONE.0, Relaxed);
                 }
                 Hot::Free(None) => {}
-                Hot::Free(Some(cursor)) => run.set_cursor(cursor),
+                Hot::Free(Some(place)) => run.follow(place),
+                // Two handlers inside statements that follow each other: what the first has taken over goes on.
+                Hot::Inside(_) if guard.load() != NO_GUARD => {}
                 Hot::Inside(None) => {}
                 Hot::Inside(Some(cursor)) => guard.store(run.take_over(cursor, header)),
             }

@@ -132,7 +132,7 @@ impl Frame {
         frame.data = run.head + (close + frame.head_len) as u64;
         let (to_end, most) = (memory.size - memory.index(frame.data), data_room(memory.size));
         frame.skipped = if to_end < FEW { to_end } else { 0 };
-        frame.room = if frame.skipped > 0 { most - to_end } else { most.min(to_end - 1) };
+        frame.room = if frame.skipped > 0 { most - to_end } else { most.min(to_end - 2) };
         if (79..=81).contains(&(frame.skipped + frame.room)) {
             // Closed with pads, its length would be one of the two that cannot be escaped.
             frame.room -= 3;
@@ -150,7 +150,7 @@ impl Frame {
             memory.put(self.data + index as u64, step::SKIP);
         }
         let base = memory.at(self.data + self.skipped as u64);
-        // SAFETY: `plan` saw to it that `room` bytes and one more lie in one piece.
+        // SAFETY: `plan` saw to it that `room` bytes and two more lie in one piece.
         unsafe {
             base.write_bytes(step::FREE, self.room);
             run.end = base.add(self.room);

@@ -1,5 +1,6 @@
 //! What only hosted rings need: the hot path apart from the run, handlers inside appends, and other frames.
 
+use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
 
 use qs_core::record::packed::step;
@@ -13,21 +14,38 @@ use crate::ring::{Ever, Header};
 use crate::site::Site;
 use crate::sync::fence;
 
+/// Where the hot path is.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) cursor: *mut u8,
+    /// [`Site::NONE`] when it is not known.
+    pub(crate) page: u32,
+}
+
 impl Run {
+    /// Where these fields stand, for the hot path.
+    pub(crate) const PAGES_AT: usize = offset_of!(Run, pages);
+    pub(crate) const MARK_AT: usize = offset_of!(Run, mark_at);
+
     /// The hot path has written up to here.
-    pub(crate) fn set_cursor(&mut self, cursor: *mut u8) {
+    pub(crate) fn follow(&mut self, place: Place) {
         if self.is_open {
-            self.cursor = cursor;
+            (self.cursor, self.page) = (place.cursor, place.page);
         }
     }
 
     /// Goes on behind a statement of the hot path that was interrupted at `cursor`: it may have been written or
     /// not, and may be written at any later time, if the byte is still free then. Returns the byte's position.
-    pub(crate) fn take_over(&mut self, cursor: *mut u8, header: &Header) -> u64 {
+    pub(crate) fn take_over(&mut self, mut cursor: *mut u8, header: &Header) -> u64 {
         if !self.is_open {
             return NO_GUARD;
         }
-        self.cursor = cursor;
+        // SAFETY: up to the limit the frame's bytes lie in one piece.
+        if let step::RECENT..step::STATEMENT = unsafe { cursor.read_volatile() } {
+            // It has turned the page, so its own byte is the next.
+            cursor = cursor.wrapping_add(1);
+        }
+        (self.cursor, self.page) = (cursor, Site::NONE);
         let position = self.position(cursor);
         let index = self.memory.index(position);
         if cursor < self.limit {
@@ -46,38 +64,18 @@ impl Run {
         position
     }
 
-    /// Adds a statement on another page, where the hot path has come to `cursor`, and returns where that goes on;
-    /// `None` when there is more to do than that.
+    /// Adds a statement where the hot path has come to; false when there is more to do than that.
     #[inline(always)]
-    pub(crate) fn turn_page(&mut self, page: u32, code: u8, cursor: *mut u8) -> Option<*mut u8> {
-        if cursor >= self.mark_at || cursor.addr() + 2 > self.limit.addr() {
-            return None;
-        }
-        let Some(number) = self.number_of(page) else { return self.open_page(page, code, cursor) };
-        // SAFETY: both bytes are below the limit, so they are free bytes of the open frame.
-        unsafe {
-            cursor.add(1).write_volatile(code);
-            fence();
-            cursor.write_volatile(step::RECENT + number as u8);
-            self.cursor = cursor.add(2);
-        }
-        self.page = page;
-        Some(self.cursor)
+    pub(crate) fn add_shortly(&mut self, site: Site, place: Place) -> bool {
+        self.follow(place);
+        self.cursor < self.mark_at && self.add(site, 0)
     }
 
-    /// The same with a page that the open frame does not know yet.
-    #[inline(never)]
-    fn open_page(&mut self, page: u32, code: u8, cursor: *mut u8) -> Option<*mut u8> {
-        self.cursor = cursor;
-        self.add(Site::at(page, code), 0).then_some(self.cursor)
-    }
-
-    /// Folds the frame that the hot path has filled up to `cursor`, or goes on where its end was a guess, and returns
-    /// where the hot path goes on; `None` when the frame is full.
+    /// Folds the frame that the hot path has filled, or goes on where its end was a guess; false when the frame is full.
     #[inline(always)]
-    pub(crate) fn turn_at(&mut self, site: Site, cursor: *mut u8, header: &Header) -> Option<*mut u8> {
-        self.cursor = cursor;
-        self.turn(site, Some(header)).then_some(self.cursor)
+    pub(crate) fn turn_shortly(&mut self, site: Site, place: Place, header: &Header) -> bool {
+        self.follow(place);
+        self.turn(site, Some(header))
     }
 
     /// Starts anew at this place.

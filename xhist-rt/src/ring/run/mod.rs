@@ -22,11 +22,13 @@ use qs_core::ring::{State, Touched};
 #[cfg(feature = "std")]
 use super::Ever;
 use super::Header;
-use crate::site::Site;
+use crate::site::{Site, place_of};
 use crate::sync::{Word, fence};
 
 use fold::Search;
 use frame::Frame;
+#[cfg(feature = "std")]
+pub(crate) use hosted::Place;
 pub(crate) use memory::Memory;
 use memory::Reserve;
 #[cfg(feature = "std")]
@@ -75,15 +77,16 @@ pub(crate) struct Around<'a> {
 /// See the module.
 pub(crate) struct Run {
     // The open frame. Here is what turning a page looks at.
+    pages: [u32; PAGES],
+    /// From here on, turning a page looks at the clock.
+    mark_at: *mut u8,
+
     cursor: *mut u8,
     /// The first byte from `cursor` on that is not free; at most `end`. Null when no frame is open.
     limit: *mut u8,
-    /// From here on, turning a page looks at the clock.
-    mark_at: *mut u8,
+    /// What steps without a page mean at `cursor`; [`Site::NONE`] when that is not known.
     page: u32,
     first_page: u32,
-    pages: [u32; PAGES],
-
     end: *mut u8,
     base: *mut u8,
     /// Position of the first byte of data; so many bytes of it lie before `base`.
@@ -113,12 +116,12 @@ impl Run {
     pub(crate) const fn new(memory: Memory) -> Run {
         let nowhere = core::ptr::null_mut();
         Run {
+            pages: [0; PAGES],
+            mark_at: nowhere,
             cursor: nowhere,
             limit: nowhere,
-            mark_at: nowhere,
             page: Site::NONE,
             first_page: 0,
-            pages: [0; PAGES],
             end: nowhere,
             base: nowhere,
             data: 0,
@@ -414,10 +417,4 @@ impl Run {
         around.guard.store(guard);
         Ok(())
     }
-}
-
-/// The first of the two places for a page; the frame's first page stands at 0 besides.
-#[inline(always)]
-fn place_of(page: u32) -> usize {
-    (page.wrapping_mul(0x9E37_79B1) >> 28) as usize
 }
