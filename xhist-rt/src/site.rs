@@ -6,6 +6,9 @@ use qs_core::record::packed::{self, Page, WINDOW};
 /// Lowest number of a page.
 pub(crate) const PAGES_FROM: u32 = 1 << 30;
 
+/// The top bits of a page times this differ for pages that differ.
+pub(crate) const HASH: u32 = 0x9E37_79B1;
+
 /// A statement of the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Site(Statement);
@@ -60,7 +63,7 @@ impl Site {
 /// page stands at 0 besides.
 #[inline(always)]
 pub(crate) const fn place_of(page: u32) -> usize {
-    (page.wrapping_mul(0x9E37_79B1) >> 28) as usize
+    (page.wrapping_mul(HASH) >> 28) as usize
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use qs_core::record::packed::step;
 
 use super::slow::{full, is_free, miss};
 use super::{TOUCHED, Tls};
-use crate::ring::Writer;
+use crate::ring::{AT, Writer};
 use crate::site::{Site, place_of};
 
 std::thread_local! {
@@ -92,8 +92,9 @@ unsafe fn known(writer: *mut Writer, page: u32, cursor: *mut u8) -> Option<u8> {
     let first = place_of(page);
     // SAFETY: the caller's; a place is less than the number of pages.
     unsafe {
-        let pages = writer.byte_add(Writer::PAGES_AT).cast::<u32>();
-        let mark_at = writer.byte_add(Writer::MARK_AT).cast::<*mut u8>().read_volatile();
+        let run = writer.byte_add(Writer::RUN_AT);
+        let pages = run.byte_add(AT.pages).cast::<u32>();
+        let mark_at = run.byte_add(AT.mark_at).cast::<*mut u8>().read_volatile();
         let is_at = |place: &usize| cursor < mark_at && pages.add(*place).read_volatile() == page;
         [first, first ^ 1].into_iter().find(is_at).map(|place| place as u8)
     }

@@ -108,20 +108,29 @@ pub(crate) extern "C" fn miss(page: u32, turn: u32) {
     };
     if !is_free(found) {
         Tls::set_page(tls, found);
-    } else if crate::recorder::is_plain() {
-        Tls::set_page(tls, LOCKED);
-        fence();
-        let place = || Tls::place(tls, found);
-        // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
-        if unsafe { Writer::add(writer, site, place, |cursor| Tls::set_cursor(tls, cursor)) } {
-            return add_to_page(tls, u64::from(page) - LOCKED);
-        }
     }
     append_statement(tls, writer, found, site);
 }
 
 /// Appends a statement, unless a trigger has stopped that.
+#[inline]
 fn append_statement(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
+    if is_free(found) && crate::recorder::is_plain() {
+        Tls::set_page(tls, LOCKED);
+        fence();
+        let (place, publish) = (|| Tls::place(tls, found), |cursor| Tls::set_cursor(tls, cursor));
+        // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
+        if unsafe { Writer::append_shortly(writer, site, place, publish) } {
+            return add_to_page(tls, u64::from(site.page()) - LOCKED);
+        }
+    }
+    append_at_length(tls, writer, found, site);
+}
+
+/// What is left of [`append_statement`].
+#[cold]
+#[inline(never)]
+fn append_at_length(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
     if crate::recorder::is_plain() {
         let what = crate::recorder::statement(site);
         if let Append::Single(site, time) = what
@@ -160,18 +169,8 @@ pub(super) const fn is_free(found: u64) -> bool {
 pub(crate) extern "C" fn full(page: u32, turn: u32) {
     let tls = tls();
     let Some(writer) = writer() else { return };
-    let (site, page) = (Site::at(page, (turn >> 8) as u8), u64::from(page));
-    if crate::recorder::is_plain() {
-        Tls::set_page(tls, LOCKED);
-        fence();
-        let place = || Tls::place(tls, page);
-        // SAFETY: a writer in the thread's words is valid; the lock is ours.
-        if unsafe { Writer::turn(writer, site, place, |cursor| Tls::set_cursor(tls, cursor)) } {
-            return add_to_page(tls, page - LOCKED);
-        }
-    }
     // As if the statement had not tried: it gives the lock back.
-    append_statement(tls, writer, page, site);
+    append_statement(tls, writer, u64::from(page), Site::at(page, (turn >> 8) as u8));
 }
 
 /// Appends something else than a statement.

@@ -29,7 +29,7 @@ use crate::sync::{Word, fence};
 #[cfg(feature = "std")]
 pub(crate) use ever::Ever;
 #[cfg(feature = "std")]
-pub(crate) use run::{Clock, Place};
+pub(crate) use run::{AT, Clock, Place};
 pub(crate) use writer::{Append, Hot, Writer};
 
 /// The header that every ring has. Field for field `qs_core::ring`'s layout.

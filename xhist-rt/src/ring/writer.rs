@@ -152,14 +152,27 @@ impl Writer {
         }
     }
 
-    /// The highest level with a part.
+    /// What an append on this level works on beside its run.
     ///
     /// # Safety
     /// The writer is valid.
     #[inline(always)]
-    unsafe fn top_level(this: *mut Writer) -> usize {
+    unsafe fn around<'a>(this: *mut Writer, level: usize) -> Around<'a> {
         // SAFETY: the caller's.
-        unsafe { ((*this).top.load(Relaxed) & 0xFF) as usize }
+        unsafe {
+            Around {
+                header: &*(*this).header,
+                state: Writer::state(this, level),
+                last_time: Writer::last_time(this),
+                clock: (*this).clock,
+                top: &(*this).top,
+                level,
+                above: (&raw const (*this).runs).cast::<Run>().wrapping_add(level + 1),
+                guard: &(*this).guard,
+                #[cfg(feature = "std")]
+                ever: (*this).ever.as_ref(),
+            }
+        }
     }
 
     /// One try; false when a handler came in between.
@@ -170,20 +183,7 @@ impl Writer {
     unsafe fn append_to(this: *mut Writer, level: usize, what: Append) -> bool {
         // SAFETY: the caller's.
         unsafe {
-            let header = &*(*this).header;
-            // Only looked at when it is there.
-            let above = (&raw const (*this).runs).cast::<Run>().wrapping_add(level + 1);
-            let around = Around {
-                header,
-                state: Writer::state(this, level),
-                last_time: Writer::last_time(this),
-                clock: (*this).clock,
-                overtaken: &move || (Writer::top_level(this) > level).then(|| (*above).origin()),
-                folds: level == 0,
-                guard: &(*this).guard,
-                #[cfg(feature = "std")]
-                ever: (*this).ever.as_ref(),
-            };
+            let around = Writer::around(this, level);
             let run = &mut (*this).runs[level];
             match what {
                 Append::Statement(site) => run.append(site, &around),
@@ -240,64 +240,43 @@ impl Writer {
         }
     }
 
-    /// The same to what the hot path writes: `place` tells where it is, `publish` is told where it goes on.
-    ///
-    /// # Safety
-    /// As [`Writer::shortly`].
-    #[inline(always)]
-    unsafe fn go_on(
-        this: *mut Writer,
-        place: impl FnOnce() -> Option<Place>,
-        act: impl FnOnce(&mut Run, Place) -> bool,
-        publish: impl FnOnce(*mut u8),
-    ) -> bool {
-        let act = |run: &mut Run| {
-            let done = place().is_some_and(|place| act(run, place));
-            if done {
-                publish(run.cursor());
-            }
-            done
-        };
-        // SAFETY: the caller's.
-        unsafe { Writer::shortly(this, act) }
-    }
-
-    /// Adds a statement on another page, see [`Run::add_shortly`].
+    /// Appends a statement behind what the hot path has written: `place` tells where that is, `publish` is told where it
+    /// goes on. See [`Run::append_shortly`].
     ///
     /// # Safety
     /// As [`Writer::append`], where the hot path is free.
-    #[inline(always)]
-    pub(crate) unsafe fn add(
+    #[inline]
+    pub(crate) unsafe fn append_shortly(
         this: *mut Writer,
         site: Site,
         place: impl FnOnce() -> Option<Place>,
         publish: impl FnOnce(*mut u8),
     ) -> bool {
-        // SAFETY: the caller's.
-        unsafe { Writer::go_on(this, place, |run, place| run.add_shortly(site, place), publish) }
-    }
-
-    /// Goes on at the end of a frame, see [`Run::turn_shortly`].
-    ///
-    /// # Safety
-    /// As [`Writer::append`], where the hot path is free.
-    #[inline(always)]
-    pub(crate) unsafe fn turn(
-        this: *mut Writer,
-        site: Site,
-        place: impl FnOnce() -> Option<Place>,
-        publish: impl FnOnce(*mut u8),
-    ) -> bool {
-        // SAFETY: the caller's.
+        // SAFETY: as in `append`, on the lowest level.
         unsafe {
-            let header = &*(*this).header;
-            Writer::go_on(this, place, |run, place| run.turn_shortly(site, place, header), publish)
+            let around = Writer::around(this, 0);
+            Writer::shortly(this, |run| {
+                let done = place().is_some_and(|place| run.append_shortly(site, place, &around));
+                if done {
+                    publish(run.cursor());
+                }
+                done
+            })
         }
     }
 
-    /// Where the lowest run keeps what the hot path reads to turn a page.
-    pub(crate) const PAGES_AT: usize = offset_of!(Writer, runs) + Run::PAGES_AT;
-    pub(crate) const MARK_AT: usize = offset_of!(Writer, runs) + Run::MARK_AT;
+    /// Where the lowest run is.
+    pub(crate) const RUN_AT: usize = offset_of!(Writer, runs);
+
+    /// The highest level with a part.
+    ///
+    /// # Safety
+    /// The writer is valid.
+    #[inline(always)]
+    unsafe fn top_level(this: *mut Writer) -> usize {
+        // SAFETY: the caller's.
+        unsafe { ((*this).top.load(Relaxed) & 0xFF) as usize }
+    }
 
     /// Appends a statement in a frame of its own, see [`Run::append_single_shortly`].
     ///

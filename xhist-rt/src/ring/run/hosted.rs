@@ -9,6 +9,7 @@ use qs_core::ring::Touched;
 
 use super::frame::single;
 use super::memory::Reserve;
+use super::openings::OPENINGS_SHIFT;
 use super::{Again, Around, NO_GUARD, Run};
 use crate::ring::{Ever, Header};
 use crate::site::Site;
@@ -22,10 +23,30 @@ pub(crate) struct Place {
     pub(crate) page: u32,
 }
 
+/// Where a run keeps what the hot path reads to turn a page.
+#[allow(dead_code, reason = "the portable hot path reads less")]
+pub(crate) struct At {
+    pub(crate) pages: usize,
+    pub(crate) openings: usize,
+    /// The place of an opening is a page's hash without so many bits.
+    pub(crate) openings_shift: u32,
+    pub(crate) mark_at: usize,
+    pub(crate) limit: usize,
+}
+
+pub(crate) const AT: At = At {
+    pages: offset_of!(Run, pages),
+    openings: offset_of!(Run, openings),
+    openings_shift: OPENINGS_SHIFT,
+    mark_at: offset_of!(Run, mark_at),
+    limit: offset_of!(Run, limit),
+};
+
 impl Run {
-    /// Where these fields stand, for the hot path.
-    pub(crate) const PAGES_AT: usize = offset_of!(Run, pages);
-    pub(crate) const MARK_AT: usize = offset_of!(Run, mark_at);
+    /// The reserve of the run below that this one was begun behind.
+    pub(crate) const fn origin(&self) -> u64 {
+        self.origin
+    }
 
     /// The hot path has written up to here.
     pub(crate) fn follow(&mut self, place: Place) {
@@ -40,10 +61,19 @@ impl Run {
         if !self.is_open {
             return NO_GUARD;
         }
-        // SAFETY: up to the limit the frame's bytes lie in one piece.
-        if let step::RECENT..step::STATEMENT = unsafe { cursor.read_volatile() } {
-            // It has turned the page, so its own byte is the next.
-            cursor = cursor.wrapping_add(1);
+        // SAFETY: up to the limit the frame's bytes lie in one piece; the limit is none of these.
+        unsafe {
+            match cursor.read_volatile() {
+                // It has turned the page, so its own byte is the next,
+                step::RECENT..step::STATEMENT => cursor = cursor.add(1),
+                // or it has gone to a new page, all at once.
+                step::PAGE => {
+                    while cursor.read_volatile() < step::STATEMENT {
+                        cursor = cursor.add(1);
+                    }
+                }
+                _ => {}
+            }
         }
         (self.cursor, self.page) = (cursor, Site::NONE);
         let position = self.position(cursor);
@@ -64,18 +94,23 @@ impl Run {
         position
     }
 
-    /// Adds a statement where the hot path has come to; false when there is more to do than that.
+    /// Appends a statement where the hot path has come to; false when there is more to do than usual.
     #[inline(always)]
-    pub(crate) fn add_shortly(&mut self, site: Site, place: Place) -> bool {
-        self.follow(place);
-        self.cursor < self.mark_at && self.add(site, 0)
-    }
-
-    /// Folds the frame that the hot path has filled, or goes on where its end was a guess; false when the frame is full.
-    #[inline(always)]
-    pub(crate) fn turn_shortly(&mut self, site: Site, place: Place, header: &Header) -> bool {
-        self.follow(place);
-        self.turn(site, Some(header))
+    pub(crate) fn append_shortly(&mut self, site: Site, place: Place, around: &Around<'_>) -> bool {
+        if !self.is_open {
+            return false;
+        }
+        (self.cursor, self.page) = (place.cursor, place.page);
+        if self.cursor < self.limit {
+            // Where it looks at the clock, there is more to do.
+            if self.cursor >= self.mark_at {
+                return false;
+            }
+            if self.add(site, 0) {
+                return true;
+            }
+        }
+        self.turn(site, Some(around.header)) || self.next(site, around)
     }
 
     /// Starts anew at this place.
