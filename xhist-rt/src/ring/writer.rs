@@ -285,15 +285,8 @@ impl Writer {
     pub(crate) unsafe fn single(this: *mut Writer, site: Site, time: Option<u64>) -> bool {
         // SAFETY: as in `append`, on the lowest level.
         unsafe {
-            let header = &*(*this).header;
-            let has_parts = || Writer::top_level(this) != 0;
-            Writer::shortly(this, |run| {
-                let done = (*this).ever.is_none() && run.append_single_shortly(site, time, header, has_parts);
-                if let (true, Some(time)) = (done, time) {
-                    Writer::last_time(this).inspect(|word| word.store(time));
-                }
-                done
-            })
+            let around = Writer::around(this, 0);
+            Writer::shortly(this, |run| run.append_single_shortly(site, time, &around))
         }
     }
 

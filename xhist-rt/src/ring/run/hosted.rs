@@ -164,27 +164,25 @@ impl Run {
         &mut self,
         site: Site,
         time: Option<u64>,
-        header: &Header,
-        overtaken: impl FnOnce() -> bool,
+        around: &Around<'_>,
     ) -> bool {
         let stamp = time.map_or(self.stamp, |time| time.max(self.stamp));
-        if self.is_open || stamp - self.stamp > u64::from(u32::MAX) {
+        if self.is_open || around.ever.is_some() || stamp - self.stamp > u64::from(u32::MAX) {
             return false;
         }
         let seq = self.next_seq();
         let (frame, len) = single(seq, site, time.map(|_| (stamp as u32).max(1)));
-        let before = self.reserve();
         let behind = Reserve { head: self.head + len as u64, seq };
-        self.tell_reserve(behind);
-        if overtaken() {
-            // It wrote behind the reserve that it saw; the long way finds out.
-            self.tell_reserve(before);
+        if !self.reserve_up_to(behind, around) {
             return false;
         }
         self.memory.put_all(self.head, &frame[..len]);
         (self.head, self.seq, self.stamp) = (behind.head, seq, stamp);
+        if let (Some(last_time), Some(_)) = (around.last_time, time) {
+            last_time.store(stamp);
+        }
         fence();
-        header.state.store(behind.word());
+        around.state.store(behind.word());
         true
     }
 

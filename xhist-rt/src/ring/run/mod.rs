@@ -322,16 +322,20 @@ impl Run {
             self.pad_over(guard + self.memory.size as u64, around)?;
             return Err(Again);
         }
+        if self.reserve_up_to(reserve, around) { Ok(()) } else { Err(Again) }
+    }
+
+    /// Tells how far this append may write; false when a handler has begun to write before that.
+    #[inline(always)]
+    fn reserve_up_to(&self, reserve: Reserve, around: &Around<'_>) -> bool {
         let before = self.reserve();
         self.tell_reserve(reserve);
-        match around.overtaken() {
-            // It came before this was told.
-            Some(origin) if origin != reserve.word() => {
-                self.tell_reserve(before);
-                Err(Again)
-            }
-            _ => Ok(()),
+        // A handler that came after this was told is right behind it.
+        let is_ours = around.overtaken().is_none_or(|origin| origin == reserve.word());
+        if !is_ours {
+            self.tell_reserve(before);
         }
+        is_ours
     }
 
     /// Ticks to tell before the next statement; 0 for none.

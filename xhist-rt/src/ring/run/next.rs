@@ -35,11 +35,7 @@ impl Run {
         if at < self.memory.index(self.data) || at + WHOLE > self.memory.size {
             return false;
         }
-        let before = self.reserve();
-        self.tell_reserve(Reserve { head: start + WHOLE as u64, seq });
-        if around.overtaken().is_some() {
-            // It wrote behind the reserve that it saw; the long way finds out.
-            self.tell_reserve(before);
+        if !self.reserve_up_to(Reserve { head: start + WHOLE as u64, seq }, around) {
             return false;
         }
         self.note_ever(around);
@@ -82,11 +78,11 @@ impl Run {
     }
 }
 
-/// Sum of the bytes, modulo 256, sixteen at a time.
+/// Sum of the bytes, modulo 256, eighty at a time.
 #[inline(always)]
 fn sum(bytes: &[u8; MAX_DATA]) -> u8 {
-    let mut sums = [0u8; 16];
-    for chunk in bytes.as_chunks::<16>().0 {
+    let mut sums = [0u8; MAX_DATA / 3];
+    for chunk in bytes.as_chunks::<{ MAX_DATA / 3 }>().0 {
         sums.iter_mut().zip(chunk).for_each(|(sum, byte)| *sum = sum.wrapping_add(*byte));
     }
     sums.into_iter().fold(0, u8::wrapping_add)
