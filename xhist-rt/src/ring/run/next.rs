@@ -78,12 +78,15 @@ impl Run {
     }
 }
 
-/// Sum of the bytes, modulo 256, eighty at a time.
+/// Sum of the bytes, modulo 256: sixteen sums at a time, which processors do at once.
 #[inline(always)]
 fn sum(bytes: &[u8; MAX_DATA]) -> u8 {
-    let mut sums = [0u8; MAX_DATA / 3];
-    for chunk in bytes.as_chunks::<{ MAX_DATA / 3 }>().0 {
-        sums.iter_mut().zip(chunk).for_each(|(sum, byte)| *sum = sum.wrapping_add(*byte));
+    let mut sums = [0u8; 16];
+    for chunk in bytes.as_chunks::<80>().0 {
+        for at in 0..16 {
+            let [a, b, c, d, e] = [0, 16, 32, 48, 64].map(|from| chunk[from + at]);
+            sums[at] = sums[at].wrapping_add(a).wrapping_add(b).wrapping_add(c).wrapping_add(d).wrapping_add(e);
+        }
     }
     sums.into_iter().fold(0, u8::wrapping_add)
 }
