@@ -40,9 +40,8 @@ impl Tls {
     fn cursor(this: *mut Tls) -> Option<*mut u8> {
         // SAFETY: as in `kill`.
         let (cursor, dead) =
-            unsafe { ((&raw const (*this).cursor).read_volatile(), (&raw const (*this).dead).addr()) };
-        // A statement that was interrupted may have moved it by what it took itself.
-        (cursor.addr().wrapping_sub(dead) >= 8).then_some(cursor)
+            unsafe { ((&raw const (*this).cursor).read_volatile(), (&raw mut (*this).dead).cast()) };
+        (cursor != dead).then_some(cursor)
     }
 
     fn set_cursor(this: *mut Tls, cursor: *mut u8) {

@@ -65,7 +65,8 @@ global_asm!(
     "xor eax, eax",
     "cmpxchg word ptr [r8], r11w",
     "jne 4f",
-    "add qword ptr [r9 + {CURSOR}], 2",
+    "add r8, 2",
+    "mov qword ptr [r9 + {CURSOR}], r8",
     "mov qword ptr [r9 + {PAGE}], r10",
     "ret",
     // The other place.
@@ -121,8 +122,8 @@ global_asm!(
     "lea eax, [r10 + 1]",
     "cmpxchg dword ptr [r8], r10d",
     "shr ecx, 3",
-    "inc ecx",
-    "add qword ptr [r9 + {CURSOR}], rcx",
+    "lea rdx, [rdx + rcx + 1]",
+    "mov qword ptr [r9 + {CURSOR}], rdx",
     "mov qword ptr [r9 + {PAGE}], r10",
     "pop rsi",
     ".cfi_def_cfa_offset 24",
@@ -257,8 +258,7 @@ pub(crate) fn record(site: Site) {
             full = label { return call!("xhist_full", tls, site, inout("r8") cursor => _) },
             options(nostack),
         );
-        // A handler that came meanwhile has left a dead cursor, and so it stays.
-        asm!("inc qword ptr [{tls}]", tls = in(reg) tls, options(nostack));
+        (&raw mut (*tls).cursor).write_volatile(cursor.wrapping_add(1));
         (&raw mut (*tls).page).write_volatile(page);
     }
 }

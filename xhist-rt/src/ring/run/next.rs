@@ -85,7 +85,8 @@ fn sum(bytes: &[u8; MAX_DATA]) -> u8 {
     for chunk in bytes.as_chunks::<80>().0 {
         for at in 0..16 {
             let [a, b, c, d, e] = [0, 16, 32, 48, 64].map(|from| chunk[from + at]);
-            sums[at] = sums[at].wrapping_add(a).wrapping_add(b).wrapping_add(c).wrapping_add(d).wrapping_add(e);
+            sums[at] =
+                sums[at].wrapping_add(a).wrapping_add(b).wrapping_add(c).wrapping_add(d).wrapping_add(e);
         }
     }
     sums.into_iter().fold(0, u8::wrapping_add)
