@@ -55,39 +55,26 @@ impl Run {
         }
     }
 
-    /// Goes on behind a statement of the hot path that was interrupted at `cursor`: it may have been written or
-    /// not, and may be written at any later time, if the byte is still free then. Returns the byte's position.
+    /// Goes on behind a statement of the hot path that was interrupted at `cursor`: it may have been written or not, and
+    /// may be written at any later time, if the byte is still free then. When it was, the next one will try the byte
+    /// behind it. Returns the position of the byte that is tried.
     pub(crate) fn take_over(&mut self, mut cursor: *mut u8, header: &Header) -> u64 {
         if !self.is_open {
             return NO_GUARD;
         }
-        // SAFETY: up to the limit the frame's bytes lie in one piece; the limit is none of these.
-        unsafe {
-            match cursor.read_volatile() {
-                // It has turned the page, so its own byte is the next,
-                step::RECENT..step::STATEMENT => cursor = cursor.add(1),
-                // or it has gone to a new page, all at once.
-                step::PAGE => {
-                    while cursor.read_volatile() < step::STATEMENT {
-                        cursor = cursor.add(1);
-                    }
-                }
-                _ => {}
-            }
+        // SAFETY: below the limit lie bytes of the open frame; what is not free there was written by the statement.
+        while cursor < self.limit && unsafe { cursor.read_volatile() } != step::FREE {
+            cursor = cursor.wrapping_add(1);
         }
         (self.cursor, self.page) = (cursor, Site::NONE);
         let position = self.position(cursor);
         let index = self.memory.index(position);
         if cursor < self.limit {
-            // SAFETY: below the limit lies a byte of the open frame.
-            unsafe {
-                if cursor.read_volatile() == step::FREE {
-                    header.touched.store(Touched::skip(index).0, Relaxed);
-                    fence();
-                    cursor.write_volatile(step::SKIP);
-                }
-                self.cursor = cursor.add(1);
-            }
+            header.touched.store(Touched::skip(index).0, Relaxed);
+            fence();
+            // SAFETY: as above.
+            unsafe { cursor.write_volatile(step::SKIP) };
+            self.cursor = cursor.wrapping_add(1);
         } else {
             header.touched.store(Touched::end(index).0, Relaxed);
         }
