@@ -23,7 +23,7 @@ pub(crate) struct Place {
     pub(crate) page: u32,
 }
 
-/// Where a run keeps what the hot path reads to turn a page.
+/// Where a run keeps what the hot path reads to turn a page: offsets.
 #[allow(dead_code, reason = "the portable hot path reads less")]
 pub(crate) struct At {
     pub(crate) pages: usize,
@@ -34,6 +34,7 @@ pub(crate) struct At {
     pub(crate) limit: usize,
 }
 
+/// See [`At`].
 pub(crate) const AT: At = At {
     pages: offset_of!(Run, pages),
     openings: offset_of!(Run, openings),
@@ -87,13 +88,10 @@ impl Run {
         if !self.is_open {
             return false;
         }
-        (self.cursor, self.page) = (place.cursor, place.page);
+        self.follow(place);
         if self.cursor < self.limit {
-            // Where it looks at the clock, there is more to do.
-            if self.cursor >= self.mark_at {
-                return false;
-            }
-            if self.add(site, 0) {
+            let mark = if self.cursor < self.mark_at { 0 } else { self.mark(around.clock) };
+            if self.add(site, mark) {
                 return true;
             }
         }

@@ -103,7 +103,6 @@ pub(crate) struct Run {
     openings: Openings,
     /// From here on, turning a page looks at the clock.
     mark_at: *mut u8,
-
     cursor: *mut u8,
     /// The first byte from `cursor` on that is not free; at most `end`. Null when no frame is open.
     limit: *mut u8,
