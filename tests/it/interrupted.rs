@@ -11,6 +11,7 @@ pub const SIGNALS: [i32; 4] = [10, 12, 14, 23];
 pub const CASES: &[Case] = &[
     Case::needing("on_the_same_page", &[Need::Tracing], || interrupted("same_page")),
     Case::needing("while_a_page_is_turned", &[Need::Tracing], || interrupted("pages")),
+    Case::needing("while_a_page_of_another_frame_comes", &[Need::Tracing], || interrupted("pages_again")),
     Case::needing("while_the_time_is_told", &[Need::Tracing], || interrupted("marked")),
     Case::needing("while_a_frame_ends", &[Need::Tracing], || interrupted("frame_end")),
     Case::needing("while_a_frame_is_folded", &[Need::Tracing], || interrupted("fold")),
@@ -78,7 +79,7 @@ impl Stopped {
 fn interrupted(kind: &str) {
     // What is much longer there tells nothing new.
     let is_long = ["fold", "event", "marked"].contains(&kind);
-    let is_short = ["same_page", "pages"].contains(&kind);
+    let is_short = ["same_page", "pages", "pages_again"].contains(&kind);
     for build in Build::ALL.into_iter().filter(|build| !is_long || *build == Build::Optimised) {
         let mut stopped = Stopped::new(kind, build);
         let mut steps = 0;

@@ -6,6 +6,7 @@ use crate::interrupted::{SIGNALS, Stopped};
 
 pub const CASES: &[Case] = &[
     Case::needing("a_handler_in_a_handler", &[Need::Tracing], twice),
+    Case::needing("one_after_another", &[Need::Tracing], one_after_another),
     Case::needing("three_deep", &[Need::Tracing], three_deep),
     Case::needing("the_ring_is_read_while_handlers_run", &[Need::Tracing], watched),
 ];
@@ -30,13 +31,40 @@ fn twice() {
     }
 }
 
+/// A second signal at every instruction behind the handler of a first, which comes at every instruction.
+fn one_after_another() {
+    for (kind, steps, behind) in [("same_page", 60, 60), ("pages_again", 160, 60)] {
+        let mut stopped = Stopped::new(kind, Build::Optimised);
+        for first in 0..steps {
+            let here = stopped.tracee.snapshot();
+            // Up to the handler's return, and behind it.
+            assert_eq!(stopped.tracee.run_to_call(SIGNALS[0]), Stop::Step);
+            for second in 0..behind {
+                assert_eq!(stopped.tracee.step(0), Stop::Step);
+                let there = stopped.tracee.snapshot();
+                stopped.finish(SIGNALS[0], &|| {
+                    format!("interrupted at {first}, and {second} behind the handler")
+                });
+                stopped.tracee.restore(&there);
+            }
+            stopped.tracee.restore(&here);
+            assert_eq!(stopped.tracee.step(0), Stop::Step);
+        }
+    }
+}
+
 /// Three handlers inside each other, at random places.
 fn three_deep() {
     let seed = seed();
     let mut random = fastrand::Rng::with_seed(seed);
-    for (kind, dives) in
-        [("same_page", 300), ("pages", 300), ("frame_end", 300), ("event", 100), ("fold", 100)]
-    {
+    for (kind, dives) in [
+        ("same_page", 300),
+        ("pages", 300),
+        ("pages_again", 300),
+        ("frame_end", 300),
+        ("event", 100),
+        ("fold", 100),
+    ] {
         let mut stopped = Stopped::new(kind, Build::Optimised);
         let steps = stopped.steps_to_the_end();
         let mut places: Vec<u32> = (0..dives).map(|_| random.u32(0..steps)).collect();

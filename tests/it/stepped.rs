@@ -9,6 +9,7 @@ pub const CASES: &[Case] = &[
         steps("same_page", "4k", &[Turned(0)])
     }),
     Case::needing("a_page_is_turned", &[Need::Tracing], || steps("pages", "4k", &[])),
+    Case::needing("a_page_of_another_frame", &[Need::Tracing], || steps("pages_again", "4k", &[Turned(0)])),
     Case::needing("a_page_is_turned_and_the_time_told", &[Need::Tracing], || steps("marked", "4k", &[])),
     Case::needing("a_frame_ends", &[Need::Tracing], || steps("frame_end", "4k", &[Turned(1)])),
     Case::needing("a_frame_is_folded", &[Need::Tracing], || steps("fold", "4k", &[Turned(0), Folded])),

@@ -26,6 +26,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/ring/run/frame.rs",
     "xhist-rt/src/ring/run/fold.rs",
     "xhist-rt/src/ring/run/hosted.rs",
+    "xhist-rt/src/ring/run/next.rs",
     "xhist-rt/src/ring/writer.rs",
     "xhist-rt/src/ring/hosted.rs",
     "xhist-rt/src/ring/ever.rs",

@@ -9,7 +9,7 @@ use qs_core::frame::FLAG;
 
 use qs_core::ring::{BARE_HEADER_LEN, FLAG_PACKED};
 
-use crate::ring::{Append, Clock, Header, Hot, Ticks, Writer};
+use crate::ring::{Append, Clock, Header, Hot, Record, Ticks, Writer};
 use crate::site::Site;
 
 /// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
@@ -82,8 +82,16 @@ pub(crate) fn record(site: Site) {
 pub(crate) fn append(what: Append<'_>) {
     // SAFETY: inside a critical section.
     critical_section::with(|_| unsafe {
-        Writer::append(writer().0, what, || Hot::Free(None), |_, _| {});
+        Writer::append(writer().0, what, || Hot::Free, |_, _| {});
     });
+}
+
+/// Appends a record of QS.
+pub(crate) fn append_record<'a, const LEN: usize>(record: Record<'a, LEN>)
+where
+    Append<'a>: From<Record<'a, LEN>>,
+{
+    append(record.into());
 }
 
 /// Statements are filtered out, or no longer.

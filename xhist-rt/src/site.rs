@@ -6,6 +6,9 @@ use qs_core::record::packed::{self, Page, WINDOW};
 /// Lowest number of a page.
 pub(crate) const PAGES_FROM: u32 = 1 << 30;
 
+/// The top bits of a page times this differ for pages that differ.
+pub(crate) const HASH: u32 = 0x9E37_79B1;
+
 /// A statement of the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Site(Statement);
@@ -38,6 +41,13 @@ impl Site {
         packed::code(self.0)
     }
 
+    /// Two bytes: the step to its page, where a frame keeps that in its first place, and its byte there.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(crate) const fn turn(self) -> u32 {
+        packed::step::RECENT as u32 + place_of(self.page()) as u32 + ((self.code() as u32) << 8)
+    }
+
     /// Its page, as a frame tells it.
     pub(crate) const fn packed_page(self) -> Page {
         Page::of(self.0)
@@ -47,6 +57,13 @@ impl Site {
     pub(crate) const fn word(self) -> u32 {
         self.0.to_word()
     }
+}
+
+/// The first of the two places where a frame keeps a page; the other is its neighbour, one bit apart. The frame's first
+/// page stands at 0 besides.
+#[inline(always)]
+pub(crate) const fn place_of(page: u32) -> usize {
+    (page.wrapping_mul(HASH) >> 28) as usize
 }
 
 #[cfg(test)]

@@ -110,7 +110,7 @@ impl<S: FnMut(u8)> FrameWriter<S> {
 
 /// Puts a byte as it stands in a frame.
 #[inline]
-pub(super) fn escaped(byte: u8, mut sink: impl FnMut(u8)) {
+pub fn escaped(byte: u8, mut sink: impl FnMut(u8)) {
     if needs_escape(byte) {
         sink(ESCAPE);
         sink(byte ^ ESCAPE_XOR);

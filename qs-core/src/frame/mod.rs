@@ -10,7 +10,7 @@ mod renumber;
 
 pub use decode::{Cause, Damage, Decoder, Frame, Outcome};
 pub(crate) use decode::{Ended, FrameEnd};
-pub use encode::{Checksum, FrameWriter};
+pub use encode::{Checksum, FrameWriter, escaped};
 pub use renumber::{renumber, sequence_number};
 
 /// Ends a frame, and stands nowhere else.

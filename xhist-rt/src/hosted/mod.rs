@@ -18,11 +18,11 @@ mod sys;
 mod threads;
 mod trigger;
 
-pub(crate) use crate::hot::record;
+pub(crate) use crate::hot::{append_record, record};
 pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
 pub use link::{flush, get_block, get_byte};
-pub(crate) use threads::{append, first, longest_record, set_map_hash, set_time, statement};
+pub(crate) use threads::{first, first_record, longest_record, set_map_hash, set_time, statement};
 pub(crate) use trigger::{count, is_plain, is_stopped, mute, on_record, start_at, stop_at};
 pub use trigger::{start, stop, stop_after, stop_on_record};
 

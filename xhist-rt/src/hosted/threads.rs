@@ -84,10 +84,11 @@ fn has_ring() -> bool {
     !hot::is_off() && sys::keeping_errno(make)
 }
 
-/// Appends a record, perhaps the first of a thread.
-#[inline]
-pub(crate) fn append(what: Append<'_>) {
-    if hot::writer().is_some() || has_ring() {
+/// The first record of a thread, or any of one that is not recorded.
+#[cold]
+#[inline(never)]
+pub(crate) fn first_record(what: Append<'_>) {
+    if has_ring() {
         hot::append(what);
     }
 }

@@ -1,7 +1,7 @@
 //! Software triggers: when recording starts and stops, so that the ring keeps what came before.
 //!
-//! The thread that stops is stopped at once. Others notice at their next turn of a page or a frame, some hundred
-//! statements later at most: nothing on the hot path asks.
+//! The thread that stops is stopped at once. Others notice when their frame is full, some hundred statements later at
+//! most: nothing on the hot path asks.
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};

@@ -11,11 +11,13 @@
 //! | 0 | a statement of the hot path is under way |
 //! | odd | an append on the slow path is under way; [`INSIDE`] a statement of the hot path, [`TOUCHED`] when a handler came in meanwhile |
 //!
-//! A statement on another page fails to take the lock and leaves its page subtracted; the slow path adds it again
-//! to see what was there. No page is the difference of others, so nobody takes such a word for a page.
+//! A statement on another page fails to take the lock and leaves its page subtracted; adding it again tells what was
+//! there. No page is the difference of others, so nobody takes such a word for a page, and it is a lock as well: where
+//! the open frame knows the page, the step to it and the statement are written together, as a statement of two bytes.
 //!
 //! A free byte in the ring is zero, and codes of statements are added to it: when a handler or the frame's end came
-//! before, the sum overflows, and the statement is undone and goes the slow way.
+//! before, the sum overflows, and the statement is undone and goes the slow way. A handler that comes inside a
+//! statement goes on behind what that has written, and leaves it a byte that tells nothing and is not free.
 
 #[cfg_attr(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")), path = "x86_64.rs")]
 #[cfg_attr(
@@ -26,7 +28,7 @@ mod cpu;
 mod slow;
 
 pub(crate) use cpu::record;
-pub(crate) use slow::{append, attach, detach, is_attached, is_off, writer};
+pub(crate) use slow::{append, append_record, attach, detach, is_attached, is_off, writer};
 
 use crate::ring::Writer;
 

@@ -5,7 +5,7 @@ use qs_core::record::{EventKind, RECORD_BASE, ids};
 
 use super::cpu::{add_to_page, tls};
 use super::{INSIDE, LOCKED, TOUCHED, Tls};
-use crate::ring::{Append, Hot, Writer};
+use crate::ring::{Append, Hot, MEDIUM, Place, Record, Writer};
 use crate::site::{PAGES_FROM, Site};
 use crate::sync::fence;
 
@@ -29,7 +29,14 @@ impl Tls {
         unsafe { (&raw mut (*this).page).write_volatile(page) };
     }
 
-    /// Where the hot path goes on; `None` when it must not.
+    /// Where the hot path goes on, when its page word was `found`; `None` when it must not.
+    fn place(this: *mut Tls, found: u64) -> Option<Place> {
+        // When a handler has touched the word, it is no page, but begins like one.
+        let page = if is_free(found) { found as u32 & !TOUCHED as u32 } else { Site::NONE };
+        Tls::cursor(this).map(|cursor| Place { cursor, page })
+    }
+
+    /// Its cursor.
     fn cursor(this: *mut Tls) -> Option<*mut u8> {
         // SAFETY: as in `kill`.
         let (cursor, dead) =
@@ -59,7 +66,8 @@ pub(crate) fn attach(writer: Option<*mut Writer>) {
 /// Takes the writer from this thread; its next statement starts anew.
 pub(crate) fn detach() {
     let tls = tls();
-    Tls::set_page(tls, 0);
+    // No page, whatever an interrupted statement adds to it.
+    Tls::set_page(tls, LOCKED);
     fence();
     // SAFETY: as in `attach`.
     unsafe { (&raw mut (*tls).writer).write_volatile(core::ptr::null_mut()) };
@@ -84,37 +92,20 @@ pub(crate) fn writer() -> Option<*mut Writer> {
     (writer.addr() > OFF.addr()).then_some(writer)
 }
 
-/// The statement is not on the page of the hot path, and has subtracted its own.
+/// The statement is not on the page of the hot path, and has subtracted its own. [`Site::turn`] tells its byte.
 #[cold]
 #[inline(never)]
-pub(crate) fn miss(page: u32, code: u8) {
+pub(crate) extern "C" fn miss(page: u32, turn: u32) {
     let tls = tls();
+    let site = Site::at(page, (turn >> 8) as u8);
     let found = Tls::page(tls).wrapping_add(u64::from(page));
     let Some(writer) = writer() else {
         if is_off() {
             Tls::set_page(tls, found);
         }
         // Otherwise the word is of no use before there is a ring, which a handler may have made meanwhile.
-        return crate::recorder::first(Site::at(page, code));
+        return crate::recorder::first(site);
     };
-    if is_free(found) && crate::recorder::is_plain() {
-        Tls::set_page(tls, LOCKED);
-        fence();
-        // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
-        let is_turned = unsafe {
-            Writer::turn_page(writer, page, code, || Tls::cursor(tls), |cursor| Tls::set_cursor(tls, cursor))
-        };
-        if is_turned {
-            return add_to_page(tls, u64::from(page) - LOCKED);
-        }
-    }
-    append_apart(tls, writer, found, Site::at(page, code));
-}
-
-/// What is left of [`miss`].
-#[cold]
-#[inline(never)]
-fn append_apart(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
     if !is_free(found) {
         Tls::set_page(tls, found);
     }
@@ -122,18 +113,31 @@ fn append_apart(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
 }
 
 /// Appends a statement, unless a trigger has stopped that.
+#[inline]
 fn append_statement(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
+    if is_free(found) && crate::recorder::is_plain() {
+        Tls::set_page(tls, LOCKED);
+        fence();
+        let (place, publish) = (|| Tls::place(tls, found), |cursor| Tls::set_cursor(tls, cursor));
+        // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
+        if unsafe { Writer::append_shortly(writer, site, place, publish) } {
+            return add_to_page(tls, u64::from(site.page()) - LOCKED);
+        }
+    }
+    append_at_length(tls, writer, found, site);
+}
+
+/// What is left of [`append_statement`].
+#[cold]
+#[inline(never)]
+fn append_at_length(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
     if crate::recorder::is_plain() {
         let what = crate::recorder::statement(site);
-        if let Append::Single(site, time) = what
-            && is_free(found)
-            && Tls::cursor(tls).is_none()
-        {
-            Tls::set_page(tls, LOCKED);
-            fence();
-            // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's, and the cursor is dead.
-            if unsafe { Writer::single(writer, site, time) } {
-                return add_to_page(tls, u64::from(Site::NONE) - LOCKED);
+        if let Append::Single(site, time) = what {
+            // SAFETY: a writer in the thread's words is valid; the lock is taken.
+            let single = || unsafe { Writer::single(writer, site, time) };
+            if append_alone(tls, found, single) {
+                return;
             }
         }
         return append_from(tls, writer, found, what);
@@ -144,34 +148,40 @@ fn append_statement(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) 
     }
     if is_free(found) {
         // The next statement shall come here, too.
-        append_free(tls, writer, Append::Nothing);
+        append_free(tls, writer, Tls::page(tls), Append::Nothing);
     }
 }
 
 /// Whether this page word says that nothing is under way. What statements leave that fail to take the lock may be less
 /// than nothing, which is more than any page.
 #[inline(always)]
-const fn is_free(found: u64) -> bool {
+pub(super) const fn is_free(found: u64) -> bool {
     found.wrapping_sub(PAGES_FROM as u64) < PAGES_FROM as u64 && found & LOCKED == 0
 }
 
-/// The statement has the lock, and no free byte.
+/// The statement has the lock, and no free byte. [`Site::turn`] tells its byte.
 #[cold]
 #[inline(never)]
-pub(crate) fn full(site: Site) {
+pub(crate) extern "C" fn full(page: u32, turn: u32) {
     let tls = tls();
     let Some(writer) = writer() else { return };
-    let page = u64::from(site.page());
-    if crate::recorder::is_plain() {
-        Tls::set_page(tls, LOCKED);
-        fence();
-        // SAFETY: a writer in the thread's words is valid; the lock is ours.
-        if unsafe { Writer::turn(writer, site, || Tls::cursor(tls), |cursor| Tls::set_cursor(tls, cursor)) } {
-            return add_to_page(tls, page - LOCKED);
-        }
-    }
     // As if the statement had not tried: it gives the lock back.
-    append_statement(tls, writer, page, site);
+    append_statement(tls, writer, u64::from(page), Site::at(page, (turn >> 8) as u8));
+}
+
+/// Appends a frame of its own where nothing is under way and no frame is open; false when there is, or `act` says so.
+#[inline(always)]
+fn append_alone(tls: *mut Tls, found: u64, act: impl FnOnce() -> bool) -> bool {
+    if !is_free(found) || Tls::cursor(tls).is_some() {
+        return false;
+    }
+    Tls::set_page(tls, LOCKED);
+    fence();
+    let done = act();
+    if done {
+        add_to_page(tls, u64::from(Site::NONE) - LOCKED);
+    }
+    done
 }
 
 /// Appends something else than a statement.
@@ -184,24 +194,48 @@ pub(crate) fn append(what: Append<'_>) {
         // Triggers set off no triggers.
         Append::Event(EventKind::Started | EventKind::Stopped | EventKind::Armed, _) => {}
         Append::Event(..) => crate::recorder::on_record(RECORD_BASE + ids::EVENT),
-        Append::Short(record) => crate::recorder::on_record(record.id()),
-        Append::Long(record) => crate::recorder::on_record(record.id()),
         _ => {}
     }
+}
+
+/// Appends a record of QS, perhaps the first of a thread.
+#[inline(never)]
+pub(crate) fn append_record<'a, const LEN: usize>(record: Record<'a, LEN>)
+where
+    Append<'a>: From<Record<'a, LEN>>,
+{
+    let tls = tls();
+    let Some(writer) = writer() else {
+        return crate::recorder::first_record(record.into());
+    };
+    // SAFETY: a writer in the thread's words is valid; the lock is taken.
+    if const { LEN > MEDIUM }
+        || !append_alone(tls, Tls::page(tls), || unsafe { Writer::record(writer, record) })
+    {
+        append_apart(record.into());
+    }
+    crate::recorder::on_record(record.id());
+}
+
+/// What is left of [`append_record`].
+#[cold]
+#[inline(never)]
+fn append_apart(what: Append<'_>) {
+    append(what);
 }
 
 /// Appends, where the page word was `found`.
 #[inline(always)]
 fn append_from(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append<'_>) {
     if is_free(found) {
-        return append_free(tls, writer, what);
+        return append_free(tls, writer, found, what);
     }
     // Inside an append on the slow path, a statement of the hot path, or its failing to take the lock. Its owner goes
     // on later, and must find nothing changed but the dead cursor, and that it was touched.
     let is_inside = found & LOCKED == 0 || found & INSIDE == INSIDE;
     let hot = || match is_inside {
         true => Hot::Inside(Tls::cursor(tls)),
-        false => Hot::Free(Tls::cursor(tls)),
+        false => Hot::Free(Tls::place(tls, found)),
     };
     Tls::set_page(tls, if found & LOCKED == 0 { INSIDE } else { found });
     fence();
@@ -213,7 +247,7 @@ fn append_from(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append<'_>)
 
 /// Appends where nothing is under way.
 #[inline(always)]
-fn append_free(tls: *mut Tls, writer: *mut Writer, what: Append<'_>) {
+fn append_free(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append<'_>) {
     Tls::set_page(tls, LOCKED);
     fence();
     let mut page = Site::NONE;
@@ -222,7 +256,7 @@ fn append_free(tls: *mut Tls, writer: *mut Writer, what: Append<'_>) {
         Writer::append(
             writer,
             what,
-            || Hot::Free(Tls::cursor(tls)),
+            || Hot::Free(Tls::place(tls, found)),
             |run_page, cursor| match (run_page, what) {
                 (Site::NONE, _) | (_, Append::Nothing) => Tls::kill(tls),
                 _ => {

@@ -63,6 +63,14 @@ impl Fields for Draft<'_> {
         }
     }
 
+    /// A text that does not fit is cut where that shows.
+    #[inline(always)]
+    fn text(&mut self, text: &str) {
+        let text = text.as_bytes();
+        self.bytes(text.split(|byte| *byte == 0).next().unwrap_or(text));
+        self.bytes(&[0]);
+    }
+
     #[inline(always)]
     fn element(&mut self, format: u8) {
         self.element = self.len;

@@ -1,5 +1,6 @@
 //! Records into the ring, and what a session starts and ends with.
 
+use qs_core::frame::MAX_PAYLOAD;
 use qs_core::record::{AssertFail, BuildTime, Empty, Record, TargetInfo, USER_BASE};
 
 use super::config::SIZES;
@@ -8,7 +9,7 @@ use super::filter::is_on;
 use super::shared::Shared;
 use crate::recorder;
 #[cfg(feature = "trace")]
-use crate::ring::{Append, LONG, Record as Raw, SHORT};
+use crate::ring::{LONG, MEDIUM, Record as Raw, SHORT};
 
 /// The version of QP whose records these are.
 const VERSION: u16 = 734;
@@ -113,12 +114,14 @@ fn append(_id: u8, _timed: bool, _put: impl Fn(&mut Draft<'_>)) {}
 #[cfg(feature = "trace")]
 #[inline(always)]
 fn append(id: u8, timed: bool, put: impl Fn(&mut Draft<'_>)) {
-    let mut bytes = [0; SHORT];
-    let mut draft = Draft::new(&mut bytes[..SHORT - 2], id, timed);
+    // Behind a record stand two bytes more, checksum and flag.
+    let mut bytes = [0; MEDIUM];
+    let mut draft = Draft::new(&mut bytes[..MEDIUM - 2], id, timed);
     put(&mut draft);
-    match draft.len() {
-        Some(len) => recorder::append(Append::Short(Raw { bytes: &bytes, len, time: time_len(timed) })),
-        None => append_long(id, timed, &put),
+    match (draft.len(), bytes.first_chunk::<SHORT>()) {
+        (Some(len), Some(bytes)) if len <= SHORT - 2 => recorder::append_record(Raw { bytes, len, timed }),
+        (Some(len), _) => recorder::append_record(Raw { bytes: &bytes, len, timed }),
+        _ => append_long(id, timed, &put),
     }
 }
 
@@ -127,14 +130,9 @@ fn append(id: u8, timed: bool, put: impl Fn(&mut Draft<'_>)) {
 #[inline(never)]
 fn append_long(id: u8, timed: bool, put: &dyn Fn(&mut Draft<'_>)) {
     let mut bytes = [0; LONG];
-    let room = recorder::longest_record().clamp(SHORT, LONG) - 2;
+    let room = recorder::longest_record().clamp(MEDIUM, MAX_PAYLOAD + 4) - 2;
     let mut draft = Draft::new(&mut bytes[..room], id, timed);
     put(&mut draft);
     let len = draft.cut_len();
-    recorder::append(Append::Long(Raw { bytes: &bytes, len, time: time_len(timed) }));
-}
-
-#[cfg(feature = "trace")]
-const fn time_len(timed: bool) -> u8 {
-    if timed { SIZES.time } else { 0 }
+    recorder::append_record(Raw { bytes: &bytes, len, timed });
 }

@@ -29,13 +29,17 @@ use crate::sync::{Word, fence};
 
 #[cfg(feature = "std")]
 pub(crate) use ever::Ever;
+#[cfg(feature = "std")]
+pub(crate) use run::{AT, Place};
 pub(crate) use run::{Clock, Ticks};
 pub(crate) use writer::{Append, Hot, Writer};
 
-/// Bytes of a short record and its checksum and flag.
-pub(crate) const SHORT: usize = 64;
+/// Bytes of a short record and its checksum and flag: most records are no longer.
+pub(crate) const SHORT: usize = 32;
+/// The same of one of medium length.
+pub(crate) const MEDIUM: usize = 64;
 /// The same of the longest one that a host takes.
-pub(crate) const LONG: usize = MAX_PAYLOAD + 4;
+pub(crate) const LONG: usize = (MAX_PAYLOAD + 4).next_multiple_of(16);
 
 /// A record before its sequence number, time, checksum and escapes are known.
 #[derive(Clone, Copy)]
@@ -44,16 +48,30 @@ pub(crate) struct Record<'a, const LEN: usize> {
     pub(crate) bytes: &'a [u8; LEN],
     /// Bytes up to the end of the payload.
     pub(crate) len: usize,
-    /// Bytes of the time stamp.
-    pub(crate) time: u8,
+    /// Whether there is a time stamp.
+    pub(crate) timed: bool,
 }
 
 #[cfg(feature = "std")]
 impl<const LEN: usize> Record<'_, LEN> {
+    #[inline(always)]
     pub(crate) const fn id(&self) -> u8 {
         self.bytes[1]
     }
 }
+
+macro_rules! records {
+    ($($name:ident $len:expr),*) => {$(
+        impl<'a> From<Record<'a, $len>> for Append<'a> {
+            #[inline(always)]
+            fn from(record: Record<'a, $len>) -> Append<'a> {
+                Append::$name(record)
+            }
+        }
+    )*};
+}
+
+records!(Short SHORT, Medium MEDIUM, Long LONG);
 
 /// The header that every ring has. Field for field `qs_core::ring`'s layout.
 #[repr(C, align(8))]

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use qs_core::record::{EventKind, Statement};
 use qs_core::ring::{self as layout, FLAG_PACKED, HOSTED_HEADER_LEN, Item, Reader};
 
-use super::{Append, Header, HostedHeader, Hot, Writer};
+use super::{Append, Header, HostedHeader, Hot, Place, Writer};
 use crate::site::Site;
 
 std::thread_local! {
@@ -20,6 +20,10 @@ std::thread_local! {
     /// In the order in which they were appended.
     static DONE: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
     static HANDLER: Cell<fn()> = const { Cell::new(|| ()) };
+    /// Where the hot path is, when statements are appended shortly where that can be done.
+    static PLACE: Cell<Option<Place>> = const { Cell::new(None) };
+    static SHORTLY: Cell<bool> = const { Cell::new(false) };
+    static IS_HANDLER: Cell<bool> = const { Cell::new(false) };
     /// Looks at the ring at every step, as a debugger that stopped the program there.
     static WATCH: Cell<Option<fn()>> = const { Cell::new(None) };
 }
@@ -38,13 +42,36 @@ pub(crate) fn interrupt() {
         }
     });
     if due {
+        let was = IS_HANDLER.replace(true);
         HANDLER.get()();
+        IS_HANDLER.set(was);
     }
 }
 
 fn append(what: Append) {
+    let place = || PLACE.get().filter(|_| SHORTLY.get());
     // SAFETY: the test's writer lives until its end, on this thread.
-    unsafe { Writer::append(WRITER.get(), what, || Hot::Free(None), |_, _| ()) };
+    unsafe {
+        if let Append::Statement(site) = what
+            && place().is_some()
+            && !IS_HANDLER.get()
+        {
+            let publish = |cursor| PLACE.set(Some(Place { cursor, page: site.page() }));
+            if Writer::append_shortly(WRITER.get(), site, place, publish) {
+                return;
+            }
+        }
+        let publish = |page, cursor| PLACE.set((page != Site::NONE).then_some(Place { cursor, page }));
+        Writer::append(WRITER.get(), what, || Hot::Free(place()), publish);
+    }
+}
+
+/// Tries both ways.
+fn both(test: impl Fn()) {
+    for shortly in [false, true] {
+        SHORTLY.set(shortly);
+        test();
+    }
 }
 
 /// Appends statements that all differ, on pages that change.
@@ -86,6 +113,7 @@ impl Ring {
         DONE.take();
         PLAN.set(vec![]);
         WATCH.set(None);
+        PLACE.set(None);
         ring
     }
 
@@ -132,28 +160,32 @@ fn run(plan: Vec<u32>, before: u32, handler: fn()) -> (Vec<u32>, Vec<u32>) {
 
 #[test]
 fn every_interrupted_append_keeps_every_statement_in_order() {
-    // Depth 3: a handler that interrupts a handler that interrupts an append, at each step. A frame is 240 statements
-    // or so; around there one is closed.
-    let handler: fn() = || record(2);
-    for before in [0, 3, 171, 173] {
-        for outer in 0..24 {
-            for inner in 0..24 {
-                for third in [0, 1, 2, 3, 5, 8, 13, 21] {
-                    let (read, done) = run(vec![third, inner, outer], before, handler);
-                    check(&read, &done, &format!("{before} {outer} {inner} {third}"));
+    both(|| {
+        // Depth 3: a handler that interrupts a handler that interrupts an append, at each step. A frame is 240 statements
+        // or so; around there one is closed.
+        let handler: fn() = || record(2);
+        for before in [0, 3, 171, 173] {
+            for outer in 0..24 {
+                for inner in 0..24 {
+                    for third in [0, 1, 2, 3, 5, 8, 13, 21] {
+                        let (read, done) = run(vec![third, inner, outer], before, handler);
+                        check(&read, &done, &format!("{before} {outer} {inner} {third}"));
+                    }
                 }
             }
         }
-    }
+    });
 }
 
 #[test]
 fn a_handler_may_write_more_than_a_frame() {
-    let handler: fn() = || record(400);
-    for outer in 0..60 {
-        let (read, done) = run(vec![7, outer], 170, handler);
-        check(&read, &done, &format!("{outer}"));
-    }
+    both(|| {
+        let handler: fn() = || record(400);
+        for outer in 0..60 {
+            let (read, done) = run(vec![7, outer], 170, handler);
+            check(&read, &done, &format!("{outer}"));
+        }
+    });
 }
 
 /// The statement that was interrupted may stand before or behind those of the handler; all others keep their order.
@@ -176,77 +208,85 @@ fn a_dump_at_any_step_ends_in_the_statement_at_hand_or_the_one_before() {
         // SAFETY: the header is the test's, which lives until its end.
         let header = unsafe { Writer::header(WRITER.get()) };
         let read: Vec<u32> =
-            history(header.cast::<u8>(), HOSTED_HEADER_LEN + 1024).into_iter().map(number).collect();
+            history(header.cast::<u8>(), HOSTED_HEADER_LEN + 2048).into_iter().map(number).collect();
         let (last, begun) = (read.last().copied().unwrap_or(0), NEXT.get());
         assert!(last == begun || last + 1 == begun, "{last} of {begun}");
         assert!(read.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{read:?}");
     }
-    let _ring = Ring::new(1024);
-    WATCH.set(Some(look));
-    record(3000);
-    WATCH.set(None);
+    both(|| {
+        let _ring = Ring::new(2048);
+        WATCH.set(Some(look));
+        record(2500);
+        WATCH.set(None);
+    });
 }
 
 #[test]
 fn a_ring_of_any_size_keeps_the_newest_statements() {
-    for size in [256, 512, 1024, 4096, 65536] {
-        let ring = Ring::new(size);
-        for _ in 0..400 {
-            record(37);
-            let read = ring.numbers();
-            assert_eq!(read.last(), Some(&(NEXT.get() & 0xFFFF)), "{size}");
-            assert!(read.windows(2).all(|pair| (pair[0] + 1) & 0xFFFF == pair[1]), "{size}: {read:?}");
+    both(|| {
+        for size in [256, 512, 1024, 4096, 65536] {
+            let ring = Ring::new(size);
+            for _ in 0..400 {
+                record(37);
+                let read = ring.numbers();
+                assert_eq!(read.last(), Some(&(NEXT.get() & 0xFFFF)), "{size}");
+                assert!(read.windows(2).all(|pair| (pair[0] + 1) & 0xFFFF == pair[1]), "{size}: {read:?}");
+            }
+            let kept = ring.numbers().len();
+            // What is prepared ahead holds no history.
+            let expected = (size as usize - 2 * layout::frame_room(size as usize)) / 3;
+            assert!(kept > expected.min(14_000), "{kept} statements in {size} bytes");
         }
-        let kept = ring.numbers().len();
-        // What is prepared ahead holds no history.
-        let expected = (size as usize - 2 * layout::frame_room(size as usize)) / 3;
-        assert!(kept > expected.min(14_000), "{kept} statements in {size} bytes");
-    }
+    });
 }
 
 #[test]
 fn a_loop_takes_no_room() {
-    let ring = Ring::new(4096);
-    record(5);
-    let bodies: [&[(u16, u16)]; 4] = [
-        &[(1, 40)],
-        &[(1, 40), (1, 41), (1, 42)],
-        &[(1, 40), (2, 500), (1, 41), (3, 7), (3, 8), (1, 43)],
-        &[
-            (1, 1),
-            (1, 2),
-            (1, 3),
-            (1, 4),
-            (1, 5),
-            (1, 6),
-            (1, 7),
-            (1, 8),
-            (1, 9),
-            (1, 10),
-            (1, 11),
-            (1, 12),
-            (1, 13),
-        ],
-    ];
-    let mut expected: Vec<Statement> = ring.history();
-    for body in bodies {
-        for _ in 0..5000 {
-            for (file, line) in body {
-                append(Append::Statement(Site::new(*file, *line)));
-                expected.push(Statement { file: *file, line: *line });
+    both(|| {
+        let ring = Ring::new(4096);
+        record(5);
+        let bodies: [&[(u16, u16)]; 4] = [
+            &[(1, 40)],
+            &[(1, 40), (1, 41), (1, 42)],
+            &[(1, 40), (2, 500), (1, 41), (3, 7), (3, 8), (1, 43)],
+            &[
+                (1, 1),
+                (1, 2),
+                (1, 3),
+                (1, 4),
+                (1, 5),
+                (1, 6),
+                (1, 7),
+                (1, 8),
+                (1, 9),
+                (1, 10),
+                (1, 11),
+                (1, 12),
+                (1, 13),
+            ],
+        ];
+        let mut expected: Vec<Statement> = ring.history();
+        for body in bodies {
+            for _ in 0..5000 {
+                for (file, line) in body {
+                    append(Append::Statement(Site::new(*file, *line)));
+                    expected.push(Statement { file: *file, line: *line });
+                }
             }
         }
-    }
-    let read = ring.history();
-    assert_eq!(read.len(), expected.len());
-    assert!(read == expected);
+        let read = ring.history();
+        assert_eq!(read.len(), expected.len());
+        assert!(read == expected);
+    });
 }
 
 proptest! {
     #[test]
     fn whatever_is_appended_is_read(
         pieces in prop::collection::vec((0u16..4, 0u16..300, 1u16..40, 1usize..60, any::<u8>()), 1..40),
+        shortly: bool,
     ) {
+        SHORTLY.set(shortly);
         let ring = Ring::new(1 << 16);
         let mut expected = Vec::new();
         for (file, line, lines, times, kind) in pieces {

@@ -7,14 +7,19 @@ use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 #[cfg(feature = "std")]
+use core::mem::offset_of;
+
+#[cfg(feature = "std")]
 use qs_core::record::EventKind;
 #[cfg(feature = "std")]
 use qs_core::ring::Touched;
 
 #[cfg(feature = "std")]
 use super::Ever;
+#[cfg(feature = "std")]
+use super::run::Place;
 use super::run::{Around, Clock, Memory, NO_GUARD, Run};
-use super::{Header, LONG, Record, SHORT};
+use super::{Header, LONG, MEDIUM, Record, SHORT};
 use crate::site::Site;
 use crate::sync::{Word, fence};
 
@@ -32,6 +37,8 @@ pub(crate) enum Append<'a> {
     Statement(Site),
     /// A record.
     Short(Record<'a, SHORT>),
+    /// A record of medium length.
+    Medium(Record<'a, MEDIUM>),
     /// A long record.
     Long(Record<'a, LONG>),
     /// The end of the open frame.
@@ -55,7 +62,10 @@ pub(crate) enum Append<'a> {
 )]
 pub(crate) enum Hot {
     /// Nothing is under way.
-    Free(Option<*mut u8>),
+    #[cfg(feature = "std")]
+    Free(Option<Place>),
+    #[cfg(not(feature = "std"))]
+    Free,
     /// A statement is under way, and was interrupted.
     Inside(Option<*mut u8>),
 }
@@ -160,14 +170,27 @@ impl Writer {
         }
     }
 
-    /// The highest level with a part.
+    /// What an append on this level works on beside its run.
     ///
     /// # Safety
     /// The writer is valid.
     #[inline(always)]
-    unsafe fn top_level(this: *mut Writer) -> usize {
+    unsafe fn around<'a>(this: *mut Writer, level: usize) -> Around<'a> {
         // SAFETY: the caller's.
-        unsafe { ((*this).top.load(Relaxed) & 0xFF) as usize }
+        unsafe {
+            Around {
+                header: &*(*this).header,
+                state: Writer::state(this, level),
+                last_time: Writer::last_time(this),
+                clock: (*this).clock,
+                top: &(*this).top,
+                level,
+                above: (&raw const (*this).runs).cast::<Run>().wrapping_add(level + 1),
+                guard: &(*this).guard,
+                #[cfg(feature = "std")]
+                ever: (*this).ever.as_ref(),
+            }
+        }
     }
 
     /// One try; false when a handler came in between.
@@ -178,24 +201,12 @@ impl Writer {
     unsafe fn append_to(this: *mut Writer, level: usize, what: Append<'_>) -> bool {
         // SAFETY: the caller's.
         unsafe {
-            let header = &*(*this).header;
-            // Only looked at when it is there.
-            let above = (&raw const (*this).runs).cast::<Run>().wrapping_add(level + 1);
-            let around = Around {
-                header,
-                state: Writer::state(this, level),
-                last_time: Writer::last_time(this),
-                clock: (*this).clock,
-                overtaken: &move || (Writer::top_level(this) > level).then(|| (*above).origin()),
-                folds: level == 0,
-                guard: &(*this).guard,
-                #[cfg(feature = "std")]
-                ever: (*this).ever.as_ref(),
-            };
+            let around = Writer::around(this, level);
             let run = &mut (*this).runs[level];
             match what {
                 Append::Statement(site) => run.append(site, &around),
                 Append::Short(record) => run.append_record(record, &around),
+                Append::Medium(record) => run.append_record(record, &around),
                 Append::Long(record) => run.append_record(record, &around),
                 Append::Close => run.close(&around),
                 #[cfg(feature = "std")]
@@ -251,54 +262,42 @@ impl Writer {
         }
     }
 
-    /// The same to what the hot path writes: `cursor` tells where it is, `publish` is told where it goes on.
-    ///
-    /// # Safety
-    /// As [`Writer::shortly`].
-    #[inline(always)]
-    unsafe fn go_on(
-        this: *mut Writer,
-        cursor: impl FnOnce() -> Option<*mut u8>,
-        act: impl FnOnce(&mut Run, *mut u8) -> Option<*mut u8>,
-        publish: impl FnOnce(*mut u8),
-    ) -> bool {
-        let act = |run: &mut Run| cursor().and_then(|cursor| act(run, cursor)).map(publish).is_some();
-        // SAFETY: the caller's.
-        unsafe { Writer::shortly(this, act) }
-    }
-
-    /// Turns the page, see [`Run::turn_page`].
+    /// Appends a statement behind what the hot path has written: `place` tells where that is, `publish` is told where it
+    /// goes on. See [`Run::append_shortly`].
     ///
     /// # Safety
     /// As [`Writer::append`], where the hot path is free.
-    #[inline(always)]
-    pub(crate) unsafe fn turn_page(
-        this: *mut Writer,
-        page: u32,
-        code: u8,
-        cursor: impl FnOnce() -> Option<*mut u8>,
-        publish: impl FnOnce(*mut u8),
-    ) -> bool {
-        // SAFETY: the caller's.
-        unsafe { Writer::go_on(this, cursor, |run, cursor| run.turn_page(page, code, cursor), publish) }
-    }
-
-    /// Goes on at the end of a frame, see [`Run::turn_at`].
-    ///
-    /// # Safety
-    /// As [`Writer::append`], where the hot path is free.
-    #[inline(always)]
-    pub(crate) unsafe fn turn(
+    #[inline]
+    pub(crate) unsafe fn append_shortly(
         this: *mut Writer,
         site: Site,
-        cursor: impl FnOnce() -> Option<*mut u8>,
+        place: impl FnOnce() -> Option<Place>,
         publish: impl FnOnce(*mut u8),
     ) -> bool {
-        // SAFETY: the caller's.
+        // SAFETY: as in `append`, on the lowest level.
         unsafe {
-            let header = &*(*this).header;
-            Writer::go_on(this, cursor, |run, cursor| run.turn_at(site, cursor, header), publish)
+            let around = Writer::around(this, 0);
+            Writer::shortly(this, |run| {
+                let done = place().is_some_and(|place| run.append_shortly(site, place, &around));
+                if done {
+                    publish(run.cursor());
+                }
+                done
+            })
         }
+    }
+
+    /// Where the lowest run is.
+    pub(crate) const RUN_AT: usize = offset_of!(Writer, runs);
+
+    /// The highest level with a part.
+    ///
+    /// # Safety
+    /// The writer is valid.
+    #[inline(always)]
+    unsafe fn top_level(this: *mut Writer) -> usize {
+        // SAFETY: the caller's.
+        unsafe { ((*this).top.load(Relaxed) & 0xFF) as usize }
     }
 
     /// Appends a statement in a frame of its own, see [`Run::append_single_shortly`].
@@ -308,15 +307,21 @@ impl Writer {
     pub(crate) unsafe fn single(this: *mut Writer, site: Site, time: Option<u64>) -> bool {
         // SAFETY: as in `append`, on the lowest level.
         unsafe {
-            let header = &*(*this).header;
-            let has_parts = || Writer::top_level(this) != 0;
-            Writer::shortly(this, |run| {
-                let done = (*this).ever.is_none() && run.append_single_shortly(site, time, header, has_parts);
-                if let (true, Some(time)) = (done, time) {
-                    Writer::last_time(this).inspect(|word| word.store(time));
-                }
-                done
-            })
+            let around = Writer::around(this, 0);
+            Writer::shortly(this, |run| run.append_single_shortly(site, time, &around))
+        }
+    }
+
+    /// Appends a record, see [`Run::append_record_shortly`].
+    ///
+    /// # Safety
+    /// As [`Writer::single`].
+    #[inline(always)]
+    pub(crate) unsafe fn record<const LEN: usize>(this: *mut Writer, record: Record<'_, LEN>) -> bool {
+        // SAFETY: as in `append`, on the lowest level.
+        unsafe {
+            let around = Writer::around(this, 0);
+            Writer::shortly(this, |run| run.append_record_shortly(record, &around))
         }
     }
 
@@ -336,7 +341,9 @@ impl Writer {
                     header.touched.store(Touched::NONE.0, Relaxed);
                 }
                 Hot::Free(None) => {}
-                Hot::Free(Some(cursor)) => run.set_cursor(cursor),
+                Hot::Free(Some(place)) => run.follow(place),
+                // Two handlers inside statements that follow each other: what the first has taken over goes on.
+                Hot::Inside(_) if guard.load() != NO_GUARD => {}
                 Hot::Inside(None) => {}
                 Hot::Inside(Some(cursor)) => guard.store(run.take_over(cursor, header)),
             }

@@ -116,6 +116,7 @@ impl Run {
 
     /// Whether the frame, which is full, ends within a loop that it began with. Then the next frame shall end
     /// where a round does, so that those after it can be alike.
+    #[inline(always)]
     pub(super) fn seek_loop(&mut self) -> bool {
         let was = core::mem::take(&mut self.search.stage);
         if was == Stage::Seeking || was == Stage::Aligned && self.cursor < self.end {
@@ -128,6 +129,11 @@ impl Run {
         if self.skipped > 0 || self.folded > 0 {
             return false;
         }
+        self.find_round()
+    }
+
+    #[inline(never)]
+    fn find_round(&mut self) -> bool {
         self.search.wait = self.search.patience;
         self.search.patience = (self.search.patience * 2).min(MAX_PATIENCE);
         // SAFETY: the data lies in one piece.
@@ -150,6 +156,7 @@ impl Run {
     }
 
     /// Sets the limit of a frame that was just opened where it may turn out to be like another.
+    #[inline(always)]
     pub(super) fn expect(&mut self, site: Site, seeking: bool) {
         let len = if seeking {
             1

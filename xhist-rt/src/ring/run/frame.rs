@@ -1,12 +1,14 @@
 //! What a packed frame looks like before its data and behind it, and a frame of one statement.
 
+use core::sync::atomic::Ordering::Relaxed;
+
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
 use qs_core::record::packed::{self, MAX_HEADER, TRAILER, step};
 use qs_core::record::{RECORD_BASE, ids};
 use qs_core::ring::data_room;
 
 use super::memory::{Reserve, bytes};
-use super::{MARK_BYTES, Run};
+use super::{Clock, MARK_BYTES, Run};
 use crate::site::Site;
 use crate::sync::fence;
 
@@ -132,7 +134,7 @@ impl Frame {
         frame.data = run.head + (close + frame.head_len) as u64;
         let (to_end, most) = (memory.size - memory.index(frame.data), data_room(memory.size));
         frame.skipped = if to_end < FEW { to_end } else { 0 };
-        frame.room = if frame.skipped > 0 { most - to_end } else { most.min(to_end - 1) };
+        frame.room = if frame.skipped > 0 { most - to_end } else { most.min(to_end - 2) };
         if (79..=81).contains(&(frame.skipped + frame.room)) {
             // Closed with pads, its length would be one of the two that cannot be escaped.
             frame.room -= 3;
@@ -143,29 +145,46 @@ impl Frame {
     }
 
     /// Writes it behind the closed frames of `run`, with its first statement.
-    pub(super) fn write(&self, run: &mut Run, site: Site) {
+    pub(super) fn write(&self, run: &mut Run, site: Site, clock: Option<Clock>) {
         let memory = run.memory;
         memory.put_all(run.head, &self.head[..self.head_len]);
         for index in 0..self.skipped {
             memory.put(self.data + index as u64, step::SKIP);
         }
-        let base = memory.at(self.data + self.skipped as u64);
-        // SAFETY: `plan` saw to it that `room` bytes and one more lie in one piece.
+        run.open(self.data, self.skipped, self.room, self.sum, site, clock);
+    }
+}
+
+impl Run {
+    /// Opens a frame whose data starts at `data`: `skipped` bytes that are written, then `room` bytes that begin with
+    /// this statement. These and two more lie in one piece.
+    #[inline(always)]
+    pub(super) fn open(
+        &mut self,
+        data: u64,
+        skipped: usize,
+        room: usize,
+        sum: u8,
+        site: Site,
+        clock: Option<Clock>,
+    ) {
+        let base = self.memory.at(data + skipped as u64);
+        // SAFETY: the caller saw to it that they lie in one piece.
         unsafe {
-            base.write_bytes(step::FREE, self.room);
-            run.end = base.add(self.room);
-            run.end.write_volatile(step::END);
+            base.write_bytes(step::FREE, room);
             base.write_volatile(site.code());
-            run.cursor = base.add(1);
+            (self.cursor, self.end) = (base.add(1), base.add(room));
+            self.end.write_volatile(step::END);
+            // A statement that finds no room changes the end for a moment: readers stop at the one behind it then.
+            self.end.add(1).write_volatile(step::END);
         }
-        // A statement that finds no room changes the end for a moment: readers stop at the one behind it then.
-        memory.put(self.data + (self.skipped + self.room + 1) as u64, step::END);
-        (run.base, run.limit) = (base, run.end);
-        (run.data, run.skipped, run.sum) = (self.data, self.skipped, self.sum);
-        run.first_page = site.page();
-        run.forget_pages();
-        run.mark_at = base.wrapping_add(MARK_BYTES);
-        run.is_open = true;
+        (self.base, self.limit) = (base, self.end);
+        (self.data, self.skipped, self.sum) = (data, skipped, sum);
+        self.first_page = site.page();
+        self.forget_pages();
+        let has_marks = clock.is_some_and(|clock| clock.marks.load(Relaxed));
+        self.mark_at = if has_marks { base.wrapping_add(MARK_BYTES) } else { self.end };
+        self.is_open = true;
         fence();
     }
 }

@@ -1,5 +1,6 @@
 //! What only hosted rings need: the hot path apart from the run, handlers inside appends, and other frames.
 
+use core::mem::offset_of;
 use core::sync::atomic::Ordering::Relaxed;
 
 use qs_core::record::packed::step;
@@ -8,76 +9,93 @@ use qs_core::ring::Touched;
 
 use super::frame::single;
 use super::memory::Reserve;
+use super::openings::OPENINGS_SHIFT;
 use super::{Again, Around, NO_GUARD, Run};
 use crate::ring::{Ever, Header};
 use crate::site::Site;
 use crate::sync::fence;
 
+/// Where the hot path is.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) cursor: *mut u8,
+    /// [`Site::NONE`] when it is not known.
+    pub(crate) page: u32,
+}
+
+/// Where a run keeps what the hot path reads to turn a page: offsets.
+#[allow(dead_code, reason = "the portable hot path reads less")]
+pub(crate) struct At {
+    pub(crate) pages: usize,
+    pub(crate) openings: usize,
+    /// The place of an opening is a page's hash without so many bits.
+    pub(crate) openings_shift: u32,
+    pub(crate) mark_at: usize,
+    pub(crate) limit: usize,
+}
+
+/// See [`At`].
+pub(crate) const AT: At = At {
+    pages: offset_of!(Run, pages),
+    openings: offset_of!(Run, openings),
+    openings_shift: OPENINGS_SHIFT,
+    mark_at: offset_of!(Run, mark_at),
+    limit: offset_of!(Run, limit),
+};
+
 impl Run {
+    /// The reserve of the run below that this one was begun behind.
+    pub(crate) const fn origin(&self) -> u64 {
+        self.origin
+    }
+
     /// The hot path has written up to here.
-    pub(crate) fn set_cursor(&mut self, cursor: *mut u8) {
+    pub(crate) fn follow(&mut self, place: Place) {
         if self.is_open {
-            self.cursor = cursor;
+            (self.cursor, self.page) = (place.cursor, place.page);
         }
     }
 
-    /// Goes on behind a statement of the hot path that was interrupted at `cursor`: it may have been written or
-    /// not, and may be written at any later time, if the byte is still free then. Returns the byte's position.
-    pub(crate) fn take_over(&mut self, cursor: *mut u8, header: &Header) -> u64 {
+    /// Goes on behind a statement of the hot path that was interrupted at `cursor`: it may have been written or not, and
+    /// may be written at any later time, if the byte is still free then. When it was, the next one will try the byte
+    /// behind it. Returns the position of the byte that is tried.
+    pub(crate) fn take_over(&mut self, mut cursor: *mut u8, header: &Header) -> u64 {
         if !self.is_open {
             return NO_GUARD;
         }
-        self.cursor = cursor;
+        // SAFETY: below the limit lie bytes of the open frame; what is not free there was written by the statement.
+        while cursor < self.limit && unsafe { cursor.read_volatile() } != step::FREE {
+            cursor = cursor.wrapping_add(1);
+        }
+        (self.cursor, self.page) = (cursor, Site::NONE);
         let position = self.position(cursor);
         let index = self.memory.index(position);
         if cursor < self.limit {
-            // SAFETY: below the limit lies a byte of the open frame.
-            unsafe {
-                if cursor.read_volatile() == step::FREE {
-                    header.touched.store(Touched::skip(index).0, Relaxed);
-                    fence();
-                    cursor.write_volatile(step::SKIP);
-                }
-                self.cursor = cursor.add(1);
-            }
+            header.touched.store(Touched::skip(index).0, Relaxed);
+            fence();
+            // SAFETY: as above.
+            unsafe { cursor.write_volatile(step::SKIP) };
+            self.cursor = cursor.wrapping_add(1);
         } else {
             header.touched.store(Touched::end(index).0, Relaxed);
         }
         position
     }
 
-    /// Adds a statement on another page, where the hot path has come to `cursor`, and returns where that goes on;
-    /// `None` when there is more to do than that.
+    /// Appends a statement where the hot path has come to; false when there is more to do than usual.
     #[inline(always)]
-    pub(crate) fn turn_page(&mut self, page: u32, code: u8, cursor: *mut u8) -> Option<*mut u8> {
-        if cursor >= self.mark_at || cursor.addr() + 2 > self.limit.addr() {
-            return None;
+    pub(crate) fn append_shortly(&mut self, site: Site, place: Place, around: &Around<'_>) -> bool {
+        if !self.is_open {
+            return false;
         }
-        let Some(number) = self.number_of(page) else { return self.open_page(page, code, cursor) };
-        // SAFETY: both bytes are below the limit, so they are free bytes of the open frame.
-        unsafe {
-            cursor.add(1).write_volatile(code);
-            fence();
-            cursor.write_volatile(step::RECENT + number as u8);
-            self.cursor = cursor.add(2);
+        self.follow(place);
+        if self.cursor < self.limit {
+            let mark = if self.cursor < self.mark_at { 0 } else { self.mark(around.clock) };
+            if self.add(site, mark) {
+                return true;
+            }
         }
-        self.page = page;
-        Some(self.cursor)
-    }
-
-    /// The same with a page that the open frame does not know yet.
-    #[inline(never)]
-    fn open_page(&mut self, page: u32, code: u8, cursor: *mut u8) -> Option<*mut u8> {
-        self.cursor = cursor;
-        self.add(Site::at(page, code), 0).then_some(self.cursor)
-    }
-
-    /// Folds the frame that the hot path has filled up to `cursor`, or goes on where its end was a guess, and returns
-    /// where the hot path goes on; `None` when the frame is full.
-    #[inline(always)]
-    pub(crate) fn turn_at(&mut self, site: Site, cursor: *mut u8, header: &Header) -> Option<*mut u8> {
-        self.cursor = cursor;
-        self.turn(site, Some(header)).then_some(self.cursor)
+        self.turn(site, Some(around.header)) || self.next(site, around)
     }
 
     /// Starts anew at this place.
@@ -131,27 +149,25 @@ impl Run {
         &mut self,
         site: Site,
         time: Option<u64>,
-        header: &Header,
-        overtaken: impl FnOnce() -> bool,
+        around: &Around<'_>,
     ) -> bool {
         let stamp = time.map_or(self.stamp, |time| time.max(self.stamp));
-        if self.is_open || stamp - self.stamp > u64::from(u32::MAX) {
+        if self.is_open || around.ever.is_some() || stamp - self.stamp > u64::from(u32::MAX) {
             return false;
         }
         let seq = self.next_seq();
         let (frame, len) = single(seq, site, time.map(|_| (stamp as u32).max(1)));
-        let before = self.reserve();
         let behind = Reserve { head: self.head + len as u64, seq };
-        self.tell_reserve(behind);
-        if overtaken() {
-            // It wrote behind the reserve that it saw; the long way finds out.
-            self.tell_reserve(before);
+        if !self.reserve_up_to(behind, around) {
             return false;
         }
         self.memory.put_all(self.head, &frame[..len]);
         (self.head, self.seq, self.stamp) = (behind.head, seq, stamp);
+        if let (Some(last_time), Some(_)) = (around.last_time, time) {
+            last_time.store(stamp);
+        }
         fence();
-        header.state.store(behind.word());
+        around.state.store(behind.word());
         true
     }
 

@@ -32,6 +32,31 @@ impl Memory {
         unsafe { self.at(position).write_volatile(byte) };
     }
 
+    /// Puts the first `len` bytes, not one more: in two pieces of constant length, which overlap.
+    #[inline(always)]
+    pub(super) fn put_first<const LEN: usize>(self, position: u64, bytes: &[u8; LEN], len: usize) {
+        if len > LEN || self.index(position) + len > self.size {
+            return self.put_around(position, bytes.get(..len).unwrap_or(bytes));
+        }
+        let (to, from) = (self.at(position), bytes.as_ptr());
+        // SAFETY: they fit before the ring's end, and `len` is at least that of a piece.
+        unsafe {
+            match len {
+                8..=16 => copy_ends::<8>(from, to, len),
+                17..=32 => copy_ends::<16>(from, to, len),
+                33..=64 => copy_ends::<32>(from, to, len),
+                _ => to.copy_from_nonoverlapping(from, len),
+            }
+        }
+    }
+
+    /// Puts bytes around the ring's end.
+    #[cold]
+    #[inline(never)]
+    fn put_around(self, position: u64, bytes: &[u8]) {
+        self.put_all(position, bytes);
+    }
+
     pub(super) fn put_all(self, position: u64, bytes: &[u8]) {
         if self.index(position) + bytes.len() <= self.size {
             // SAFETY: they fit before the ring's end.
@@ -40,6 +65,19 @@ impl Memory {
         for (index, byte) in bytes.iter().enumerate() {
             self.put(position + index as u64, *byte);
         }
+    }
+}
+
+/// Copies the first and the last `PIECE` of `len` bytes.
+///
+/// # Safety
+/// `len` bytes may be read and written, and `PIECE` is no more.
+#[inline(always)]
+unsafe fn copy_ends<const PIECE: usize>(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        to.copy_from_nonoverlapping(from, PIECE);
+        to.add(len - PIECE).copy_from_nonoverlapping(from.add(len - PIECE), PIECE);
     }
 }
 

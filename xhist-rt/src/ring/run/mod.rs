@@ -10,10 +10,15 @@ mod fold;
 mod frame;
 #[cfg(feature = "std")]
 mod hosted;
+mod look;
 mod memory;
+#[cfg(feature = "std")]
+mod next;
+#[cfg(feature = "std")]
+mod openings;
 mod record;
 
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use qs_core::frame::FrameWriter;
 use qs_core::record::packed::{self, PAGES, step};
@@ -23,15 +28,19 @@ use qs_core::ring::{State, Touched, frame_room};
 #[cfg(feature = "std")]
 use super::Ever;
 use super::Header;
-use crate::site::Site;
+use crate::site::{Site, place_of};
 use crate::sync::{Word, fence};
 
 use fold::Search;
 use frame::Frame;
+#[cfg(feature = "std")]
+pub(crate) use hosted::{AT, Place};
 pub(crate) use memory::Memory;
 use memory::Reserve;
 #[cfg(feature = "std")]
 use memory::bytes;
+#[cfg(feature = "std")]
+use openings::Openings;
 
 /// No byte has to be kept.
 pub(crate) const NO_GUARD: u64 = u64::MAX;
@@ -74,10 +83,10 @@ pub(crate) struct Around<'a> {
     /// The newest time.
     pub(crate) last_time: Option<&'a Word>,
     pub(crate) clock: Option<Clock>,
-    /// The reserve of the run behind which a handler has begun to write.
-    pub(crate) overtaken: &'a dyn Fn() -> Option<u64>,
-    /// Equal frames become one.
-    pub(crate) folds: bool,
+    /// Which levels have a part, see `writer`; the level of this run, and the run above.
+    pub(crate) top: &'a AtomicU32,
+    pub(crate) level: usize,
+    pub(crate) above: *const Run,
     /// Position of a byte that an interrupted statement may yet write, or [`NO_GUARD`].
     pub(crate) guard: &'a Word,
     /// Where closed frames are noted.
@@ -85,18 +94,35 @@ pub(crate) struct Around<'a> {
     pub(crate) ever: Option<&'a Ever>,
 }
 
+impl Around<'_> {
+    /// Equal frames become one.
+    const fn folds(&self) -> bool {
+        self.level == 0
+    }
+
+    /// The reserve behind which a handler has begun to write.
+    #[inline(always)]
+    fn overtaken(&self) -> Option<u64> {
+        let is_overtaken = (self.top.load(Relaxed) & 0xFF) as usize > self.level;
+        // SAFETY: the run above is there, and its owner has run to its end.
+        is_overtaken.then(|| unsafe { (*self.above).origin })
+    }
+}
+
 /// See the module.
 pub(crate) struct Run {
     // The open frame. Here is what turning a page looks at.
+    pages: [u32; PAGES],
+    #[cfg(feature = "std")]
+    openings: Openings,
+    /// From here on, turning a page looks at the clock.
+    mark_at: *mut u8,
     cursor: *mut u8,
     /// The first byte from `cursor` on that is not free; at most `end`. Null when no frame is open.
     limit: *mut u8,
-    /// From here on, turning a page looks at the clock.
-    mark_at: *mut u8,
+    /// What steps without a page mean at `cursor`; [`Site::NONE`] when that is not known.
     page: u32,
     first_page: u32,
-    pages: [u32; PAGES],
-
     end: *mut u8,
     base: *mut u8,
     /// Position of the first byte of data; so many bytes of it lie before `base`.
@@ -126,12 +152,14 @@ impl Run {
     pub(crate) const fn new(memory: Memory) -> Run {
         let nowhere = core::ptr::null_mut();
         Run {
+            pages: [0; PAGES],
+            #[cfg(feature = "std")]
+            openings: Openings::NONE,
+            mark_at: nowhere,
             cursor: nowhere,
             limit: nowhere,
-            mark_at: nowhere,
             page: Site::NONE,
             first_page: 0,
-            pages: [0; PAGES],
             end: nowhere,
             base: nowhere,
             data: 0,
@@ -150,11 +178,6 @@ impl Run {
             folded: 0,
             search: Search::NEW,
         }
-    }
-
-    /// The reserve of the run below that this one was begun behind.
-    pub(crate) const fn origin(&self) -> u64 {
-        self.origin
     }
 
     /// Where a handler that interrupts this run may write.
@@ -190,7 +213,7 @@ impl Run {
     pub(crate) fn append(&mut self, site: Site, around: &Around<'_>) -> Result<(), Again> {
         if self.is_open {
             let mark = if self.cursor < self.mark_at { 0 } else { self.mark(around.clock) };
-            let header = around.folds.then_some(around.header);
+            let header = around.folds().then_some(around.header);
             if self.add(site, mark) || around.guard.load() == NO_GUARD && self.turn(site, header) {
                 return Ok(());
             }
@@ -205,11 +228,11 @@ impl Run {
         // Where an interrupted statement may yet touch the end, it cannot be moved: no guesses then, or each frame
         // would end at a guess that nothing corrects.
         let may_guess = around.guard.load() == NO_GUARD;
-        let seeking = may_guess && around.folds && self.is_open && self.seek_loop();
+        let seeking = may_guess && around.folds() && self.is_open && self.seek_loop();
         self.note_ever(around);
         self.write_close(&close);
         self.remember();
-        frame.write(self, site);
+        frame.write(self, site, around.clock);
         if may_guess {
             self.expect(site, seeking);
         }
@@ -327,16 +350,20 @@ impl Run {
             self.pad_over(guard + self.memory.size as u64, around)?;
             return Err(Again);
         }
+        if self.reserve_up_to(reserve, around) { Ok(()) } else { Err(Again) }
+    }
+
+    /// Tells how far this append may write; false when a handler has begun to write before that.
+    #[inline(always)]
+    fn reserve_up_to(&self, reserve: Reserve, around: &Around<'_>) -> bool {
         let before = self.reserve();
         self.tell_reserve(reserve);
-        match (around.overtaken)() {
-            // It came before this was told.
-            Some(origin) if origin != reserve.word() => {
-                self.tell_reserve(before);
-                Err(Again)
-            }
-            _ => Ok(()),
+        // A handler that came after this was told is right behind it.
+        let is_ours = around.overtaken().is_none_or(|origin| origin == reserve.word());
+        if !is_ours {
+            self.tell_reserve(before);
         }
+        is_ours
     }
 
     /// Ticks to tell before the next statement; 0 for none.
@@ -360,10 +387,10 @@ impl Run {
         (self.pages[number ^ 1] == page).then_some(number ^ 1)
     }
 
-    /// The number that a new page gets: that of no page, or of the one that came to its place first.
+    /// The number that a new page gets: that of no page, or the first.
     fn new_number(&self, page: u32) -> usize {
         let number = place_of(page);
-        if self.pages[number] != 0 && self.pages[number ^ 1] == 0 { number ^ 1 } else { number }
+        if self.pages[number ^ 1] == 0 { number ^ 1 } else { number }
     }
 
     /// As at the start of a frame: on its first page, and knowing no other.
@@ -415,6 +442,10 @@ impl Run {
         }
         if is_new {
             self.pages[number] = page;
+            #[cfg(feature = "std")]
+            if mark == 0 {
+                self.openings.keep(page, &steps[..len - 1]);
+            }
         }
         self.page = page;
         self.stamp += mark;
@@ -442,10 +473,4 @@ impl Run {
         around.guard.store(guard);
         Ok(())
     }
-}
-
-/// The first of the two places for a page; the frame's first page stands at 0 besides.
-#[inline(always)]
-fn place_of(page: u32) -> usize {
-    (page.wrapping_mul(0x9E37_79B1) >> 28) as usize
 }

@@ -1,10 +1,79 @@
 //! Appending records that are not statements: those of QS and of the application.
 
-use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
+use qs_core::frame::{FLAG, escaped, needs_escape};
 
+use super::look::look;
 use super::{Again, Around, Memory, Reserve, Run};
+use crate::qs::SIZES;
 use crate::ring::Record;
 use crate::sync::fence;
+
+/// Bytes of a time stamp.
+const TIME: usize = SIZES.time as usize;
+
+/// A frame before escapes.
+struct Frame<'a, const LEN: usize> {
+    bytes: &'a [u8; LEN],
+    /// Bytes up to its checksum; the flag stands behind that.
+    len: usize,
+    escapes: usize,
+}
+
+impl<'a, const LEN: usize> Frame<'a, LEN> {
+    /// The frame of a record whose bytes these are.
+    #[inline(always)]
+    fn new(record: Record<'_, LEN>, bytes: &'a mut [u8; LEN], seq: u8, time: u32) -> Frame<'a, LEN> {
+        let len = record.len;
+        bytes[0] = seq;
+        if record.timed {
+            time.to_le_bytes().iter().take(TIME).zip(2..).for_each(|(byte, at)| bytes[at] = *byte);
+        }
+        let (sum, mut any) = look(bytes);
+        let check = !sum;
+        any |= needs_escape(check);
+        if let Some([place, end]) = bytes.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
+            (*place, *end) = (check, FLAG);
+        }
+        let len = len + 1;
+        Frame { escapes: if any { escapes(bytes, len) } else { 0 }, bytes, len }
+    }
+
+    /// Bytes of the whole frame.
+    const fn total(&self) -> usize {
+        self.len + self.escapes + 1
+    }
+
+    /// Puts it.
+    #[inline(always)]
+    fn put(&self, memory: Memory, start: u64) {
+        if self.escapes == 0 {
+            memory.put_first(start, self.bytes, self.len + 1);
+        } else {
+            put_escaped(memory, start, self.bytes, self.len);
+        }
+    }
+}
+
+/// Puts the first `len` bytes with their escapes, and the flag.
+#[cold]
+#[inline(never)]
+fn put_escaped(memory: Memory, start: u64, bytes: &[u8], len: usize) {
+    let mut at = start;
+    let mut put = |byte| {
+        memory.put(at, byte);
+        at += 1;
+    };
+    for byte in bytes.iter().take(len) {
+        escaped(*byte, &mut put);
+    }
+    put(FLAG);
+}
+
+#[cold]
+#[inline(never)]
+fn escapes(bytes: &[u8], len: usize) -> usize {
+    bytes.iter().take(len).filter(|byte| needs_escape(**byte)).count()
+}
 
 impl Run {
     /// Appends a record.
@@ -13,28 +82,44 @@ impl Run {
         record: Record<'_, LEN>,
         around: &Around<'_>,
     ) -> Result<(), Again> {
+        let time = match around.clock.filter(|_| record.timed) {
+            Some(clock) => self.tell_time(self.read(clock), around)?,
+            None => 0,
+        };
         let mut bytes = *record.bytes;
-        if record.time > 0 {
-            let time = self.now(around)?.to_le_bytes();
-            for (place, byte) in bytes.iter_mut().skip(2).zip(time).take(record.time.into()) {
-                *place = byte;
-            }
+        let frame = Frame::new(record, &mut bytes, self.next_seq(), time);
+        self.append_bytes(frame.total(), |memory, start| frame.put(memory, start), around)
+    }
+
+    /// The same where no frame is open and nothing else is to be done; false when there is.
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    pub(crate) fn append_record_shortly<const LEN: usize>(
+        &mut self,
+        record: Record<'_, LEN>,
+        around: &Around<'_>,
+    ) -> bool {
+        let clock = around.clock.filter(|_| record.timed);
+        let stamp = clock.map_or(self.stamp, |clock| self.read(clock).max(self.stamp));
+        if self.is_open || stamp - self.stamp > u64::from(u32::MAX) {
+            return false;
         }
-        if let Some(seq) = bytes.first_mut() {
-            *seq = self.next_seq();
+        let seq = self.next_seq();
+        let mut bytes = *record.bytes;
+        let frame =
+            Frame::new(record, &mut bytes, seq, if clock.is_some() { (stamp as u32).max(1) } else { 0 });
+        let behind = Reserve { head: self.head + frame.total() as u64, seq };
+        if !self.reserve_up_to(behind, around) {
+            return false;
         }
-        // All bytes at once, by wide instructions: those behind the record are zero, and need no escape.
-        let sum = bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-        if let Some(place) = bytes.get_mut(record.len) {
-            *place = !sum;
+        frame.put(self.memory, self.head);
+        (self.head, self.seq, self.stamp) = (behind.head, seq, stamp);
+        if let (Some(last_time), Some(_)) = (around.last_time, clock) {
+            last_time.store(stamp);
         }
-        let escapes: usize = bytes.iter().fold(0u16, |all, byte| all + u16::from(needs_escape(*byte))).into();
-        let frame = bytes.get(..record.len + 1).unwrap_or(&bytes);
-        self.append_bytes(
-            frame.len() + escapes + 1,
-            |memory, start| put(memory, start, frame, escapes),
-            around,
-        )
+        fence();
+        around.state.store(behind.word());
+        true
     }
 
     /// Closes the open frame.
@@ -43,7 +128,7 @@ impl Run {
             return Ok(());
         }
         let close = self.plan_close(None);
-        let reserve = Reserve { head: self.head + close.total as u64, seq: self.next_seq().wrapping_sub(1) };
+        let reserve = Reserve { head: self.head + close.total as u64, seq: self.seq.wrapping_add(1) };
         self.claim(reserve, around)?;
         self.note_ever(around);
         self.write_close(&close);
@@ -53,31 +138,4 @@ impl Run {
         around.state.store(reserve.word());
         Ok(())
     }
-
-    /// The time, for a record that tells it.
-    fn now(&mut self, around: &Around<'_>) -> Result<u32, Again> {
-        match around.clock {
-            Some(clock) => self.tell_time(self.read(clock), around),
-            None => Ok(0),
-        }
-    }
-}
-
-/// Puts a frame with so many escapes, and its end.
-fn put(memory: Memory, start: u64, frame: &[u8], escapes: usize) {
-    let end = start + (frame.len() + escapes) as u64;
-    if escapes == 0 {
-        memory.put_all(start, frame);
-    } else {
-        let mut at = start;
-        for byte in frame {
-            if needs_escape(*byte) {
-                memory.put(at, ESCAPE);
-                at += 1;
-            }
-            memory.put(at, if needs_escape(*byte) { byte ^ ESCAPE_XOR } else { *byte });
-            at += 1;
-        }
-    }
-    memory.put(end, FLAG);
 }

@@ -1,0 +1,116 @@
+//! The usual end of a frame: it is full, the next one comes right behind it, and both are in one piece. This does what
+//! [`Run::append`] does, and nothing for what is not usual.
+
+use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
+use qs_core::record::packed::{MAX_DATA, Page, TRAILER, payload_head, step};
+use qs_core::record::{RECORD_BASE, ids};
+use qs_core::ring::State;
+
+use super::memory::Reserve;
+use super::{Around, Run};
+use crate::site::Site;
+use crate::sync::fence;
+
+/// Bytes before the data where none of them is escaped but the length.
+const HEAD: usize = 15;
+/// Bytes of a frame that is opened.
+const WHOLE: usize = HEAD + MAX_DATA + TRAILER;
+
+impl Run {
+    /// Closes the open frame, and opens the next one with this statement; false when there is more to do than that.
+    #[inline(always)]
+    pub(super) fn next(&mut self, site: Site, around: &Around<'_>) -> bool {
+        let stamp = around.clock.map_or(0, |clock| self.read(clock).max(self.stamp));
+        let passed = stamp.wrapping_sub(self.stamp);
+        let len = self.cursor.addr() - self.base.addr() + 1;
+        let is_usual = self.end == self.base.wrapping_add(MAX_DATA) && self.skipped == 0 && self.folded == 0;
+        if !is_usual || passed > u64::from(u32::MAX) || needs_escape(len as u8 ^ ESCAPE_XOR) {
+            return false;
+        }
+        let (seq, time) = (self.next_seq(), (stamp as u32).max(around.clock.is_some() as u32));
+        let Some((head, head_sum)) = head(seq, time, site.packed_page()) else { return false };
+        let (tail, tail_len) = self.tail(len);
+        let start = self.data + (len + tail_len) as u64;
+        let at = self.memory.index(start);
+        if at < self.memory.index(self.data) || at + WHOLE > self.memory.size {
+            return false;
+        }
+        if !self.reserve_up_to(Reserve { head: start + WHOLE as u64, seq }, around) {
+            return false;
+        }
+        self.note_ever(around);
+        let seeking = self.seek_loop();
+        self.memory.put(self.data - 1, len as u8 ^ ESCAPE_XOR);
+        // SAFETY: from the cursor on, everything up to the end of the next frame lies in one piece and in the reserve.
+        unsafe {
+            self.cursor.add(1).cast::<[u8; 3]>().write(tail);
+            self.memory.at(start).cast::<[u64; 2]>().write_unaligned(head);
+        }
+        fence();
+        if self.cursor != self.limit {
+            // SAFETY: below the limit lies a byte of the open frame.
+            unsafe { self.cursor.write_volatile(step::END) };
+        }
+        fence();
+        self.remember();
+        (self.head, self.seq, self.stamp) = (start, self.seq.wrapping_add(1), stamp);
+        self.open(start + HEAD as u64, 0, MAX_DATA, head_sum, site, around.clock);
+        self.expect(site, seeking);
+        if let Some(last_time) = around.last_time.filter(|_| around.clock.is_some()) {
+            last_time.store(stamp);
+        }
+        around.state.store(State::closed(start, self.seq).with_open(HEAD).0);
+        true
+    }
+
+    /// Checksum and flag behind so many bytes of data, the last of which is [`step::END`], and how many bytes they take.
+    #[inline(always)]
+    fn tail(&self, len: usize) -> ([u8; 3], usize) {
+        // SAFETY: the room of the open frame lies in one piece.
+        let room = unsafe { &*self.base.cast::<[u8; MAX_DATA]>() };
+        // What is not written is zero, but for the limit where that is not the end.
+        let end = if self.limit == self.end { step::END } else { 0 };
+        let check = !sum(room).wrapping_add(end).wrapping_add(len as u8).wrapping_add(self.sum);
+        match needs_escape(check) {
+            false => ([check, FLAG, 0], 2),
+            true => ([ESCAPE, check ^ ESCAPE_XOR, FLAG], 3),
+        }
+    }
+}
+
+/// Sum of the bytes, modulo 256: sixteen sums at a time, which processors do at once.
+#[inline(always)]
+fn sum(bytes: &[u8; MAX_DATA]) -> u8 {
+    let mut sums = [0u8; 16];
+    for chunk in bytes.as_chunks::<80>().0 {
+        for at in 0..16 {
+            let [a, b, c, d, e] = [0, 16, 32, 48, 64].map(|from| chunk[from + at]);
+            sums[at] =
+                sums[at].wrapping_add(a).wrapping_add(b).wrapping_add(c).wrapping_add(d).wrapping_add(e);
+        }
+    }
+    sums.into_iter().fold(0, u8::wrapping_add)
+}
+
+/// What stands before the data, and the sum of its fields; `None` where one of them may need an escape.
+#[inline(always)]
+fn head(seq: u8, time: u32, page: Page) -> Option<([u64; 2], u8)> {
+    let [t0, t1, t2, t3, f0, fa, fb, f1, ba, bb, f2, len] = payload_head(time, page, 0);
+    let id = RECORD_BASE + ids::PACKED;
+    let fields = [[seq, id, t0, t1, t2, t3, f0, fa], [fb, f1, ba, bb, f2, 0, 0, 0]].map(u64::from_le_bytes);
+    let escapes = fields.map(|word| (word & !TOPS).wrapping_add(ONES * 3) & !word & TOPS);
+    let head = [fields[0], fields[1] | u64::from_le_bytes([0, 0, 0, 0, 0, ESCAPE, len ^ ESCAPE_XOR, 0])];
+    (escapes[0] | escapes[1] == 0).then(|| (head.map(u64::to_le), sum_of(fields)))
+}
+
+/// A one in each byte.
+const ONES: u64 = u64::MAX / 255;
+/// The top bit of each byte: what is set when 3 is added to one that needs an escape.
+const TOPS: u64 = ONES << 7;
+
+/// Sum of the bytes, modulo 256.
+fn sum_of([a, b]: [u64; 2]) -> u8 {
+    const EVEN: u64 = u64::MAX / 0x0101;
+    let pairs = (a & EVEN) + (a >> 8 & EVEN) + (b & EVEN) + (b >> 8 & EVEN);
+    (pairs.wrapping_mul(u64::MAX / 0xFFFF) >> 48) as u8
+}
