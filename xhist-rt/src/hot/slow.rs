@@ -209,9 +209,8 @@ where
         return crate::recorder::first_record(record.into());
     };
     // SAFETY: a writer in the thread's words is valid; the lock is taken.
-    if const { LEN > MEDIUM }
-        || !append_alone(tls, Tls::page(tls), || unsafe { Writer::record(writer, record) })
-    {
+    let shortly = || unsafe { Writer::record(writer, record) };
+    if const { LEN > MEDIUM } || !append_alone(tls, Tls::page(tls), shortly) {
         append_apart(record.into());
     }
     crate::recorder::on_record(record.id());
