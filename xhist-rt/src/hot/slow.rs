@@ -113,16 +113,24 @@ pub(crate) extern "C" fn miss(page: u32, turn: u32) {
 }
 
 /// Appends a statement, unless a trigger has stopped that.
-#[inline]
+#[inline(always)]
 fn append_statement(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
-    if is_free(found) && crate::recorder::is_plain() {
-        Tls::set_page(tls, LOCKED);
-        fence();
-        let (place, publish) = (|| Tls::place(tls, found), |cursor| Tls::set_cursor(tls, cursor));
-        // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
-        if unsafe { Writer::append_shortly(writer, site, place, publish) } {
-            return add_to_page(tls, u64::from(site.page()) - LOCKED);
-        }
+    if is_free(found) && crate::recorder::is_plain() && Tls::cursor(tls).is_some() {
+        append_shortly(tls, writer, found, site);
+    } else {
+        append_at_length(tls, writer, found, site);
+    }
+}
+
+/// The same where the hot path goes on, and there may be no more to do than usual.
+#[inline(never)]
+fn append_shortly(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
+    Tls::set_page(tls, LOCKED);
+    fence();
+    let (place, publish) = (|| Tls::place(tls, found), |cursor| Tls::set_cursor(tls, cursor));
+    // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
+    if unsafe { Writer::append_shortly(writer, site, place, publish) } {
+        return add_to_page(tls, u64::from(site.page()) - LOCKED);
     }
     append_at_length(tls, writer, found, site);
 }
