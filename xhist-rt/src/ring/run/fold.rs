@@ -141,12 +141,11 @@ impl Run {
         let Some((first, rest)) = data.split_first() else { return false };
         // Looking further back is not worth it: a longer loop is found when a frame ends early in its round.
         let from = rest.len().saturating_sub(LOOK_BACK);
-        let Some(last) = rest[from..].iter().rposition(|byte| byte == first).map(|at| from + at + 1) else {
-            return false;
-        };
-        let before = data[..last].iter().rposition(|byte| byte == first).unwrap_or(0);
+        let of_first = |data: &[u8]| data.iter().rposition(|byte| byte == first);
+        let Some(last) = rest.get(from..).and_then(of_first).map(|at| from + at + 1) else { return false };
+        let before = data.get(..last).and_then(of_first).unwrap_or(0);
         let (round, tail) = (last - before, data.len() - last);
-        if tail > round || data[last..] != data[before..before + tail] {
+        if tail > round || data.get(last..) != data.get(before..before + tail) {
             return false;
         }
         let anchor = Site::at(self.first_page, *first).word();

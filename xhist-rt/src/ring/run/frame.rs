@@ -2,12 +2,14 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
+use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, escaped, needs_escape};
+#[cfg(feature = "std")]
+use qs_core::record::element::Data;
 use qs_core::record::packed::{self, MAX_HEADER, TRAILER, step};
 use qs_core::record::{RECORD_BASE, ids};
 use qs_core::ring::data_room;
 
-use super::memory::{Reserve, bytes};
+use super::memory::{Reserve, bytes, first};
 use super::{Clock, MARK_BYTES, Run};
 use crate::site::Site;
 use crate::sync::fence;
@@ -20,8 +22,10 @@ impl Run {
             return close;
         }
         let mut push = |byte| {
-            close.bytes[close.head] = byte;
-            close.head += 1;
+            if let Some(place) = close.bytes.get_mut(close.head) {
+                *place = byte;
+                close.head += 1;
+            }
         };
         push(step::END);
         if self.folded > 0 {
@@ -41,7 +45,7 @@ impl Run {
         let data = unsafe { bytes(self.base, self.len() - self.skipped) };
         let fixed = sum(data)
             .wrapping_add((self.skipped as u8).wrapping_mul(step::SKIP))
-            .wrapping_add(sum(&close.bytes[..close.head]))
+            .wrapping_add(sum(first(&close.bytes, close.head)))
             .wrapping_add(self.sum);
         let check = |pads: usize| {
             let len = (before + pads) as u8;
@@ -71,12 +75,12 @@ impl Run {
             return;
         }
         let at = self.position(self.cursor);
-        self.memory.put_all(at + 1, &close.bytes[1..close.head]);
+        self.memory.put_all(at + 1, close.bytes.get(1..close.head).unwrap_or_default());
         let pads = at + close.head as u64;
         for pad in 0..close.pads {
             self.memory.put(pads + pad as u64, step::END);
         }
-        self.memory.put_all(pads + close.pads as u64, &close.tail[..close.tail_len]);
+        self.memory.put_all(pads + close.pads as u64, first(&close.tail, close.tail_len));
         self.memory.put_all(self.data - 2, &[ESCAPE, close.len ^ ESCAPE_XOR]);
         fence();
         // At the limit it stands there already, and an interrupted statement may be about to undo what it did to it.
@@ -128,7 +132,9 @@ impl Frame {
         let mut frame =
             Frame { head, head_len, sum: sum(&fields), data: 0, skipped: 0, room: 0, reserve: run.reserve() };
         // The length is not known yet; it stands escaped, so that its place is.
-        frame.head[head_len..head_len + 2].copy_from_slice(&[ESCAPE, len ^ ESCAPE_XOR]);
+        if let Some(place) = frame.head.get_mut(head_len..).and_then(|rest| rest.first_chunk_mut()) {
+            *place = [ESCAPE, len ^ ESCAPE_XOR];
+        }
         frame.head_len += 2;
         let memory = run.memory;
         frame.data = run.head + (close + frame.head_len) as u64;
@@ -147,7 +153,7 @@ impl Frame {
     /// Writes it behind the closed frames of `run`, with its first statement.
     pub(super) fn write(&self, run: &mut Run, site: Site, clock: Option<Clock>) {
         let memory = run.memory;
-        memory.put_all(run.head, &self.head[..self.head_len]);
+        memory.put_all(run.head, first(&self.head, self.head_len));
         for index in 0..self.skipped {
             memory.put(self.data + index as u64, step::SKIP);
         }
@@ -203,13 +209,13 @@ fn stuffed(fields: [u8; 16], len: usize) -> ([u8; STUFFED], usize) {
         return (stuffed, len);
     }
     let mut at = 0;
-    for byte in &fields[..len] {
-        if needs_escape(*byte) {
-            stuffed[at] = ESCAPE;
-            at += 1;
-        }
-        stuffed[at] = if needs_escape(*byte) { byte ^ ESCAPE_XOR } else { *byte };
-        at += 1;
+    for byte in first(&fields, len) {
+        escaped(*byte, |byte| {
+            if let Some(place) = stuffed.get_mut(at) {
+                *place = byte;
+                at += 1;
+            }
+        });
     }
     (stuffed, at)
 }
@@ -217,7 +223,7 @@ fn stuffed(fields: [u8; 16], len: usize) -> ([u8; STUFFED], usize) {
 /// The frame of one statement, which `Statement::emit` of `qs_core` makes byte by byte.
 #[cfg(feature = "std")]
 pub(super) fn single(seq: u8, site: Site, time: Option<u32>) -> ([u8; STUFFED], usize) {
-    const FORMAT_U16: u8 = 3;
+    const FORMAT_U16: u8 = Data::Uint(2).format(0);
     let [l0, l1, f0, f1] = site.word().to_le_bytes();
     let (mut fields, len) = match time {
         None => ([seq, RECORD_BASE + ids::STATEMENT, l0, l1, f0, f1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 7),

@@ -36,7 +36,7 @@ impl Memory {
     #[inline(always)]
     pub(super) fn put_first<const LEN: usize>(self, position: u64, bytes: &[u8; LEN], len: usize) {
         if len > LEN || self.index(position) + len > self.size {
-            return self.put_around(position, bytes.get(..len).unwrap_or(bytes));
+            return self.put_around(position, first(bytes, len));
         }
         let (to, from) = (self.at(position), bytes.as_ptr());
         // SAFETY: they fit before the ring's end, and `len` is at least that of a piece.
@@ -93,6 +93,12 @@ impl Reserve {
     pub(crate) const fn word(self) -> u64 {
         State::closed(self.head, self.seq).0
     }
+}
+
+/// The first `len` bytes; without a way to panic.
+#[inline(always)]
+pub(super) fn first(bytes: &[u8], len: usize) -> &[u8] {
+    bytes.get(..len).unwrap_or(bytes)
 }
 
 /// Bytes of the ring.

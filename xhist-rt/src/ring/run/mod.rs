@@ -36,9 +36,9 @@ use frame::Frame;
 #[cfg(feature = "std")]
 pub(crate) use hosted::{AT, Place};
 pub(crate) use memory::Memory;
-use memory::Reserve;
 #[cfg(feature = "std")]
 use memory::bytes;
+use memory::{Reserve, first};
 #[cfg(feature = "std")]
 use openings::Openings;
 
@@ -405,8 +405,10 @@ impl Run {
         let mut steps = [0; 24];
         let mut len = 0;
         let mut push = |byte| {
-            steps[len] = byte;
-            len += 1;
+            if let Some(place) = steps.get_mut(len) {
+                *place = byte;
+                len += 1;
+            }
         };
         if mark > 0 {
             push(step::TIME);
@@ -431,20 +433,20 @@ impl Run {
         }
         // SAFETY: `len` bytes from the cursor on are below the limit.
         unsafe {
-            for index in (0..len).rev() {
+            for (index, step) in first(&steps, len).iter().enumerate().rev() {
                 if index == 0 {
                     // With the first byte the statement is there.
                     fence();
                 }
-                self.cursor.add(index).write_volatile(steps[index]);
+                self.cursor.add(index).write_volatile(*step);
             }
             self.cursor = self.cursor.add(len);
         }
-        if is_new {
-            self.pages[number] = page;
+        if let Some(place) = self.pages.get_mut(number).filter(|_| is_new) {
+            *place = page;
             #[cfg(feature = "std")]
             if mark == 0 {
-                self.openings.keep(page, &steps[..len - 1]);
+                self.openings.keep(page, first(&steps, len - 1));
             }
         }
         self.page = page;
