@@ -74,8 +74,10 @@ impl Open {
     /// The frame so far, without what closing adds.
     fn head(&self, seq: u8) -> Vec<u8> {
         let mut head = Vec::new();
-        let payload = payload_head(self.time, self.first, 0);
-        FrameWriter::new(seq, RECORD_BASE + ids::PACKED, |byte| head.push(byte)).bytes(&payload).finish();
+        let (payload, len) = payload_head(self.time, self.first, 0);
+        FrameWriter::new(seq, RECORD_BASE + ids::PACKED, |byte| head.push(byte))
+            .bytes(&payload[..len])
+            .finish();
         let sum = if head[head.len() - 3] == 0x7D { 2 } else { 1 };
         head.truncate(head.len() - sum - 1);
         assert!(head.len() <= MAX_HEADER);
@@ -113,10 +115,10 @@ impl Model {
         if self.folded > 0 {
             open.step(step::REPEAT, &[1, std::mem::take(&mut self.folded)]);
         }
-        let head = payload_head(open.time, open.first, open.data.len() as u8);
+        let (head, len) = payload_head(open.time, open.first, open.data.len() as u8);
         let written = &mut self.written;
         FrameWriter::new(self.seq, RECORD_BASE + ids::PACKED, |byte| written.push(byte))
-            .bytes(&head)
+            .bytes(&head[..len])
             .bytes(&open.data)
             .finish();
     }

@@ -112,6 +112,8 @@ proptest! {
             4 => EventKind::Started,
             5 => EventKind::Stopped,
             6 => EventKind::Armed,
+            7 => EventKind::Thread,
+            8 => EventKind::Exit,
             n => EventKind::Unknown(n),
         };
         let mut bytes = Vec::new();

@@ -6,6 +6,7 @@
 /// A statement in line `line` of file `file` is about to run.
 #[inline(always)]
 pub fn s(file: u16, line: u16) {
+    const { assert!(crate::qs::SIZES.time == 4, "with statements, time stamps have 4 bytes: XHIST_QS_SIZES") };
     #[cfg(feature = "trace")]
     crate::recorder::record(crate::site::Site::new(file, line));
     #[cfg(not(feature = "trace"))]

@@ -14,4 +14,4 @@ pub use emit::emit;
 pub use field::{Fields, Fun, Kind, Obj, Sig, Sizes};
 pub use table::*;
 pub use target_info::{BuildTime, TargetInfo};
-pub use xhist::{EventKind, RECORD_BASE, Statement, XhistRecord, ids};
+pub use xhist::{EventKind, FILES, RECORD_BASE, Statement, XhistRecord, ids};

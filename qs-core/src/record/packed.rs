@@ -5,6 +5,7 @@
 
 use super::Statement;
 use super::element::Data;
+use super::xhist::{FORMAT_FILE, FORMAT_U16, file};
 
 /// Lines of a window: a statement's byte counts from the first of them.
 pub const WINDOW: u16 = 96;
@@ -18,7 +19,6 @@ pub const TRAILER: usize = 16;
 pub const MAX_HEADER: usize = 24;
 /// Format byte of the block of memory that holds the data.
 const FORMAT_MEM: u8 = Data::Memory.format(0);
-const FORMAT_U16: u8 = Data::Uint(2).format(0);
 
 /// Bytes of data. All that may begin a step is 0x80 or more; what is less belongs to the step before it.
 pub mod step {
@@ -85,11 +85,16 @@ pub fn digits(mut value: u64, mut sink: impl FnMut(u8)) {
     }
 }
 
-/// The payload of a packed frame before its data; `len` is the length of the data.
-pub fn payload_head(time: u32, page: Page, len: u8) -> [u8; 12] {
+/// The payload of a packed frame before its data, in the first so many bytes; `len` is the length of the data. The
+/// others are zero.
+#[inline(always)]
+pub const fn payload_head(time: u32, page: Page, len: u8) -> ([u8; 12], usize) {
     let [t0, t1, t2, t3] = time.to_le_bytes();
     let ([f0, f1], [b0, b1]) = (page.file.to_le_bytes(), page.base.to_le_bytes());
-    [t0, t1, t2, t3, FORMAT_U16, f0, f1, FORMAT_U16, b0, b1, FORMAT_MEM, len]
+    match f1 {
+        0 => ([t0, t1, t2, t3, FORMAT_FILE, f0, FORMAT_U16, b0, b1, FORMAT_MEM, len, 0], 11),
+        _ => ([t0, t1, t2, t3, FORMAT_U16, f0, f1, FORMAT_U16, b0, b1, FORMAT_MEM, len], 12),
+    }
 }
 
 /// A packed frame, open or closed.
@@ -106,14 +111,12 @@ pub struct Packed<'a> {
 impl<'a> Packed<'a> {
     /// Reads a payload; `None` when it has another layout.
     pub fn parse(payload: &'a [u8]) -> Option<Packed<'a>> {
-        let &[t0, t1, t2, t3, FORMAT_U16, f0, f1, FORMAT_U16, b0, b1, FORMAT_MEM, len, ref data @ ..] =
-            payload
-        else {
-            return None;
-        };
+        let (time, rest) = payload.split_first_chunk()?;
+        let (file, rest) = file(rest)?;
+        let &[FORMAT_U16, b0, b1, FORMAT_MEM, len, ref data @ ..] = rest else { return None };
         (data.len() == usize::from(len)).then_some(Packed {
-            time: u32::from_le_bytes([t0, t1, t2, t3]),
-            page: Page { file: u16::from_le_bytes([f0, f1]), base: u16::from_le_bytes([b0, b1]) },
+            time: u32::from_le_bytes(*time),
+            page: Page { file, base: u16::from_le_bytes([b0, b1]) },
             data,
         })
     }

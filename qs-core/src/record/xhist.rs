@@ -3,14 +3,18 @@
 //! | id | record | payload | how a stock QSPY (`-T4`) shows it |
 //! |---|---|---|---|
 //! | 120 | statement | `line u16, file u16` | a record without elements whose time stamp is line + 65536 * file |
-//! | 121 | statement with time | `time u32, 0x03 file u16, 0x03 line u16` | `0000123456 USER+021 3 93` |
-//! | 122 | packed statements | `time u32, 0x03 file u16, 0x03 line u16, 0x09 length u8, data`, see [`packed`](super::packed) | `0000123456 USER+022 3 0  FD FE` |
+//! | 121 | statement with time | `time u32, 0xE0 file u8, 0x03 line u16` | `0000123456 USER+021 003 93` |
+//! | 122 | packed statements | `time u32, 0xE0 file u8, 0x03 line u16, 0x09 length u8, data`, see [`packed`](super::packed) | `0000123456 USER+022 003 0  FD FE` |
 //! | 123 | event | `time u32, 0x01 kind u8, 0x0E value u64` | `0000123456 USER+023 1  42` |
 //!
-//! The first of the four ids is configurable and stands in the ring header.
+//! A file is a value of enumeration 6, so that a host that was told the dictionary shows its name; file ids from 256 on are
+//! numbers instead, `0x03 file u16`. The first of the four ids is configurable and stands in the ring header.
 
 use super::element::Data;
 use crate::frame::{Frame, FrameWriter};
+
+/// The enumeration whose values are files: its dictionary has their names.
+pub const FILES: u8 = 6;
 
 /// Default id of the first of xhist's records.
 pub const RECORD_BASE: u8 = 120;
@@ -28,7 +32,8 @@ pub mod ids {
 }
 
 const FORMAT_U8: u8 = Data::Uint(1).format(0);
-const FORMAT_U16: u8 = Data::Uint(2).format(0);
+pub(super) const FORMAT_U16: u8 = Data::Uint(2).format(0);
+pub(super) const FORMAT_FILE: u8 = Data::Enum(FILES).format(0);
 const FORMAT_U64: u8 = Data::Uint(8).format(0);
 
 /// A statement: a line of a file, as the map file knows it.
@@ -53,19 +58,37 @@ impl Statement {
         Statement { file: (word >> 16) as u16, line: word as u16 }
     }
 
+    /// The element of its file, in the first so many bytes: a value of the enumeration [`FILES`], or a number where it is too
+    /// large for one.
+    #[inline]
+    pub const fn file_element(self) -> ([u8; 3], usize) {
+        match self.file.to_le_bytes() {
+            [file, 0] => ([FORMAT_FILE, file, 0], 2),
+            [low, high] => ([FORMAT_U16, low, high], 3),
+        }
+    }
+
     /// Writes the frame of this statement, with a time stamp if there is one.
     #[inline]
     pub fn emit(self, seq: u8, base: u8, time: Option<u32>, sink: impl FnMut(u8)) {
         match time {
             None => FrameWriter::new(seq, base + ids::STATEMENT, sink).u32(self.to_word()).finish(),
-            Some(time) => FrameWriter::new(seq, base + ids::STATEMENT_TIMED, sink)
-                .u32(time)
-                .u8(FORMAT_U16)
-                .u16(self.file)
-                .u8(FORMAT_U16)
-                .u16(self.line)
-                .finish(),
+            Some(time) => {
+                let mut frame = FrameWriter::new(seq, base + ids::STATEMENT_TIMED, sink).u32(time);
+                let (file, len) = self.file_element();
+                frame.push(&file[..len]);
+                frame.u8(FORMAT_U16).u16(self.line).finish();
+            }
         }
+    }
+}
+
+/// The file that an element names, and what stands behind it.
+pub(super) fn file(elements: &[u8]) -> Option<(u16, &[u8])> {
+    match elements {
+        [FORMAT_FILE, file, rest @ ..] => Some((u16::from(*file), rest)),
+        [FORMAT_U16, low, high, rest @ ..] => Some((u16::from_le_bytes([*low, *high]), rest)),
+        _ => None,
     }
 }
 
@@ -86,6 +109,8 @@ pub enum EventKind {
     Armed,
     /// On a link that several threads share, what follows is of the thread with this number.
     Thread,
+    /// The program ends; the value is its exit code.
+    Exit,
     /// A kind that a newer recorder writes.
     Unknown(u8),
 }
@@ -101,6 +126,7 @@ impl EventKind {
             EventKind::Stopped => 5,
             EventKind::Armed => 6,
             EventKind::Thread => 7,
+            EventKind::Exit => 8,
             EventKind::Unknown(code) => code,
         }
     }
@@ -114,6 +140,7 @@ impl EventKind {
             5 => EventKind::Stopped,
             6 => EventKind::Armed,
             7 => EventKind::Thread,
+            8 => EventKind::Exit,
             other => EventKind::Unknown(other),
         }
     }
@@ -162,14 +189,11 @@ impl XhistRecord {
                 },
                 time: None,
             }),
-            (ids::STATEMENT_TIMED, &[t0, t1, t2, t3, FORMAT_U16, f0, f1, FORMAT_U16, l0, l1]) => {
-                Some(XhistRecord::Statement {
-                    statement: Statement {
-                        file: u16::from_le_bytes([f0, f1]),
-                        line: u16::from_le_bytes([l0, l1]),
-                    },
-                    time: Some(u32::from_le_bytes([t0, t1, t2, t3])),
-                })
+            (ids::STATEMENT_TIMED, payload) => {
+                let (time, rest) = payload.split_first_chunk()?;
+                let (file, &[FORMAT_U16, l0, l1]) = file(rest)? else { return None };
+                let statement = Statement { file, line: u16::from_le_bytes([l0, l1]) };
+                Some(XhistRecord::Statement { statement, time: Some(u32::from_le_bytes(*time)) })
             }
             (ids::EVENT, &[t0, t1, t2, t3, FORMAT_U8, kind, FORMAT_U64, ref value @ ..]) => {
                 Some(XhistRecord::Event {

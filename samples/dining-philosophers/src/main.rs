@@ -59,6 +59,7 @@ fn dictionaries() {
     qs::name_fun(fun(&philo::EATING), philo::EATING.name);
     qs::name_fun(fun(&table::SERVING), table::SERVING.name);
     qs::name_fun(fun(&table::PAUSED), table::PAUSED.name);
+    xhist_rt::name_files!();
     qs::name_user(philo::PHILO_STAT, "PHILO_STAT");
     qs::name_user(table::TABLE_STAT, "TABLE_STAT");
     qs::name_enum(7, link::PAUSE, "PAUSE");

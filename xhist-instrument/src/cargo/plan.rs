@@ -29,6 +29,8 @@ pub(super) struct Plan {
     pub(super) user_wrapper: Option<OsString>,
     /// Hash of the map, for `fn main`.
     pub(super) map_hash: String,
+    /// Names of files, for programs that tell them to a host: lines of an id, a blank and a path.
+    pub(super) file_names: String,
 }
 
 /// A recorder that is built.

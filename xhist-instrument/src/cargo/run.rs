@@ -100,16 +100,18 @@ fn prepare(
     let members = workspace.packages.iter().map(|member| member.directory.clone());
     let bases = members.chain([workspace.root.clone()]).collect();
     let shadow = Shadow::new(&shadow_root, bases, target_dir);
-    let (map_hash, written) = write_sources(&reached, &shadow, &map_path, workspace, &options)?;
-    shadow.link(written.iter().map(PathBuf::as_path), &reached.data)?;
+    let Written { map_hash, files, names } =
+        write_sources(&reached, &shadow, &map_path, workspace, &options)?;
+    shadow.link(files.iter().map(PathBuf::as_path), &reached.data)?;
     progress.finish_and_clear();
-    let shadowed = |root: &PathBuf| written.binary_search(root).is_ok();
+    let shadowed = |root: &PathBuf| files.binary_search(root).is_ok();
     let plan = Plan {
         shadow: shadow_root.clone(),
         roots: workspace.targets.iter().map(|target| target.root.clone()).filter(shadowed).collect(),
         recorders,
         user_wrapper: config::rustc_wrapper(command),
         map_hash: format!("{map_hash:016x}"),
+        file_names: names,
     };
     let wrappers = home.join("wrapper").join(&key);
     plan.install(&wrappers)?;
@@ -193,13 +195,22 @@ fn spinner() -> indicatif::ProgressBar {
 }
 
 /// Instruments every file into the shadow and writes the map. Returns its hash and the files.
+/// What was written.
+struct Written {
+    map_hash: u64,
+    /// Sources that have a shadow, in their order.
+    files: Vec<PathBuf>,
+    /// A line for each file id: the id, a blank, the path as the map has it.
+    names: String,
+}
+
 fn write_sources(
     reached: &Reached,
     shadow: &Shadow<'_>,
     map_path: &Path,
     workspace: &Workspace,
     options: &(impl Fn(&Path) -> Options + Sync),
-) -> Result<(u64, Vec<PathBuf>), Error> {
+) -> Result<Written, Error> {
     let wrong = |error: crate::map::MapError| Error::step("reading the map", error);
     let mut map = MapFile::load(map_path, &workspace.root).map_err(wrong)?;
     let mut jobs = Vec::new();
@@ -220,14 +231,15 @@ fn write_sources(
     let texts: Vec<Result<_, Refusal>> = crate::in_parallel(|| {
         jobs.par_iter().map(|(path, source, _, ids)| instrument(path, source, ids)).collect()
     });
-    let mut written = Vec::new();
-    for ((path, source, name, _), text) in jobs.into_iter().zip(texts) {
+    let (mut files, mut names) = (Vec::new(), String::new());
+    for ((path, source, name, ids), text) in jobs.into_iter().zip(texts) {
         match text {
             Ok(text) => {
                 let sites = source.analysis.as_ref().map_or(&[][..], |analysis| &analysis.sites);
                 map.set_sites(&name, Packed::new(sites));
                 shadow.write(path, &text)?;
-                written.push(path.clone());
+                files.push(path.clone());
+                ids.iter().for_each(|id| names.push_str(&format!("{id} {name}\n")));
             }
             Err(refusal) => eprintln!("warning: {name}:{refusal}; this file runs without history"),
         }
@@ -238,7 +250,7 @@ fn write_sources(
     let kept = map_path.with_file_name("maps").join(format!("{hash:016x}.map"));
     // A dump of an older build can be read as long as its map is kept.
     write_if_changed(&kept, &text)?;
-    Ok((hash, written))
+    Ok(Written { map_hash: hash, files, names })
 }
 
 /// A number that changes when the map starts anew, and with it all file ids.

@@ -15,6 +15,10 @@ use std::process::{Command, ExitCode};
 
 use super::plan::{Plan, Recorder, WRAPPER_NAME};
 
+/// What an instrumented program may ask for when it is compiled.
+const MAP_HASH: &str = "XHIST_MAP_HASH";
+const FILE_NAMES: &str = "XHIST_FILES";
+
 /// `args`: the wrapper's path, rustc's path, rustc's arguments.
 pub(super) fn main(args: &[OsString]) -> ExitCode {
     let [wrapper, rustc, args @ ..] = args else {
@@ -31,8 +35,8 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
         let error = command.args(&args).exec();
         return cannot_run(rustc, &error);
     };
-    let status = match command.args(call.arguments(&args)).env("XHIST_MAP_HASH", &call.plan.map_hash).status()
-    {
+    let told = [(MAP_HASH, &call.plan.map_hash), (FILE_NAMES, &call.plan.file_names)];
+    let status = match command.args(call.arguments(&args)).envs(told).status() {
         Ok(status) => status,
         Err(error) => return cannot_run(rustc, &error),
     };
@@ -171,7 +175,11 @@ impl Call {
 
 /// The dependency file with the user's files in front of their shadows.
 fn dep_info_of_both(text: &str, shadow: &str) -> String {
-    let lines = text.lines().filter(|line| !line.starts_with("# env-dep:XHIST_MAP_HASH"));
+    let is_told = |line: &str| {
+        let name = line.strip_prefix("# env-dep:").map(|rest| rest.split('=').next());
+        matches!(name.flatten(), Some(MAP_HASH | FILE_NAMES))
+    };
+    let lines = text.lines().filter(|line| !is_told(line));
     let both = lines.map(|line| match line.split_once(": ") {
         // A file of the shadow that is a link leads to the user's.
         Some((made, needed)) if needed.contains(shadow) => {
@@ -257,7 +265,7 @@ mod tests {
 
     #[test]
     fn cargo_watches_the_users_files_and_their_shadows() {
-        let text = "/t/a.d: /t/shadow/w/a.rs /x\\ y.rs\n\n/t/shadow/w/a.rs:\n# env-dep:XHIST_MAP_HASH=1\n# env-dep:A=b: c\n";
+        let text = "/t/a.d: /t/shadow/w/a.rs /x\\ y.rs\n\n/t/shadow/w/a.rs:\n# env-dep:XHIST_MAP_HASH=1\n# env-dep:XHIST_FILES=1 a\\n\n# env-dep:A=b: c\n";
         let both = "/t/a.d: /w/a.rs /x\\ y.rs /t/shadow/w/a.rs /x\\ y.rs\n\n/w/a.rs:\n# env-dep:A=b: c\n";
         assert_eq!(dep_info_of_both(text, "/t/shadow"), both);
     }
@@ -271,6 +279,7 @@ mod tests {
                 recorders: BTreeMap::new(),
                 user_wrapper: None,
                 map_hash: String::new(),
+                file_names: String::new(),
             },
             recorder: Recorder {
                 library: "/r/libxhist_rt.rlib".into(),

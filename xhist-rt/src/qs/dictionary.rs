@@ -1,6 +1,8 @@
 //! Dictionaries: names for addresses, signals, values and records. Always sent, whatever the filters say.
 
-use qs_core::record::{EnumDict, Fields, Fun, FunDict, Kind, Obj, ObjDict, Record, Sig, SigDict, UsrDict};
+use qs_core::record::{
+    EnumDict, FILES, Fields, Fun, FunDict, Kind, Obj, ObjDict, RECORD_BASE, Record, Sig, SigDict, UsrDict,
+};
 
 use super::send::send;
 
@@ -47,6 +49,20 @@ pub fn name_user(id: u8, name: &str) {
 /// Names a value of an enumeration, 0 to 7. 7 are the commands of the receive channel; 6 are the files of statements.
 pub fn name_enum(group: u8, value: u8, name: &str) {
     send(&EnumDict { value, group, name });
+}
+
+/// Names the files of statements, and the recorder's own records: [`name_files!`](crate::name_files) calls it.
+#[doc(hidden)]
+pub fn name_files(files: Option<&str>) {
+    for (offset, name) in ["STATEMENT", "STATEMENT", "STATEMENTS", "XHIST"].iter().enumerate() {
+        name_user(RECORD_BASE + offset as u8, name);
+    }
+    for (id, name) in files.unwrap_or_default().lines().filter_map(|line| line.split_once(' ')) {
+        // Others have no name in a dictionary.
+        if let Ok(id) = id.parse() {
+            name_enum(FILES, id, name);
+        }
+    }
 }
 
 /// As in QP, where names are often made from `&object`.

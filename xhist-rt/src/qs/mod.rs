@@ -24,7 +24,7 @@ pub use qs_core::record::*;
 pub use qs_core::rx::{Callbacks, To};
 
 pub use config::SIZES;
-pub use dictionary::{name_enum, name_fun, name_obj, name_obj_of, name_sig, name_user};
+pub use dictionary::{name_enum, name_files, name_fun, name_obj, name_obj_of, name_sig, name_user};
 pub use draft::Draft;
 #[cfg(all(feature = "trace", feature = "std"))]
 pub(crate) use filter::freeze;
@@ -35,7 +35,7 @@ pub use memory::{Range, allow_memory};
 #[cfg(feature = "qutest")]
 pub use probe::test_probe;
 pub use receive::Channel;
-pub use send::{Info, assertion, record, send, start, user, user_id};
+pub use send::{Info, assertion, exit, record, send, start, user, user_id};
 
 pub use crate::recorder::{flush, get_block, get_byte};
 
@@ -63,6 +63,18 @@ macro_rules! qs_record {
         }
     };
     ($id:expr, $object:expr) => { $crate::qs_record!($id, $object;) };
+}
+
+/// Names the files of statements, so that any QS host shows `src/main.rs` for a packed frame's first file: part of a
+/// program's dictionaries.
+///
+/// The names are what `cargo xhist` gives the compiler; other builds set `XHIST_FILES`, lines of a file id and a path:
+/// `XHIST_FILES="$(sed -n 's/^{"file":\([0-9]*\),"path":"\([^"]*\)".*/\1 \2/p' xhist.map)" cargo build`.
+#[macro_export]
+macro_rules! name_files {
+    () => {
+        $crate::qs::name_files(::core::option_env!("XHIST_FILES"))
+    };
 }
 
 /// What [`qs_record!`] is made of: each value is computed once, then all are put.

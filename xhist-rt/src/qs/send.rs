@@ -1,7 +1,9 @@
 //! Records into the ring, and what a session starts and ends with.
 
 use qs_core::frame::MAX_PAYLOAD;
-use qs_core::record::{AssertFail, BuildTime, Empty, Record, TargetInfo, USER_BASE};
+use qs_core::record::{
+    AssertFail, BuildTime, Empty, EventKind, RECORD_BASE, Record, TargetInfo, USER_BASE, element, ids,
+};
 
 use super::config::SIZES;
 use super::draft::Draft;
@@ -104,6 +106,15 @@ pub const fn user_id(id: u8) -> u8 {
 /// Sends the record of a failed assertion, and all that is in the ring: the last thing before a reset.
 pub fn assertion(module: &str, location: u16) {
     send(&AssertFail { loc: location, module });
+    recorder::flush();
+}
+
+/// Tells that the program ends with this code, and sends all that is in the ring.
+pub fn exit(code: i32) {
+    user(RECORD_BASE + ids::EVENT, |to| {
+        element::u8(to, 0, EventKind::Exit.code());
+        element::u64(to, 0, i64::from(code) as u64);
+    });
     recorder::flush();
 }
 

@@ -3,10 +3,10 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, escaped, needs_escape};
-#[cfg(feature = "std")]
-use qs_core::record::element::Data;
 use qs_core::record::packed::{self, MAX_HEADER, TRAILER, step};
 use qs_core::record::{RECORD_BASE, ids};
+#[cfg(feature = "std")]
+use qs_core::record::{Statement, element::Data};
 use qs_core::ring::data_room;
 
 use super::memory::{Reserve, bytes, first};
@@ -124,16 +124,17 @@ impl Frame {
         /// Fewer bytes before the ring goes round are not worth a frame.
         const FEW: usize = 9;
         let seq = run.next_seq();
-        let [t0, t1, t2, t3, f0, fa, fb, f1, ba, bb, f2, len] =
-            packed::payload_head(time, site.packed_page(), 0);
-        let id = RECORD_BASE + ids::PACKED;
-        let fields = [seq, id, t0, t1, t2, t3, f0, fa, fb, f1, ba, bb, f2, 0, 0, 0];
-        let (head, head_len) = stuffed(fields, 13);
+        // All but the length, which is not known yet.
+        let (payload, len) = packed::payload_head(time, site.packed_page(), 0);
+        let mut fields = [0; 16];
+        (fields[0], fields[1]) = (seq, RECORD_BASE + ids::PACKED);
+        fields[2..14].copy_from_slice(&payload);
+        let (head, head_len) = stuffed(fields, 2 + len - 1);
         let mut frame =
             Frame { head, head_len, sum: sum(&fields), data: 0, skipped: 0, room: 0, reserve: run.reserve() };
-        // The length is not known yet; it stands escaped, so that its place is.
+        // The length stands escaped, so that its place is known.
         if let Some(place) = frame.head.get_mut(head_len..).and_then(|rest| rest.first_chunk_mut()) {
-            *place = [ESCAPE, len ^ ESCAPE_XOR];
+            *place = [ESCAPE, ESCAPE_XOR];
         }
         frame.head_len += 2;
         let memory = run.memory;
@@ -223,14 +224,17 @@ fn stuffed(fields: [u8; 16], len: usize) -> ([u8; STUFFED], usize) {
 /// The frame of one statement, which `Statement::emit` of `qs_core` makes byte by byte.
 #[cfg(feature = "std")]
 pub(super) fn single(seq: u8, site: Site, time: Option<u32>) -> ([u8; STUFFED], usize) {
-    const FORMAT_U16: u8 = Data::Uint(2).format(0);
+    const U16: u8 = Data::Uint(2).format(0);
     let [l0, l1, f0, f1] = site.word().to_le_bytes();
-    let (mut fields, len) = match time {
+    let (mut fields, len) = match time.map(u32::to_le_bytes) {
         None => ([seq, RECORD_BASE + ids::STATEMENT, l0, l1, f0, f1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 7),
-        Some(time) => {
-            let [t0, t1, t2, t3] = time.to_le_bytes();
+        Some([t0, t1, t2, t3]) => {
             let id = RECORD_BASE + ids::STATEMENT_TIMED;
-            ([seq, id, t0, t1, t2, t3, FORMAT_U16, f0, f1, FORMAT_U16, l0, l1, 0, 0, 0, 0], 13)
+            let ([fa, fb, fc], file) = Statement::from_word(site.word()).file_element();
+            match file {
+                2 => ([seq, id, t0, t1, t2, t3, fa, fb, U16, l0, l1, 0, 0, 0, 0, 0], 12),
+                _ => ([seq, id, t0, t1, t2, t3, fa, fb, fc, U16, l0, l1, 0, 0, 0, 0], 13),
+            }
         }
     };
     fields[len - 1] = !sum(&fields);

@@ -466,8 +466,9 @@ impl Run {
             // A frame that ended shortly before the guard would be no help.
             let pads = if pads > 200 { 100 } else { pads as u8 };
             let build = |seq: u8, sink: &mut dyn FnMut(u8)| {
-                let payload = packed::payload_head(0, packed::Page::default(), pads);
-                let frame = FrameWriter::new(seq, RECORD_BASE + ids::PACKED, sink).bytes(&payload);
+                let (payload, len) = packed::payload_head(0, packed::Page::default(), pads);
+                let frame =
+                    FrameWriter::new(seq, RECORD_BASE + ids::PACKED, sink).bytes(first(&payload, len));
                 (0..pads).fold(frame, |frame, _| frame.u8(step::SKIP)).finish();
             };
             self.append_frame(build, around)?;

@@ -11,10 +11,8 @@ use super::{Around, Run};
 use crate::site::Site;
 use crate::sync::fence;
 
-/// Bytes before the data where none of them is escaped but the length.
-const HEAD: usize = 15;
-/// Bytes of a frame that is opened.
-const WHOLE: usize = HEAD + MAX_DATA + TRAILER;
+/// Bytes of a frame that is opened, at most: before its data only the length is escaped.
+const WHOLE: usize = 15 + MAX_DATA + TRAILER;
 
 impl Run {
     /// Closes the open frame, and opens the next one with this statement; false when there is more to do than that.
@@ -28,7 +26,7 @@ impl Run {
             return false;
         }
         let (seq, time) = (self.next_seq(), (stamp as u32).max(around.clock.is_some() as u32));
-        let Some((head, head_sum)) = head(seq, time, site.packed_page()) else { return false };
+        let Some((head, head_len, head_sum)) = head(seq, time, site.packed_page()) else { return false };
         let (tail, tail_len) = self.tail(len);
         let start = self.data + (len + tail_len) as u64;
         let at = self.memory.index(start);
@@ -54,12 +52,12 @@ impl Run {
         fence();
         self.remember();
         (self.head, self.seq, self.stamp) = (start, self.seq.wrapping_add(1), stamp);
-        self.open(start + HEAD as u64, 0, MAX_DATA, head_sum, site, around.clock);
+        self.open(start + head_len as u64, 0, MAX_DATA, head_sum, site, around.clock);
         self.expect(site, seeking);
         if let Some(last_time) = around.last_time.filter(|_| around.clock.is_some()) {
             last_time.store(stamp);
         }
-        around.state.store(State::closed(start, self.seq).with_open(HEAD).0);
+        around.state.store(State::closed(start, self.seq).with_open(head_len).0);
         true
     }
 
@@ -92,15 +90,18 @@ fn sum(bytes: &[u8; MAX_DATA]) -> u8 {
     sums.into_iter().fold(0, u8::wrapping_add)
 }
 
-/// What stands before the data, and the sum of its fields; `None` where one of them may need an escape.
+/// What stands before the data, in so many bytes, and the sum of its fields; `None` where one of them may need an escape.
 #[inline(always)]
-fn head(seq: u8, time: u32, page: Page) -> Option<([u64; 2], u8)> {
-    let [t0, t1, t2, t3, f0, fa, fb, f1, ba, bb, f2, len] = payload_head(time, page, 0);
+fn head(seq: u8, time: u32, page: Page) -> Option<([u64; 2], usize, u8)> {
+    let ([h0, h1, h2, h3, h4, h5, rest @ ..], len) = payload_head(time, page, 0);
+    let [r0, r1, r2, r3, r4, r5] = rest;
     let id = RECORD_BASE + ids::PACKED;
-    let fields = [[seq, id, t0, t1, t2, t3, f0, fa], [fb, f1, ba, bb, f2, 0, 0, 0]].map(u64::from_le_bytes);
+    let fields = [[seq, id, h0, h1, h2, h3, h4, h5], [r0, r1, r2, r3, r4, r5, 0, 0]].map(u64::from_le_bytes);
     let escapes = fields.map(|word| (word & !TOPS).wrapping_add(ONES * 3) & !word & TOPS);
-    let head = [fields[0], fields[1] | u64::from_le_bytes([0, 0, 0, 0, 0, ESCAPE, len ^ ESCAPE_XOR, 0])];
-    (escapes[0] | escapes[1] == 0).then(|| (head.map(u64::to_le), sum_of(fields)))
+    // The length of no data is zero, so it stands there already but for its escape.
+    let length = u64::from(u16::from_le_bytes([ESCAPE, ESCAPE_XOR])) << (8 * (len - 7));
+    let head = [fields[0], fields[1] | length];
+    (escapes[0] | escapes[1] == 0).then(|| (head.map(u64::to_le), len + 3, sum_of(fields)))
 }
 
 /// A one in each byte.
