@@ -17,6 +17,7 @@ mod nextest;
 mod places;
 mod post_mortem;
 mod program;
+mod qspy;
 mod samples;
 mod select;
 mod shapes;
@@ -63,6 +64,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),
+    ("qspy", qspy::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),
 ];

@@ -19,6 +19,8 @@ pub enum Need {
     Nextest,
     /// A system that leaves core files in the working directory.
     CoreFiles,
+    /// The recorded QS streams beside the checkout.
+    QsStreams,
 }
 
 impl Need {
@@ -30,7 +32,16 @@ impl Need {
             Need::Registry => registry(),
             Need::Nextest => nextest(),
             Need::CoreFiles => core_files(),
+            Need::QsStreams => Need::qs_streams()
+                .is_none()
+                .then(|| "there is no ../shared/corpus/qs/index.tsv beside the checkout".into()),
         }
+    }
+
+    /// The recorded QS streams, if they are there.
+    pub fn qs_streams() -> Option<PathBuf> {
+        let corpus = repository().parent()?.join("shared/corpus/qs");
+        corpus.join("index.tsv").is_file().then_some(corpus)
     }
 
     /// The list of real crates, if it is there.

@@ -139,6 +139,7 @@ impl Args {
             follow: self.follow,
             clear: opened.path.clone().filter(|_| self.clear),
             progress: std::io::stderr().is_terminal(),
+            qs: crate::QsOptions::default(),
         }
     }
 }

@@ -18,6 +18,8 @@ mod map;
 pub mod model;
 mod options;
 mod order;
+pub mod qs;
+mod qspy;
 mod session;
 pub mod source;
 mod source_text;
@@ -27,6 +29,7 @@ use std::io::Write;
 
 pub use exit_code::ExitCode;
 pub use options::{Layout, MapPlaces, Options};
+pub use qspy::{DictionaryFile, QsOptions};
 
 /// Reports on the rings in `image`: entries to `out`, notes and losses to `notes`.
 ///

@@ -17,6 +17,7 @@ use crate::map::Maps;
 use crate::model::{Gap, Opening, Ring};
 use crate::options::Options;
 use crate::order;
+use crate::qspy;
 use crate::source;
 use crate::telling::Telling;
 
@@ -36,6 +37,9 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
             }
             code => code,
         };
+    }
+    if options.format.about == About::Stream && findings.rings.is_empty() {
+        return stream(image, options, out, notes);
     }
     tell_findings(&findings, image.len(), notes);
     let Some(chosen) = choose(&findings.rings, image, options, notes) else {
@@ -73,6 +77,22 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         clear(path, &chosen, &surveys, notes);
     }
     outcome(written, notes)
+}
+
+/// Prints a QS stream without a ring around it.
+fn stream(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
+    let mut session = match qspy::Session::new(&options.qs, out) {
+        Ok(session) => session,
+        Err(why) => {
+            notes.error(format_args!("{why}"));
+            return ExitCode::Usage;
+        }
+    };
+    let pushed = session.push(image);
+    match pushed.and_then(|()| session.finish(notes)) {
+        Ok(code) => code,
+        Err(error) => outcome(Err(error), notes),
+    }
 }
 
 /// The rings that running programs write, as they are now.

@@ -9,6 +9,7 @@ mod hot;
 mod json;
 mod lanes;
 mod lcov;
+mod qspy;
 mod terminal;
 
 use std::io::{self, Write};
@@ -87,6 +88,8 @@ pub enum About {
     Entries,
     /// What ever ran, file by file.
     Coverage,
+    /// Every record of a QS stream, and every error in it.
+    Stream,
 }
 
 /// Every format; the first is the default.
@@ -108,6 +111,13 @@ pub static FORMATS: &[FormatRow] = &[
         about: About::Entries,
         writes_out: 0,
         make: |layout| Box::new(json::Json::new(layout)),
+    },
+    FormatRow {
+        name: "qspy",
+        help: "every QS record of a stream or a ring as QSPY prints it",
+        about: About::Stream,
+        writes_out: 0,
+        make: |_| Box::new(qspy::Qspy),
     },
     FormatRow {
         name: "lcov",
