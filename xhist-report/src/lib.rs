@@ -19,6 +19,7 @@ pub mod model;
 mod options;
 mod order;
 pub mod qs;
+mod qs_args;
 mod qspy;
 mod session;
 pub mod source;
@@ -60,9 +61,17 @@ pub fn run(args: &args::Args) -> ExitCode {
             if let Some(note) = note {
                 console::Notes::new(&mut stderr).note(format_args!("{note}"));
             }
-            let options = args.options(&opened);
-            // Without a terminal nothing may touch the bytes; with one, NO_COLOR and the like decide.
-            match options.layout.terminal || options.layout.lanes {
+            let options = match args.options(&opened) {
+                Ok(options) => options,
+                Err(message) => {
+                    console::Notes::new(&mut stderr).error(format_args!("{message}"));
+                    return ExitCode::Usage;
+                }
+            };
+            // Without a terminal nothing may touch the bytes; with one, NO_COLOR and the like decide. QSPY's colours
+            // have been decided on already.
+            let styled = options.layout.terminal || options.layout.lanes;
+            match styled && options.format.about != format::About::Stream {
                 true => {
                     report(&opened.image, &options, &mut buffered(anstream::stdout().lock()), &mut stderr)
                 }

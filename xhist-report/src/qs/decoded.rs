@@ -1,7 +1,10 @@
 //! A record taken apart. It must not know how it is shown.
 
+use std::borrow::Cow;
+
 use qs_core::record::{Group, Kind, info};
 
+use super::known::Known;
 use super::plan::{MAX_FIELDS, Plan, Plans, Step};
 use super::receive::Raw;
 use super::special;
@@ -129,11 +132,26 @@ impl<'a> Decoded<'a> {
         plan.place(name).map(|place| self.values[place])
     }
 
-    /// The object that it names, and the name as it was sent.
-    pub fn names_object(&self) -> Option<(u64, &'a [u8])> {
+    /// The object that it names.
+    pub fn named_object(&self) -> Option<u64> {
         const OBJ_DICT: u8 = 61;
         let names = self.id() == OBJ_DICT && self.good_plan().is_some();
-        names.then(|| (self.values[0], self.shown_text()))
+        names.then_some(self.values[0])
+    }
+
+    /// The name of the object that it names: before 6.9 an index was kept in other brackets.
+    pub fn object_name(&self, known: &Known) -> Cow<'a, [u8]> {
+        const BRACKETS_FROM: u16 = 690;
+        let name = self.shown_text();
+        if known.target.version >= BRACKETS_FROM {
+            return Cow::Borrowed(name);
+        }
+        let bracket = |byte: &u8| match byte {
+            b'[' => b'<',
+            b']' => b'>',
+            byte => *byte,
+        };
+        Cow::Owned(name.iter().map(bracket).collect())
     }
 
     /// Its text; QSPY shows and keeps two apostrophes for an empty one.

@@ -6,10 +6,9 @@ use qs_core::record::TargetInfo;
 use super::decoded::{Decoded, Shape};
 use super::known::Known;
 use super::receive::{Jump, Raw, Received, Receiver, Trouble};
+use super::special;
 use super::take::Short;
 use super::target::Target;
-use super::text::object_name;
-use super::special;
 
 /// What happened.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +106,7 @@ fn learn(record: &Decoded<'_>, known: &mut Known, listener: &mut impl Listener) 
         54 => known.enums[second as usize & 7].define(first, name),
         60 => known.signals.define(first as u32, second, name),
         61 => {
-            let name: Vec<u8> = object_name(name, known).collect();
+            let name = record.object_name(known);
             known.objects.define(first, &name);
         }
         62 => known.functions.define(first, name),

@@ -17,7 +17,7 @@ const SILENT: &[u8] = &[0, 43, 44, 54, 58, 59, 63, 64, 65, 66, 67, 68, 70];
 
 /// Fields that have no place in a record's row.
 const LEFT_OUT: &[(&[u8], &str)] =
-    &[(&[26], "refs"), (&[31, 32, 33, 34, 35, 37], "rate"), (&[36], "was_armed")];
+    &[(&[26], "refs"), (&[31, 32, 33, 34, 35, 37, 38], "rate"), (&[36], "was_armed")];
 
 /// Records whose first two fields change places.
 const SWAPPED: (&[u8], u16) = (&[48, 49], 710);
@@ -51,7 +51,10 @@ fn push_fields(plan: &Plan, record: &Decoded<'_>, known: &Known, row: &mut Vec<u
         }
         61 | 62 => {
             row.push(b' ');
-            row.extend(name(record.shown_text()));
+            match id {
+                61 => row.extend(name(&record.object_name(known))),
+                _ => row.extend(name(record.shown_text())),
+            }
             row.push(b'=');
             put::signed(row, record.values[0] as i64);
             row.push(b';');

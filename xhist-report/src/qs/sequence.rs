@@ -24,18 +24,17 @@ const TICK: usize = 34;
 /// The lane that stands for every object without one.
 const SYSTEM: &[u8] = b"?";
 
-/// A lane.
-#[derive(Clone, Debug)]
-struct Lane {
-    name: Vec<u8>,
-    object: Option<u64>,
-}
+/// Most objects that lanes are known of; a dictionary has no more.
+const MAX_OBJECTS: usize = 255;
 
 /// Draws the diagram.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     list: String,
-    lanes: Vec<Lane>,
+    /// Names of the lanes.
+    lanes: Vec<Vec<u8>>,
+    /// Objects of lanes. A lane has several when its name was told of several.
+    objects: Vec<(u64, usize)>,
     system: Option<usize>,
     lines: u32,
     row: Vec<u8>,
@@ -48,8 +47,7 @@ impl Sequence {
     /// # Errors
     /// The list has too many names, or is too long.
     pub fn new(list: &str) -> Result<Sequence, String> {
-        let lanes: Vec<Lane> =
-            list.split(',').map(|name| Lane { name: name.as_bytes().to_vec(), object: None }).collect();
+        let lanes: Vec<Vec<u8>> = list.split(',').map(|name| name.as_bytes().to_vec()).collect();
         if lanes.len() > MAX_LANES || list.len() > MAX_LIST {
             return Err(format!(
                 "a sequence diagram has at most {MAX_LANES} objects, named in at most {MAX_LIST} characters; \
@@ -58,23 +56,39 @@ impl Sequence {
                 list.len()
             ));
         }
-        let system = lanes.iter().position(|lane| lane.name == SYSTEM);
-        Ok(Sequence { list: list.to_owned(), lanes, system, lines: 0, row: Vec::new(), label: Vec::new() })
+        let system = lanes.iter().position(|name| name == SYSTEM);
+        let list = list.to_owned();
+        Ok(Sequence {
+            list,
+            lanes,
+            objects: Vec::new(),
+            system,
+            lines: 0,
+            row: Vec::new(),
+            label: Vec::new(),
+        })
     }
 
     /// What stands before the first row.
-    pub fn opening(&self) -> String {
-        format!("-g {}\n\n", self.list)
+    pub fn opening(&mut self) -> Vec<u8> {
+        let mut opening = format!("-g {}\n\n", self.list).into_bytes();
+        self.head(&mut opening);
+        opening
     }
 
-    /// An object has this name.
+    /// An object has this name. When that is no lane's, the lane of its last name stays its own.
     pub fn learn(&mut self, object: u64, name: &[u8]) {
-        self.lanes.iter_mut().filter(|lane| lane.name == name).for_each(|lane| lane.object = Some(object));
+        let Some(lane) = self.lanes.iter().position(|lane| lane == name) else { return };
+        match self.objects.iter().position(|(known, _)| *known == object) {
+            Some(index) => self.objects[index].1 = lane,
+            None if self.objects.len() < MAX_OBJECTS => self.objects.push((object, lane)),
+            None => {}
+        }
     }
 
     /// All names were forgotten, but that of no object.
     pub fn forget(&mut self) {
-        self.lanes.iter_mut().for_each(|lane| lane.object = None);
+        self.objects.clear();
         self.learn(0, b"NULL");
     }
 
@@ -112,7 +126,9 @@ impl Sequence {
             _ => false,
         };
         if is_drawn {
-            self.head(to);
+            if self.lines.is_multiple_of(PAGE) {
+                self.head(to);
+            }
             to.extend_from_slice(&self.row);
             to.push(b'\n');
             self.lines += 1;
@@ -120,17 +136,14 @@ impl Sequence {
     }
 
     fn head(&mut self, to: &mut Vec<u8>) {
-        if !self.lines.is_multiple_of(PAGE) {
-            return;
-        }
         self.lines += HEAD_LINES;
         for is_middle in [false, true, false] {
             let start = to.len();
-            for (index, lane) in self.lanes.iter().enumerate() {
+            for (index, name) in self.lanes.iter().enumerate() {
                 let left = centre(index) - HALF;
                 to.resize(start + left, b' ');
                 if is_middle {
-                    let name = &lane.name[..lane.name.len().min(LABEL)];
+                    let name = &name[..name.len().min(LABEL)];
                     to.push(b'|');
                     to.resize(start + left + 1 + (LABEL - name.len()) / 2, b' ');
                     to.extend_from_slice(name);
@@ -145,7 +158,7 @@ impl Sequence {
     }
 
     fn lane(&self, object: u64) -> Option<usize> {
-        self.lanes.iter().position(|lane| lane.object == Some(object))
+        self.objects.iter().find(|(known, _)| *known == object).map(|(_, lane)| *lane)
     }
 
     /// A row with nothing but the time and the lanes.
@@ -244,6 +257,8 @@ impl Sequence {
         put::number(&mut self.row, rate);
         self.row.extend_from_slice(b"> Ctr=");
         put::padded(&mut self.row, ctr, 10);
+        // A rate of more than one digit takes the place of the counter's last ones.
+        self.row.truncate(TICK);
         self.fill(TICK, *b"' ");
         self.mark_system();
         true

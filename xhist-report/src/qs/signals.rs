@@ -20,12 +20,14 @@ pub struct Signals {
     /// Bytes of the address of an object.
     pub width: u8,
     entries: Vec<Signal>,
+    /// QSPY takes the place behind the last entry for one with signal 0; this is its object.
+    behind: u64,
 }
 
 impl Signals {
     /// Without names.
     pub fn new(width: u8) -> Signals {
-        Signals { width, entries: Vec::new() }
+        Signals { width, entries: Vec::new(), behind: 0 }
     }
 
     /// The name of a signal as an object knows it.
@@ -40,10 +42,14 @@ impl Signals {
     pub fn define(&mut self, sig: u32, obj: u64, name: &[u8]) {
         let signal = Signal { sig, obj, name: cut(name).into() };
         match self.find(sig, obj) {
-            Some(index) => self.entries[index] = signal,
+            Some(index) => match self.entries.get_mut(index) {
+                Some(entry) => *entry = signal,
+                None => self.behind = obj,
+            },
             None if self.entries.len() < CAPACITY => {
                 let behind = self.entries.partition_point(|entry| entry.sig <= sig);
                 self.entries.insert(behind, signal);
+                self.behind = 0;
             }
             None => {}
         }
@@ -52,6 +58,7 @@ impl Signals {
     /// Forgets all names.
     pub fn clear(&mut self) {
         self.entries.clear();
+        self.behind = 0;
     }
 
     /// Every signal, its object and its name, by signal.
@@ -60,8 +67,10 @@ impl Signals {
     }
 
     fn find(&self, sig: u32, obj: u64) -> Option<usize> {
-        // QSPY takes the place behind the last entry for one with signal 0.
-        let sig_at = |index: usize| self.entries.get(index).map_or(0, |entry| entry.sig);
+        let (sig_at, obj_at) = (
+            |index: usize| self.entries.get(index).map_or(0, |entry| entry.sig),
+            |index: usize| self.entries.get(index).map_or(self.behind, |entry| entry.obj),
+        );
         let (mut first, mut end) = (0, self.entries.len() + 1);
         let hit = loop {
             if first >= end {
@@ -74,12 +83,9 @@ impl Signals {
                 _ => end = middle,
             }
         };
-        let fits = |index: &usize| {
-            self.entries.get(*index).is_some_and(|entry| obj == 0 || entry.obj == 0 || entry.obj == obj)
-        };
+        let fits = |index: &usize| obj_at(*index) == 0 || obj_at(*index) == obj;
         let down = (0..=hit).rev().take_while(|index| sig_at(*index) == sig);
-        let up = (hit + 1..self.entries.len()).take_while(|index| sig_at(*index) == sig);
-        let found = if obj == 0 { Some(hit) } else { down.chain(up).find(fits) };
-        found.filter(|index| *index < self.entries.len())
+        let up = (hit + 1..=self.entries.len()).take_while(|index| sig_at(*index) == sig);
+        if obj == 0 { Some(hit) } else { down.chain(up).find(fits) }
     }
 }

@@ -244,25 +244,12 @@ impl Text {
     }
 }
 
-/// The text of a record; before 6.9 an index was written in other brackets.
+/// The text of a record.
 fn push_text(record: &Decoded<'_>, known: &Known, line: &mut Vec<u8>) {
-    const OBJ_DICT: u8 = 61;
-    let text = shown(record.text);
-    match record.id() {
-        OBJ_DICT => line.extend(object_name(text, known)),
-        _ => line.extend_from_slice(text),
+    match record.named_object() {
+        Some(_) => line.extend_from_slice(&record.object_name(known)),
+        None => line.extend_from_slice(record.shown_text()),
     }
-}
-
-/// The name of an object as it is kept.
-pub fn object_name<'a>(name: &'a [u8], known: &Known) -> impl Iterator<Item = u8> + 'a {
-    const BRACKETS_FROM: u16 = 690;
-    let is_old = known.target.version < BRACKETS_FROM;
-    name.iter().map(move |byte| match byte {
-        b'[' if is_old => b'<',
-        b']' if is_old => b'>',
-        byte => *byte,
-    })
 }
 
 /// Commands that a target can be sent, by their id.

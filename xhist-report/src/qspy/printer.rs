@@ -40,9 +40,9 @@ impl<'o> Printer<'o> {
     ) -> Result<Printer<'o>, String> {
         let sequence = match &options.sequence {
             Some((list, path)) => {
-                let sequence = Sequence::new(list)?;
+                let mut sequence = Sequence::new(list)?;
                 let file = Output::create(Some(path))?.map(|mut file| {
-                    file.write(sequence.opening().as_bytes());
+                    file.write(&sequence.opening());
                     file
                 });
                 file.map(|file| (sequence, file))
@@ -119,8 +119,8 @@ impl<'o> Printer<'o> {
             self.row.clear();
             sequence.push_row(record, known, &mut self.row);
             file.write(&self.row);
-            if let Some((object, name)) = record.names_object() {
-                sequence.learn(object, name);
+            if let Some(object) = record.named_object() {
+                sequence.learn(object, &record.object_name(known));
             }
         }
     }
