@@ -100,7 +100,7 @@ impl Recorded {
                         _ => Palette::None,
                     };
                 }
-                "-v" => options.target.version = version(&value()),
+                "-v" => options.target.set_version(version(&value())),
                 "-q" => options.quiet = Some(value().parse().unwrap_or(0)),
                 "-m" => options.matlab = Some(dir.join("m")),
                 "-g" => options.sequence = Some((value(), dir.join("seq"))),

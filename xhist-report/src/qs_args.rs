@@ -152,7 +152,7 @@ impl QsArgs {
 
     fn target(&self) -> Target {
         let mut target = Target::default();
-        target.version = self.version.unwrap_or(target.version);
+        target.set_version(self.version.unwrap_or(target.version));
         let Sizes { time, obj, fun, sig, evt_size, queue_ctr, pool_ctr, pool_blk, time_ctr } =
             &mut target.sizes;
         for (size, given) in [

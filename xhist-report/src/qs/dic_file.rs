@@ -9,6 +9,12 @@ use super::target::{LETTERS, Target};
 
 /// Lines are read in pieces of so many bytes, as QSPY does.
 const MAX_PIECE: usize = 79;
+/// Memory for such a piece.
+const ROOM: usize = MAX_PIECE + 1;
+/// Bytes of the widest keys.
+const MAX_WIDTH: i32 = 8;
+/// Column of the object of a signal.
+const OBJECT: usize = 9;
 /// The last line of a section.
 const END: &[u8] = b"***\n";
 
@@ -42,140 +48,148 @@ impl Wrong {
     }
 }
 
-/// Takes names and options from the text of a file; what was read before something wrong stays. Whether objects were
-/// among them.
+/// Takes names and options from the text of a file; what was read before something wrong stays. `objects_read` when all
+/// objects were read.
 ///
 /// # Errors
 /// The first thing that is wrong.
-pub fn read(text: &[u8], known: &mut Known) -> (bool, Result<(), Wrong>) {
-    let mut file = Pieces(text);
+pub fn read(text: &[u8], known: &mut Known, objects_read: &mut bool) -> Result<(), Wrong> {
+    let mut file = Pieces { rest: text, piece: [0; ROOM], len: 0 };
     let before = known.target;
-    let mut has_objects = false;
-    while let Some(piece) = file.next() {
-        let wrong = match piece[0] {
-            b'#' | b'\r' | b'\n' => None,
-            b'-' => option(piece, &mut known.target).err(),
+    while file.next() {
+        match file.piece[0] {
+            b'#' | b'\r' | b'\n' => {}
+            b'-' => option(&file, &mut known.target)?,
             b'O' => {
-                has_objects = true;
-                section(&mut file, &mut known.objects).err().map(|()| Wrong::Section("OBJ"))
+                section(&mut file, &mut known.objects).ok_or(Wrong::Section("OBJ"))?;
+                *objects_read = true;
             }
-            b'F' => section(&mut file, &mut known.functions).err().map(|()| Wrong::Section("FUN")),
-            b'U' => section(&mut file, &mut known.users).err().map(|()| Wrong::Section("USR")),
-            b'S' => signals(&mut file, known).err().map(|()| Wrong::Section("SIG")),
-            char => Some(Wrong::Line(char)),
-        };
-        if let Some(wrong) = wrong {
-            return (has_objects, Err(wrong));
+            b'F' => section(&mut file, &mut known.functions).ok_or(Wrong::Section("FUN"))?,
+            b'U' => section(&mut file, &mut known.users).ok_or(Wrong::Section("USR"))?,
+            b'S' => signals(&mut file, known).ok_or(Wrong::Section("SIG"))?,
+            char => return Err(Wrong::Line(char)),
         }
     }
-    if before.is_known() && before != known.target {
-        return (has_objects, Err(Wrong::OtherTarget));
-    }
-    (has_objects, Ok(()))
+    if before.is_known() && before != known.target { Err(Wrong::OtherTarget) } else { Ok(()) }
 }
 
-/// Pieces of lines, as C's `fgets` reads them.
-struct Pieces<'a>(&'a [u8]);
+/// Pieces of lines, as C's `fgets` reads them: each into the same memory, with a zero behind it and older bytes behind
+/// that. Numbers and names stand in fixed columns, so that a short line lets those bytes be seen.
+struct Pieces<'a> {
+    rest: &'a [u8],
+    piece: [u8; ROOM],
+    len: usize,
+}
 
-impl<'a> Iterator for Pieces<'a> {
-    type Item = &'a [u8];
+impl Pieces<'_> {
+    /// Reads the next piece; whether there was one.
+    fn next(&mut self) -> bool {
+        let longest = &self.rest[..self.rest.len().min(MAX_PIECE)];
+        self.len = memchr::memchr(b'\n', longest).map_or(longest.len(), |end| end + 1);
+        let (piece, rest) = self.rest.split_at(self.len);
+        self.rest = rest;
+        self.piece[..self.len].copy_from_slice(piece);
+        self.piece[self.len] = 0;
+        self.len > 0
+    }
 
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let longest = &self.0[..self.0.len().min(MAX_PIECE)];
-        let end = memchr::memchr(b'\n', longest).map_or(longest.len(), |end| end + 1);
-        let (piece, rest) = self.0.split_at(end);
-        self.0 = rest;
-        (!piece.is_empty()).then_some(piece)
+    /// The text from a column on, up to a zero.
+    fn text(&self, column: usize) -> &[u8] {
+        let text = &self.piece[column..];
+        &text[..text.iter().position(|byte| *byte == 0).unwrap_or(text.len())]
+    }
+
+    /// A name that starts in this column. QSPY takes the last character for the end of the line.
+    fn name(&self, column: usize) -> &[u8] {
+        let text = self.text(column);
+        if column < self.len { text.strip_suffix(&text[text.len() - 1..]).unwrap_or(text) } else { text }
+    }
+
+    /// The digit in this column, as QSPY computes it from any character.
+    fn digit(&self, column: usize) -> i32 {
+        i32::from(self.piece[column]) - i32::from(b'0')
     }
 }
 
 /// `-v733`, `-T4`, `-t230714_092653`.
-fn option(piece: &[u8], target: &mut Target) -> Result<(), Wrong> {
-    let letter = piece.get(1).copied().unwrap_or(b'\n');
-    let digit = |at: usize| piece.get(at).map_or(0, |byte| byte.wrapping_sub(b'0'));
-    let pair = |at: usize| digit(at).wrapping_mul(10).wrapping_add(digit(at + 1));
+fn option(file: &Pieces<'_>, target: &mut Target) -> Result<(), Wrong> {
+    let letter = file.piece[1];
+    let pair = |column: usize| (10 * file.digit(column) + file.digit(column + 1)) as u8;
     match letter {
-        b'v' => {
-            target.version = (2..5).fold(0u16, |version, at| {
-                version.wrapping_mul(10).wrapping_add(digit(at).into())
-            });
-        }
+        b'v' => target.version = (100 * file.digit(2) + 10 * file.digit(3) + file.digit(4)) as u16,
         b't' => {
             let build = &mut target.build;
             (build.year, build.month, build.day) = (pair(2), pair(4), pair(6));
             (build.hour, build.minute, build.second) = (pair(9), pair(11), pair(13));
         }
-        _ => match target.sizes.by_letter(letter) {
-            Some(size) if Sizes::is_possible(letter, digit(2)) => *size = digit(2),
-            Some(_) => {}
-            None => return Err(Wrong::Option(letter)),
+        _ => match (target.sizes.by_letter(letter), u8::try_from(file.digit(2))) {
+            (Some(size), Ok(digit)) if Sizes::is_possible(letter, digit) => *size = digit,
+            (Some(_), _) => {}
+            (None, _) => return Err(Wrong::Option(letter)),
         },
     }
     Ok(())
 }
 
-/// The line with the key width, which QSPY keeps even when it is none.
-fn width(file: &mut Pieces<'_>, width: &mut u8) -> Result<(), ()> {
-    *width = file.next().map_or(0, |piece| decimal(piece).0) as u8;
-    if (1..=8).contains(width) { Ok(()) } else { Err(()) }
+/// Reads the line with the key width, which QSPY keeps even when it is none.
+fn width(file: &mut Pieces<'_>, width: &mut i32) -> Option<()> {
+    if file.next() {
+        *width = decimal(file.text(0)).unwrap_or(0);
+    }
+    (*width != 0 && *width <= MAX_WIDTH).then_some(())
 }
 
-fn section(file: &mut Pieces<'_>, dictionary: &mut Dictionary) -> Result<(), ()> {
+/// Digits of an address as wide as this, `0x` included.
+fn columns(width: i32) -> usize {
+    if width <= 4 { 10 } else { 18 }
+}
+
+fn section(file: &mut Pieces<'_>, dictionary: &mut Dictionary) -> Option<()> {
     dictionary.clear();
     width(file, &mut dictionary.width)?;
-    while let Some(piece) = file.next() {
-        if !piece.starts_with(b"0x") {
-            break;
-        }
-        let (key, rest) = hexadecimal(piece);
-        dictionary.define(key, name(rest));
+    while file.next() && file.piece.starts_with(b"0x") {
+        let columns = columns(dictionary.width);
+        let key = hexadecimal(file.text(0), columns).unwrap_or(0);
+        dictionary.define(key, file.name(columns + 1));
     }
-    Ok(())
+    Some(())
 }
 
-fn signals(file: &mut Pieces<'_>, known: &mut Known) -> Result<(), ()> {
+fn signals(file: &mut Pieces<'_>, known: &mut Known) -> Option<()> {
     known.signals.clear();
     width(file, &mut known.signals.width)?;
-    while let Some(piece) = file.next() {
-        if !piece.starts_with(b"0") {
-            break;
-        }
-        let (sig, rest) = decimal(piece);
-        if sig == 0 {
-            return Err(());
-        }
-        let (obj, rest) = hexadecimal(trim(rest));
-        known.signals.define(sig as u32, obj, name(rest));
+    while file.next() && file.piece.starts_with(b"0") {
+        let columns = columns(known.signals.width);
+        let sig = decimal(file.text(0)).filter(|sig| *sig != 0)?;
+        let obj = hexadecimal(file.text(OBJECT), columns)?;
+        known.signals.define(sig as u32, obj, file.name(OBJECT + columns + 1));
     }
-    Ok(())
+    Some(())
 }
 
-fn decimal(text: &[u8]) -> (u64, &[u8]) {
-    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    let (digits, rest) = text.split_at(end);
-    let number = digits.iter().fold(0u64, |number, byte| {
-        number.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'))
+/// A number as C's `%d` reads it.
+fn decimal(text: &[u8]) -> Option<i32> {
+    let text = text.trim_ascii_start();
+    let (negative, digits) = match text {
+        [sign @ (b'-' | b'+'), digits @ ..] => (*sign == b'-', digits),
+        digits => (false, digits),
+    };
+    let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = digits[..len].iter().fold(0i64, |number, byte| {
+        number.saturating_mul(10).saturating_add(i64::from(byte - b'0'))
     });
-    (number, rest)
+    (len > 0).then_some(if negative { -number } else { number } as i32)
 }
 
-/// A number that `0x` may stand before.
-fn hexadecimal(text: &[u8]) -> (u64, &[u8]) {
-    let text = text.strip_prefix(b"0x").unwrap_or(text);
-    let end = text.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(text.len());
-    let (digits, rest) = text.split_at(end);
-    let digit = |byte: &u8| u64::from((*byte as char).to_digit(16).unwrap_or(0));
-    (digits.iter().fold(0u64, |number, byte| number << 4 | digit(byte)), rest)
-}
-
-fn trim(text: &[u8]) -> &[u8] {
-    text.strip_prefix(b" ").unwrap_or(text)
-}
-
-/// The name behind a blank, without the end of the line.
-fn name(rest: &[u8]) -> &[u8] {
-    let rest = trim(rest);
-    &rest[..rest.iter().position(|byte| matches!(byte, b'\r' | b'\n')).unwrap_or(rest.len())]
+/// A number as C's `%x` reads it, of so many columns at most, `0x` included.
+fn hexadecimal(text: &[u8], columns: usize) -> Option<u64> {
+    let text = text.trim_ascii_start();
+    let text = &text[..text.len().min(columns)];
+    let digits = text.strip_prefix(b"0x").or(text.strip_prefix(b"0X")).unwrap_or(text);
+    let len = digits.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let digit = |byte: &u8| u64::from(char::from(*byte).to_digit(16).unwrap_or(0));
+    let number = digits[..len].iter().fold(0, |number, byte| number << 4 | digit(byte));
+    (len > 0).then_some(number)
 }
 
 /// The text of a file with all that is known.
@@ -217,6 +231,6 @@ pub fn write(known: &Known) -> Vec<u8> {
     text
 }
 
-fn push_title(title: &str, width: u8, text: &mut Vec<u8>) {
+fn push_title(title: &str, width: i32, text: &mut Vec<u8>) {
     text.extend_from_slice(format!("{title}-Dic:\n{width}\n").as_bytes());
 }

@@ -8,15 +8,15 @@ const NULL: &[u8] = b"NULL";
 /// Names by key.
 #[derive(Clone, Debug)]
 pub struct Dictionary {
-    /// Bytes of a key.
-    pub width: u8,
+    /// Bytes of a key; a dictionary file may say any number.
+    pub width: i32,
     capacity: usize,
     entries: Vec<(u64, Box<[u8]>)>,
 }
 
 impl Dictionary {
     /// Without names.
-    pub fn new(width: u8, capacity: usize) -> Dictionary {
+    pub fn new(width: i32, capacity: usize) -> Dictionary {
         Dictionary { width, capacity, entries: Vec::new() }
     }
 

@@ -35,10 +35,10 @@ impl Known {
     pub fn new(target: Target) -> Known {
         Known {
             target,
-            objects: Dictionary::new(target.sizes.obj, OBJECTS),
-            functions: Dictionary::new(target.sizes.fun, FUNCTIONS),
+            objects: Dictionary::new(target.sizes.obj.into(), OBJECTS),
+            functions: Dictionary::new(target.sizes.fun.into(), FUNCTIONS),
             users: Dictionary::new(1, USERS),
-            signals: Signals::new(target.sizes.obj),
+            signals: Signals::new(target.sizes.obj.into()),
             enums: std::array::from_fn(|_| Dictionary::new(1, VALUES)),
         }
     }
@@ -97,12 +97,14 @@ impl Known {
 fn push_named(dictionary: &Dictionary, key: u64, line: &mut Vec<u8>) {
     match dictionary.get(key) {
         Some(name) => line.extend_from_slice(name),
+        // Keys as narrow as those of enumerations are shown as such.
+        None if dictionary.width <= 1 => put::signed_padded(line, key as u32 as i32, 3),
         None => push_address(key, dictionary.width, line),
     }
 }
 
 /// An address: 8 digits, or 16 where addresses are wider than 4 bytes.
-pub fn push_address(address: u64, width: u8, line: &mut Vec<u8>) {
+pub fn push_address(address: u64, width: i32, line: &mut Vec<u8>) {
     line.extend_from_slice(b"0x");
     match width {
         ..=4 => put::hex(line, address & 0xFFFF_FFFF, 8),

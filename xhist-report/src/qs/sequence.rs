@@ -94,7 +94,7 @@ impl Sequence {
 
     /// Takes the names of the objects from what is known.
     pub fn learn_all(&mut self, known: &Known) {
-        self.forget();
+        self.objects.clear();
         known.objects.iter().for_each(|(object, name)| self.learn(object, name));
     }
 

@@ -18,7 +18,7 @@ struct Signal {
 #[derive(Clone, Debug)]
 pub struct Signals {
     /// Bytes of the address of an object.
-    pub width: u8,
+    pub width: i32,
     /// Names by signal; behind those in use, what was left there. The first of these takes part in every search, as
     /// one of signal 0, and its object is what was left.
     entries: Vec<Signal>,
@@ -27,7 +27,7 @@ pub struct Signals {
 
 impl Signals {
     /// Without names.
-    pub fn new(width: u8) -> Signals {
+    pub fn new(width: i32) -> Signals {
         Signals { width, entries: vec![Signal::default()], used: 0 }
     }
 

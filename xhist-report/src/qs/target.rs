@@ -20,6 +20,8 @@ pub struct Target {
     pub sizes: Sizes,
     /// When it was built; all zero before anybody told.
     pub build: BuildTime,
+    /// Id of the first application record. The version of a dictionary file does not change it.
+    user_base: u8,
 }
 
 impl Default for Target {
@@ -29,11 +31,18 @@ impl Default for Target {
             big_endian: false,
             sizes: Sizes::DEFAULT,
             build: BuildTime::default(),
+            user_base: qs_core::record::USER_BASE,
         }
     }
 }
 
 impl Target {
+    /// Of this version.
+    pub fn set_version(&mut self, version: u16) {
+        self.version = version;
+        self.user_base = user_base(version);
+    }
+
     /// Whether a target or a dictionary file told which build it is.
     pub fn is_known(&self) -> bool {
         self.build.year != 0
@@ -41,7 +50,7 @@ impl Target {
 
     /// Id of the first application record.
     pub fn user_base(&self) -> u8 {
-        if self.version < USER_BASE_FROM { OLD_USER_BASE } else { qs_core::record::USER_BASE }
+        self.user_base
     }
 
     /// Believes a target-info record; sizes that no target can have stay as they were. Whether anything is new, and
@@ -62,14 +71,20 @@ impl Target {
             big_endian: info.big_endian,
             sizes: told,
             build: info.build,
+            user_base: user_base(info.version),
         };
-        (*self != before, believed)
+        let is_new = Target { user_base: before.user_base, ..*self } != before;
+        (is_new, believed)
     }
 
     /// `230714_092653`.
     pub fn build_text(&self) -> String {
         build_text(&self.build)
     }
+}
+
+fn user_base(version: u16) -> u8 {
+    if version < USER_BASE_FROM { OLD_USER_BASE } else { qs_core::record::USER_BASE }
 }
 
 /// QSPY's letters of sizes, in the order of its dictionary files.

@@ -207,7 +207,7 @@ impl Text {
             Op::Address(place) => {
                 let kind = plan.fields[usize::from(place)].kind;
                 debug_assert!(is_address(kind), "only addresses are shown as such");
-                push_address(value(place), known.target.sizes.of(kind).unwrap_or(0), line);
+                push_address(value(place), known.target.sizes.of(kind).unwrap_or(0).into(), line);
             }
             Op::Obj(place) => known.push_object(value(place), line),
             Op::ObjAfter(place, first) => {

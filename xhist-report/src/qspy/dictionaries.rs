@@ -21,7 +21,7 @@ impl Dictionaries {
         Dictionaries { file: options.dictionaries.clone(), dir: options.dir.clone() }
     }
 
-    /// Reads the file, if there is to be one; whether names may have changed.
+    /// Reads the file, if there is to be one; whether it told of objects.
     pub fn read(&self, known: &mut Known, to: &mut impl Lines) -> bool {
         let name = match &self.file {
             DictionaryFile::No => return false,
@@ -38,14 +38,16 @@ impl Dictionaries {
         };
         let opening = format!("   <QSPY-> Reading dictionaries from File={name}");
         to.line(Class::Ordinary, opening.as_bytes());
-        let (_, result) = read_dictionaries(&text, known);
-        if let Err(wrong) = result {
-            to.line(Class::Error, &wrong.line(&name));
-            if wrong == Wrong::OtherTarget {
+        let mut objects_read = false;
+        match read_dictionaries(&text, known, &mut objects_read) {
+            Ok(()) => {}
+            Err(Wrong::OtherTarget) => {
+                to.line(Class::Info, &Wrong::OtherTarget.line(&name));
                 known.clear();
             }
+            Err(wrong) => to.line(Class::Error, &wrong.line(&name)),
         }
-        true
+        objects_read
     }
 
     /// Writes all names to the file of the target's build, if files are wanted.
