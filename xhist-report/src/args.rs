@@ -130,6 +130,19 @@ impl Args {
         if let (false, Some(letter)) = (is_stream, self.qs.needs_qspy()) {
             return Err(format!("{letter} needs --format qspy"));
         }
+        let unfit = [
+            (self.follow, "--follow"),
+            (self.clear, "--clear"),
+            (self.last.is_some(), "--last"),
+            (self.lanes, "--lanes"),
+            (self.time, "--time"),
+            (self.thread, "--thread"),
+            (self.source_text, "--source"),
+            (self.hot, "--hot"),
+        ];
+        if let (true, Some((_, option))) = (is_stream, unfit.iter().find(|(asked, _)| *asked)) {
+            return Err(format!("{option} does not go with --format qspy, which prints every record as QSPY does"));
+        }
         let layout = Layout {
             terminal: std::io::stdout().is_terminal(),
             time: self.time,

@@ -24,6 +24,7 @@ mod qspy;
 mod session;
 pub mod source;
 mod source_text;
+mod stream;
 mod telling;
 
 use std::io::Write;

@@ -42,7 +42,7 @@ pub struct QsArgs {
     counter_size: Option<u8>,
     /// Version of QS whose records come: 7.3
     #[arg(short = 'v', long = "qs-version", value_name = "X.Y", value_parser = version)]
-    version: Option<u16>,
+    qs_version: Option<u16>,
     /// Read names from this dictionary file; without FILE from the one of the target's build, qspyYYMMDD_hhmmss.dic.
     /// Names are saved in that one when the target runs
     #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1)]
@@ -54,17 +54,20 @@ pub struct QsArgs {
     #[arg(short = 'r', long = "rendering", value_name = "COLOURS", value_enum)]
     rendering: Option<Rendering>,
     /// Keep the lines in FILE (qspyYYMMDD_hhmmss.txt, by the time now)
-    #[arg(short = 'o', long = "save-text", value_name = "FILE", num_args = 0..=1)]
+    #[arg(short = 'o', long = "save-text", value_name = "FILE", num_args = 0..=1, require_equals = true)]
     text: Option<Option<PathBuf>>,
     /// Keep the stream in FILE (qspyYYMMDD_hhmmss.bin)
-    #[arg(short = 's', long = "save-stream", value_name = "FILE", num_args = 0..=1)]
+    #[arg(short = 's', long = "save-stream", value_name = "FILE", num_args = 0..=1, require_equals = true)]
     stream: Option<Option<PathBuf>>,
     /// Write rows for Matlab to FILE (qspyYYMMDD_hhmmss.mat)
-    #[arg(short = 'm', long = "matlab", value_name = "FILE", num_args = 0..=1)]
+    #[arg(short = 'm', long = "matlab", value_name = "FILE", num_args = 0..=1, require_equals = true)]
     matlab: Option<Option<PathBuf>>,
-    /// Draw a sequence diagram of these objects, ? being all others, to FILE (qspyYYMMDD_hhmmss.seq)
-    #[arg(short = 'g', long = "sequence", value_names = ["OBJECT,OBJECT...", "FILE"], num_args = 1..=2)]
-    sequence: Option<Vec<String>>,
+    /// Draw a sequence diagram of these objects, ? being all others, to qspyYYMMDD_hhmmss.seq
+    #[arg(short = 'g', long = "sequence", value_name = "OBJECT,OBJECT...")]
+    sequence: Option<String>,
+    /// Draw it to FILE
+    #[arg(long, value_name = "FILE", requires = "sequence")]
+    sequence_file: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -117,13 +120,13 @@ impl QsArgs {
             let by_time = || PathBuf::from(format!("{now}.{extension}"));
             given.as_ref().map(|given| given.clone().unwrap_or_else(by_time))
         };
-        let sequence = match self.sequence.as_deref() {
-            Some([list, file @ ..]) => {
+        let sequence = match &self.sequence {
+            Some(list) => {
                 Sequence::new(list)?;
-                let path = file.first().map_or_else(|| format!("{now}.seq"), String::clone);
-                Some((list.clone(), PathBuf::from(path)))
+                let path = self.sequence_file.clone();
+                Some((list.clone(), path.unwrap_or_else(|| PathBuf::from(format!("{now}.seq")))))
             }
-            _ => None,
+            None => None,
         };
         let palette = match self.rendering {
             Some(Rendering::C0) => Palette::None,
@@ -152,7 +155,7 @@ impl QsArgs {
 
     fn target(&self) -> Target {
         let mut target = Target::default();
-        target.set_version(self.version.unwrap_or(target.version));
+        target.set_version(self.qs_version.unwrap_or(target.version));
         let Sizes { time, obj, fun, sig, evt_size, queue_ctr, pool_ctr, pool_blk, time_ctr } =
             &mut target.sizes;
         for (size, given) in [

@@ -77,6 +77,8 @@ pub struct FormatRow {
     pub about: About,
     /// For programs, it writes out statements that ran again, up to so many at a time; more are one line.
     pub writes_out: u64,
+    /// It tells fields of records, and not only their lines.
+    pub fields: bool,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
 }
@@ -99,6 +101,7 @@ pub static FORMATS: &[FormatRow] = &[
         help: "one line an entry, oldest first: number, file:line",
         about: About::Entries,
         writes_out: 10_000,
+        fields: false,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -110,6 +113,7 @@ pub static FORMATS: &[FormatRow] = &[
         help: "JSON lines; the first names the schema version",
         about: About::Entries,
         writes_out: 0,
+        fields: true,
         make: |layout| Box::new(json::Json::new(layout)),
     },
     FormatRow {
@@ -117,6 +121,7 @@ pub static FORMATS: &[FormatRow] = &[
         help: "every QS record of a stream or a ring as QSPY prints it",
         about: About::Stream,
         writes_out: 0,
+        fields: false,
         make: |_| Box::new(qspy::Qspy),
     },
     FormatRow {
@@ -124,6 +129,7 @@ pub static FORMATS: &[FormatRow] = &[
         help: "LCOV tracefile; 1 means that a statement ever ran",
         about: About::Coverage,
         writes_out: 0,
+        fields: false,
         make: |_| Box::new(lcov::Lcov),
     },
 ];

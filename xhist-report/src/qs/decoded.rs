@@ -113,6 +113,15 @@ impl<'a> Decoded<'a> {
         self.left = take.left();
     }
 
+    /// Whether anything is told of it.
+    pub fn is_shown(&self) -> bool {
+        match self.shape {
+            Shape::Empty => false,
+            Shape::Fields(plan) => !plan.ops.is_empty(),
+            Shape::User(_) | Shape::Unknown => true,
+        }
+    }
+
     /// Its id.
     pub fn id(&self) -> u8 {
         self.raw.id()

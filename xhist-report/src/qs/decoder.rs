@@ -44,12 +44,18 @@ pub struct Decoder {
     pub known: Known,
     receiver: Receiver,
     shorts: Vec<Short>,
+    has_started: bool,
 }
 
 impl Decoder {
     /// With what is known before the first byte.
     pub fn new(target: Target) -> Decoder {
-        Decoder { known: Known::new(target), receiver: Receiver::default(), shorts: Vec::new() }
+        Decoder {
+            known: Known::new(target),
+            receiver: Receiver::default(),
+            shorts: Vec::new(),
+            has_started: false,
+        }
     }
 
     /// Takes the next bytes of the stream.
@@ -83,9 +89,15 @@ impl Decoder {
         self.receiver.restart();
     }
 
+    /// Another stream comes now, of which nothing is missing before its first record.
+    pub fn start_anew(&mut self) {
+        self.has_started |= self.receiver.has_started();
+        self.receiver = Receiver::default();
+    }
+
     /// Whether a good record came already.
     pub fn has_started(&self) -> bool {
-        self.receiver.has_started()
+        self.has_started || self.receiver.has_started()
     }
 }
 

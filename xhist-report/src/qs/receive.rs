@@ -2,6 +2,8 @@
 //!
 //! Errors name the record by whatever byte stands where its id would: that of an earlier record, when too few came.
 
+use std::fmt;
+
 use memchr::memchr2;
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, MAX_RECORD};
 
@@ -24,6 +26,16 @@ pub enum Fault {
     },
 }
 
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Fault::Checksum => "bad checksum",
+            Fault::TooShort => "frame too short",
+            Fault::TooLong { .. } => "no frame end within 512 bytes",
+        })
+    }
+}
+
 /// Bytes that were no good record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trouble {
@@ -33,6 +45,8 @@ pub struct Trouble {
     pub last: u8,
     /// Where the id would be.
     pub id: u8,
+    /// How many bytes they were.
+    pub bytes: u64,
 }
 
 /// A jump of the sequence number.
@@ -91,6 +105,8 @@ impl<'a> Raw<'a> {
 pub struct Receiver {
     buffer: [u8; MAX_RECORD],
     len: usize,
+    /// Bytes taken since the last flag.
+    taken: u64,
     /// Length of the record that came last.
     record_len: usize,
     sum: u8,
@@ -104,6 +120,7 @@ impl Default for Receiver {
         Receiver {
             buffer: [0; MAX_RECORD],
             len: 0,
+            taken: 0,
             record_len: LEAST,
             sum: 0,
             escape: false,
@@ -116,13 +133,14 @@ impl Default for Receiver {
 impl Receiver {
     /// Takes bytes until something comes of them, and says how many those were.
     pub fn take(&mut self, bytes: &[u8]) -> (usize, Option<Received>) {
-        let mut at = 0;
+        let (mut at, mut counted) = (0, 0);
         while at < bytes.len() {
             if self.escape {
                 self.escape = false;
                 let escaped = [bytes[at] ^ ESCAPE_XOR];
                 at += 1;
                 if self.store(&escaped).is_some() {
+                    self.taken += (at - counted) as u64;
                     return (at, Some(self.too_long(true)));
                 }
                 continue;
@@ -130,12 +148,15 @@ impl Receiver {
             let rest = &bytes[at..];
             let run = memchr2(FLAG, ESCAPE, rest).unwrap_or(rest.len());
             if let Some(stored) = self.store(&rest[..run]) {
+                self.taken += (at + stored + 1 - counted) as u64;
                 return (at + stored + 1, Some(self.too_long(false)));
             }
             at += run;
             match bytes.get(at) {
                 Some(&ESCAPE) => self.escape = true,
                 Some(_) => {
+                    self.taken += (at + 1 - counted) as u64;
+                    counted = at + 1;
                     if let Some(received) = self.end() {
                         return (at + 1, Some(received));
                     }
@@ -144,6 +165,7 @@ impl Receiver {
             }
             at += 1;
         }
+        self.taken += (bytes.len() - counted) as u64;
         (bytes.len(), None)
     }
 
@@ -154,7 +176,7 @@ impl Receiver {
 
     /// Starts anew in the stream: another target is at the other end now.
     pub fn restart(&mut self) {
-        (self.len, self.sum, self.escape, self.last) = (0, 0, false, 0);
+        (self.len, self.taken, self.sum, self.escape, self.last) = (0, 0, 0, false, 0);
     }
 
     /// Whether a good record came already.
@@ -177,20 +199,22 @@ impl Receiver {
         self.trouble(Fault::TooLong { escaped })
     }
 
-    fn trouble(&self, fault: Fault) -> Received {
-        Received::Trouble(Trouble { fault, last: self.last, id: self.buffer[1] })
+    fn trouble(&mut self, fault: Fault) -> Received {
+        let bytes = std::mem::take(&mut self.taken);
+        Received::Trouble(Trouble { fault, last: self.last, id: self.buffer[1], bytes })
     }
 
     fn end(&mut self) -> Option<Received> {
         let (len, sum) = (self.len, self.sum);
         (self.len, self.sum) = (0, 0);
         if sum != GOOD_SUM {
-            return self.started.then(|| self.trouble(Fault::Checksum));
+            let trouble = self.trouble(Fault::Checksum);
+            return self.started.then_some(trouble);
         }
         if len < LEAST {
             return Some(self.trouble(Fault::TooShort));
         }
-        self.record_len = len;
+        (self.record_len, self.taken) = (len, 0);
         let (seq, id) = (self.buffer[0], self.buffer[1]);
         let expected = self.last.wrapping_add(1);
         // The first record of a session tells of nothing before it.

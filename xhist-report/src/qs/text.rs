@@ -77,7 +77,7 @@ impl Text {
 
     /// The line of bytes that were no good record.
     pub fn trouble(&mut self, trouble: &Trouble, known: &Known, to: &mut impl Lines) {
-        let Trouble { fault, last, id } = *trouble;
+        let Trouble { fault, last, id, .. } = *trouble;
         self.start(ERROR);
         match fault {
             Fault::Checksum => {
