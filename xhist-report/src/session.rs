@@ -163,7 +163,7 @@ fn named<'v>(rings: impl Iterator<Item = (&'v View<'v>, &'v Survey)>, options: &
             true
         });
     }
-    records.shared()
+    records.rewound(options.qs.target).shared()
 }
 
 /// Marks what was shown in the file, so that it is not shown again.

@@ -9,10 +9,16 @@ use qs_core::frame::Frame;
 use crate::model::Record;
 use crate::qs::{Class, Decoder, Event, Known, Lines, Listener, Raw, Target, Text, tell_fields};
 
+/// So many starts of a target are told apart.
+const MAX_STARTS: usize = 64;
+
 /// Makes records, and learns names from them.
 #[derive(Clone, Debug)]
 pub struct Records {
     decoder: Decoder,
+    /// All names that were told until the names were forgotten, for each time that they were.
+    lives: Vec<Known>,
+    life: usize,
     buffer: Vec<u8>,
     text: Text,
     with_fields: bool,
@@ -24,7 +30,23 @@ pub type SharedRecords = Rc<RefCell<Records>>;
 impl Records {
     /// With what is known of the target; fields are told when somebody wants them.
     pub fn new(target: Target, with_fields: bool) -> Records {
-        Records { decoder: Decoder::new(target), buffer: Vec::new(), text: Text::default(), with_fields }
+        Records {
+            decoder: Decoder::new(target),
+            lives: Vec::new(),
+            life: 0,
+            buffer: Vec::new(),
+            text: Text::default(),
+            with_fields,
+        }
+    }
+
+    /// Goes back to the first record, now that all names are known.
+    #[must_use]
+    pub fn rewound(mut self, target: Target) -> Records {
+        self.lives.push(self.decoder.known.clone());
+        self.decoder = Decoder::new(target);
+        self.start_life();
+        self
     }
 
     /// For several rings.
@@ -34,21 +56,31 @@ impl Records {
 
     /// Learns what a record tells.
     pub fn learn(&mut self, frame: &Frame<'_>) {
-        struct Nobody;
-        impl Listener for Nobody {
-            fn event(&mut self, _: Event<'_>, _: &mut Known) {}
-        }
-        self.push(frame, &mut Nobody);
+        let mut lives = std::mem::take(&mut self.lives);
+        self.push(frame, &mut Learner { lives: &mut lives, is_over: false });
+        self.lives = lives;
     }
 
     /// The record as it is told.
     pub fn tell(&mut self, frame: &Frame<'_>) -> Record {
         let mut text = std::mem::take(&mut self.text);
         let mut teller = Teller { text: &mut text, record: Record::default(), fields: self.with_fields };
-        self.push(frame, &mut teller);
+        let mut watcher = Watcher { teller: &mut teller, is_over: false };
+        self.push(frame, &mut watcher);
+        if watcher.is_over {
+            self.life += 1;
+            self.start_life();
+        }
         let record = teller.record;
         self.text = text;
         record
+    }
+
+    /// Knows from the first record on what is told later.
+    fn start_life(&mut self) {
+        if let Some(names) = self.lives.get(self.life).or(self.lives.last()) {
+            self.decoder.known.take_names(names);
+        }
     }
 
     fn push(&mut self, frame: &Frame<'_>, listener: &mut impl Listener) {
@@ -60,6 +92,39 @@ impl Records {
         buffer.push(0);
         self.decoder.push_record(Raw { buffer: &buffer, len: buffer.len() }, listener);
         self.buffer = buffer;
+    }
+}
+
+/// Keeps the names before they are forgotten.
+struct Learner<'l> {
+    lives: &'l mut Vec<Known>,
+    is_over: bool,
+}
+
+impl Listener for Learner<'_> {
+    fn event(&mut self, event: Event<'_>, known: &mut Known) {
+        // A record may say so twice.
+        let is_over = matches!(event, Event::Clear) && !self.is_over;
+        self.is_over |= is_over;
+        if is_over && self.lives.len() < MAX_STARTS {
+            self.lives.push(known.clone());
+        }
+    }
+}
+
+/// Makes the record, and sees when names are forgotten.
+struct Watcher<'w, 't> {
+    teller: &'w mut Teller<'t>,
+    is_over: bool,
+}
+
+impl Listener for Watcher<'_, '_> {
+    fn event(&mut self, event: Event<'_>, known: &mut Known) {
+        match event {
+            Event::Clear => self.is_over = true,
+            Event::TargetInfo => known.widen(),
+            event => self.teller.event(event, known),
+        }
     }
 }
 

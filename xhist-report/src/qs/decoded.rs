@@ -52,7 +52,12 @@ const EMPTY_FROM: u16 = 550;
 
 impl<'a> Decoded<'a> {
     /// Takes a record apart.
-    pub fn new(raw: Raw<'a>, target: &Target, shorts: &'a mut Vec<Short>) -> Decoded<'a> {
+    pub fn new(
+        raw: Raw<'a>,
+        target: &Target,
+        plans: &'static Plans,
+        shorts: &'a mut Vec<Short>,
+    ) -> Decoded<'a> {
         shorts.clear();
         let mut take = Take::new(raw);
         let id = raw.id();
@@ -71,7 +76,7 @@ impl<'a> Decoded<'a> {
             decoded.shape = Shape::User(take);
         } else if id == EMPTY && target.version >= EMPTY_FROM {
             decoded.shape = Shape::Empty;
-        } else if let Some(plan) = Plans::of(target.version).get(id, query(&raw, target)) {
+        } else if let Some(plan) = plans.get(id, query(&raw, target)) {
             decoded.take_fields(plan, take, target, shorts);
         }
         decoded.shorts = shorts;

@@ -5,6 +5,7 @@ use qs_core::record::TargetInfo;
 
 use super::decoded::{Decoded, Shape};
 use super::known::Known;
+use super::plan::Plans;
 use super::receive::{Jump, Raw, Received, Receiver, Trouble};
 use super::special;
 use super::take::Short;
@@ -21,8 +22,8 @@ pub enum Event<'a> {
     Record(&'a Decoded<'a>),
     /// The target is another than the one that told its names.
     OtherTarget,
-    /// Names were forgotten.
-    Cleared,
+    /// All names but those of enumerations are forgotten now.
+    Clear,
     /// The target told sizes that no target has; they were not believed.
     OddSizes,
     /// The target told what it is.
@@ -45,16 +46,20 @@ pub struct Decoder {
     receiver: Receiver,
     shorts: Vec<Short>,
     has_started: bool,
+    /// How records of the target's version are taken apart.
+    plans: (u16, &'static Plans),
 }
 
 impl Decoder {
     /// With what is known before the first byte.
     pub fn new(target: Target) -> Decoder {
+        let plans = (target.version, Plans::of(target.version));
         Decoder {
             known: Known::new(target),
             receiver: Receiver::default(),
             shorts: Vec::new(),
             has_started: false,
+            plans,
         }
     }
 
@@ -73,7 +78,8 @@ impl Decoder {
                     if let Some(jump) = jump {
                         listener.event(Event::Jump(jump), &mut self.known);
                     }
-                    decode(self.receiver.record(), &mut self.known, &mut self.shorts, listener);
+                    let Decoder { known, receiver, shorts, plans, .. } = self;
+                    decode(receiver.record(), known, shorts, plans, listener);
                 }
             }
         }
@@ -81,7 +87,7 @@ impl Decoder {
 
     /// Takes a record that came in another way than as bytes of a stream.
     pub fn push_record(&mut self, raw: Raw<'_>, listener: &mut impl Listener) {
-        decode(raw, &mut self.known, &mut self.shorts, listener);
+        decode(raw, &mut self.known, &mut self.shorts, &mut self.plans, listener);
     }
 
     /// Another target is at the other end of the link now.
@@ -101,8 +107,18 @@ impl Decoder {
     }
 }
 
-fn decode(raw: Raw<'_>, known: &mut Known, shorts: &mut Vec<Short>, listener: &mut impl Listener) {
-    let record = Decoded::new(raw, &known.target, shorts);
+#[inline]
+fn decode(
+    raw: Raw<'_>,
+    known: &mut Known,
+    shorts: &mut Vec<Short>,
+    plans: &mut (u16, &'static Plans),
+    listener: &mut impl Listener,
+) {
+    if plans.0 != known.target.version {
+        *plans = (known.target.version, Plans::of(known.target.version));
+    }
+    let record = Decoded::new(raw, &known.target, plans.1, shorts);
     listener.event(Event::Record(&record), known);
     if record.left == 0 && matches!(record.shape, Shape::Fields(_)) {
         learn(&record, known, listener);
@@ -147,6 +163,6 @@ fn believe(payload: &[u8], known: &mut Known, listener: &mut impl Listener) {
 }
 
 fn clear(known: &mut Known, listener: &mut impl Listener) {
+    listener.event(Event::Clear, known);
     known.clear();
-    listener.event(Event::Cleared, known);
 }

@@ -43,6 +43,19 @@ impl Known {
         }
     }
 
+    /// Shows addresses as wide as the target says.
+    pub fn widen(&mut self) {
+        let sizes = self.target.sizes;
+        (self.objects.width, self.functions.width) = (sizes.obj.into(), sizes.fun.into());
+        self.signals.width = sizes.obj.into();
+    }
+
+    /// Takes all names from another.
+    pub fn take_names(&mut self, from: &Known) {
+        *self = Known { target: self.target, ..from.clone() };
+        self.widen();
+    }
+
     /// Forgets all names but those of enumerations.
     pub fn clear(&mut self) {
         self.objects.clear();

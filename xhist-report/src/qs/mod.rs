@@ -28,7 +28,7 @@ pub use dic_file::{Wrong, read as read_dictionaries, write as write_dictionaries
 pub use fields::tell as tell_fields;
 pub use known::Known;
 pub use matlab::push_row as push_matlab_row;
-pub use receive::{Jump, Raw, Trouble};
+pub use receive::{Fault, Jump, Raw, Received, Receiver, Trouble};
 pub use sequence::Sequence;
 pub use target::Target;
 pub use text::{Class, Lines, Text};

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+const ZEROS: &[u8; 20] = b"00000000000000000000";
 
 /// A decimal number.
 pub fn number(line: &mut Vec<u8>, number: u64) {
@@ -18,7 +19,8 @@ pub fn signed(line: &mut Vec<u8>, number: i64) {
 pub fn padded(line: &mut Vec<u8>, number: u64, width: usize) {
     let mut buffer = itoa::Buffer::new();
     let digits = buffer.format(number).as_bytes();
-    line.extend(std::iter::repeat_n(b'0', width.saturating_sub(digits.len())));
+    let missing = width.saturating_sub(digits.len());
+    line.extend_from_slice(&ZEROS[..missing.min(ZEROS.len())]);
     line.extend_from_slice(digits);
 }
 
@@ -40,7 +42,12 @@ pub fn right(line: &mut Vec<u8>, number: impl itoa::Integer, width: usize) {
 
 /// So many hexadecimal digits.
 pub fn hex(line: &mut Vec<u8>, number: u64, digits: usize) {
-    line.extend((0..digits).rev().map(|digit| DIGITS[(number >> (4 * digit)) as usize & 15]));
+    let mut buffer = [0; 16];
+    let buffer = &mut buffer[..digits.min(16)];
+    for (digit, slot) in buffer.iter_mut().rev().enumerate() {
+        *slot = DIGITS[(number >> (4 * digit)) as usize & 15];
+    }
+    line.extend_from_slice(buffer);
 }
 
 /// A hexadecimal number with at least so many digits, the missing ones filled with `fill`.

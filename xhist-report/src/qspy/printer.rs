@@ -143,7 +143,7 @@ impl Listener for Printer<'_> {
             Event::OtherTarget => {
                 self.screen.line(Class::Info, b"   <QSPY-> Target info mismatch (dictionaries discarded)");
             }
-            Event::Cleared => {
+            Event::Clear => {
                 if let Some((sequence, _)) = &mut self.sequence {
                     sequence.forget();
                 }

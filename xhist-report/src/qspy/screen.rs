@@ -64,6 +64,10 @@ impl<'o> Screen<'o> {
     }
 
     fn show(&mut self, class: Class, line: &[u8]) {
+        if self.palette == Palette::None && !self.visible {
+            self.write(line);
+            return self.write(b"\n");
+        }
         let mut shown = std::mem::take(&mut self.line);
         shown.clear();
         match self.visible && line.iter().any(|byte| byte.is_ascii_control() || !byte.is_ascii()) {
