@@ -166,8 +166,8 @@ impl Differences {
             }
             self.differ += 1;
             if self.differ <= SHOWN {
-                let [expected, found] =
-                    [expected, found].map(|line| line.map_or("nothing".into(), |line| String::from_utf8_lossy(line)));
+                let [expected, found] = [expected, found]
+                    .map(|line| line.map_or("nothing".into(), |line| String::from_utf8_lossy(line)));
                 let _ = writeln!(self.shown, "{name}, line {}:\n  {expected}\n  {found}", index + 1);
             }
         }
@@ -221,7 +221,8 @@ fn by_command() {
 /// Streams with bits turned, parts cut out and parts doubled.
 fn damaged() {
     const VARIANTS: usize = 40;
-    let variants = std::env::var("XHIST_TESTS_VARIANTS").map_or(VARIANTS, |text| text.parse().expect("a number"));
+    let variants =
+        std::env::var("XHIST_TESTS_VARIANTS").map_or(VARIANTS, |text| text.parse().expect("a number"));
     let mut random = fastrand::Rng::with_seed(1);
     for recorded in Recorded::all() {
         let tree = recorded.directory();

@@ -31,7 +31,8 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 fn usual() -> Vec<u8> {
-    let frames: Vec<Vec<u8>> = RECORDS.lines().map(|row| bytes(row.split('\t').next().unwrap_or(""))).collect();
+    let frames: Vec<Vec<u8>> =
+        RECORDS.lines().map(|row| bytes(row.split('\t').next().unwrap_or(""))).collect();
     let frames: Vec<&Vec<u8>> = frames.iter().filter(|frame| USUAL.contains(&frame[1])).collect();
     let mut stream = Vec::with_capacity(SIZE + 600);
     let mut seq = 0u8;

@@ -141,7 +141,9 @@ impl Args {
             (self.hot, "--hot"),
         ];
         if let (true, Some((_, option))) = (is_stream, unfit.iter().find(|(asked, _)| *asked)) {
-            return Err(format!("{option} does not go with --format qspy, which prints every record as QSPY does"));
+            return Err(format!(
+                "{option} does not go with --format qspy, which prints every record as QSPY does"
+            ));
         }
         let layout = Layout {
             terminal: std::io::stdout().is_terminal(),

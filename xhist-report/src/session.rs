@@ -8,9 +8,7 @@ use qs_core::ring::{CLEARED_OFFSET, HOSTED_HEADER_LEN};
 
 use crate::console::{Notes, Progress};
 use crate::cover;
-use crate::decode::{
-    self, Clock, Findings, Live, Placed, Records, SharedRecords, Stream, Survey, View,
-};
+use crate::decode::{self, Clock, Findings, Live, Placed, Records, SharedRecords, Stream, Survey, View};
 use crate::exit_code::ExitCode;
 use crate::format::About;
 use crate::hot;

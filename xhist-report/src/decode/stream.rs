@@ -6,8 +6,8 @@ use qs_core::ring::{self, Header, Shown};
 use super::clock::Clock;
 use super::frame::{Kind, kind};
 use super::live::View;
-use super::rounds::Rounds;
 use super::records::SharedRecords;
+use super::rounds::Rounds;
 use crate::model::{Gap, Item, Record, What};
 
 /// One ring, being read.

@@ -99,7 +99,10 @@ impl<'a> Decoded<'a> {
         }
         for (index, field) in plan.fields.iter().enumerate() {
             match (field.step, target.sizes.of(field.kind)) {
-                (Step::Take, Some(len)) => self.values[index] = or_zero(take.uint(len), shorts),
+                (Step::Take, Some(len)) => match take.uint(len) {
+                    Ok(value) => self.values[index] = value,
+                    Err(short) => shorts.push(short),
+                },
                 (Step::Take, None) => match take.text() {
                     Ok(text) => self.text = text,
                     Err(short) => shorts.push(short),

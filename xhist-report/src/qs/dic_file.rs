@@ -175,9 +175,9 @@ fn decimal(text: &[u8]) -> Option<i32> {
         digits => (false, digits),
     };
     let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let number = digits[..len].iter().fold(0i64, |number, byte| {
-        number.saturating_mul(10).saturating_add(i64::from(byte - b'0'))
-    });
+    let number = digits[..len]
+        .iter()
+        .fold(0i64, |number, byte| number.saturating_mul(10).saturating_add(i64::from(byte - b'0')));
     (len > 0).then_some(if negative { -number } else { number } as i32)
 }
 
@@ -206,9 +206,7 @@ pub fn write(known: &Known) -> Vec<u8> {
         text.push(b'\n');
     }
     text.extend_from_slice(format!("-t{}\n\n", target.build_text()).as_bytes());
-    for (title, dictionary) in
-        [("Obj", &known.objects), ("Fun", &known.functions), ("Usr", &known.users)]
-    {
+    for (title, dictionary) in [("Obj", &known.objects), ("Fun", &known.functions), ("Usr", &known.users)] {
         push_title(title, dictionary.width, &mut text);
         for (key, name) in dictionary.iter() {
             super::known::push_address(key, dictionary.width, &mut text);

@@ -17,7 +17,8 @@ pub fn tell(record: &Decoded<'_>, known: &Known, to: &mut Record) {
                 to.fields.push(("time", FieldValue::Uint(record.time)));
             }
             let sent = plan.fields.iter().enumerate().filter(|(_, field)| field.step != Step::Absent);
-            to.fields.extend(sent.map(|(place, field)| (field.name, value(record, known, place, field.kind))));
+            to.fields
+                .extend(sent.map(|(place, field)| (field.name, value(record, known, place, field.kind))));
             let object = |name: &str| plan.place(name).map_or(0, |place| record.values[place]);
             let owner = object(if plan.place("obj").is_some() { "obj" } else { "ao" });
             for (name, value) in &mut to.fields {

@@ -78,7 +78,9 @@ pub fn exponent(line: &mut Vec<u8>, value: f64, negative: bool, digits: usize) {
 
 /// `1e3` becomes `1e+03`.
 fn let_exponent_have_two_digits(line: &mut Vec<u8>, start: usize) {
-    let Some(at) = line[start..].iter().rposition(|byte| *byte == b'e').map(|at| start + at + 1) else { return };
+    let Some(at) = line[start..].iter().rposition(|byte| *byte == b'e').map(|at| start + at + 1) else {
+        return;
+    };
     if line.get(at) != Some(&b'-') {
         line.insert(at, b'+');
     }

@@ -105,5 +105,7 @@ pub fn little_endian(bytes: &[u8], at: usize, len: usize) -> u64 {
         let number = u64::from_le_bytes(*eight);
         return if len >= 8 { number } else { number & ((1 << (8 * len)) - 1) };
     }
-    (0..len).rev().fold(0, |number, index| number << 8 | u64::from(bytes.get(at + index).copied().unwrap_or(0)))
+    (0..len)
+        .rev()
+        .fold(0, |number, index| number << 8 | u64::from(bytes.get(at + index).copied().unwrap_or(0)))
 }

@@ -24,12 +24,7 @@ use printer::Printer;
 const PIECE: usize = 64 << 10;
 
 /// Prints a stream.
-pub fn print(
-    stream: &[u8],
-    options: &QsOptions,
-    out: &mut dyn Write,
-    notes: &mut Notes<'_>,
-) -> ExitCode {
+pub fn print(stream: &[u8], options: &QsOptions, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
     run(options, out, notes, |session, _| session.push(stream))
 }
 

@@ -22,8 +22,7 @@ pub const FIGURE_4: &[(u16, u16)] = &[
 ];
 
 /// QP 7.3.3 with its default sizes, just started.
-const TARGET_INFO: &[u8] =
-    &[0xFF, 0xDD, 2, 0x22, 0x41, 0x22, 0x44, 4, 0x20, 0x13, 53, 26, 9, 14, 7, 23];
+const TARGET_INFO: &[u8] = &[0xFF, 0xDD, 2, 0x22, 0x41, 0x22, 0x44, 4, 0x20, 0x13, 53, 26, 9, 14, 7, 23];
 
 fn check(name: &str, got: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);

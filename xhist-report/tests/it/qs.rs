@@ -4,8 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use qs_core::frame::FrameWriter;
 use qs_core::record::{
-    self, AssertFail, Fields, Fun, Kind, Obj, ObjDict, QepTran, QfActivePost, QfTick, QfTimeevtArm, Record, Sig,
-    Sizes, TargetInfo,
+    self, AssertFail, Fields, Fun, Kind, Obj, ObjDict, QepTran, QfActivePost, QfTick, QfTimeevtArm, Record,
+    Sig, Sizes, TargetInfo,
 };
 use xhist_report::format::by_name;
 use xhist_report::{Options, QsOptions};
@@ -110,7 +110,8 @@ fn every_record_has_its_line() {
     for row in RECORDS.lines() {
         let (frame, line) = row.split_once('\t').unwrap();
         let stream = [target.stream.clone(), bytes(frame)].concat();
-        let own: Vec<_> = lines(&stream)[before..].iter().filter(|line| !line.contains("<COMMS>")).cloned().collect();
+        let own: Vec<_> =
+            lines(&stream)[before..].iter().filter(|line| !line.contains("<COMMS>")).cloned().collect();
         assert_eq!(own, [line], "{frame}");
     }
     assert!(RECORDS.lines().count() >= 80);
@@ -192,7 +193,8 @@ fn the_command_writes_what_was_asked_for() {
     let dir = Dir::new();
     let stream = Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream;
     dir.write("s.bin", &stream);
-    let files = ["-d", "-s=copy.bin", "-o=lines.txt", "-m=rows.mat", "-g", "Ao,?", "--sequence-file=draw.seq"];
+    let files =
+        ["-d", "-s=copy.bin", "-o=lines.txt", "-m=rows.mat", "-g", "Ao,?", "--sequence-file=draw.seq"];
     let outcome = dir.run(&[&["--format", "qspy", "s.bin"], &files[..]].concat());
     assert_eq!(outcome.code, 0, "{}", outcome.notes);
     let read = |name: &str| std::fs::read(dir.path().join(name)).unwrap();
