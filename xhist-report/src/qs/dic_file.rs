@@ -101,8 +101,10 @@ impl Pieces<'_> {
 
     /// A name that starts in this column. QSPY takes the last character for the end of the line.
     fn name(&self, column: usize) -> &[u8] {
-        let text = self.text(column);
-        if column < self.len { text.strip_suffix(&text[text.len() - 1..]).unwrap_or(text) } else { text }
+        match self.text(column) {
+            [name @ .., _] if column < self.len => name,
+            name => name,
+        }
     }
 
     /// The digit in this column, as QSPY computes it from any character.

@@ -300,3 +300,30 @@ proptest! {
         let _ = xhist_report::report(&stream, &options, &mut out, &mut notes);
     }
 }
+
+proptest! {
+    #[test]
+    fn a_dictionary_file_that_was_written_is_read(
+        objects in proptest::collection::btree_map(1u32.., "[!-~]{1,50}", 0..30),
+        signals in proptest::collection::btree_map(1u16.., "[!-~]{1,50}", 0..30),
+    ) {
+        let mut target = Target::new(Sizes::DEFAULT).info();
+        for (object, name) in &objects {
+            target = target.frame(61, &[&object.to_le_bytes(), name.as_bytes(), &[0]].concat());
+        }
+        for (signal, name) in &signals {
+            target = target.frame(60, &[&signal.to_le_bytes(), &[0; 4][..], name.as_bytes(), &[0]].concat());
+        }
+        let dir = Dir::new();
+        let mut options = qspy();
+        options.qs.dir = dir.path().to_owned();
+        options.qs.dictionaries = xhist_report::DictionaryFile::OfBuild;
+        let file = || std::fs::read(dir.path().join("qspy230714_092653.dic")).unwrap();
+        report_with(&target.frame(70, &[]).stream, &options);
+        let first = file();
+        prop_assert_eq!(first.iter().filter(|byte| **byte == b'\n').count(), 12 + 12 + objects.len() + signals.len() + 1);
+        // The target tells what it is and no names; the file does.
+        report_with(&Target::new(Sizes::DEFAULT).info().frame(70, &[]).stream, &options);
+        prop_assert_eq!(file(), first);
+    }
+}
