@@ -221,8 +221,7 @@ fn by_command() {
 /// Streams with bits turned, parts cut out and parts doubled.
 fn damaged() {
     const VARIANTS: usize = 40;
-    let variants =
-        std::env::var("XHIST_TESTS_VARIANTS").map_or(VARIANTS, |text| text.parse().expect("a number"));
+    let variants = std::env::var("XHIST_VARIANTS").map_or(VARIANTS, |text| text.parse().expect("a number"));
     let mut random = fastrand::Rng::with_seed(1);
     for recorded in Recorded::all() {
         let tree = recorded.directory();

@@ -54,77 +54,81 @@ impl Wrong {
 /// # Errors
 /// The first thing that is wrong.
 pub fn read(text: &[u8], known: &mut Known, objects_read: &mut bool) -> Result<(), Wrong> {
-    let mut file = Pieces { rest: text, piece: [0; ROOM], len: 0 };
+    let mut file = text;
+    let (mut line, mut entry, mut signal) = (Piece::new(), Piece::new(), Piece::new());
     let before = known.target;
-    while file.next() {
-        match file.piece[0] {
+    while line.read(&mut file) {
+        match line.bytes[0] {
             b'#' | b'\r' | b'\n' => {}
-            b'-' => option(&file, &mut known.target)?,
+            b'-' => option(&line, &mut known.target)?,
             b'O' => {
-                section(&mut file, &mut known.objects).ok_or(Wrong::Section("OBJ"))?;
+                section(&mut file, &mut entry, &mut known.objects).ok_or(Wrong::Section("OBJ"))?;
                 *objects_read = true;
             }
-            b'F' => section(&mut file, &mut known.functions).ok_or(Wrong::Section("FUN"))?,
-            b'U' => section(&mut file, &mut known.users).ok_or(Wrong::Section("USR"))?,
-            b'S' => signals(&mut file, known).ok_or(Wrong::Section("SIG"))?,
+            b'F' => section(&mut file, &mut entry, &mut known.functions).ok_or(Wrong::Section("FUN"))?,
+            b'U' => section(&mut file, &mut entry, &mut known.users).ok_or(Wrong::Section("USR"))?,
+            b'S' => signals(&mut file, &mut signal, known).ok_or(Wrong::Section("SIG"))?,
             char => return Err(Wrong::Line(char)),
         }
     }
     if before.is_known() && before != known.target { Err(Wrong::OtherTarget) } else { Ok(()) }
 }
 
-/// Pieces of lines, as C's `fgets` reads them: each into the same memory, with a zero behind it and older bytes behind
+/// A piece of a line, as C's `fgets` reads it: always into the same memory, with a zero behind it and older bytes behind
 /// that. Numbers and names stand in fixed columns, so that a short line lets those bytes be seen.
-struct Pieces<'a> {
-    rest: &'a [u8],
-    piece: [u8; ROOM],
-    len: usize,
+struct Piece {
+    bytes: [u8; ROOM],
 }
 
-impl Pieces<'_> {
+impl Piece {
+    fn new() -> Piece {
+        Piece { bytes: [0; ROOM] }
+    }
+
     /// Reads the next piece; whether there was one.
-    fn next(&mut self) -> bool {
-        let longest = &self.rest[..self.rest.len().min(MAX_PIECE)];
-        self.len = memchr::memchr(b'\n', longest).map_or(longest.len(), |end| end + 1);
-        let (piece, rest) = self.rest.split_at(self.len);
-        self.rest = rest;
-        self.piece[..self.len].copy_from_slice(piece);
-        self.piece[self.len] = 0;
-        self.len > 0
+    fn read(&mut self, file: &mut &[u8]) -> bool {
+        let longest = &file[..file.len().min(MAX_PIECE)];
+        let len = memchr::memchr(b'\n', longest).map_or(longest.len(), |end| end + 1);
+        let (piece, rest) = file.split_at(len);
+        *file = rest;
+        if len > 0 {
+            self.bytes[..len].copy_from_slice(piece);
+            self.bytes[len] = 0;
+        }
+        len > 0
     }
 
     /// The text from a column on, up to a zero.
     fn text(&self, column: usize) -> &[u8] {
-        let text = &self.piece[column..];
+        let text = &self.bytes[column..];
         &text[..text.iter().position(|byte| *byte == 0).unwrap_or(text.len())]
     }
 
-    /// A name that starts in this column. QSPY takes the last character for the end of the line.
-    fn name(&self, column: usize) -> &[u8] {
-        match self.text(column) {
-            [name @ .., _] if column < self.len => name,
-            name => name,
-        }
+    /// A name that starts in this column. QSPY takes the last character for the end of the line, and a zero for that.
+    fn name(&mut self, column: usize) -> &[u8] {
+        let end = column + self.text(column).len();
+        self.bytes[end - 1] = 0;
+        self.text(column)
     }
 
     /// The digit in this column, as QSPY computes it from any character.
     fn digit(&self, column: usize) -> i32 {
-        i32::from(self.piece[column]) - i32::from(b'0')
+        i32::from(self.bytes[column]) - i32::from(b'0')
     }
 }
 
 /// `-v733`, `-T4`, `-t230714_092653`.
-fn option(file: &Pieces<'_>, target: &mut Target) -> Result<(), Wrong> {
-    let letter = file.piece[1];
-    let pair = |column: usize| (10 * file.digit(column) + file.digit(column + 1)) as u8;
+fn option(line: &Piece, target: &mut Target) -> Result<(), Wrong> {
+    let letter = line.bytes[1];
+    let pair = |column: usize| (10 * line.digit(column) + line.digit(column + 1)) as u8;
     match letter {
-        b'v' => target.version = (100 * file.digit(2) + 10 * file.digit(3) + file.digit(4)) as u16,
+        b'v' => target.version = (100 * line.digit(2) + 10 * line.digit(3) + line.digit(4)) as u16,
         b't' => {
             let build = &mut target.build;
             (build.year, build.month, build.day) = (pair(2), pair(4), pair(6));
             (build.hour, build.minute, build.second) = (pair(9), pair(11), pair(13));
         }
-        _ => match (target.sizes.by_letter(letter), u8::try_from(file.digit(2))) {
+        _ => match (target.sizes.by_letter(letter), u8::try_from(line.digit(2))) {
             (Some(size), Ok(digit)) if Sizes::is_possible(letter, digit) => *size = digit,
             (Some(_), _) => {}
             (None, _) => return Err(Wrong::Option(letter)),
@@ -134,10 +138,11 @@ fn option(file: &Pieces<'_>, target: &mut Target) -> Result<(), Wrong> {
 }
 
 /// Reads the line with the key width, which QSPY keeps even when it is none.
-fn width(file: &mut Pieces<'_>, width: &mut i32) -> Option<()> {
-    if file.next() {
-        *width = decimal(file.text(0)).unwrap_or(0);
+fn width(file: &mut &[u8], line: &mut Piece, width: &mut i32) -> Option<()> {
+    if !line.read(file) {
+        return None;
     }
+    *width = decimal(line.text(0)).unwrap_or(0);
     (*width != 0 && *width <= MAX_WIDTH).then_some(())
 }
 
@@ -146,25 +151,25 @@ fn columns(width: i32) -> usize {
     if width <= 4 { 10 } else { 18 }
 }
 
-fn section(file: &mut Pieces<'_>, dictionary: &mut Dictionary) -> Option<()> {
+fn section(file: &mut &[u8], line: &mut Piece, dictionary: &mut Dictionary) -> Option<()> {
     dictionary.clear();
-    width(file, &mut dictionary.width)?;
-    while file.next() && file.piece.starts_with(b"0x") {
+    width(file, line, &mut dictionary.width)?;
+    while line.read(file) && line.bytes.starts_with(b"0x") {
         let columns = columns(dictionary.width);
-        let key = hexadecimal(file.text(0), columns).unwrap_or(0);
-        dictionary.define(key, file.name(columns + 1));
+        let key = hexadecimal(line.text(0), columns).unwrap_or(0);
+        dictionary.define(key, line.name(columns + 1));
     }
     Some(())
 }
 
-fn signals(file: &mut Pieces<'_>, known: &mut Known) -> Option<()> {
+fn signals(file: &mut &[u8], line: &mut Piece, known: &mut Known) -> Option<()> {
     known.signals.clear();
-    width(file, &mut known.signals.width)?;
-    while file.next() && file.piece.starts_with(b"0") {
+    width(file, line, &mut known.signals.width)?;
+    while line.read(file) && line.bytes.starts_with(b"0") {
         let columns = columns(known.signals.width);
-        let sig = decimal(file.text(0)).filter(|sig| *sig != 0)?;
-        let obj = hexadecimal(file.text(OBJECT), columns)?;
-        known.signals.define(sig as u32, obj, file.name(OBJECT + columns + 1));
+        let sig = decimal(line.text(0)).filter(|sig| *sig != 0)?;
+        let obj = hexadecimal(line.text(OBJECT), columns)?;
+        known.signals.define(sig as u32, obj, line.name(OBJECT + columns + 1));
     }
     Some(())
 }
