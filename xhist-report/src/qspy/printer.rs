@@ -85,10 +85,11 @@ impl<'o> Printer<'o> {
             file.into_iter().for_each(|file| file.finish(notes));
         }
         let Losses { frames, jumps, troubles } = self.losses;
-        if jumps + troubles > 0 {
-            notes.loss(format_args!(
-                "{frames} frames or more are missing in {jumps} places, and in {troubles} places bytes are no good frame"
-            ));
+        if jumps > 0 {
+            notes.loss(format_args!("{frames} frames or more are missing, in {jumps} places"));
+        }
+        if troubles > 0 {
+            notes.loss(format_args!("in {troubles} places bytes are no good frame"));
         }
         if self.odd_sizes > 0 {
             notes.loss(format_args!(
