@@ -38,6 +38,8 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("qs-core/src/frame", &["crate::record", "crate::ring", "crate::map"]),
     ("qs-core/src/record", &["crate::ring", "crate::map"]),
     ("xhist-report/src/source", &["qs_core", "crate::decode", "crate::model", "crate::format"]),
+    ("xhist-report/src/qs/", &["std::fs", "crate::source", "crate::decode", "crate::format", "crate::qspy"]),
+    ("xhist-report/src/qspy", &["crate::source", "crate::format"]),
     ("xhist-report/src/decode", &["std::fs", "std::io", "crate::source", "crate::format"]),
     ("xhist-report/src/model", &["std::fs", "crate::source", "crate::format"]),
     ("xhist-report/src/format", &["qs_core", "std::fs", "crate::decode", "crate::source"]),

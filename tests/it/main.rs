@@ -18,6 +18,7 @@ mod places;
 mod post_mortem;
 mod program;
 mod qs;
+mod qspy;
 mod samples;
 mod select;
 mod shapes;
@@ -67,6 +68,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),
+    ("qspy", qspy::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),
 ];

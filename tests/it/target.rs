@@ -11,7 +11,7 @@ use qs_core::record::{
 use qs_core::rx::{Callbacks, Executor, Port, Probes};
 use xhist_tests::{Case, Need};
 
-const STREAMS: &[Need] = &[Need::Streams];
+const STREAMS: &[Need] = &[Need::QsStreams];
 
 pub const CASES: &[Case] = &[
     Case::needing("filters", STREAMS, filters),
@@ -26,7 +26,7 @@ const WIDE: &str = "O8 F8";
 const WIDEST: &str = "T2 O8 F8 S4 E4 Q4 P4 B4 C2";
 
 fn rows(name: &str) -> Vec<Vec<String>> {
-    let path: PathBuf = Need::streams().expect("they are there").join(name);
+    let path: PathBuf = Need::qs_streams().expect("they are there").join(name);
     let text = std::fs::read_to_string(path).expect("a table");
     text.lines().skip(1).map(|row| row.split('\t').map(str::to_owned).collect()).collect()
 }
@@ -324,7 +324,7 @@ fn vectors() {
             .filter(|option| is_size(option.as_bytes()))
             .map(|option| format!("{} ", &option[1..]))
             .collect();
-        let path = Need::streams().expect("they are there").join(format!("{}.bin", row[0]));
+        let path = Need::qs_streams().expect("they are there").join(format!("{}.bin", row[0]));
         vectors_of(&std::fs::read(path).expect("a stream"), Sizes::DEFAULT.with(&options), &mut seen);
     }
     let missing: Vec<_> =

@@ -19,8 +19,8 @@ pub enum Need {
     Nextest,
     /// A system that leaves core files in the working directory.
     CoreFiles,
-    /// Recorded QS streams beside the checkout.
-    Streams,
+    /// The recorded QS streams beside the checkout.
+    QsStreams,
 }
 
 impl Need {
@@ -32,13 +32,16 @@ impl Need {
             Need::Registry => registry(),
             Need::Nextest => nextest(),
             Need::CoreFiles => core_files(),
-            Need::Streams => streams(),
+            Need::QsStreams => Need::qs_streams()
+                .is_none()
+                .then(|| "there is no ../shared/corpus/qs/index.tsv beside the checkout".into()),
         }
     }
 
     /// The recorded QS streams, if they are there.
-    pub fn streams() -> Option<PathBuf> {
-        Some(Need::corpus()?.join("qs")).filter(|streams| streams.join("index.tsv").is_file())
+    pub fn qs_streams() -> Option<PathBuf> {
+        let corpus = repository().parent()?.join("shared/corpus/qs");
+        corpus.join("index.tsv").is_file().then_some(corpus)
     }
 
     /// The list of real crates, if it is there.
@@ -90,10 +93,4 @@ fn core_files() -> Option<String> {
     (!is_plain).then(|| {
         format!("this system hands cores to `{pattern}`: sysctl kernel.core_pattern=core leaves them in the working directory")
     })
-}
-
-fn streams() -> Option<String> {
-    Need::streams()
-        .is_none()
-        .then(|| "there are no recorded streams, ../shared/corpus/qs, beside the checkout".into())
 }

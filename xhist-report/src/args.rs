@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Parser;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::format::{self, FORMATS};
+use crate::format::{self, About, FORMATS};
 use crate::options::{Layout, MapPlaces, Options};
+use crate::qs_args::QsArgs;
 use crate::source::{self, Opened};
 
 const AFTER_HELP: &str = "\
@@ -25,13 +26,14 @@ Examples:
   xhist-report                       the newest run under target/xhist
   xhist-report dump.bin --last 20    the last 20 statements before the dump
   xhist-report core --source         with the text of each line
-  xhist-report dump.bin --identify   which build it came from, and how old that is";
+  xhist-report dump.bin --identify   which build it came from, and how old that is
+  xhist-report --format qspy qs.bin  every record of a QS stream, as QSPY prints it";
 
 /// Print the history of executed statements from a memory dump, a core file or a ring file.
 #[derive(Clone, Debug, Parser)]
 #[command(version, after_help = AFTER_HELP)]
 pub struct Args {
-    /// Raw image of memory, ELF core or ring file; `-` is standard input.
+    /// Raw image of memory, ELF core, ring file or QS stream; `-` is standard input.
     /// Without it: the newest *.xhist file under target/xhist, here or in a directory above
     #[arg(value_name = "SOURCE")]
     source: Option<OsString>,
@@ -84,6 +86,9 @@ pub struct Args {
     /// Report only on this ring of the source, counted from 1
     #[arg(long, value_name = "N")]
     ring: Option<usize>,
+
+    #[command(flatten)]
+    qs: QsArgs,
 }
 
 fn format_names() -> impl TypedValueParser<Value = String> {
@@ -116,7 +121,30 @@ impl Args {
     }
 
     /// What the arguments mean for this source.
-    pub fn options(&self, opened: &Opened) -> Options {
+    ///
+    /// # Errors
+    /// What does not go together, in a sentence.
+    pub fn options(&self, opened: &Opened) -> Result<Options, String> {
+        let format = format::by_name(&self.format).unwrap_or(&FORMATS[0]);
+        let is_stream = format.about == About::Stream;
+        if let (false, Some(letter)) = (is_stream, self.qs.needs_qspy()) {
+            return Err(format!("{letter} needs --format qspy"));
+        }
+        let unfit = [
+            (self.follow, "--follow"),
+            (self.clear, "--clear"),
+            (self.last.is_some(), "--last"),
+            (self.lanes, "--lanes"),
+            (self.time, "--time"),
+            (self.thread, "--thread"),
+            (self.source_text, "--source"),
+            (self.hot, "--hot"),
+        ];
+        if let (true, Some((_, option))) = (is_stream, unfit.iter().find(|(asked, _)| *asked)) {
+            return Err(format!(
+                "{option} does not go with --format qspy, which prints every record as QSPY does"
+            ));
+        }
         let layout = Layout {
             terminal: std::io::stdout().is_terminal(),
             time: self.time,
@@ -125,8 +153,10 @@ impl Args {
             lanes: self.lanes,
         };
         let work_dir = Some(Path::new(".").to_owned());
-        Options {
-            format: format::by_name(&self.format).unwrap_or(&FORMATS[0]),
+        let stdout = anstream::stdout();
+        let colours = layout.terminal && stdout.current_choice() != anstream::ColorChoice::Never;
+        Ok(Options {
+            format,
             layout,
             identify: self.identify,
             hot: self.hot,
@@ -139,7 +169,8 @@ impl Args {
             follow: self.follow,
             clear: opened.path.clone().filter(|_| self.clear),
             progress: std::io::stderr().is_terminal(),
-        }
+            qs: self.qs.options(layout.terminal, colours)?,
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::console::Notes;
-use crate::decode::{self, Clock, Findings, Live, Stream};
+use crate::decode::{self, Clock, Findings, Live, Records, SharedRecords, Stream};
 use crate::exit_code::ExitCode;
 use crate::map::Maps;
 use crate::model::{Gap, Opening, Ring};
@@ -22,7 +22,8 @@ const PAUSE: Duration = Duration::from_millis(50);
 
 /// Follows until the program has ended or the user has seen enough.
 pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
-    let mut follower = Follower { file, lives: Vec::new(), scanned: 0 };
+    let records = Records::new(options.qs.target, options.format.fields).shared();
+    let mut follower = Follower { file, lives: Vec::new(), records, scanned: 0 };
     let findings = follower.find();
     if follower.lives.is_empty() {
         tell_findings(&findings, follower.scanned, notes);
@@ -60,6 +61,8 @@ fn interrupted() -> Arc<AtomicBool> {
 struct Follower<'f> {
     file: &'f File,
     lives: Vec<Live>,
+    /// Names that records told.
+    records: SharedRecords,
     /// Bytes of the file that were searched for rings.
     scanned: usize,
 }
@@ -127,7 +130,7 @@ impl Follower<'_> {
             let live = &self.lives[*index];
             let view = live.view();
             let clock = live.clock.unwrap_or_else(|| Clock::starting_at(decode::survey(&view).first_time));
-            Stream::new(&view, clock, gap.clone())
+            Stream::new(&view, clock, gap.clone(), &self.records)
         });
         let mut merge = decode::merge(streams.collect());
         for merged in merge.by_ref() {

@@ -18,15 +18,20 @@ mod map;
 pub mod model;
 mod options;
 mod order;
+pub mod qs;
+mod qs_args;
+mod qspy;
 mod session;
 pub mod source;
 mod source_text;
+mod stream;
 mod telling;
 
 use std::io::Write;
 
 pub use exit_code::ExitCode;
 pub use options::{Layout, MapPlaces, Options};
+pub use qspy::{DictionaryFile, QsOptions};
 
 /// Reports on the rings in `image`: entries to `out`, notes and losses to `notes`.
 ///
@@ -57,9 +62,17 @@ pub fn run(args: &args::Args) -> ExitCode {
             if let Some(note) = note {
                 console::Notes::new(&mut stderr).note(format_args!("{note}"));
             }
-            let options = args.options(&opened);
-            // Without a terminal nothing may touch the bytes; with one, NO_COLOR and the like decide.
-            match options.layout.terminal || options.layout.lanes {
+            let options = match args.options(&opened) {
+                Ok(options) => options,
+                Err(message) => {
+                    console::Notes::new(&mut stderr).error(format_args!("{message}"));
+                    return ExitCode::Usage;
+                }
+            };
+            // Without a terminal nothing may touch the bytes; with one, NO_COLOR and the like decide. QSPY's colours
+            // have been decided on already.
+            let styled = options.layout.terminal || options.layout.lanes;
+            match styled && options.format.about != format::About::Stream {
                 true => {
                     report(&opened.image, &options, &mut buffered(anstream::stdout().lock()), &mut stderr)
                 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::format::{FORMATS, FormatRow};
+use crate::qspy::QsOptions;
 
 /// How a report is made.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct Options {
     pub clear: Option<PathBuf>,
     /// Show progress on stderr when scanning takes long.
     pub progress: bool,
+    /// How QS records are decoded and shown.
+    pub qs: QsOptions,
 }
 
 impl Default for Options {
@@ -55,6 +58,7 @@ impl Default for Options {
             follow: false,
             clear: None,
             progress: false,
+            qs: QsOptions::default(),
         }
     }
 }

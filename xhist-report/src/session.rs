@@ -8,7 +8,7 @@ use qs_core::ring::{CLEARED_OFFSET, HOSTED_HEADER_LEN};
 
 use crate::console::{Notes, Progress};
 use crate::cover;
-use crate::decode::{self, Clock, Findings, Live, Placed, Stream, Survey, View};
+use crate::decode::{self, Clock, Findings, Live, Placed, Records, SharedRecords, Stream, Survey, View};
 use crate::exit_code::ExitCode;
 use crate::format::About;
 use crate::hot;
@@ -17,7 +17,9 @@ use crate::map::Maps;
 use crate::model::{Gap, Opening, Ring};
 use crate::options::Options;
 use crate::order;
+use crate::qspy;
 use crate::source;
+use crate::stream;
 use crate::telling::Telling;
 
 /// Looks at a ring that is being written, until most of it was read before it was overwritten.
@@ -37,6 +39,13 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
             code => code,
         };
     }
+    if findings.rings.is_empty() {
+        match options.format.about {
+            About::Stream => return qspy::print(image, &options.qs, out, notes),
+            About::Entries if stream::is_one(image) => return stream::run(image, options, out, notes),
+            _ => {}
+        }
+    }
     tell_findings(&findings, image.len(), notes);
     let Some(chosen) = choose(&findings.rings, image, options, notes) else {
         return if findings.rings.is_empty() { ExitCode::NothingFound } else { ExitCode::Usage };
@@ -47,6 +56,9 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     }
     let lives = lives(&chosen, image, options);
     let views = views(&chosen, &lives, image);
+    if options.format.about == About::Stream {
+        return qspy::print_rings(&chosen, &views, &options.qs, out, notes);
+    }
     // Only who reads a listing wants to see again what ran again.
     let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
     let listed: Vec<View<'_>> = views.iter().map(|view| view.writing_out(longest)).collect();
@@ -130,13 +142,26 @@ fn write(
     format.start(&Opening { rings: &rings, entries: shown }, out)?;
     order::tell_groups(&groups, &rings, notes);
     for group in groups {
+        let records = named(group.iter().map(|ring| (&views[*ring], &surveys[*ring])), telling.options);
         let clock = |ring: usize| Clock::starting_at(surveys[ring].first_time);
-        let stream = |ring: &usize| Stream::new(&views[*ring], clock(*ring), Gap::default());
+        let stream = |ring: &usize| Stream::new(&views[*ring], clock(*ring), Gap::default(), &records);
         for merged in decode::merge(group.iter().map(stream).collect()) {
             telling.tell(&rings[group[merged.stream]], &merged, &mut *format, out, notes)?;
         }
     }
     telling.finish(&mut *format, out, notes)
+}
+
+/// What the records of a process tell of names, whichever of its threads told it, and when.
+fn named<'v>(rings: impl Iterator<Item = (&'v View<'v>, &'v Survey)>, options: &Options) -> SharedRecords {
+    let mut records = Records::new(options.qs.target, options.format.fields);
+    for (view, _) in rings.filter(|(_, survey)| survey.records > 0) {
+        decode::whole_frames(view, &mut |frame| {
+            records.learn(frame);
+            true
+        });
+    }
+    records.rewound(options.qs.target).shared()
 }
 
 /// Marks what was shown in the file, so that it is not shown again.
@@ -259,7 +284,7 @@ fn tell_empty(chosen: &[&Placed], views: &[View<'_>], notes: &mut Notes<'_>) {
         chosen.len()
     ));
     for (placed, view) in chosen.iter().zip(views) {
-        let (gap, _) = Stream::new(view, Clock::default(), Gap::default()).next();
+        let gap = decode::whole_frames(view, &mut |_| false);
         if !gap.is_empty() {
             notes.loss(format_args!("{}: {gap}", placed.ring));
         }

@@ -153,8 +153,9 @@ impl Decoder {
         Frame { offset, seq: self.record[0], id: self.record[1], payload, missing }
     }
 
+    /// [`Decoder::push`] in the same way.
     #[inline]
-    fn take(&mut self, byte: u8) -> Option<Ended> {
+    pub(crate) fn take(&mut self, byte: u8) -> Option<Ended> {
         self.offset += 1;
         if self.escape {
             self.escape = false;

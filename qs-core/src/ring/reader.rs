@@ -3,7 +3,7 @@
 //! What an overwriting writer leaves at the oldest end (the tail of a frame) is skipped
 //! silently: it is older than the history. Everything else that cannot be read is told.
 
-use crate::frame::{Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame};
+use crate::frame::{Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame, FrameWriter};
 use crate::record::packed::{MAX_HEADER, PAGES, Packed, Repeat, Step, Steps};
 use crate::record::{Statement, XhistRecord, ids};
 
@@ -72,6 +72,8 @@ pub struct Reader<'a> {
     unbroken: usize,
     /// Reads once more what came again.
     is_replay: bool,
+    /// Gives frames of statements as frames.
+    whole_frames: bool,
 }
 
 /// A packed frame being read.
@@ -135,9 +137,16 @@ impl<'a> Reader<'a> {
             starts: [0; PAGES],
             unbroken: 0,
             is_replay: false,
+            whole_frames: false,
         };
         reader.decoder.set_offset(oldest);
         reader
+    }
+
+    /// The same, which gives every frame as it is, those of statements too; the open frame as if it were closed now.
+    #[must_use]
+    pub fn whole_frames(self) -> Reader<'a> {
+        Reader { whole_frames: true, ..self }
     }
 
     /// How far this reader has shown the ring, once it is at its end. What signal handlers wrote counts as not shown:
@@ -243,13 +252,17 @@ impl<'a> Reader<'a> {
                 Stage::Open => {
                     self.stage = Stage::Done;
                     let state = self.parts[self.part].1;
-                    if let Some(head_len) = state.open()
-                        && state.head() >= self.oldest
-                        && !self.folded().1
-                        && !self.open_run(state.head(), head_len)
-                    {
-                        let expected = state.seq().wrapping_add(1);
-                        return Some(Found::Told(Item::Torn { expected }));
+                    let Some(head_len) = state.open() else { continue };
+                    if state.head() < self.oldest || self.folded().1 {
+                        continue;
+                    }
+                    match self.open_frame(state.head(), head_len) {
+                        Some(Framed::Found(found)) => return Some(found),
+                        Some(Framed::Run(_)) => {}
+                        None => {
+                            let expected = state.seq().wrapping_add(1);
+                            return Some(Found::Told(Item::Torn { expected }));
+                        }
                     }
                 }
                 Stage::Done => {
@@ -334,6 +347,9 @@ impl<'a> Reader<'a> {
         if frame.missing > 0 {
             self.unbroken = 0;
         }
+        if self.whole_frames {
+            return Some(Framed::Found(Found::Record(end)));
+        }
         if frame.id.checked_sub(base) == Some(ids::PACKED)
             && let Some(packed) = Packed::parse(frame.payload)
         {
@@ -383,8 +399,8 @@ impl<'a> Reader<'a> {
         if self.part == 0 { self.header.folded.at(self.header.state.head()) } else { (0, false) }
     }
 
-    /// Takes the open frame as the run; false when it is none.
-    fn open_run(&mut self, head: u64, head_len: usize) -> bool {
+    /// Takes the open frame, as the run or as if it had been closed; `None` when it is none.
+    fn open_frame(&mut self, head: u64, head_len: usize) -> Option<Framed> {
         let mut fields = [0u8; MAX_HEADER];
         let (mut len, mut escape) = (0, false);
         for position in head..head + head_len as u64 {
@@ -394,26 +410,34 @@ impl<'a> Reader<'a> {
                     fields[len] = if escape { byte ^ ESCAPE_XOR } else { byte };
                     (len, escape) = (len + 1, false);
                 }
-                _ => return false,
+                _ => return None,
             }
         }
-        let [_, id, ref payload @ .., _] = fields[..len] else { return false };
+        let [seq, id, ref payload @ .., _] = fields[..len] else { return None };
         let mut data = [0u8; DATA];
         for (index, slot) in data.iter_mut().enumerate() {
             *slot = self.byte(head + (head_len + index) as u64).unwrap_or(0);
         }
         let data = &data[..Steps::written(&data)];
         let mut open = [0u8; MAX_HEADER + DATA];
-        let Some(room) = open.get_mut(..payload.len() + 1 + data.len()) else { return false };
+        let room = open.get_mut(..payload.len() + 1 + data.len())?;
         room[..payload.len()].copy_from_slice(payload);
         room[payload.len()] = data.len() as u8;
         room[payload.len() + 1..].copy_from_slice(data);
-        match Packed::parse(room) {
-            Some(packed) if id.checked_sub(self.header.record_base) == Some(ids::PACKED) => {
-                self.run = Run::of(&packed, head, self.header.time_width > 0);
-                true
-            }
-            _ => false,
+        let packed = Packed::parse(room)?;
+        if id.checked_sub(self.header.record_base) != Some(ids::PACKED) {
+            return None;
+        }
+        if !self.whole_frames {
+            self.run = Run::of(&packed, head, self.header.time_width > 0);
+            return Some(Framed::Run(0));
+        }
+        self.decoder.set_offset(head);
+        let mut ended = None;
+        FrameWriter::new(seq, id, |byte| ended = self.decoder.take(byte)).bytes(room).finish();
+        match ended {
+            Some(Ended::Frame(end)) => Some(Framed::Found(Found::Record(end))),
+            _ => None,
         }
     }
 

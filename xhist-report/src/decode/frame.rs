@@ -39,6 +39,7 @@ pub fn kind(frame: &Frame<'_>, header: &Header) -> Kind {
                 | EventKind::Stopped
                 | EventKind::Armed
                 | EventKind::Thread
+                | EventKind::Exit
                 | EventKind::Unknown(_) => Kind::Record,
             }
         }

@@ -48,6 +48,11 @@ impl<'a> View<'a> {
         View { longest, ..self }
     }
 
+    /// A reader at its start, of every frame as it is.
+    pub fn whole_frames(&self) -> Reader<'a> {
+        Reader::resume(self.header, self.image, self.from, self.safe, self.shown).whole_frames()
+    }
+
     /// A reader at its start.
     pub fn reader(&self) -> Rounds<'a> {
         Rounds::new(Reader::resume(self.header, self.image, self.from, self.safe, self.shown), self.longest)

@@ -2,18 +2,16 @@
 
 mod clock;
 mod copies;
-mod element;
 mod ever;
 mod find;
-mod float;
 mod frame;
 mod live;
 mod merge;
-mod predefined;
+mod records;
 mod rounds;
 mod stream;
 mod survey;
-mod user;
+mod whole;
 
 pub use clock::Clock;
 pub use copies::copies;
@@ -21,5 +19,7 @@ pub use ever::{Ran, counts, ran};
 pub use find::{Findings, Placed, find};
 pub use live::{Live, View};
 pub use merge::{Merged, merge};
+pub use records::{Records, SharedRecords, Teller};
 pub use stream::Stream;
 pub use survey::{Survey, survey};
+pub use whole::whole_frames;

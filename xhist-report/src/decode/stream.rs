@@ -1,14 +1,14 @@
 //! The items of one ring, oldest first, with what is missing between them. It must not know other rings.
 
-use qs_core::frame::{Damage, Frame};
+use qs_core::frame::Frame;
 use qs_core::ring::{self, Header, Shown};
 
 use super::clock::Clock;
 use super::frame::{Kind, kind};
 use super::live::View;
+use super::records::SharedRecords;
 use super::rounds::Rounds;
-use super::{predefined, user};
-use crate::model::{Damaged, Gap, Item, Record, What};
+use crate::model::{Gap, Item, Record, What};
 
 /// One ring, being read.
 pub struct Stream<'a> {
@@ -23,11 +23,13 @@ pub struct Stream<'a> {
     gap: Gap,
     /// Statements given.
     statements: u64,
+    /// Makes records; a reader that only looks ahead needs none.
+    records: Option<SharedRecords>,
 }
 
 impl<'a> Stream<'a> {
     /// A stream at the oldest entry, whose stamps go on from a clock; `gap` is missing before it.
-    pub fn new(view: &View<'a>, clock: Clock, gap: Gap) -> Stream<'a> {
+    pub fn new(view: &View<'a>, clock: Clock, gap: Gap, records: &SharedRecords) -> Stream<'a> {
         Stream {
             reader: view.reader(),
             header: view.header,
@@ -36,6 +38,7 @@ impl<'a> Stream<'a> {
             ahead: None,
             gap,
             statements: 0,
+            records: Some(SharedRecords::clone(records)),
         }
     }
 
@@ -55,6 +58,7 @@ impl<'a> Stream<'a> {
             ahead: None,
             gap: Gap::default(),
             statements: 0,
+            records: None,
         }));
     }
 
@@ -68,11 +72,15 @@ impl<'a> Stream<'a> {
     /// The next item, and what is missing before it (or, behind the last one, at the end).
     pub fn next(&mut self) -> (Gap, Option<Item>) {
         let mut gap = std::mem::take(&mut self.gap);
+        let records = self.records.as_ref();
+        let record = |frame: &Frame<'_>| {
+            records.map_or_else(Record::default, |records| records.borrow_mut().tell(frame))
+        };
         loop {
             let (what, stamp) = match self.reader.next() {
                 None => return (gap, None),
                 Some(ring::Item::Damaged(damage)) => {
-                    add_damage(&mut gap, damage);
+                    gap.add_damage(damage.len, &damage);
                     continue;
                 }
                 Some(ring::Item::Cut { missing }) => {
@@ -112,19 +120,4 @@ impl<'a> Stream<'a> {
             return (gap, Some(Item { what, time }));
         }
     }
-}
-
-fn record(frame: &Frame<'_>) -> Record {
-    let text = match user::text(frame.id, frame.payload) {
-        Some(text) => text,
-        None => predefined::text(frame.id, frame.payload),
-    };
-    Record { id: frame.id, text }
-}
-
-fn add_damage(gap: &mut Gap, damage: Damage) {
-    let damaged =
-        gap.damaged.get_or_insert_with(|| Damaged { pieces: 0, bytes: 0, first: damage.to_string() });
-    damaged.pieces += 1;
-    damaged.bytes += damage.len;
 }

@@ -11,6 +11,8 @@ use super::live::View;
 pub struct Survey {
     /// Entries that a report will print.
     pub entries: u64,
+    /// Records of QS among them.
+    pub records: u64,
     /// Good frames and statements, be they told or not.
     pub frames: u64,
     /// The clock in full at the first stamp.
@@ -41,6 +43,7 @@ pub fn survey(view: &View<'_>) -> Survey {
                 }
                 Kind::Record => {
                     survey.entries += 1;
+                    survey.records += 1;
                     None
                 }
                 Kind::Silent => None,

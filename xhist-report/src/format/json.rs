@@ -3,11 +3,12 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::Format;
 use crate::model::{
-    Age, Build, Entry, Gap, Hot, Known, KnownMap, Lines, Opening, Origin, Ring, Sources, Subject, Totals,
+    Age, Build, Entry, FieldValue, Gap, Hot, Known, KnownMap, Lines, Opening, Origin, Record, Ring, Sources,
+    Subject, Totals,
 };
 use crate::options::Layout;
 
@@ -100,6 +101,11 @@ enum Line<'a> {
         #[serde(flatten)]
         head: Head,
         id: u8,
+        name: &'a str,
+        #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "by_name")]
+        fields: &'a [(&'static str, FieldValue)],
+        #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "in_turn")]
+        elements: &'a [FieldValue],
         text: &'a str,
     },
     Panic {
@@ -191,6 +197,29 @@ struct Head {
     ticket: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<&'static str>,
+}
+
+/// The value of a field as JSON has it.
+struct ToldValue<'a>(&'a FieldValue);
+
+impl Serialize for ToldValue<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            FieldValue::Uint(number) => to.serialize_u64(*number),
+            FieldValue::Int(number) => to.serialize_i64(*number),
+            FieldValue::Float(number) => to.serialize_f64(*number),
+            FieldValue::Text(text) => to.serialize_str(text),
+            FieldValue::Bytes(bytes) => to.collect_seq(bytes),
+        }
+    }
+}
+
+fn by_name<S: Serializer>(fields: &[(&'static str, FieldValue)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(fields.iter().map(|(name, value)| (name, ToldValue(value))))
+}
+
+fn in_turn<S: Serializer>(elements: &[FieldValue], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(elements.iter().map(ToldValue))
 }
 
 fn known(number: u32) -> Option<u32> {
@@ -313,7 +342,10 @@ impl Format for Json {
             },
             Subject::Panic(_) => Line::Panic { head },
             Subject::Signal(signal, _) => Line::Signal { head, signal },
-            Subject::Record(record) => Line::Record { head, id: record.id, text: &record.text },
+            Subject::Record(record) => {
+                let Record { id, text, name, fields, elements } = record;
+                Line::Record { head, id: *id, name, fields, elements, text }
+            }
         };
         put(&line, out)
     }

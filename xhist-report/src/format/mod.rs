@@ -9,6 +9,7 @@ mod hot;
 mod json;
 mod lanes;
 mod lcov;
+mod qspy;
 mod terminal;
 
 use std::io::{self, Write};
@@ -76,6 +77,8 @@ pub struct FormatRow {
     pub about: About,
     /// For programs, it writes out statements that ran again, up to so many at a time; more are one line.
     pub writes_out: u64,
+    /// It tells fields of records, and not only their lines.
+    pub fields: bool,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
 }
@@ -87,6 +90,8 @@ pub enum About {
     Entries,
     /// What ever ran, file by file.
     Coverage,
+    /// Every record of a QS stream, and every error in it.
+    Stream,
 }
 
 /// Every format; the first is the default.
@@ -96,6 +101,7 @@ pub static FORMATS: &[FormatRow] = &[
         help: "one line an entry, oldest first: number, file:line",
         about: About::Entries,
         writes_out: 10_000,
+        fields: false,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -107,13 +113,23 @@ pub static FORMATS: &[FormatRow] = &[
         help: "JSON lines; the first names the schema version",
         about: About::Entries,
         writes_out: 0,
+        fields: true,
         make: |layout| Box::new(json::Json::new(layout)),
+    },
+    FormatRow {
+        name: "qspy",
+        help: "every QS record of a stream or a ring as QSPY prints it",
+        about: About::Stream,
+        writes_out: 0,
+        fields: false,
+        make: |_| Box::new(qspy::Qspy),
     },
     FormatRow {
         name: "lcov",
         help: "LCOV tracefile; 1 means that a statement ever ran",
         about: About::Coverage,
         writes_out: 0,
+        fields: false,
         make: |_| Box::new(lcov::Lcov),
     },
 ];

@@ -5,7 +5,7 @@ use std::fmt;
 use qs_core::ring::Again;
 
 /// One thing recorded, and when.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Item {
     /// What was recorded.
     pub what: What,
@@ -14,7 +14,7 @@ pub struct Item {
 }
 
 /// What was recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// A statement was about to run.
     Statement {
@@ -33,13 +33,34 @@ pub enum What {
     Record(Record),
 }
 
-/// A QS record as text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A QS record as text, and in parts where somebody wants those.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
     /// Record id.
     pub id: u8,
     /// The line that QSPY prints.
     pub text: String,
+    /// Its name, or that of the application.
+    pub name: String,
+    /// Its fields by name.
+    pub fields: Vec<(&'static str, FieldValue)>,
+    /// The elements of an application record.
+    pub elements: Vec<FieldValue>,
+}
+
+/// The value of a field; addresses, signals and values of enumerations by name where they have one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FieldValue {
+    /// A number.
+    Uint(u64),
+    /// A number with a sign.
+    Int(i64),
+    /// A number with a point.
+    Float(f64),
+    /// A name or a text, printable.
+    Text(String),
+    /// Memory.
+    Bytes(Vec<u8>),
 }
 
 /// What is missing between two entries of a ring.
@@ -78,6 +99,14 @@ pub struct Damaged {
 }
 
 impl Gap {
+    /// Adds a piece that is no good frame.
+    pub fn add_damage(&mut self, bytes: u64, what: &impl fmt::Display) {
+        let damaged =
+            self.damaged.get_or_insert_with(|| Damaged { pieces: 0, bytes: 0, first: what.to_string() });
+        damaged.pieces += 1;
+        damaged.bytes += bytes;
+    }
+
     /// Whether nothing is missing.
     pub fn is_empty(&self) -> bool {
         *self == Gap::default()

@@ -14,7 +14,7 @@ pub use build::{Age, Build, Known, KnownMap, Origin, Sources};
 pub use coverage::{Covered, coverage};
 pub use event::{Entry, Lines, Opening, Repetition, Subject, Totals};
 pub use hot::{Hot, hot};
-pub use item::{Damaged, Gap, Item, Overtaken, Record, What};
+pub use item::{Damaged, FieldValue, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, Names, Place, Span};
 pub use ring::Ring;
 pub use visible::visible;

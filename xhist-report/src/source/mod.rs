@@ -59,7 +59,7 @@ pub static SOURCES: &[SourceRow] = &[
     },
     SourceRow {
         form: "FILE",
-        help: "a raw image of memory, an ELF core or a ring file",
+        help: "a raw image of memory, an ELF core, a ring file or a QS stream",
         matches: |_| true,
         open: file::open,
     },

@@ -21,6 +21,9 @@ pub const FIGURE_4: &[(u16, u16)] = &[
     (3, 18), (2, 26), (2, 27), (3, 19), (3, 20), (3, 21), (2, 27), (1, 99), (1, 100), (1, 71),
 ];
 
+/// QP 7.3.3 with its default sizes, just started.
+const TARGET_INFO: &[u8] = &[0xFF, 0xDD, 2, 0x22, 0x41, 0x22, 0x44, 4, 0x20, 0x13, 53, 26, 9, 14, 7, 23];
+
 fn check(name: &str, got: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
     if std::env::var_os("XHIST_BLESS").is_some() {
@@ -48,7 +51,7 @@ fn busy() -> Vec<u8> {
         .timed(1_000_000, 1, 10)
         .frame(101, &[0x40, 0xE2, 0x01, 0x00, 0x51, 7, 0x08, b'h', b'i', 0])
         .timed(1_000_040, 2, 20)
-        .frame(64, &[0; 16]);
+        .frame(64, TARGET_INFO);
     let main = RingImage { seq: main.seq.wrapping_add(3), ..main }.timed(1_000_060, 1, 11).event(
         EventKind::Signal,
         1_000_070,

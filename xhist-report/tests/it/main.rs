@@ -10,5 +10,6 @@ mod loops;
 mod maps;
 mod order;
 mod property;
+mod qs;
 mod support;
 mod threads;

@@ -1,5 +1,6 @@
 //! Records into the ring, and what a session starts and ends with.
 
+#[cfg(feature = "trace")]
 use qs_core::frame::MAX_PAYLOAD;
 use qs_core::record::{
     AssertFail, BuildTime, Empty, EventKind, RECORD_BASE, Record, TargetInfo, USER_BASE, element, ids,

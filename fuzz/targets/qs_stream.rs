@@ -1,0 +1,48 @@
+//! Any bytes as a QS stream, with options that its first bytes choose: no panic, no hang, the same lines in pieces of any size.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use xhist_report::format::by_name;
+use xhist_report::qs::{Class, Decoder, Event, Known, Listener, Target, Text};
+use xhist_report::{Options, report};
+
+#[derive(Default)]
+struct Lines(Text, Vec<u8>);
+
+impl Listener for Lines {
+    fn event(&mut self, event: Event<'_>, known: &mut Known) {
+        let Lines(text, all) = self;
+        let mut keep = |_: Class, line: &[u8]| {
+            all.extend_from_slice(line);
+            all.push(b'\n');
+        };
+        match event {
+            Event::Record(record) => text.record(record, known, &mut keep),
+            Event::Trouble(trouble) => text.trouble(&trouble, known, &mut keep),
+            Event::Jump(jump) => text.jump(&jump, &mut keep),
+            _ => {}
+        }
+    }
+}
+
+fn lines(target: Target, stream: &[u8], piece: usize) -> Vec<u8> {
+    let mut lines = Lines::default();
+    let mut decoder = Decoder::new(target);
+    stream.chunks(piece).for_each(|piece| decoder.push(piece, &mut lines));
+    lines.1
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((&[sizes, version, piece], stream)) = input.split_first_chunk() else { return };
+    let mut target = Target::default();
+    target.set_version(u16::from(version) * 4);
+    let pick = |bit: u8| if sizes >> bit & 1 == 1 { 8 } else { 4 };
+    (target.sizes.obj, target.sizes.fun) = (pick(0), pick(1));
+    (target.sizes.sig, target.sizes.time) = (pick(2) / 2, pick(3) / 2);
+    assert_eq!(lines(target, stream, stream.len().max(1)), lines(target, stream, usize::from(piece).max(1)));
+    for name in ["qspy", "json"] {
+        let mut options = Options { format: by_name(name).expect("a format"), ..Options::default() };
+        options.qs.target = target;
+        let _ = report(stream, &options, &mut Vec::new(), &mut Vec::new());
+    }
+});

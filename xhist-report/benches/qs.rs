@@ -1,0 +1,98 @@
+//! How fast QS streams are decoded, in MB of stream a second, on one core:
+//! `cargo bench -p xhist-report --bench qs [-- FILE...]`.
+//!
+//! Without files, on a stream of the usual records: posts, gets, dispatches, transitions, ticks, application records.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use qs_core::frame::FrameWriter;
+use xhist_report::format::by_name;
+use xhist_report::qs::{Decoder, Event, Known, Listener, Receiver};
+use xhist_report::{Options, report};
+
+/// Records of a small target, as hexadecimal ids and payloads.
+const RECORDS: &str = include_str!("../tests/expected/qs-records.tsv");
+/// Those that come most.
+const USUAL: [u8; 12] = [1, 2, 6, 8, 14, 16, 17, 24, 25, 30, 31, 32];
+const SIZE: usize = 32 << 20;
+const AT_LEAST: Duration = Duration::from_secs(1);
+
+struct Nobody;
+
+impl Listener for Nobody {
+    fn event(&mut self, event: Event<'_>, _: &mut Known) {
+        black_box(&event);
+    }
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("a byte")).collect()
+}
+
+fn usual() -> Vec<u8> {
+    let frames: Vec<Vec<u8>> =
+        RECORDS.lines().map(|row| bytes(row.split('\t').next().unwrap_or(""))).collect();
+    let frames: Vec<&Vec<u8>> = frames.iter().filter(|frame| USUAL.contains(&frame[1])).collect();
+    let mut stream = Vec::with_capacity(SIZE + 600);
+    let mut seq = 0u8;
+    while stream.len() < SIZE {
+        for frame in &frames {
+            seq = seq.wrapping_add(1);
+            // These frames hold nothing that was escaped.
+            let payload = &frame[2..frame.len() - 2];
+            FrameWriter::new(seq, frame[1], |byte| stream.push(byte)).bytes(payload).finish();
+        }
+        seq = seq.wrapping_add(1);
+        let user = [7, 0, 0, 0, 0x05, 1, 2, 3, 4, 0x08, b'h', b'i', 0];
+        FrameWriter::new(seq, 100, |byte| stream.push(byte)).bytes(&user).finish();
+    }
+    stream
+}
+
+fn measure(what: &str, stream: &[u8], mut run: impl FnMut(&[u8])) {
+    let (start, mut rounds) = (Instant::now(), 0u32);
+    let mut best = Duration::MAX;
+    while start.elapsed() < AT_LEAST || rounds < 3 {
+        let round = Instant::now();
+        run(stream);
+        best = best.min(round.elapsed());
+        rounds += 1;
+    }
+    println!("{what:<24} {:8.0} MB/s", stream.len() as f64 / 1e6 / best.as_secs_f64());
+}
+
+fn main() {
+    // Cargo adds an argument of its own.
+    let files: Vec<String> = std::env::args().skip(1).filter(|name| name != "--bench").collect();
+    let streams: Vec<(String, Vec<u8>)> = match files.is_empty() {
+        true => vec![("usual records".to_owned(), usual())],
+        false => files
+            .into_iter()
+            .map(|name| {
+                let once = std::fs::read(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
+                let times = (SIZE / once.len().max(1)).max(1);
+                (name, once.repeat(times))
+            })
+            .collect(),
+    };
+    for (name, stream) in &streams {
+        println!("{name}, {} MB", stream.len() / 1_000_000);
+        measure("frames", stream, |stream| {
+            let (mut receiver, mut at) = (Receiver::default(), 0);
+            while at < stream.len() {
+                let (used, received) = receiver.take(&stream[at..]);
+                at += used;
+                black_box(received);
+            }
+        });
+        measure("records", stream, |stream| {
+            Decoder::new(Default::default()).push(stream, &mut Nobody);
+        });
+        let options = Options { format: by_name("qspy").expect("a format"), ..Options::default() };
+        measure("text", stream, |stream| {
+            let code = report(stream, &options, &mut std::io::sink(), &mut std::io::sink());
+            black_box(code);
+        });
+    }
+}

@@ -1,0 +1,157 @@
+//! QS records of rings as items of the model: their line, their name and their fields. Rings of one process share it, since names
+//! that one thread told are good for all. It must not know how a record is taken apart.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use qs_core::frame::Frame;
+
+use crate::model::Record;
+use crate::qs::{Class, Decoder, Event, Known, Lines, Listener, Raw, Target, Text, tell_fields};
+
+/// So many starts of a target are told apart.
+const MAX_STARTS: usize = 64;
+
+/// Makes records, and learns names from them.
+#[derive(Clone, Debug)]
+pub struct Records {
+    decoder: Decoder,
+    /// All names that were told until the names were forgotten, for each time that they were.
+    lives: Vec<Known>,
+    life: usize,
+    buffer: Vec<u8>,
+    text: Text,
+    with_fields: bool,
+}
+
+/// The same for several rings.
+pub type SharedRecords = Rc<RefCell<Records>>;
+
+impl Records {
+    /// With what is known of the target; fields are told when somebody wants them.
+    pub fn new(target: Target, with_fields: bool) -> Records {
+        Records {
+            decoder: Decoder::new(target),
+            lives: Vec::new(),
+            life: 0,
+            buffer: Vec::new(),
+            text: Text::default(),
+            with_fields,
+        }
+    }
+
+    /// Goes back to the first record, now that all names are known.
+    #[must_use]
+    pub fn rewound(mut self, target: Target) -> Records {
+        self.lives.push(self.decoder.known.clone());
+        self.decoder = Decoder::new(target);
+        self.start_life();
+        self
+    }
+
+    /// For several rings.
+    pub fn shared(self) -> SharedRecords {
+        Rc::new(RefCell::new(self))
+    }
+
+    /// Learns what a record tells.
+    pub fn learn(&mut self, frame: &Frame<'_>) {
+        let mut lives = std::mem::take(&mut self.lives);
+        self.push(frame, &mut Learner { lives: &mut lives, is_over: false });
+        self.lives = lives;
+    }
+
+    /// The record as it is told.
+    pub fn tell(&mut self, frame: &Frame<'_>) -> Record {
+        let mut text = std::mem::take(&mut self.text);
+        let mut teller = Teller { text: &mut text, record: Record::default(), fields: self.with_fields };
+        let mut watcher = Watcher { teller: &mut teller, is_over: false };
+        self.push(frame, &mut watcher);
+        if watcher.is_over {
+            self.life += 1;
+            self.start_life();
+        }
+        let record = teller.record;
+        self.text = text;
+        record
+    }
+
+    /// Knows from the first record on what is told later.
+    fn start_life(&mut self) {
+        if let Some(names) = self.lives.get(self.life).or(self.lives.last()) {
+            self.decoder.known.take_names(names);
+        }
+    }
+
+    fn push(&mut self, frame: &Frame<'_>, listener: &mut impl Listener) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        buffer.extend([frame.seq, frame.id]);
+        buffer.extend_from_slice(frame.payload);
+        // In place of the checksum, which was right.
+        buffer.push(0);
+        self.decoder.push_record(Raw { buffer: &buffer, len: buffer.len() }, listener);
+        self.buffer = buffer;
+    }
+}
+
+/// Keeps the names before they are forgotten.
+struct Learner<'l> {
+    lives: &'l mut Vec<Known>,
+    is_over: bool,
+}
+
+impl Listener for Learner<'_> {
+    fn event(&mut self, event: Event<'_>, known: &mut Known) {
+        // A record may say so twice.
+        let is_over = matches!(event, Event::Clear) && !self.is_over;
+        self.is_over |= is_over;
+        if is_over && self.lives.len() < MAX_STARTS {
+            self.lives.push(known.clone());
+        }
+    }
+}
+
+/// Makes the record, and sees when names are forgotten.
+struct Watcher<'w, 't> {
+    teller: &'w mut Teller<'t>,
+    is_over: bool,
+}
+
+impl Listener for Watcher<'_, '_> {
+    fn event(&mut self, event: Event<'_>, known: &mut Known) {
+        match event {
+            Event::Clear => self.is_over = true,
+            Event::TargetInfo => known.widen(),
+            event => self.teller.event(event, known),
+        }
+    }
+}
+
+/// Makes the record of an event.
+pub struct Teller<'t> {
+    /// Makes lines.
+    pub text: &'t mut Text,
+    /// What was made.
+    pub record: Record,
+    /// Make fields too.
+    pub fields: bool,
+}
+
+impl Lines for Record {
+    /// The last line of several is the record's own.
+    fn line(&mut self, _: Class, line: &[u8]) {
+        self.text = crate::model::visible(&String::from_utf8_lossy(line)).into_owned();
+    }
+}
+
+impl Listener for Teller<'_> {
+    fn event(&mut self, event: Event<'_>, known: &mut Known) {
+        let Event::Record(record) = event else { return };
+        self.record.id = record.id();
+        self.text.record(record, known, &mut self.record);
+        if self.fields {
+            tell_fields(record, known, &mut self.record);
+        }
+    }
+}

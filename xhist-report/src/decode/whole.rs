@@ -1,0 +1,28 @@
+//! The frames of a ring as they are, those of statements too. It must not know what is in them.
+
+use qs_core::frame::Frame;
+use qs_core::ring::Item;
+
+use super::live::View;
+use crate::model::Gap;
+
+/// Gives each frame, oldest first, as long as it is taken; then says what of the ring is no frame.
+pub fn whole_frames(view: &View<'_>, each: &mut dyn FnMut(&Frame<'_>) -> bool) -> Gap {
+    let mut reader = view.whole_frames();
+    let mut gap = Gap::default();
+    while let Some(item) = reader.next() {
+        match item {
+            Item::Frame(frame) => {
+                if !each(&frame) {
+                    break;
+                }
+            }
+            Item::Damaged(damage) => gap.add_damage(damage.len, &damage),
+            Item::Cut { missing } => gap.cut_bytes += missing,
+            Item::Torn { .. } => gap.torn = true,
+            // Told by the numbers of the frames.
+            Item::Missing(_) | Item::Statement(..) | Item::Again(_) => {}
+        }
+    }
+    gap
+}

@@ -1,0 +1,86 @@
+//! Lines in QSPY's two palettes. It must not know terminals.
+
+use qs_core::record::Group;
+
+use super::decoded::group;
+use super::text::Class;
+
+/// How lines are coloured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Palette {
+    /// Not at all.
+    #[default]
+    None,
+    /// For a dark background.
+    Dark,
+    /// For a light one.
+    Light,
+}
+
+/// Columns of the time, and behind them of what a record is.
+const TIME: usize = 11;
+const WHAT: usize = 19;
+
+const ERROR: &str = "\x1b[41m\x1b[33;1m";
+const INFO: &str = "\x1b[0m\x1b[42m\x1b[30m";
+const CLEAR_TO_END: &str = "\x1b[K";
+const RESET: &str = "\x1b[0m";
+
+/// The colours of the time, of what a record of this group is, and of the rest of its line; without the second, all
+/// behind the time is in the third.
+fn colours(palette: Palette, group: Group) -> (&'static str, Option<&'static str>, &'static str) {
+    let dark = palette == Palette::Dark;
+    let time = if dark { "\x1b[40m\x1b[36m" } else { "\x1b[47m\x1b[30;1m" };
+    let pick = |on_dark, on_light| if dark { on_dark } else { on_light };
+    match group {
+        Group::Sm => (time, Some("\x1b[44m\x1b[37m"), pick("\x1b[40m\x1b[37;1m", "\x1b[47m\x1b[34m")),
+        Group::Inf => (
+            time,
+            Some("\x1b[0m\x1b[44m\x1b[33;1m"),
+            pick("\x1b[0m\x1b[40m\x1b[33;1m", "\x1b[0m\x1b[47m\x1b[31m"),
+        ),
+        Group::Tst => (
+            time,
+            Some("\x1b[0m\x1b[46m\x1b[37;1m"),
+            pick("\x1b[0m\x1b[40m\x1b[33m", "\x1b[0m\x1b[47m\x1b[34m"),
+        ),
+        Group::Err => (time, None, ERROR),
+        Group::Dic => (time, None, time),
+        Group::Usr => (time, None, pick("\x1b[0m\x1b[47m\x1b[30m", "\x1b[0m\x1b[40m\x1b[37m")),
+        _ => (time, Some("\x1b[0m\x1b[45m\x1b[37m"), pick("\x1b[40m\x1b[37m", "\x1b[47m\x1b[35m")),
+    }
+}
+
+/// Appends a line, without its end, in the colours of its class; `id` is the record that it is about.
+pub fn push(palette: Palette, class: Class, id: u8, line: &[u8], to: &mut Vec<u8>) {
+    let mut put = |text: &[u8]| to.extend_from_slice(text);
+    if palette == Palette::None {
+        return put(line);
+    }
+    if class != Class::Ordinary {
+        put(if class == Class::Error { ERROR } else { INFO }.as_bytes());
+        put(line);
+        put(CLEAR_TO_END.as_bytes());
+        return put(RESET.as_bytes());
+    }
+    let (time, what, rest) = colours(palette, group(id));
+    let (head, tail) = line.split_at(line.len().min(TIME));
+    put(time.as_bytes());
+    put(head);
+    match what {
+        Some(what) => {
+            let (middle, tail) = tail.split_at(tail.len().min(WHAT - TIME));
+            put(what.as_bytes());
+            put(middle);
+            if line.len() > WHAT {
+                put(rest.as_bytes());
+                put(tail);
+            }
+        }
+        None => {
+            put(rest.as_bytes());
+            put(tail);
+        }
+    }
+    put(RESET.as_bytes());
+}

@@ -1,0 +1,168 @@
+//! A stream's bytes to records, and what records change: names, sizes, version. Whoever listens is told of everything as it
+//! comes, so bytes may arrive in pieces of any size. It must not know what is made of records.
+
+use qs_core::record::TargetInfo;
+
+use super::decoded::{Decoded, Shape};
+use super::known::Known;
+use super::plan::Plans;
+use super::receive::{Jump, Raw, Received, Receiver, Trouble};
+use super::special;
+use super::take::Short;
+use super::target::Target;
+
+/// What happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// Bytes were no good record.
+    Trouble(Trouble),
+    /// Records are missing before the one that comes next.
+    Jump(Jump),
+    /// A record; what it changes is changed behind this.
+    Record(&'a Decoded<'a>),
+    /// The target is another than the one that told its names.
+    OtherTarget,
+    /// All names but those of enumerations are forgotten now.
+    Clear,
+    /// The target told sizes that no target has; they were not believed.
+    OddSizes,
+    /// The target told what it is.
+    TargetInfo,
+    /// The target has told all its names, and runs.
+    Run,
+}
+
+/// Who is told what happened.
+pub trait Listener {
+    /// It may add to what is known: dictionary files.
+    fn event(&mut self, event: Event<'_>, known: &mut Known);
+}
+
+/// Decodes a stream.
+#[derive(Clone, Debug)]
+pub struct Decoder {
+    /// What is known so far.
+    pub known: Known,
+    receiver: Receiver,
+    shorts: Vec<Short>,
+    has_started: bool,
+    /// How records of the target's version are taken apart.
+    plans: (u16, &'static Plans),
+}
+
+impl Decoder {
+    /// With what is known before the first byte.
+    pub fn new(target: Target) -> Decoder {
+        let plans = (target.version, Plans::of(target.version));
+        Decoder {
+            known: Known::new(target),
+            receiver: Receiver::default(),
+            shorts: Vec::new(),
+            has_started: false,
+            plans,
+        }
+    }
+
+    /// Takes the next bytes of the stream.
+    pub fn push(&mut self, bytes: &[u8], listener: &mut impl Listener) {
+        let mut at = 0;
+        while at < bytes.len() {
+            let (used, received) = self.receiver.take(&bytes[at..]);
+            at += used;
+            match received {
+                None => {}
+                Some(Received::Trouble(trouble)) => {
+                    listener.event(Event::Trouble(trouble), &mut self.known);
+                }
+                Some(Received::Record(jump)) => {
+                    if let Some(jump) = jump {
+                        listener.event(Event::Jump(jump), &mut self.known);
+                    }
+                    let Decoder { known, receiver, shorts, plans, .. } = self;
+                    decode(receiver.record(), known, shorts, plans, listener);
+                }
+            }
+        }
+    }
+
+    /// Takes a record that came in another way than as bytes of a stream.
+    pub fn push_record(&mut self, raw: Raw<'_>, listener: &mut impl Listener) {
+        decode(raw, &mut self.known, &mut self.shorts, &mut self.plans, listener);
+    }
+
+    /// Another target is at the other end of the link now.
+    pub fn restart(&mut self) {
+        self.receiver.restart();
+    }
+
+    /// Another stream comes now, of which nothing is missing before its first record.
+    pub fn start_anew(&mut self) {
+        self.has_started |= self.receiver.has_started();
+        self.receiver = Receiver::default();
+    }
+
+    /// Whether a good record came already.
+    pub fn has_started(&self) -> bool {
+        self.has_started || self.receiver.has_started()
+    }
+}
+
+#[inline]
+fn decode(
+    raw: Raw<'_>,
+    known: &mut Known,
+    shorts: &mut Vec<Short>,
+    plans: &mut (u16, &'static Plans),
+    listener: &mut impl Listener,
+) {
+    if plans.0 != known.target.version {
+        *plans = (known.target.version, Plans::of(known.target.version));
+    }
+    let record = Decoded::new(raw, &known.target, plans.1, shorts);
+    listener.event(Event::Record(&record), known);
+    if record.left == 0 && matches!(record.shape, Shape::Fields(_)) {
+        learn(&record, known, listener);
+    }
+}
+
+/// What a good record changes.
+fn learn(record: &Decoded<'_>, known: &mut Known, listener: &mut impl Listener) {
+    let name = record.shown_text();
+    let [first, second, ..] = record.values;
+    match record.id() {
+        0 => clear(known, listener),
+        54 => known.enums[second as usize & 7].define(first, name),
+        60 => known.signals.define(first as u32, second, name),
+        61 => {
+            let name = record.object_name(known);
+            known.objects.define(first, &name);
+        }
+        62 => known.functions.define(first, name),
+        63 => known.users.define(first, name),
+        special::TARGET_INFO => believe(record.raw.payload(), known, listener),
+        70 => listener.event(Event::Run, known),
+        _ => {}
+    }
+}
+
+fn believe(payload: &[u8], known: &mut Known, listener: &mut impl Listener) {
+    let Some(info) = TargetInfo::parse(payload) else { return };
+    let was_known = known.target.is_known();
+    let (changed, believed) = known.target.update(&info);
+    if !believed {
+        listener.event(Event::OddSizes, known);
+    }
+    if changed && was_known {
+        listener.event(Event::OtherTarget, known);
+        clear(known, listener);
+    }
+    if info.reset != 0 {
+        clear(known, listener);
+    }
+    listener.event(Event::TargetInfo, known);
+}
+
+fn clear(known: &mut Known, listener: &mut impl Listener) {
+    listener.event(Event::Clear, known);
+    known.clear();
+}

@@ -1,0 +1,87 @@
+//! Fields of a record by name, for those who want values instead of a line.
+
+use qs_core::record::{Kind, info};
+
+use super::decoded::{Decoded, Shape};
+use super::element::{self, Value};
+use super::known::Known;
+use super::plan::Step;
+use crate::model::{FieldValue, Record, visible};
+
+/// Tells the name and the fields of a record, or its elements.
+pub fn tell(record: &Decoded<'_>, known: &Known, to: &mut Record) {
+    match record.shape {
+        Shape::Fields(plan) if record.left == 0 => {
+            to.name = plan.name.to_owned();
+            if plan.timed {
+                to.fields.push(("time", FieldValue::Uint(record.time)));
+            }
+            let sent = plan.fields.iter().enumerate().filter(|(_, field)| field.step != Step::Absent);
+            to.fields
+                .extend(sent.map(|(place, field)| (field.name, value(record, known, place, field.kind))));
+            let object = |name: &str| plan.place(name).map_or(0, |place| record.values[place]);
+            let owner = object(if plan.place("obj").is_some() { "obj" } else { "ao" });
+            for (name, value) in &mut to.fields {
+                if *name == "sig"
+                    && let FieldValue::Uint(sig) = *value
+                {
+                    *value = signal(known, sig, owner);
+                }
+            }
+        }
+        Shape::User(mut take) => {
+            to.name = text(|line| known.push_user(record.id(), line));
+            to.fields.push(("time", FieldValue::Uint(record.time)));
+            while let Some(element) = element::next(&mut take, &known.target) {
+                if element.short.is_none() {
+                    to.elements.push(of_element(&element.value, known));
+                }
+            }
+        }
+        Shape::Fields(_) | Shape::Unknown | Shape::Empty => {
+            to.name = info(record.id()).map_or("QS_RESERVED", |info| info.name).to_owned();
+        }
+    }
+}
+
+fn value(record: &Decoded<'_>, known: &Known, place: usize, kind: Kind) -> FieldValue {
+    let value = record.values[place];
+    match kind {
+        Kind::Obj => FieldValue::Text(text(|line| known.push_object(value, line))),
+        Kind::Fun => FieldValue::Text(text(|line| known.push_function(value, line))),
+        Kind::Str => FieldValue::Text(text(|line| line.extend_from_slice(record.text))),
+        _ => FieldValue::Uint(value),
+    }
+}
+
+/// A signal's name, or its number when it has none.
+fn signal(known: &Known, sig: u64, object: u64) -> FieldValue {
+    match known.signals.get(sig as u32, object) {
+        Some(name) => FieldValue::Text(text(|line| line.extend_from_slice(name))),
+        None => FieldValue::Uint(sig),
+    }
+}
+
+fn of_element(value: &Value<'_>, known: &Known) -> FieldValue {
+    match *value {
+        Value::Int(number, _) => FieldValue::Int(number),
+        Value::Uint(number, _) | Value::Hex(number) => FieldValue::Uint(number),
+        Value::Float(number, _) => FieldValue::Float(number),
+        Value::Enum(group, value) => match known.enums[usize::from(group & 7)].get(value) {
+            Some(name) => FieldValue::Text(text(|line| line.extend_from_slice(name))),
+            None => FieldValue::Uint(value),
+        },
+        Value::Text(bytes) => FieldValue::Text(text(|line| line.extend_from_slice(bytes))),
+        Value::Memory(bytes) => FieldValue::Bytes(bytes.to_vec()),
+        Value::Signal(sig, object) => signal(known, sig, object),
+        Value::Obj(address) => FieldValue::Text(text(|line| known.push_object(address, line))),
+        Value::Fun(address) => FieldValue::Text(text(|line| known.push_function(address, line))),
+        Value::NoText | Value::NoMemory => FieldValue::Text(String::new()),
+    }
+}
+
+fn text(push: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut line = Vec::new();
+    push(&mut line);
+    visible(&String::from_utf8_lossy(&line)).into_owned()
+}

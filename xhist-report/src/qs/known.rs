@@ -1,0 +1,126 @@
+//! All that is known while a stream is decoded: the target, and every name it told. Records add to it, texts look it up.
+
+use super::dictionary::Dictionary;
+use super::put;
+use super::signals::Signals;
+use super::target::Target;
+
+/// Names that QSPY has room for.
+const OBJECTS: usize = 255;
+const FUNCTIONS: usize = 511;
+const USERS: usize = 58;
+const VALUES: usize = 255;
+/// What test fixtures send for an event posted to a dummy.
+const ON_POST: (u64, &[u8]) = (124, b"QUTEST_ON_POST");
+
+/// The target and its names.
+#[derive(Clone, Debug)]
+pub struct Known {
+    /// The target.
+    pub target: Target,
+    /// Objects by address.
+    pub objects: Dictionary,
+    /// Functions by address.
+    pub functions: Dictionary,
+    /// Application records by id.
+    pub users: Dictionary,
+    /// Signals.
+    pub signals: Signals,
+    /// Values of enumerations, by group.
+    pub enums: [Dictionary; 8],
+}
+
+impl Known {
+    /// Nothing but what was given. How wide addresses are in names is fixed from here on, whatever the target tells.
+    pub fn new(target: Target) -> Known {
+        Known {
+            target,
+            objects: Dictionary::new(target.sizes.obj.into(), OBJECTS),
+            functions: Dictionary::new(target.sizes.fun.into(), FUNCTIONS),
+            users: Dictionary::new(1, USERS),
+            signals: Signals::new(target.sizes.obj.into()),
+            enums: std::array::from_fn(|_| Dictionary::new(1, VALUES)),
+        }
+    }
+
+    /// Shows addresses as wide as the target says.
+    pub fn widen(&mut self) {
+        let sizes = self.target.sizes;
+        (self.objects.width, self.functions.width) = (sizes.obj.into(), sizes.fun.into());
+        self.signals.width = sizes.obj.into();
+    }
+
+    /// Takes all names from another.
+    pub fn take_names(&mut self, from: &Known) {
+        *self = Known { target: self.target, ..from.clone() };
+        self.widen();
+    }
+
+    /// Forgets all names but those of enumerations.
+    pub fn clear(&mut self) {
+        self.objects.clear();
+        self.functions.clear();
+        self.users.clear();
+        self.signals.clear();
+        self.users.define(ON_POST.0, ON_POST.1);
+    }
+
+    /// The signal's name, or what it is and whose.
+    pub fn push_signal(&self, sig: u64, obj: u64, line: &mut Vec<u8>) {
+        match self.signals.get(sig as u32, obj) {
+            Some(name) => line.extend_from_slice(name),
+            None => {
+                put::signed_padded(line, sig as u32 as i32, 8);
+                line.extend_from_slice(b",Obj=");
+                push_address(obj, self.signals.width, line);
+            }
+        }
+    }
+
+    /// The object's name, or its address.
+    pub fn push_object(&self, obj: u64, line: &mut Vec<u8>) {
+        push_named(&self.objects, obj, line);
+    }
+
+    /// The function's name, or its address.
+    pub fn push_function(&self, fun: u64, line: &mut Vec<u8>) {
+        push_named(&self.functions, fun, line);
+    }
+
+    /// The value's name in its group, or the value.
+    pub fn push_enum(&self, group: u8, value: u64, line: &mut Vec<u8>) {
+        match self.enums[usize::from(group & 7)].get(value) {
+            Some(name) => line.extend_from_slice(name),
+            None => put::padded(line, value, 3),
+        }
+    }
+
+    /// The name of an application record, or its number from the first one.
+    pub fn push_user(&self, id: u8, line: &mut Vec<u8>) {
+        match self.users.get(id.into()) {
+            Some(name) => line.extend_from_slice(name),
+            None => {
+                line.extend_from_slice(b"USER+");
+                put::padded(line, id.wrapping_sub(self.target.user_base()).into(), 3);
+            }
+        }
+    }
+}
+
+fn push_named(dictionary: &Dictionary, key: u64, line: &mut Vec<u8>) {
+    match dictionary.get(key) {
+        Some(name) => line.extend_from_slice(name),
+        // Keys as narrow as those of enumerations are shown as such.
+        None if dictionary.width <= 1 => put::signed_padded(line, key as u32 as i32, 3),
+        None => push_address(key, dictionary.width, line),
+    }
+}
+
+/// An address: 8 digits, or 16 where addresses are wider than 4 bytes.
+pub fn push_address(address: u64, width: i32, line: &mut Vec<u8>) {
+    line.extend_from_slice(b"0x");
+    match width {
+        ..=4 => put::hex(line, address & 0xFFFF_FFFF, 8),
+        _ => put::hex(line, address, 16),
+    }
+}

@@ -1,0 +1,281 @@
+//! How each record is taken apart and shown, compiled from the table of records once for every group of versions.
+//! It must not know any record by itself.
+
+use std::sync::OnceLock;
+
+use qs_core::record::{self, Group, Kind, Layout};
+
+use super::old::{Change, ROWS, STEPS};
+use super::special;
+
+/// Most fields of a record.
+pub const MAX_FIELDS: usize = 16;
+
+/// How one record is taken apart and shown.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Its name in QS.
+    pub name: &'static str,
+    /// What it is about.
+    pub group: Group,
+    /// A time stamp comes first, and is shown.
+    pub timed: bool,
+    /// A time stamp comes first, and is not.
+    pub unseen_time: bool,
+    /// Its fields, in their order.
+    pub fields: Vec<Planned>,
+    /// Its text, the first columns included.
+    pub ops: Vec<Op>,
+}
+
+/// A field.
+#[derive(Clone, Copy, Debug)]
+pub struct Planned {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: Kind,
+    /// Where it comes from.
+    pub step: Step,
+}
+
+/// Where the value of a field comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// From as many bytes as its kind has.
+    Take,
+    /// Nowhere: it counts as zero.
+    Absent,
+    /// From the high bits of a byte; the next field is in the low ones.
+    HighBits,
+    /// It came with the one before.
+    Came,
+    /// It is the count of a block of memory, whose things are as wide as the field before says.
+    Count,
+}
+
+/// A piece of a record's text. Numbers are places among its fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// As it is.
+    Literal(&'static str),
+    /// The time stamp, and a blank.
+    Time,
+    /// A number.
+    Number(u8),
+    /// A number with zeros before it, so wide.
+    Padded(u8, u8),
+    /// Four bytes as a signed number.
+    Signed(u8),
+    /// The same with zeros before it.
+    SignedPadded(u8, u8),
+    /// A number, of which only these bits count.
+    Masked(u8, u8),
+    /// An address in full.
+    Address(u8),
+    /// An object's name.
+    Obj(u8),
+    /// The same; where both are unknown, QSPY shows that other one in its place.
+    ObjAfter(u8, u8),
+    /// A function's name.
+    Fun(u8),
+    /// A signal's name as an object knows it; as nobody does when there is none.
+    Sig(u8, Option<u8>),
+    /// The record's text.
+    Text,
+    /// The version of QS.
+    Version,
+    /// Whether the target has started.
+    Reset(u8),
+    /// A command by its name.
+    Command(u8),
+    /// How a command was received.
+    Ack(u8),
+    /// What is in memory.
+    Items,
+    /// The high half of a byte, in hexadecimal.
+    Flags(u8),
+}
+
+/// Every record as a version sends it.
+#[derive(Debug)]
+pub struct Plans {
+    /// By id; those that nobody can decode have none.
+    records: Vec<Option<Plan>>,
+    queries: Vec<Plan>,
+}
+
+impl Plans {
+    /// The plans of a version.
+    pub fn of(version: u16) -> &'static Plans {
+        static PLANS: [OnceLock<Plans>; STEPS.len() + 1] = [const { OnceLock::new() }; STEPS.len() + 1];
+        PLANS[STEPS.partition_point(|step| *step <= version)].get_or_init(|| Plans::compile(version))
+    }
+
+    /// The plan of a predefined record; an answer to a query has one for each kind of object.
+    pub fn get(&self, id: u8, query: u8) -> Option<&Plan> {
+        match id {
+            special::QUERY => self.queries.get(usize::from(query)).or(self.queries.last()),
+            _ => self.records.get(usize::from(id))?.as_ref(),
+        }
+    }
+
+    fn compile(version: u16) -> Plans {
+        let queries = special::queries(version);
+        let name = "QS_QUERY_DATA";
+        Plans {
+            records: record::RECORDS.iter().map(|info| plan(info, version)).collect(),
+            queries: queries.iter().map(|layout| Plan::new(name, Group::Tst, layout)).collect(),
+        }
+    }
+}
+
+fn plan(info: &'static record::RecordInfo, version: u16) -> Option<Plan> {
+    let layout = match info.id {
+        special::TARGET_INFO => Some(special::TARGET_INFO_LAYOUT),
+        special::PEEK => Some(special::PEEK_LAYOUT),
+        _ => info.layout,
+    };
+    let mut plan = Plan::new(info.name, info.group, &layout?);
+    if info.id == special::PEEK
+        && let Some(count) = plan.fields.last_mut()
+    {
+        count.step = Step::Count;
+    }
+    for row in ROWS.iter().filter(|row| version < row.before && row.ids.contains(&info.id)) {
+        plan.change(row.change);
+    }
+    plan.share_unknown(info.id);
+    Some(plan)
+}
+
+impl Plan {
+    fn new(name: &'static str, group: Group, layout: &Layout) -> Plan {
+        let fields: Vec<Planned> = layout
+            .fields
+            .iter()
+            .map(|field| Planned { name: field.name, kind: field.kind, step: Step::Take })
+            .collect();
+        assert!(fields.len() <= MAX_FIELDS, "{name} has more fields than there is room for");
+        let mut ops = vec![match (layout.timed, group) {
+            (true, _) => Op::Time,
+            (false, Group::Sm) => Op::Literal("===RTC===> "),
+            (false, _) => Op::Literal("           "),
+        }];
+        for piece in record::pieces(layout.text) {
+            ops.push(Op::Literal(piece.literal));
+            push_ops(&mut ops, &fields, &piece);
+        }
+        ops.retain(|op| *op != Op::Literal(""));
+        Plan { name, group, timed: layout.timed, unseen_time: false, fields, ops }
+    }
+
+    /// The place of a field.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|field| field.name == name)
+    }
+
+    fn change(&mut self, change: Change) {
+        match change {
+            Change::Without(name) => self.set(name, Step::Absent),
+            Change::OneByteEvent => {
+                self.set("pool", Step::HighBits);
+                self.set("refs", Step::Came);
+            }
+            Change::UnseenTime => self.unseen_time = true,
+            Change::Was(layout) => *self = Plan::new(self.name, self.group, &layout),
+            Change::Silent => self.ops.clear(),
+        }
+    }
+
+    fn set(&mut self, name: &str, step: Step) {
+        self.fields.iter_mut().filter(|field| field.name == name).for_each(|field| field.step = step);
+    }
+
+    /// QSPY keeps the text of an unknown object in one place, and in these records looks up both objects before it
+    /// shows any.
+    fn share_unknown(&mut self, id: u8) {
+        let mut first = None;
+        for op in self.ops.iter_mut().filter(|_| matches!(id, 10 | 11 | 18)) {
+            match (*op, first) {
+                (Op::Obj(place), None) => first = Some(place),
+                (Op::Obj(place), Some(first)) => *op = Op::ObjAfter(place, first),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// What a `{...}` of a pattern means.
+fn push_ops(ops: &mut Vec<Op>, fields: &[Planned], piece: &record::Piece<'_>) {
+    let place = |name: &str| fields.iter().position(|field| field.name == name).map(|place| place as u8);
+    let object = place(piece.object);
+    match (piece.field, place(piece.field)) {
+        ("", _) => {}
+        ("evt", _) => {
+            let (sig, pool, refs) = (place("sig"), place("pool"), place("refs"));
+            ops.push(Op::Literal("Evt<Sig="));
+            ops.extend(sig.map(|sig| Op::Sig(sig, object)));
+            ops.push(Op::Literal(",Pool="));
+            ops.extend(pool.map(Op::Number));
+            ops.push(Op::Literal(",Ref="));
+            ops.extend(refs.map(Op::Number));
+            ops.push(Op::Literal(">"));
+        }
+        ("version", None) => ops.push(Op::Version),
+        (_, None) => {}
+        (_, Some(place)) => ops.push(op(place, object, fields[usize::from(place)].kind, piece.how)),
+    }
+}
+
+fn op(place: u8, object: Option<u8>, kind: Kind, how: &str) -> Op {
+    match (how, kind) {
+        ("", Kind::Obj) => Op::Obj(place),
+        ("", Kind::Fun) => Op::Fun(place),
+        ("", Kind::Sig) => Op::Sig(place, object),
+        ("", Kind::Str) => Op::Text,
+        ("x", _) => Op::Address(place),
+        ("i", _) => Op::Signed(place),
+        ("rx", _) => Op::Command(place),
+        ("ack", _) => Op::Ack(place),
+        ("reset", _) => Op::Reset(place),
+        ("items", _) => Op::Items,
+        ("flags", _) => Op::Flags(place),
+        _ => match (how.strip_prefix('&'), how.strip_suffix('i')) {
+            (Some(mask), _) => Op::Masked(place, mask.parse().unwrap_or(u8::MAX)),
+            (None, Some(width)) => Op::SignedPadded(place, width.parse().unwrap_or(1)),
+            (None, None) => match how.parse() {
+                Ok(width) => Op::Padded(place, width),
+                Err(_) => Op::Number(place),
+            },
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_version_has_a_plan_for_every_record() {
+        for version in STEPS.iter().flat_map(|step| [step - 1, *step]) {
+            let plans = Plans::of(version);
+            for info in record::RECORDS {
+                let is_sent = !matches!(info.id, 43 | 44);
+                assert_eq!(plans.get(info.id, 0).is_some(), is_sent, "{} in {version}", info.name);
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_become_ops() {
+        let plan = Plans::of(734).get(31, 0).unwrap();
+        assert_eq!(
+            plan.ops[1..],
+            [Op::Literal("Tick<"), Op::Number(1), Op::Literal(">  Ctr="), Op::Padded(0, 10)]
+        );
+        let old = Plans::of(410).get(14, 0).unwrap();
+        let steps: Vec<Step> = old.fields.iter().map(|field| field.step).collect();
+        assert_eq!(steps[..5], [Step::Absent, Step::Take, Step::Take, Step::HighBits, Step::Came]);
+    }
+}

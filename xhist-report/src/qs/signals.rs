@@ -1,0 +1,121 @@
+//! Names of signals, which may belong to one object or to all. It searches as QSPY does, since with several names for
+//! one signal the search decides which is found, and which is overwritten by a new one.
+
+use super::dictionary::cut;
+
+/// Most names.
+const CAPACITY: usize = 511;
+
+/// A name of a signal.
+#[derive(Clone, Debug, Default)]
+struct Signal {
+    sig: u32,
+    obj: u64,
+    name: Box<[u8]>,
+}
+
+/// Names of signals.
+#[derive(Clone, Debug)]
+pub struct Signals {
+    /// Bytes of the address of an object.
+    pub width: i32,
+    /// Names by signal; behind those in use, what was left there. The first of these takes part in every search, as
+    /// one of signal 0, and its object is what was left.
+    entries: Vec<Signal>,
+    used: usize,
+}
+
+impl Signals {
+    /// Without names.
+    pub fn new(width: i32) -> Signals {
+        Signals { width, entries: vec![Signal::default()], used: 0 }
+    }
+
+    /// The name of a signal as an object knows it.
+    pub fn get(&self, sig: u32, obj: u64) -> Option<&[u8]> {
+        if sig == 0 {
+            return Some(b"NULL");
+        }
+        self.find(sig, obj).map(|index| &*self.entries[index].name)
+    }
+
+    /// Names a signal. The name that a look-up would find now is overwritten, whosever it is.
+    pub fn define(&mut self, sig: u32, obj: u64, name: &[u8]) {
+        let signal = Signal { sig, obj, name: cut(name).into() };
+        match self.find(sig, obj) {
+            Some(index) => self.entries[index] = signal,
+            None if self.used < CAPACITY => {
+                let behind = self.entries[..self.used].partition_point(|entry| entry.sig <= sig);
+                self.entries[self.used] = signal;
+                self.entries[behind..=self.used].rotate_right(1);
+                self.used += 1;
+                if self.entries.len() == self.used {
+                    self.entries.push(Signal::default());
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Forgets all names.
+    pub fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// Every signal, its object and its name, by signal.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u64, &[u8])> {
+        self.entries[..self.used].iter().map(|entry| (entry.sig, entry.obj, &*entry.name))
+    }
+
+    fn find(&self, sig: u32, obj: u64) -> Option<usize> {
+        let sig_at = |index: usize| if index < self.used { self.entries[index].sig } else { 0 };
+        let (mut first, mut end) = (0, self.used + 1);
+        let hit = loop {
+            if first >= end {
+                return None;
+            }
+            let middle = (first + end - 1) / 2;
+            match sig_at(middle) {
+                found if found == sig => break middle,
+                found if found < sig => first = middle + 1,
+                _ => end = middle,
+            }
+        };
+        if obj == 0 {
+            return Some(hit);
+        }
+        let fits = |index: &usize| [0, obj].contains(&self.entries[*index].obj);
+        let down = (0..=hit).rev().take_while(|index| sig_at(*index) == sig);
+        let up = (hit + 1..=self.used).take_while(|index| sig_at(*index) == sig);
+        down.chain(up).find(fits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_finds_its_own_name_or_that_of_all() {
+        let mut signals = Signals::new(4);
+        signals.define(5, 0x10, b"ITS");
+        signals.define(6, 0, b"ALL");
+        assert_eq!(signals.get(5, 0x10), Some(&b"ITS"[..]));
+        assert_eq!(signals.get(5, 0x20), None);
+        assert_eq!(signals.get(5, 0), Some(&b"ITS"[..]));
+        assert_eq!(signals.get(6, 0x20), Some(&b"ALL"[..]));
+        assert_eq!(signals.get(0, 0x20), Some(&b"NULL"[..]));
+        signals.define(6, 0x30, b"OVER");
+        assert_eq!(signals.iter().count(), 2);
+        assert_eq!(signals.get(6, 0x30), Some(&b"OVER"[..]));
+    }
+
+    #[test]
+    fn there_is_room_for_so_many() {
+        let mut signals = Signals::new(4);
+        (1..=1000).for_each(|sig| signals.define(sig, 0, b"S"));
+        assert_eq!(signals.iter().count(), CAPACITY);
+        assert_eq!(signals.get(511, 0), Some(&b"S"[..]));
+        assert_eq!(signals.get(512, 0), None);
+    }
+}

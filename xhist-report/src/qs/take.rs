@@ -1,0 +1,111 @@
+//! Takes fields off a record, and says what is missing of a short one. It must not know which record it is.
+//!
+//! QSPY looks a little beyond the end in some places; what it sees there is the checksum, then older bytes. So does this.
+
+use super::receive::Raw;
+
+/// Bytes that a field lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Short {
+    /// Of a number of so many bytes.
+    Number {
+        /// How many it lacks.
+        more: i32,
+        /// How many it has.
+        len: u8,
+        /// Whether it is a signed one.
+        signed: bool,
+    },
+    /// No zero ends a text; so many bytes are left.
+    Text(i32),
+    /// A block of memory is longer than the record; so many bytes are left.
+    Memory(i32),
+}
+
+/// The fields of a record that are still to be taken.
+#[derive(Clone, Copy, Debug)]
+pub struct Take<'a> {
+    buffer: &'a [u8],
+    at: usize,
+    left: i32,
+}
+
+impl<'a> Take<'a> {
+    /// All fields of a record.
+    pub fn new(raw: Raw<'a>) -> Take<'a> {
+        Take { buffer: raw.buffer, at: 2, left: raw.payload().len() as i32 }
+    }
+
+    /// Bytes left; below zero when a field was longer than the record.
+    pub fn left(&self) -> i32 {
+        self.left
+    }
+
+    /// A number of so many bytes.
+    pub fn uint(&mut self, len: u8) -> Result<u64, Short> {
+        self.number(len, false)
+    }
+
+    /// A signed number of so many bytes.
+    pub fn int(&mut self, len: u8) -> Result<i64, Short> {
+        let unused = 64 - 8 * u32::from(len);
+        self.number(len, true).map(|number| (number << unused) as i64 >> unused)
+    }
+
+    #[inline]
+    fn number(&mut self, len: u8, signed: bool) -> Result<u64, Short> {
+        if self.left < i32::from(len) {
+            let more = i32::from(len) - self.left;
+            self.left = -1;
+            return Err(Short::Number { more, len, signed });
+        }
+        let number = little_endian(self.buffer, self.at, usize::from(len));
+        self.at += usize::from(len);
+        self.left -= i32::from(len);
+        Ok(number)
+    }
+
+    /// Text, without the zero behind it.
+    pub fn text(&mut self) -> Result<&'a [u8], Short> {
+        let rest = self.buffer.get(self.at..).unwrap_or_default();
+        let end = match rest.first() {
+            None | Some(0) => Some(0),
+            _ => memchr::memchr(0, &rest[..rest.len().min(self.left.max(0) as usize)]),
+        };
+        let Some(end) = end else {
+            let short = Short::Text(self.left);
+            self.left = -1;
+            return Err(short);
+        };
+        self.at += end + 1;
+        self.left -= end as i32 + 1;
+        Ok(&rest[..end])
+    }
+
+    /// A count of one byte, and so many things of `size` bytes.
+    pub fn memory(&mut self, size: u64) -> Result<(u8, &'a [u8]), Short> {
+        let count = self.buffer.get(self.at).copied().unwrap_or(0);
+        if self.left < 1 || i32::from(count) > self.left {
+            let short = Short::Memory(self.left);
+            self.left = -1;
+            return Err(short);
+        }
+        let data = self.buffer.get(self.at + 1..).unwrap_or_default();
+        let len = usize::from(count) * size as usize;
+        self.at += 1 + len;
+        self.left -= 1 + len as i32;
+        Ok((count, data))
+    }
+}
+
+/// A number of up to 8 bytes; what is not there is zero.
+#[inline]
+pub fn little_endian(bytes: &[u8], at: usize, len: usize) -> u64 {
+    if let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let number = u64::from_le_bytes(*eight);
+        return if len >= 8 { number } else { number & ((1 << (8 * len)) - 1) };
+    }
+    (0..len)
+        .rev()
+        .fold(0, |number, index| number << 8 | u64::from(bytes.get(at + index).copied().unwrap_or(0)))
+}

@@ -1,0 +1,188 @@
+//! What was typed about QS streams, with QSPY's letters. It must not know what it leads to.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use qs_core::record::Sizes;
+
+use crate::qs::{Palette, Sequence, Target};
+use crate::qspy::{DictionaryFile, QsOptions};
+
+/// QSPY's options.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "QS records, with QSPY's letters")]
+pub struct QsArgs {
+    /// Bytes of a time stamp
+    #[arg(short = 'T', value_name = "SIZE", value_parser = number())]
+    time_size: Option<u8>,
+    /// Bytes of an object's address
+    #[arg(short = 'O', value_name = "SIZE", value_parser = address())]
+    object_size: Option<u8>,
+    /// Bytes of a function's address
+    #[arg(short = 'F', value_name = "SIZE", value_parser = address())]
+    function_size: Option<u8>,
+    /// Bytes of a signal
+    #[arg(short = 'S', value_name = "SIZE", value_parser = number())]
+    signal_size: Option<u8>,
+    /// Bytes of the size of an event
+    #[arg(short = 'E', value_name = "SIZE", value_parser = number())]
+    event_size: Option<u8>,
+    /// Bytes of a queue's counter
+    #[arg(short = 'Q', value_name = "SIZE", value_parser = number())]
+    queue_size: Option<u8>,
+    /// Bytes of a memory pool's counter
+    #[arg(short = 'P', value_name = "SIZE", value_parser = number())]
+    pool_size: Option<u8>,
+    /// Bytes of the size of a pool's block
+    #[arg(short = 'B', value_name = "SIZE", value_parser = number())]
+    block_size: Option<u8>,
+    /// Bytes of a time event's counter
+    #[arg(short = 'C', value_name = "SIZE", value_parser = number())]
+    counter_size: Option<u8>,
+    /// Version of QS whose records come: 7.3
+    #[arg(short = 'v', long = "qs-version", value_name = "X.Y", value_parser = version)]
+    qs_version: Option<u16>,
+    /// Read names from this dictionary file; without FILE from the one of the target's build, qspyYYMMDD_hhmmss.dic.
+    /// Names are saved in that one when the target runs
+    #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1)]
+    dictionaries: Option<Option<String>>,
+    /// Only every Nth line, and dots; 0 or nothing: none. With --format qspy, as all below
+    #[arg(short = 'q', long = "quiet", value_name = "N", num_args = 0..=1)]
+    quiet: Option<Option<u32>>,
+    /// Colours: c0 none, c1 for dark terminals, c2 for light ones
+    #[arg(short = 'r', long = "rendering", value_name = "COLOURS", value_enum)]
+    rendering: Option<Rendering>,
+    /// Keep the lines in FILE (qspyYYMMDD_hhmmss.txt, by the time now)
+    #[arg(short = 'o', long = "save-text", value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    text: Option<Option<PathBuf>>,
+    /// Keep the stream in FILE (qspyYYMMDD_hhmmss.bin)
+    #[arg(short = 's', long = "save-stream", value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    stream: Option<Option<PathBuf>>,
+    /// Write rows for Matlab to FILE (qspyYYMMDD_hhmmss.mat)
+    #[arg(short = 'm', long = "matlab", value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    matlab: Option<Option<PathBuf>>,
+    /// Draw a sequence diagram of these objects, ? being all others, to qspyYYMMDD_hhmmss.seq
+    #[arg(short = 'g', long = "sequence", value_name = "OBJECT,OBJECT...")]
+    sequence: Option<String>,
+    /// Draw it to FILE
+    #[arg(long, value_name = "FILE", requires = "sequence")]
+    sequence_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Rendering {
+    C0,
+    C1,
+    C2,
+}
+
+fn number() -> impl TypedValueParser<Value = u8> {
+    PossibleValuesParser::new(["1", "2", "4"]).map(|size| size.parse().unwrap_or(1))
+}
+
+fn address() -> impl TypedValueParser<Value = u8> {
+    PossibleValuesParser::new(["1", "2", "4", "8"]).map(|size| size.parse().unwrap_or(1))
+}
+
+/// `7.3` is 730, as in a target-info record; `7.3.4` is 734.
+fn version(text: &str) -> Result<u16, String> {
+    let digits: Option<Vec<u16>> =
+        text.split('.').map(|part| part.parse().ok().filter(|digit| *digit < 10)).collect();
+    match digits.as_deref() {
+        Some([major, minor]) => Ok(100 * major + 10 * minor),
+        Some([major, minor, patch]) => Ok(100 * major + 10 * minor + patch),
+        _ => Err("a version of QS is written as 7.3 or 7.3.4".to_owned()),
+    }
+}
+
+impl QsArgs {
+    /// What only the format `qspy` can do, if that was asked for.
+    pub fn needs_qspy(&self) -> Option<&'static str> {
+        let asked = [
+            (self.quiet.is_some(), "-q"),
+            (self.rendering.is_some(), "-r"),
+            (self.text.is_some(), "-o"),
+            (self.stream.is_some(), "-s"),
+            (self.matlab.is_some(), "-m"),
+            (self.sequence.is_some(), "-g"),
+        ];
+        asked.into_iter().find_map(|(asked, letter)| asked.then_some(letter))
+    }
+
+    /// What the arguments mean. `colours` when the terminal takes them.
+    ///
+    /// # Errors
+    /// What is wrong, in a sentence.
+    pub fn options(&self, is_terminal: bool, colours: bool) -> Result<QsOptions, String> {
+        let now = jiff::Zoned::now().strftime("qspy%y%m%d_%H%M%S").to_string();
+        let file = |given: &Option<Option<PathBuf>>, extension: &str| {
+            let by_time = || PathBuf::from(format!("{now}.{extension}"));
+            given.as_ref().map(|given| given.clone().unwrap_or_else(by_time))
+        };
+        let sequence = match &self.sequence {
+            Some(list) => {
+                Sequence::new(list)?;
+                let path = self.sequence_file.clone();
+                Some((list.clone(), path.unwrap_or_else(|| PathBuf::from(format!("{now}.seq")))))
+            }
+            None => None,
+        };
+        let palette = match self.rendering {
+            Some(Rendering::C0) => Palette::None,
+            Some(Rendering::C1) => Palette::Dark,
+            Some(Rendering::C2) => Palette::Light,
+            None if colours => Palette::Dark,
+            None => Palette::None,
+        };
+        Ok(QsOptions {
+            target: self.target(),
+            dictionaries: match &self.dictionaries {
+                None => DictionaryFile::No,
+                Some(None) => DictionaryFile::OfBuild,
+                Some(Some(name)) => DictionaryFile::Named(name.clone()),
+            },
+            dir: PathBuf::new(),
+            palette,
+            quiet: self.quiet.map(|every| every.unwrap_or(0)),
+            visible: is_terminal,
+            text: file(&self.text, "txt"),
+            raw: file(&self.stream, "bin"),
+            matlab: file(&self.matlab, "mat"),
+            sequence,
+        })
+    }
+
+    fn target(&self) -> Target {
+        let mut target = Target::default();
+        target.set_version(self.qs_version.unwrap_or(target.version));
+        let Sizes { time, obj, fun, sig, evt_size, queue_ctr, pool_ctr, pool_blk, time_ctr } =
+            &mut target.sizes;
+        for (size, given) in [
+            (time, self.time_size),
+            (obj, self.object_size),
+            (fun, self.function_size),
+            (sig, self.signal_size),
+            (evt_size, self.event_size),
+            (queue_ctr, self.queue_size),
+            (pool_ctr, self.pool_size),
+            (pool_blk, self.block_size),
+            (time_ctr, self.counter_size),
+        ] {
+            *size = given.unwrap_or(*size);
+        }
+        target
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        assert_eq!(version("7.3"), Ok(730));
+        assert_eq!(version("7.3.4"), Ok(734));
+        assert!(version("73").is_err() && version("7.33").is_err() && version("").is_err());
+    }
+}

@@ -1,0 +1,42 @@
+//! How a QS stream is decoded and printed. It must not know how that was typed.
+
+use std::path::PathBuf;
+
+use crate::qs::{Palette, Target};
+
+/// Which dictionary file is read and written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum DictionaryFile {
+    /// None.
+    #[default]
+    No,
+    /// The one named after the target's build: `qspy230714_092653.dic`.
+    OfBuild,
+    /// This one is read; written is always the one of the build.
+    Named(String),
+}
+
+/// How a QS stream is decoded and printed.
+#[derive(Clone, Debug, Default)]
+pub struct QsOptions {
+    /// Sizes and version, until the target tells its own.
+    pub target: Target,
+    /// The dictionary file.
+    pub dictionaries: DictionaryFile,
+    /// Directory that names of dictionary files start from.
+    pub dir: PathBuf,
+    /// Colours.
+    pub palette: Palette,
+    /// Only every so-manieth line; 0: none at all.
+    pub quiet: Option<u32>,
+    /// Control characters in names become visible, for a terminal.
+    pub visible: bool,
+    /// Keep the lines here, without colours.
+    pub text: Option<PathBuf>,
+    /// Keep the bytes here.
+    pub raw: Option<PathBuf>,
+    /// Matlab rows.
+    pub matlab: Option<PathBuf>,
+    /// A sequence diagram of the objects in the list.
+    pub sequence: Option<(String, PathBuf)>,
+}

@@ -1,0 +1,329 @@
+//! Are QS streams told as QSPY tells them, from wherever they come?
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use qs_core::frame::FrameWriter;
+use qs_core::record::{
+    self, AssertFail, Fields, Fun, Kind, Obj, ObjDict, QepTran, QfActivePost, QfTick, QfTimeevtArm, Record,
+    Sig, Sizes, TargetInfo,
+};
+use xhist_report::format::by_name;
+use xhist_report::{Options, QsOptions};
+
+use crate::support::{Dir, Outcome, RingImage, report, report_with};
+
+/// Frames and their lines, of a target with the names below.
+const RECORDS: &str = include_str!("../expected/qs-records.tsv");
+/// Elements of application records, what they add to the line, and what they add to the row for Matlab.
+const ELEMENTS: &str = include_str!("../expected/qs-elements.tsv");
+
+/// Fields of a target with these sizes.
+struct Payload(Sizes, Vec<u8>);
+
+impl Fields for Payload {
+    fn number(&mut self, kind: Kind, value: u64) {
+        let len = self.0.of(kind).expect("a number");
+        self.1.extend(&value.to_le_bytes()[..len.into()]);
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.1.extend(bytes);
+    }
+}
+
+/// A stream as a target sends it.
+#[derive(Clone)]
+struct Target {
+    sizes: Sizes,
+    seq: u8,
+    stream: Vec<u8>,
+}
+
+impl Target {
+    fn new(sizes: Sizes) -> Target {
+        Target { sizes, seq: 0, stream: Vec::new() }
+    }
+
+    fn frame(mut self, id: u8, payload: &[u8]) -> Target {
+        self.seq = self.seq.wrapping_add(1);
+        FrameWriter::new(self.seq, id, |byte| self.stream.push(byte)).bytes(payload).finish();
+        self
+    }
+
+    fn record<R: Record>(self, time: u32, record: &R) -> Target {
+        let mut payload = Payload(self.sizes, Vec::new());
+        if R::TIMED {
+            payload.1.extend(&time.to_le_bytes()[..self.sizes.time.into()]);
+        }
+        record.put(&mut payload);
+        self.frame(R::ID, &payload.1)
+    }
+
+    fn info(self) -> Target {
+        let info = TargetInfo {
+            reset: TargetInfo::RESET,
+            version: 733,
+            big_endian: false,
+            sizes: self.sizes,
+            max_active: 32,
+            max_pools: 3,
+            max_rates: 1,
+            build: record::BuildTime { second: 53, minute: 26, hour: 9, day: 14, month: 7, year: 23 },
+        };
+        let mut payload = Payload(self.sizes, Vec::new());
+        info.put(&mut payload);
+        self.frame(TargetInfo::ID, &payload.1)
+    }
+
+    /// The names that the vectors need.
+    fn named(self) -> Target {
+        let mut named = self;
+        for (object, name) in [(0x2000_0010, "Ao"), (0x2000_0020, "Que")] {
+            named = named.record(0, &ObjDict { obj: Obj(object), name });
+        }
+        for (function, name) in [(0x0800_0101, "Ao_s1"), (0x0800_0201, "Ao_s2")] {
+            named = named.record(0, &record::FunDict { fun: Fun(function), name });
+        }
+        named
+            .record(0, &record::SigDict { sig: Sig(5), obj: Obj::NULL, name: "GO_SIG" })
+            .record(0, &record::EnumDict { value: 3, group: 2, name: "RED" })
+    }
+}
+
+fn qspy() -> Options {
+    Options { format: by_name("qspy").unwrap(), ..Options::default() }
+}
+
+/// The lines, and no others.
+fn lines(stream: &[u8]) -> Vec<String> {
+    report_with(stream, &qspy()).out.lines().map(str::to_owned).collect()
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+}
+
+#[test]
+fn every_record_has_its_line() {
+    let target = Target::new(Sizes::DEFAULT).info().named();
+    let before = lines(&target.stream).len();
+    for row in RECORDS.lines() {
+        let (frame, line) = row.split_once('\t').unwrap();
+        let stream = [target.stream.clone(), bytes(frame)].concat();
+        let own: Vec<_> =
+            lines(&stream)[before..].iter().filter(|line| !line.contains("<COMMS>")).cloned().collect();
+        assert_eq!(own, [line], "{frame}");
+    }
+    assert!(RECORDS.lines().count() >= 80);
+}
+
+#[test]
+fn every_element_has_its_text_and_its_number() {
+    let dir = Dir::new();
+    let rows: Vec<Vec<&str>> = ELEMENTS.lines().map(|row| row.split('\t').collect()).collect();
+    let mut target = Target::new(Sizes::DEFAULT).info().named();
+    for row in &rows {
+        target = target.frame(101, &[&[0x40, 0xE2, 1, 0], &bytes(row[0])[..]].concat());
+    }
+    let matlab = dir.path().join("rows.mat");
+    let mut options = qspy();
+    options.qs = QsOptions { matlab: Some(matlab.clone()), ..QsOptions::default() };
+    let out = report_with(&target.stream, &options).out;
+    let texts: Vec<_> = out.lines().filter_map(|line| line.strip_prefix("0000123456 USER+001")).collect();
+    let expected: Vec<_> = rows.iter().map(|row| row[1]).collect();
+    assert_eq!(texts, expected);
+    let written = std::fs::read_to_string(matlab).unwrap();
+    let numbers: Vec<_> = written.lines().filter_map(|row| row.strip_prefix("101 123456")).collect();
+    let expected: Vec<_> = rows.iter().map(|row| row[2]).collect();
+    assert_eq!(numbers, expected);
+}
+
+#[test]
+fn a_ring_tells_its_records_by_name_and_in_their_place() {
+    let mut ring = RingImage::hosted(1 << 12, 1, 1, "main").statement(3, 10);
+    let sizes = Sizes::DEFAULT.with("O8 F8");
+    let payload = |put: &dyn Fn(&mut Payload)| {
+        let mut payload = Payload(sizes, Vec::new());
+        put(&mut payload);
+        payload.1
+    };
+    let info = Target::new(sizes).info().stream;
+    ring = ring.frame(TargetInfo::ID, &info[2..18]);
+    // Told before its name, and known all the same.
+    let entry = record::QepStateEntry { obj: Obj(0x7FFF_0000_1234), state: Fun::NULL };
+    ring = ring.frame(1, &payload(&|to| entry.put(to))).statement(3, 11);
+    ring = ring.frame(61, &payload(&|to| ObjDict { obj: Obj(0x7FFF_0000_1234), name: "Philo" }.put(to)));
+    let image = ring.build();
+    let Outcome { code, out, .. } = report(&image);
+    assert_eq!(code, 0);
+    assert!(out.contains("\n3 ===RTC===> St-Entry Obj=Philo,State="), "{out}");
+    assert!(out.starts_with("1 file#3:10\n") && out.contains("\n4 file#3:11\n"), "{out}");
+    // As a stream it is told as it came.
+    let lines = lines(&image);
+    assert!(lines.iter().any(|line| line.starts_with("===RTC===> St-Entry Obj=0x00001234")), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.contains("ERROR")), "{lines:?}");
+    let json = Options { format: by_name("json").unwrap(), ..Options::default() };
+    let json = report_with(&image, &json).out;
+    assert!(json.contains(r#""name":"QS_QEP_STATE_ENTRY","fields":{"obj":"Philo","state":"#), "{json}");
+}
+
+#[test]
+fn statements_of_a_ring_are_frames_too() {
+    let ring = RingImage::hosted(1 << 12, 1, 1, "main").packed(50, &[(3, 93), (3, 94)]).open(60, &[(3, 95)]);
+    let lines = lines(&ring.build());
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines[0], "0000000050 USER+022 3 0  FD FE");
+    assert!(lines[1].starts_with("0000000060 USER+022 3 0  FF"), "{lines:?}");
+}
+
+#[test]
+fn a_stream_is_told_in_every_format() {
+    let stream = Target::new(Sizes::DEFAULT).info().named().record(7, &QfTick { ctr: 42, rate: 1 }).stream;
+    let history = report(&stream);
+    assert_eq!(history.code, 0);
+    assert!(history.out.ends_with("\n8            Tick<1>  Ctr=0000000042\n"), "{}", history.out);
+    let cut = [&stream[..40], &stream[45..]].concat();
+    let history = report(&cut);
+    assert_eq!(history.code, 1);
+    assert!(history.notes.contains("lost: in the stream: "), "{}", history.notes);
+}
+
+#[test]
+fn the_command_writes_what_was_asked_for() {
+    let dir = Dir::new();
+    let stream = Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream;
+    dir.write("s.bin", &stream);
+    let files =
+        ["-d", "-s=copy.bin", "-o=lines.txt", "-m=rows.mat", "-g", "Ao,?", "--sequence-file=draw.seq"];
+    let outcome = dir.run(&[&["--format", "qspy", "s.bin"], &files[..]].concat());
+    assert_eq!(outcome.code, 0, "{}", outcome.notes);
+    let read = |name: &str| std::fs::read(dir.path().join(name)).unwrap();
+    assert_eq!(read("copy.bin"), stream);
+    assert_eq!(read("lines.txt"), outcome.out.as_bytes());
+    assert!(read("draw.seq").starts_with(b"-g Ao,?\n\n           +-------+-------+   +-------+"));
+    assert!(read("rows.mat").starts_with(b"61 Ao=536870928;\n"));
+    let names = String::from_utf8(read("qspy230714_092653.dic")).unwrap();
+    assert!(names.starts_with("-v733\n-T4\n") && names.contains("\n0x20000020 Que\n"), "{names}");
+    // A second run knows the names before they are told.
+    let entry = Target::new(Sizes::DEFAULT)
+        .record(0, &record::QepStateEntry { obj: Obj(0x2000_0010), state: Fun(0x0800_0101) })
+        .stream;
+    dir.write("e.bin", &entry);
+    let outcome = dir.run(&["--format", "qspy", "e.bin", "-d", "qspy230714_092653.dic"]);
+    assert!(outcome.out.ends_with("===RTC===> St-Entry Obj=Ao,State=Ao_s1\n"), "{}", outcome.out);
+}
+
+#[test]
+fn wrong_arguments_are_told() {
+    let dir = Dir::new();
+    dir.write("s.bin", [1, 2, 3]);
+    for (args, word) in [
+        (&["-T3", "s.bin"][..], "possible values"),
+        (&["-v", "7", "s.bin"], "7.3"),
+        (&["-m", "s.bin"], "needs --format qspy"),
+        (&["--format", "qspy", "--last", "3", "s.bin"], "--last does not go with"),
+        (&["--format", "qspy", "-g", "1,2,3,4,5,6,7,8,9,10,11", "s.bin"], "at most 10"),
+        (&["--format", "qspy", "-m=/nowhere/at/all", "s.bin"], "cannot write /nowhere/at/all"),
+    ] {
+        let outcome = dir.run(args);
+        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.notes);
+        assert!(outcome.notes.contains(word), "{args:?}: {}", outcome.notes);
+    }
+    let nothing = dir.run(&["--format", "qspy", "s.bin"]);
+    assert!(nothing.code == 3 && nothing.notes.contains("no valid QS frame"), "{}", nothing.notes);
+}
+
+fn sizes() -> impl Strategy<Value = Sizes> {
+    let small = || prop_oneof![Just(1u8), Just(2), Just(4)];
+    let wide = || prop_oneof![Just(4u8), Just(8)];
+    (small(), wide(), wide(), small(), small(), small(), small()).prop_map(
+        |(time, obj, fun, sig, queue_ctr, pool_ctr, time_ctr)| Sizes {
+            time,
+            obj,
+            fun,
+            sig,
+            queue_ctr,
+            pool_ctr,
+            time_ctr,
+            ..Sizes::DEFAULT
+        },
+    )
+}
+
+fn cut(value: u64, len: u8) -> u64 {
+    if len >= 8 { value } else { value & ((1 << (8 * len)) - 1) }
+}
+
+proptest! {
+    #[test]
+    fn what_a_target_sends_is_what_is_told(
+        sizes in sizes(),
+        time: u32,
+        object in 1u64..,
+        function in 1u64..,
+        signal in 1u32..,
+        counter: u32,
+        rate: u8,
+        name in "[a-zA-Z_:]{1,60}",
+    ) {
+        let (obj, fun) = (Obj(cut(object | 1, sizes.obj)), Fun(cut(function | 1, sizes.fun)));
+        let sig = Sig(cut(u64::from(signal | 1), sizes.sig) as u32);
+        let stream = Target::new(sizes)
+            .info()
+            .record(0, &ObjDict { obj, name: &name })
+            .record(0, &record::FunDict { fun, name: &name })
+            .record(0, &record::SigDict { sig, obj: Obj::NULL, name: &name })
+            .record(time, &QepTran { sig, obj, source: fun, target: fun })
+            .record(time, &QfActivePost { sender: obj, sig, obj, pool: 1, refs: 2, free: counter, min: counter })
+            .record(time, &QfTimeevtArm { te: obj, ao: obj, ctr: counter, interval: counter, rate })
+            .record(time, &AssertFail { loc: 110, module: &name })
+            .stream;
+        let time = cut(time.into(), sizes.time);
+        let (queue, tim) = (cut(counter.into(), sizes.queue_ctr), cut(counter.into(), sizes.time_ctr));
+        let expected = [
+            format!("{time:010} ===>Tran Obj={name},Sig={name},State={name}->{name}"),
+            format!("{time:010} AO-Post  Sdr={name},Obj={name},Evt<Sig={name},Pool=1,Ref=2>,Que<Free={queue},Min={queue}>"),
+            format!("{time:010} TE{rate}-Arm  Obj={name},AO={name},Tim={tim},Int={tim}"),
+            format!("{time:010} =ASSERT= Mod={name},Loc=110"),
+        ];
+        prop_assert_eq!(&lines(&stream)[4..], &expected[..]);
+    }
+
+    #[test]
+    fn any_bytes_and_any_names_end(stream in vec(any::<u8>(), 0..3000), names in vec(any::<u8>(), 0..300)) {
+        let dir = Dir::new();
+        dir.write("n.dic", &names);
+        let mut options = qspy();
+        options.qs.dictionaries = xhist_report::DictionaryFile::Named("n.dic".into());
+        options.qs.dir = dir.path().to_owned();
+        let (mut out, mut notes) = (Vec::new(), Vec::new());
+        let _ = xhist_report::report(&stream, &options, &mut out, &mut notes);
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_dictionary_file_that_was_written_is_read(
+        objects in proptest::collection::btree_map(1u32.., "[!-~]{1,50}", 0..30),
+        signals in proptest::collection::btree_map(1u16.., "[!-~]{1,50}", 0..30),
+    ) {
+        let mut target = Target::new(Sizes::DEFAULT).info();
+        for (object, name) in &objects {
+            target = target.frame(61, &[&object.to_le_bytes(), name.as_bytes(), &[0]].concat());
+        }
+        for (signal, name) in &signals {
+            target = target.frame(60, &[&signal.to_le_bytes(), &[0; 4][..], name.as_bytes(), &[0]].concat());
+        }
+        let dir = Dir::new();
+        let mut options = qspy();
+        options.qs.dir = dir.path().to_owned();
+        options.qs.dictionaries = xhist_report::DictionaryFile::OfBuild;
+        let file = || std::fs::read(dir.path().join("qspy230714_092653.dic")).unwrap();
+        report_with(&target.frame(70, &[]).stream, &options);
+        let first = file();
+        prop_assert_eq!(first.iter().filter(|byte| **byte == b'\n').count(), 12 + 12 + objects.len() + signals.len() + 1);
+        // The target tells what it is and no names; the file does.
+        report_with(&Target::new(Sizes::DEFAULT).info().frame(70, &[]).stream, &options);
+        prop_assert_eq!(file(), first);
+    }
+}
