@@ -172,8 +172,8 @@ fn statements_of_a_ring_are_frames_too() {
     let ring = RingImage::hosted(1 << 12, 1, 1, "main").packed(50, &[(3, 93), (3, 94)]).open(60, &[(3, 95)]);
     let lines = lines(&ring.build());
     assert_eq!(lines.len(), 2, "{lines:?}");
-    assert_eq!(lines[0], "0000000050 USER+022 3 0  FD FE");
-    assert!(lines[1].starts_with("0000000060 USER+022 3 0  FF"), "{lines:?}");
+    assert_eq!(lines[0], "0000000050 USER+022 003 0  FD FE");
+    assert!(lines[1].starts_with("0000000060 USER+022 003 0  FF"), "{lines:?}");
 }
 
 #[test]
@@ -266,7 +266,7 @@ proptest! {
         rate: u8,
         name in "[a-zA-Z_:]{1,60}",
     ) {
-        let (obj, fun) = (Obj(cut(object | 1, sizes.obj)), Fun(cut(function | 1, sizes.fun)));
+        let (obj, fun) = (Obj(cut(object | 1, sizes.obj) as usize), Fun(cut(function | 1, sizes.fun) as usize));
         let sig = Sig(cut(u64::from(signal | 1), sizes.sig) as u32);
         let stream = Target::new(sizes)
             .info()

@@ -117,18 +117,20 @@ impl RingImage {
     pub fn packed_frame(mut self, time: u64, page: Page, data: &[u8]) -> RingImage {
         self.flags |= FLAG_PACKED;
         self.last_time = if time > 0 { time } else { self.last_time };
-        let head = payload_head(time as u32, page, data.len() as u8);
-        self.frame(RECORD_BASE + ids::PACKED, &[&head[..], data].concat())
+        let (head, len) = payload_head(time as u32, page, data.len() as u8);
+        self.frame(RECORD_BASE + ids::PACKED, &[&head[..len], data].concat())
     }
 
     /// A frame that is still open.
     pub fn open(mut self, time: u64, statements: &[(u16, u16)]) -> RingImage {
         self.flags |= FLAG_PACKED;
         let (page, data) = packed_data(statements);
-        let payload = payload_head(time as u32, page, 0);
+        let (payload, len) = payload_head(time as u32, page, 0);
         let mut head = Vec::new();
         let seq = self.seq.wrapping_add(1);
-        FrameWriter::new(seq, RECORD_BASE + ids::PACKED, |byte| head.push(byte)).bytes(&payload).finish();
+        FrameWriter::new(seq, RECORD_BASE + ids::PACKED, |byte| head.push(byte))
+            .bytes(&payload[..len])
+            .finish();
         // Without checksum and flag.
         let sum_len = if head[head.len() - 3] == 0x7D { 3 } else { 2 };
         head.truncate(head.len() - sum_len);
