@@ -57,12 +57,21 @@ pub fn name_files(files: Option<&str>) {
     for (offset, name) in ["STATEMENT", "STATEMENT", "STATEMENTS", "XHIST"].iter().enumerate() {
         name_user(RECORD_BASE + offset as u8, name);
     }
-    for (id, name) in files.unwrap_or_default().lines().filter_map(|line| line.split_once(' ')) {
-        // Others have no name in a dictionary.
-        if let Ok(id) = id.parse() {
+    let mut rest = files.unwrap_or_default();
+    while !rest.is_empty() {
+        let (line, behind) = split(rest, b'\n').unwrap_or((rest, ""));
+        // Ids that are no value of an enumeration have no name in a dictionary.
+        if let Some((Ok(id), name)) = split(line, b' ').map(|(id, name)| (id.parse(), name)) {
             name_enum(FILES, id, name);
         }
+        rest = behind;
     }
+}
+
+/// What stands before and behind the first such byte, which is ASCII. `str::split_once` keeps a way to panic.
+fn split(text: &str, byte: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|found| found == byte)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 /// As in QP, where names are often made from `&object`.
@@ -82,8 +91,7 @@ impl Record for Indexed<'_> {
     const TIMED: bool = ObjDict::TIMED;
 
     fn put(&self, to: &mut impl Fields) {
-        let brackets =
-            self.name.split_once('[').and_then(|(before, rest)| Some((before, rest.split_once(']')?.1)));
+        let brackets = split(self.name, b'[').and_then(|(before, rest)| Some((before, split(rest, b']')?.1)));
         let (before, behind) = brackets.unwrap_or((self.name, ""));
         let mut digits = [0; 20];
         let mut first = digits.len();
