@@ -34,19 +34,31 @@ const WIDE: usize = 64;
 /// Sum of the bytes, modulo 256, and whether one of them may need an escape.
 #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
 pub(super) fn look_anywhere<const LEN: usize>(bytes: &[u8; LEN]) -> (u8, bool) {
-    const ONES: u32 = u32::MAX / 255;
-    const TOPS: u32 = ONES << 7;
-    const EVEN: u32 = u32::MAX / 0x0101;
-    const { assert!(LEN.is_multiple_of(4)) };
-    let (mut sums, mut escapes) = (0u32, 0);
+    const { assert!(LEN.is_multiple_of(8)) };
+    let (mut sum, mut escapes) = (0u8, false);
     for word in bytes.as_chunks().0 {
-        let word = u32::from_le_bytes(*word);
-        // Two sums, modulo 256 each.
-        sums = (sums & EVEN).wrapping_add(word & EVEN).wrapping_add(word >> 8 & EVEN);
-        // The top bit of each byte that is 7D, 7E or 7F.
-        escapes |= (word & !TOPS).wrapping_add(ONES * 3) & !word & TOPS;
+        let word = u64::from_le_bytes(*word);
+        sum = sum.wrapping_add(sum_of(word));
+        escapes |= may_escape(word);
     }
-    ((sums.wrapping_add(sums >> 16)) as u8, escapes != 0)
+    (sum, escapes)
+}
+
+/// A one in each byte.
+const ONES: u64 = u64::MAX / 255;
+
+/// Sum of the bytes, modulo 256.
+#[inline(always)]
+pub(super) const fn sum_of(word: u64) -> u8 {
+    const EVEN: u64 = u64::MAX / 0x0101;
+    (((word & EVEN) + (word >> 8 & EVEN)).wrapping_mul(u64::MAX / 0xFFFF) >> 48) as u8
+}
+
+/// Whether a byte is 7D, 7E or 7F.
+#[inline(always)]
+pub(super) const fn may_escape(word: u64) -> bool {
+    const TOPS: u64 = ONES << 7;
+    (word & !TOPS).wrapping_add(ONES * 3) & !word & TOPS != 0
 }
 
 #[cfg(not(target_arch = "x86_64"))]

@@ -32,29 +32,10 @@ impl Memory {
         unsafe { self.at(position).write_volatile(byte) };
     }
 
-    /// Puts the first `len` bytes, not one more: in two pieces of constant length, which overlap.
+    /// Where `len` bytes lie in one piece.
     #[inline(always)]
-    pub(super) fn put_first<const LEN: usize>(self, position: u64, bytes: &[u8; LEN], len: usize) {
-        if len > LEN || self.index(position) + len > self.size {
-            return self.put_around(position, first(bytes, len));
-        }
-        let (to, from) = (self.at(position), bytes.as_ptr());
-        // SAFETY: they fit before the ring's end, and `len` is at least that of a piece.
-        unsafe {
-            match len {
-                8..=16 => copy_ends::<8>(from, to, len),
-                17..=32 => copy_ends::<16>(from, to, len),
-                33..=64 => copy_ends::<32>(from, to, len),
-                _ => to.copy_from_nonoverlapping(from, len),
-            }
-        }
-    }
-
-    /// Puts bytes around the ring's end.
-    #[cold]
-    #[inline(never)]
-    fn put_around(self, position: u64, bytes: &[u8]) {
-        self.put_all(position, bytes);
+    pub(super) fn piece(self, position: u64, len: usize) -> Option<*mut u8> {
+        (self.index(position) + len <= self.size).then(|| self.at(position))
     }
 
     pub(super) fn put_all(self, position: u64, bytes: &[u8]) {
@@ -64,6 +45,24 @@ impl Memory {
         }
         for (index, byte) in bytes.iter().enumerate() {
             self.put(position + index as u64, *byte);
+        }
+    }
+}
+
+/// Copies the first `len` bytes, not one more: most in two pieces of constant length, which overlap.
+///
+/// # Safety
+/// So many bytes may be read and written.
+#[inline(always)]
+pub(super) unsafe fn copy_first(from: &[u8], to: *mut u8, len: usize) {
+    let from = from.as_ptr();
+    // SAFETY: the caller's; `len` is at least that of a piece.
+    unsafe {
+        match len {
+            8..=16 => copy_ends::<8>(from, to, len),
+            17..=32 => copy_ends::<16>(from, to, len),
+            33..=64 => copy_ends::<32>(from, to, len),
+            _ => to.copy_from_nonoverlapping(from, len),
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use qs_core::frame::{FLAG, escaped, needs_escape};
 
-use super::look::look;
+use super::look::{look, may_escape, sum_of};
+use super::memory::copy_first;
 use super::{Again, Around, Memory, Reserve, Run};
 use crate::qs::SIZES;
 use crate::ring::Record;
@@ -10,46 +11,69 @@ use crate::sync::fence;
 
 /// Bytes of a time stamp.
 const TIME: usize = SIZES.time as usize;
+const MASK: u32 = u32::MAX >> (32 - 8 * TIME);
 
-/// A frame before escapes.
+/// A frame before escapes. Its bytes are not put together here: what was just written in small steps cannot be read in
+/// wide ones without a wait.
 struct Frame<'a, const LEN: usize> {
-    bytes: &'a [u8; LEN],
-    /// Bytes up to its checksum; the flag stands behind that.
-    len: usize,
+    record: Record<'a, LEN>,
+    seq: u8,
+    time: [u8; TIME],
+    check: u8,
     escapes: usize,
 }
 
 impl<'a, const LEN: usize> Frame<'a, LEN> {
-    /// The frame of a record whose bytes these are.
     #[inline(always)]
-    fn new(record: Record<'_, LEN>, bytes: &'a mut [u8; LEN], seq: u8, time: u32) -> Frame<'a, LEN> {
-        let len = record.len;
-        bytes[0] = seq;
-        if record.timed {
-            time.to_le_bytes().iter().take(TIME).zip(2..).for_each(|(byte, at)| bytes[at] = *byte);
+    fn new(record: Record<'a, LEN>, seq: u8, time: u32) -> Frame<'a, LEN> {
+        let time = if record.timed { time & MASK } else { 0 };
+        // The places of time and sequence number are zero there.
+        let (sum, any) = look(record.bytes);
+        let word = u64::from(time) | u64::from(seq) << 32;
+        let check = !sum.wrapping_add(sum_of(word));
+        let any = any | may_escape(word | u64::from(check) << 40);
+        let [t0, t1, t2, t3] = time.to_le_bytes();
+        let time = core::array::from_fn(|index| [t0, t1, t2, t3][index]);
+        let mut frame = Frame { record, seq, time, check, escapes: 0 };
+        if any {
+            frame.escapes = escapes(&frame.bytes(), record.len + 1);
         }
-        let (sum, mut any) = look(bytes);
-        let check = !sum;
-        any |= needs_escape(check);
-        if let Some([place, end]) = bytes.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
-            (*place, *end) = (check, FLAG);
-        }
-        let len = len + 1;
-        Frame { escapes: if any { escapes(bytes, len) } else { 0 }, bytes, len }
+        frame
     }
 
     /// Bytes of the whole frame.
     const fn total(&self) -> usize {
-        self.len + self.escapes + 1
+        self.record.len + 1 + self.escapes + 1
+    }
+
+    /// Its bytes before escapes, up to the checksum.
+    fn bytes(&self) -> [u8; LEN] {
+        let mut bytes = *self.record.bytes;
+        bytes[0] = self.seq;
+        if self.record.timed {
+            bytes.iter_mut().skip(2).zip(self.time).for_each(|(place, byte)| *place = byte);
+        }
+        if let Some(place) = bytes.get_mut(self.record.len) {
+            *place = self.check;
+        }
+        bytes
     }
 
     /// Puts it.
     #[inline(always)]
     fn put(&self, memory: Memory, start: u64) {
-        if self.escapes == 0 {
-            memory.put_first(start, self.bytes, self.len + 1);
-        } else {
-            put_escaped(memory, start, self.bytes, self.len);
+        let Record { bytes, len, timed } = self.record;
+        let Some(to) = memory.piece(start, len + 2).filter(|_| self.escapes == 0 && len + 2 <= LEN) else {
+            return put_escaped(memory, start, &self.bytes(), len + 1);
+        };
+        // SAFETY: the frame lies in one piece there, and its payload behind id and time is in `bytes`.
+        unsafe {
+            copy_first(bytes, to, len + 2);
+            to.write(self.seq);
+            if timed {
+                to.add(2).cast::<[u8; TIME]>().write(self.time);
+            }
+            to.add(len).cast::<[u8; 2]>().write([self.check, FLAG]);
         }
     }
 }
@@ -86,8 +110,7 @@ impl Run {
             Some(clock) => self.tell_time(self.read(clock), around)?,
             None => 0,
         };
-        let mut bytes = *record.bytes;
-        let frame = Frame::new(record, &mut bytes, self.next_seq(), time);
+        let frame = Frame::new(record, self.next_seq(), time);
         self.append_bytes(frame.total(), |memory, start| frame.put(memory, start), around)
     }
 
@@ -105,9 +128,7 @@ impl Run {
             return false;
         }
         let seq = self.next_seq();
-        let mut bytes = *record.bytes;
-        let frame =
-            Frame::new(record, &mut bytes, seq, if clock.is_some() { (stamp as u32).max(1) } else { 0 });
+        let frame = Frame::new(record, seq, if clock.is_some() { (stamp as u32).max(1) } else { 0 });
         let behind = Reserve { head: self.head + frame.total() as u64, seq };
         if !self.reserve_up_to(behind, around) {
             return false;
