@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use qs_core::record::{EventKind, Statement};
 use qs_core::ring::{self as layout, FLAG_PACKED, HOSTED_HEADER_LEN, Item, Reader};
 
-use super::{Append, Header, HostedHeader, Hot, Place, Writer};
+use super::{Append, Header, HostedHeader, Hot, Place, Record, SHORT, Writer};
 use crate::site::Site;
 
 std::thread_local! {
@@ -24,6 +24,8 @@ std::thread_local! {
     static PLACE: Cell<Option<Place>> = const { Cell::new(None) };
     static SHORTLY: Cell<bool> = const { Cell::new(false) };
     static IS_HANDLER: Cell<bool> = const { Cell::new(false) };
+    /// One in three is a record and no statement.
+    static RECORDS: Cell<bool> = const { Cell::new(false) };
     /// Looks at the ring at every step, as a debugger that stopped the program there.
     static WATCH: Cell<Option<fn()>> = const { Cell::new(None) };
 }
@@ -74,12 +76,30 @@ fn both(test: impl Fn()) {
     }
 }
 
+/// A record with a number, some of whose bytes need an escape.
+const NUMBERED: u8 = 100;
+
+fn append_record(number: u32) {
+    let mut bytes = [0; SHORT];
+    let [low, high, ..] = number.to_le_bytes();
+    bytes[1..6].copy_from_slice(&[NUMBERED, low, high, 0x7D, 0x7E]);
+    let record = Record { bytes: &bytes, len: 6, timed: false };
+    let is_free = SHORTLY.get() && PLACE.get().is_none() && !IS_HANDLER.get();
+    // SAFETY: as in `append`.
+    if !is_free || !unsafe { Writer::record(WRITER.get(), record) } {
+        append(Append::Short(record));
+    }
+}
+
 /// Appends statements that all differ, on pages that change.
 fn record(count: u32) {
     for _ in 0..count {
         let next = NEXT.get() + 1;
         NEXT.set(next);
-        append(Append::Statement(statement(next)));
+        match RECORDS.get() && next.is_multiple_of(3) {
+            true => append_record(next),
+            false => append(Append::Statement(statement(next))),
+        }
         DONE.with_borrow_mut(|done| done.push(next));
     }
 }
@@ -140,6 +160,10 @@ fn history(start: *const u8, len: usize) -> Vec<Statement> {
                 let round = statements[statements.len() - again.statements..].to_vec();
                 (0..again.times).for_each(|_| statements.extend(&round));
             }
+            Item::Frame(frame) if frame.id == NUMBERED => {
+                let line = u16::from_le_bytes([frame.payload[0], frame.payload[1]]);
+                statements.push(Statement { file: u16::MAX, line });
+            }
             Item::Frame(_) => {}
             other => panic!("{other:?} after {statements:?}"),
         }
@@ -156,6 +180,22 @@ fn run(plan: Vec<u32>, before: u32, handler: fn()) -> (Vec<u32>, Vec<u32>) {
     PLAN.set(vec![]);
     record(2);
     (ring.numbers(), DONE.take())
+}
+
+#[test]
+fn records_keep_their_place_whatever_comes_in_between() {
+    both(|| {
+        RECORDS.set(true);
+        for before in [0, 1, 2, 3, 239, 240, 241] {
+            for outer in 0..40 {
+                for inner in [0, 1, 2, 5, 9, 14, 30] {
+                    let (read, done) = run(vec![inner, outer], before, || record(2));
+                    check(&read, &done, &format!("{before} {outer} {inner}"));
+                }
+            }
+        }
+        RECORDS.set(false);
+    });
 }
 
 #[test]
