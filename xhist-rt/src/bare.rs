@@ -86,12 +86,12 @@ pub(crate) fn append(what: Append<'_>) {
     });
 }
 
-/// Appends a record of QS.
-pub(crate) fn append_record<'a, const LEN: usize>(record: Record<'a, LEN>)
+/// Appends a record of QS: see [`Record`].
+pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], len: usize)
 where
-    Append<'a>: From<Record<'a, LEN>>,
+    for<'a> Append<'a>: From<Record<'a, LEN>>,
 {
-    append(record.into());
+    append(Record { bytes, len, timed: TIMED }.into());
 }
 
 /// Statements are filtered out, or no longer.

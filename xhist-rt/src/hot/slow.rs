@@ -206,18 +206,19 @@ pub(crate) fn append(what: Append<'_>) {
     }
 }
 
-/// Appends a record of QS, perhaps the first of a thread.
+/// Appends a record of QS, perhaps the first of a thread: see [`Record`].
 #[inline(never)]
-pub(crate) fn append_record<'a, const LEN: usize>(record: Record<'a, LEN>)
+pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], len: usize)
 where
-    Append<'a>: From<Record<'a, LEN>>,
+    for<'a> Append<'a>: From<Record<'a, LEN>>,
 {
+    let record = Record { bytes, len, timed: TIMED };
     let tls = tls();
     let Some(writer) = writer() else {
         return crate::recorder::first_record(record.into());
     };
     // SAFETY: a writer in the thread's words is valid; the lock is taken.
-    let shortly = || unsafe { Writer::record(writer, record) };
+    let shortly = || unsafe { Writer::record::<LEN, TIMED>(writer, bytes, len) };
     if const { LEN > MEDIUM } || !append_alone(tls, Tls::page(tls), shortly) {
         append_apart(record.into());
     }

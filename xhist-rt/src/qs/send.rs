@@ -12,7 +12,7 @@ use super::filter::is_on;
 use super::shared::Shared;
 use crate::recorder;
 #[cfg(feature = "trace")]
-use crate::ring::{LONG, MEDIUM, Record as Raw, SHORT};
+use crate::ring::{LONG, MEDIUM, SHORT};
 
 /// The version of QP whose records these are.
 const VERSION: u16 = 734;
@@ -86,13 +86,17 @@ pub fn record<R: Record>(object: u8, record: &R) {
 /// Sends a record, whatever the filters say.
 #[inline(always)]
 pub fn send<R: Record>(record: &R) {
-    append(R::ID, R::TIMED, |to| record.put(to));
+    if R::TIMED {
+        append::<true>(R::ID, |to| record.put(to));
+    } else {
+        append::<false>(R::ID, |to| record.put(to));
+    }
 }
 
 /// Sends an application record, whatever the filters say: [`qs_record!`](crate::qs_record) puts its elements.
 #[inline(always)]
 pub fn user(id: u8, put: impl Fn(&mut Draft<'_>)) {
-    append(id, true, put);
+    append::<true>(id, put);
 }
 
 /// The id of an application record.
@@ -121,19 +125,19 @@ pub fn exit(code: i32) {
 
 #[cfg(not(feature = "trace"))]
 #[inline(always)]
-fn append(_id: u8, _timed: bool, _put: impl Fn(&mut Draft<'_>)) {}
+fn append<const TIMED: bool>(_id: u8, _put: impl Fn(&mut Draft<'_>)) {}
 
 #[cfg(feature = "trace")]
 #[inline(always)]
-fn append(id: u8, timed: bool, put: impl Fn(&mut Draft<'_>)) {
+fn append<const TIMED: bool>(id: u8, put: impl Fn(&mut Draft<'_>)) {
     // Behind a record stand two bytes more, checksum and flag.
     let mut bytes = [0; MEDIUM];
-    let mut draft = Draft::new(&mut bytes[..MEDIUM - 2], id, timed);
+    let mut draft = Draft::new(&mut bytes[..MEDIUM - 2], id, TIMED);
     put(&mut draft);
     match (draft.len(), bytes.first_chunk::<SHORT>()) {
-        (Some(len), Some(bytes)) if len <= SHORT - 2 => recorder::append_record(Raw { bytes, len, timed }),
-        (Some(len), _) => recorder::append_record(Raw { bytes: &bytes, len, timed }),
-        _ => append_long(id, timed, &put),
+        (Some(len), Some(bytes)) if len <= SHORT - 2 => recorder::append_record::<SHORT, TIMED>(bytes, len),
+        (Some(len), _) => recorder::append_record::<MEDIUM, TIMED>(&bytes, len),
+        _ => append_long(id, TIMED, &put),
     }
 }
 
@@ -146,5 +150,8 @@ fn append_long(id: u8, timed: bool, put: &dyn Fn(&mut Draft<'_>)) {
     let mut draft = Draft::new(&mut bytes[..room], id, timed);
     put(&mut draft);
     let len = draft.cut_len();
-    recorder::append_record(Raw { bytes: &bytes, len, timed });
+    match timed {
+        true => recorder::append_record::<LONG, true>(&bytes, len),
+        false => recorder::append_record::<LONG, false>(&bytes, len),
+    }
 }

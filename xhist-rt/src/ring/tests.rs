@@ -86,7 +86,7 @@ fn append_record(number: u32) {
     let record = Record { bytes: &bytes, len: 6, timed: false };
     let is_free = SHORTLY.get() && PLACE.get().is_none() && !IS_HANDLER.get();
     // SAFETY: as in `append`.
-    if !is_free || !unsafe { Writer::record(WRITER.get(), record) } {
+    if !is_free || !unsafe { Writer::record::<SHORT, false>(WRITER.get(), &bytes, 6) } {
         append(Append::Short(record));
     }
 }

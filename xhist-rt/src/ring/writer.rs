@@ -317,11 +317,15 @@ impl Writer {
     /// # Safety
     /// As [`Writer::single`].
     #[inline(always)]
-    pub(crate) unsafe fn record<const LEN: usize>(this: *mut Writer, record: Record<'_, LEN>) -> bool {
+    pub(crate) unsafe fn record<const LEN: usize, const TIMED: bool>(
+        this: *mut Writer,
+        bytes: &[u8; LEN],
+        len: usize,
+    ) -> bool {
         // SAFETY: as in `append`, on the lowest level.
         unsafe {
             let around = Writer::around(this, 0);
-            Writer::shortly(this, |run| run.append_record_shortly(record, &around))
+            Writer::shortly(this, |run| run.append_record_shortly::<LEN, TIMED>(bytes, len, &around))
         }
     }
 

@@ -117,11 +117,13 @@ impl Run {
     /// The same where no frame is open and nothing else is to be done; false when there is.
     #[cfg(feature = "std")]
     #[inline(always)]
-    pub(crate) fn append_record_shortly<const LEN: usize>(
+    pub(crate) fn append_record_shortly<const LEN: usize, const TIMED: bool>(
         &mut self,
-        record: Record<'_, LEN>,
+        bytes: &[u8; LEN],
+        len: usize,
         around: &Around<'_>,
     ) -> bool {
+        let record = Record { bytes, len, timed: TIMED };
         let clock = around.clock.filter(|_| record.timed);
         let stamp = clock.map_or(self.stamp, |clock| self.read(clock).max(self.stamp));
         if self.is_open || stamp - self.stamp > u64::from(u32::MAX) {
