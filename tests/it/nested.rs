@@ -65,15 +65,7 @@ fn three_deep() {
         ("event", 100),
         ("fold", 100),
     ] {
-        let mut stopped = Stopped::new(kind, Build::Optimised);
-        let steps = stopped.steps_to_the_end();
-        let mut places: Vec<u32> = (0..dives).map(|_| random.u32(0..steps)).collect();
-        places.sort_unstable();
-        let mut at = 0;
-        for place in places {
-            (at..place).for_each(|_| assert_eq!(stopped.tracee.step(0), Stop::Step));
-            at = place;
-            let here = stopped.tracee.snapshot();
+        dive(kind, dives, &mut random, |stopped, place, random| {
             let signals: [i32; 3] = std::array::from_fn(|_| SIGNALS[random.usize(0..4)]);
             // Most of what can go wrong is in the first appends of a handler.
             let steps: [u32; 2] = std::array::from_fn(|_| {
@@ -90,8 +82,7 @@ fn three_deep() {
                 // The second mark came before.
                 false => stopped.check(Moment::Done, &what),
             }
-            stopped.tracee.restore(&here);
-        }
+        });
     }
 }
 
@@ -100,15 +91,7 @@ fn watched() {
     let seed = seed();
     let mut random = fastrand::Rng::with_seed(seed);
     for (kind, dives) in [("same_page", 60), ("pages", 60), ("frame_end", 60), ("event", 20), ("fold", 40)] {
-        let mut stopped = Stopped::new(kind, Build::Optimised);
-        let steps = stopped.steps_to_the_end();
-        let mut places: Vec<u32> = (0..dives).map(|_| random.u32(0..steps)).collect();
-        places.sort_unstable();
-        let mut at = 0;
-        for place in places {
-            (at..place).for_each(|_| assert_eq!(stopped.tracee.step(0), Stop::Step));
-            at = place;
-            let here = stopped.tracee.snapshot();
+        dive(kind, dives, &mut random, |stopped, place, random| {
             let signals = [random.choice(SIGNALS).expect("four"), SIGNALS[random.usize(0..2)]];
             let second = random.u32(1..400);
             let what = |step| format!("{signals:?} at {place} and {second}, step {step} (XHIST_SEED={seed})");
@@ -128,8 +111,28 @@ fn watched() {
                     last = Some(image);
                 }
             }
-            stopped.tracee.restore(&here);
-        }
+        });
+    }
+}
+
+/// Stops at so many random places, one behind the other, looks from there, and comes back each time.
+fn dive(
+    kind: &str,
+    dives: usize,
+    random: &mut fastrand::Rng,
+    look: impl Fn(&mut Stopped, u32, &mut fastrand::Rng),
+) {
+    let mut stopped = Stopped::new(kind, Build::Optimised);
+    let steps = stopped.steps_to_the_end();
+    let mut places: Vec<u32> = (0..dives).map(|_| random.u32(0..steps)).collect();
+    places.sort_unstable();
+    let mut at = 0;
+    for place in places {
+        (at..place).for_each(|_| assert_eq!(stopped.tracee.step(0), Stop::Step));
+        at = place;
+        let here = stopped.tracee.snapshot();
+        look(&mut stopped, place, random);
+        stopped.tracee.restore(&here);
     }
 }
 

@@ -30,6 +30,10 @@ pub const MAGIC: [u8; 8] = [0x7E, b'x', b'H', b'e', b'v', b'e', b'r', 0xA7];
 pub const VERSION: u8 = 1;
 /// Bytes before the slots.
 pub const HEADER_LEN: usize = 64;
+/// Where the map hash stands.
+pub const MAP_HASH_AT: usize = 24;
+/// Where the count of what found no slot stands.
+pub const LOST_AT: usize = 32;
 /// Bytes of a slot.
 pub const SLOT_LEN: usize = 16;
 /// Most slots.
@@ -93,7 +97,7 @@ impl<'a> Ever<'a> {
             return Err(HeaderError::Size { header_len: HEADER_LEN as u16, size: count });
         }
         let slots = &slots[..slots.len().min(count as usize * SLOT_LEN)];
-        let (map_hash, lost, pid) = (raw.u64(24), raw.u32(32), raw.u32(40));
+        let (map_hash, lost, pid) = (raw.u64(MAP_HASH_AT), raw.u32(LOST_AT), raw.u32(40));
         Ok(Ever { map_hash, lost, pid, slots: count, bytes: slots, big })
     }
 

@@ -1,6 +1,7 @@
 //! Records and errors as the lines that QSPY prints. It must not know where lines go.
 
 use qs_core::record::info;
+use qs_core::rx::COMMANDS;
 
 use super::decoded::{Decoded, Shape, is_address, shown};
 use super::element::{self, Element, Value};
@@ -251,27 +252,6 @@ fn push_text(record: &Decoded<'_>, known: &Known, line: &mut Vec<u8>) {
         None => line.extend_from_slice(record.shown_text()),
     }
 }
-
-/// Commands that a target can be sent, by their id.
-const COMMANDS: [&str; 17] = [
-    "QS_RX_INFO",
-    "QS_RX_COMMAND",
-    "QS_RX_RESET",
-    "QS_RX_TICK",
-    "QS_RX_PEEK",
-    "QS_RX_POKE",
-    "QS_RX_FILL",
-    "QS_RX_TEST_SETUP",
-    "QS_RX_TEST_TEARDOWN",
-    "QS_RX_TEST_PROBE",
-    "QS_RX_GLB_FILTER",
-    "QS_RX_LOC_FILTER",
-    "QS_RX_AO_FILTER",
-    "QS_RX_CURR_OBJ",
-    "QS_RX_TEST_CONTINUE",
-    "QS_RX_QUERY_CURR",
-    "QS_RX_EVENT",
-];
 
 fn push_command(id: u64, line: &mut Vec<u8>) {
     match COMMANDS.get(id as usize) {

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use qs_core::record::Statement;
 use qs_core::record::packed::{Page, Step, Steps};
-use qs_core::ring::ever::{HEADER_LEN, PROBES, SLOT_LEN, bit, header, key, slot};
+use qs_core::ring::ever::{HEADER_LEN, LOST_AT, MAP_HASH_AT, PROBES, SLOT_LEN, bit, header, key, slot};
 
 /// A bitmap that all threads write.
 #[derive(Clone, Copy)]
@@ -47,9 +47,10 @@ impl Ever {
     /// Which map the program was instrumented with.
     pub(crate) fn set_map_hash(&self, hash: u64) {
         /// Where the header has it.
-        const MAP_HASH: usize = 24;
         // SAFETY: the word lies inside the header, and only readers of the image look at it.
-        unsafe { self.memory.add(MAP_HASH).cast::<u64>().write_volatile(hash) };
+        unsafe {
+            self.memory.add(MAP_HASH_AT).cast::<u64>().write_volatile(hash)
+        };
     }
 
     /// Notes the statements of a frame.
@@ -76,9 +77,8 @@ impl Ever {
     fn set(&self, slot: Option<&[AtomicU32; 4]>, statement: Statement) {
         let Some([_, bits @ ..]) = slot else {
             /// Where the header counts what found no slot.
-            const LOST: usize = 32;
             // SAFETY: the word lies inside the header.
-            let lost = unsafe { AtomicU32::from_ptr(self.memory.add(LOST).cast()) };
+            let lost = unsafe { AtomicU32::from_ptr(self.memory.add(LOST_AT).cast()) };
             lost.fetch_add(1, Relaxed);
             return;
         };
