@@ -15,6 +15,7 @@ pub const CASES: &[Case] = &[
     Case::new("philosophers_dine_with_records_and_statements_in_one_ring", dine),
     Case::new("a_host_commands_a_target_over_tcp", commands),
     Case::new("no_panic_is_left_in_release", no_panic),
+    Case::new("widths_and_records_are_chosen_when_compiling", compiled),
 ];
 
 /// A stream, decoded.
@@ -183,6 +184,56 @@ fn commands() {
     // A reset ends this target.
     host.say(2, &[]);
     target.done().expect(0);
+}
+
+/// Sends two records and writes the stream to a file.
+const TWO_RECORDS: &str = r#"
+use xhist_rt::qs::{self, Fun, Obj, QepTran, Records, SemTake, Sig};
+
+fn main() {
+    qs::start(qs::Info { time: Some(|| 0x0403_0201), ..Default::default() });
+    qs::global_on(Records::All);
+    let (source, target) = (Fun(0x7EFF_0000_0001), Fun(2));
+    qs::record(0, &SemTake { obj: Obj(1), thread: 2, count: 3 });
+    qs::record(0, &QepTran { sig: Sig(0x0102_0304), obj: Obj(0x1_0000_0005), source, target });
+    let mut block = [0; 4096];
+    let len = qs::get_block(&mut block);
+    std::fs::write("stream.qs", &block[..len]).expect("a file");
+}
+"#;
+
+fn compiled() {
+    let tree = Tree::empty("compiled");
+    let recorder = repository().join("xhist-rt");
+    tree.write("src/main.rs", TWO_RECORDS);
+    let head = "[package]\nname = \"compiled\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n";
+    tree.write(
+        "Cargo.toml",
+        &format!("{head}xhist-rt = {{ path = {recorder:?}, features = [\"std\", \"trace\"] }}\n"),
+    );
+    let run = |sizes: &str, left_out: &str| {
+        let target = tree.join(&format!("target{}", left_out.len()));
+        let cargo = cargo(tree.path()).args("run --quiet").env("CARGO_TARGET_DIR", target);
+        cargo.env("XHIST_QS_SIZES", sizes).env("XHIST_QS_OFF", left_out).done()
+    };
+    run("T2 O4 F8 S4", "SEM 70").expect(0);
+    let mut stream = Stream::default();
+    stream.add(&std::fs::read(tree.join("stream.qs")).expect("a stream"));
+    let sizes = stream.sizes.expect("target info");
+    assert_eq!((sizes.time, sizes.obj, sizes.fun, sizes.sig), (2, 4, 8, 4));
+    assert_eq!(stream.count(71), 0, "left out");
+    let (_, payload) = stream.records.last().expect("a transition");
+    let tran = [
+        &[0x01, 0x02][..],
+        &[4, 3, 2, 1],
+        &[5, 0, 0, 0],
+        &[1, 0, 0, 0, 0xFF, 0x7E, 0, 0],
+        &[2, 0, 0, 0, 0, 0, 0, 0],
+    ];
+    assert_eq!(*payload, tran.concat());
+    let wrong = run("T3", "S");
+    wrong.check(wrong.code() != 0, "a size that no target has");
+    wrong.check(wrong.stderr.contains("sizes are 1, 2 or 4"), "says what is possible");
 }
 
 /// Names of functions that only a panic calls.

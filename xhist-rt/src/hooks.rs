@@ -6,11 +6,18 @@
 /// A statement in line `line` of file `file` is about to run.
 #[inline(always)]
 pub fn s(file: u16, line: u16) {
-    const { assert!(crate::qs::SIZES.time == 4, "with statements, time stamps have 4 bytes: XHIST_QS_SIZES") };
+    stamps_have_bytes::<4>();
     #[cfg(feature = "trace")]
     crate::recorder::record(crate::site::Site::new(file, line));
     #[cfg(not(feature = "trace"))]
     let _ = (file, line);
+}
+
+/// In QS all records have time stamps of one width, and those of statements have four bytes. Generic, so that only a
+/// program with statements is refused.
+#[inline(always)]
+fn stamps_have_bytes<const WIDTH: u8>() {
+    const { assert!(crate::qs::SIZES.time == WIDTH, "where statements are recorded, XHIST_QS_SIZES needs T4") };
 }
 
 /// As [`s`]: an arm or a closure body that was wrapped in a block.

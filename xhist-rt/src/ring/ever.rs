@@ -46,11 +46,8 @@ impl Ever {
 
     /// Which map the program was instrumented with.
     pub(crate) fn set_map_hash(&self, hash: u64) {
-        /// Where the header has it.
         // SAFETY: the word lies inside the header, and only readers of the image look at it.
-        unsafe {
-            self.memory.add(MAP_HASH_AT).cast::<u64>().write_volatile(hash)
-        };
+        unsafe { self.memory.add(MAP_HASH_AT).cast::<u64>().write_volatile(hash) };
     }
 
     /// Notes the statements of a frame.
@@ -76,7 +73,6 @@ impl Ever {
 
     fn set(&self, slot: Option<&[AtomicU32; 4]>, statement: Statement) {
         let Some([_, bits @ ..]) = slot else {
-            /// Where the header counts what found no slot.
             // SAFETY: the word lies inside the header.
             let lost = unsafe { AtomicU32::from_ptr(self.memory.add(LOST_AT).cast()) };
             lost.fetch_add(1, Relaxed);
