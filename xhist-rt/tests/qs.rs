@@ -115,13 +115,22 @@ fn a_long_record_is_cut_where_it_shows() {
     let long = "long ".repeat(60);
     qs_record!(100, 0; str &long);
     qs_record!(100, 0; u8 1, str &long, str &long, u8 2);
+    qs_record!(100, 0; u8 1, mem &[2; 250], mem &[3; 250], u8 4);
+    qs::name_user(100, &"name ".repeat(200));
     qs_record!(100, 0; u8 1);
     let sent = sent();
-    assert_eq!(sent.len(), 3);
+    assert_eq!(sent.len(), 5);
     assert_eq!(elements(&sent[0]), [b"\x08", long.as_bytes(), b"\0"].concat());
     let cut = elements(&sent[1]);
-    assert!(sent[1].1.len() <= 509 && cut.starts_with(&[1, 1, 8]) && cut.ends_with(b"\x08...\0"), "{cut:?}");
-    assert_eq!(elements(&sent[2]), [1, 1]);
+    assert!(
+        sent[1].1.len() <= 509 && cut.starts_with(&[1, 1, 8]) && cut.ends_with(b"...\0\x01\x02"),
+        "{cut:?}"
+    );
+    let cut = elements(&sent[2]);
+    assert!(cut.starts_with(&[1, 1, 9, 250, 2]) && cut.ends_with(b"\x02\x08...\0"), "{cut:?}");
+    let Predefined::UsrDict(name) = read(&sent[3]) else { panic!("{:?}", sent[3]) };
+    assert!(name.name.starts_with("name ") && name.name.ends_with("...") && name.name.len() > 450);
+    assert_eq!(elements(&sent[4]), [1, 1]);
 }
 
 #[test]

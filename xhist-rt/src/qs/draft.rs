@@ -16,17 +16,19 @@ pub struct Draft<'a> {
     /// Where the last element begins that does not fit.
     cut: Option<usize>,
     element: usize,
+    /// There is no more room to be had.
+    is_last: bool,
 }
 
 impl<'a> Draft<'a> {
-    /// A record with this id, in `bytes` that are zero.
+    /// A record with this id, in `bytes` that are zero. Where it does not fit, it is cut if this `is_last`.
     #[inline(always)]
-    pub(super) fn new(bytes: &'a mut [u8], id: u8, timed: bool) -> Draft<'a> {
+    pub(super) fn new(bytes: &'a mut [u8], id: u8, timed: bool, is_last: bool) -> Draft<'a> {
         if let Some(place) = bytes.get_mut(1) {
             *place = id;
         }
         let len = 2 + if timed { SIZES.time as usize } else { 0 };
-        Draft { bytes, len, cut: None, element: len }
+        Draft { bytes, len, cut: None, element: len, is_last }
     }
 
     /// The record's length, when it fits.
@@ -43,6 +45,21 @@ impl<'a> Draft<'a> {
             place.copy_from_slice(CUT);
         }
         cut + CUT.len()
+    }
+}
+
+impl Draft<'_> {
+    /// Room is left for what shows a cut behind it.
+    fn last_text(&mut self, text: &[u8]) {
+        let room = self.bytes.len().saturating_sub(self.len + 1 + CUT.len());
+        match text.get(..room.saturating_sub(3)) {
+            Some(start) if text.len() > room => {
+                self.bytes(start);
+                self.bytes(b"...");
+            }
+            _ => self.bytes(text),
+        }
+        self.bytes(&[0]);
     }
 }
 
@@ -67,7 +84,11 @@ impl Fields for Draft<'_> {
     #[inline(always)]
     fn text(&mut self, text: &str) {
         let text = text.as_bytes();
-        self.bytes(text.split(|byte| *byte == 0).next().unwrap_or(text));
+        let text = text.split(|byte| *byte == 0).next().unwrap_or(text);
+        if self.is_last {
+            return self.last_text(text);
+        }
+        self.bytes(text);
         self.bytes(&[0]);
     }
 

@@ -132,7 +132,7 @@ fn append<const TIMED: bool>(_id: u8, _put: impl Fn(&mut Draft<'_>)) {}
 fn append<const TIMED: bool>(id: u8, put: impl Fn(&mut Draft<'_>)) {
     // Behind a record stand two bytes more, checksum and flag.
     let mut bytes = [0; MEDIUM];
-    let mut draft = Draft::new(&mut bytes[..MEDIUM - 2], id, TIMED);
+    let mut draft = Draft::new(&mut bytes[..MEDIUM - 2], id, TIMED, false);
     put(&mut draft);
     match (draft.len(), bytes.first_chunk::<SHORT>()) {
         (Some(len), Some(bytes)) if len <= SHORT - 2 => recorder::append_record::<SHORT, TIMED>(bytes, len),
@@ -147,7 +147,7 @@ fn append<const TIMED: bool>(id: u8, put: impl Fn(&mut Draft<'_>)) {
 fn append_long(id: u8, timed: bool, put: &dyn Fn(&mut Draft<'_>)) {
     let mut bytes = [0; LONG];
     let room = recorder::longest_record().clamp(MEDIUM, MAX_PAYLOAD + 4) - 2;
-    let mut draft = Draft::new(&mut bytes[..room], id, timed);
+    let mut draft = Draft::new(&mut bytes[..room], id, timed, true);
     put(&mut draft);
     let len = draft.cut_len();
     match timed {
