@@ -1,0 +1,110 @@
+//! The stream of a hosted program with several threads: all of each thread in its order, and where the link was too slow
+//! exactly so much missing as it tells.
+
+#![cfg(all(feature = "trace", feature = "std"))]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use qs_core::frame::{Decoder, Outcome};
+use qs_core::record::{EventKind, RECORD_BASE, XhistRecord};
+use xhist_rt::qs;
+use xhist_rt::qs_record;
+
+/// The stream is one for the whole program, so tests take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// What came out of the link.
+#[derive(Default)]
+struct Stream {
+    decoder: Decoder,
+    /// Whose frames follow.
+    ring: u64,
+    /// The numbers of each sender, by the ring that they came from.
+    numbers: BTreeMap<(u64, u8), Vec<u32>>,
+    statements: usize,
+    missing: u64,
+}
+
+impl Stream {
+    /// Takes what is there.
+    fn take(&mut self) -> bool {
+        let mut block = [0; 1000];
+        let len = qs::get_block(&mut block);
+        for byte in &block[..len] {
+            match self.decoder.push(*byte) {
+                Outcome::More => {}
+                Outcome::Damaged(damage) => panic!("{damage:?}"),
+                Outcome::Frame(frame) => {
+                    self.missing += u64::from(frame.missing);
+                    match (XhistRecord::parse(&frame, RECORD_BASE), frame.payload) {
+                        (Some(XhistRecord::Event { kind: EventKind::Thread, value, .. }), _) => {
+                            self.ring = value
+                        }
+                        (None, [_, _, _, _, 1, sender, 5, number @ ..]) if frame.id == 100 => {
+                            let number = u32::from_le_bytes(number.try_into().expect("four bytes"));
+                            self.numbers.entry((self.ring, *sender)).or_default().push(number);
+                        }
+                        _ => self.statements += usize::from(frame.id == 122),
+                    }
+                }
+            }
+        }
+        len > 0
+    }
+}
+
+fn send(sender: u8, numbers: std::ops::Range<u32>, statements: bool) {
+    for number in numbers {
+        qs_record!(100, 0; u8 sender, u32 number);
+        if statements && number.is_multiple_of(7) {
+            xhist_rt::s(1, number as u16);
+        }
+    }
+}
+
+/// Senders at once, and what came out, taken meanwhile or only behind them.
+fn run(senders: u8, each: u32, meanwhile: bool, statements: bool) -> Stream {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let first = RUNS.fetch_add(1, Relaxed) as u8 * 10;
+    qs::global_on(qs::Records::User(0));
+    let mut stream = Stream::default();
+    while stream.take() {}
+    stream = Stream::default();
+    std::thread::scope(|scope| {
+        let work = |sender| move || send(first + sender, 0..each, statements);
+        let threads: Vec<_> = (0..senders).map(|sender| scope.spawn(work(sender))).collect();
+        while meanwhile && threads.iter().any(|thread| !thread.is_finished()) {
+            stream.take();
+        }
+    });
+    while stream.take() {}
+    assert_eq!(stream.decoder.pending(), 0, "whole frames");
+    stream
+}
+
+#[test]
+fn all_of_each_thread_comes_in_its_order() {
+    for statements in [false, true] {
+        let stream = run(4, 8_000, true, statements);
+        assert_eq!(stream.missing, 0);
+        assert_eq!(stream.numbers.len(), 4, "each from a ring of its own");
+        assert!(stream.numbers.values().all(|numbers| numbers.iter().copied().eq(0..8_000)));
+        assert_eq!(stream.statements > 0, statements);
+    }
+}
+
+#[test]
+fn what_was_overwritten_is_missing_and_counted() {
+    let stream = run(2, 100_000, false, false);
+    for numbers in stream.numbers.values() {
+        assert!(numbers.len() > 10_000 && numbers.last() == Some(&99_999), "{:?}", numbers.last());
+        assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "only the oldest are gone");
+    }
+    // Sequence numbers have 8 bits: losses are told, modulo 256, where they were.
+    assert!(
+        stream.missing > 0 || stream.numbers.values().all(|numbers| (100_000 - numbers.len()) % 256 == 0)
+    );
+}
