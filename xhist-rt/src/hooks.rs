@@ -7,8 +7,10 @@
 #[inline(always)]
 pub fn s(file: u16, line: u16) {
     const { assert!(crate::qs::SIZES.time == 4, "with statements, time stamps have 4 bytes: XHIST_QS_SIZES") };
-    #[cfg(feature = "trace")]
+    #[cfg(all(feature = "trace", feature = "std"))]
     crate::recorder::record(crate::site::Site::new(file, line));
+    #[cfg(all(feature = "trace", not(feature = "std")))]
+    crate::recorder::record(qs_core::record::Statement { file, line });
     #[cfg(not(feature = "trace"))]
     let _ = (file, line);
 }

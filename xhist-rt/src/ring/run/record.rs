@@ -92,7 +92,6 @@ impl Run {
     }
 
     /// The same where no frame is open and nothing else is to be done; false when there is.
-    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn append_record_shortly<const LEN: usize>(
         &mut self,
