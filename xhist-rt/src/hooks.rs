@@ -7,8 +7,10 @@
 #[inline(always)]
 pub fn s(file: u16, line: u16) {
     stamps_have_bytes::<4>();
-    #[cfg(feature = "trace")]
+    #[cfg(all(feature = "trace", feature = "std"))]
     crate::recorder::record(crate::site::Site::new(file, line));
+    #[cfg(all(feature = "trace", not(feature = "std")))]
+    crate::recorder::record(qs_core::record::Statement { file, line });
     #[cfg(not(feature = "trace"))]
     let _ = (file, line);
 }

@@ -54,6 +54,19 @@ pub(crate) fn mute(_is_muted: bool) {}
 #[inline(always)]
 pub fn export(_sink: impl FnMut(&[u8])) {}
 
+/// Calls nothing without the `trace` feature; false.
+#[cfg(feature = "keep")]
+#[inline(always)]
+pub fn export_earlier(_sink: impl FnMut(&[u8])) -> bool {
+    false
+}
+
+/// Without the `trace` feature nothing is there.
+#[inline(always)]
+pub fn last(_into: &mut [(u16, u16)]) -> &[(u16, u16)] {
+    &[]
+}
+
 /// Does nothing without the `trace` feature.
 #[derive(Clone, Debug, Default)]
 pub struct Init;

@@ -26,6 +26,7 @@ mod word {
     pub(crate) struct Word(AtomicU64);
 
     impl Word {
+        #[cfg(feature = "std")]
         pub(crate) const fn new(value: u64) -> Word {
             Word(AtomicU64::new(value))
         }
@@ -54,6 +55,7 @@ mod word {
     const LOW: usize = if cfg!(target_endian = "big") { 1 } else { 0 };
 
     impl Word {
+        #[cfg(feature = "std")]
         pub(crate) const fn new(value: u64) -> Word {
             let (high, low) = (AtomicU32::new((value >> 32) as u32), AtomicU32::new(value as u32));
             Word(if LOW == 0 { [low, high] } else { [high, low] })

@@ -60,6 +60,8 @@ pub const FLAG_PACKED: u8 = 2;
 /// Flag: time stamps are tickets of one counter that all threads of the process share, so their order is exact; they
 /// are no times.
 pub const FLAG_EXACT: u8 = 4;
+/// Flag: a ring of bare metal that an earlier run wrote, before a reset.
+pub const FLAG_EARLIER: u8 = 8;
 
 /// The facts in a state word: bits 0..48 bytes ever written, 48..53 length of the open frame's head (0: no
 /// frame is open), 56..64 sequence number of the newest closed frame.

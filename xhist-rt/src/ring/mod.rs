@@ -17,7 +17,9 @@
 
 #[cfg(feature = "std")]
 mod ever;
+#[cfg(feature = "std")]
 mod run;
+#[cfg(feature = "std")]
 mod writer;
 
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
@@ -30,8 +32,8 @@ use crate::sync::{Word, fence};
 #[cfg(feature = "std")]
 pub(crate) use ever::Ever;
 #[cfg(feature = "std")]
-pub(crate) use run::{AT, Place};
-pub(crate) use run::{Clock, Ticks};
+pub(crate) use run::{AT, Clock, Place, Ticks};
+#[cfg(feature = "std")]
 pub(crate) use writer::{Append, Hot, Writer};
 
 /// Bytes of a short record and its checksum and flag: most records are no longer.
@@ -42,6 +44,7 @@ pub(crate) const MEDIUM: usize = 64;
 pub(crate) const LONG: usize = (MAX_PAYLOAD + 4).next_multiple_of(16);
 
 /// A record before its sequence number, time, checksum and escapes are known.
+#[cfg(feature = "std")]
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'a, const LEN: usize> {
     /// A place for the sequence number, the id, a place for the time stamp, the payload; zeros behind it.
@@ -60,6 +63,7 @@ impl<const LEN: usize> Record<'_, LEN> {
     }
 }
 
+#[cfg(feature = "std")]
 macro_rules! records {
     ($($name:ident $len:expr),*) => {$(
         impl<'a> From<Record<'a, $len>> for Append<'a> {
@@ -71,6 +75,7 @@ macro_rules! records {
     )*};
 }
 
+#[cfg(feature = "std")]
 records!(Short SHORT, Medium MEDIUM, Long LONG);
 
 /// The header that every ring has. Field for field `qs_core::ring`'s layout.
@@ -102,6 +107,12 @@ const _: () = {
 };
 
 impl Header {
+    /// Where the words of that name are.
+    #[cfg(not(feature = "std"))]
+    pub(crate) const STATE_AT: usize = core::mem::offset_of!(Header, state);
+    #[cfg(not(feature = "std"))]
+    pub(crate) const FOLDED_AT: usize = core::mem::offset_of!(Header, folded);
+
     /// Lays out an empty ring. The magic comes last, so that a half-made header is not found.
     pub(crate) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8) {
         self.magic.store(0);
@@ -131,16 +142,32 @@ impl Header {
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
     }
 
-    /// Where the closed frames end.
-    #[cfg(not(feature = "std"))]
-    pub(crate) fn head(&self) -> u64 {
-        layout::State(self.state.load()).head()
-    }
-
     /// Position from which on nothing is overwritten.
     #[cfg(not(feature = "std"))]
     pub(crate) fn kept(&self) -> u64 {
-        (self.head() + 2 * layout::frame_room(self.size as usize) as u64).saturating_sub(self.size.into())
+        let head = layout::State(self.state.load()).head();
+        (head + 2 * layout::frame_room(self.size as usize) as u64).saturating_sub(self.size.into())
+    }
+
+    /// A header as [`Header::init`] makes it, which nothing has damaged.
+    #[cfg(feature = "keep")]
+    pub(crate) fn is_whole(&self, header_len: usize, size: u32) -> bool {
+        self.magic.load() == u64::from_ne_bytes(layout::MAGIC)
+            && self.check == self.check_word()
+            && (usize::from(self.header_len), self.size) == (header_len, size)
+    }
+
+    /// See [`layout::FLAG_EARLIER`].
+    #[cfg(feature = "keep")]
+    pub(crate) fn is_earlier(&self) -> bool {
+        self.facts[3] & layout::FLAG_EARLIER != 0
+    }
+
+    /// What is in it is of an earlier run.
+    #[cfg(feature = "keep")]
+    pub(crate) fn mark_earlier(&mut self) {
+        self.facts[3] |= layout::FLAG_EARLIER;
+        self.check = self.check_word();
     }
 
     fn check_word(&self) -> u32 {
@@ -150,7 +177,7 @@ impl Header {
     }
 
     /// So many bytes behind the head are about to be overwritten, more than readers think.
-    fn set_ahead(&self, bytes: u64) {
+    pub(crate) fn set_ahead(&self, bytes: u64) {
         self.ahead.store(bytes.div_ceil(layout::AHEAD) as u16, Relaxed);
         fence();
     }

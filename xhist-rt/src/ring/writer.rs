@@ -6,17 +6,12 @@
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
-#[cfg(feature = "std")]
 use core::mem::offset_of;
 
-#[cfg(feature = "std")]
 use qs_core::record::EventKind;
-#[cfg(feature = "std")]
 use qs_core::ring::Touched;
 
-#[cfg(feature = "std")]
 use super::Ever;
-#[cfg(feature = "std")]
 use super::run::Place;
 use super::run::{Around, Clock, Memory, NO_GUARD, Run};
 use super::{Header, LONG, MEDIUM, Record, SHORT};
@@ -24,11 +19,7 @@ use crate::site::Site;
 use crate::sync::{Word, fence};
 
 /// Parts of a history: one, and one for each handler inside another's append.
-#[cfg(feature = "std")]
 const LEVELS: usize = qs_core::ring::NESTED + 1;
-/// On bare metal, appends stand in a critical section.
-#[cfg(not(feature = "std"))]
-const LEVELS: usize = 1;
 
 /// What is appended.
 #[derive(Clone, Copy)]
@@ -44,28 +35,18 @@ pub(crate) enum Append<'a> {
     /// The end of the open frame.
     Close,
     /// A statement in a frame of its own, with this time.
-    #[cfg(feature = "std")]
     Single(Site, Option<u64>),
     /// An event.
-    #[cfg(feature = "std")]
     Event(EventKind, u64),
     /// Nothing: only finds out where the hot path is.
-    #[cfg(feature = "std")]
     Nothing,
 }
 
 /// What the hot path of the thread is about, and up to where it has written; nowhere when something else has been
 /// written since.
-#[cfg_attr(
-    not(feature = "std"),
-    allow(dead_code, reason = "bare metal has no hot path apart from the writer")
-)]
 pub(crate) enum Hot {
     /// Nothing is under way.
-    #[cfg(feature = "std")]
     Free(Option<Place>),
-    #[cfg(not(feature = "std"))]
-    Free,
     /// A statement is under way, and was interrupted.
     Inside(Option<*mut u8>),
 }
@@ -85,7 +66,6 @@ pub(crate) struct Writer {
     runs: [Run; LEVELS],
     header: *mut Header,
     clock: Option<Clock>,
-    #[cfg(feature = "std")]
     pub(crate) ever: Option<Ever>,
 }
 
@@ -108,19 +88,8 @@ impl Writer {
             busy: AtomicU32::new(0),
             top: AtomicU32::new(0),
             guard: Word::new(NO_GUARD),
-            #[cfg(feature = "std")]
             ever: None,
         }
-    }
-
-    /// Gives it another clock.
-    ///
-    /// # Safety
-    /// The writer is valid, and nothing is under way.
-    #[cfg(not(feature = "std"))]
-    pub(crate) unsafe fn set_clock(this: *mut Writer, clock: Clock) {
-        // SAFETY: the caller's.
-        unsafe { (*this).clock = Some(clock) };
     }
 
     /// Appends, at any time. Unless it interrupted another append, it asks `hot` first where the hot path is, and in
@@ -187,7 +156,6 @@ impl Writer {
                 level,
                 above: (&raw const (*this).runs).cast::<Run>().wrapping_add(level + 1),
                 guard: &(*this).guard,
-                #[cfg(feature = "std")]
                 ever: (*this).ever.as_ref(),
             }
         }
@@ -209,11 +177,8 @@ impl Writer {
                 Append::Medium(record) => run.append_record(record, &around),
                 Append::Long(record) => run.append_record(record, &around),
                 Append::Close => run.close(&around),
-                #[cfg(feature = "std")]
                 Append::Single(site, time) => run.append_single(site, time, &around),
-                #[cfg(feature = "std")]
                 Append::Event(kind, value) => run.append_event(kind, value, &around),
-                #[cfg(feature = "std")]
                 Append::Nothing => Ok(()),
             }
             .is_ok()
@@ -221,27 +186,6 @@ impl Writer {
     }
 }
 
-#[cfg(not(feature = "std"))]
-impl Writer {
-    unsafe fn state<'a>(this: *mut Writer, _level: usize) -> &'a Word {
-        // SAFETY: the caller's.
-        unsafe { &(*(*this).header).state }
-    }
-
-    unsafe fn last_time<'a>(_this: *mut Writer) -> Option<&'a Word> {
-        None
-    }
-
-    unsafe fn begin(_this: *mut Writer, _level: usize) {}
-
-    unsafe fn follow(_this: *mut Writer, _hot: &Hot) {}
-
-    unsafe fn take_parts(_this: *mut Writer, _level: usize) {}
-
-    unsafe fn count(_this: *mut Writer) {}
-}
-
-#[cfg(feature = "std")]
 impl Writer {
     /// Does something short to the lowest run where the hot path is free and nothing else is to be done; false
     /// when there is, or `act` says so.

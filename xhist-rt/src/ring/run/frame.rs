@@ -5,7 +5,6 @@ use core::sync::atomic::Ordering::Relaxed;
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, escaped, needs_escape};
 use qs_core::record::packed::{self, MAX_HEADER, TRAILER, step};
 use qs_core::record::{RECORD_BASE, ids};
-#[cfg(feature = "std")]
 use qs_core::record::{Statement, element::Data};
 use qs_core::ring::data_room;
 
@@ -222,7 +221,6 @@ fn stuffed(fields: [u8; 16], len: usize) -> ([u8; STUFFED], usize) {
 }
 
 /// The frame of one statement, which `Statement::emit` of `qs_core` makes byte by byte.
-#[cfg(feature = "std")]
 pub(super) fn single(seq: u8, site: Site, time: Option<u32>) -> ([u8; STUFFED], usize) {
     const U16: u8 = Data::Uint(2).format(0);
     let [l0, l1, f0, f1] = site.word().to_le_bytes();
@@ -248,7 +246,7 @@ fn sum(bytes: &[u8]) -> u8 {
     bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-#[cfg(all(test, feature = "std"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

@@ -8,13 +8,10 @@
 
 mod fold;
 mod frame;
-#[cfg(feature = "std")]
 mod hosted;
 mod look;
 mod memory;
-#[cfg(feature = "std")]
 mod next;
-#[cfg(feature = "std")]
 mod openings;
 mod record;
 
@@ -25,7 +22,6 @@ use qs_core::record::packed::{self, PAGES, step};
 use qs_core::record::{EventKind, RECORD_BASE, ids};
 use qs_core::ring::{State, Touched, frame_room};
 
-#[cfg(feature = "std")]
 use super::Ever;
 use super::Header;
 use crate::site::{Site, place_of};
@@ -33,13 +29,9 @@ use crate::sync::{Word, fence};
 
 use fold::Search;
 use frame::Frame;
-#[cfg(feature = "std")]
 pub(crate) use hosted::{AT, Place};
 pub(crate) use memory::Memory;
-#[cfg(feature = "std")]
-use memory::bytes;
-use memory::{Reserve, first};
-#[cfg(feature = "std")]
+use memory::{Reserve, bytes, first};
 use openings::Openings;
 
 /// No byte has to be kept.
@@ -66,10 +58,6 @@ pub(crate) struct Clock {
 /// What a clock tells.
 pub(crate) enum Ticks {
     /// All of it.
-    #[cfg_attr(
-        not(feature = "std"),
-        allow(dead_code, reason = "bare metal only has the program's own clock")
-    )]
     Whole(u64),
     /// A clock of 32 bits, which goes round, or back to 0 at the program's will.
     Low(u32),
@@ -90,7 +78,6 @@ pub(crate) struct Around<'a> {
     /// Position of a byte that an interrupted statement may yet write, or [`NO_GUARD`].
     pub(crate) guard: &'a Word,
     /// Where closed frames are noted.
-    #[cfg(feature = "std")]
     pub(crate) ever: Option<&'a Ever>,
 }
 
@@ -113,7 +100,6 @@ impl Around<'_> {
 pub(crate) struct Run {
     // The open frame. Here is what turning a page looks at.
     pages: [u32; PAGES],
-    #[cfg(feature = "std")]
     openings: Openings,
     /// From here on, turning a page looks at the clock.
     mark_at: *mut u8,
@@ -153,7 +139,6 @@ impl Run {
         let nowhere = core::ptr::null_mut();
         Run {
             pages: [0; PAGES],
-            #[cfg(feature = "std")]
             openings: Openings::NONE,
             mark_at: nowhere,
             cursor: nowhere,
@@ -320,7 +305,6 @@ impl Run {
     }
 
     /// Notes the statements of the open frame, which is about to be closed.
-    #[cfg(feature = "std")]
     #[inline]
     fn note_ever(&self, around: &Around<'_>) {
         if let Some(ever) = around.ever.filter(|_| self.is_open) {
@@ -328,15 +312,11 @@ impl Run {
         }
     }
 
-    #[cfg(feature = "std")]
     fn note_in(&self, ever: &Ever) {
         // SAFETY: the data of the open frame lies in the ring.
         let data = unsafe { bytes(self.base, self.len() - self.skipped) };
         ever.note(Site::at(self.first_page, step::STATEMENT).packed_page(), data);
     }
-
-    #[cfg(not(feature = "std"))]
-    fn note_ever(&self, _around: &Around<'_>) {}
 
     /// Sequence number of the frame behind the open one.
     const fn next_seq(&self) -> u8 {
@@ -444,7 +424,6 @@ impl Run {
         }
         if let Some(place) = self.pages.get_mut(number).filter(|_| is_new) {
             *place = page;
-            #[cfg(feature = "std")]
             if mark == 0 {
                 self.openings.keep(page, first(&steps, len - 1));
             }

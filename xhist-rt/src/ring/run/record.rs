@@ -115,7 +115,6 @@ impl Run {
     }
 
     /// The same where no frame is open and nothing else is to be done; false when there is.
-    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) fn append_record_shortly<const LEN: usize, const TIMED: bool>(
         &mut self,

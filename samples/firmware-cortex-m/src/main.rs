@@ -1,0 +1,73 @@
+//! The practical example of the Xhist paper on a Cortex-M: a state machine that handles its own (synchronous) events and
+//! those of a timer (asynchronous), and counts both in a critical section.
+//!
+//! It runs well for a while, then it stops responding, and every time somewhere else. Nothing is left on any stack
+//! that could tell why: see its history.
+
+#![no_std]
+#![no_main]
+
+mod crit_section;
+mod event_handlers;
+#[cfg(feature = "link")]
+mod link;
+mod post_mortem;
+
+use core::hint::black_box;
+
+use cortex_m_rt::entry;
+
+enum State {
+    Idle,
+    Working,
+    Waiting,
+}
+
+#[entry]
+fn main() -> ! {
+    post_mortem::tell_of_the_run_before();
+    event_handlers::install();
+    #[cfg(feature = "link")]
+    link::start();
+    let mut state = State::Idle;
+    loop {
+        state = step(state);
+    }
+}
+
+fn step(state: State) -> State {
+    match state {
+        State::Idle => {
+            event_handlers::request_event();
+            State::Working
+        }
+        State::Working => {
+            work();
+            State::Waiting
+        }
+        State::Waiting => {
+            event_handlers::wait_for_event();
+            crit_section::add(-1);
+            event_handlers::handled();
+            State::Idle
+        }
+    }
+}
+
+/// Synchronous events: each is posted and taken at once.
+fn work() {
+    for _ in 0..2 {
+        crit_section::add(1);
+        compute();
+        crit_section::add(-1);
+        compute();
+    }
+}
+
+// xhist instrument FALSE
+fn compute() {
+    for i in 0..20_000 {
+        black_box(i);
+    }
+}
+// xhist instrument TRUE

@@ -1,0 +1,74 @@
+//! What a link takes out of the ring while the program runs: the records and the closed frames of statements.
+
+use core::cell::Cell;
+
+use critical_section::Mutex;
+use qs_core::frame::FLAG;
+
+use super::{memory, writer};
+
+/// How far the link has taken the ring.
+static TAKEN: Mutex<Cell<Taken>> = Mutex::new(Cell::new(Taken { position: 0, skips: false }));
+
+/// See [`TAKEN`].
+#[derive(Clone, Copy)]
+struct Taken {
+    position: u64,
+    /// It was overtaken, so the rest of a frame is passed over.
+    skips: bool,
+}
+
+/// Takes the next bytes of the stream that a link sends; how many. 0 when nothing is there.
+///
+/// The stream has the records and the closed frames of statements; [`flush`] closes the open one. What is overwritten
+/// before it is taken is missing in it, and the sequence number of the next frame tells.
+pub fn get_block(buffer: &mut [u8]) -> usize {
+    // Short critical sections, so that interrupts are not kept off.
+    const PIECE: usize = 32;
+    let mut len = 0;
+    for piece in buffer.chunks_mut(PIECE) {
+        let taken = critical_section::with(|token| {
+            let cell = TAKEN.borrow(token);
+            let mut taken = cell.get();
+            let count = writer::with(|_| take(&mut taken, piece));
+            cell.set(taken);
+            count
+        });
+        len += taken;
+        if taken < piece.len() {
+            break;
+        }
+    }
+    len
+}
+
+/// Takes the next byte.
+pub fn get_byte() -> Option<u8> {
+    let mut byte = [0];
+    (get_block(&mut byte) == 1).then_some(byte[0])
+}
+
+/// Closes the frame that statements are in, so that a link can take them.
+pub fn flush() {
+    writer::with(writer::Writer::flush);
+}
+
+/// Takes bytes up to the end of the closed frames.
+fn take(taken: &mut Taken, into: &mut [u8]) -> usize {
+    let (head, kept) = (memory::state().head(), memory::kept());
+    if taken.position < kept {
+        *taken = Taken { position: kept, skips: kept > 0 };
+    }
+    let mut len = 0;
+    while let Some(place) = into.get_mut(len).filter(|_| taken.position < head) {
+        let byte = memory::get(taken.position as u32);
+        taken.position += 1;
+        if taken.skips {
+            taken.skips = byte != FLAG;
+            continue;
+        }
+        *place = byte;
+        len += 1;
+    }
+    len
+}

@@ -1,0 +1,103 @@
+//! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
+//!
+//! `writer` has the statements, `frame` what frames look like, `memory` the ring itself, `mask` the interrupts, `link` what
+//! a link takes out. Nothing here is shared with hosted rings but the header and the bytes of a frame.
+
+mod frame;
+mod link;
+mod mask;
+mod memory;
+mod writer;
+
+use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader};
+
+pub use link::{flush, get_block, get_byte};
+pub(crate) use writer::{mute, record};
+
+/// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
+pub const RING_SIZE: usize = crate::size::compiled(4096) as usize;
+
+/// Appends a record of QS.
+pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], len: usize) {
+    append(bytes.get(..len).unwrap_or_default(), TIMED);
+}
+
+#[inline(never)]
+fn append(bytes: &[u8], is_timed: bool) {
+    writer::with(|writer| writer.append(bytes, is_timed));
+}
+
+/// Bytes of the longest record that the ring is to hold.
+pub(crate) const fn longest_record() -> usize {
+    RING_SIZE / 8
+}
+
+/// Gives the time stamps a clock.
+pub(crate) fn set_time(time: fn() -> u32) {
+    writer::with(|writer| {
+        writer.time = Some(time);
+        memory::set_time_width(4);
+    });
+}
+
+/// Which map this program was instrumented with.
+pub(crate) fn set_map_hash(hash: u64) {
+    writer::with(|_| memory::set_map_hash(hash));
+}
+
+/// Calls `sink` with the bytes of the ring, header first, in pieces copied while interrupts are masked for a moment, so
+/// that a slow link does not keep them off.
+pub fn export(sink: impl FnMut(&[u8])) {
+    let ring = writer::with(|_| memory::current());
+    export_ring(ring, sink);
+}
+
+/// As [`export`], with what the run before the last reset has left; false when there is nothing.
+///
+/// The feature `keep` gives the recorder two rings that take turns, in the section `.uninit.xhist`, which start-up code
+/// must not clear. What was there when power came on is told from a ring by the check word of its header; what was
+/// overwritten meanwhile is told by the report.
+#[cfg(feature = "keep")]
+pub fn export_earlier(sink: impl FnMut(&[u8])) -> bool {
+    let earlier = writer::with(|_| memory::earlier());
+    let is_there = earlier.is_some();
+    if let Some(ring) = earlier {
+        export_ring(ring, sink);
+    }
+    is_there
+}
+
+/// Fills `into` with file and line of the newest statements and returns those that are there, oldest first: for panic and fault
+/// handlers. What came again is told once.
+pub fn last(into: &mut [(u16, u16)]) -> &[(u16, u16)] {
+    let mut count = 0;
+    writer::with(|_| {
+        let image = memory::image();
+        let Ok(header) = Header::parse(image) else { return };
+        let mut reader = Reader::new(header, image);
+        while let Some(item) = reader.next() {
+            let Item::Statement(statement, _) = item else { continue };
+            if count < into.len() {
+                count += 1;
+            } else if count > 0 {
+                into.rotate_left(1);
+            }
+            if let Some(place) = into.get_mut(count.saturating_sub(1)) {
+                *place = (statement.file, statement.line);
+            }
+        }
+    });
+    into.get(..count).unwrap_or_default()
+}
+
+fn export_ring(ring: *const memory::Ring, mut sink: impl FnMut(&[u8])) {
+    const PIECE: usize = 64;
+    let mut piece = [0; PIECE];
+    for start in (0..BARE_HEADER_LEN + RING_SIZE).step_by(PIECE) {
+        writer::with(|_| memory::copy(ring, start, &mut piece));
+        sink(&piece);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! What is appended on bare metal is read as the report reads it, at any step.
+
+use std::cell::Cell;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::vec::Vec;
+
+use proptest::prelude::*;
+use qs_core::record::Statement;
+use qs_core::ring::{self, Item, Reader};
+
+use super::{RING_SIZE, append, export, flush, memory, mute, record, set_map_hash, set_time, writer};
+
+/// There is one ring, so tests take turns.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let guard = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    writer::with(|writer| *writer = writer::Writer::NEW);
+    memory::forget();
+    guard
+}
+
+fn image() -> Vec<u8> {
+    let mut image = Vec::new();
+    export(|piece| image.extend_from_slice(piece));
+    image
+}
+
+/// All that is in the ring, repetitions written out, and how many records of other kinds.
+fn read(image: &[u8]) -> (Vec<u32>, usize) {
+    let header = ring::Header::parse(image).expect("a header");
+    assert_eq!(header.size, RING_SIZE);
+    let mut reader = Reader::new(header, image);
+    let (mut words, mut records) = (Vec::new(), 0);
+    while let Some(item) = reader.next() {
+        match item {
+            Item::Statement(statement, _) => words.push(statement.to_word()),
+            Item::Again(again) => {
+                let round = words[words.len() - again.statements..].to_vec();
+                (0..again.times).for_each(|_| words.extend(&round));
+            }
+            Item::Frame(_) => records += 1,
+            other => panic!("{other:?} after {} statements", words.len()),
+        }
+    }
+    (words, records)
+}
+
+fn history() -> Vec<u32> {
+    read(&image()).0
+}
+
+fn record_word(word: u32) {
+    record(Statement::from_word(word));
+}
+
+#[test]
+fn the_newest_statements_are_kept_in_order() {
+    let _turn = turn();
+    set_map_hash(7);
+    for word in 0..3 {
+        record_word(word);
+    }
+    assert_eq!(history(), [0, 1, 2]);
+    for word in 3..200_000 {
+        record_word(word);
+    }
+    let history = history();
+    assert_eq!(history.last(), Some(&199_999));
+    assert!(history.windows(2).all(|pair| pair[0] + 1 == pair[1]));
+    // A byte each, the frame's own for 240 of them, and what is prepared ahead.
+    assert!(history.len() > RING_SIZE * 2 / 3, "{}", history.len());
+    assert_eq!(ring::Header::parse(&image()).expect("a header").map_hash, 7);
+}
+
+#[test]
+fn a_loop_takes_no_room() {
+    let _turn = turn();
+    let bodies: [&[(u16, u16)]; 4] = [
+        &[(1, 40)],
+        &[(1, 40), (1, 41), (1, 42)],
+        &[(1, 40), (2, 500), (1, 41), (3, 7), (3, 8), (1, 43)],
+        &[(40, 1), (1, 2), (1, 3), (1, 4), (1, 5), (1, 6), (1, 7), (1, 8), (1, 9), (1, 10), (1, 11)],
+    ];
+    record_word(5);
+    let mut expected = vec![5];
+    for body in bodies {
+        for _ in 0..5000 {
+            for (file, line) in body {
+                record(Statement { file: *file, line: *line });
+                expected.push(Statement { file: *file, line: *line }.to_word());
+            }
+        }
+    }
+    let history = history();
+    assert_eq!(history.len(), expected.len());
+    assert!(history == expected);
+}
+
+#[test]
+fn a_muted_ring_stays_as_it_is() {
+    let _turn = turn();
+    (1..10).for_each(record_word);
+    mute(true);
+    (10..20).for_each(record_word);
+    mute(false);
+    (20..23).for_each(record_word);
+    assert_eq!(history(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 22]);
+}
+
+#[test]
+fn frames_tell_the_time() {
+    let _turn = turn();
+    set_time(|| 0x7D7E_0001);
+    (0..1000).for_each(record_word);
+    let image = image();
+    let header = ring::Header::parse(&image).expect("a header");
+    let mut reader = Reader::new(header, &image);
+    assert!(matches!(reader.next(), Some(Item::Statement(_, Some(0x7D7E_0001)))));
+    assert_eq!(history(), (0..1000).collect::<Vec<_>>());
+}
+
+std::thread_local! {
+    static LOOK: Cell<Option<fn()>> = const { Cell::new(None) };
+    static NEXT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A byte of the ring was written: a debugger may stop the core here.
+pub(super) fn written() {
+    if let Some(look) = LOOK.take() {
+        look();
+        LOOK.set(Some(look));
+    }
+}
+
+#[test]
+fn a_dump_at_any_step_ends_in_the_statement_at_hand_or_the_one_before() {
+    let _turn = turn();
+    fn look() {
+        let mut image = vec![0; size_of::<memory::Ring>()];
+        memory::copy(memory::current(), 0, &mut image);
+        let (words, _) = read(&image);
+        let (last, begun) = (words.last().copied().unwrap_or(0), NEXT.get());
+        assert!(last == begun || last + 1 == begun, "{last} of {begun}");
+        assert!(words.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{begun}");
+    }
+    NEXT.set(0);
+    writer::with(|_| ());
+    LOOK.set(Some(look));
+    for word in 1..6000 {
+        NEXT.set(word);
+        record_word(word);
+    }
+    LOOK.set(None);
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_appended_is_read(
+        pieces in prop::collection::vec((0u16..40, 0u16..300, 1u16..40, 1usize..60, any::<u8>()), 1..40),
+    ) {
+        let _turn = turn();
+        let (mut expected, mut records) = (Vec::new(), 0);
+        for (file, line, lines, times, kind) in pieces {
+            match kind {
+                0..16 => {
+                    append(&[0, 100, 0, 0, 0, 0, 1, 0x7D, 0x7E, kind], true);
+                    records += 1;
+                }
+                16..20 => {
+                    append(&[&[0, 100, 0, 0, 0, 0], [0x7E; 450].as_slice()].concat(), true);
+                    records += 1;
+                }
+                20..24 => flush(),
+                _ => for _ in 0..times {
+                    for line in line..line + lines {
+                        record(Statement { file, line });
+                        expected.push(Statement { file, line }.to_word());
+                    }
+                }
+            }
+        }
+        let (history, kept) = read(&image());
+        prop_assert!(expected.ends_with(&history));
+        prop_assert!(kept <= records);
+        // What came again counts more than once, so this is the least.
+        prop_assert!(history.len() >= expected.len().min(700), "{} of {}", history.len(), expected.len());
+    }
+}
