@@ -90,7 +90,8 @@ fn all_of_each_thread_comes_in_its_order() {
     for statements in [false, true] {
         let stream = run(4, 8_000, true, statements);
         assert_eq!(stream.missing, 0);
-        assert_eq!(stream.numbers.len(), 4, "each from a ring of its own");
+        let lens: Vec<_> = stream.numbers.iter().map(|(key, numbers)| (*key, numbers.len())).collect();
+        assert_eq!(stream.numbers.len(), 4, "each from a ring of its own: {lens:?}");
         assert!(stream.numbers.values().all(|numbers| numbers.iter().copied().eq(0..8_000)));
         assert_eq!(stream.statements > 0, statements);
     }

@@ -70,9 +70,9 @@ impl Link {
 
     /// Takes what is new in every ring.
     fn fetch(&mut self) {
-        for (number, (start, len)) in threads::rings().enumerate() {
+        for (number, start, len) in threads::numbered_rings() {
             if self.taken.len() <= number {
-                self.taken.push(Taken::default());
+                self.taken.resize(number + 1, Taken::default());
             }
             let read = |offset: usize, into: &mut [u8]| {
                 for (byte, place) in into.iter_mut().zip(offset..len) {

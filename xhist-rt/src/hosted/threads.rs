@@ -314,8 +314,14 @@ impl Slot {
 
 /// Every ring there is, as memory: start and length.
 pub(super) fn rings() -> impl Iterator<Item = (*const u8, usize)> {
-    let size = Config::get().map_or(0, |config| config.size);
-    SLOTS.iter().filter_map(Slot::ring).map(move |header| (header.cast_const().cast(), ring_len(size)))
+    numbered_rings().map(|(_, start, len)| (start, len))
+}
+
+/// The same with a number for each, which it keeps whatever rings come later.
+pub(super) fn numbered_rings() -> impl Iterator<Item = (usize, *const u8, usize)> {
+    let len = Config::get().map_or(0, |config| ring_len(config.size));
+    let rings = SLOTS.iter().enumerate();
+    rings.filter_map(move |(number, slot)| Some((number, slot.ring()?.cast_const().cast(), len)))
 }
 
 /// Tells the rate of the clock to every ring, and how the process ends to those of living threads.
