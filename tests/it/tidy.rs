@@ -38,8 +38,6 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/bare/writer.rs",
     "xhist-rt/src/bare/memory.rs",
     "xhist-rt/src/bare/mask.rs",
-    "xhist-rt/src/bare/frame.rs",
-    "xhist-rt/src/bare/link.rs",
     "xhist-rt/src/qs/memory.rs",
     "xhist-rt/src/hosted/sys.rs",
     "xhist-rt/src/hosted/threads.rs",
