@@ -108,6 +108,10 @@ pub struct Args {
     #[arg(short = 'u', long = "front-end", value_name = "PORT", num_args = 0..=1)]
     front_end: Option<Option<u16>>,
 
+    /// Tell front-ends of the target as QP 8 does: QUTest and QView from 8.0 on attach to no other
+    #[arg(long)]
+    qp8: bool,
+
     /// Keys are no commands in a live session at a terminal
     #[arg(short = 'k', long)]
     no_keys: bool,
@@ -171,7 +175,7 @@ impl Args {
             && !reads_stdin
             && std::io::stdin().is_terminal()
             && std::io::stdout().is_terminal();
-        Ok(Setup { links: links?, front_end: self.open_port(notes)?, keys })
+        Ok(Setup { links: links?, front_end: self.open_port(notes)?, as_qp8: self.qp8, keys })
     }
 
     /// A port that nobody asked for may be in use.

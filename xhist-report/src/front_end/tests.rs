@@ -85,7 +85,7 @@ fn the_rest_of_the_protocol() {
     let other = ends.0.packet(2, &[1, 0], &known(), &mut ends.1);
     assert_eq!(other[0].line.as_ref().unwrap().1, b"   <F-END> WARN     UDP socket in use");
     let jump = ends.0.packet(1, &[99, 0], &known(), &mut ends.1);
-    assert_eq!(jump[0].line.as_ref().unwrap().1, b"   <F-END> ERROR    Data Discontinuity Seq=9->99");
+    assert_eq!(jump[0].line.as_ref().unwrap().1, b"   <F-END> ERROR    Data Discontinuity Seq=8->99");
     assert!(matches!(jump[1].wish, Some(Wish::Send(_))));
     ends.2 = 100;
     assert!(ends.told(129, &[]).starts_with("   <F-END> Detached ####"));

@@ -92,14 +92,8 @@ impl View for History<'_> {
         Ok(())
     }
 
-    fn bytes(
-        &mut self,
-        id: Id,
-        bytes: &[u8],
-        tap: Option<&mut Tap>,
-        notes: &mut Notes<'_>,
-    ) -> io::Result<()> {
-        self.each(id, notes, tap, |incoming, teller| incoming.push(bytes, teller))
+    fn bytes(&mut self, id: Id, bytes: &[u8], tap: &mut Tap, notes: &mut Notes<'_>) -> io::Result<()> {
+        self.each(id, notes, Some(tap), |incoming, teller| incoming.push(bytes, teller))
     }
 
     fn closed(&mut self, _: Id, _: &Peer) {}

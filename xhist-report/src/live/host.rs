@@ -16,6 +16,11 @@ impl Host {
         Host { to, seq: 0 }
     }
 
+    /// The target has started anew, and expects the first packet.
+    pub fn restart(&mut self) {
+        self.seq = 0;
+    }
+
     /// Sends a packet.
     ///
     /// # Errors

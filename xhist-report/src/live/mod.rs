@@ -33,6 +33,8 @@ pub struct Setup {
     pub links: Vec<Link>,
     /// The port of front-ends.
     pub front_end: Option<Link>,
+    /// Front-ends are told of the target as QP 8 tells it.
+    pub as_qp8: bool,
     /// Keys are commands.
     pub keys: bool,
 }
@@ -122,7 +124,7 @@ impl<'v> Live<'v> {
             queue,
             callers: BTreeMap::new(),
             front_end: FrontEnd::default(),
-            tap: Tap::default(),
+            tap: Tap::new(setup.as_qp8),
             nothing: Known::new(Default::default()),
         }
     }
@@ -188,8 +190,13 @@ impl<'v> Live<'v> {
                 ));
             }
             Event::Bytes(bytes) => {
-                let is_tapped = self.tap.channels != 0 && self.focus() == Some(id);
-                self.view.bytes(id, &bytes, is_tapped.then_some(&mut self.tap), notes)?;
+                self.tap.is_open = self.focus() == Some(id);
+                self.view.bytes(id, &bytes, &mut self.tap, notes)?;
+                if self.tap.take_reset()
+                    && let Some((_, host)) = self.targets.get_mut(&id)
+                {
+                    host.restart();
+                }
                 self.forward();
             }
         }

@@ -61,12 +61,8 @@ impl View for Spy<'_> {
         Ok(())
     }
 
-    fn bytes(&mut self, id: Id, bytes: &[u8], tap: Option<&mut Tap>, _: &mut Notes<'_>) -> io::Result<()> {
-        match (self.sessions.get_mut(&id), tap) {
-            (Some(session), Some(tap)) => session.push_with(bytes, tap),
-            (Some(session), None) => session.push(bytes),
-            (None, _) => Ok(()),
-        }
+    fn bytes(&mut self, id: Id, bytes: &[u8], tap: &mut Tap, _: &mut Notes<'_>) -> io::Result<()> {
+        self.sessions.get_mut(&id).map_or(Ok(()), |session| session.push_with(bytes, tap))
     }
 
     fn closed(&mut self, id: Id, peer: &Peer) {

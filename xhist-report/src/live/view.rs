@@ -15,8 +15,7 @@ pub trait View {
     fn opened(&mut self, id: Id, peer: &Peer, notes: &mut Notes<'_>) -> Result<(), String>;
 
     /// Bytes came; the front-end listens to some.
-    fn bytes(&mut self, id: Id, bytes: &[u8], tap: Option<&mut Tap>, notes: &mut Notes<'_>)
-    -> io::Result<()>;
+    fn bytes(&mut self, id: Id, bytes: &[u8], tap: &mut Tap, notes: &mut Notes<'_>) -> io::Result<()>;
 
     /// The connection is over; another may follow.
     fn closed(&mut self, id: Id, peer: &Peer);

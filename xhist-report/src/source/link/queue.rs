@@ -100,7 +100,8 @@ impl Queue {
     pub fn next(&self, within: Duration) -> Option<(Id, Event)> {
         let mut state = self.0.lock();
         if state.events.is_empty() {
-            state = self.0.filled.wait_timeout(state, within).unwrap_or_else(PoisonError::into_inner).0;
+            let filled = self.0.filled.wait_timeout_while(state, within, |state| state.events.is_empty());
+            state = filled.unwrap_or_else(PoisonError::into_inner).0;
         }
         let (id, event) = state.events.pop_front()?;
         match &event {
