@@ -11,6 +11,7 @@ mod in_place;
 mod interrupted;
 mod kills;
 mod layering;
+mod links;
 mod macros;
 mod nested;
 mod nextest;
@@ -65,6 +66,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("select", select::CASES),
     ("target", target::CASES),
     ("qs", qs::CASES),
+    ("links", links::CASES),
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),

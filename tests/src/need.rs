@@ -21,6 +21,10 @@ pub enum Need {
     CoreFiles,
     /// The recorded QS streams beside the checkout.
     QsStreams,
+    /// socat, for pairs of pseudo-terminals.
+    Socat,
+    /// Python 3 with the package qutest.
+    Qutest,
 }
 
 impl Need {
@@ -32,6 +36,12 @@ impl Need {
             Need::Registry => registry(),
             Need::Nextest => nextest(),
             Need::CoreFiles => core_files(),
+            Need::Socat => {
+                (!succeeds("socat", &["-V"])).then(|| "socat is not installed: apt-get install socat".into())
+            }
+            Need::Qutest => Need::qutest().is_none().then(|| {
+                "the Python package qutest is not there: pip install qutest, or name its program in XHIST_QUTEST".into()
+            }),
             Need::QsStreams => Need::qs_streams()
                 .is_none()
                 .then(|| "there is no ../shared/corpus/qs/index.tsv beside the checkout".into()),
@@ -42,6 +52,13 @@ impl Need {
     pub fn qs_streams() -> Option<PathBuf> {
         let corpus = repository().parent()?.join("shared/corpus/qs");
         corpus.join("index.tsv").is_file().then_some(corpus)
+    }
+
+    /// The program qutest, if it is there.
+    pub fn qutest() -> Option<PathBuf> {
+        let named = std::env::var_os("XHIST_QUTEST").map(PathBuf::from);
+        let program = named.unwrap_or_else(|| PathBuf::from("qutest"));
+        succeeds(&program.to_string_lossy(), &["--version"]).then_some(program)
     }
 
     /// The list of real crates, if it is there.

@@ -97,6 +97,11 @@ impl Run {
         Started { child, stdout, stderr, deadline, what, waited: false }
     }
 
+    /// The command itself, for one who wants its pipes, and ends it.
+    pub fn into_command(self) -> Command {
+        self.command
+    }
+
     /// Runs it to its end.
     pub fn done(self) -> Done {
         self.start().done()
@@ -169,6 +174,21 @@ impl Started {
     /// Waits until it has printed this to stdout, near its beginning.
     pub fn wait_for(&mut self, text: &str) {
         self.wait_until(text, |started| head(&mut started.stdout, HEAD).contains(text));
+    }
+
+    /// Waits until it has told this on stderr.
+    pub fn wait_for_told(&mut self, text: &str) {
+        self.wait_until(text, |started| contents(&mut started.stderr).contains(text));
+    }
+
+    /// What it has told on stderr so far.
+    pub fn told_so_far(&mut self) -> String {
+        contents(&mut self.stderr)
+    }
+
+    /// What it has printed so far.
+    pub fn printed(&mut self) -> String {
+        contents(&mut self.stdout)
     }
 
     /// Waits until something is true.

@@ -4,19 +4,31 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use clap::Parser;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Parser, Subcommand};
 
-use crate::format::{self, About, FORMATS};
+use crate::console::Notes;
+use crate::format::{self, About, FORMATS, FormatRow};
+use crate::live::Setup;
 use crate::options::{Layout, MapPlaces, Options};
 use crate::qs_args::QsArgs;
+use crate::send::SendArgs;
 use crate::source::{self, Opened};
+
+/// The port of front-ends, as QSPY has it.
+const FRONT_END: u16 = 7701;
 
 const AFTER_HELP: &str = "\
 On a pipe, `history` prints `N file:line` and nothing else; columns asked for follow,
 each behind a tab, in the order time, thread, source. Other QS records stand in their
 place as QSPY prints them. With --last the numbers start from 1 as well.
 Losses and notes go to stderr.
+
+Live links, told as they come until Ctrl-C; what is lost comes back, and is told on stderr:
+  tcp://HOST:PORT  tcp-listen://ADDRESS:PORT  udp://ADDRESS:PORT
+  serial:///dev/ttyUSB0?baud=115200[&bits=7][&parity=even|odd][&stop=2][&flow=rtscts]
+  - with --follow
+At a terminal, keys are those of QSPY (h lists them).
 
 Exit codes: 0 complete; 1 something was lost or damaged, or the map is of another build;
 2 wrong arguments or unreadable file; 3 no ring, or nothing in it. With --identify: 0 every
@@ -27,16 +39,21 @@ Examples:
   xhist-report dump.bin --last 20    the last 20 statements before the dump
   xhist-report core --source         with the text of each line
   xhist-report dump.bin --identify   which build it came from, and how old that is
-  xhist-report --format qspy qs.bin  every record of a QS stream, as QSPY prints it";
+  xhist-report --format qspy qs.bin  every record of a QS stream, as QSPY prints it
+  xhist-report tcp-listen://0.0.0.0:6601   the history of a target that connects, live";
 
 /// Print the history of executed statements from a memory dump, a core file or a ring file.
 #[derive(Clone, Debug, Parser)]
-#[command(version, after_help = AFTER_HELP)]
+#[command(version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Args {
-    /// Raw image of memory, ELF core, ring file or QS stream; `-` is standard input.
-    /// Without it: the newest *.xhist file under target/xhist, here or in a directory above
+    /// Raw image of memory, ELF core, ring file or QS stream; `-` is standard input; a live link (see below). Several are told
+    /// together, each line with where it comes from. Without any: the newest *.xhist file under target/xhist, here or in a
+    /// directory above
     #[arg(value_name = "SOURCE")]
-    source: Option<OsString>,
+    sources: Vec<OsString>,
+
+    #[command(subcommand)]
+    command: Option<Command>,
 
     /// How to print
     #[arg(long, value_name = "FORMAT", default_value = FORMATS[0].name, value_parser = format_names())]
@@ -87,8 +104,27 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     ring: Option<usize>,
 
+    /// Let front-ends such as QUTest and QView attach at this UDP port (7701); 0: none. On for a link with --format qspy
+    #[arg(short = 'u', long = "front-end", value_name = "PORT", num_args = 0..=1)]
+    front_end: Option<Option<u16>>,
+
+    /// Tell front-ends of the target as QP 8 does: QUTest and QView from 8.0 on attach to no other
+    #[arg(long)]
+    qp8: bool,
+
+    /// Keys are no commands in a live session at a terminal
+    #[arg(short = 'k', long)]
+    no_keys: bool,
+
     #[command(flatten)]
     qs: QsArgs,
+}
+
+/// What is done instead of a report.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Send a command to a target, and print its answer
+    Send(SendArgs),
 }
 
 fn format_names() -> impl TypedValueParser<Value = String> {
@@ -96,12 +132,86 @@ fn format_names() -> impl TypedValueParser<Value = String> {
 }
 
 impl Args {
-    /// Opens the source, with a note on which one it is when the user named none.
+    /// What to do instead of a report.
+    pub fn command(&self) -> Option<&Command> {
+        self.command.as_ref()
+    }
+
+    /// What was named.
+    pub fn sources(&self) -> &[OsString] {
+        &self.sources
+    }
+
+    /// Whether what comes is told as it comes: of links, and of standard input when that is to be followed.
+    pub fn is_live(&self) -> bool {
+        let is_live = |text: &OsString| source::is_link(text) || text == "-" && self.follow;
+        self.sources.iter().any(is_live)
+    }
+
+    /// Opens all sources as streams, and the port of front-ends.
     ///
     /// # Errors
     /// What is wrong and what to do, in a sentence.
-    pub fn open(&self) -> Result<(Opened, Option<String>), String> {
-        match &self.source {
+    pub fn open_live(&self, notes: &mut Notes<'_>) -> Result<Setup, String> {
+        let unfit = [
+            (self.last.is_some(), "--last"),
+            (self.identify, "--identify"),
+            (self.hot, "--hot"),
+            (self.clear, "--clear"),
+            (self.ring.is_some(), "--ring"),
+            (self.lanes, "--lanes"),
+            (self.format().about == About::Coverage, "--format lcov"),
+        ];
+        if let Some((_, option)) = unfit.iter().find(|(asked, _)| *asked) {
+            return Err(format!("{option} needs the end of what it tells of, and a live link has none"));
+        }
+        if let Some(map) = &self.map {
+            std::fs::File::open(map)
+                .map_err(|error| format!("cannot read the map {}: {error}", map.display()))?;
+        }
+        let links: Result<Vec<_>, String> = self.sources.iter().map(|text| source::open_link(text)).collect();
+        let reads_stdin = self.sources.iter().any(|text| text == "-");
+        let keys = !self.no_keys
+            && !reads_stdin
+            && std::io::stdin().is_terminal()
+            && std::io::stdout().is_terminal();
+        Ok(Setup { links: links?, front_end: self.open_port(notes)?, as_qp8: self.qp8, keys })
+    }
+
+    /// A port that nobody asked for may be in use.
+    fn open_port(&self, notes: &mut Notes<'_>) -> Result<Option<source::Link>, String> {
+        let is_usual =
+            self.format().about == About::Stream && self.sources.iter().any(|text| source::is_link(text));
+        let port = match self.front_end {
+            Some(port) => port.unwrap_or(FRONT_END),
+            None if is_usual => FRONT_END,
+            None => 0,
+        };
+        if port == 0 {
+            return Ok(None);
+        }
+        // As QSPY's, it can be reached from elsewhere only when that was asked for.
+        let address = if self.front_end.is_some() { "0.0.0.0" } else { "127.0.0.1" };
+        match source::link::packets(&format!("udp://{address}:{port}")) {
+            Ok(link) => Ok(Some(link)),
+            Err(why) if self.front_end.is_some() => Err(why),
+            Err(why) => {
+                notes.note(format_args!("no front-end can attach: {why}; -u PORT takes another port"));
+                Ok(None)
+            }
+        }
+    }
+
+    fn format(&self) -> &'static FormatRow {
+        format::by_name(&self.format).unwrap_or(&FORMATS[0])
+    }
+
+    /// Opens one source, with a note on which one it is when the user named none.
+    ///
+    /// # Errors
+    /// What is wrong and what to do, in a sentence.
+    pub fn open(&self, source: Option<&OsString>) -> Result<(Opened, Option<String>), String> {
+        match source {
             Some(source) => {
                 let opened = source::open(source)?;
                 match opened.file {
@@ -124,14 +234,14 @@ impl Args {
     ///
     /// # Errors
     /// What does not go together, in a sentence.
-    pub fn options(&self, opened: &Opened) -> Result<Options, String> {
-        let format = format::by_name(&self.format).unwrap_or(&FORMATS[0]);
+    pub fn options(&self, opened: Option<&Opened>) -> Result<Options, String> {
+        let format = self.format();
         let is_stream = format.about == About::Stream;
         if let (false, Some(letter)) = (is_stream, self.qs.needs_qspy()) {
             return Err(format!("{letter} needs --format qspy"));
         }
         let unfit = [
-            (self.follow, "--follow"),
+            (self.follow && !self.is_live(), "--follow"),
             (self.clear, "--clear"),
             (self.last.is_some(), "--last"),
             (self.lanes, "--lanes"),
@@ -162,13 +272,18 @@ impl Args {
             hot: self.hot,
             last: self.last,
             ring: self.ring,
-            maps: MapPlaces { given: self.map.clone(), dump_dir: opened.dir.clone(), work_dir },
-            data: opened.data.clone(),
-            written: opened.written,
-            live: opened.file.clone(),
+            maps: MapPlaces {
+                given: self.map.clone(),
+                dump_dir: opened.and_then(|opened| opened.dir.clone()),
+                work_dir,
+            },
+            data: opened.and_then(|opened| opened.data.clone()),
+            written: opened.and_then(|opened| opened.written),
+            live: opened.and_then(|opened| opened.file.clone()),
             follow: self.follow,
-            clear: opened.path.clone().filter(|_| self.clear),
+            clear: opened.and_then(|opened| opened.path.clone()).filter(|_| self.clear),
             progress: std::io::stderr().is_terminal(),
+            origin: None,
             qs: self.qs.options(layout.terminal, colours)?,
         })
     }
@@ -181,12 +296,12 @@ mod tests {
 
     #[test]
     fn arguments_are_consistent() {
-        Args::command().debug_assert();
+        <Args as CommandFactory>::command().debug_assert();
     }
 
     #[test]
     fn help_names_every_format() {
-        let help = Args::command().render_long_help().to_string();
+        let help = <Args as CommandFactory>::command().render_long_help().to_string();
         for row in FORMATS {
             assert!(help.contains(row.name) && help.contains(row.help), "{}", row.name);
         }

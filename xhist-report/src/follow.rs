@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -15,7 +14,7 @@ use crate::model::{Gap, Opening, Ring};
 use crate::options::Options;
 use crate::session::{outcome, tell_dropped, tell_findings};
 use crate::telling::Telling;
-use crate::{order, source};
+use crate::{interrupt, order, source};
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -35,7 +34,7 @@ pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Note
         Err(code) => return code,
     };
     let mut telling = Telling::new(options, maps, 0);
-    let stop = interrupted();
+    let stop = interrupt::requested(|| {});
     let mut format = telling.format();
     let told = follower.tell_all(&mut telling, &mut *format, &stop, out, notes);
     if told.is_ok() && telling.number == 0 && options.last.is_none() {
@@ -43,19 +42,6 @@ pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Note
         return ExitCode::NothingFound;
     }
     outcome(told, notes)
-}
-
-/// Set at Ctrl-C; a second one ends the process at once.
-fn interrupted() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    #[cfg(unix)]
-    {
-        use signal_hook::consts::SIGINT;
-        // Without it Ctrl-C ends the process: it only lacks its last lines then.
-        let _ = signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&stop));
-        let _ = signal_hook::flag::register(SIGINT, Arc::clone(&stop));
-    }
-    stop
 }
 
 struct Follower<'f> {

@@ -12,8 +12,11 @@ mod exit_code;
 mod fit;
 mod follow;
 pub mod format;
+pub mod front_end;
 mod hot;
 mod identify;
+mod interrupt;
+mod live;
 mod map;
 pub mod model;
 mod options;
@@ -21,10 +24,12 @@ mod order;
 pub mod qs;
 mod qs_args;
 mod qspy;
+mod send;
 mod session;
 pub mod source;
 mod source_text;
 mod stream;
+mod target;
 mod telling;
 
 use std::io::Write;
@@ -53,34 +58,61 @@ pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut 
 /// Runs the program with these arguments, on the process's own standard streams.
 pub fn run(args: &args::Args) -> ExitCode {
     let mut stderr = anstream::stderr();
-    match args.open() {
+    let notes = &mut console::Notes::new(&mut stderr);
+    let done = match args.command() {
+        Some(args::Command::Send(send)) => Ok(send::run(send, &mut std::io::stdout().lock(), notes)),
+        None if args.is_live() => run_live(args, notes),
+        None => return run_files(args),
+    };
+    done.unwrap_or_else(|message| {
+        notes.error(format_args!("{message}"));
+        ExitCode::Usage
+    })
+}
+
+fn run_live(args: &args::Args, notes: &mut console::Notes<'_>) -> Result<ExitCode, String> {
+    let options = args.options(None)?;
+    let setup = args.open_live(notes)?;
+    Ok(to_stdout(&options, |out| live::run(setup, &options, out, notes)))
+}
+
+/// One report after another, the worst exit code of all.
+fn run_files(args: &args::Args) -> ExitCode {
+    match args.sources() {
+        [] => run_file(args, None, false),
+        [source] => run_file(args, Some(source), false),
+        sources => sources.iter().map(|source| run_file(args, Some(source), true)).max().unwrap_or_default(),
+    }
+}
+
+fn run_file(args: &args::Args, source: Option<&std::ffi::OsString>, is_one_of_several: bool) -> ExitCode {
+    let mut stderr = anstream::stderr();
+    let opened = args.open(source).and_then(|(opened, note)| {
+        if let Some(note) = note {
+            console::Notes::new(&mut stderr).note(format_args!("{note}"));
+        }
+        let options = args.options(Some(&opened))?;
+        Ok((opened, options))
+    });
+    match opened {
         Err(message) => {
             console::Notes::new(&mut stderr).error(format_args!("{message}"));
             ExitCode::Usage
         }
-        Ok((opened, note)) => {
-            if let Some(note) = note {
-                console::Notes::new(&mut stderr).note(format_args!("{note}"));
-            }
-            let options = match args.options(&opened) {
-                Ok(options) => options,
-                Err(message) => {
-                    console::Notes::new(&mut stderr).error(format_args!("{message}"));
-                    return ExitCode::Usage;
-                }
-            };
-            // Without a terminal nothing may touch the bytes; with one, NO_COLOR and the like decide. QSPY's colours
-            // have been decided on already.
-            let styled = options.layout.terminal || options.layout.lanes;
-            match styled && options.format.about != format::About::Stream {
-                true => {
-                    report(&opened.image, &options, &mut buffered(anstream::stdout().lock()), &mut stderr)
-                }
-                false => {
-                    report(&opened.image, &options, &mut buffered(std::io::stdout().lock()), &mut stderr)
-                }
-            }
+        Ok((opened, mut options)) => {
+            options.origin = source.filter(|_| is_one_of_several).map(|source| source.display().to_string());
+            to_stdout(&options, |out| report(&opened.image, &options, out, &mut stderr))
         }
+    }
+}
+
+/// Without a terminal nothing may touch the bytes; with one, NO_COLOR and the like decide. QSPY's colours have been decided
+/// on already.
+fn to_stdout(options: &Options, run: impl FnOnce(&mut dyn Write) -> ExitCode) -> ExitCode {
+    let styled = options.layout.terminal || options.layout.lanes;
+    match styled && options.format.about != format::About::Stream {
+        true => run(&mut buffered(anstream::stdout().lock())),
+        false => run(&mut buffered(std::io::stdout().lock())),
     }
 }
 

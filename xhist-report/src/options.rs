@@ -38,6 +38,8 @@ pub struct Options {
     pub clear: Option<PathBuf>,
     /// Show progress on stderr when scanning takes long.
     pub progress: bool,
+    /// Where it comes from, when there are several sources.
+    pub origin: Option<String>,
     /// How QS records are decoded and shown.
     pub qs: QsOptions,
 }
@@ -58,6 +60,7 @@ impl Default for Options {
             follow: false,
             clear: None,
             progress: false,
+            origin: None,
             qs: QsOptions::default(),
         }
     }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use qs_core::record::Sizes;
 
 use crate::qs::{Palette, Sequence, Target};
-use crate::qspy::{DictionaryFile, QsOptions};
+use crate::qspy::{DictionaryFile, QsOptions, by_time};
 
 /// QSPY's options.
 #[derive(Clone, Debug, Args)]
@@ -115,16 +115,14 @@ impl QsArgs {
     /// # Errors
     /// What is wrong, in a sentence.
     pub fn options(&self, is_terminal: bool, colours: bool) -> Result<QsOptions, String> {
-        let now = jiff::Zoned::now().strftime("qspy%y%m%d_%H%M%S").to_string();
         let file = |given: &Option<Option<PathBuf>>, extension: &str| {
-            let by_time = || PathBuf::from(format!("{now}.{extension}"));
-            given.as_ref().map(|given| given.clone().unwrap_or_else(by_time))
+            given.as_ref().map(|given| given.clone().unwrap_or_else(|| by_time(extension)))
         };
         let sequence = match &self.sequence {
             Some(list) => {
                 Sequence::new(list)?;
                 let path = self.sequence_file.clone();
-                Some((list.clone(), path.unwrap_or_else(|| PathBuf::from(format!("{now}.seq")))))
+                Some((list.clone(), path.unwrap_or_else(|| by_time("seq"))))
             }
             None => None,
         };
@@ -153,7 +151,8 @@ impl QsArgs {
         })
     }
 
-    fn target(&self) -> Target {
+    /// Sizes and version, as far as they are told.
+    pub fn target(&self) -> Target {
         let mut target = Target::default();
         target.set_version(self.qs_version.unwrap_or(target.version));
         let Sizes { time, obj, fun, sig, evt_size, queue_ctr, pool_ctr, pool_blk, time_ctr } =

@@ -201,7 +201,9 @@ pub fn outcome(written: io::Result<()>, notes: &mut Notes<'_>) -> ExitCode {
 
 fn find(image: &[u8], options: &Options) -> Findings {
     let mut progress = Progress::new(image.len(), options.progress);
-    decode::find(image, options.data.as_deref(), &mut |done| progress.at(done))
+    let mut findings = decode::find(image, options.data.as_deref(), &mut |done| progress.at(done));
+    findings.rings.iter_mut().for_each(|placed| placed.ring.origin.clone_from(&options.origin));
+    findings
 }
 
 /// Bytes like a ring's magic stand in every program text, so they are told only when nothing else was found.

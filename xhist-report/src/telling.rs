@@ -73,6 +73,29 @@ impl<'o> Telling<'o> {
         }
     }
 
+    /// A target says how a file is called.
+    pub fn name_file(&mut self, ring: &Ring, file: u16, path: &str, notes: &mut Notes<'_>) {
+        self.maps.tell(ring, file, path);
+        self.check_map(ring, notes);
+    }
+
+    /// Statements of a target come: its map is looked for, if it was not yet.
+    pub fn need_map(&mut self, ring: &Ring, notes: &mut Notes<'_>) {
+        if self.maps.add(ring, self.options, notes) {
+            self.check_map(ring, notes);
+        }
+    }
+
+    /// A target knows better than a map how its files are called.
+    fn check_map(&mut self, ring: &Ring, notes: &mut Notes<'_>) {
+        if let Some((file, path)) = self.maps.distrust(ring) {
+            notes.incomplete();
+            notes.error(format_args!(
+                "the map is of another build: the target calls file {file} {path}; its own names are shown, without the map"
+            ));
+        }
+    }
+
     /// Closes the report.
     pub fn finish(
         &self,

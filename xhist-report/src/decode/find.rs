@@ -138,6 +138,7 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
         map_hash: header.map_hash,
         exact: header.flags & FLAG_EXACT != 0,
         dropped: header.dropped,
+        ..Ring::default()
     };
     ring.set_thread_name(header.thread_name());
     ring

@@ -2,7 +2,6 @@
 
 use qs_core::frame::Frame;
 use qs_core::record::{EventKind, XhistRecord};
-use qs_core::ring::Header;
 
 /// Id of the record that QSPY passes over in silence.
 const QS_EMPTY: u8 = 0;
@@ -23,14 +22,14 @@ pub enum Kind {
 }
 
 /// What this frame is. A record of ours with a layout we do not know is told as any other record.
-pub fn kind(frame: &Frame<'_>, header: &Header) -> Kind {
+pub fn kind(frame: &Frame<'_>, record_base: u8, has_clock: bool) -> Kind {
     if frame.id == QS_EMPTY {
         return Kind::Silent;
     }
-    match XhistRecord::parse(frame, header.record_base) {
+    match XhistRecord::parse(frame, record_base) {
         Some(XhistRecord::Event { kind, time, value }) => {
             // A recorder without a clock writes 0.
-            let time = (header.time_width > 0 && time != 0).then_some(time);
+            let time = (has_clock && time != 0).then_some(time);
             match kind {
                 EventKind::Time => Kind::Time(value),
                 EventKind::Panic => Kind::Panic(time),

@@ -102,7 +102,7 @@ impl<'a> Stream<'a> {
                 Some(ring::Item::Again(again)) => (What::Again(again), None),
                 Some(ring::Item::Frame(frame)) => {
                     gap.missing_frames += u64::from(frame.missing);
-                    match kind(&frame, &self.header) {
+                    match kind(&frame, self.header.record_base, self.header.time_width > 0) {
                         Kind::Silent => continue,
                         Kind::Time(full) => {
                             self.clock.set(full);

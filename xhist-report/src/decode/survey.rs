@@ -36,7 +36,7 @@ pub fn survey(view: &View<'_>) -> Survey {
                 survey.entries += 1;
                 stamp
             }
-            Item::Frame(frame) => match kind(&frame, &header) {
+            Item::Frame(frame) => match kind(&frame, header.record_base, header.time_width > 0) {
                 Kind::Panic(stamp) | Kind::Signal(_, stamp) => {
                     survey.entries += 1;
                     stamp

@@ -60,6 +60,9 @@ impl Format for History {
         if self.layout.source {
             self.column(source.unwrap_or(""));
         }
+        if let Some(origin) = &entry.ring.origin {
+            self.column(origin);
+        }
         self.line.push(b'\n');
         out.write_all(&self.line)
     }

@@ -49,6 +49,8 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         tid: Option<u32>,
         thread: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        origin: Option<String>,
         status: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         clock_hz: Option<u32>,
@@ -235,6 +237,7 @@ fn ring_line(ring: &Ring) -> Line<'static> {
         pid: known(ring.pid),
         tid: known(ring.tid),
         thread: ring.thread(),
+        origin: ring.origin.clone(),
         status: ring.status,
         clock_hz: known(ring.clock_hz),
         map: (ring.map_hash != 0).then(|| format!("{:016x}", ring.map_hash)),

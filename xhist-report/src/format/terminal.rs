@@ -72,6 +72,9 @@ impl Format for Terminal {
             let time = entry.time.map(|time| entry.ring.time_text(time));
             write!(out, "{DIM}{:>18}{DIM:#} ", time.as_deref().unwrap_or("-"))?;
         }
+        if let Some(origin) = &entry.ring.origin {
+            write!(out, "{HEADING}{origin:<21}{HEADING:#} ")?;
+        }
         if self.layout.thread {
             write!(out, "{HEADING}{:<12}{HEADING:#} ", entry.ring.thread())?;
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
-use crate::model::{Names, Ring};
+use crate::model::{Names, Ring, visible};
 use crate::options::{MapPlaces, Options};
 pub use builds::builds;
 use search::{Candidate, candidates};
@@ -23,6 +23,8 @@ pub struct Maps {
     names: Vec<Names>,
     by_hash: HashMap<u64, Option<usize>>,
     none: Names,
+    /// What targets of a live session tell themselves, and whether the map says otherwise.
+    told: HashMap<usize, (Names, bool)>,
 }
 
 impl Maps {
@@ -42,25 +44,55 @@ impl Maps {
         Ok(maps)
     }
 
-    /// Loads the map of a ring that came later, unless it is known.
-    pub fn add(&mut self, ring: &Ring, options: &Options, notes: &mut Notes<'_>) {
-        if !self.by_hash.contains_key(&ring.map_hash)
-            && let Ok(maps) = Maps::load(&[ring], &options.maps, notes)
-        {
-            let first = self.names.len();
-            self.names.extend(maps.names);
-            let moved =
-                maps.by_hash.into_iter().map(|(hash, index)| (hash, index.map(|index| first + index)));
-            self.by_hash.extend(moved);
+    /// Loads the map of a ring that came later, unless it was looked for already; whether it was looked for now.
+    pub fn add(&mut self, ring: &Ring, options: &Options, notes: &mut Notes<'_>) -> bool {
+        if self.by_hash.contains_key(&ring.map_hash) {
+            return false;
         }
+        let places = &options.maps;
+        if self.told.contains_key(&ring.target) && places.given.is_none() && candidates(places).is_empty() {
+            // The target's own names will do.
+            self.by_hash.insert(ring.map_hash, None);
+            return true;
+        }
+        let Ok(maps) = Maps::load(&[ring], places, notes) else {
+            notes.incomplete();
+            self.by_hash.insert(ring.map_hash, None);
+            return false;
+        };
+        let first = self.names.len();
+        self.names.extend(maps.names);
+        let moved = maps.by_hash.into_iter().map(|(hash, index)| (hash, index.map(|index| first + index)));
+        self.by_hash.extend(moved);
+        true
     }
 
     /// The names that apply to a ring, with a number that tells maps apart.
     pub fn of(&self, ring: &Ring) -> (usize, &Names) {
-        match self.by_hash.get(&ring.map_hash).copied().flatten() {
-            Some(index) => (index, &self.names[index]),
-            None => (usize::MAX, &self.none),
+        let map = self.by_hash.get(&ring.map_hash).copied().flatten();
+        match (map, self.told.get(&ring.target)) {
+            (Some(index), None | Some((_, false))) => (index, &self.names[index]),
+            (_, Some((names, _))) => (usize::MAX - ring.target, names),
+            (None, None) => (usize::MAX, &self.none),
         }
+    }
+
+    /// A target says how a file is called.
+    pub fn tell(&mut self, ring: &Ring, file: u16, path: &str) {
+        self.told.entry(ring.target).or_default().0.tell(file, path);
+    }
+
+    /// From the moment on that a target calls a file otherwise than the map does, the map is not used for it; that file is given once.
+    pub fn distrust(&mut self, ring: &Ring) -> Option<(u16, String)> {
+        let map = &self.names[self.by_hash.get(&ring.map_hash).copied().flatten()?];
+        let (told, is_distrusted) = self.told.get_mut(&ring.target)?;
+        if *is_distrusted {
+            return None;
+        }
+        let (file, path) = told.paths().find(|(file, path)| map.path(*file) != Some(path))?;
+        let other = (file, visible(path).into_owned());
+        *is_distrusted = true;
+        Some(other)
     }
 
     fn load_given(&mut self, path: &Path, hashes: &[u64], notes: &mut Notes<'_>) -> Result<(), ExitCode> {

@@ -185,6 +185,23 @@ impl Names {
         }
     }
 
+    /// Learns a file's name from another source than a map, which had none for it.
+    pub fn tell(&mut self, file: u16, path: &str) {
+        let slot = usize::from(file);
+        if self.files.len() <= slot {
+            self.files.resize(slot + 1, None);
+        }
+        let shown = visible(path).into_owned();
+        let (places, functions) = (Vec::new(), Vec::new());
+        self.files[slot] = Some(File { path: path.to_owned(), shown, base: 0, places, functions });
+    }
+
+    /// Every file id and its path.
+    pub fn paths(&self) -> impl Iterator<Item = (u16, &str)> {
+        let files = self.files.iter().enumerate();
+        files.filter_map(|(id, file)| Some((id as u16, file.as_ref()?.path.as_str())))
+    }
+
     /// Path of a file as the map has it, for opening it.
     pub fn path(&self, file: u16) -> Option<&str> {
         self.file(file).map(|file| file.path.as_str())

@@ -31,6 +31,10 @@ pub struct Ring {
     pub exact: bool,
     /// Statements that its recorder could not keep.
     pub dropped: u32,
+    /// Which target of a live session it is of; 0 in images.
+    pub target: usize,
+    /// Where it comes from, when there are several places.
+    pub origin: Option<String>,
 }
 
 impl Ring {
@@ -68,13 +72,14 @@ impl Ring {
 }
 
 impl fmt::Display for Ring {
-    /// `ring 1 (thread main)`.
+    /// `ring 1 (thread main)`, ` of 127.0.0.1:6601`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ring {}", self.number)?;
         match (&self.thread_name, self.tid) {
             (Some(name), _) => write!(f, " (thread {name})"),
             (None, 0) => Ok(()),
             (None, tid) => write!(f, " (thread {tid})"),
-        }
+        }?;
+        self.origin.as_ref().map_or(Ok(()), |origin| write!(f, " of {origin}"))
     }
 }

@@ -51,6 +51,15 @@ fn colours(palette: Palette, group: Group) -> (&'static str, Option<&'static str
     }
 }
 
+fn of_class(class: Class) -> &'static str {
+    match class {
+        Class::Error => ERROR,
+        Class::TestNote => "\x1b[40m\x1b[33;1m",
+        Class::UserNote => "\x1b[40m\x1b[37m",
+        Class::Ordinary | Class::Info => INFO,
+    }
+}
+
 /// Appends a line, without its end, in the colours of its class; `id` is the record that it is about.
 pub fn push(palette: Palette, class: Class, id: u8, line: &[u8], to: &mut Vec<u8>) {
     let mut put = |text: &[u8]| to.extend_from_slice(text);
@@ -58,7 +67,7 @@ pub fn push(palette: Palette, class: Class, id: u8, line: &[u8], to: &mut Vec<u8
         return put(line);
     }
     if class != Class::Ordinary {
-        put(if class == Class::Error { ERROR } else { INFO }.as_bytes());
+        put(of_class(class).as_bytes());
         put(line);
         put(CLEAR_TO_END.as_bytes());
         return put(RESET.as_bytes());

@@ -29,6 +29,13 @@ impl Dictionary {
         Some(&self.entries[index].1)
     }
 
+    /// The first key of this name.
+    pub fn key_of(&self, name: &[u8]) -> Option<u64> {
+        let name = cut(name);
+        let named = self.entries.iter().find(|(_, known)| **known == *name).map(|(key, _)| *key);
+        named.or((name == NULL && self.width >= 4).then_some(0))
+    }
+
     /// Names a key. When all room is taken, only a key that has a name gets another.
     pub fn define(&mut self, key: u64, name: &[u8]) {
         match self.entries.binary_search_by_key(&key, |(key, _)| *key) {

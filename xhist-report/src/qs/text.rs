@@ -26,6 +26,10 @@ pub enum Class {
     Error,
     /// What happens beside the stream.
     Info,
+    /// What a test says.
+    TestNote,
+    /// What a user says.
+    UserNote,
 }
 
 /// Makes lines, one after another in the same memory.

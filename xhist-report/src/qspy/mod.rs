@@ -10,13 +10,15 @@ mod screen;
 use std::io::{self, Write};
 
 pub use options::{DictionaryFile, QsOptions};
+pub use outputs::by_time;
+pub use printer::Beside;
 
 use qs_core::frame::FrameWriter;
 
 use crate::console::Notes;
 use crate::decode::{self, Placed, View};
 use crate::exit_code::ExitCode;
-use crate::qs::Decoder;
+use crate::qs::{Class, Decoder, Event, Known, Lines, Listener};
 use crate::session::outcome;
 use printer::Printer;
 
@@ -64,7 +66,7 @@ fn run(
     notes: &mut Notes<'_>,
     push: impl FnOnce(&mut Session<'_>, &mut Notes<'_>) -> io::Result<()>,
 ) -> ExitCode {
-    let mut session = match Session::new(options, out) {
+    let mut session = match Session::new(options, Box::new(out)) {
         Ok(session) => session,
         Err(why) => {
             notes.error(format_args!("{why}"));
@@ -75,6 +77,16 @@ fn run(
     match pushed.and_then(|()| session.finish(notes)) {
         Ok(code) => code,
         Err(error) => outcome(Err(error), notes),
+    }
+}
+
+/// Tells two.
+struct Both<'b, A, B>(&'b mut A, &'b mut B);
+
+impl<A: Listener, B: Listener> Listener for Both<'_, A, B> {
+    fn event(&mut self, event: Event<'_>, known: &mut Known) {
+        self.0.event(event, known);
+        self.1.event(event, known);
     }
 }
 
@@ -89,7 +101,7 @@ impl<'o> Session<'o> {
     ///
     /// # Errors
     /// What cannot be written, in a sentence.
-    pub fn new(options: &'o QsOptions, out: &'o mut dyn Write) -> Result<Session<'o>, String> {
+    pub fn new(options: &QsOptions, out: Box<dyn Write + 'o>) -> Result<Session<'o>, String> {
         let mut decoder = Decoder::new(options.target);
         let printer = Printer::new(options, out, &mut decoder.known)?;
         Ok(Session { decoder, printer })
@@ -108,6 +120,71 @@ impl<'o> Session<'o> {
         Ok(())
     }
 
+    /// The same, and somebody else listens too.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn push_with(&mut self, bytes: &[u8], also: &mut impl Listener) -> io::Result<()> {
+        for piece in bytes.chunks(PIECE) {
+            self.printer.save(piece);
+            self.decoder.push(piece, &mut Both(also, &mut self.printer));
+            self.printer.take_error()?;
+        }
+        Ok(())
+    }
+
+    /// Another target is at the other end of the link now.
+    pub fn restart(&mut self) {
+        self.decoder.restart();
+    }
+
+    /// All that is known of the target.
+    pub fn known(&self) -> &Known {
+        &self.decoder.known
+    }
+
+    /// Shows a line that is not of the stream.
+    pub fn say(&mut self, class: Class, line: &[u8]) {
+        self.printer.screen.line(class, line);
+    }
+
+    /// Writes what waits.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.printer.screen.flush()
+    }
+
+    /// Shows nothing but what is no record, or all again; whether it is quiet now.
+    pub fn toggle_quiet(&mut self) -> bool {
+        self.printer.screen.toggle_quiet()
+    }
+
+    /// Shows an empty screen.
+    pub fn clear_screen(&mut self) {
+        self.printer.screen.clear();
+    }
+
+    /// Writes all names into their file.
+    pub fn save_dictionaries(&mut self) {
+        self.printer.save_dictionaries(&self.decoder.known);
+    }
+
+    /// Begins to write a file beside, or ends that.
+    pub fn write_beside(&mut self, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) {
+        self.printer.write_beside(kind, wanted, &self.decoder.known, notes);
+    }
+
+    /// Ends the output; whether any good record came.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn end(mut self, notes: &mut Notes<'_>) -> io::Result<bool> {
+        self.printer.finish(notes)?;
+        Ok(self.decoder.has_started())
+    }
+
     /// What comes next is the stream of another thread; names stay.
     pub fn start_anew(&mut self) {
         self.decoder.start_anew();
@@ -117,9 +194,8 @@ impl<'o> Session<'o> {
     ///
     /// # Errors
     /// Those of the output.
-    pub fn finish(mut self, notes: &mut Notes<'_>) -> io::Result<ExitCode> {
-        self.printer.finish(notes)?;
-        if !self.decoder.has_started() {
+    pub fn finish(self, notes: &mut Notes<'_>) -> io::Result<ExitCode> {
+        if !self.end(notes)? {
             notes.error(format_args!("no valid QS frame was found"));
             notes.finish();
             return Ok(ExitCode::NothingFound);

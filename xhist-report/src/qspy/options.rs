@@ -40,3 +40,10 @@ pub struct QsOptions {
     /// A sequence diagram of the objects in the list.
     pub sequence: Option<(String, PathBuf)>,
 }
+
+impl QsOptions {
+    /// Whether files are written beside.
+    pub fn writes_beside(&self) -> bool {
+        self.text.is_some() || self.raw.is_some() || self.matlab.is_some() || self.sequence.is_some()
+    }
+}

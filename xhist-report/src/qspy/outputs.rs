@@ -6,6 +6,12 @@ use std::path::{Path, PathBuf};
 
 use crate::console::Notes;
 
+/// `qspy260102_030405.txt`, by the time now.
+pub fn by_time(extension: &str) -> PathBuf {
+    let now = jiff::Zoned::now().strftime("qspy%y%m%d_%H%M%S");
+    PathBuf::from(format!("{now}.{extension}"))
+}
+
 /// A file that is being written; what goes wrong is told once, at the end.
 pub struct Output {
     path: PathBuf,

@@ -7,8 +7,21 @@ use crate::qs::{Class, Decoded, Event, Known, Lines, Listener, Sequence, Text, p
 
 use super::dictionaries::Dictionaries;
 use super::options::QsOptions;
-use super::outputs::Output;
+use super::outputs::{Output, by_time};
 use super::screen::Screen;
+
+/// A file that is written beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// The lines.
+    Text,
+    /// The stream.
+    Binary,
+    /// Rows for Matlab.
+    Matlab,
+    /// The sequence diagram.
+    Sequence,
+}
 
 /// What was lost.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,7 +33,8 @@ struct Losses {
 
 /// Tells what the decoder finds.
 pub struct Printer<'o> {
-    screen: Screen<'o>,
+    /// Shows lines.
+    pub screen: Screen<'o>,
     text: Text,
     dictionaries: Dictionaries,
     raw: Option<Output>,
@@ -29,13 +43,15 @@ pub struct Printer<'o> {
     row: Vec<u8>,
     losses: Losses,
     odd_sizes: u64,
+    /// Objects of a sequence diagram.
+    list: Option<String>,
 }
 
 impl<'o> Printer<'o> {
     /// Opens all files, and reads the dictionary file.
     pub fn new(
         options: &QsOptions,
-        out: &'o mut dyn Write,
+        out: Box<dyn Write + 'o>,
         known: &mut Known,
     ) -> Result<Printer<'o>, String> {
         let sequence = match &options.sequence {
@@ -60,6 +76,7 @@ impl<'o> Printer<'o> {
             row: Vec::new(),
             losses: Losses::default(),
             odd_sizes: 0,
+            list: options.sequence.as_ref().map(|(list, _)| list.clone()),
         };
         printer.read_dictionaries(known);
         Ok(printer)
@@ -98,6 +115,52 @@ impl<'o> Printer<'o> {
             ));
         }
         Ok(())
+    }
+
+    /// Writes all names into their file.
+    pub fn save_dictionaries(&mut self, known: &Known) {
+        self.dictionaries.save(known, &mut self.screen);
+    }
+
+    /// Begins to write a file beside, named by the time, or ends that; says so.
+    pub fn write_beside(&mut self, kind: Beside, wanted: Option<bool>, known: &Known, notes: &mut Notes<'_>) {
+        let open = match kind {
+            Beside::Text => self.screen.file.take(),
+            Beside::Binary => self.raw.take(),
+            Beside::Matlab => self.matlab.take(),
+            Beside::Sequence => self.sequence.take().map(|(_, file)| file),
+        };
+        let wanted = wanted.unwrap_or(open.is_none());
+        open.into_iter().for_each(|file| file.finish(notes));
+        let (title, extension) = match kind {
+            Beside::Text => ("Screen Output [o]", "txt"),
+            Beside::Binary => ("Binary Output [s]", "bin"),
+            Beside::Matlab => ("Matlab Output [m]", "mat"),
+            Beside::Sequence => ("Sequence Output [g]", "seq"),
+        };
+        let name = by_time(extension);
+        let mut made = None;
+        if wanted && !(kind == Beside::Sequence && self.list.is_none()) {
+            match Output::create(Some(&name)) {
+                Ok(file) => made = file,
+                Err(why) => notes.error(format_args!("{why}")),
+            }
+        }
+        let shown = made.as_ref().map_or("OFF".to_owned(), |_| name.display().to_string());
+        match (kind, made) {
+            (Beside::Text, file) => self.screen.file = file,
+            (Beside::Binary, file) => self.raw = file,
+            (Beside::Matlab, file) => self.matlab = file,
+            (Beside::Sequence, None) => {}
+            (Beside::Sequence, Some(mut file)) => {
+                if let Some(Ok(mut sequence)) = self.list.as_deref().map(Sequence::new) {
+                    file.write(&sequence.opening());
+                    sequence.learn_all(known);
+                    self.sequence = Some((sequence, file));
+                }
+            }
+        }
+        self.screen.line(Class::Info, format!("   <USER-> {title} File={shown}").as_bytes());
     }
 
     fn read_dictionaries(&mut self, known: &mut Known) {

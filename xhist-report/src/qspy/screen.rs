@@ -12,7 +12,7 @@ const SILENT: u32 = 99;
 
 /// Takes lines.
 pub struct Screen<'o> {
-    out: &'o mut dyn Write,
+    out: Box<dyn Write + 'o>,
     /// Keeps the lines.
     pub file: Option<Output>,
     palette: Palette,
@@ -28,7 +28,7 @@ pub struct Screen<'o> {
 
 impl<'o> Screen<'o> {
     /// As the options say.
-    pub fn new(options: &QsOptions, file: Option<Output>, out: &'o mut dyn Write) -> Screen<'o> {
+    pub fn new(options: &QsOptions, file: Option<Output>, out: Box<dyn Write + 'o>) -> Screen<'o> {
         Screen {
             out,
             file,
@@ -48,13 +48,34 @@ impl<'o> Screen<'o> {
         self.error.take().map_or(Ok(()), Err)
     }
 
+    /// Shows nothing but what is no record, or all again.
+    pub fn toggle_quiet(&mut self) -> bool {
+        self.quiet = match self.quiet {
+            Some(_) => None,
+            None => Some((SILENT, 0)),
+        };
+        self.quiet.is_some()
+    }
+
+    /// Shows an empty screen.
+    pub fn clear(&mut self) {
+        if self.visible {
+            self.write(b"\x1b[2J\x1b[H");
+        }
+    }
+
+    /// Writes what waits.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.take_error()?;
+        self.out.flush()
+    }
+
     /// Ends a line of dots, and writes what waits.
     pub fn finish(&mut self) -> io::Result<()> {
         if std::mem::take(&mut self.in_dots) {
             self.write(b"\n");
         }
-        self.take_error()?;
-        self.out.flush()
+        self.flush()
     }
 
     fn write(&mut self, bytes: &[u8]) {

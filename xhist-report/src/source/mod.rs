@@ -5,6 +5,7 @@
 mod file;
 mod holes;
 mod image;
+pub mod link;
 mod live;
 mod newest;
 mod stdin;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 pub use image::Image;
+pub use link::Link;
 pub use live::{is_running, read_at, write_at};
 pub use newest::newest;
 
@@ -42,38 +44,108 @@ pub struct SourceRow {
     pub form: &'static str,
     /// What it is.
     pub help: &'static str,
-    /// Whether this text means this kind.
-    matches: fn(&OsStr) -> bool,
-    /// Opens it.
-    open: fn(&OsStr) -> Result<Opened, String>,
+    /// What its names start with; the whole name where that is no scheme.
+    starts: &'static str,
+    /// How it is opened.
+    open: Open,
 }
 
-/// Every kind of source; the first that matches is taken.
+/// How a source is opened.
+#[derive(Clone, Copy)]
+enum Open {
+    /// All of it at once, to be searched for rings.
+    Whole(fn(&OsStr) -> Result<Opened, String>),
+    /// As a stream that comes piece by piece.
+    Link(fn(&str) -> Result<Link, String>),
+}
+
+/// Every kind of source; the first that fits is taken.
 pub static SOURCES: &[SourceRow] = &[
-    SourceRow { form: "-", help: "standard input", matches: |text| text == "-", open: stdin::open },
     SourceRow {
-        form: "SCHEME://...",
-        help: "a live link (tcp, tcp-listen, udp, serial), in a later version",
-        matches: |text| scheme(text).is_some(),
-        open: refuse,
+        form: "tcp://HOST:PORT",
+        help: "a target that listens for hosts",
+        starts: "tcp://",
+        open: Open::Link(link::tcp),
+    },
+    SourceRow {
+        form: "tcp-listen://ADDRESS:PORT",
+        help: "targets that connect to this address, one or several at once",
+        starts: "tcp-listen://",
+        open: Open::Link(link::tcp_listen),
+    },
+    SourceRow {
+        form: "udp://ADDRESS:PORT",
+        help: "targets that send datagrams to this address",
+        starts: "udp://",
+        open: Open::Link(link::udp),
+    },
+    SourceRow {
+        form: "serial:///dev/TTY?baud=115200",
+        help: "a serial line; also bits=8|7, parity=none|even|odd, stop=1|2, flow=none|rtscts",
+        starts: "serial://",
+        open: Open::Link(link::serial),
+    },
+    SourceRow {
+        form: "-",
+        help: "standard input: a file as below, or a QS stream as it comes",
+        starts: "-",
+        open: Open::Whole(stdin::open),
     },
     SourceRow {
         form: "FILE",
         help: "a raw image of memory, an ELF core, a ring file or a QS stream",
-        matches: |_| true,
-        open: file::open,
+        starts: "",
+        open: Open::Whole(file::open),
     },
 ];
 
-/// Opens what the user named.
+impl SourceRow {
+    fn fits(&self, text: &OsStr) -> bool {
+        match self.starts.ends_with("://") {
+            true => text.to_str().is_some_and(|text| text.starts_with(self.starts)),
+            false => self.starts.is_empty() || text == self.starts,
+        }
+    }
+}
+
+/// Opens what the user named, all of it.
 ///
 /// # Errors
 /// What is wrong and what to do, in a sentence.
 pub fn open(text: &OsStr) -> Result<Opened, String> {
-    match SOURCES.iter().find(|row| (row.matches)(text)) {
-        Some(row) => (row.open)(text),
-        None => Err(format!("{} is no source", text.display())),
+    match row(text)?.open {
+        Open::Whole(open) => open(text),
+        Open::Link(_) => Err(format!("{} is a link, and has no end", text.display())),
     }
+}
+
+/// Whether the user named something that is alive.
+pub fn is_link(text: &OsStr) -> bool {
+    scheme(text).is_some()
+}
+
+/// Opens what the user named as a stream.
+///
+/// # Errors
+/// What is wrong and what to do, in a sentence.
+pub fn open_link(text: &OsStr) -> Result<Link, String> {
+    match row(text)?.open {
+        Open::Link(open) => open(text.to_str().unwrap_or_default()),
+        Open::Whole(_) if text == "-" => link::stdin("-"),
+        Open::Whole(_) => link::stream(text.as_ref()),
+    }
+}
+
+fn row(text: &OsStr) -> Result<&'static SourceRow, String> {
+    let row = SOURCES
+        .iter()
+        .find(|row| row.fits(text))
+        .filter(|row| scheme(text).is_none() || row.starts.len() > 1);
+    row.ok_or_else(|| {
+        let schemes = SOURCES.iter().filter(|row| row.starts.ends_with("://")).map(|row| row.form);
+        let schemes = schemes.collect::<Vec<_>>().join(", ");
+        format!("{} is no kind of source known here; links are {schemes}", text.display())
+    })
 }
 
 /// `tcp` of `tcp://host`; a single letter is a drive of Windows.
@@ -82,13 +154,6 @@ fn scheme(text: &OsStr) -> Option<&str> {
     let is_scheme =
         scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     is_scheme.then_some(scheme)
-}
-
-fn refuse(text: &OsStr) -> Result<Opened, String> {
-    let scheme = scheme(text).unwrap_or_default();
-    Err(format!(
-        "this version reads no {scheme}:// source; save the bytes to a file and name it, or pipe them into `xhist-report -`"
-    ))
 }
 
 #[cfg(test)]
@@ -100,5 +165,17 @@ mod tests {
         assert_eq!(scheme(OsStr::new("tcp-listen://0.0.0.0:1")), Some("tcp-listen"));
         assert_eq!(scheme(OsStr::new("c://dump.bin")), None);
         assert_eq!(scheme(OsStr::new("dir/a:b")), None);
+    }
+
+    #[test]
+    fn every_name_has_its_row() {
+        let form =
+            |text: &str| row(OsStr::new(text)).map(|row| row.form.split(':').next().unwrap_or_default());
+        assert_eq!(form("tcp://localhost:1"), Ok("tcp"));
+        assert_eq!(form("tcp-listen://:1"), Ok("tcp-listen"));
+        assert_eq!((form("-"), form("-x"), form("dump.bin")), (Ok("-"), Ok("FILE"), Ok("FILE")));
+        assert!(form("http://localhost").is_err());
+        let wrong = open_link(OsStr::new("tcp://localhost")).err().expect("no port");
+        assert!(wrong.contains("a host and a port"), "{wrong}");
     }
 }

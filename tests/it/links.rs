@@ -1,0 +1,461 @@
+//! Do live links bring what targets send, come back when they are lost, and carry commands? Everything here is a real process.
+
+use std::fs::OpenOptions;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use qs_core::frame::FrameWriter;
+use rustix::process::Signal;
+use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("a_target_that_dies_and_returns_is_followed", dies_and_returns),
+    Case::new("philosophers_are_seen_live_and_obey", philosophers),
+    Case::new("several_sources_are_told_apart", several),
+    Case::new("datagrams_are_a_stream_and_lost_ones_are_told", udp),
+    Case::new("a_pipe_is_told_as_it_comes", pipe),
+    Case::needing("a_serial_line_comes_back_through_noise", &[Need::Socat], serial),
+    Case::needing("keys_work_and_the_terminal_is_left_as_it_was", &[Need::Socat], keys),
+    Case::new("full_speed_stays_in_bounds", soak),
+    Case::needing("a_recorded_front_end_gets_the_same", &[Need::QsStreams], front_end),
+    Case::needing("qutest_runs_a_script", &[Need::Qutest], qutest),
+];
+
+/// Frames of a target, one after another.
+#[derive(Default)]
+struct Frames {
+    seq: u8,
+    bytes: Vec<u8>,
+}
+
+impl Frames {
+    /// A target that starts: the first frame of a session.
+    fn session() -> Frames {
+        let mut frames = Frames::default();
+        frames.add(0, &[]);
+        frames
+    }
+
+    fn add(&mut self, id: u8, payload: &[u8]) {
+        self.seq = self.seq.wrapping_add(1);
+        FrameWriter::new(self.seq, id, |byte| self.bytes.push(byte)).bytes(payload).finish();
+    }
+
+    /// Statement of file 3 in this line.
+    fn statement(&mut self, line: u16) {
+        let [low, high] = line.to_le_bytes();
+        self.add(120, &[low, high, 3, 0]);
+    }
+
+    /// An application record with a text.
+    fn text(&mut self, text: &str) {
+        self.add(100, &[&[0, 0, 0, 0, 8], text.as_bytes(), &[0]].concat());
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listener.local_addr().expect("an address").port()
+}
+
+fn listen() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    (listener, format!("tcp://{address}"))
+}
+
+/// Ctrl-C.
+fn interrupt(started: Started) -> Done {
+    started.signal(Signal::INT);
+    started.done()
+}
+
+fn wait_for_lines(started: &mut Started, lines: usize) {
+    started.wait_until("so many lines", |started| started.printed().lines().count() >= lines);
+}
+
+fn dies_and_returns() {
+    let tree = Tree::empty("links");
+    let (listener, link) = listen();
+    let mut host = report(tree.path()).arg(&link).start();
+    let (mut target, _) = listener.accept().expect("a host");
+    // It comes in the middle of a frame.
+    let mut frames = Frames { seq: 41, ..Frames::default() };
+    frames.text("cut");
+    let cut = frames.take();
+    frames.statement(10);
+    frames.text("before");
+    target.write_all(&cut[3..]).expect("sent");
+    target.write_all(&frames.take()).expect("sent");
+    wait_for_lines(&mut host, 2);
+    drop(target);
+    host.wait_for_told("lost 127.0.0.1");
+    let (mut target, _) = listener.accept().expect("it comes back");
+    let mut frames = Frames::session();
+    frames.statement(11);
+    frames.text("after");
+    target.write_all(&frames.take()).expect("sent");
+    wait_for_lines(&mut host, 4);
+    let done = interrupt(host).expect(0);
+    let lines: Vec<&str> = done.stdout.lines().collect();
+    let expected =
+        ["1 file#3:10", "2 0000000000 USER+000 before", "3 file#3:11", "4 0000000000 USER+000 after"];
+    done.check(lines == expected, &format!("{expected:?}"));
+    let connected = done.stderr.matches("connected to 127.0.0.1").count();
+    done.check(connected == 2, "both connections are told");
+}
+
+/// The sample as `cargo xhist` builds it.
+fn sample() -> Tree {
+    let tree = Tree::copy_of(&repository().join("samples/dining-philosophers"));
+    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
+    tree.write("Cargo.toml", &tree.read("Cargo.toml").replace("path = \"../../xhist-rt\"", &recorder));
+    cargo(tree.path()).args("xhist build --quiet").succeed();
+    tree
+}
+
+fn dine(tree: &Tree, port: u16) -> Started {
+    let program = tree.join("target/xhist/build/debug/dining-philosophers");
+    Run::new(program, tree.path()).args(&format!("100000 127.0.0.1:{port}")).start()
+}
+
+fn philosophers() {
+    let tree = sample();
+    let (port, front) = (free_port(), free_port());
+    let link = format!("tcp-listen://127.0.0.1:{port}");
+    let mut host = report(tree.path()).arg(&link).args(&format!("-u {front}")).start();
+    host.wait_for_told("listening on");
+    let target = dine(&tree, port);
+    wait_for_lines(&mut host, 2000);
+    let send = |what: &str| report(tree.path()).args(&format!("send qspy://127.0.0.1:{front} {what}")).done();
+    let info = send("info").expect(0);
+    info.check(info.stdout.contains("Trg-Info QP-Ver=734"), "it tells what it is");
+    let pause = send("command PAUSE").expect(0);
+    pause.check(pause.stdout.contains("Trg-Ack  QS_RX_COMMAND"), "an acknowledgement");
+    host.wait_until("the pause", |host| host.printed().contains("TABLE_STAT paused"));
+    send("command SERVE").expect(0);
+    send("filter global sm,ao,ua").expect(0);
+    let unknown = send("command DANCE").expect(2);
+    unknown.check(unknown.stderr.contains("no command `DANCE`"), "a name that is none");
+    let refused = send("peek 0 1 4").expect(1);
+    refused.check(refused.stderr.contains("refused"), "no current object");
+    send("current ap Table").expect(0);
+    send("reset").code();
+    target.done().expect(0);
+    host.wait_for_told("lost 127.0.0.1");
+
+    let done = interrupt(host);
+    done.check(done.code() <= 1, "it ends with what it has seen");
+    let statement = |line: &&str| line.contains(" src/kernel.rs:");
+    done.check(done.stdout.lines().filter(statement).count() > 50, "statements have their lines");
+    done.check(done.stdout.contains("Disp===> Obj=Philo["), "records have names");
+    let numbered = done.stdout.lines().zip(1..).all(|(line, number)| line.starts_with(&format!("{number} ")));
+    done.check(numbered, "entries are numbered");
+
+    // A command needs no report: here the target comes to the command.
+    let sending = report(tree.path()).args(&format!("send {link} command SERVE")).start();
+    let target = wait_for_target(&tree, port);
+    sending.done().expect(0);
+    drop(target);
+}
+
+/// Starts it once somebody listens.
+fn wait_for_target(tree: &Tree, port: u16) -> Started {
+    let end = Instant::now() + Duration::from_secs(10);
+    // Whoever listens takes this for a target that left again.
+    while TcpListener::bind(("127.0.0.1", port)).is_ok() && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    dine(tree, port)
+}
+
+fn several() {
+    let tree = Tree::empty("links");
+    let ((one, first), (two, second)) = (listen(), listen());
+    let mut file = Frames::session();
+    file.text("of a file");
+    std::fs::write(tree.join("stream.qs"), file.take()).expect("written");
+    let mut host = report(tree.path()).arg(&first).arg(&second).arg("stream.qs").start();
+    for listener in [&one, &two] {
+        let (mut target, peer) = listener.accept().expect("a host");
+        let mut frames = Frames::session();
+        frames.statement(peer.port() % 90);
+        frames.text("hello");
+        target.write_all(&frames.take()).expect("sent");
+    }
+    wait_for_lines(&mut host, 5);
+    let done = interrupt(host).expect(0);
+    for name in [first.trim_start_matches("tcp://"), second.trim_start_matches("tcp://"), "stream.qs"] {
+        let of_it = done.stdout.lines().filter(|line| line.ends_with(&format!("\t{name}"))).count();
+        done.check(of_it == if name == "stream.qs" { 1 } else { 2 }, &format!("lines of {name}"));
+    }
+
+    // QSPY's lines as well, of targets that call.
+    let port = free_port();
+    let link = format!("tcp-listen://127.0.0.1:{port}");
+    let mut host = report(tree.path()).args("--format qspy -u 0").arg(&link).start();
+    host.wait_for_told("listening on");
+    let mut targets: Vec<TcpStream> =
+        (0..2).map(|_| TcpStream::connect(("127.0.0.1", port)).expect("a host")).collect();
+    host.wait_until("both", |host| host.printed().matches("Connected to Host=127.0.0.1,Port=").count() == 2);
+    for target in &mut targets {
+        let mut frames = Frames::session();
+        frames.text("hello");
+        target.write_all(&frames.take()).expect("sent");
+    }
+    host.wait_until("both speak", |host| host.printed().matches(": 0000000000 USER+000 hello").count() == 2);
+    drop(targets);
+    host.wait_until("both are gone", |host| {
+        host.printed().matches("TCP-IP   Disconn from Host=").count() == 2
+    });
+    interrupt(host).expect(0);
+}
+
+fn udp() {
+    let tree = Tree::empty("links");
+    let port = free_port();
+    let mut host = report(tree.path()).arg(format!("udp://127.0.0.1:{port}")).start();
+    host.wait_for_told("listening on");
+    let target = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    target.connect(("127.0.0.1", port)).expect("a host");
+    let mut frames = Frames::session();
+    for line in 1..=4 {
+        frames.statement(line);
+        let datagram = frames.take();
+        if line != 3 {
+            target.send(&datagram).expect("sent");
+        }
+    }
+    wait_for_lines(&mut host, 3);
+    let done = interrupt(host).expect(1);
+    done.check(done.stdout == "1 file#3:1\n2 file#3:2\n3 file#3:4\n", "what came");
+    done.check(done.stderr.contains("1 frame missing, before entry 3"), "what did not");
+}
+
+fn pipe() {
+    let tree = Tree::empty("links");
+    let mut command = report(tree.path()).args("--follow -").into_command();
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it runs");
+    let (mut input, mut output) = (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"));
+    let mut frames = Frames::session();
+    for line in 1..4u16 {
+        frames.statement(line);
+        input.write_all(&frames.take()).expect("taken");
+        // The answer to one piece comes before the next is sent.
+        let mut told = [0; 11];
+        output.read_exact(&mut told).expect("told");
+        assert_eq!(String::from_utf8_lossy(&told), format!("{line} file#3:{line}\n"));
+    }
+    drop(input);
+    assert_eq!(child.wait().expect("its end").code(), Some(0));
+}
+
+/// A pair of pseudo-terminals.
+fn pair(tree: &Tree) -> Started {
+    let end = |name: &str| format!("pty,rawer,link={}", tree.join(name).display());
+    let socat = Run::new("socat", tree.path()).arg(end("host")).arg(end("target")).start();
+    let limit = Instant::now() + Duration::from_secs(10);
+    while !(tree.join("host").exists() && tree.join("target").exists()) {
+        assert!(Instant::now() < limit, "socat makes its ends");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    socat
+}
+
+fn say(device: &Path, bytes: &[u8]) {
+    let mut device = OpenOptions::new().write(true).open(device).expect("a device");
+    device.write_all(bytes).expect("sent");
+}
+
+fn serial() {
+    let tree = Tree::empty("links");
+    let socat = pair(&tree);
+    let (host_end, target_end) = (tree.join("host"), tree.join("target"));
+    let link = format!("serial://{}?baud=115200&parity=none", host_end.display());
+    let mut host = report(tree.path()).arg(&link).start();
+    host.wait_for_told("connected to");
+    let mut frames = Frames::session();
+    (1..=20).for_each(|line| frames.statement(line));
+    let good = frames.take();
+    // Noise before, a cut within, then the rest.
+    say(&target_end, &[0x11, 0x13, 0x04, 0x0A, 0x0D, 0xFF, 0x7D, 0x7E]);
+    say(&target_end, &good);
+    say(&target_end, &[&good[..5], &[0x55, 0x7E]].concat());
+    wait_for_lines(&mut host, 20);
+    // The device goes, and another of the name comes.
+    drop(socat);
+    host.wait_for_told("lost ");
+    for name in ["host", "target"] {
+        let _ = std::fs::remove_file(tree.join(name));
+    }
+    let _socat = pair(&tree);
+    host.wait_until("it is connected again", |host| {
+        let told = host.told_so_far();
+        told.matches("connected to").count() == 2
+    });
+    let mut frames = Frames::session();
+    frames.statement(77);
+    say(&target_end, &frames.take());
+    host.wait_until("the next session", |host| host.printed().contains(" file#3:77\n"));
+    let done = interrupt(host).expect(1);
+    done.check(done.stdout.contains("20 file#3:20\n"), "all statements came through");
+    done.check(done.stderr.contains("damaged"), "the cut frame is told");
+}
+
+/// At a terminal that socat makes: `h` tells the keys, `i` reaches the target, Esc ends.
+fn keys() {
+    let tree = Tree::empty("links");
+    let (listener, link) = listen();
+    // The shell has the terminal before and after; its settings are compared.
+    let program = report(tree.path()).into_command().get_program().to_string_lossy().into_owned();
+    let script = format!(
+        "before=$(stty -g)\n'{program}' --format qspy -r c0 -u 0 {link}\necho \"code $?\"\n\
+         [ \"$before\" = \"$(stty -g)\" ] && echo same settings\n"
+    );
+    tree.write("run", &script);
+    let mut terminal = Run::new("socat", tree.path())
+        .arg("-")
+        .arg("EXEC:sh ./run,pty,setsid,ctty,stderr")
+        .with_input()
+        .start();
+    let (mut target, _) = listener.accept().expect("a host");
+    target.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit");
+    terminal.wait_for("Connected to Host");
+    terminal.write("h");
+    terminal.wait_for("save the dictionaries");
+    terminal.write("i");
+    let mut packet = [0; 4];
+    target.read_exact(&mut packet).expect("a packet");
+    assert_eq!(packet, [1, 0, 0xFE, 0x7E], "an info request");
+    terminal.wait_for("Sending INFO to the Target Stat=OK");
+    terminal.write("\u{1b}");
+    terminal.wait_for("same settings");
+}
+
+/// As fast as it goes, while nobody reads the output for a while.
+fn soak() {
+    let minutes: Option<f64> = std::env::var("XHIST_SOAK").ok().and_then(|minutes| minutes.parse().ok());
+    let length = Duration::from_secs_f64(minutes.map_or(4.0, |minutes| 60.0 * minutes));
+    let tree = Tree::empty("links");
+    let (listener, link) = listen();
+    let mut command = report(tree.path()).arg(&link).into_command();
+    let mut host = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+    let (mut target, _) = listener.accept().expect("a host");
+    let mut output = host.stdout.take().expect("a pipe");
+    let start = Instant::now();
+    let sender = std::thread::spawn(move || {
+        let (mut frames, mut sent) = (Frames::session(), 0u64);
+        while start.elapsed() < length {
+            (0..200).for_each(|line| frames.statement(line));
+            frames.text("round");
+            let bytes = frames.take();
+            sent += bytes.len() as u64;
+            // Nothing may hold the target up for long, whatever the output does.
+            let before = Instant::now();
+            target.write_all(&bytes).expect("the host takes it");
+            assert!(before.elapsed() < Duration::from_secs(5), "the target was held up");
+        }
+        sent
+    });
+    std::thread::sleep(length / 4);
+    let reader = std::thread::spawn(move || {
+        let (mut bytes, mut lines) = (vec![0; 1 << 16], 0u64);
+        while let Ok(len @ 1..) = output.read(&mut bytes) {
+            lines += bytes[..len].iter().filter(|byte| **byte == b'\n').count() as u64;
+        }
+        lines
+    });
+    let sent = sender.join().expect("the target is never held up");
+    let most = peak(host.id());
+    rustix::process::kill_process(rustix::process::Pid::from_child(&host), Signal::INT).expect("it runs");
+    let lines = reader.join().expect("a reader");
+    let mut told = String::new();
+    host.stderr.take().expect("a pipe").read_to_string(&mut told).expect("text");
+    assert_eq!(host.wait().expect("its end").code(), Some(1), "{told}");
+    assert!(told.contains("came faster than they could be written"), "what was dropped is told: {told}");
+    assert!(lines > 10_000, "{lines} lines of {sent} bytes");
+    assert!(most < 64 << 10, "{most} KiB at most");
+    eprintln!("soak: {} MB sent in {length:?}, {lines} lines told, {most} KiB of memory", sent >> 20);
+}
+
+/// The most memory that a process had, in KiB.
+fn peak(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).expect("a running process");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a line");
+    line.trim().trim_end_matches(" kB").trim().parse().expect("a number")
+}
+
+/// What a front-end got of QSPY, it gets of us.
+fn front_end() {
+    let corpus = Need::qs_streams().expect("they are there");
+    let recorded = std::fs::read_to_string(corpus.join("live-dppfe72.udp.tsv")).expect("an exchange");
+    let stream = std::fs::read(corpus.join("live-dppfe72.bin")).expect("a stream");
+    let (listener, link) = listen();
+    let (tree, port) = (Tree::empty("links"), free_port());
+    let mut host = report(tree.path()).args(&format!("--format qspy -O 8 -F 8 -u {port}")).arg(&link).start();
+    host.wait_for_told("front-ends: listening");
+    let (mut target, _) = listener.accept().expect("a host");
+    let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    socket.connect(("127.0.0.1", port)).expect("a port");
+    socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a limit");
+    socket.send(&[0, 128, 3]).expect("sent");
+    let mut packet = [0; 2048];
+    let len = socket.recv(&mut packet).expect("an answer");
+    assert_eq!(packet[..len], [1, 128]);
+
+    let mut got = Vec::new();
+    let receiver = {
+        let socket = socket.try_clone().expect("a socket");
+        std::thread::spawn(move || {
+            while let Ok(len) = socket.recv(&mut packet) {
+                got.push(packet[..len].to_vec());
+            }
+            got
+        })
+    };
+    for piece in stream.chunks(200) {
+        target.write_all(piece).expect("sent");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let got = receiver.join().expect("packets");
+    interrupt(host);
+    // The target's own numbers stay; those of lines count what was sent, and the recording begins elsewhere in the stream.
+    let line = |packet: &[u8]| if packet.get(1) == Some(&0) { packet[1..].to_vec() } else { packet.to_vec() };
+    let got: std::collections::BTreeSet<Vec<u8>> = got.iter().map(|packet| line(packet)).collect();
+    let unhex = |hex: &str| -> Vec<u8> {
+        (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hex")).collect()
+    };
+    let rows = recorded.lines().filter_map(|row| row.split_once("\tfrom-qspy\t"));
+    let expected: Vec<Vec<u8>> = rows.map(|(_, hex)| unhex(hex)).filter(|packet| packet[1] < 128).collect();
+    let missing = expected.iter().filter(|packet| !got.contains(&line(packet))).count();
+    assert!(expected.len() > 80, "{}", expected.len());
+    assert!(missing * 20 < expected.len(), "{missing} of {} packets are not the same", expected.len());
+}
+
+fn qutest() {
+    let fixture = Tree::copy_of(&repository().join("tests/fixtures/qutest"));
+    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
+    let manifest = fixture.read("Cargo.toml").replace("path = \"../../../xhist-rt\"", &recorder);
+    fixture.write("Cargo.toml", &manifest);
+    cargo(fixture.path()).args("build --quiet").succeed();
+    let (port, front) = (free_port(), free_port());
+    let mut host = report(fixture.path())
+        .args(&format!("--format qspy --qp8 -u {front} tcp-listen://127.0.0.1:{port}"))
+        .start();
+    host.wait_for_told("front-ends: listening");
+    let tests = Run::new(Need::qutest().expect("it is there"), fixture.path())
+        .args(&format!("-e target/debug/qutest-fixture -q localhost:{front}:{port} test_thermometer.py"))
+        .limit(Duration::from_secs(120))
+        .done();
+    tests.check(tests.code() == 0 && tests.stdout.contains("OK"), "all tests of the script pass");
+    let seen = interrupt(host);
+    seen.check(seen.stdout.contains("MEASURED 99"), "the session shows what happened");
+    seen.check(seen.stdout.contains("Trg-Ack  QS_RX_TEST_PROBE"), "it shows the answers");
+}

@@ -1,0 +1,129 @@
+//! A QS stream as items: bytes in any pieces, from a link or from a file without a ring. It must not know where they come from.
+
+use qs_core::frame::Frame;
+use qs_core::record::FILES;
+
+use super::frame::Kind;
+use super::records::Teller;
+use super::threads::{Framed, Threads};
+use crate::model::{Gap, Item, Record, What};
+use crate::qs::{Decoded, Decoder, Event, Known, Listener, Target, Text};
+
+/// Statements have names of files in this enumeration.
+const ENUM_DICT: u8 = 54;
+
+/// Who is told of items.
+pub trait Items {
+    /// What comes next, of this thread where the stream tells of several; what is missing before it.
+    fn item(&mut self, thread: Option<u64>, gap: Gap, item: Item);
+
+    /// The target says how a file is called.
+    fn file(&mut self, file: u16, path: &str) {
+        let _ = (file, path);
+    }
+
+    /// All that happens, before it is told as an item.
+    fn event(&mut self, event: &Event<'_>, known: &mut Known) {
+        let _ = (event, known);
+    }
+}
+
+/// A stream that is being decoded.
+#[derive(Clone, Debug)]
+pub struct Incoming {
+    /// Bytes to records, and what they name.
+    pub decoder: Decoder,
+    threads: Threads,
+    text: Text,
+    with_fields: bool,
+    /// What is missing before the next item.
+    gap: Gap,
+}
+
+impl Incoming {
+    /// With what is known of the target; fields of records are told when somebody wants them, and repetitions of up to `longest`
+    /// statements are written out.
+    pub fn new(target: Target, with_fields: bool, longest: u64) -> Incoming {
+        Incoming {
+            decoder: Decoder::new(target),
+            threads: Threads::new(longest),
+            text: Text::default(),
+            with_fields,
+            gap: Gap::default(),
+        }
+    }
+
+    /// Takes the next bytes.
+    pub fn push(&mut self, bytes: &[u8], to: &mut dyn Items) {
+        let Incoming { decoder, threads, text, with_fields, gap } = self;
+        decoder.push(bytes, &mut Sorter { threads, text, fields: *with_fields, gap, to });
+    }
+
+    /// Another target, or the same one anew, is at the other end now.
+    pub fn restart(&mut self) {
+        self.decoder.restart();
+        self.threads.restart();
+    }
+
+    /// What is missing behind the last item.
+    pub fn end(&mut self) -> Gap {
+        std::mem::take(&mut self.gap)
+    }
+}
+
+struct Sorter<'s> {
+    threads: &'s mut Threads,
+    text: &'s mut Text,
+    fields: bool,
+    gap: &'s mut Gap,
+    to: &'s mut dyn Items,
+}
+
+impl Listener for Sorter<'_> {
+    fn event(&mut self, event: Event<'_>, known: &mut Known) {
+        self.to.event(&event, known);
+        match &event {
+            Event::Jump(jump) => {
+                self.gap.missing_frames += u64::from(jump.missing);
+                self.threads.lost();
+            }
+            Event::Trouble(trouble) => {
+                self.gap.add_damage(trouble.bytes, &trouble.fault);
+                self.threads.lost();
+            }
+            Event::Clear => self.threads.lost(),
+            Event::Record(record) => self.record(record, known),
+            _ => {}
+        }
+    }
+}
+
+impl Sorter<'_> {
+    fn record(&mut self, record: &Decoded<'_>, known: &mut Known) {
+        if record.id() == ENUM_DICT && record.left == 0 && record.values[1] == u64::from(FILES) {
+            self.to.file(record.values[0] as u16, &String::from_utf8_lossy(record.text));
+        }
+        let frame = Frame {
+            offset: 0,
+            seq: record.raw.seq(),
+            id: record.id(),
+            payload: record.raw.payload(),
+            missing: 0,
+        };
+        let Sorter { threads, gap, to, .. } = self;
+        let thread = threads.now();
+        let framed = threads.take(&frame, &mut |item| to.item(thread, std::mem::take(*gap), item));
+        let Framed::Record(kind, time) = framed else { return };
+        if !record.is_shown() {
+            return;
+        }
+        let mut teller = Teller { text: self.text, record: Record::default(), fields: self.fields };
+        teller.event(Event::Record(record), known);
+        let what = match kind {
+            Kind::Panic(_) => What::Panic(teller.record),
+            Kind::Signal(signal, _) => What::Signal(signal, teller.record),
+            _ => What::Record(teller.record),
+        };
+        self.to.item(thread, std::mem::take(self.gap), Item { what, time });
+    }
+}

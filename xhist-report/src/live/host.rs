@@ -1,0 +1,33 @@
+//! What is said to a target: packets with sequence numbers of their own. It must not know what they say.
+
+use std::io::{self, Write};
+
+use crate::qs::Request;
+
+/// The host of one target.
+pub struct Host {
+    to: Box<dyn Write + Send>,
+    seq: u8,
+}
+
+impl Host {
+    /// Of a target that has heard nothing yet.
+    pub fn new(to: Box<dyn Write + Send>) -> Host {
+        Host { to, seq: 0 }
+    }
+
+    /// The target has started anew, and expects the first packet.
+    pub fn restart(&mut self) {
+        self.seq = 0;
+    }
+
+    /// Sends a packet.
+    ///
+    /// # Errors
+    /// Those of the link.
+    pub fn send(&mut self, request: &Request) -> io::Result<()> {
+        self.seq = self.seq.wrapping_add(1);
+        self.to.write_all(&request.framed(self.seq))?;
+        self.to.flush()
+    }
+}

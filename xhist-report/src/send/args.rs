@@ -1,0 +1,364 @@
+//! What was typed behind `send`. It must not know how it is sent.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand, ValueEnum};
+use qs_core::rx::id;
+
+use super::filter;
+use crate::qs::{Known, Request};
+use crate::qs_args::QsArgs;
+
+const AFTER_HELP: &str = "\
+LINK is tcp://, tcp-listen://, udp:// or serial:// as for a report. While a report reads the link, it is
+qspy://HOST[:7701], the report's own port for front-ends (its option -u), or that of a QSPY.
+
+Exit codes: 0 acknowledged; 1 refused, or no answer; 2 wrong arguments, or a name that the target did not tell.
+
+Examples:
+  xhist-report send serial:///dev/ttyUSB0 info
+  xhist-report send tcp-listen://0.0.0.0:6601 command PAUSE
+  xhist-report send qspy://localhost filter global sm,ao,-QS_QF_TICK";
+
+/// Send a command to a target, and print its answer.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct SendArgs {
+    /// The link to the target
+    #[arg(value_name = "LINK")]
+    pub link: String,
+
+    /// Seconds to wait for the target, and for each answer
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, value_parser = seconds)]
+    timeout: f64,
+
+    #[command(flatten)]
+    pub qs: QsArgs,
+
+    #[command(subcommand)]
+    pub what: What,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
+    seconds.ok_or_else(|| "seconds are a number, as in 2.5".to_owned())
+}
+
+impl SendArgs {
+    /// How long to wait.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.timeout)
+    }
+}
+
+/// What is sent.
+#[derive(Clone, Debug, Subcommand)]
+pub enum What {
+    /// Ask which target it is
+    Info,
+    /// Ask for a reset
+    Reset,
+    /// A tick of the clock
+    Tick {
+        /// Rate of the tick
+        #[arg(default_value_t = 0)]
+        rate: u8,
+    },
+    /// Read memory of the current application object
+    Peek {
+        #[arg(value_parser = u16_of)]
+        offset: u16,
+        #[arg(value_parser = size)]
+        size: u8,
+        #[arg(value_parser = u8_of)]
+        count: u8,
+    },
+    /// Write items to memory of the current application object
+    Poke {
+        #[arg(value_parser = u16_of)]
+        offset: u16,
+        #[arg(value_parser = size)]
+        size: u8,
+        #[arg(value_parser = u32_of, required = true)]
+        values: Vec<u32>,
+    },
+    /// Fill memory of the current application object with an item
+    Fill {
+        #[arg(value_parser = u16_of)]
+        offset: u16,
+        #[arg(value_parser = size)]
+        size: u8,
+        #[arg(value_parser = u8_of)]
+        count: u8,
+        #[arg(value_parser = u32_of)]
+        value: u32,
+    },
+    /// A command of the application
+    Command {
+        /// Its number or its name
+        command: String,
+        #[arg(value_parser = u32_of, num_args = 0..=3)]
+        params: Vec<u32>,
+    },
+    /// An event: PRIO 0 publishes it, 253 is for the current active object, 254 and 255 for the current state machine
+    Event {
+        #[arg(value_parser = u8_of)]
+        prio: u8,
+        /// Number or name of its signal
+        signal: String,
+        /// Parameters in hexadecimal digits
+        #[arg(default_value = "", value_parser = hex)]
+        params: Bytes,
+    },
+    /// Choose the records that the target sends (global), or the objects that it sends records about (local)
+    Filter {
+        which: Which,
+        /// Names and numbers, `-` before those that go: sm,ao,-31
+        #[arg(allow_hyphen_values = true)]
+        spec: String,
+    },
+    /// Send records about an active object, or no longer
+    AoFilter {
+        /// Its address or name
+        object: String,
+        #[arg(default_value = "on")]
+        switch: Switch,
+    },
+    /// Make an object the current one of its kind
+    Current {
+        kind: Kind,
+        /// Its address or name
+        object: String,
+    },
+    /// Ask for the current object of a kind
+    Query { kind: Kind },
+    /// What the next use of a function's test probe finds
+    Probe {
+        /// Address or name of the function
+        function: String,
+        #[arg(value_parser = u32_of)]
+        data: u32,
+    },
+    /// A test begins
+    TestSetup,
+    /// A test ends
+    TestTeardown,
+    /// The test goes on
+    TestContinue,
+}
+
+/// Which filter.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Which {
+    Global,
+    Local,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+/// Kinds of objects, in the order of their numbers.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Kind {
+    Sm,
+    Ao,
+    Mp,
+    Eq,
+    Te,
+    Ap,
+    SmAo,
+}
+
+/// Bytes that were typed.
+#[derive(Clone, Debug)]
+pub struct Bytes(Vec<u8>);
+
+fn number(text: &str, most: u64) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    let number = number.ok().filter(|number| *number <= most);
+    number.ok_or_else(|| format!("a number up to {most} is wanted, decimal or 0x and hexadecimal"))
+}
+
+fn u8_of(text: &str) -> Result<u8, String> {
+    number(text, u8::MAX.into()).map(|number| number as u8)
+}
+
+fn u16_of(text: &str) -> Result<u16, String> {
+    number(text, u16::MAX.into()).map(|number| number as u16)
+}
+
+fn u32_of(text: &str) -> Result<u32, String> {
+    number(text, u32::MAX.into()).map(|number| number as u32)
+}
+
+fn size(text: &str) -> Result<u8, String> {
+    u8_of(text)
+        .ok()
+        .filter(|size| [1, 2, 4].contains(size))
+        .ok_or_else(|| "items have 1, 2 or 4 bytes".to_owned())
+}
+
+fn hex(text: &str) -> Result<Bytes, String> {
+    let digits: Option<Vec<u8>> = text
+        .chars()
+        .filter(|char| !char.is_whitespace())
+        .map(|char| Some(char.to_digit(16)? as u8))
+        .collect();
+    match digits {
+        Some(digits) if digits.len() % 2 == 0 => {
+            Ok(Bytes(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()))
+        }
+        _ => Err("pairs of hexadecimal digits are wanted".to_owned()),
+    }
+}
+
+impl What {
+    /// The name that has to be known before it can be sent, if it is one.
+    fn name(&self) -> Option<&str> {
+        let text = match self {
+            What::Command { command: text, .. }
+            | What::Event { signal: text, .. }
+            | What::AoFilter { object: text, .. }
+            | What::Current { object: text, .. }
+            | What::Probe { function: text, .. } => text,
+            _ => return None,
+        };
+        number(text, u64::MAX).is_err().then_some(text)
+    }
+
+    /// Whether it depends on what the target tells of itself.
+    pub fn needs_target(&self) -> bool {
+        self.name().is_some()
+            || matches!(
+                self,
+                What::Event { .. } | What::AoFilter { .. } | What::Current { .. } | What::Probe { .. }
+            )
+    }
+
+    /// What is wrong with it whatever the target is.
+    ///
+    /// # Errors
+    /// In a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        match self {
+            What::Filter { which: Which::Global, spec } => filter::global(spec).map(drop),
+            What::Filter { which: Which::Local, spec } => filter::local(spec).map(drop),
+            What::Poke { values, .. } if values.len() > 255 => {
+                Err("at most 255 items are written at once".to_owned())
+            }
+            What::Poke { size, values, .. } => fitting(*size, values),
+            What::Fill { size, value, .. } => fitting(*size, &[*value]),
+            What::Query { kind: Kind::SmAo } => {
+                Err("one kind can be asked for: sm, ao, mp, eq, te or ap".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The packet, once names are known.
+    ///
+    /// # Errors
+    /// The name that is not, and where it was looked for.
+    pub fn request(&self, known: &Known) -> Result<Request, String> {
+        Ok(match self {
+            What::Info => Request::bare(id::INFO),
+            What::Reset => Request::bare(id::RESET),
+            What::Tick { rate } => Request::byte(id::TICK, *rate),
+            What::Peek { offset, size, count } => Request::memory(id::PEEK, *offset, *size, *count, &[]),
+            What::Poke { offset, size, values } => {
+                let data: Vec<u8> = values
+                    .iter()
+                    .flat_map(|value| value.to_le_bytes().into_iter().take(usize::from(*size)))
+                    .collect();
+                Request::memory(id::POKE, *offset, *size, values.len() as u8, &data)
+            }
+            What::Fill { offset, size, count, value } => {
+                Request::memory(id::FILL, *offset, *size, *count, &value.to_le_bytes()[..usize::from(*size)])
+            }
+            What::Command { command, params } => {
+                let named = || known.command_named(command.as_bytes());
+                let command =
+                    u8_of(command).ok().or_else(named).ok_or_else(|| unknown("command", command))?;
+                let param = |index: usize| params.get(index).copied().unwrap_or(0);
+                Request::command(command, [param(0), param(1), param(2)])
+            }
+            What::Event { prio, signal, params } => {
+                let named = || known.signal_named(signal.as_bytes(), 0);
+                let signal = u32_of(signal).ok().or_else(named).ok_or_else(|| unknown("signal", signal))?;
+                Request::event(*prio, signal, &params.0, known)
+            }
+            What::Filter { which: Which::Global, spec } => {
+                Request::filter(id::GLOBAL_FILTER, filter::global(spec)?)
+            }
+            What::Filter { which: Which::Local, spec } => {
+                Request::filter(id::LOCAL_FILTER, filter::local(spec)?)
+            }
+            What::AoFilter { object, switch } => {
+                let kind = u8::from(*switch == Switch::Off);
+                Request::object(id::AO_FILTER, kind, object_of(object, known)?, known)
+            }
+            What::Current { kind, object } => {
+                Request::object(id::CURRENT_OBJECT, *kind as u8, object_of(object, known)?, known)
+            }
+            What::Query { kind } => Request::byte(id::QUERY_CURRENT, *kind as u8),
+            What::Probe { function, data } => {
+                let named = || known.functions.key_of(function.as_bytes());
+                let address = number(function, u64::MAX).ok().or_else(named);
+                Request::probe(*data, address.ok_or_else(|| unknown("function", function))?, known)
+            }
+            What::TestSetup => Request::bare(id::TEST_SETUP),
+            What::TestTeardown => Request::bare(id::TEST_TEARDOWN),
+            What::TestContinue => Request::bare(id::TEST_CONTINUE),
+        })
+    }
+}
+
+fn object_of(object: &str, known: &Known) -> Result<u64, String> {
+    let named = || known.objects.key_of(object.as_bytes());
+    number(object, u64::MAX).ok().or_else(named).ok_or_else(|| unknown("object", object))
+}
+
+fn unknown(kind: &str, name: &str) -> String {
+    format!("the target told of no {kind} `{name}`: write its number, or see the names with `--format qspy`")
+}
+
+fn fitting(size: u8, values: &[u32]) -> Result<(), String> {
+    let most = u64::from(u32::MAX) >> (32 - 8 * u32::from(size));
+    match values.iter().find(|value| u64::from(**value) > most) {
+        Some(value) => Err(format!("{value} does not fit in {size} bytes")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read() {
+        assert_eq!((u8_of("255"), u16_of("0x1F"), u32_of("7")), (Ok(255), Ok(31), Ok(7)));
+        assert!(u8_of("256").is_err() && u32_of("-1").is_err() && size("3").is_err());
+        assert_eq!(hex("0a FF").unwrap().0, [10, 255]);
+        assert!(hex("0").is_err() && hex("xx").is_err());
+    }
+
+    #[test]
+    fn names_wait_for_the_target() {
+        let known = Known::new(Default::default());
+        let named = What::Command { command: "PAUSE".into(), params: Vec::new() };
+        assert!(named.needs_target() && named.request(&known).unwrap_err().contains("`PAUSE`"));
+        let numbered = What::Command { command: "0".into(), params: vec![1] };
+        assert!(!numbered.needs_target());
+        assert_eq!(numbered.request(&known).unwrap(), Request::command(0, [1, 0, 0]));
+        let poke = What::Poke { offset: 1, size: 2, values: vec![0x102, 3] };
+        assert_eq!(poke.request(&known).unwrap().payload, [1, 0, 2, 2, 2, 1, 3, 0]);
+        assert!(What::Fill { offset: 0, size: 1, count: 1, value: 256 }.check().is_err());
+    }
+}

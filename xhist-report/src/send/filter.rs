@@ -1,0 +1,133 @@
+//! Filters as they are typed: `all`, `sm,ao,-31`, `QS_QF_TICK,100`. It must not know who types them.
+
+use qs_core::filter::{Filter, Objects, Records};
+use qs_core::record::{Group, RECORDS};
+
+/// What a global filter may name besides records.
+const GROUPS: [(&str, Records); 16] = [
+    ("all", Records::All),
+    ("sm", Records::Group(Group::Sm)),
+    ("ao", Records::Group(Group::Ao)),
+    ("eq", Records::Group(Group::Eq)),
+    ("mp", Records::Group(Group::Mp)),
+    ("te", Records::Group(Group::Te)),
+    ("qf", Records::Group(Group::Qf)),
+    ("sc", Records::Group(Group::Sc)),
+    ("sem", Records::Group(Group::Sem)),
+    ("mtx", Records::Group(Group::Mtx)),
+    ("ua", Records::Group(Group::Usr)),
+    ("u0", Records::User(0)),
+    ("u1", Records::User(1)),
+    ("u2", Records::User(2)),
+    ("u3", Records::User(3)),
+    ("u4", Records::User(4)),
+];
+/// What a local filter may name besides numbers.
+const OBJECTS: [(&str, Objects); 5] = [
+    ("all", Objects::All),
+    ("ao", Objects::Active),
+    ("ep", Objects::Pools),
+    ("eq", Objects::Queues),
+    ("ap", Objects::Application),
+];
+const LAST_RECORD: u8 = 124;
+const LAST_OBJECT: u8 = 127;
+
+/// A global filter: nothing (or, when the first word takes away, everything), changed word by word.
+///
+/// # Errors
+/// What is wrong, in a sentence.
+pub fn global(spec: &str) -> Result<[u8; 16], String> {
+    let all = Filter::NONE.on(Records::All);
+    changed(spec, Filter::ALWAYS, all, |filter, word, on| {
+        let records = match GROUPS.iter().find(|(name, _)| *name == word) {
+            Some((_, records)) => *records,
+            None => Records::Id(record(word)?),
+        };
+        Some(if on { filter.on(records) } else { filter.off(records) })
+    })
+    .map_err(|word| {
+        let names: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
+        format!(
+            "`{word}` is no record: a name such as QS_QF_TICK, a number up to {LAST_RECORD}, none, {}",
+            names.join(", ")
+        )
+    })
+}
+
+/// A local filter, in the same way.
+///
+/// # Errors
+/// What is wrong, in a sentence.
+pub fn local(spec: &str) -> Result<[u8; 16], String> {
+    changed(spec, Filter::NONE.object_off(Objects::All), Filter::EVERY_OBJECT, |filter, word, on| {
+        let objects = match OBJECTS.iter().find(|(name, _)| *name == word) {
+            Some((_, objects)) => *objects,
+            None => Objects::Id(word.parse().ok().filter(|id| *id <= LAST_OBJECT)?),
+        };
+        Some(if on { filter.object_on(objects) } else { filter.object_off(objects) })
+    })
+    .map_err(|word| {
+        let names: Vec<&str> = OBJECTS.iter().map(|(name, _)| *name).collect();
+        format!("`{word}` is no object: a number up to {LAST_OBJECT}, none, {}", names.join(", "))
+    })
+}
+
+fn changed(
+    spec: &str,
+    none: Filter,
+    all: Filter,
+    change: impl Fn(Filter, &str, bool) -> Option<Filter>,
+) -> Result<[u8; 16], String> {
+    let mut filter = if spec.starts_with('-') { all } else { none };
+    for word in spec.split(',').filter(|word| !word.is_empty()) {
+        let lower = word.to_ascii_lowercase();
+        filter = match (lower.as_str(), lower.strip_prefix('-')) {
+            ("none", _) => Some(none),
+            (_, Some(name)) => change(filter, name, false),
+            (name, None) => change(filter, name, true),
+        }
+        .ok_or(word)?;
+    }
+    Ok(filter.to_bytes())
+}
+
+fn record(word: &str) -> Option<u8> {
+    let by_number = word.parse().ok().filter(|id| *id <= LAST_RECORD);
+    let by_name = || {
+        let named = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            name == word || name.strip_prefix("qs_") == Some(word)
+        };
+        RECORDS.iter().find(|info| named(info.name)).map(|info| info.id)
+    };
+    by_number.or_else(by_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(filter: [u8; 16], id: u8) -> bool {
+        filter[usize::from(id) / 8] >> (id % 8) & 1 == 1
+    }
+
+    #[test]
+    fn words_switch_records() {
+        let ticks = global("QS_QF_TICK,100").unwrap();
+        assert!(has(ticks, 31) && has(ticks, 100) && !has(ticks, 1));
+        let most = global("-qf,-100").unwrap();
+        assert!(has(most, 1) && !has(most, 31) && !has(most, 100));
+        assert!(has(global("all").unwrap(), 124) && !has(global("none").unwrap(), 1));
+        let told = global("sm,xx").unwrap_err();
+        assert!(told.contains("`xx` is no record") && told.contains("u4"), "{told}");
+    }
+
+    #[test]
+    fn words_switch_objects() {
+        let some = local("ao,-3,96").unwrap();
+        assert!(has(some, 0) && has(some, 1) && !has(some, 3) && has(some, 96) && !has(some, 70));
+        assert!(has(local("-5").unwrap(), 127) && !has(local("-5").unwrap(), 5));
+        assert!(local("128").is_err());
+    }
+}

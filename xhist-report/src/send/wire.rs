@@ -1,0 +1,148 @@
+//! The way to a target: its own link, or the front-end port of a session that reads it. It must not know what is sent.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use crate::console::Notes;
+use crate::live::Host;
+use crate::qs::{Decoder, Known, Listener, Raw, Request, Target};
+use crate::source::link::{self, Event, Queue};
+use crate::source::{is_link, open_link};
+
+const SCHEME: &str = "qspy://";
+const PORT: u16 = 7701;
+/// Ids of packets of a session.
+const ATTACH: u8 = 128;
+const DETACH: u8 = 129;
+/// Records as they are, please.
+const BINARY: u8 = 1;
+
+/// A way to a target.
+pub struct Wire {
+    queue: Queue,
+    decoder: Decoder,
+    to: Option<Sink>,
+    is_port: bool,
+    is_lost: bool,
+}
+
+enum Sink {
+    Target(Host),
+    Session { to: Box<dyn io::Write + Send>, seq: u8 },
+}
+
+impl Sink {
+    fn packet(&mut self, id: u8, payload: &[u8]) -> io::Result<()> {
+        match self {
+            Sink::Target(host) => host.send(&Request { id, payload: payload.to_vec() }),
+            Sink::Session { to, seq } => {
+                let packet = [&[*seq, id], payload].concat();
+                *seq = seq.wrapping_add(1);
+                to.write_all(&packet)
+            }
+        }
+    }
+}
+
+impl Wire {
+    /// Opens it, as far as that needs nobody.
+    ///
+    /// # Errors
+    /// What is wrong with the name, in a sentence.
+    pub fn open(name: &str, target: Target) -> Result<Wire, String> {
+        let is_port = name.starts_with(SCHEME);
+        let link = match name.strip_prefix(SCHEME) {
+            Some(host) if host.contains(':') => link::front_end(host),
+            Some(host) => link::front_end(&format!("{host}:{PORT}")),
+            None if is_link(name.as_ref()) => open_link(name.as_ref()),
+            None => Err(format!(
+                "{name} is no link that something can be sent to, as tcp://, serial:// or {SCHEME} are"
+            )),
+        }?;
+        let queue = Queue::default();
+        queue.start(link);
+        Ok(Wire { queue, decoder: Decoder::new(target), to: None, is_port, is_lost: false })
+    }
+
+    /// Waits for the other end.
+    ///
+    /// # Errors
+    /// That nobody came, in a sentence.
+    pub fn connect(&mut self, until: Instant, notes: &mut Notes<'_>) -> Result<(), String> {
+        let mut last = "nobody connected".to_owned();
+        while self.to.is_none() && Instant::now() < until {
+            match self.queue.next(Duration::from_millis(20)) {
+                Some((_, Event::Opened { to, .. })) if self.is_port => {
+                    let mut sink = Sink::Session { to, seq: 0 };
+                    sink.packet(ATTACH, &[BINARY]).map_err(|error| error.to_string())?;
+                    self.to = Some(sink);
+                }
+                Some((_, Event::Opened { to, .. })) => self.to = Some(Sink::Target(Host::new(to))),
+                Some((_, Event::Note(text))) => {
+                    notes.note(format_args!("{text}"));
+                    last = text;
+                }
+                Some((_, Event::Ended)) => break,
+                _ => {}
+            }
+        }
+        if self.to.is_some() { Ok(()) } else { Err(format!("no target: {last}")) }
+    }
+
+    /// All that is known of the target.
+    pub fn known(&self) -> &Known {
+        &self.decoder.known
+    }
+
+    /// Whether the other end is gone.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// Sends a packet.
+    ///
+    /// # Errors
+    /// Those of the link.
+    pub fn send(&mut self, request: &Request) -> io::Result<()> {
+        match &mut self.to {
+            Some(sink) => sink.packet(request.id, &request.payload),
+            None => Err(io::ErrorKind::NotConnected.into()),
+        }
+    }
+
+    /// Takes what comes; whether anything came in time.
+    ///
+    /// # Errors
+    /// When the other end is gone.
+    pub fn take(&mut self, within: Duration, listener: &mut impl Listener) -> io::Result<bool> {
+        match self.queue.next(within) {
+            Some((_, Event::Bytes(bytes))) if self.is_port => self.packet(&bytes, listener),
+            Some((_, Event::Bytes(bytes))) => self.decoder.push(&bytes, listener),
+            Some((_, Event::Closed(why))) => {
+                (self.is_lost, self.to) = (true, None);
+                return Err(io::Error::new(io::ErrorKind::ConnectionAborted, why));
+            }
+            Some(_) => {}
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// A packet of a session: a record of the target, or the session's own.
+    fn packet(&mut self, packet: &[u8], listener: &mut impl Listener) {
+        if let [_, 1..=127, ..] = packet {
+            // In place of the checksum, which was right.
+            let buffer = [packet, &[0]].concat();
+            self.decoder.push_record(Raw { buffer: &buffer, len: buffer.len() }, listener);
+        }
+    }
+}
+
+impl Drop for Wire {
+    /// Lets another front-end attach.
+    fn drop(&mut self) {
+        if let Some(sink @ Sink::Session { .. }) = &mut self.to {
+            let _ = sink.packet(DETACH, &[]);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! A link that is opened from here, and opened again when it is lost. It must not know of which kind it is.
+
+use std::io;
+use std::time::Duration;
+
+use super::queue::Feed;
+use super::{Ends, PIECE, is_a_pause};
+
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Opens it, reads it until it is lost, and again, for ever. That it cannot be opened is told once.
+pub fn keep(feed: &Feed, mut open: impl FnMut() -> io::Result<Ends>) {
+    let mut is_told = false;
+    loop {
+        match open() {
+            Ok(ends) => {
+                is_told = false;
+                read(feed, ends);
+            }
+            Err(error) if !is_told => {
+                is_told = true;
+                feed.note(format!("not there yet ({error}); waiting for it"));
+            }
+            Err(_) => {}
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Reads a connection until it is lost.
+pub fn read(feed: &Feed, Ends { peer, mut from, to }: Ends) {
+    let slot = feed.opened(peer, to);
+    let mut piece = vec![0; PIECE];
+    let why = loop {
+        match from.read(&mut piece) {
+            Ok(0) => break "closed by the other end".to_owned(),
+            Ok(len) => feed.bytes(slot, &piece[..len]),
+            Err(error) if is_a_pause(&error) => {}
+            Err(error) => break error.to_string(),
+        }
+    };
+    feed.closed(slot, why);
+}

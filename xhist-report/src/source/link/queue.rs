@@ -1,0 +1,278 @@
+//! What happens on links, in one queue of bounded length. A link is never kept waiting by who takes from it, unless it is a file: what
+//! there is no room for is counted. It must not know links.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{Keeping, Link};
+
+/// Bytes of a connection that wait to be taken.
+const ROOM: usize = 4 << 20;
+/// What an event costs beside its bytes.
+const COST: usize = 64;
+/// Pieces grow up to this.
+const GROWN: usize = 64 << 10;
+/// Events that are no bytes; whoever makes more of them waits.
+const MOST: usize = 4096;
+
+/// A connection: one of those that a link has at a time. Its number is given again when it is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Id {
+    /// The link.
+    pub link: usize,
+    /// Which of its connections.
+    pub slot: usize,
+}
+
+/// What happened.
+pub enum Event {
+    /// Somebody is at the other end now.
+    Opened {
+        /// Who it is.
+        peer: String,
+        /// What is said to it goes here.
+        to: Box<dyn Write + Send>,
+    },
+    /// Bytes came.
+    Bytes(Vec<u8>),
+    /// So many bytes came and had to be dropped.
+    Dropped(u64),
+    /// The connection is over, because of this.
+    Closed(String),
+    /// Something worth knowing.
+    Note(String),
+    /// Nothing more comes from this link.
+    Ended,
+}
+
+#[derive(Default)]
+struct State {
+    events: VecDeque<(Id, Event)>,
+    /// Of each open connection: what waits of it, and what had to be dropped.
+    waiting: BTreeMap<Id, Waiting>,
+    others: usize,
+    links: Vec<Keeping>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    cost: usize,
+    dropped: u64,
+}
+
+/// The queue, from its end.
+#[derive(Clone, Default)]
+pub struct Queue(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    filled: Condvar,
+    emptied: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queue {
+    /// Starts to read a link; its number.
+    pub fn start(&self, link: Link) -> usize {
+        let mut state = self.0.lock();
+        state.links.push(link.keeping);
+        let number = state.links.len() - 1;
+        drop(state);
+        let feed = Feed { shared: Arc::clone(&self.0), link: number, keeping: link.keeping };
+        let run = link.run;
+        std::thread::spawn(move || {
+            let end = feed.clone();
+            run(feed);
+            end.tell(0, Event::Ended);
+        });
+        number
+    }
+
+    /// The next thing that happened, if anything does in time.
+    pub fn next(&self, within: Duration) -> Option<(Id, Event)> {
+        let mut state = self.0.lock();
+        if state.events.is_empty() {
+            let filled = self.0.filled.wait_timeout_while(state, within, |state| state.events.is_empty());
+            state = filled.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let (id, event) = state.events.pop_front()?;
+        match &event {
+            Event::Bytes(bytes) => {
+                let cost = bytes.len() + COST;
+                if let Some(waiting) = state.waiting.get_mut(&id) {
+                    waiting.cost = waiting.cost.saturating_sub(cost);
+                }
+            }
+            _ => state.others = state.others.saturating_sub(1),
+        }
+        drop(state);
+        self.0.emptied.notify_all();
+        Some((id, event))
+    }
+}
+
+/// The queue, from a link.
+#[derive(Clone)]
+pub struct Feed {
+    shared: Arc<Shared>,
+    link: usize,
+    keeping: Keeping,
+}
+
+impl Feed {
+    /// Somebody came; the number of the connection.
+    pub fn opened(&self, peer: String, to: Box<dyn Write + Send>) -> usize {
+        let mut state = self.shared.lock();
+        let is_free = |slot: &usize| !state.waiting.contains_key(&Id { link: self.link, slot: *slot });
+        let slot = (0..).find(is_free).unwrap_or_default();
+        state.waiting.insert(Id { link: self.link, slot }, Waiting::default());
+        drop(state);
+        self.tell(slot, Event::Opened { peer, to });
+        slot
+    }
+
+    /// Bytes came.
+    pub fn bytes(&self, slot: usize, bytes: &[u8]) {
+        let id = Id { link: self.link, slot };
+        let mut state = self.shared.lock();
+        let is_full = |state: &mut State| {
+            state.waiting.get(&id).is_some_and(|waiting| waiting.cost + bytes.len() + COST > ROOM)
+        };
+        if self.keeping == Keeping::All {
+            let emptied = self.shared.emptied.wait_while(state, is_full);
+            state = emptied.unwrap_or_else(PoisonError::into_inner);
+        } else if is_full(&mut state) {
+            if let Some(waiting) = state.waiting.get_mut(&id) {
+                waiting.dropped += bytes.len() as u64;
+            }
+            return;
+        }
+        state.tell_dropped(id);
+        state.add(id, bytes, self.keeping != Keeping::Packets);
+        drop(state);
+        self.shared.filled.notify_one();
+    }
+
+    /// The connection is over.
+    pub fn closed(&self, slot: usize, why: String) {
+        let id = Id { link: self.link, slot };
+        let mut state = self.shared.lock();
+        state.tell_dropped(id);
+        state.waiting.remove(&id);
+        drop(state);
+        self.tell(slot, Event::Closed(why));
+    }
+
+    /// Something worth knowing.
+    pub fn note(&self, text: String) {
+        self.tell(0, Event::Note(text));
+    }
+
+    fn tell(&self, slot: usize, event: Event) {
+        let state = self.shared.lock();
+        let room = self.shared.emptied.wait_while(state, |state| state.others >= MOST);
+        let mut state = room.unwrap_or_else(PoisonError::into_inner);
+        state.others += 1;
+        state.events.push_back((Id { link: self.link, slot }, event));
+        drop(state);
+        self.shared.filled.notify_one();
+    }
+}
+
+impl State {
+    /// Before what comes next: what is missing there.
+    fn tell_dropped(&mut self, id: Id) {
+        let dropped = self.waiting.get_mut(&id).map_or(0, |waiting| std::mem::take(&mut waiting.dropped));
+        if dropped > 0 {
+            self.others += 1;
+            self.events.push_back((id, Event::Dropped(dropped)));
+        }
+    }
+
+    fn add(&mut self, id: Id, bytes: &[u8], may_join: bool) {
+        let cost = match self.events.back_mut() {
+            Some((last, Event::Bytes(piece)))
+                if may_join && *last == id && piece.len() + bytes.len() <= GROWN =>
+            {
+                piece.extend_from_slice(bytes);
+                bytes.len()
+            }
+            _ => {
+                self.events.push_back((id, Event::Bytes(bytes.to_vec())));
+                bytes.len() + COST
+            }
+        };
+        if let Some(waiting) = self.waiting.get_mut(&id) {
+            waiting.cost += cost;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(10);
+
+    fn taken(queue: &Queue) -> (u64, u64) {
+        let (mut bytes, mut dropped) = (0, 0);
+        while let Some((_, event)) = queue.next(SOON) {
+            match event {
+                Event::Bytes(piece) => bytes += piece.len() as u64,
+                Event::Dropped(count) => dropped += count,
+                Event::Ended => break,
+                _ => {}
+            }
+        }
+        (bytes, dropped)
+    }
+
+    fn started(keeping: Keeping, pieces: usize) -> Queue {
+        let queue = Queue::default();
+        queue.start(Link::new("test", keeping, move |feed| {
+            let slot = feed.opened("peer".into(), Box::new(super::super::Deaf));
+            (0..pieces).for_each(|_| feed.bytes(slot, &[7; 1000]));
+            feed.closed(slot, "over".into());
+        }));
+        queue
+    }
+
+    #[test]
+    fn what_is_dropped_is_counted() {
+        let queue = started(Keeping::Newest, 10_000);
+        // Nobody takes anything meanwhile.
+        std::thread::sleep(Duration::from_millis(300));
+        let (bytes, dropped) = taken(&queue);
+        assert_eq!(bytes + dropped, 10_000_000);
+        assert!(dropped > 0 && bytes <= ROOM as u64, "{bytes} {dropped}");
+    }
+
+    #[test]
+    fn a_file_waits_and_loses_nothing() {
+        let queue = started(Keeping::All, 10_000);
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(taken(&queue), (10_000_000, 0));
+    }
+
+    #[test]
+    fn packets_stay_apart() {
+        let queue = started(Keeping::Packets, 3);
+        let mut lens = Vec::new();
+        while let Some((_, event)) = queue.next(SOON) {
+            match event {
+                Event::Bytes(piece) => lens.push(piece.len()),
+                Event::Ended => break,
+                _ => {}
+            }
+        }
+        assert_eq!(lens, [1000; 3]);
+    }
+}

@@ -1,0 +1,120 @@
+//! UDP: whoever sends datagrams to this address is a connection. What is said to it goes back to where its datagrams come from.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
+use std::sync::Arc;
+
+use super::peers::Peers;
+use super::{Ends, Keeping, Link, address, client};
+
+/// Longer than any datagram.
+const LONGEST: usize = 64 << 10;
+
+/// `udp://address:port`: datagrams as pieces of a stream.
+///
+/// # Errors
+/// What is wrong with the name or why nobody can listen there, in a sentence.
+pub fn stream(name: &str) -> Result<Link, String> {
+    open(name, Keeping::Newest)
+}
+
+/// The same with datagrams that stay apart.
+///
+/// # Errors
+/// As [`stream`].
+pub fn packets(name: &str) -> Result<Link, String> {
+    open(name, Keeping::Packets)
+}
+
+fn open(name: &str, keeping: Keeping) -> Result<Link, String> {
+    let address = address(name, "udp://")?;
+    let socket = UdpSocket::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let listening = socket.local_addr().map_err(|error| format!("{name}: {error}"))?;
+    let socket = Arc::new(socket);
+    Ok(Link::new(name, keeping, move |feed| {
+        feed.note(format!("listening on {listening}"));
+        let (mut peers, mut datagram) = (Peers::default(), vec![0; LONGEST]);
+        loop {
+            // An error is of an earlier datagram that went to nobody.
+            let Ok((len, from)) = socket.recv_from(&mut datagram) else { continue };
+            let slot = peers.find(from).unwrap_or_else(|| {
+                if let Some(slot) = peers.make_room() {
+                    feed.closed(slot, "silent for longest, and others came".to_owned());
+                }
+                let to = Back { socket: Arc::clone(&socket), peer: from };
+                let slot = feed.opened(from.to_string(), Box::new(to));
+                peers.add(from, slot);
+                slot
+            });
+            feed.bytes(slot, &datagram[..len]);
+        }
+    }))
+}
+
+/// Back to a peer, a datagram at a time.
+struct Back {
+    socket: Arc<UdpSocket>,
+    peer: SocketAddr,
+}
+
+impl Write for Back {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.socket.send_to(bytes, self.peer)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The front-end port of a session at `host:port`.
+///
+/// # Errors
+/// What is wrong with the name, in a sentence.
+pub fn front_end(host: &str) -> Result<Link, String> {
+    let host = address(host, "")?.to_owned();
+    Ok(Link::new(&host.clone(), Keeping::Packets, move |feed| {
+        client::keep(&feed, || {
+            let socket = connect(&host)?;
+            let back = Connected(socket.try_clone()?);
+            Ok(Ends { peer: host.clone(), from: Box::new(Connected(socket)), to: Box::new(back) })
+        });
+    }))
+}
+
+fn connect(host: &str) -> io::Result<UdpSocket> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "no such host");
+    for address in host.to_socket_addrs()? {
+        let any: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
+        match UdpSocket::bind(any).and_then(|socket| socket.connect(address).map(|()| socket)) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// A socket that only speaks with one other.
+struct Connected(UdpSocket);
+
+impl Read for Connected {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        loop {
+            // An empty datagram is not the end.
+            match self.0.recv(into)? {
+                0 => {}
+                len => return Ok(len),
+            }
+        }
+    }
+}
+
+impl Write for Connected {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.send(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
