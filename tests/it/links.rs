@@ -351,11 +351,16 @@ fn soak() {
     let mut output = host.stdout.take().expect("a pipe");
     let start = Instant::now();
     let sender = std::thread::spawn(move || {
-        let (mut frames, mut sent) = (Frames::session(), 0u64);
+        // A whole number of turns of the sequence number, so that it can be sent again and again.
+        let (mut frames, mut sent) = (Frames::default(), 0u64);
+        for line in 0..256 * 40u16 {
+            match line % 200 {
+                0 => frames.text("round"),
+                _ => frames.statement(line),
+            }
+        }
+        let bytes = frames.take();
         while start.elapsed() < length {
-            (0..200).for_each(|line| frames.statement(line));
-            frames.text("round");
-            let bytes = frames.take();
             sent += bytes.len() as u64;
             // Nothing may hold the target up for long, whatever the output does.
             let before = Instant::now();
