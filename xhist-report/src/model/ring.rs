@@ -75,7 +75,7 @@ impl fmt::Display for Ring {
     /// `ring 1 (thread main)`, `the stream`, ` of 127.0.0.1:6601`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.status {
-            "stream" | "live" => write!(f, "the stream")?,
+            "stream" | "link" => write!(f, "the stream")?,
             _ => write!(f, "ring {}", self.number)?,
         }
         match (&self.thread_name, self.tid) {
