@@ -159,6 +159,13 @@ fn philosophers() {
     let numbered = done.stdout.lines().zip(1..).all(|(line, number)| line.starts_with(&format!("{number} ")));
     done.check(numbered, "entries are numbered");
 
+    // The same stream in a file, without a ring around it.
+    let program = tree.join("target/xhist/build/debug/dining-philosophers");
+    Run::new(program, tree.path()).args("20 stream.qs").succeed();
+    let file = report(tree.path()).args("stream.qs").done().expect(0);
+    file.check(file.stdout.starts_with("1 src/main.rs:"), "statements are told by file and line");
+    file.check(file.stdout.contains(" Disp===> Obj=Philo["), "records stand among them");
+
     // A command needs no report: here the target comes to the command.
     let sending = report(tree.path()).args(&format!("send {link} command SERVE")).start();
     let target = wait_for_target(&tree, port);
