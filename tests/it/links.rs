@@ -159,6 +159,13 @@ fn philosophers() {
     let numbered = done.stdout.lines().zip(1..).all(|(line, number)| line.starts_with(&format!("{number} ")));
     done.check(numbered, "entries are numbered");
 
+    // The same stream in a file, without a ring around it.
+    let program = tree.join("target/xhist/build/debug/dining-philosophers");
+    Run::new(program, tree.path()).args("20 stream.qs").succeed();
+    let file = report(tree.path()).args("stream.qs").done().expect(0);
+    file.check(file.stdout.starts_with("1 src/main.rs:"), "statements are told by file and line");
+    file.check(file.stdout.contains(" Disp===> Obj=Philo["), "records stand among them");
+
     // A command needs no report: here the target comes to the command.
     let sending = report(tree.path()).args(&format!("send {link} command SERVE")).start();
     let target = wait_for_target(&tree, port);
@@ -351,11 +358,16 @@ fn soak() {
     let mut output = host.stdout.take().expect("a pipe");
     let start = Instant::now();
     let sender = std::thread::spawn(move || {
-        let (mut frames, mut sent) = (Frames::session(), 0u64);
+        // A whole number of turns of the sequence number, so that it can be sent again and again.
+        let (mut frames, mut sent) = (Frames::default(), 0u64);
+        for line in 0..256 * 40u16 {
+            match line % 200 {
+                0 => frames.text("round"),
+                _ => frames.statement(line),
+            }
+        }
+        let bytes = frames.take();
         while start.elapsed() < length {
-            (0..200).for_each(|line| frames.statement(line));
-            frames.text("round");
-            let bytes = frames.take();
             sent += bytes.len() as u64;
             // Nothing may hold the target up for long, whatever the output does.
             let before = Instant::now();

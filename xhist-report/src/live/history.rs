@@ -46,7 +46,7 @@ impl<'o> History<'o> {
         let ring = Ring {
             number: self.rings,
             target: self.rings,
-            status: "live",
+            status: "link",
             origin: self.several.then(|| peer.to_owned()),
             ..Ring::default()
         };

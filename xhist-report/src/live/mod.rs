@@ -56,6 +56,10 @@ pub fn run(setup: Setup, options: &Options, out: &mut dyn Write, notes: &mut Not
     while matches!(result, Ok(true)) && !stop.load(Ordering::Relaxed) {
         result = live.step(notes);
     }
+    let untold = live.queue.untold();
+    if untold > 0 {
+        notes.loss(format_args!("{untold} bytes came faster than they could be written, and were dropped"));
+    }
     let ended = live.end();
     let code = match result {
         Ok(_) => ended.finish(notes).unwrap_or_else(|error| outcome(Err(error), notes)),

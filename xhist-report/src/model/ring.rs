@@ -72,9 +72,12 @@ impl Ring {
 }
 
 impl fmt::Display for Ring {
-    /// `ring 1 (thread main)`, ` of 127.0.0.1:6601`.
+    /// `ring 1 (thread main)`, `the stream`, ` of 127.0.0.1:6601`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ring {}", self.number)?;
+        match self.status {
+            "stream" | "link" => write!(f, "the stream")?,
+            _ => write!(f, "ring {}", self.number)?,
+        }
         match (&self.thread_name, self.tid) {
             (Some(name), _) => write!(f, " (thread {name})"),
             (None, 0) => Ok(()),

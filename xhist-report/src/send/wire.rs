@@ -80,13 +80,13 @@ impl Wire {
                 Some((_, Event::Opened { to, .. })) => self.to = Some(Sink::Target(Host::new(to))),
                 Some((_, Event::Note(text))) => {
                     notes.note(format_args!("{text}"));
-                    last = text;
+                    last = text.trim_end_matches("; waiting for it").to_owned();
                 }
                 Some((_, Event::Ended)) => break,
                 _ => {}
             }
         }
-        if self.to.is_some() { Ok(()) } else { Err(format!("no target: {last}")) }
+        if self.to.is_some() { Ok(()) } else { Err(format!("no target within the timeout: {last}")) }
     }
 
     /// All that is known of the target.

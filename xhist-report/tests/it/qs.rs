@@ -185,7 +185,7 @@ fn a_stream_is_told_in_every_format() {
     let cut = [&stream[..40], &stream[45..]].concat();
     let history = report(&cut);
     assert_eq!(history.code, 1);
-    assert!(history.notes.contains("lost: in the stream: "), "{}", history.notes);
+    assert!(history.notes.contains("lost: the stream: "), "{}", history.notes);
 }
 
 #[test]

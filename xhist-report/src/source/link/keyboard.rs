@@ -30,6 +30,10 @@ impl Raw {
         use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
         let stdin = std::io::stdin();
+        // In the background the system would stop this process for it.
+        if rustix::termios::tcgetpgrp(&stdin).ok()? != rustix::process::getpgrp() {
+            return None;
+        }
         let before = tcgetattr(&stdin).ok()?;
         let mut raw = before.clone();
         raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);

@@ -119,6 +119,18 @@ impl Queue {
     }
 }
 
+impl Queue {
+    /// What was dropped and not told yet, of all connections: for one who takes nothing more.
+    pub fn untold(&self) -> u64 {
+        let state = self.0.lock();
+        let told = state.events.iter().filter_map(|(_, event)| match event {
+            Event::Dropped(bytes) => Some(*bytes),
+            _ => None,
+        });
+        told.chain(state.waiting.values().map(|waiting| waiting.dropped)).sum()
+    }
+}
+
 /// The queue, from a link.
 #[derive(Clone)]
 pub struct Feed {
@@ -249,10 +261,13 @@ mod tests {
     fn what_is_dropped_is_counted() {
         let queue = started(Keeping::Newest, 10_000);
         // Nobody takes anything meanwhile.
-        std::thread::sleep(Duration::from_millis(300));
+        while queue.untold() < 5_000_000 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
         let (bytes, dropped) = taken(&queue);
         assert_eq!(bytes + dropped, 10_000_000);
         assert!(dropped > 0 && bytes <= ROOM as u64, "{bytes} {dropped}");
+        assert_eq!(queue.untold(), 0);
     }
 
     #[test]
