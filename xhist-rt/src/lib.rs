@@ -31,10 +31,10 @@ pub use hosted::{Init, init, start, stop, stop_after, stop_on_record, xhist_logd
 mod bare;
 #[cfg(all(feature = "trace", not(feature = "std")))]
 use bare as recorder;
-#[cfg(all(feature = "trace", not(feature = "std")))]
-pub use bare::{RING_SIZE, export, last};
 #[cfg(all(feature = "trace", feature = "keep", not(feature = "std")))]
 pub use bare::export_earlier;
+#[cfg(all(feature = "trace", not(feature = "std")))]
+pub use bare::{RING_SIZE, export, last};
 
 #[cfg(not(feature = "trace"))]
 mod off;

@@ -159,7 +159,9 @@ pub(super) fn get(position: u32) -> u8 {
 /// Copies a piece of a ring, header first.
 pub(super) fn copy(ring: *const Ring, start: usize, piece: &mut [u8]) {
     let ring = ring.cast::<u8>();
-    for (index, byte) in piece.iter_mut().enumerate().take_while(|(index, _)| start + index < size_of::<Ring>()) {
+    for (index, byte) in
+        piece.iter_mut().enumerate().take_while(|(index, _)| start + index < size_of::<Ring>())
+    {
         // SAFETY: inside the ring, as was just looked at.
         *byte = unsafe { ring.add(start + index).read_volatile() };
     }

@@ -14,7 +14,7 @@ use qs_core::record::Statement;
 use qs_core::record::packed::{self, Page, WINDOW, step};
 use qs_core::ring::{Folded, data_room};
 
-use super::mask::masked;
+use super::mask::{masked, masked_with};
 use super::memory::{self, MASK};
 
 /// Bytes of data in a frame.
@@ -116,24 +116,26 @@ pub(crate) fn record(site: Statement) {
 /// One constant of 16 bits and a call: eight bytes of code at most places.
 #[inline(never)]
 extern "C" fn record_near(word: u32) {
-    let (page, code) = (word >> 7, word as u8 | 0x80);
-    let is_done = masked(|| {
+    // Only the low byte of the code counts.
+    let (page, code) = (word >> 7, word | 0x80);
+    let values = [page as usize, code as usize, WRITER.0.get().expose_provenance()];
+    let is_done = masked_with(values, |[page, code, _]| {
         let writer = WRITER.0.get();
         // SAFETY: nobody else comes here while interrupts are masked. Below the limit lie two bytes of the open frame.
         unsafe {
             let cursor = (*writer).cursor;
-            let is_short = (*writer).page == page && cursor < (*writer).limit;
+            let is_short = (*writer).page == page as u32 && cursor < (*writer).limit;
             if is_short {
                 // The zero first: readers stop there.
                 cursor.add(1).write_volatile(step::FREE);
-                cursor.write_volatile(code);
+                cursor.write_volatile(code as u8);
                 (*writer).cursor = cursor.add(1);
             }
             is_short
         }
     });
     if !is_done {
-        record_slowly(page, code);
+        record_slowly(page, code as u8);
     }
 }
 
@@ -206,8 +208,7 @@ impl Writer {
         for at in u32::from(self.summed)..len as u32 {
             let byte = memory::get(self.data.wrapping_add(at));
             self.sum = self.sum.wrapping_add(byte);
-            self.is_same &=
-                at < u32::from(self.last_len) && byte == memory::get(self.last.wrapping_add(at));
+            self.is_same &= at < u32::from(self.last_len) && byte == memory::get(self.last.wrapping_add(at));
         }
         self.summed = len as u8;
     }
