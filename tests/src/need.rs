@@ -19,6 +19,8 @@ pub enum Need {
     Nextest,
     /// A system that leaves core files in the working directory.
     CoreFiles,
+    /// QEMU for Arm boards, gdb for Arm, and a compiler for thumbv7m.
+    Firmware,
     /// The recorded QS streams beside the checkout.
     QsStreams,
 }
@@ -32,6 +34,7 @@ impl Need {
             Need::Registry => registry(),
             Need::Nextest => nextest(),
             Need::CoreFiles => core_files(),
+            Need::Firmware => firmware(),
             Need::QsStreams => Need::qs_streams()
                 .is_none()
                 .then(|| "there is no ../shared/corpus/qs/index.tsv beside the checkout".into()),
@@ -64,6 +67,21 @@ fn gdb() -> Option<String> {
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     let may_attach = matches!(scope.trim(), "" | "0") || rustix::process::geteuid().is_root();
     (!may_attach).then(|| "gdb may not attach here: sysctl kernel.yama.ptrace_scope=0".into())
+}
+
+fn firmware() -> Option<String> {
+    let tools = [
+        ("qemu-system-arm", "qemu-system-arm"),
+        ("gdb-multiarch", "gdb-multiarch"),
+        ("arm-none-eabi-ld", "gcc-arm-none-eabi"),
+    ];
+    if let Some((program, package)) = tools.iter().find(|(program, _)| !succeeds(program, &["--version"])) {
+        return Some(format!("{program} is not installed: apt-get install {package}"));
+    }
+    crate::metal::compiler().is_none().then(|| {
+        "no compiler for thumbv7m-none-eabi: rustup target add thumbv7m-none-eabi, or apt-get install rustc-web cargo-web rust-web-src"
+            .into()
+    })
 }
 
 fn tracing() -> Option<String> {

@@ -87,6 +87,10 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     ring: Option<usize>,
 
+    /// Print the commands that dump the ring of this firmware with gdb, probe-rs or OpenOCD
+    #[arg(long, value_name = "ELF", conflicts_with = "source")]
+    pub how_to_dump: Option<PathBuf>,
+
     #[command(flatten)]
     qs: QsArgs,
 }

@@ -13,6 +13,7 @@ mod fit;
 mod follow;
 pub mod format;
 mod hot;
+mod how_to_dump;
 mod identify;
 mod map;
 pub mod model;
@@ -53,6 +54,18 @@ pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut 
 /// Runs the program with these arguments, on the process's own standard streams.
 pub fn run(args: &args::Args) -> ExitCode {
     let mut stderr = anstream::stderr();
+    if let Some(elf) = &args.how_to_dump {
+        return match how_to_dump::commands(elf) {
+            Ok(commands) => {
+                print!("{commands}");
+                ExitCode::Complete
+            }
+            Err(message) => {
+                console::Notes::new(&mut stderr).error(format_args!("{message}"));
+                ExitCode::Usage
+            }
+        };
+    }
     match args.open() {
         Err(message) => {
             console::Notes::new(&mut stderr).error(format_args!("{message}"));

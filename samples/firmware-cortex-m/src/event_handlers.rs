@@ -57,6 +57,8 @@ pub fn wait_for_event() {
 static HANDLED: AtomicU32 = AtomicU32::new(0);
 
 pub fn handled() {
+    #[cfg(feature = "link")]
+    xhist_rt::qs_record!(100, 0; u32 TICKS.load(Relaxed));
     HANDLED.store(TICKS.load(Relaxed), Relaxed);
 }
 

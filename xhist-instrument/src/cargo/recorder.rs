@@ -202,6 +202,8 @@ fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder
     }
     recorders.retain(|_, recorder| recorder.library.is_absolute());
     // The others depend on nothing.
-    recorders.values_mut().for_each(|recorder| recorder.sources.sort_by_key(|source| source.name == "xhist_rt"));
+    recorders
+        .values_mut()
+        .for_each(|recorder| recorder.sources.sort_by_key(|source| source.name == "xhist_rt"));
     recorders
 }

@@ -3,6 +3,7 @@
 //! A new origin is a file here and a row of [`SOURCES`].
 
 mod file;
+mod hex;
 mod holes;
 mod image;
 mod live;
@@ -56,6 +57,12 @@ pub static SOURCES: &[SourceRow] = &[
         help: "a live link (tcp, tcp-listen, udp, serial), in a later version",
         matches: |text| scheme(text).is_some(),
         open: refuse,
+    },
+    SourceRow {
+        form: "FILE.hex",
+        help: "memory as Intel HEX or Motorola S-records, told by its first line",
+        matches: hex::is_hex,
+        open: hex::open,
     },
     SourceRow {
         form: "FILE",
