@@ -23,6 +23,9 @@ pub const CASES: &[Case] = &[
 const LR: u8 = 14;
 const PC: u8 = 15;
 
+/// From here on, an address to return to is none: the core goes back to what it was interrupted in.
+const EXCEPTION_RETURN: u32 = 0xFFFF_FF00;
+
 /// Lets gdb do this with the halted firmware.
 fn gdb(firmware: &Firmware, machine: &Machine, commands: &[&str]) -> String {
     let mut gdb = Run::new("gdb-multiarch", &firmware.directory).args("-batch -nx");
@@ -120,16 +123,26 @@ fn any_instruction() {
                 machine.ask("s");
             }
             let pc = machine.register(PC);
+            // A handler's last statement is recorded by a jump, which returns from the exception.
+            let inner = open.iter().rposition(|begun| begun.back < EXCEPTION_RETURN);
             if pc == record {
                 open.push(Begun { word: machine.register(0), back: machine.register(LR) & !1 });
-            } else if open.last().is_some_and(|begun| begun.back == pc) {
-                done = open.pop();
+            } else if let Some(inner) = inner.filter(|inner| open[*inner].back == pc) {
+                done = Some(open[inner]);
+                open.truncate(inner);
             }
         }
         let (pc, last) = (machine.register(PC), last_line(&firmware, &mut machine, ring));
-        let at_hand = open.last().map(|begun| begun.line());
-        let expected = [at_hand, Some(done.map_or(before, Begun::line))];
-        assert!(expected.contains(&Some(last)), "line {last} at {pc:#x}, expected one of {expected:?}");
+        let mut expected = vec![done.map_or(before, Begun::line)];
+        // Of those nobody sees when they are done.
+        let unseen = open.iter().rev().take_while(|begun| begun.back >= EXCEPTION_RETURN).count();
+        expected.extend(open.iter().rev().take(unseen + 1).map(|begun| begun.line()));
+        if let [.., tail, _] = &open[..]
+            && tail.back >= EXCEPTION_RETURN
+        {
+            expected.push(tail.line());
+        }
+        assert!(expected.contains(&last), "line {last} at {pc:#x}, expected one of {expected:?}");
         if let Some(done) = done {
             completed += 1;
             let table = lines_at(&firmware, done.back - 2);
@@ -174,7 +187,7 @@ fn reset() {
     assert!(told.contains("before the reset"), "{told}");
     // Half of it overwritten meanwhile: told, and the rest is read.
     let mut image = std::fs::read(&file).expect("the ring");
-    image[64 + 2000..64 + 2600].fill(0xA5);
+    image[64 + 100..64 + 160].fill(0xA5);
     std::fs::write(&file, image).expect("written");
     let done = report(&firmware.directory).args("earlier.bin").done();
     assert!(done.code() == 1 && done.stderr.contains("damage"), "{}", done.stderr);
@@ -215,7 +228,8 @@ impl Host {
     #[track_caller]
     fn next(&mut self) -> u8 {
         let mut byte = [0];
-        for _ in 0..200_000 {
+        let mut silent = 0;
+        while silent < 400 {
             match self.link.read(&mut byte) {
                 Ok(0) => panic!("the firmware has gone"),
                 Ok(_) => {
@@ -223,7 +237,7 @@ impl Host {
                         return frame.id;
                     }
                 }
-                Err(_) => {}
+                Err(_) => silent += 1,
             }
         }
         panic!("nothing comes");

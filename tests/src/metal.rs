@@ -221,7 +221,10 @@ impl Machine {
 
     /// A register.
     pub fn register(&mut self, number: u8) -> u32 {
-        u32::from_str_radix(&self.ask(&format!("p{number:x}")), 16).expect("a register").swap_bytes()
+        let all = self.ask("g");
+        let digits =
+            all.get(usize::from(number) * 8..).and_then(|rest| rest.get(..8)).expect("the registers");
+        u32::from_str_radix(digits, 16).expect("a register").swap_bytes()
     }
 
     /// Bytes of memory.

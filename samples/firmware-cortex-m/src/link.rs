@@ -24,7 +24,7 @@ pub fn start() {
 
 fn dictionaries() {
     xhist_rt::name_files!();
-    qs::name_user(100, "HANDLED");
+    qs::name_user(100, "TICKS");
 }
 
 /// To be called again and again.

@@ -72,7 +72,7 @@ fn arguments(
         "-C",
         "metadata=xhist",
         "-C",
-        "debuginfo=1",
+        "debuginfo=2",
         "-Z",
         "unstable-options",
     ]
