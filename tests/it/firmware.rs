@@ -285,4 +285,27 @@ fn cost() {
     let (all, masked) = (open + end + 1 + 2, open - masked - 1);
     println!("{all} instructions a statement, {masked} of them masked");
     assert!(all <= 25 && masked <= 12, "{all} instructions, {masked} masked");
+
+    // A call and the constant before it; what the program loses around a call is not in it.
+    let lines: Vec<&str> = disassembly.lines().collect();
+    let address =
+        |line: &str| u32::from_str_radix(line.trim().split(':').next().unwrap_or_default(), 16).ok();
+    let is_call =
+        |line: &str| line.contains("record_near>") && (line.contains("\tbl\t") || line.contains("\tb.w\t"));
+    let sizes = lines.windows(2).filter(|pair| is_call(pair[1]));
+    let sizes: Vec<u32> = sizes.filter_map(|pair| Some(address(pair[1])? + 4 - address(pair[0])?)).collect();
+    let each = f64::from(sizes.iter().sum::<u32>()) / sizes.len() as f64;
+    println!("{each:.1} bytes of flash a statement, of {}", sizes.len());
+    assert!(each <= 8.0, "{each} bytes");
+
+    let elf = std::fs::read(&firmware.elf).expect("the program");
+    let elf = object::File::parse(&*elf).expect("an ELF file");
+    let of_recorder = |is_ram: bool| -> u64 {
+        let ours = elf.symbols().filter(|symbol| symbol.name().is_ok_and(|name| name.contains("8xhist_rt")));
+        ours.filter(|symbol| (symbol.address() >= 0x2000_0000) == is_ram).map(|symbol| symbol.size()).sum()
+    };
+    let (flash, ram) = (of_recorder(false), of_recorder(true));
+    println!("recorder: {flash} bytes of flash, {ram} of RAM beside the ring");
+    // With what keeps a ring across a reset, which is some 400 of them.
+    assert!(flash <= 2048 + 400 && ram <= 64, "{flash} bytes of flash, {ram} of RAM");
 }

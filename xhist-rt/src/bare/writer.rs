@@ -270,6 +270,7 @@ impl Writer {
     }
 
     /// As at the start of a frame: on its first page, and knowing no other.
+    #[inline(never)]
     fn forget_pages(&mut self) {
         self.pages = [NONE; PAGES];
         self.pages[0] = self.first;
@@ -277,13 +278,14 @@ impl Writer {
     }
 
     /// So many bytes of data are there.
+    #[inline(never)]
     fn go_to(&mut self, len: usize) {
         let last_len = usize::from(self.last_len);
         let mut end = if len < ROOM - LOOK { (len / SEGMENT + 1) * SEGMENT } else { len };
         if self.is_same && len < last_len {
             end = end.min(last_len);
         }
-        let index = self.data as usize + len & MASK;
+        let index = (self.data as usize + len) & MASK;
         // The zero behind a statement has to lie in one piece with it.
         let count = (end - len).min(MASK - index);
         self.cursor = memory::at(index);
@@ -316,6 +318,7 @@ impl Writer {
 }
 
 /// The bytes of a number behind a step, as [`packed::digits`] of 64 bits.
+#[inline(never)]
 pub(super) fn digits(mut value: u32, push: &mut dyn FnMut(u8)) {
     while value >= 0x20 {
         push(0x21 + (value & 0x1F) as u8);
