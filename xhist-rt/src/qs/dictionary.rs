@@ -82,8 +82,13 @@ impl Record for Indexed<'_> {
     const TIMED: bool = ObjDict::TIMED;
 
     fn put(&self, to: &mut impl Fields) {
-        let brackets =
-            self.name.split_once('[').and_then(|(before, rest)| Some((before, rest.split_once(']')?.1)));
+        // By bytes: searching for a character has a way to panic, which the compiler does not always see through.
+        let name = self.name;
+        let find = |byte: u8, from: usize| Some(from + name.bytes().skip(from).position(|own| own == byte)?);
+        let brackets = find(b'[', 0).and_then(|open| {
+            let close = find(b']', open)?;
+            Some((name.get(..open)?, name.get(close + 1..)?))
+        });
         let (before, behind) = brackets.unwrap_or((self.name, ""));
         let mut digits = [0; 20];
         let mut first = digits.len();
