@@ -7,12 +7,15 @@ use std::time::Duration;
 
 use object::{Object, ObjectSymbol};
 use qs_core::frame::{Decoder, FrameWriter, Outcome};
-use xhist_tests::{Case, Firmware, Listing, Machine, Need, Run, line_of, report, repository};
+use xhist_tests::{
+    CORTEX_M, Case, Firmware, Listing, Machine, Need, RISC_V, Run, line_of, report, repository,
+};
 
 const NEEDS: &[Need] = &[Need::Firmware];
 
 pub const CASES: &[Case] = &[
     Case::needing("a_hung_core_shows_the_listing_of_figure_4", NEEDS, hangs),
+    Case::needing("a_hung_risc_v_shows_it_too", &[Need::FirmwareRiscV], risc_v),
     Case::needing("a_dump_at_any_instruction_ends_in_the_statement_at_hand", NEEDS, any_instruction),
     Case::needing("the_run_before_a_reset_is_kept", NEEDS, reset),
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
@@ -37,7 +40,7 @@ fn gdb(firmware: &Firmware, machine: &Machine, commands: &[&str]) -> String {
 }
 
 fn hangs() {
-    let firmware = Firmware::sample("");
+    let firmware = Firmware::sample(&CORTEX_M, "");
     let machine = firmware.start(&[]);
     let (start, len) = firmware.ring();
     let end = start as usize + len;
@@ -56,13 +59,22 @@ fn hangs() {
         ],
     );
     drop(told);
+    let text = report(&firmware.directory).args("dump.bin").succeed().stdout;
+    assert_entered_twice(&firmware, &text);
+    for other in ["ram.bin", "dump.hex", "dump.srec"] {
+        let same = report(&firmware.directory).args(other).succeed().stdout == text;
+        assert!(same, "{other} has the same history");
+    }
+}
+
+/// The critical section was entered, interrupted by the handler, and entered again before it was left.
+#[track_caller]
+fn assert_entered_twice(firmware: &Firmware, text: &str) {
     let source = firmware.directory.join("src");
     let entered = line_of(&source.join("crit_section.rs"), "let waiting = read()");
     let handler = line_of(&source.join("event_handlers.rs"), "crit_section::add(1)");
-    let text = report(&firmware.directory).args("dump.bin").succeed().stdout;
-    let places: Vec<String> = Listing::parse(&text).places();
+    let places: Vec<String> = Listing::parse(text).places();
     let is = |place: &String, line: u32| *place == format!("src/crit_section.rs:{line}");
-    // Entered, interrupted by the handler, and entered again before it was left.
     let again = places.iter().enumerate().any(|(at, place)| {
         *place == format!("src/event_handlers.rs:{handler}")
             && places[..at]
@@ -76,10 +88,17 @@ fn hangs() {
                 .is_some_and(|next| is(next, entered))
     });
     assert!(again, "the critical section was entered twice");
-    for other in ["ram.bin", "dump.hex", "dump.srec"] {
-        let same = report(&firmware.directory).args(other).succeed().stdout == text;
-        assert!(same, "{other} has the same history");
-    }
+}
+
+fn risc_v() {
+    let firmware = Firmware::sample(&RISC_V, "");
+    let (start, len) = firmware.ring();
+    let mut machine = firmware.start(&[]);
+    machine.ask("?");
+    machine.run_for(Duration::from_secs(4));
+    std::fs::write(firmware.directory.join("dump.bin"), machine.memory(start, len)).expect("written");
+    let text = report(&firmware.directory).args("dump.bin").succeed().stdout;
+    assert_entered_twice(&firmware, &text);
 }
 
 /// A statement under way: the word that it is recorded by, and where the call returns to.
@@ -98,7 +117,7 @@ impl Begun {
 }
 
 fn any_instruction() {
-    let firmware = Firmware::sample("");
+    let firmware = Firmware::sample(&CORTEX_M, "");
     let dumps = std::env::var("XHIST_DUMPS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
     let elf = std::fs::read(&firmware.elf).expect("the program");
     let elf = object::File::parse(&*elf).expect("an ELF file");
@@ -174,7 +193,7 @@ fn lines_at(firmware: &Firmware, address: u32) -> String {
 }
 
 fn reset() {
-    let firmware = Firmware::sample("watchdog");
+    let firmware = Firmware::sample(&CORTEX_M, "watchdog");
     let file = firmware.directory.join("earlier.bin");
     let _ = std::fs::remove_file(&file);
     let mut machine = firmware.start(&[]);
@@ -194,7 +213,7 @@ fn reset() {
 }
 
 fn live() {
-    let firmware = Firmware::sample("link");
+    let firmware = Firmware::sample(&CORTEX_M, "link");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let mut machine = firmware.start(&["-serial", &format!("tcp:127.0.0.1:{port}")]);
@@ -262,7 +281,7 @@ impl Host {
 
 /// What the README says, on the program itself.
 fn cost() {
-    let firmware = Firmware::sample("");
+    let firmware = Firmware::sample(&CORTEX_M, "");
     let disassembly = Command::new("arm-none-eabi-objdump")
         .args(["-d", "--no-show-raw-insn"])
         .arg(&firmware.elf)

@@ -10,7 +10,37 @@ use std::time::Duration;
 
 use crate::{Run, other_cargo, repository};
 
-const TARGET: &str = "thumbv7m-none-eabi";
+/// What firmware is made for and run on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Board {
+    sample: &'static str,
+    target: &'static str,
+    /// For a compiler without a linker of its own.
+    linker: &'static [(&'static str, &'static str)],
+    qemu: &'static [&'static str],
+}
+
+/// A Cortex-M3.
+pub const CORTEX_M: Board = Board {
+    sample: "firmware-cortex-m",
+    target: "thumbv7m-none-eabi",
+    linker: &[("CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER", "arm-none-eabi-ld")],
+    qemu: &["qemu-system-arm", "-cpu", "cortex-m3", "-machine", "lm3s6965evb"],
+};
+
+/// A RISC-V of 32 bits.
+pub const RISC_V: Board = Board {
+    sample: "firmware-riscv",
+    target: "riscv32imac-unknown-none-elf",
+    linker: &[
+        ("CARGO_TARGET_RISCV32IMAC_UNKNOWN_NONE_ELF_LINKER", "riscv64-unknown-elf-ld"),
+        (
+            "CARGO_TARGET_RISCV32IMAC_UNKNOWN_NONE_ELF_RUSTFLAGS",
+            "-C linker-flavor=ld -C link-arg=-melf32lriscv",
+        ),
+    ],
+    qemu: &["qemu-system-riscv32", "-machine", "virt", "-bios", "none"],
+};
 
 /// How firmware is compiled here.
 #[derive(Clone, Copy, Debug)]
@@ -22,10 +52,10 @@ pub enum Compiler {
 }
 
 /// What there is.
-pub fn compiler() -> Option<Compiler> {
+pub fn compiler(board: &Board) -> Option<Compiler> {
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?.stdout;
     let sysroot = PathBuf::from(String::from_utf8_lossy(&sysroot).trim());
-    if sysroot.join("lib/rustlib").join(TARGET).is_dir() {
+    if sysroot.join("lib/rustlib").join(board.target).is_dir() {
         return Some(Compiler::Installed);
     }
     let sources = Path::new("/usr/lib/rustlib/src/rust/library/core").is_dir();
@@ -34,15 +64,14 @@ pub fn compiler() -> Option<Compiler> {
 }
 
 /// A cargo command that compiles for the target.
-fn cargo_for_target(directory: &Path, command: &str) -> Run {
-    let command = format!("{command} --release --target {TARGET}");
-    match compiler() {
-        Some(Compiler::Debian) => other_cargo("/usr/bin/cargo", directory)
-            .args(&command)
-            .args("-Zbuild-std=core")
-            .env("RUSTC", "/usr/bin/rustc")
-            .env("RUSTC_BOOTSTRAP", "1")
-            .env("CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER", "arm-none-eabi-ld"),
+fn cargo_for_target(board: &Board, directory: &Path, command: &str) -> Run {
+    let command = format!("{command} --release --target {}", board.target);
+    match compiler(board) {
+        Some(Compiler::Debian) => {
+            let cargo = other_cargo("/usr/bin/cargo", directory).args(&command).args("-Zbuild-std=core");
+            let cargo = cargo.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
+            board.linker.iter().fold(cargo, |cargo, (name, value)| cargo.env(name, value))
+        }
         _ => other_cargo("cargo", directory).args(&command),
     }
 }
@@ -54,22 +83,24 @@ pub struct Firmware {
     pub directory: PathBuf,
     /// The program.
     pub elf: PathBuf,
+    board: &'static Board,
 }
 
 impl Firmware {
     /// The sample, recorded by `cargo xhist`, with these features.
-    pub fn sample(features: &str) -> Firmware {
-        static BUILT: Mutex<BTreeMap<String, Firmware>> = Mutex::new(BTreeMap::new());
+    pub fn sample(board: &'static Board, features: &str) -> Firmware {
+        static BUILT: Mutex<BTreeMap<(&str, String), Firmware>> = Mutex::new(BTreeMap::new());
         let mut built = BUILT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        built.entry(features.to_owned()).or_insert_with(|| build(features)).clone()
+        built.entry((board.target, features.to_owned())).or_insert_with(|| build(board, features)).clone()
     }
 
     /// Starts it in QEMU, halted.
     pub fn start(&self, arguments: &[&str]) -> Machine {
         let port =
             TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
-        let child = Command::new("qemu-system-arm")
-            .args(["-cpu", "cortex-m3", "-machine", "lm3s6965evb", "-display", "none", "-monitor", "none"])
+        let child = Command::new(self.board.qemu[0])
+            .args(&self.board.qemu[1..])
+            .args(["-display", "none", "-monitor", "none"])
             .args([
                 "-semihosting-config",
                 "enable=on,target=native",
@@ -100,12 +131,12 @@ impl Firmware {
 }
 
 /// The directory stays from run to run: what does not change is compiled once.
-fn build(features: &str) -> Firmware {
+fn build(board: &'static Board, features: &str) -> Firmware {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository().join("target"), PathBuf::from);
     let name = if features.is_empty() { "plain" } else { features };
-    let directory = target.join("firmware");
-    let sample = repository().join("samples/firmware-cortex-m");
+    let directory = target.join(board.sample);
+    let sample = repository().join("samples").join(board.sample);
     for entry in walkdir::WalkDir::new(&sample).into_iter().flatten() {
         let inside = entry.path().strip_prefix(&sample).expect("below it");
         if !entry.file_type().is_file() || inside.starts_with("target") {
@@ -122,15 +153,16 @@ fn build(features: &str) -> Firmware {
             std::fs::write(&to, text).expect("written");
         }
     }
-    let mut cargo = cargo_for_target(&directory, "xhist build --quiet").limit(Duration::from_secs(550));
+    let mut cargo =
+        cargo_for_target(board, &directory, "xhist build --quiet").limit(Duration::from_secs(550));
     if !features.is_empty() {
         cargo = cargo.args(&format!("--features {features}"));
     }
     cargo.succeed();
     let elf = directory.join(format!("{name}.elf"));
-    let built = directory.join("target/xhist/build").join(TARGET).join("release/firmware-cortex-m");
+    let built = directory.join("target/xhist/build").join(board.target).join("release").join(board.sample);
     std::fs::copy(built, &elf).expect("the program");
-    Firmware { directory, elf }
+    Firmware { directory, elf, board }
 }
 
 /// A firmware in QEMU.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use crate::metal::{Board, CORTEX_M, RISC_V, compiler};
 use crate::repository;
 
 /// Something that may be missing.
@@ -21,6 +22,8 @@ pub enum Need {
     CoreFiles,
     /// QEMU for Arm boards, gdb for Arm, and a compiler for thumbv7m.
     Firmware,
+    /// The same for RISC-V.
+    FirmwareRiscV,
     /// The recorded QS streams beside the checkout.
     QsStreams,
 }
@@ -34,7 +37,21 @@ impl Need {
             Need::Registry => registry(),
             Need::Nextest => nextest(),
             Need::CoreFiles => core_files(),
-            Need::Firmware => firmware(),
+            Need::Firmware => firmware(
+                &CORTEX_M,
+                &[
+                    ("qemu-system-arm", "qemu-system-arm"),
+                    ("gdb-multiarch", "gdb-multiarch"),
+                    ("arm-none-eabi-ld", "gcc-arm-none-eabi"),
+                ],
+            ),
+            Need::FirmwareRiscV => firmware(
+                &RISC_V,
+                &[
+                    ("qemu-system-riscv32", "qemu-system-misc"),
+                    ("riscv64-unknown-elf-ld", "binutils-riscv64-unknown-elf"),
+                ],
+            ),
             Need::QsStreams => Need::qs_streams()
                 .is_none()
                 .then(|| "there is no ../shared/corpus/qs/index.tsv beside the checkout".into()),
@@ -69,17 +86,12 @@ fn gdb() -> Option<String> {
     (!may_attach).then(|| "gdb may not attach here: sysctl kernel.yama.ptrace_scope=0".into())
 }
 
-fn firmware() -> Option<String> {
-    let tools = [
-        ("qemu-system-arm", "qemu-system-arm"),
-        ("gdb-multiarch", "gdb-multiarch"),
-        ("arm-none-eabi-ld", "gcc-arm-none-eabi"),
-    ];
+fn firmware(board: &Board, tools: &[(&str, &str)]) -> Option<String> {
     if let Some((program, package)) = tools.iter().find(|(program, _)| !succeeds(program, &["--version"])) {
         return Some(format!("{program} is not installed: apt-get install {package}"));
     }
-    crate::metal::compiler().is_none().then(|| {
-        "no compiler for thumbv7m-none-eabi: rustup target add thumbv7m-none-eabi, or apt-get install rustc-web cargo-web rust-web-src"
+    compiler(board).is_none().then(|| {
+        "no compiler for the target: rustup target add thumbv7m-none-eabi riscv32imac-unknown-none-elf, or apt-get install rustc-web cargo-web rust-web-src"
             .into()
     })
 }
