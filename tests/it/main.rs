@@ -6,6 +6,7 @@
 mod builds;
 mod crates;
 mod deps;
+mod firmware;
 mod generated;
 mod in_place;
 mod interrupted;
@@ -71,6 +72,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),
     ("qspy", qspy::CASES),
+    ("firmware", firmware::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),
 ];

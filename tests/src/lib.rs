@@ -3,6 +3,7 @@
 
 mod corpus;
 mod listing;
+mod metal;
 mod need;
 mod project;
 mod reference;
@@ -15,12 +16,13 @@ mod tree;
 
 pub use corpus::{Comparison, Crate, Reach};
 pub use listing::{Entry, Listing, line_of};
+pub use metal::{CORTEX_M, Firmware, Machine, RISC_V};
 pub use need::Need;
 pub use project::{Counts, history_of, test_counts};
 pub use reference::{Moment, Reference};
 pub use rings::{Recorded, recorded, tail};
 pub use run::{Done, Run, Started, set_deadline};
-pub use tools::{cargo, instrument, online_cargo, report, repository, rings_in};
+pub use tools::{cargo, instrument, online_cargo, other_cargo, report, repository, rings_in};
 pub use torture::{Build, Torture};
 pub use tracee::{Snapshot, Stop, Tracee};
 pub use tree::{Fingerprint, Tree, clean_up};

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
+use crate::metal::{Board, CORTEX_M, RISC_V, compiler};
 use crate::repository;
 
 /// Something that may be missing.
@@ -19,6 +20,10 @@ pub enum Need {
     Nextest,
     /// A system that leaves core files in the working directory.
     CoreFiles,
+    /// QEMU for Arm boards, gdb for Arm, and a compiler for thumbv7m.
+    Firmware,
+    /// The same for RISC-V.
+    FirmwareRiscV,
     /// The recorded QS streams beside the checkout.
     QsStreams,
     /// socat, for pairs of pseudo-terminals.
@@ -42,6 +47,21 @@ impl Need {
             Need::Qutest => Need::qutest().is_none().then(|| {
                 "the Python package qutest is not there: pip install qutest, or name its program in XHIST_QUTEST".into()
             }),
+            Need::Firmware => firmware(
+                &CORTEX_M,
+                &[
+                    ("qemu-system-arm", "qemu-system-arm"),
+                    ("gdb-multiarch", "gdb-multiarch"),
+                    ("arm-none-eabi-ld", "gcc-arm-none-eabi"),
+                ],
+            ),
+            Need::FirmwareRiscV => firmware(
+                &RISC_V,
+                &[
+                    ("qemu-system-riscv32", "qemu-system-misc"),
+                    ("riscv64-unknown-elf-ld", "binutils-riscv64-unknown-elf"),
+                ],
+            ),
             Need::QsStreams => Need::qs_streams()
                 .is_none()
                 .then(|| "there is no ../shared/corpus/qs/index.tsv beside the checkout".into()),
@@ -81,6 +101,16 @@ fn gdb() -> Option<String> {
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     let may_attach = matches!(scope.trim(), "" | "0") || rustix::process::geteuid().is_root();
     (!may_attach).then(|| "gdb may not attach here: sysctl kernel.yama.ptrace_scope=0".into())
+}
+
+fn firmware(board: &Board, tools: &[(&str, &str)]) -> Option<String> {
+    if let Some((program, package)) = tools.iter().find(|(program, _)| !succeeds(program, &["--version"])) {
+        return Some(format!("{program} is not installed: apt-get install {package}"));
+    }
+    compiler(board).is_none().then(|| {
+        "no compiler for the target: rustup target add thumbv7m-none-eabi riscv32imac-unknown-none-elf, or apt-get install rustc-web cargo-web rust-web-src"
+            .into()
+    })
 }
 
 fn tracing() -> Option<String> {

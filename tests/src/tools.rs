@@ -20,11 +20,16 @@ pub fn cargo(directory: &Path) -> Run {
 
 /// As [`cargo`], with the registry.
 pub fn online_cargo(directory: &Path) -> Run {
+    other_cargo("cargo", directory)
+}
+
+/// As [`online_cargo`], with this cargo.
+pub fn other_cargo(program: &str, directory: &Path) -> Run {
     let directories = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths(
         [bin_directory().to_owned()].into_iter().chain(std::env::split_paths(&directories)),
     );
-    Run::new("cargo", directory).env("PATH", path.expect("a path without colons"))
+    Run::new(program, directory).env("PATH", path.expect("a path without colons"))
 }
 
 /// `xhist-report` in this directory.

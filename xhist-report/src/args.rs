@@ -116,6 +116,10 @@ pub struct Args {
     #[arg(short = 'k', long)]
     no_keys: bool,
 
+    /// Print the commands that dump the ring of this firmware with gdb, probe-rs or OpenOCD
+    #[arg(long, value_name = "ELF", conflicts_with = "source")]
+    pub how_to_dump: Option<PathBuf>,
+
     #[command(flatten)]
     qs: QsArgs,
 }

@@ -14,6 +14,7 @@ mod follow;
 pub mod format;
 pub mod front_end;
 mod hot;
+mod how_to_dump;
 mod identify;
 mod interrupt;
 mod live;
@@ -62,7 +63,13 @@ pub fn run(args: &args::Args) -> ExitCode {
     let done = match args.command() {
         Some(args::Command::Send(send)) => Ok(send::run(send, &mut std::io::stdout().lock(), notes)),
         None if args.is_live() => run_live(args, notes),
-        None => return run_files(args),
+        None => match &args.how_to_dump {
+            Some(elf) => how_to_dump::commands(elf).map(|commands| {
+                print!("{commands}");
+                ExitCode::Complete
+            }),
+            None => return run_files(args),
+        },
     };
     done.unwrap_or_else(|message| {
         notes.error(format_args!("{message}"));

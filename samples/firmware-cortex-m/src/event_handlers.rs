@@ -62,6 +62,10 @@ pub fn handled() {
 
 /// What a board has for such cases: a watchdog that resets a core which stops responding.
 fn watch(now: u32) {
+    #[cfg(feature = "link")]
+    if now % 100 == 0 {
+        xhist_rt::qs_record!(100, 0; u32 now, u32 HANDLED.load(Relaxed));
+    }
     if cfg!(feature = "watchdog") && now - HANDLED.load(Relaxed) > 2_000 {
         SCB::sys_reset();
     }

@@ -14,6 +14,7 @@ mod command;
 mod config;
 mod deps;
 mod error;
+mod own_core;
 mod plan;
 mod reach;
 mod recorder;

@@ -39,6 +39,17 @@ pub(super) struct Recorder {
     pub(super) library: PathBuf,
     /// The libraries it depends on.
     pub(super) deps: BTreeSet<PathBuf>,
+    /// What all of them are made of, each behind those that it depends on.
+    pub(super) sources: Vec<Source>,
+}
+
+/// A library of the recorder, to be compiled once more.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) root: PathBuf,
+    pub(super) edition: String,
+    pub(super) features: Vec<String>,
 }
 
 impl Recorder {

@@ -4,7 +4,7 @@
 //! be one recorder; cargo builds it in a package of its own, so the user's manifests and lock
 //! file know nothing of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use super::command;
 use super::error::Error;
-use super::plan::Recorder;
+use super::plan::{Recorder, Source};
 
 /// What the recorder is, and what it is made of: these cannot record themselves.
 pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "qs-core", "critical-section", "libc"];
@@ -29,10 +29,13 @@ pub(super) fn build(
     command: &command::Command,
     home: &Path,
     for_dylibs: bool,
+    features: &BTreeSet<String>,
 ) -> Result<BTreeMap<String, Recorder>, Error> {
-    let directory = home.join(if for_dylibs { "recorder-portable" } else { "recorder" });
+    let mut name = String::from(if for_dylibs { "recorder-portable" } else { "recorder" });
+    features.iter().for_each(|feature| name = format!("{name}-{feature}"));
+    let directory = home.join(name);
     let target_dir = directory.join("target");
-    write_package(&directory, if for_dylibs { r#""auto", "portable""# } else { r#""auto""# })?;
+    write_package(&directory, if for_dylibs { &["auto", "portable"] } else { &["auto"] }, features)?;
     let mut cargo = cargo();
     cargo
         .args(["build", "--profile", PROFILE, "--message-format=json-render-diagnostics", "--quiet"])
@@ -116,9 +119,12 @@ pub(super) fn cargo() -> Command {
     cargo
 }
 
-/// A package whose only dependency is the recorder with these features, from beside our own sources when they are
+/// A package whose only dependency is the recorder with these features on an operating system, and those without one, from beside our own sources when they are
 /// there, else from the registry.
-fn write_package(directory: &Path, features: &str) -> Result<(), Error> {
+fn write_package(directory: &Path, hosted: &[&str], bare: &BTreeSet<String>) -> Result<(), Error> {
+    let quoted = |feature: &dyn std::fmt::Debug| format!("{feature:?}");
+    let features = hosted.iter().map(|feature| quoted(feature)).collect::<Vec<_>>().join(", ");
+    let bare = bare.iter().map(|feature| quoted(feature)).collect::<Vec<_>>().join(", ");
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("xhist-rt");
     let place = if sources.join("Cargo.toml").is_file() {
         format!("path = {}", toml::Value::String(sources.display().to_string()))
@@ -140,7 +146,7 @@ edition = "2021"
 path = "lib.rs"
 
 [target.'cfg(target_os = "none")'.dependencies]
-xhist-rt = {{ {place}, features = ["trace"] }}
+xhist-rt = {{ {place}, features = [{bare}] }}
 
 [target.'cfg(not(target_os = "none"))'.dependencies]
 xhist-rt = {{ {place}, features = [{features}] }}
@@ -161,6 +167,11 @@ strip = "none"
     super::plan::write_if_changed(&directory.join("lib.rs"), b"#![no_std]\npub extern crate xhist_rt;\n")
 }
 
+/// Whether this crate is one of [`PACKAGES`].
+fn is_recorder(name: &str) -> bool {
+    PACKAGES.iter().any(|package| package.replace('-', "_") == name)
+}
+
 /// The libraries that cargo names, by target: cargo keeps what it makes for a target that is named in a directory of
 /// that name.
 fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder> {
@@ -172,13 +183,27 @@ fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder
             let first = inside.iter().next().unwrap_or_default().to_string_lossy();
             let target = if first == PROFILE { String::new() } else { first.into_owned() };
             let recorder = recorders.entry(target).or_default();
+            if artifact.target.name != "xhist_recorder" && is_recorder(&artifact.target.name) {
+                recorder.sources.push(Source {
+                    name: artifact.target.name.clone(),
+                    root: artifact.target.src_path.clone().into(),
+                    edition: artifact.target.edition.to_string(),
+                    features: artifact.features.clone(),
+                });
+            }
             match artifact.target.name.as_str() {
                 "xhist_rt" => recorder.library = file.into(),
                 "xhist_recorder" => {}
-                _ => _ = recorder.deps.insert(file.into()),
+                name if is_recorder(name) => _ = recorder.deps.insert(file.into()),
+                // The standard library, with `-Zbuild-std`.
+                _ => {}
             }
         }
     }
     recorders.retain(|_, recorder| recorder.library.is_absolute());
+    // The others depend on nothing.
+    recorders
+        .values_mut()
+        .for_each(|recorder| recorder.sources.sort_by_key(|source| source.name == "xhist_rt"));
     recorders
 }

@@ -79,7 +79,7 @@ fn prepare(
 ) -> Result<Prepared, Error> {
     let progress = spinner();
     progress.set_message("building the recorder (once for this compiler and target)");
-    let recorders = recorder::build(command, home, workspace.has_dylib)?;
+    let recorders = recorder::build(command, home, workspace.has_dylib, &workspace.bare_features)?;
     if !command.deps.is_empty() {
         deps::add(workspace, command, &recorder::targets(&recorders)?)?;
     }

@@ -1,5 +1,6 @@
 //! What cargo says about the project: members, their targets, editions and directories.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +25,8 @@ pub(super) struct Workspace {
     pub(super) dependencies: Vec<PathBuf>,
     /// A member is a dynamic library for other Rust crates: what is inlined into those must be found in it.
     pub(super) has_dylib: bool,
+    /// What firmware wants of the recorder: the features with which members name it.
+    pub(super) bare_features: BTreeSet<String>,
     /// What `[workspace.metadata.xhist]` says.
     wishes: Option<Wishes>,
 }
@@ -63,15 +66,20 @@ pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
         targets: Vec::new(),
         dependencies: Vec::new(),
         has_dylib: false,
+        bare_features: ["trace".to_owned()].into(),
         wishes: wishes(metadata.workspace_root.as_std_path(), &metadata.workspace_metadata, "workspace")?,
     };
     for package in metadata.workspace_packages() {
         if !PACKAGES.contains(&package.name.as_str()) {
             workspace.has_dylib |=
                 package.targets.iter().any(|target| target.kind.contains(&TargetKind::DyLib));
+            let named = package.dependencies.iter().filter(|dependency| dependency.name == "xhist-rt");
+            workspace.bare_features.extend(named.flat_map(|dependency| dependency.features.iter().cloned()));
             workspace.add(package, |_| true)?;
         }
     }
+    // These are for programs on an operating system.
+    workspace.bare_features.retain(|feature| !["std", "auto", "portable"].contains(&feature.as_str()));
     Ok(workspace)
 }
 

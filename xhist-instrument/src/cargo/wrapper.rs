@@ -13,6 +13,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use super::own_core;
 use super::plan::{Plan, Recorder, WRAPPER_NAME};
 
 /// What an instrumented program may ask for when it is compiled.
@@ -29,7 +30,8 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
     let mut command = Command::new(rustc);
     // A procedural macro may link instrumented members; what it does in the compiler is no history.
     command.env("XHIST", "off");
-    let crate_call = Plan::beside(Path::new(wrapper)).and_then(|plan| Call::find(plan, &args));
+    let crate_call =
+        Plan::beside(Path::new(wrapper)).and_then(|plan| Call::find(plan, Path::new(wrapper), rustc, &args));
     let Some(call) = crate_call else {
         // Replaces this process: pipes, descriptors and exit code are rustc's own.
         let error = command.args(&args).exec();
@@ -89,7 +91,7 @@ struct Call {
 }
 
 impl Call {
-    fn find(plan: Plan, args: &[OsString]) -> Option<Call> {
+    fn find(plan: Plan, wrapper: &Path, rustc: &OsStr, args: &[OsString]) -> Option<Call> {
         value_of(args, "--crate-name")?;
         let directory = std::env::current_dir().ok()?;
         let root = args.iter().position(|arg| {
@@ -105,6 +107,7 @@ impl Call {
         let named = PathBuf::from(&args[root]);
         // When the build names targets, a call that names none is for what runs in the compiler.
         let recorder = plan.recorders.get(&target(args))?.clone();
+        let recorder = own_core::recorder(rustc, args, recorder, wrapper)?;
         Some(Call { plan, recorder, root, named, directory })
     }
 
@@ -224,7 +227,7 @@ fn value_of(args: &[OsString], option: &str) -> Option<OsString> {
 }
 
 /// Values of `--option value`, `--option=value` and `-Cvalue`.
-fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = OsString> + 'a {
+pub(super) fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = OsString> + 'a {
     args.iter().enumerate().filter_map(move |(index, arg)| {
         if arg == option {
             return args.get(index + 1).cloned();
@@ -284,6 +287,7 @@ mod tests {
             recorder: Recorder {
                 library: "/r/libxhist_rt.rlib".into(),
                 deps: ["/r/deps/liblibc.rlib".into()].into(),
+                sources: Vec::new(),
             },
             root: 2,
             named: "src/main.rs".into(),

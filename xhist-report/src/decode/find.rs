@@ -118,7 +118,9 @@ fn has_byte_order_mark(bytes: &[u8]) -> bool {
 
 /// A ring in the words of a user.
 pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
+    let is_earlier = header.flags & qs_core::ring::FLAG_EARLIER != 0;
     let status = match header.status {
+        _ if is_earlier => "before the reset",
         Status::Live => "live",
         Status::Ended => "ended",
         Status::Exited => "exited",

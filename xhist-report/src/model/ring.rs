@@ -47,6 +47,9 @@ impl Ring {
     pub fn thread(&self) -> String {
         match (&self.thread_name, self.tid) {
             (Some(name), _) => name.clone(),
+            (None, 0) if self.status == "before the reset" => {
+                format!("ring-{} before the reset", self.number)
+            }
             (None, 0) => format!("ring-{}", self.number),
             (None, tid) => tid.to_string(),
         }
@@ -80,6 +83,7 @@ impl fmt::Display for Ring {
         }
         match (&self.thread_name, self.tid) {
             (Some(name), _) => write!(f, " (thread {name})"),
+            (None, 0) if self.status == "before the reset" => f.write_str(" (before the reset)"),
             (None, 0) => Ok(()),
             (None, tid) => write!(f, " (thread {tid})"),
         }?;

@@ -3,6 +3,7 @@
 //! A new origin is a file here and a row of [`SOURCES`].
 
 mod file;
+mod hex;
 mod holes;
 mod image;
 pub mod link;
@@ -44,10 +45,23 @@ pub struct SourceRow {
     pub form: &'static str,
     /// What it is.
     pub help: &'static str,
-    /// What its names start with; the whole name where that is no scheme.
-    starts: &'static str,
+    /// What its names look like.
+    named: Named,
     /// How it is opened.
     open: Open,
+}
+
+/// What the names of a kind of source look like.
+#[derive(Clone, Copy)]
+enum Named {
+    /// They start with this.
+    Scheme(&'static str),
+    /// This one.
+    Exactly(&'static str),
+    /// A file that begins in a certain way.
+    File(fn(&OsStr) -> bool),
+    /// Any other.
+    Anything,
 }
 
 /// How a source is opened.
@@ -64,46 +78,54 @@ pub static SOURCES: &[SourceRow] = &[
     SourceRow {
         form: "tcp://HOST:PORT",
         help: "a target that listens for hosts",
-        starts: "tcp://",
+        named: Named::Scheme("tcp://"),
         open: Open::Link(link::tcp),
     },
     SourceRow {
         form: "tcp-listen://ADDRESS:PORT",
         help: "targets that connect to this address, one or several at once",
-        starts: "tcp-listen://",
+        named: Named::Scheme("tcp-listen://"),
         open: Open::Link(link::tcp_listen),
     },
     SourceRow {
         form: "udp://ADDRESS:PORT",
         help: "targets that send datagrams to this address",
-        starts: "udp://",
+        named: Named::Scheme("udp://"),
         open: Open::Link(link::udp),
     },
     SourceRow {
         form: "serial:///dev/TTY?baud=115200",
         help: "a serial line; also bits=8|7, parity=none|even|odd, stop=1|2, flow=none|rtscts",
-        starts: "serial://",
+        named: Named::Scheme("serial://"),
         open: Open::Link(link::serial),
     },
     SourceRow {
         form: "-",
         help: "standard input: a file as below, or a QS stream as it comes",
-        starts: "-",
+        named: Named::Exactly("-"),
         open: Open::Whole(stdin::open),
+    },
+    SourceRow {
+        form: "FILE.hex",
+        help: "memory as Intel HEX or Motorola S-records, told by its first line",
+        named: Named::File(hex::is_hex),
+        open: Open::Whole(hex::open),
     },
     SourceRow {
         form: "FILE",
         help: "a raw image of memory, an ELF core, a ring file or a QS stream",
-        starts: "",
+        named: Named::Anything,
         open: Open::Whole(file::open),
     },
 ];
 
 impl SourceRow {
     fn fits(&self, text: &OsStr) -> bool {
-        match self.starts.ends_with("://") {
-            true => text.to_str().is_some_and(|text| text.starts_with(self.starts)),
-            false => self.starts.is_empty() || text == self.starts,
+        match self.named {
+            Named::Scheme(scheme) => text.to_str().is_some_and(|text| text.starts_with(scheme)),
+            Named::Exactly(name) => text == name,
+            Named::File(begins) => begins(text),
+            Named::Anything => true,
         }
     }
 }
@@ -140,9 +162,9 @@ fn row(text: &OsStr) -> Result<&'static SourceRow, String> {
     let row = SOURCES
         .iter()
         .find(|row| row.fits(text))
-        .filter(|row| scheme(text).is_none() || row.starts.len() > 1);
+        .filter(|row| scheme(text).is_none() || matches!(row.named, Named::Scheme(_)));
     row.ok_or_else(|| {
-        let schemes = SOURCES.iter().filter(|row| row.starts.ends_with("://")).map(|row| row.form);
+        let schemes = SOURCES.iter().filter(|row| matches!(row.named, Named::Scheme(_))).map(|row| row.form);
         let schemes = schemes.collect::<Vec<_>>().join(", ");
         format!("{} is no kind of source known here; links are {schemes}", text.display())
     })

@@ -1,5 +1,12 @@
 //! A few instructions that no interrupt comes in between.
 
+/// As [`masked`], when these values are at hand: what computes them does not stand in between.
+#[cfg(not(feature = "single-core"))]
+#[inline(always)]
+pub(super) fn masked_with<R>(values: [usize; 3], act: impl FnOnce([usize; 3]) -> R) -> R {
+    masked(|| act(values))
+}
+
 /// With the program's own critical section: right on any number of cores, at two calls a statement.
 #[cfg(not(feature = "single-core"))]
 #[inline(always)]
@@ -11,41 +18,54 @@ pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
 #[cfg(feature = "single-core")]
 #[inline(always)]
 pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
-    let before = take();
-    let result = act();
+    masked_with([0; 3], |_| act())
+}
+
+/// As above.
+#[cfg(feature = "single-core")]
+#[inline(always)]
+pub(super) fn masked_with<R>(values: [usize; 3], act: impl FnOnce([usize; 3]) -> R) -> R {
+    let before = take_with(values);
+    let result = act(values);
     give_back(before);
     result
 }
 
 #[cfg(all(feature = "single-core", target_arch = "arm"))]
 #[inline(always)]
-fn take() -> u32 {
+fn take_with([a, b, c]: [usize; 3]) -> usize {
     let before;
-    // SAFETY: masks interrupts, and `masked` puts it back. No `nomem`: what is done in between stays there.
-    unsafe { core::arch::asm!("mrs {0}, PRIMASK", "cpsid i", out(reg) before, options(nostack)) };
+    // SAFETY: masks interrupts, and `give_back` puts it back. No `nomem`: what is done in between stays there.
+    unsafe {
+        core::arch::asm!("mrs {0}, PRIMASK", "cpsid i", "/* {1} {2} {3} */", out(reg) before,
+            in(reg) a, in(reg) b, in(reg) c, options(nostack, preserves_flags));
+    }
     before
 }
 
 #[cfg(all(feature = "single-core", target_arch = "arm"))]
 #[inline(always)]
-fn give_back(before: u32) {
-    // SAFETY: as it was in `take`.
-    unsafe { core::arch::asm!("msr PRIMASK, {0}", in(reg) before, options(nostack)) };
+fn give_back(before: usize) {
+    // SAFETY: as it was in `take_with`.
+    unsafe { core::arch::asm!("msr PRIMASK, {0}", in(reg) before, options(nostack, preserves_flags)) };
 }
 
 #[cfg(all(feature = "single-core", target_arch = "riscv32"))]
 #[inline(always)]
-fn take() -> u32 {
-    let before: u32;
-    // SAFETY: clears MIE, and `masked` puts it back. No `nomem`: what is done in between stays there.
-    unsafe { core::arch::asm!("csrrci {0}, mstatus, 8", out(reg) before, options(nostack)) };
+fn take_with([a, b, c]: [usize; 3]) -> usize {
+    let before;
+    // SAFETY: clears MIE, and `give_back` puts it back. No `nomem`: what is done in between stays there.
+    unsafe {
+        core::arch::asm!("csrrci {0}, mstatus, 8", "/* {1} {2} {3} */", out(reg) before,
+            in(reg) a, in(reg) b, in(reg) c, options(nostack));
+    }
     before
 }
 
 #[cfg(all(feature = "single-core", target_arch = "riscv32"))]
 #[inline(always)]
-fn give_back(before: u32) {
-    // SAFETY: sets MIE where it was set in `take`.
+fn give_back(before: usize) {
+    // SAFETY: sets MIE where it was set in `take_with`.
     unsafe { core::arch::asm!("csrs mstatus, {0}", in(reg) before & 8, options(nostack)) };
 }
 

@@ -151,6 +151,7 @@ pub(super) fn put(position: u32, byte: u8) {
 }
 
 /// The byte at a position.
+#[inline(never)]
 pub(super) fn get(position: u32) -> u8 {
     // SAFETY: as in `put`.
     unsafe { at(position as usize & MASK).read_volatile() }

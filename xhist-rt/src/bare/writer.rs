@@ -14,7 +14,7 @@ use qs_core::record::Statement;
 use qs_core::record::packed::{self, Page, WINDOW, step};
 use qs_core::ring::{Folded, data_room};
 
-use super::mask::masked;
+use super::mask::{masked, masked_with};
 use super::memory::{self, MASK};
 
 /// Bytes of data in a frame.
@@ -116,24 +116,26 @@ pub(crate) fn record(site: Statement) {
 /// One constant of 16 bits and a call: eight bytes of code at most places.
 #[inline(never)]
 extern "C" fn record_near(word: u32) {
-    let (page, code) = (word >> 7, word as u8 | 0x80);
-    let is_done = masked(|| {
+    // Only the low byte of the code counts.
+    let (page, code) = (word >> 7, word | 0x80);
+    let values = [page as usize, code as usize, WRITER.0.get().expose_provenance()];
+    let is_done = masked_with(values, |[page, code, _]| {
         let writer = WRITER.0.get();
         // SAFETY: nobody else comes here while interrupts are masked. Below the limit lie two bytes of the open frame.
         unsafe {
             let cursor = (*writer).cursor;
-            let is_short = (*writer).page == page && cursor < (*writer).limit;
+            let is_short = (*writer).page == page as u32 && cursor < (*writer).limit;
             if is_short {
                 // The zero first: readers stop there.
                 cursor.add(1).write_volatile(step::FREE);
-                cursor.write_volatile(code);
+                cursor.write_volatile(code as u8);
                 (*writer).cursor = cursor.add(1);
             }
             is_short
         }
     });
     if !is_done {
-        record_slowly(page, code);
+        record_slowly(page, code as u8);
     }
 }
 
@@ -268,6 +270,7 @@ impl Writer {
     }
 
     /// As at the start of a frame: on its first page, and knowing no other.
+    #[inline(never)]
     fn forget_pages(&mut self) {
         self.pages = [NONE; PAGES];
         self.pages[0] = self.first;
@@ -275,6 +278,7 @@ impl Writer {
     }
 
     /// So many bytes of data are there.
+    #[inline(never)]
     fn go_to(&mut self, len: usize) {
         let last_len = usize::from(self.last_len);
         let mut end = if len < ROOM - LOOK { (len / SEGMENT + 1) * SEGMENT } else { len };
@@ -314,6 +318,7 @@ impl Writer {
 }
 
 /// The bytes of a number behind a step, as [`packed::digits`] of 64 bits.
+#[inline(never)]
 pub(super) fn digits(mut value: u32, push: &mut dyn FnMut(u8)) {
     while value >= 0x20 {
         push(0x21 + (value & 0x1F) as u8);

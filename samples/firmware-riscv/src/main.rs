@@ -1,0 +1,70 @@
+//! The practical example of the Xhist paper on RISC-V: a state machine that handles its own (synchronous) events and
+//! those of a timer (asynchronous), and counts both in a critical section.
+//!
+//! It runs well for a while, then it stops responding, and every time somewhere else: see its history.
+
+#![no_std]
+#![no_main]
+
+mod crit_section;
+mod event_handlers;
+
+use core::hint::black_box;
+
+use riscv_rt::entry;
+
+enum State {
+    Idle,
+    Working,
+    Waiting,
+}
+
+#[entry]
+fn main() -> ! {
+    event_handlers::install();
+    let mut state = State::Idle;
+    loop {
+        state = step(state);
+    }
+}
+
+fn step(state: State) -> State {
+    match state {
+        State::Idle => {
+            event_handlers::request_event();
+            State::Working
+        }
+        State::Working => {
+            work();
+            State::Waiting
+        }
+        State::Waiting => {
+            event_handlers::wait_for_event();
+            crit_section::add(-1);
+            State::Idle
+        }
+    }
+}
+
+/// Synchronous events: each is posted and taken at once.
+fn work() {
+    for _ in 0..2 {
+        crit_section::add(1);
+        compute();
+        crit_section::add(-1);
+        compute();
+    }
+}
+
+// xhist instrument FALSE
+fn compute() {
+    for i in 0..20_000 {
+        black_box(i);
+    }
+}
+
+#[panic_handler]
+fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {
+    loop {}
+}
+// xhist instrument TRUE

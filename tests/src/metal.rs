@@ -1,0 +1,277 @@
+//! Firmware: built once for each choice of features, run in QEMU, stopped through QEMU's gdb port.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use crate::{Run, other_cargo, repository};
+
+/// What firmware is made for and run on.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Board {
+    sample: &'static str,
+    target: &'static str,
+    /// For a compiler without a linker of its own.
+    linker: &'static [(&'static str, &'static str)],
+    qemu: &'static [&'static str],
+}
+
+/// A Cortex-M3.
+pub const CORTEX_M: Board = Board {
+    sample: "firmware-cortex-m",
+    target: "thumbv7m-none-eabi",
+    linker: &[("CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER", "arm-none-eabi-ld")],
+    qemu: &["qemu-system-arm", "-cpu", "cortex-m3", "-machine", "lm3s6965evb"],
+};
+
+/// A RISC-V of 32 bits.
+pub const RISC_V: Board = Board {
+    sample: "firmware-riscv",
+    target: "riscv32imac-unknown-none-elf",
+    linker: &[
+        ("CARGO_TARGET_RISCV32IMAC_UNKNOWN_NONE_ELF_LINKER", "riscv64-unknown-elf-ld"),
+        (
+            "CARGO_TARGET_RISCV32IMAC_UNKNOWN_NONE_ELF_RUSTFLAGS",
+            "-C linker-flavor=ld -C link-arg=-melf32lriscv",
+        ),
+    ],
+    qemu: &["qemu-system-riscv32", "-machine", "virt", "-bios", "none"],
+};
+
+/// How firmware is compiled here.
+#[derive(Clone, Copy, Debug)]
+pub enum Compiler {
+    /// The target is installed with the toolchain at hand.
+    Installed,
+    /// Debian's compiler and the sources of its libraries.
+    Debian,
+}
+
+/// What there is.
+pub fn compiler(board: &Board) -> Option<Compiler> {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?.stdout;
+    let sysroot = PathBuf::from(String::from_utf8_lossy(&sysroot).trim());
+    if sysroot.join("lib/rustlib").join(board.target).is_dir() {
+        return Some(Compiler::Installed);
+    }
+    let sources = Path::new("/usr/lib/rustlib/src/rust/library/core").is_dir();
+    let all = sources && Path::new("/usr/bin/rustc").is_file() && Path::new("/usr/bin/cargo").is_file();
+    all.then_some(Compiler::Debian)
+}
+
+/// A cargo command that compiles for the target.
+fn cargo_for_target(board: &Board, directory: &Path, command: &str) -> Run {
+    let command = format!("{command} --release --target {}", board.target);
+    match compiler(board) {
+        Some(Compiler::Debian) => {
+            let cargo = other_cargo("/usr/bin/cargo", directory).args(&command).args("-Zbuild-std=core");
+            let cargo = cargo.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
+            board.linker.iter().fold(cargo, |cargo, (name, value)| cargo.env(name, value))
+        }
+        _ => other_cargo("cargo", directory).args(&command),
+    }
+}
+
+/// A firmware that is built.
+#[derive(Clone, Debug)]
+pub struct Firmware {
+    /// Where it was built, and where its map is found.
+    pub directory: PathBuf,
+    /// The program.
+    pub elf: PathBuf,
+    board: &'static Board,
+}
+
+impl Firmware {
+    /// The sample, recorded by `cargo xhist`, with these features.
+    pub fn sample(board: &'static Board, features: &str) -> Firmware {
+        static BUILT: Mutex<BTreeMap<(&str, String), Firmware>> = Mutex::new(BTreeMap::new());
+        let mut built = BUILT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        built.entry((board.target, features.to_owned())).or_insert_with(|| build(board, features)).clone()
+    }
+
+    /// Starts it in QEMU, halted.
+    pub fn start(&self, arguments: &[&str]) -> Machine {
+        let port =
+            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+        let child = Command::new(self.board.qemu[0])
+            .args(&self.board.qemu[1..])
+            .args(["-display", "none", "-monitor", "none"])
+            .args([
+                "-semihosting-config",
+                "enable=on,target=native",
+                "-gdb",
+                &format!("tcp:127.0.0.1:{port}"),
+                "-S",
+            ])
+            .args(arguments)
+            .arg("-kernel")
+            .arg(&self.elf)
+            .current_dir(&self.directory)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("QEMU");
+        Machine { child, port, link: None }
+    }
+
+    /// First address and length of the ring, as `--how-to-dump` tells them.
+    pub fn ring(&self) -> (u32, usize) {
+        let told = crate::report(&self.directory).args("--how-to-dump").arg(&self.elf).succeed().stdout;
+        let words = told.split("dump_image dump.bin ").nth(1).and_then(|rest| rest.split('\'').next());
+        let (start, len) = words.and_then(|words| words.split_once(' ')).expect("OpenOCD's command");
+        let start = u32::from_str_radix(start.trim_start_matches("0x"), 16).expect("an address");
+        (start, len.parse().expect("a length"))
+    }
+}
+
+/// The directory stays from run to run: what does not change is compiled once.
+fn build(board: &'static Board, features: &str) -> Firmware {
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository().join("target"), PathBuf::from);
+    let name = if features.is_empty() { "plain" } else { features };
+    let directory = target.join(board.sample);
+    let sample = repository().join("samples").join(board.sample);
+    for entry in walkdir::WalkDir::new(&sample).into_iter().flatten() {
+        let inside = entry.path().strip_prefix(&sample).expect("below it");
+        if !entry.file_type().is_file() || inside.starts_with("target") {
+            continue;
+        }
+        let mut text = std::fs::read_to_string(entry.path()).expect("a text");
+        if inside == Path::new("Cargo.toml") {
+            let recorder = format!("path = {:?}", repository().join("xhist-rt"));
+            text = text.replace("path = \"../../xhist-rt\"", &recorder);
+        }
+        let to = directory.join(inside);
+        std::fs::create_dir_all(to.parent().expect("a directory")).expect("a directory");
+        if std::fs::read_to_string(&to).ok().as_ref() != Some(&text) {
+            std::fs::write(&to, text).expect("written");
+        }
+    }
+    let mut cargo =
+        cargo_for_target(board, &directory, "xhist build --quiet").limit(Duration::from_secs(550));
+    if !features.is_empty() {
+        cargo = cargo.args(&format!("--features {features}"));
+    }
+    cargo.succeed();
+    let elf = directory.join(format!("{name}.elf"));
+    let built = directory.join("target/xhist/build").join(board.target).join("release").join(board.sample);
+    std::fs::copy(built, &elf).expect("the program");
+    Firmware { directory, elf, board }
+}
+
+/// A firmware in QEMU.
+#[derive(Debug)]
+pub struct Machine {
+    child: Child,
+    /// Where QEMU waits for a debugger.
+    pub port: u16,
+    link: Option<TcpStream>,
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Machine {
+    /// Waits for its end.
+    pub fn wait(&mut self, limit: Duration) -> bool {
+        for _ in 0..limit.as_millis() / 20 {
+            if self.child.try_wait().expect("a status").is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        false
+    }
+
+    fn link(&mut self) -> &mut TcpStream {
+        let port = self.port;
+        self.link.get_or_insert_with(|| {
+            let connect = || TcpStream::connect(("127.0.0.1", port)).ok();
+            let wait = || std::thread::sleep(Duration::from_millis(20));
+            let link = (0..500)
+                .find_map(|_| {
+                    connect().or_else(|| {
+                        wait();
+                        None
+                    })
+                })
+                .expect("QEMU's gdb port");
+            link.set_nodelay(true).expect("an option");
+            link.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit");
+            link
+        })
+    }
+
+    /// Says something in gdb's remote protocol.
+    pub fn say(&mut self, command: &str) {
+        let sum = command.bytes().fold(0u8, u8::wrapping_add);
+        self.link().write_all(format!("${command}#{sum:02x}").as_bytes()).expect("sent");
+    }
+
+    /// The next answer.
+    pub fn answer(&mut self) -> String {
+        let (mut byte, mut text) = ([0], String::new());
+        let mut inside = false;
+        loop {
+            self.link().read_exact(&mut byte).expect("an answer");
+            match byte[0] {
+                b'$' => inside = true,
+                b'#' if inside => break,
+                other if inside => text.push(other.into()),
+                _ => {}
+            }
+        }
+        let mut sum = [0; 2];
+        self.link().read_exact(&mut sum).expect("a sum");
+        self.link().write_all(b"+").expect("sent");
+        text
+    }
+
+    /// Says something and takes the answer.
+    pub fn ask(&mut self, command: &str) -> String {
+        self.say(command);
+        self.answer()
+    }
+
+    /// Lets it run for so long, then halts it.
+    pub fn run_for(&mut self, time: Duration) {
+        self.say("c");
+        std::thread::sleep(time);
+        self.link().write_all(&[3]).expect("sent");
+        self.answer();
+    }
+
+    /// A register.
+    pub fn register(&mut self, number: u8) -> u32 {
+        let all = self.ask("g");
+        let digits =
+            all.get(usize::from(number) * 8..).and_then(|rest| rest.get(..8)).expect("the registers");
+        u32::from_str_radix(digits, 16).expect("a register").swap_bytes()
+    }
+
+    /// Bytes of memory.
+    pub fn memory(&mut self, start: u32, len: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while bytes.len() < len {
+            let piece = (len - bytes.len()).min(1024);
+            let text = self.ask(&format!("m{:x},{piece:x}", start + bytes.len() as u32));
+            let digits = text.as_bytes().chunks(2);
+            bytes.extend(
+                digits.map(|two| {
+                    u8::from_str_radix(std::str::from_utf8(two).expect("text"), 16).expect("digits")
+                }),
+            );
+        }
+        bytes
+    }
+}
