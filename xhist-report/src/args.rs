@@ -117,7 +117,7 @@ pub struct Args {
     no_keys: bool,
 
     /// Print the commands that dump the ring of this firmware with gdb, probe-rs or OpenOCD
-    #[arg(long, value_name = "ELF", conflicts_with = "source")]
+    #[arg(long, value_name = "ELF", conflicts_with = "sources")]
     pub how_to_dump: Option<PathBuf>,
 
     #[command(flatten)]
