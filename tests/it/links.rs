@@ -291,11 +291,15 @@ fn serial() {
     let mut frames = Frames::session();
     (1..=20).for_each(|line| frames.statement(line));
     let good = frames.take();
+    frames.statement(21);
+    let cut = frames.take();
+    frames.statement(22);
     // Noise before, a cut within, then the rest.
     say(&target_end, &[0x11, 0x13, 0x04, 0x0A, 0x0D, 0xFF, 0x7D, 0x7E]);
     say(&target_end, &good);
-    say(&target_end, &[&good[..5], &[0x55, 0x7E]].concat());
-    wait_for_lines(&mut host, 20);
+    say(&target_end, &[&cut[..3], &[0x55, 0x7E]].concat());
+    say(&target_end, &frames.take());
+    host.wait_for(" file#3:22");
     // The device goes, and another of the name comes.
     drop(socat);
     host.wait_for_told("lost ");
@@ -314,6 +318,7 @@ fn serial() {
     let done = interrupt(host).expect(1);
     done.check(done.stdout.contains("20 file#3:20\n"), "all statements came through");
     done.check(done.stderr.contains("damaged"), "the cut frame is told");
+    done.check(done.stderr.contains("1 frame missing, before entry 21"), "and where it was");
 }
 
 /// At a terminal that socat makes: `h` tells the keys, `i` reaches the target, Esc ends.

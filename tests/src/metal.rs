@@ -130,12 +130,12 @@ impl Firmware {
     }
 }
 
-/// The directory stays from run to run: what does not change is compiled once.
+/// The directory stays from run to run: what does not change is compiled once. It lies outside of the
+/// repository, whose aliases would hide the installed `cargo xhist`.
 fn build(board: &'static Board, features: &str) -> Firmware {
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| repository().join("target"), PathBuf::from);
     let name = if features.is_empty() { "plain" } else { features };
-    let directory = target.join(board.sample);
+    let checkout = repository().to_string_lossy().replace(std::path::MAIN_SEPARATOR, "-");
+    let directory = std::env::temp_dir().join(format!("xhist-tests{checkout}")).join(board.sample);
     let sample = repository().join("samples").join(board.sample);
     for entry in walkdir::WalkDir::new(&sample).into_iter().flatten() {
         let inside = entry.path().strip_prefix(&sample).expect("below it");
