@@ -7,6 +7,7 @@ mod field;
 pub mod packed;
 mod table;
 mod target_info;
+pub mod trace;
 mod xhist;
 
 pub use answers::{PeekData, Query, QueryData};

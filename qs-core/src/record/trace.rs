@@ -1,0 +1,517 @@
+//! Trace events as QNX has them, as two application records. Source: QNX Neutrino, "Trace Event Logging".
+//!
+//! | id | record | elements behind the time stamp | how a stock QSPY shows it |
+//! |---|---|---|---|
+//! | 118 | exception event | `0xF5 code u32, 0x01 severity u8`, arguments, buffer | `0000123456 USER+018 0x00010005 6 17  FD FE` |
+//! | 119 | profile event | `0xF0 opcode u8`, `0xF5 data u32` unless that is 0, arguments, buffer | `0000123456 USER+019 33 0x00000007 17` |
+//!
+//! An argument is an element of a number: `0x05` u32, `0x04` i32, `0x0E` u64 or `0x0D` i64. A buffer is one block of memory
+//! (`0x09`), or several where it is longer than one may be. An event that did not fit ends with the text `...`. Opcodes are
+//! values of enumeration 7, so that a host that was told its dictionary shows their names.
+
+use super::element::{self, Data, HEX};
+use super::field::Fields;
+
+/// Id of exception events.
+pub const EXCEPTION: u8 = 118;
+/// Id of profile events.
+pub const PROFILE: u8 = 119;
+/// Most arguments of an event; an exception event has one less, since its code was an argument in QNX.
+pub const MAX_ARGS: usize = 7;
+/// The enumeration whose values are opcodes.
+pub const OPCODES: u8 = 7;
+/// The largest number that a profile event may carry besides its arguments.
+pub const MAX_DATA: u32 = (1 << 20) - 1;
+
+const FORMAT_CODE: u8 = Data::Uint(4).format(HEX);
+const FORMAT_SEVERITY: u8 = Data::Uint(1).format(0);
+const FORMAT_OPCODE: u8 = Data::Enum(OPCODES).format(0);
+const FORMAT_BLOCK: u8 = Data::Memory.format(0);
+/// What a record that was cut ends with.
+const CUT: &[u8] = &[Data::Text.format(0), b'.', b'.', b'.', 0];
+
+/// How bad it is, and whose fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Severity {
+    /// Hardware information, testing use.
+    Hw0,
+    /// Expected hardware error.
+    Hw1,
+    /// Unexpected recoverable hardware fault.
+    Hw2,
+    /// Unexpected non-recoverable hardware fault.
+    Hw3,
+    /// Software information, testing use.
+    Sw0,
+    /// Expected software error.
+    Sw1,
+    /// Unexpected recoverable software fault.
+    Sw2,
+    /// Unexpected non-recoverable software fault.
+    Sw3,
+}
+
+/// Severities by their number, with their names and meanings.
+pub const SEVERITIES: [(Severity, &str, &str); 8] = [
+    (Severity::Hw0, "HW0", "hardware information, testing use"),
+    (Severity::Hw1, "HW1", "expected hardware error"),
+    (Severity::Hw2, "HW2", "unexpected recoverable hardware fault"),
+    (Severity::Hw3, "HW3", "unexpected non-recoverable hardware fault"),
+    (Severity::Sw0, "SW0", "software information, testing use"),
+    (Severity::Sw1, "SW1", "expected software error"),
+    (Severity::Sw2, "SW2", "unexpected recoverable software fault"),
+    (Severity::Sw3, "SW3", "unexpected non-recoverable software fault"),
+];
+
+impl Severity {
+    /// The severity with this number.
+    pub const fn from_number(number: u8) -> Option<Severity> {
+        if number < 8 { Some(SEVERITIES[number as usize].0) } else { None }
+    }
+
+    /// `HW0` to `SW3`.
+    pub const fn name(self) -> &'static str {
+        SEVERITIES[self as usize].1
+    }
+
+    /// What it means, in words.
+    pub const fn meaning(self) -> &'static str {
+        SEVERITIES[self as usize].2
+    }
+
+    /// From 0, information, to 3, non-recoverable.
+    pub const fn level(self) -> u8 {
+        self as u8 % 4
+    }
+
+    /// Whether it is the hardware's fault.
+    pub const fn is_hardware(self) -> bool {
+        (self as u8) < 4
+    }
+}
+
+/// What an exception event tells: a major code, which says whose it is, and a minor code of that owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Code(pub u32);
+
+/// Major code of this project's own events.
+pub const XHIST: u32 = 1;
+/// First of the major codes that are made of a name.
+pub const NAMED: u32 = 0x80_0000;
+
+impl Code {
+    /// A ring was overwritten before its reader came; the argument is how many bytes were.
+    pub const RING_OVERRUN: Code = Code::new(XHIST, 1);
+    /// There was no memory for a ring; the argument is how many bytes were asked for.
+    pub const ALLOCATION_FAILED: Code = Code::new(XHIST, 2);
+    /// What was to be sent could not be; the argument is the error number of the system.
+    pub const LINK_LOST: Code = Code::new(XHIST, 3);
+
+    /// A code of this owner.
+    ///
+    /// # Panics
+    /// When the major code has more than 24 bits; at compile time in a constant.
+    pub const fn new(major: u32, minor: u8) -> Code {
+        assert!(major < 1 << 24, "major codes have 24 bits");
+        Code(major << 8 | minor as u32)
+    }
+
+    /// A major code for an owner without one: of the upper half, which is kept for them. It is the same for the same name.
+    pub const fn major_of(name: &str) -> u32 {
+        // FNV-1a, folded to the bits that are free.
+        let (bytes, mut hash, mut at) = (name.as_bytes(), 0x811C_9DC5u32, 0);
+        while at < bytes.len() {
+            hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
+            at += 1;
+        }
+        NAMED | (hash ^ hash >> 23) & (NAMED - 1)
+    }
+
+    /// Whose code it is, 24 bits.
+    pub const fn major(self) -> u32 {
+        self.0 >> 8
+    }
+
+    /// Which of its owner's.
+    pub const fn minor(self) -> u8 {
+        self.0 as u8
+    }
+}
+
+/// An argument: any number of up to eight bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arg {
+    data: Data,
+    bits: u64,
+}
+
+impl Arg {
+    /// No argument, where room for one is needed.
+    pub const ZERO: Arg = Arg { data: Data::Uint(4), bits: 0 };
+
+    /// Whether it has a sign.
+    pub const fn is_signed(self) -> bool {
+        matches!(self.data, Data::Int(_))
+    }
+
+    /// How many bytes it has: 4 or 8.
+    pub const fn size(self) -> u8 {
+        match self.data {
+            Data::Int(size) | Data::Uint(size) => size,
+            _ => 4,
+        }
+    }
+
+    /// Its value, where it has no sign; else the bits of one of its size.
+    pub const fn bits(self) -> u64 {
+        self.bits
+    }
+
+    /// Its value, where it has a sign.
+    pub const fn signed(self) -> i64 {
+        match self.data {
+            Data::Int(4) => self.bits as u32 as i32 as i64,
+            _ => self.bits as i64,
+        }
+    }
+
+    #[inline(always)]
+    fn put(self, to: &mut impl Fields) {
+        to.element(self.data.format(0));
+        match self.size() {
+            4 => to.bytes(&(self.bits as u32).to_le_bytes()),
+            _ => to.bytes(&self.bits.to_le_bytes()),
+        }
+    }
+}
+
+macro_rules! args {
+    ($($from:ty as $to:ty, $bits:ty, $data:expr;)*) => {$(
+        impl From<$from> for Arg {
+            #[inline(always)]
+            fn from(value: $from) -> Arg {
+                Arg { data: $data, bits: (value as $to as $bits).into() }
+            }
+        }
+    )*};
+}
+
+args! {
+    bool as u32, u32, Data::Uint(4);
+    u8 as u32, u32, Data::Uint(4);
+    u16 as u32, u32, Data::Uint(4);
+    u32 as u32, u32, Data::Uint(4);
+    i8 as i32, u32, Data::Int(4);
+    i16 as i32, u32, Data::Int(4);
+    i32 as i32, u32, Data::Int(4);
+    char as u32, u32, Data::Uint(4);
+    u64 as u64, u64, Data::Uint(8);
+    i64 as i64, u64, Data::Int(8);
+}
+
+impl From<usize> for Arg {
+    /// As wide as it is on this machine.
+    #[inline(always)]
+    fn from(value: usize) -> Arg {
+        if size_of::<usize>() > 4 { Arg::from(value as u64) } else { Arg::from(value as u32) }
+    }
+}
+
+impl From<isize> for Arg {
+    /// As wide as it is on this machine.
+    #[inline(always)]
+    fn from(value: isize) -> Arg {
+        if size_of::<isize>() > 4 { Arg::from(value as i64) } else { Arg::from(value as i32) }
+    }
+}
+
+impl<T> From<*const T> for Arg {
+    /// The address.
+    #[inline(always)]
+    fn from(value: *const T) -> Arg {
+        Arg::from(value as usize)
+    }
+}
+
+/// Which class of event it is, and what identifies it there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Something unexpected, or an error.
+    Exception {
+        /// How bad it is.
+        severity: Severity,
+        /// What it is.
+        code: Code,
+    },
+    /// The natural course of things.
+    Profile {
+        /// What it is; hosts switch each on and off.
+        opcode: u8,
+        /// A number of 20 bits.
+        data: u32,
+    },
+}
+
+/// An event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event<'a> {
+    /// What happened.
+    pub class: Class,
+    /// Its arguments, [`MAX_ARGS`] at most.
+    pub args: &'a [Arg],
+    /// Bytes that belong to it.
+    pub buffer: Option<&'a [u8]>,
+}
+
+impl Event<'_> {
+    /// The id of its record.
+    #[inline(always)]
+    pub const fn id(&self) -> u8 {
+        match self.class {
+            Class::Exception { .. } => EXCEPTION,
+            Class::Profile { .. } => PROFILE,
+        }
+    }
+
+    /// Puts what stands behind the time stamp.
+    #[inline(always)]
+    pub fn put(&self, to: &mut impl Fields) {
+        match self.class {
+            Class::Exception { severity, code } => {
+                element::x32(to, 0, code.0);
+                element::u8(to, 0, severity as u8);
+            }
+            Class::Profile { opcode, data } => {
+                element::enumeration(to, OPCODES, opcode);
+                if data != 0 {
+                    element::x32(to, 0, data & MAX_DATA);
+                }
+            }
+        }
+        self.args.iter().take(MAX_ARGS).for_each(|arg| arg.put(to));
+        if let Some(buffer) = self.buffer {
+            element::mem(to, 0, buffer);
+        }
+    }
+}
+
+/// An event as its record tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Told<'a> {
+    /// What happened.
+    pub class: Class,
+    args: [Arg; MAX_ARGS],
+    len: usize,
+    /// The elements of its buffer.
+    blocks: Option<&'a [u8]>,
+    /// It did not fit: arguments or the end of the buffer are missing.
+    pub is_cut: bool,
+}
+
+impl<'a> Told<'a> {
+    /// Reads what stands behind the time stamp; `None` when this is no trace event, but another application's record with
+    /// the same id.
+    pub fn parse(id: u8, elements: &'a [u8]) -> Option<Told<'a>> {
+        let (class, mut rest) = match (id, elements) {
+            (EXCEPTION, [FORMAT_CODE, a, b, c, d, FORMAT_SEVERITY, severity, rest @ ..]) => {
+                let code = Code(u32::from_le_bytes([*a, *b, *c, *d]));
+                (Class::Exception { severity: Severity::from_number(*severity)?, code }, rest)
+            }
+            (PROFILE, [FORMAT_OPCODE, opcode, FORMAT_CODE, a, b, c, d, rest @ ..]) => {
+                let data = u32::from_le_bytes([*a, *b, *c, *d]);
+                (Class::Profile { opcode: *opcode, data }, rest)
+            }
+            (PROFILE, [FORMAT_OPCODE, opcode, rest @ ..]) => {
+                (Class::Profile { opcode: *opcode, data: 0 }, rest)
+            }
+            _ => return None,
+        };
+        let (mut args, mut len) = ([Arg::ZERO; MAX_ARGS], 0);
+        while let Some((arg, behind)) = argument(rest) {
+            *args.get_mut(len)? = arg;
+            (len, rest) = (len + 1, behind);
+        }
+        let is_cut = rest.ends_with(CUT);
+        let blocks = if is_cut { &rest[..rest.len() - CUT.len()] } else { rest };
+        let mut behind = blocks;
+        while !behind.is_empty() {
+            (_, behind) = block(behind)?;
+        }
+        Some(Told { class, args, len, blocks: (!blocks.is_empty()).then_some(blocks), is_cut })
+    }
+
+    /// Its arguments.
+    pub fn args(&self) -> &[Arg] {
+        &self.args[..self.len]
+    }
+
+    /// The pieces of its buffer, if it has one.
+    pub fn buffer(&self) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
+        let mut rest = self.blocks?;
+        Some(core::iter::from_fn(move || {
+            let (bytes, behind) = block(rest)?;
+            rest = behind;
+            Some(bytes)
+        }))
+    }
+}
+
+/// The block of memory at the start of elements, and what stands behind it.
+fn block(elements: &[u8]) -> Option<(&[u8], &[u8])> {
+    match elements {
+        [FORMAT_BLOCK, len, rest @ ..] => rest.split_at_checked((*len).into()),
+        _ => None,
+    }
+}
+
+/// The argument at the start of elements, and what stands behind it.
+fn argument(elements: &[u8]) -> Option<(Arg, &[u8])> {
+    let (format, rest) = elements.split_first()?;
+    let data = match *format {
+        0x04 | 0x05 | 0x0D | 0x0E => Data::of(*format),
+        _ => return None,
+    };
+    let size = Arg { data, bits: 0 }.size();
+    let (bytes, behind) = rest.split_at_checked(size.into())?;
+    let bits = bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+    Some((Arg { data, bits }, behind))
+}
+
+/// Which profile events are on: one bit for each of the 256 opcodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Opcodes(pub [u32; 8]);
+
+impl Opcodes {
+    /// None of them.
+    pub const NONE: Opcodes = Opcodes([0; 8]);
+    /// All of them.
+    pub const ALL: Opcodes = Opcodes([u32::MAX; 8]);
+
+    /// Whether this one is on.
+    #[inline(always)]
+    pub const fn has(&self, opcode: u8) -> bool {
+        self.0[opcode as usize / 32] >> (opcode % 32) & 1 != 0
+    }
+
+    /// The same with this one switched.
+    #[must_use]
+    pub const fn with(mut self, opcode: u8, is_on: bool) -> Opcodes {
+        let bit = 1 << (opcode % 32);
+        match is_on {
+            true => self.0[opcode as usize / 32] |= bit,
+            false => self.0[opcode as usize / 32] &= !bit,
+        }
+        self
+    }
+
+    /// As a host sends them, opcode 0 in the lowest bit of the first byte.
+    pub const fn to_bytes(self) -> [u8; 32] {
+        let (mut bytes, mut at) = ([0; 32], 0);
+        while at < 32 {
+            bytes[at] = (self.0[at / 4] >> (at % 4 * 8)) as u8;
+            at += 1;
+        }
+        bytes
+    }
+
+    /// The reverse of [`Opcodes::to_bytes`].
+    pub const fn from_bytes(bytes: [u8; 32]) -> Opcodes {
+        let (mut words, mut at) = ([0; 8], 0);
+        while at < 32 {
+            words[at / 4] |= (bytes[at] as u32) << (at % 4 * 8);
+            at += 1;
+        }
+        Opcodes(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    struct Bytes(Vec<u8>);
+
+    impl Fields for Bytes {
+        fn number(&mut self, _kind: super::super::Kind, _value: u64) {}
+
+        fn bytes(&mut self, bytes: &[u8]) {
+            self.0.extend_from_slice(bytes);
+        }
+    }
+
+    fn elements(event: &Event<'_>) -> Vec<u8> {
+        let mut bytes = Bytes(Vec::new());
+        event.put(&mut bytes);
+        bytes.0
+    }
+
+    fn any_arg() -> impl Strategy<Value = Arg> {
+        prop_oneof![
+            any::<u32>().prop_map(Arg::from),
+            any::<i32>().prop_map(Arg::from),
+            any::<u64>().prop_map(Arg::from),
+            any::<i64>().prop_map(Arg::from),
+        ]
+    }
+
+    fn any_class() -> impl Strategy<Value = Class> {
+        prop_oneof![
+            (0..8u8, any::<u32>()).prop_map(|(severity, code)| Class::Exception {
+                severity: Severity::from_number(severity).unwrap(),
+                code: Code(code)
+            }),
+            (any::<u8>(), 0..=MAX_DATA).prop_map(|(opcode, data)| Class::Profile { opcode, data }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn every_shape_comes_back(
+            class in any_class(),
+            args in proptest::collection::vec(any_arg(), 0..=MAX_ARGS),
+            buffer in proptest::option::of(proptest::collection::vec(any::<u8>(), 0..700)),
+        ) {
+            let event = Event { class, args: &args, buffer: buffer.as_deref() };
+            let elements = elements(&event);
+            let told = Told::parse(event.id(), &elements).expect("an event");
+            prop_assert_eq!(told.class, class);
+            prop_assert_eq!(told.args(), &args[..]);
+            prop_assert!(!told.is_cut);
+            let bytes = told.buffer().map(|blocks| blocks.flatten().copied().collect::<Vec<u8>>());
+            prop_assert_eq!(bytes, buffer);
+        }
+
+        #[test]
+        fn any_bytes_are_read(id in 118..=119u8, bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
+            let _ = Told::parse(id, &bytes);
+        }
+    }
+
+    #[test]
+    fn a_cut_event_says_so() {
+        let class = Class::Profile { opcode: 7, data: 0 };
+        let mut bytes = elements(&Event { class, args: &[Arg::from(-5)], buffer: None });
+        bytes.extend_from_slice(CUT);
+        let told = Told::parse(PROFILE, &bytes).expect("an event");
+        assert!(told.is_cut && told.buffer().is_none());
+        assert_eq!(told.args()[0].signed(), -5);
+    }
+
+    #[test]
+    fn codes_and_masks_are_as_documented() {
+        let code = Code::new(0x12_3456, 0x78);
+        assert_eq!((code.0, code.major(), code.minor()), (0x1234_5678, 0x12_3456, 0x78));
+        assert_ne!(Code::major_of("uart"), Code::major_of("usb"));
+        assert!(Code::major_of("uart") >= NAMED && Code::major_of("uart") < 1 << 24);
+        let mask = Opcodes::NONE.with(0, true).with(255, true).with(40, true).with(0, false);
+        assert!(mask.has(255) && mask.has(40) && !mask.has(0));
+        assert_eq!(Opcodes::from_bytes(mask.to_bytes()), mask);
+        assert_eq!(mask.to_bytes()[5], 1);
+        assert!(Opcodes::ALL.has(17) && SEVERITIES.iter().enumerate().all(|(at, row)| row.0 as usize == at));
+    }
+}
