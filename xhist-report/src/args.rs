@@ -10,10 +10,13 @@ use clap::{Parser, Subcommand};
 use crate::console::Notes;
 use crate::format::{self, About, FORMATS, FormatRow};
 use crate::live::Setup;
+use crate::log::{self, Log, Rotation};
 use crate::options::{Layout, MapPlaces, Options};
 use crate::qs_args::QsArgs;
 use crate::send::SendArgs;
 use crate::source::{self, Opened};
+use crate::trace;
+use crate::trace_args::TraceArgs;
 
 /// The port of front-ends, as QSPY has it.
 const FRONT_END: u16 = 7701;
@@ -40,7 +43,9 @@ Examples:
   xhist-report core --source         with the text of each line
   xhist-report dump.bin --identify   which build it came from, and how old that is
   xhist-report --format qspy qs.bin  every record of a QS stream, as QSPY prints it
-  xhist-report tcp-listen://0.0.0.0:6601   the history of a target that connects, live";
+  xhist-report tcp-listen://0.0.0.0:6601   the history of a target that connects, live
+  xhist-report --format traceinfo -c ring.xhist --severity 2..   trace events, printed once
+  xhist-report --log logs --rotate 10M --keep 9 tcp://target:6601";
 
 /// Print the history of executed statements from a memory dump, a core file or a ring file.
 #[derive(Clone, Debug, Parser)]
@@ -96,7 +101,8 @@ pub struct Args {
     #[arg(short, long, conflicts_with_all = ["identify", "ring"])]
     follow: bool,
 
-    /// Mark what was printed in the ring file, so that it is not printed again: the only option that writes to it
+    /// Mark what was read in the ring file, told or not, so that it is not printed again: the only option that writes to it.
+    /// What was read from a link is gone from it anyway
     #[arg(short, long, conflicts_with_all = ["identify", "follow"])]
     clear: bool,
 
@@ -119,6 +125,21 @@ pub struct Args {
     /// Print the commands that dump the ring of this firmware with gdb, probe-rs or OpenOCD
     #[arg(long, value_name = "ELF", conflicts_with = "sources")]
     pub how_to_dump: Option<PathBuf>,
+
+    /// Append the report to files DIR/NAME-000001.log and so on instead of printing it; NAME tells the source
+    #[arg(long, value_name = "DIR")]
+    log: Option<PathBuf>,
+
+    /// Begin the next file at the end of the line that fills one: 64k, 10M, 1G
+    #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = log::size, requires = "log")]
+    rotate: u64,
+
+    /// Delete the oldest files beyond N; without it all are kept
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "log")]
+    keep: Option<u32>,
+
+    #[command(flatten)]
+    trace: TraceArgs,
 
     #[command(flatten)]
     qs: QsArgs,
@@ -146,6 +167,17 @@ impl Args {
         &self.sources
     }
 
+    /// Opens the files that the report goes to, if it is to be kept.
+    ///
+    /// # Errors
+    /// What cannot be written, in a sentence.
+    pub fn open_log(&self) -> Result<Option<Log>, String> {
+        let Some(dir) = self.log.clone() else { return Ok(None) };
+        let (name, size) = (Rotation::name_of(&self.sources), self.rotate);
+        let keep = self.keep.map(|keep| keep as usize);
+        Log::open(Rotation { dir, name, size, keep }).map(Some)
+    }
+
     /// Whether what comes is told as it comes: of links, and of standard input when that is to be followed.
     pub fn is_live(&self) -> bool {
         let is_live = |text: &OsString| source::is_link(text) || text == "-" && self.follow;
@@ -161,13 +193,19 @@ impl Args {
             (self.last.is_some(), "--last"),
             (self.identify, "--identify"),
             (self.hot, "--hot"),
-            (self.clear, "--clear"),
             (self.ring.is_some(), "--ring"),
             (self.lanes, "--lanes"),
             (self.format().about == About::Coverage, "--format lcov"),
         ];
         if let Some((_, option)) = unfit.iter().find(|(asked, _)| *asked) {
             return Err(format!("{option} needs the end of what it tells of, and a live link has none"));
+        }
+        // A link's bytes are gone from it once they were read; a file's are not.
+        if let (true, Some(source)) = (self.clear, self.sources.iter().find(|text| !source::is_link(text))) {
+            return Err(format!(
+                "--clear: {} is read as a stream beside links, and is not cleared",
+                source.display()
+            ));
         }
         if let Some(map) = &self.map {
             std::fs::File::open(map)
@@ -244,6 +282,15 @@ impl Args {
         if let (false, Some(letter)) = (is_stream, self.qs.needs_qspy()) {
             return Err(format!("{letter} needs --format qspy"));
         }
+        let tells_traces = format.about == About::Entries && !self.identify && !self.hot;
+        if let (false, Some(option)) = (tells_traces, self.trace.given()) {
+            return Err(format!("{option} is about trace events, which this report does not tell as such"));
+        }
+        let dump_dir = opened.and_then(|opened| opened.dir.clone());
+        let trace = match tells_traces {
+            true => trace::load(&self.trace.places(dump_dir.as_deref()), &self.trace.wanted())?,
+            false => Default::default(),
+        };
         let unfit = [
             (self.follow && !self.is_live(), "--follow"),
             (self.clear, "--clear"),
@@ -260,7 +307,7 @@ impl Args {
             ));
         }
         let layout = Layout {
-            terminal: std::io::stdout().is_terminal(),
+            terminal: std::io::stdout().is_terminal() && self.log.is_none(),
             time: self.time,
             thread: self.thread,
             source: self.source_text,
@@ -276,11 +323,7 @@ impl Args {
             hot: self.hot,
             last: self.last,
             ring: self.ring,
-            maps: MapPlaces {
-                given: self.map.clone(),
-                dump_dir: opened.and_then(|opened| opened.dir.clone()),
-                work_dir,
-            },
+            maps: MapPlaces { given: self.map.clone(), dump_dir, work_dir },
             data: opened.and_then(|opened| opened.data.clone()),
             written: opened.and_then(|opened| opened.written),
             live: opened.and_then(|opened| opened.file.clone()),
@@ -289,6 +332,7 @@ impl Args {
             progress: std::io::stderr().is_terminal(),
             origin: None,
             qs: self.qs.options(layout.terminal, colours)?,
+            trace,
         })
     }
 }

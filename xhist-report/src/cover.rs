@@ -25,7 +25,7 @@ pub fn run(
     let mut hashes: Vec<u64> = ran.by_map.keys().copied().collect();
     hashes.sort_unstable();
     let rings: Vec<Ring> = hashes.iter().map(|hash| Ring::of_map(*hash)).collect();
-    let maps = match Maps::load(&rings.iter().collect::<Vec<_>>(), &options.maps, notes) {
+    let maps = match Maps::load(&rings.iter().collect::<Vec<_>>(), options, notes) {
         Ok(maps) => maps,
         Err(code) => return code,
     };

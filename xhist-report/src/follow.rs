@@ -29,7 +29,7 @@ pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Note
         return ExitCode::NothingFound;
     }
     let rings = follower.rings();
-    let maps = match Maps::load(&rings.iter().collect::<Vec<_>>(), &options.maps, notes) {
+    let maps = match Maps::load(&rings.iter().collect::<Vec<_>>(), options, notes) {
         Ok(maps) => maps,
         Err(code) => return code,
     };
@@ -37,7 +37,7 @@ pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Note
     let stop = interrupt::requested(|| {});
     let mut format = telling.format();
     let told = follower.tell_all(&mut telling, &mut *format, &stop, out, notes);
-    if told.is_ok() && telling.number == 0 && options.last.is_none() {
+    if told.is_ok() && telling.number + telling.left_out == 0 && options.last.is_none() {
         notes.error(format_args!("nothing was recorded"));
         return ExitCode::NothingFound;
     }
@@ -107,18 +107,14 @@ impl Follower<'_> {
             new.extend(gap.map(|gap| (index, gap)));
         }
         if is_first && let Some(last) = telling.options.last {
-            let total: u64 =
-                new.iter().map(|(index, _)| decode::survey(&self.lives[*index].view()).entries).sum();
+            // What is only counted teaches no names.
+            let records = self.records.borrow().clone().shared();
+            let streams = self.streams(&new, &records).into_iter();
+            let total: u64 = streams.map(|stream| stream.count(&|what| telling.options.tells(what))).sum();
             telling.skip = total.saturating_sub(last);
         }
         let rings = self.rings();
-        let streams = new.iter().map(|(index, gap)| {
-            let live = &self.lives[*index];
-            let view = live.view();
-            let clock = live.clock.unwrap_or_else(|| Clock::starting_at(decode::survey(&view).first_time));
-            Stream::new(&view, clock, gap.clone(), &self.records)
-        });
-        let mut merge = decode::merge(streams.collect());
+        let mut merge = decode::merge(self.streams(&new, &self.records));
         for merged in merge.by_ref() {
             telling.tell(&rings[new[merged.stream].0], &merged, format, out, notes)?;
         }
@@ -129,6 +125,17 @@ impl Follower<'_> {
         // What comes after the first look is new, however few entries there were.
         telling.skip = 0;
         Ok(())
+    }
+
+    /// What is new in these rings, behind a gap.
+    fn streams(&self, new: &[(usize, Gap)], records: &SharedRecords) -> Vec<Stream<'_>> {
+        let streams = new.iter().map(|(index, gap)| {
+            let live = &self.lives[*index];
+            let view = live.view();
+            let clock = live.clock.unwrap_or_else(|| Clock::starting_at(decode::survey(&view).first_time));
+            Stream::new(&view, clock, gap.clone(), records)
+        });
+        streams.collect()
     }
 
     /// Looks for rings where none were looked for yet.

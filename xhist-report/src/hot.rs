@@ -19,7 +19,7 @@ pub fn run(
     out: &mut dyn Write,
     notes: &mut Notes<'_>,
 ) -> ExitCode {
-    let maps = match Maps::load(rings, &options.maps, notes) {
+    let maps = match Maps::load(rings, options, notes) {
         Ok(maps) => maps,
         Err(code) => return code,
     };

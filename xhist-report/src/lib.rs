@@ -18,6 +18,7 @@ mod how_to_dump;
 mod identify;
 mod interrupt;
 mod live;
+pub mod log;
 mod map;
 pub mod model;
 mod options;
@@ -32,6 +33,8 @@ mod source_text;
 mod stream;
 mod target;
 mod telling;
+pub mod trace;
+mod trace_args;
 
 use std::io::Write;
 
@@ -50,6 +53,7 @@ pub use qspy::{DictionaryFile, QsOptions};
 /// ```
 pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut dyn Write) -> ExitCode {
     let notes = &mut console::Notes::new(notes);
+    options.trace.tell(notes);
     match &options.live {
         Some(file) if options.follow => follow::run(file, options, out, notes),
         _ => session::run(image, options, out, notes),
@@ -68,7 +72,7 @@ pub fn run(args: &args::Args) -> ExitCode {
                 print!("{commands}");
                 ExitCode::Complete
             }),
-            None => return run_files(args),
+            None => args.open_log().map(|mut log| run_files(args, &mut log)),
         },
     };
     done.unwrap_or_else(|message| {
@@ -80,19 +84,29 @@ pub fn run(args: &args::Args) -> ExitCode {
 fn run_live(args: &args::Args, notes: &mut console::Notes<'_>) -> Result<ExitCode, String> {
     let options = args.options(None)?;
     let setup = args.open_live(notes)?;
-    Ok(to_stdout(&options, |out| live::run(setup, &options, out, notes)))
+    let mut log = args.open_log()?;
+    options.trace.tell(notes);
+    Ok(to_output(&options, &mut log, |out| live::run(setup, &options, out, notes)))
 }
 
 /// One report after another, the worst exit code of all.
-fn run_files(args: &args::Args) -> ExitCode {
+fn run_files(args: &args::Args, log: &mut Option<log::Log>) -> ExitCode {
     match args.sources() {
-        [] => run_file(args, None, false),
-        [source] => run_file(args, Some(source), false),
-        sources => sources.iter().map(|source| run_file(args, Some(source), true)).max().unwrap_or_default(),
+        [] => run_file(args, None, false, log),
+        [source] => run_file(args, Some(source), false, log),
+        sources => {
+            let codes = sources.iter().map(|source| run_file(args, Some(source), true, log));
+            codes.max().unwrap_or_default()
+        }
     }
 }
 
-fn run_file(args: &args::Args, source: Option<&std::ffi::OsString>, is_one_of_several: bool) -> ExitCode {
+fn run_file(
+    args: &args::Args,
+    source: Option<&std::ffi::OsString>,
+    is_one_of_several: bool,
+    log: &mut Option<log::Log>,
+) -> ExitCode {
     let mut stderr = anstream::stderr();
     let opened = args.open(source).and_then(|(opened, note)| {
         if let Some(note) = note {
@@ -108,14 +122,26 @@ fn run_file(args: &args::Args, source: Option<&std::ffi::OsString>, is_one_of_se
         }
         Ok((opened, mut options)) => {
             options.origin = source.filter(|_| is_one_of_several).map(|source| source.display().to_string());
-            to_stdout(&options, |out| report(&opened.image, &options, out, &mut stderr))
+            to_output(&options, log, |out| report(&opened.image, &options, out, &mut stderr))
         }
     }
 }
 
+/// To the files that the report is kept in, or to standard output.
+///
 /// Without a terminal nothing may touch the bytes; with one, NO_COLOR and the like decide. QSPY's colours have been decided
 /// on already.
-fn to_stdout(options: &Options, run: impl FnOnce(&mut dyn Write) -> ExitCode) -> ExitCode {
+fn to_output(
+    options: &Options,
+    log: &mut Option<log::Log>,
+    run: impl FnOnce(&mut dyn Write) -> ExitCode,
+) -> ExitCode {
+    if let Some(log) = log {
+        return match options.layout.lanes {
+            true => run(&mut anstream::StripStream::new(log as &mut (dyn Write + 'static))),
+            false => run(log),
+        };
+    }
     let styled = options.layout.terminal || options.layout.lanes;
     match styled && options.format.about != format::About::Stream {
         true => run(&mut buffered(anstream::stdout().lock())),

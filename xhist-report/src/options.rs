@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::format::{FORMATS, FormatRow};
+use crate::model::What;
 use crate::qspy::QsOptions;
+use crate::trace::TraceOptions;
 
 /// How a report is made.
 #[derive(Clone, Debug)]
@@ -42,6 +44,23 @@ pub struct Options {
     pub origin: Option<String>,
     /// How QS records are decoded and shown.
     pub qs: QsOptions,
+    /// How trace events are told, and which.
+    pub trace: TraceOptions,
+}
+
+impl Options {
+    /// Whether an entry is told.
+    pub fn tells(&self, what: &What) -> bool {
+        match what {
+            What::Trace(event) => self.trace.filter.takes(event),
+            _ => !self.format.only_traces,
+        }
+    }
+
+    /// Whether there may be entries that are not told.
+    pub fn chooses(&self) -> bool {
+        self.format.only_traces || !self.trace.filter.is_all()
+    }
 }
 
 impl Default for Options {
@@ -62,6 +81,7 @@ impl Default for Options {
             progress: false,
             origin: None,
             qs: QsOptions::default(),
+            trace: TraceOptions::default(),
         }
     }
 }

@@ -73,11 +73,14 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     }
     chosen.iter().for_each(|placed| tell_dropped(&placed.ring, notes));
     let rings: Vec<&Ring> = chosen.iter().map(|placed| &placed.ring).collect();
-    let maps = match Maps::load(&rings, &options.maps, notes) {
+    let maps = match Maps::load(&rings, options, notes) {
         Ok(maps) => maps,
         Err(code) => return code,
     };
-    let total: u64 = surveys.iter().map(|survey| survey.entries).sum();
+    let total = match options.chooses() {
+        true => told(&chosen, &listed, &surveys, options),
+        false => surveys.iter().map(|survey| survey.entries).sum(),
+    };
     let shown = options.last.map_or(total, |last| last.min(total));
     let mut telling = Telling::new(options, maps, total - shown);
     let written = write(&mut telling, &chosen, &listed, &surveys, shown, out, notes);
@@ -142,18 +145,38 @@ fn write(
     format.start(&Opening { rings: &rings, entries: shown }, out)?;
     order::tell_groups(&groups, &rings, notes);
     for group in groups {
-        let records = named(group.iter().map(|ring| (&views[*ring], &surveys[*ring])), telling.options);
-        let clock = |ring: usize| Clock::starting_at(surveys[ring].first_time);
-        let stream = |ring: &usize| Stream::new(&views[*ring], clock(*ring), Gap::default(), &records);
-        for merged in decode::merge(group.iter().map(stream).collect()) {
+        for merged in decode::merge(streams(&group, views, surveys, telling.options)) {
             telling.tell(&rings[group[merged.stream]], &merged, &mut *format, out, notes)?;
         }
     }
     telling.finish(&mut *format, out, notes)
 }
 
+/// How many entries are told, when not all of them are: only a walk that knows what each is can count those.
+fn told(chosen: &[&Placed], views: &[View<'_>], surveys: &[Survey], options: &Options) -> u64 {
+    let groups = order::groups(chosen, surveys);
+    let streams = groups.iter().flat_map(|group| streams(group, views, surveys, options));
+    streams.map(|stream| stream.count(&|what| options.tells(what))).sum()
+}
+
+/// The rings of a process, to be read.
+fn streams<'v>(
+    group: &[usize],
+    views: &[View<'v>],
+    surveys: &[Survey],
+    options: &Options,
+) -> Vec<Stream<'v>> {
+    let records = named(group.iter().map(|ring| (&views[*ring], &surveys[*ring])), options);
+    let clock = |ring: usize| Clock::starting_at(surveys[ring].first_time);
+    let stream = |ring: &usize| Stream::new(&views[*ring], clock(*ring), Gap::default(), &records);
+    group.iter().map(stream).collect()
+}
+
 /// What the records of a process tell of names, whichever of its threads told it, and when.
-fn named<'v>(rings: impl Iterator<Item = (&'v View<'v>, &'v Survey)>, options: &Options) -> SharedRecords {
+fn named<'v, 's: 'v>(
+    rings: impl Iterator<Item = (&'v View<'s>, &'v Survey)>,
+    options: &Options,
+) -> SharedRecords {
     let mut records = Records::new(options.qs.target, options.format.fields);
     for (view, _) in rings.filter(|(_, survey)| survey.records > 0) {
         decode::whole_frames(view, &mut |frame| {

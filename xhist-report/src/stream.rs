@@ -39,7 +39,7 @@ pub fn is_one(image: &[u8]) -> bool {
 
 /// Tells what is in a stream.
 pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
-    let mut seen = Seen::default();
+    let mut seen = Seen { options, entries: 0, files: Vec::new() };
     incoming(options).push(image, &mut seen);
     let mut ring = Ring { number: 1, size: image.len(), status: "stream", ..Ring::default() };
     ring.origin.clone_from(&options.origin);
@@ -72,15 +72,16 @@ fn incoming(options: &Options) -> Incoming {
 }
 
 /// What is in a stream.
-#[derive(Default)]
-struct Seen {
+struct Seen<'o> {
+    options: &'o Options,
     entries: u64,
     files: Vec<(u16, String)>,
 }
 
-impl Items for Seen {
+impl Items for Seen<'_> {
     fn item(&mut self, _: Option<u64>, _: Gap, item: Item) {
-        self.entries += u64::from(!matches!(item.what, What::Again(_)));
+        let is_told = !matches!(item.what, What::Again(_)) && self.options.tells(&item.what);
+        self.entries += u64::from(is_told);
     }
 
     fn file(&mut self, file: u16, path: &str) {

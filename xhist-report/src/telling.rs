@@ -7,7 +7,7 @@ use crate::decode::Merged;
 use crate::exit_code::ExitCode;
 use crate::format::Format;
 use crate::map::Maps;
-use crate::model::{Entry, Gap, Item, Repetition, Ring, Subject, Totals, What};
+use crate::model::{Entry, Gap, Item, Repetition, Ring, Subject, ToldTrace, Totals, What};
 use crate::options::Options;
 use crate::source_text::SourceText;
 
@@ -22,17 +22,31 @@ pub struct Telling<'o> {
     pub skip: u64,
     /// Entries told.
     pub number: u64,
+    /// Entries that were not chosen.
+    pub left_out: u64,
     /// Entries shown whose order is not certain.
     uncertain: u64,
     /// The repetition that is being told.
     again: Option<Repetition>,
+    /// The trace event that is being told.
+    trace: ToldTrace,
 }
 
 impl<'o> Telling<'o> {
     /// Passes over the first `skip` entries.
     pub fn new(options: &'o Options, maps: Maps, skip: u64) -> Telling<'o> {
         let text = SourceText::new(options.written);
-        Telling { options, maps, text, skip, number: 0, uncertain: 0, again: None }
+        Telling {
+            options,
+            maps,
+            text,
+            skip,
+            number: 0,
+            left_out: 0,
+            uncertain: 0,
+            again: None,
+            trace: ToldTrace::default(),
+        }
     }
 
     /// The writer of the format that was asked for.
@@ -57,6 +71,10 @@ impl<'o> Telling<'o> {
         }
         let Some(item) = &merged.item else { return Ok(()) };
         let is_again = matches!(item.what, What::Again(_));
+        if !self.options.tells(&item.what) {
+            self.left_out += u64::from(!is_again);
+            return Ok(());
+        }
         match is_again {
             // It is about entries that are not shown.
             true if self.number == 0 => Ok(()),
@@ -103,6 +121,14 @@ impl<'o> Telling<'o> {
         out: &mut dyn Write,
         notes: &mut Notes<'_>,
     ) -> io::Result<()> {
+        if self.options.format.only_traces
+            && self.number == 0
+            && self.left_out > 0
+            && self.options.last != Some(0)
+        {
+            let chosen = if self.options.trace.filter.is_all() { "" } else { " that was asked for" };
+            notes.note(format_args!("no trace event{chosen} is among the {} entries", self.left_out));
+        }
         self.tell_order(format, notes);
         let complete = notes.finish() == ExitCode::Complete;
         format.finish(&Totals { entries: self.number, complete }, out)?;
@@ -123,6 +149,10 @@ impl<'o> Telling<'o> {
             What::Again(again) => Subject::Again(self.again.insert(self.maps.of(ring).1.repetition(again))),
             What::Panic(record) => Subject::Panic(record),
             What::Signal(signal, record) => Subject::Signal(*signal, record),
+            What::Trace(event) => {
+                self.trace = self.options.trace.formats.tell(event);
+                Subject::Trace(event, &self.trace)
+            }
             What::Record(record) => Subject::Record(record),
         };
         Entry { number: self.number, ring, time: item.time, uncertain: false, subject }

@@ -1,7 +1,7 @@
 //! Tells the frames that hold no statements apart. It must not turn them into text.
 
 use qs_core::frame::Frame;
-use qs_core::record::{EventKind, XhistRecord};
+use qs_core::record::{EventKind, XhistRecord, trace};
 
 /// Id of the record that QSPY passes over in silence.
 const QS_EMPTY: u8 = 0;
@@ -15,6 +15,8 @@ pub enum Kind {
     Panic(Option<u32>),
     /// A fatal signal, with the low half of the time.
     Signal(u64, Option<u32>),
+    /// A trace event, with the low half of the time.
+    Trace(Option<u32>),
     /// Another record.
     Record,
     /// Nothing to be told.
@@ -43,6 +45,13 @@ pub fn kind(frame: &Frame<'_>, record_base: u8, has_clock: bool) -> Kind {
             }
         }
         // The ring's reader takes statements out of their frames.
-        Some(XhistRecord::Statement { .. }) | None => Kind::Record,
+        Some(XhistRecord::Statement { .. }) | None => trace_time(frame)
+            .map_or(Kind::Record, |time| Kind::Trace((has_clock && time != 0).then_some(time))),
     }
+}
+
+/// The time of a trace event that carries one as statements do; a stamp of another width is no part of their clock.
+fn trace_time(frame: &Frame<'_>) -> Option<u32> {
+    let (time, elements) = frame.payload.split_first_chunk()?;
+    trace::Told::parse(frame.id, elements).map(|_| u32::from_le_bytes(*time))
 }

@@ -4,9 +4,9 @@ use qs_core::frame::Frame;
 use qs_core::record::FILES;
 
 use super::frame::Kind;
-use super::records::Teller;
+use super::records::{Teller, Told};
 use super::threads::{Framed, Threads};
-use crate::model::{Gap, Item, Record, What};
+use crate::model::{Gap, Item, What};
 use crate::qs::{Decoded, Decoder, Event, Known, Listener, Target, Text};
 
 /// Statements have names of files in this enumeration.
@@ -117,12 +117,12 @@ impl Sorter<'_> {
         if !record.is_shown() {
             return;
         }
-        let mut teller = Teller { text: self.text, record: Record::default(), fields: self.fields };
+        let mut teller = Teller { text: self.text, told: Told::default(), fields: self.fields };
         teller.event(Event::Record(record), known);
         let what = match kind {
-            Kind::Panic(_) => What::Panic(teller.record),
-            Kind::Signal(signal, _) => What::Signal(signal, teller.record),
-            _ => What::Record(teller.record),
+            Kind::Panic(_) => What::Panic(teller.told.record),
+            Kind::Signal(signal, _) => What::Signal(signal, teller.told.record),
+            _ => teller.told.what(),
         };
         self.to.item(thread, std::mem::take(self.gap), Item { what, time });
     }

@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use qs_core::frame::Frame;
+use qs_core::record::trace;
 
-use crate::model::Record;
-use crate::qs::{Class, Decoder, Event, Known, Lines, Listener, Raw, Target, Text, tell_fields};
+use crate::model::{Record, Trace, What, visible};
+use crate::qs::{Class, Decoded, Decoder, Event, Known, Lines, Listener, Raw, Target, Text, tell_fields};
 
 /// So many starts of a target are told apart.
 const MAX_STARTS: usize = 64;
@@ -62,18 +63,18 @@ impl Records {
     }
 
     /// The record as it is told.
-    pub fn tell(&mut self, frame: &Frame<'_>) -> Record {
+    pub fn tell(&mut self, frame: &Frame<'_>) -> Told {
         let mut text = std::mem::take(&mut self.text);
-        let mut teller = Teller { text: &mut text, record: Record::default(), fields: self.with_fields };
+        let mut teller = Teller { text: &mut text, told: Told::default(), fields: self.with_fields };
         let mut watcher = Watcher { teller: &mut teller, is_over: false };
         self.push(frame, &mut watcher);
         if watcher.is_over {
             self.life += 1;
             self.start_life();
         }
-        let record = teller.record;
+        let told = teller.told;
         self.text = text;
-        record
+        told
     }
 
     /// Knows from the first record on what is told later.
@@ -128,12 +129,27 @@ impl Listener for Watcher<'_, '_> {
     }
 }
 
+/// A record as it is told: as a trace event, if it is one.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// As any record.
+    pub record: Record,
+    trace: Option<Trace>,
+}
+
+impl Told {
+    /// As an entry.
+    pub fn what(self) -> What {
+        self.trace.map_or_else(|| What::Record(self.record), What::Trace)
+    }
+}
+
 /// Makes the record of an event.
 pub struct Teller<'t> {
     /// Makes lines.
     pub text: &'t mut Text,
     /// What was made.
-    pub record: Record,
+    pub told: Told,
     /// Make fields too.
     pub fields: bool,
 }
@@ -141,17 +157,39 @@ pub struct Teller<'t> {
 impl Lines for Record {
     /// The last line of several is the record's own.
     fn line(&mut self, _: Class, line: &[u8]) {
-        self.text = crate::model::visible(&String::from_utf8_lossy(line)).into_owned();
+        self.text = visible(&String::from_utf8_lossy(line)).into_owned();
     }
 }
 
 impl Listener for Teller<'_> {
     fn event(&mut self, event: Event<'_>, known: &mut Known) {
-        let Event::Record(record) = event else { return };
-        self.record.id = record.id();
-        self.text.record(record, known, &mut self.record);
+        let Event::Record(decoded) = event else { return };
+        self.told.trace = trace_of(decoded, known);
+        if self.told.trace.is_some() {
+            return;
+        }
+        let record = &mut self.told.record;
+        record.id = decoded.id();
+        self.text.record(decoded, known, record);
         if self.fields {
-            tell_fields(record, known, &mut self.record);
+            tell_fields(decoded, known, record);
         }
     }
+}
+
+/// The trace event that a record is, whatever the width of its time stamp.
+fn trace_of(decoded: &Decoded<'_>, known: &Known) -> Option<Trace> {
+    let told = trace::Told::parse(decoded.id(), decoded.elements()?)?;
+    let opcode_name = match told.class {
+        trace::Class::Exception { .. } => None,
+        trace::Class::Profile { opcode, .. } => known.enums[usize::from(trace::OPCODES)].get(opcode.into()),
+    };
+    Some(Trace {
+        class: told.class,
+        args: told.args().to_vec(),
+        buffer: told.buffer().map(|pieces| pieces.collect::<Vec<_>>().concat()),
+        is_cut: told.is_cut,
+        stamp: decoded.time,
+        opcode_name: opcode_name.map(|name| visible(&String::from_utf8_lossy(name)).into_owned()),
+    })
 }

@@ -8,7 +8,7 @@ use super::frame::{Kind, kind};
 use super::live::View;
 use super::records::SharedRecords;
 use super::rounds::Rounds;
-use crate::model::{Gap, Item, Record, What};
+use crate::model::{Gap, Item, What};
 
 /// One ring, being read.
 pub struct Stream<'a> {
@@ -69,12 +69,18 @@ impl<'a> Stream<'a> {
         if ahead.stamps > self.stamps { ahead.clock.now() } else { None }
     }
 
+    /// How many of its entries are told.
+    pub fn count(mut self, is_told: &dyn Fn(&What) -> bool) -> u64 {
+        let items = std::iter::from_fn(|| self.next().1);
+        items.filter(|item| !matches!(item.what, What::Again(_)) && is_told(&item.what)).count() as u64
+    }
+
     /// The next item, and what is missing before it (or, behind the last one, at the end).
     pub fn next(&mut self) -> (Gap, Option<Item>) {
         let mut gap = std::mem::take(&mut self.gap);
         let records = self.records.as_ref();
-        let record = |frame: &Frame<'_>| {
-            records.map_or_else(Record::default, |records| records.borrow_mut().tell(frame))
+        let tell = |frame: &Frame<'_>| {
+            records.map_or_else(Default::default, |records| records.borrow_mut().tell(frame))
         };
         loop {
             let (what, stamp) = match self.reader.next() {
@@ -109,9 +115,10 @@ impl<'a> Stream<'a> {
                             self.stamps += 1;
                             continue;
                         }
-                        Kind::Panic(stamp) => (What::Panic(record(&frame)), stamp),
-                        Kind::Signal(signal, stamp) => (What::Signal(signal, record(&frame)), stamp),
-                        Kind::Record => (What::Record(record(&frame)), None),
+                        Kind::Panic(stamp) => (What::Panic(tell(&frame).record), stamp),
+                        Kind::Signal(signal, stamp) => (What::Signal(signal, tell(&frame).record), stamp),
+                        Kind::Trace(stamp) => (tell(&frame).what(), stamp),
+                        Kind::Record => (tell(&frame).what(), None),
                     }
                 }
             };

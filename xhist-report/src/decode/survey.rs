@@ -37,7 +37,7 @@ pub fn survey(view: &View<'_>) -> Survey {
                 stamp
             }
             Item::Frame(frame) => match kind(&frame, header.record_base, header.time_width > 0) {
-                Kind::Panic(stamp) | Kind::Signal(_, stamp) => {
+                Kind::Panic(stamp) | Kind::Signal(_, stamp) | Kind::Trace(stamp) => {
                     survey.entries += 1;
                     stamp
                 }

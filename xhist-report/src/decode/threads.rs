@@ -96,6 +96,9 @@ impl Threads {
             (_, kind @ (Kind::Panic(stamp) | Kind::Signal(_, stamp))) => {
                 Framed::Record(kind, stamp.map(|stamp| thread.clock.stamp(stamp)))
             }
+            (_, kind @ Kind::Trace(stamp)) => {
+                Framed::Record(kind, stamp.map(|stamp| thread.clock.stamp(stamp)))
+            }
             (_, Kind::Record) => Framed::Record(Kind::Record, None),
         }
     }

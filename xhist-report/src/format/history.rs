@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use super::{Format, build, push_place};
+use super::{Format, build, push_place, push_trace};
 use crate::model::{Build, Entry, Ring, Subject};
 use crate::options::Layout;
 
@@ -46,6 +46,7 @@ impl Format for History {
                 source = text;
             }
             Subject::Again(again) => self.line.extend_from_slice(again.text.as_bytes()),
+            Subject::Trace(_, told) => push_trace(&mut self.line, told),
             Subject::Panic(record) | Subject::Signal(_, record) | Subject::Record(record) => {
                 self.line.extend_from_slice(record.text.as_bytes());
             }

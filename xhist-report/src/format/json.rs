@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 
 use super::Format;
 use crate::model::{
-    Age, Build, Entry, FieldValue, Gap, Hot, Known, KnownMap, Lines, Opening, Origin, Record, Ring, Sources,
-    Subject, Totals,
+    Age, Arg, Build, Entry, FieldValue, Gap, Hot, Known, KnownMap, Lines, Opening, Origin, Record, Ring,
+    Sources, Subject, ToldTrace, Totals, Trace, TraceClass,
 };
 use crate::options::Layout;
 
@@ -110,6 +110,25 @@ enum Line<'a> {
         elements: &'a [FieldValue],
         text: &'a str,
     },
+    Trace {
+        #[serde(flatten)]
+        head: Head,
+        /// `exception` or `profile`.
+        class: &'static str,
+        #[serde(flatten)]
+        what: ToldClass,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        owner: Option<&'a str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<&'a str>,
+        args: Vec<ToldArg>,
+        /// In hexadecimal.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        buffer: Option<String>,
+        /// Arguments or the end of the buffer are missing.
+        cut: bool,
+        text: &'a str,
+    },
     Panic {
         #[serde(flatten)]
         head: Head,
@@ -201,6 +220,22 @@ struct Head {
     order: Option<&'static str>,
 }
 
+/// What identifies a trace event.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ToldClass {
+    Exception { severity: &'static str, severity_number: u8, major: u32, minor: u8 },
+    Profile { opcode: u8, data: u32 },
+}
+
+/// An argument of a trace event.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ToldArg {
+    Signed(i64),
+    Unsigned(u64),
+}
+
 /// The value of a field as JSON has it.
 struct ToldValue<'a>(&'a FieldValue);
 
@@ -253,6 +288,32 @@ fn order(entry: &Entry<'_>) -> Option<&'static str> {
 fn told_lines(lines: &Lines) -> ToldLines<'_> {
     let Lines { file, path, first, last } = lines;
     ToldLines { file_id: *file, file: path.as_deref(), first: *first, last: *last }
+}
+
+fn trace_line<'a>(head: Head, event: &Trace, told: &'a ToldTrace) -> Line<'a> {
+    let (class, what) = match event.class {
+        TraceClass::Exception { severity, code } => {
+            let (major, minor) = (code.major(), code.minor());
+            let severity_number = severity as u8;
+            ("exception", ToldClass::Exception { severity: told.class, severity_number, major, minor })
+        }
+        TraceClass::Profile { opcode, data } => ("profile", ToldClass::Profile { opcode, data }),
+    };
+    let arg = |arg: &Arg| match arg.is_signed() {
+        true => ToldArg::Signed(arg.signed()),
+        false => ToldArg::Unsigned(arg.bits()),
+    };
+    Line::Trace {
+        head,
+        class,
+        what,
+        owner: told.owner.as_deref(),
+        name: told.name.as_deref(),
+        args: event.args.iter().map(arg).collect(),
+        buffer: event.buffer.as_ref().map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        cut: event.is_cut,
+        text: &told.text,
+    }
 }
 
 fn map_file(map: &KnownMap) -> MapFile<'_> {
@@ -345,6 +406,7 @@ impl Format for Json {
             },
             Subject::Panic(_) => Line::Panic { head },
             Subject::Signal(signal, _) => Line::Signal { head, signal },
+            Subject::Trace(event, told) => trace_line(head, event, told),
             Subject::Record(record) => {
                 let Record { id, text, name, fields, elements } = record;
                 Line::Record { head, id: *id, name, fields, elements, text }

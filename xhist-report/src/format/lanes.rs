@@ -32,6 +32,17 @@ impl Lanes {
 
     /// A text in the column of a ring.
     fn lane(&self, ring: &Ring, style: Style, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.put(ring, style, text, shortened, out)
+    }
+
+    fn put(
+        &self,
+        ring: &Ring,
+        style: Style,
+        text: &str,
+        shortened: fn(&str) -> String,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let lane = self.rings.iter().position(|number| *number == ring.number).unwrap_or(0);
         let text = if lane + 1 < self.rings.len() { shortened(text) } else { text.to_owned() };
         writeln!(out, "{:1$}{style}{text}{style:#}", "", lane * WIDTH)
@@ -48,6 +59,14 @@ fn shortened(text: &str) -> String {
     let len = text.chars().count();
     match text.char_indices().nth((len + 2).saturating_sub(WIDTH)) {
         Some((start, _)) if len + 1 >= WIDTH => format!("…{}", &text[start..]),
+        _ => text.to_owned(),
+    }
+}
+
+/// The start of a text, where that tells more.
+fn begun(text: &str) -> String {
+    match text.char_indices().nth(WIDTH - 2) {
+        Some((end, _)) if text.chars().count() + 1 > WIDTH => format!("{}…", &text[..end]),
         _ => text.to_owned(),
     }
 }
@@ -96,6 +115,10 @@ impl Format for Lanes {
             Subject::Signal(signal, _) => {
                 self.lane(entry.ring, ALARM, &format!("-- signal {signal} --"), out)
             }
+            Subject::Trace(event, told) => {
+                let style = if event.is_fault() { ALARM } else { RECORD };
+                self.put(entry.ring, style, &format!("{} {}", told.class, told.subject), begun, out)
+            }
             Subject::Record(record) => self.lane(entry.ring, RECORD, record.text.trim_start(), out),
         }
     }
@@ -128,5 +151,7 @@ mod tests {
         let long = shortened("/a/very/long/way/to/some/where/é.rs:12");
         assert_eq!(long, "…ng/way/to/some/where/é.rs:12");
         assert!(shortened(&"é".repeat(100)).chars().count() < WIDTH);
+        assert_eq!(begun("SW1 0x000001:0x01 1 2 3 4 5 6"), "SW1 0x000001:0x01 1 2 3 4 5 6");
+        assert!(begun(&"é".repeat(100)).chars().count() < WIDTH);
     }
 }

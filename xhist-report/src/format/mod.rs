@@ -11,6 +11,7 @@ mod lanes;
 mod lcov;
 mod qspy;
 mod terminal;
+mod traceinfo;
 
 use std::io::{self, Write};
 
@@ -79,6 +80,8 @@ pub struct FormatRow {
     pub writes_out: u64,
     /// It tells fields of records, and not only their lines.
     pub fields: bool,
+    /// Of all entries it is told trace events only.
+    pub only_traces: bool,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
 }
@@ -102,6 +105,7 @@ pub static FORMATS: &[FormatRow] = &[
         about: About::Entries,
         writes_out: 10_000,
         fields: false,
+        only_traces: false,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -114,7 +118,17 @@ pub static FORMATS: &[FormatRow] = &[
         about: About::Entries,
         writes_out: 0,
         fields: true,
+        only_traces: false,
         make: |layout| Box::new(json::Json::new(layout)),
+    },
+    FormatRow {
+        name: "traceinfo",
+        help: "trace events only, with the time and the severity in words",
+        about: About::Entries,
+        writes_out: 0,
+        fields: false,
+        only_traces: true,
+        make: |layout| Box::new(traceinfo::TraceInfo::new(layout)),
     },
     FormatRow {
         name: "qspy",
@@ -122,6 +136,7 @@ pub static FORMATS: &[FormatRow] = &[
         about: About::Stream,
         writes_out: 0,
         fields: false,
+        only_traces: false,
         make: |_| Box::new(qspy::Qspy),
     },
     FormatRow {
@@ -130,6 +145,7 @@ pub static FORMATS: &[FormatRow] = &[
         about: About::Coverage,
         writes_out: 0,
         fields: false,
+        only_traces: false,
         make: |_| Box::new(lcov::Lcov),
     },
 ];
@@ -145,6 +161,13 @@ fn number_width(opening: &Opening<'_>) -> usize {
         0 => 6,
         entries => entries.to_string().len(),
     }
+}
+
+/// Appends `HW1 uart(0x800123) parity_error(0x05): port 3, status 0x0014`.
+fn push_trace(line: &mut Vec<u8>, told: &crate::model::ToldTrace) {
+    line.extend_from_slice(told.class.as_bytes());
+    line.push(b' ');
+    line.extend_from_slice(told.subject.as_bytes());
 }
 
 /// Appends `src/main.rs:12`, or `file#3:12` where no map names the file.

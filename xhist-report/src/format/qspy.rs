@@ -20,7 +20,7 @@ impl Format for Qspy {
             Subject::Panic(record) | Subject::Signal(_, record) | Subject::Record(record) => {
                 writeln!(out, "{}", record.text)
             }
-            Subject::Statement(..) | Subject::Again(_) => Ok(()),
+            Subject::Statement(..) | Subject::Again(_) | Subject::Trace(..) => Ok(()),
         }
     }
 }

@@ -104,6 +104,10 @@ impl Format for Terminal {
                     entry.ring.thread()
                 )
             }
+            Subject::Trace(event, told) => {
+                let style = if event.is_fault() { ALARM } else { RECORD };
+                writeln!(out, "{style}{} {}{style:#}", told.class, told.subject)
+            }
             Subject::Record(record) => writeln!(out, "{RECORD}{}{RECORD:#}", record.text),
         }
     }

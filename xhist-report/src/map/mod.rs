@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::model::{Names, Ring, visible};
-use crate::options::{MapPlaces, Options};
+use crate::options::Options;
 pub use builds::builds;
 use search::{Candidate, candidates};
 
@@ -28,17 +28,18 @@ pub struct Maps {
 }
 
 impl Maps {
-    /// Loads the map of each ring; what is wrong with them is noted.
+    /// Loads the map of each ring; what is wrong with them is noted. A report without statements looks for none.
     ///
     /// # Errors
     /// The exit code, when the map that the user gave cannot be read.
-    pub fn load(rings: &[&Ring], places: &MapPlaces, notes: &mut Notes<'_>) -> Result<Maps, ExitCode> {
-        let mut maps = Maps::default();
+    pub fn load(rings: &[&Ring], options: &Options, notes: &mut Notes<'_>) -> Result<Maps, ExitCode> {
+        let (mut maps, places) = (Maps::default(), &options.maps);
         let mut hashes: Vec<u64> = rings.iter().map(|ring| ring.map_hash).collect();
         hashes.sort_unstable();
         hashes.dedup();
         match &places.given {
             Some(path) => maps.load_given(path, &hashes, notes)?,
+            None if options.format.only_traces => {}
             None => maps.load_found(&candidates(places), &hashes, notes),
         }
         Ok(maps)
@@ -55,7 +56,7 @@ impl Maps {
             self.by_hash.insert(ring.map_hash, None);
             return true;
         }
-        let Ok(maps) = Maps::load(&[ring], places, notes) else {
+        let Ok(maps) = Maps::load(&[ring], options, notes) else {
             notes.incomplete();
             self.by_hash.insert(ring.map_hash, None);
             return false;
@@ -64,6 +65,7 @@ impl Maps {
         self.names.extend(maps.names);
         let moved = maps.by_hash.into_iter().map(|(hash, index)| (hash, index.map(|index| first + index)));
         self.by_hash.extend(moved);
+        self.by_hash.entry(ring.map_hash).or_insert(None);
         true
     }
 

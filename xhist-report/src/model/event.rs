@@ -1,6 +1,6 @@
 //! What formats are given: an opening, entries, gaps, totals. It must not know how they look.
 
-use super::{Place, Record, Ring};
+use super::{Place, Record, Ring, ToldTrace, Trace};
 
 /// Told once, before the first entry.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,8 @@ pub enum Subject<'a> {
     Panic(&'a Record),
     /// A fatal signal arrived.
     Signal(u64, &'a Record),
+    /// A trace event, and how it is told.
+    Trace(&'a Trace, &'a ToldTrace),
     /// Another QS record.
     Record(&'a Record),
 }

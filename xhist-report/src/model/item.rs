@@ -4,6 +4,8 @@ use std::fmt;
 
 use qs_core::ring::Again;
 
+use super::Trace;
+
 /// One thing recorded, and when.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Item {
@@ -29,6 +31,8 @@ pub enum What {
     Panic(Record),
     /// A fatal signal arrived.
     Signal(u64, Record),
+    /// A trace event.
+    Trace(Trace),
     /// Another QS record.
     Record(Record),
 }

@@ -8,6 +8,7 @@ mod hot;
 mod item;
 mod names;
 mod ring;
+mod trace;
 mod visible;
 
 pub use build::{Age, Build, Known, KnownMap, Origin, Sources};
@@ -17,4 +18,5 @@ pub use hot::{Hot, hot};
 pub use item::{Damaged, FieldValue, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, Names, Place, Span};
 pub use ring::Ring;
+pub use trace::{Arg, Code, Severity, ToldTrace, Trace, TraceClass};
 pub use visible::visible;

@@ -130,6 +130,14 @@ impl<'a> Decoded<'a> {
         }
     }
 
+    /// The elements of a record of the application, behind its time stamp.
+    pub fn elements(&self) -> Option<&'a [u8]> {
+        match self.shape {
+            Shape::User(take) if self.shorts.is_empty() => Some(take.rest()),
+            _ => None,
+        }
+    }
+
     /// Its id.
     pub fn id(&self) -> u8 {
         self.raw.id()

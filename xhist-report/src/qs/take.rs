@@ -41,6 +41,12 @@ impl<'a> Take<'a> {
         self.left
     }
 
+    /// The bytes that are left.
+    pub fn rest(&self) -> &'a [u8] {
+        let len = usize::try_from(self.left).unwrap_or(0);
+        self.buffer.get(self.at..self.at + len).unwrap_or_default()
+    }
+
     /// A number of so many bytes.
     pub fn uint(&mut self, len: u8) -> Result<u64, Short> {
         self.number(len, false)

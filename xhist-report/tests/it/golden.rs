@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use qs_core::record::EventKind;
-use xhist_report::format::{About, FORMATS};
+use xhist_report::format::{About, FORMATS, FormatRow};
 use xhist_report::{Layout, Options};
 
 use crate::support::{Dir, RingImage, map_text, report_with};
@@ -24,7 +24,7 @@ pub const FIGURE_4: &[(u16, u16)] = &[
 /// QP 7.3.3 with its default sizes, just started.
 const TARGET_INFO: &[u8] = &[0xFF, 0xDD, 2, 0x22, 0x41, 0x22, 0x44, 4, 0x20, 0x13, 53, 26, 9, 14, 7, 23];
 
-fn check(name: &str, got: &str) {
+pub fn check(name: &str, got: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(name);
     if std::env::var_os("XHIST_BLESS").is_some() {
         std::fs::write(&path, got).unwrap();
@@ -68,7 +68,8 @@ fn busy() -> Vec<u8> {
 #[test]
 fn every_format_on_every_layout() {
     let image = busy();
-    for format in FORMATS.iter().filter(|format| format.about == About::Entries) {
+    let of_entries = |format: &&FormatRow| format.about == About::Entries && !format.only_traces;
+    for format in FORMATS.iter().filter(of_entries) {
         for (name, terminal, columns) in [
             ("plain", false, false),
             ("columns", false, true),

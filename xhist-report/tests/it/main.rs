@@ -13,3 +13,4 @@ mod property;
 mod qs;
 mod support;
 mod threads;
+mod trace;

@@ -144,6 +144,33 @@ impl RingImage {
         self
     }
 
+    /// An exception event: 118, elements as documented; each argument is a u32.
+    pub fn exception(
+        self,
+        time: u64,
+        severity: u8,
+        code: u32,
+        args: &[u32],
+        buffer: Option<&[u8]>,
+    ) -> RingImage {
+        let head = [&[0xF5], &code.to_le_bytes()[..], &[0x01, severity]].concat();
+        self.trace(118, time, head, args, buffer)
+    }
+
+    /// A profile event: 119.
+    pub fn profile(self, time: u64, opcode: u8, data: u32, args: &[u32]) -> RingImage {
+        let data = if data == 0 { vec![] } else { [&[0xF5], &data.to_le_bytes()[..]].concat() };
+        self.trace(119, time, [vec![0xF0, opcode], data].concat(), args, None)
+    }
+
+    fn trace(mut self, id: u8, time: u64, head: Vec<u8>, args: &[u32], buffer: Option<&[u8]>) -> RingImage {
+        self.last_time = time;
+        let args = args.iter().flat_map(|arg| [&[0x05], &arg.to_le_bytes()[..]].concat());
+        let buffer = buffer.map_or(vec![], |bytes| [&[0x09, bytes.len() as u8], bytes].concat());
+        let elements: Vec<u8> = head.into_iter().chain(args).chain(buffer).collect();
+        self.frame(id, &[&(time as u32).to_le_bytes(), &elements[..]].concat())
+    }
+
     pub fn frame(mut self, id: u8, payload: &[u8]) -> RingImage {
         self.seq = self.seq.wrapping_add(1);
         FrameWriter::new(self.seq, id, |byte| self.stream.push(byte)).bytes(payload).finish();

@@ -1,0 +1,46 @@
+//! `traceinfo`: trace events only, one a line, for people and programs alike: time, severity and what it means, owner, name, text.
+//! Columns that were asked for follow, each behind a tab: thread, source.
+
+use std::io::{self, Write};
+
+use anstyle::Style;
+
+use super::{Format, build};
+use crate::model::{Build, Entry, Ring, Subject};
+use crate::options::Layout;
+
+/// Writes the lines.
+pub struct TraceInfo {
+    layout: Layout,
+}
+
+impl TraceInfo {
+    /// With the columns that were asked for.
+    pub fn new(layout: Layout) -> TraceInfo {
+        TraceInfo { layout }
+    }
+}
+
+impl Format for TraceInfo {
+    fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
+        build::write(build, rings, Style::new(), out)
+    }
+
+    fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let Subject::Trace(event, told) = entry.subject else { return Ok(()) };
+        // A stamp that is no part of the statements' clock is better than nothing here.
+        let time = entry.time.map_or_else(|| event.stamp.to_string(), |time| entry.ring.time_text(time));
+        write!(out, "{time:>18} {}", told.class)?;
+        if let Some(meaning) = told.meaning {
+            write!(out, " ({meaning})")?;
+        }
+        write!(out, " {}", told.subject)?;
+        if self.layout.thread {
+            write!(out, "\t{}", entry.ring.thread())?;
+        }
+        if let Some(origin) = &entry.ring.origin {
+            write!(out, "\t{origin}")?;
+        }
+        writeln!(out)
+    }
+}

@@ -1,0 +1,44 @@
+//! A trace event, as it was recorded and as it is told. It must not know where its names come from.
+
+pub use qs_core::record::trace::{Arg, Class as TraceClass, Code, Severity};
+
+/// A trace event, as its record tells it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// What happened.
+    pub class: TraceClass,
+    /// Its arguments.
+    pub args: Vec<Arg>,
+    /// Its buffer, if it has one.
+    pub buffer: Option<Vec<u8>>,
+    /// It did not fit into its record: arguments or the end of the buffer are missing.
+    pub is_cut: bool,
+    /// The time stamp of its record, as wide as the target has them.
+    pub stamp: u64,
+    /// How the target calls its opcode.
+    pub opcode_name: Option<String>,
+}
+
+impl Trace {
+    /// Whether nobody recovers from it.
+    pub fn is_fault(&self) -> bool {
+        matches!(self.class, TraceClass::Exception { severity, .. } if severity.level() == 3)
+    }
+}
+
+/// A trace event by name, printable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToldTrace {
+    /// `HW1`, `profile`.
+    pub class: &'static str,
+    /// What its severity means, in words.
+    pub meaning: Option<&'static str>,
+    /// How its owner is called.
+    pub owner: Option<String>,
+    /// How it is called itself.
+    pub name: Option<String>,
+    /// What it tells: the text of its format, or its arguments and its buffer.
+    pub text: String,
+    /// All of it behind the class: `uart(0x800123) parity_error(0x05): port 3, status 0x0014`.
+    pub subject: String,
+}

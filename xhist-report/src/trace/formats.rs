@@ -1,0 +1,308 @@
+//! Names and texts of codes: **the** table that an event is told with. It must not know where they were read.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use super::file::{self, Definition};
+use super::text::{Text, push_list};
+use crate::model::{Code, Severity, ToldTrace, Trace, TraceClass};
+
+/// The formats of xhist's own events.
+const OURS: &str = include_str!("xhist.fmt");
+
+/// Names and texts of codes.
+#[derive(Clone, Debug)]
+pub struct Formats {
+    owners: BTreeMap<u32, Row>,
+    codes: BTreeMap<(Code, Option<Severity>), Row>,
+    opcodes: BTreeMap<u8, Row>,
+}
+
+/// A name, its text, and where that is said.
+#[derive(Clone, Debug)]
+struct Row {
+    name: String,
+    text: Option<Text>,
+    place: String,
+}
+
+impl Default for Formats {
+    /// Those of xhist's own events.
+    fn default() -> Formats {
+        let mut formats = Formats::none();
+        formats.add_ours();
+        formats
+    }
+}
+
+impl Formats {
+    /// No names at all.
+    pub fn none() -> Formats {
+        Formats { owners: BTreeMap::new(), codes: BTreeMap::new(), opcodes: BTreeMap::new() }
+    }
+
+    /// Those of xhist's own events that nobody said otherwise; the others.
+    pub fn add_ours(&mut self) -> Vec<String> {
+        let mut others = Vec::new();
+        file::read(OURS.as_bytes(), &mut |line, said| {
+            let place = format!("the formats of xhist, line {line}");
+            others.extend(said.ok().and_then(|definition| self.add(definition, place).err()));
+        });
+        others
+    }
+
+    /// Adds what a line says.
+    ///
+    /// # Errors
+    /// When another one has said otherwise: in a sentence. That one stays.
+    pub fn add(&mut self, definition: Definition, place: String) -> Result<(), String> {
+        match definition {
+            Definition::Owner(major, name) => {
+                let row = Row { name, text: None, place };
+                add(&mut self.owners, major, row, format_args!("owner 0x{major:06x}"))
+            }
+            Definition::Code(code, severity, name, text) => {
+                let subject = format!("0x{:06x}:0x{:02x}", code.major(), code.minor());
+                add(&mut self.codes, (code, severity), Row { name, text, place }, format_args!("{subject}"))
+            }
+            Definition::Profile(opcode, name, text) => {
+                add(&mut self.opcodes, opcode, Row { name, text, place }, format_args!("profile {opcode}"))
+            }
+        }
+    }
+
+    /// Major codes of owners with this name.
+    pub fn majors(&self, name: &str) -> Vec<u32> {
+        self.owners.iter().filter(|(_, row)| row.name == name).map(|(major, _)| *major).collect()
+    }
+
+    /// Codes with this name.
+    pub fn codes(&self, name: &str) -> Vec<Code> {
+        self.codes.iter().filter(|(_, row)| row.name == name).map(|((code, _), _)| *code).collect()
+    }
+
+    /// Opcodes with this name.
+    pub fn opcodes(&self, name: &str) -> Vec<u8> {
+        self.opcodes.iter().filter(|(_, row)| row.name == name).map(|(opcode, _)| *opcode).collect()
+    }
+
+    /// An event as it is told.
+    pub fn tell(&self, event: &Trace) -> ToldTrace {
+        let row = match event.class {
+            TraceClass::Exception { severity, code } => {
+                self.codes.get(&(code, Some(severity))).or_else(|| self.codes.get(&(code, None)))
+            }
+            TraceClass::Profile { opcode, .. } => self.opcodes.get(&opcode),
+        };
+        let mut text = match row.and_then(|row| row.text.as_ref()) {
+            Some(text) => text.of(event),
+            None => {
+                let mut text = String::new();
+                push_list(&event.args, event.buffer.as_deref(), &mut text);
+                text
+            }
+        };
+        if event.is_cut {
+            text.push_str(if text.is_empty() { "(cut)" } else { " (cut)" });
+        }
+        let name = row.map(|row| row.name.clone());
+        let mut told = ToldTrace { name, text, ..ToldTrace::default() };
+        let head = match event.class {
+            TraceClass::Exception { severity, code } => {
+                (told.class, told.meaning) = (severity.name(), Some(severity.meaning()));
+                told.owner = self.owners.get(&code.major()).map(|row| row.name.clone());
+                head_of_code(code, &mut told)
+            }
+            TraceClass::Profile { opcode, data } => {
+                told.class = "profile";
+                told.name = told.name.or_else(|| event.opcode_name.clone());
+                let opcode = named(told.name.as_deref(), opcode.to_string());
+                let is_shown = row.and_then(|row| row.text.as_ref()).is_some_and(Text::has_data);
+                match data {
+                    0 => format!("{opcode}:"),
+                    _ if is_shown => format!("{opcode}:"),
+                    data => format!("{opcode} data {data}:"),
+                }
+            }
+        };
+        told.subject = match told.text.is_empty() {
+            true => head.trim_end_matches(':').to_owned(),
+            false => format!("{head} {}", told.text),
+        };
+        told
+    }
+}
+
+/// `uart(0x800123) parity_error(0x05):`, or `0x800123:0x05` where nobody knows it.
+fn head_of_code(code: Code, told: &mut ToldTrace) -> String {
+    let (major, minor) = (format!("0x{:06x}", code.major()), format!("0x{:02x}", code.minor()));
+    match (&told.owner, &told.name) {
+        (None, None) => format!("{major}:{minor}"),
+        (owner, name) => format!("{} {}:", named(owner.as_deref(), major), named(name.as_deref(), minor)),
+    }
+}
+
+fn named(name: Option<&str>, number: String) -> String {
+    name.map_or_else(|| number.clone(), |name| format!("{name}({number})"))
+}
+
+fn add<K: Ord>(
+    rows: &mut BTreeMap<K, Row>,
+    key: K,
+    row: Row,
+    what: std::fmt::Arguments<'_>,
+) -> Result<(), String> {
+    match rows.entry(key) {
+        Entry::Vacant(free) => {
+            free.insert(row);
+            Ok(())
+        }
+        Entry::Occupied(first) => {
+            let first = first.get();
+            let is_same = (&first.name, &first.text) == (&row.name, &row.text);
+            if is_same {
+                Ok(())
+            } else {
+                Err(format!("{}: {what} is something else in {}, which is used", row.place, first.place))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Arg;
+    use proptest::prelude::*;
+
+    fn formats(text: &str) -> Formats {
+        let mut formats = Formats::default();
+        file::read(text.as_bytes(), &mut |line, said| {
+            formats.add(said.unwrap(), format!("a.fmt:{line}")).unwrap();
+        });
+        formats
+    }
+
+    fn exception(code: Code, args: &[Arg], buffer: Option<&[u8]>) -> Trace {
+        Trace {
+            class: TraceClass::Exception { severity: Severity::Hw1, code },
+            args: args.to_vec(),
+            buffer: buffer.map(<[u8]>::to_vec),
+            is_cut: false,
+            stamp: 0,
+            opcode_name: None,
+        }
+    }
+
+    fn shown(text: &str, args: &[Arg], buffer: Option<&[u8]>) -> String {
+        let formats = formats(&format!("5:5 x * \"{text}\"\n"));
+        formats.tell(&exception(Code::new(5, 5), args, buffer)).text
+    }
+
+    #[test]
+    fn conversions_are_those_of_c() {
+        let (five, minus, wide) = (Arg::from(5u32), Arg::from(-5i32), Arg::from(u64::MAX));
+        for (text, arg, expected) in [
+            ("%d %% %5d|", minus, "-5 % ?|"),
+            ("%05d", minus, "-0005"),
+            ("%-5d|", minus, "-5   |"),
+            ("%+d", five, "+5"),
+            ("% d", five, " 5"),
+            ("%u", minus, "4294967291"),
+            ("%x", minus, "fffffffb"),
+            ("%#06X", Arg::from(0xABu32), "0X00AB"),
+            ("%#06x", Arg::from(0u32), "000000"),
+            ("%#o", Arg::from(8u32), "010"),
+            ("%d", wide, "-1"),
+            ("%u", wide, "18446744073709551615"),
+            ("%p", Arg::from(0x2000_0000u32), "0x20000000"),
+            ("%c%c", Arg::from('ä'), "ä?"),
+            ("%c", Arg::from(10u32), "\\n"),
+        ] {
+            let spaced = if text.contains("5d|") && text.contains("%%") { "-5 %     ?|" } else { expected };
+            assert_eq!(shown(text, &[arg], None), spaced, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_out() {
+        let args = [Arg::from(1u32), Arg::from(-2i32)];
+        assert_eq!(shown("a %u", &args, Some(b"ab")), "a 1 -2 buffer 61 62");
+        assert_eq!(shown("%s|%h|%6s|", &args, Some(b"a\n\0")), "a\\n|61 0a 00|   a\\n| 1 -2");
+        assert_eq!(shown("%s", &[], None), "?");
+        assert_eq!(shown("", &[], Some(b"")), "buffer");
+    }
+
+    #[test]
+    fn heads_tell_as_much_as_is_known() {
+        let formats = formats(
+            "owner 0x800123 uart\n0x800123:5 parity_error HW1 \"port %u\"\n7:7 alone *\nprofile 33 fired \"%u\"\nprofile 34 data \"%D\"\n",
+        );
+        let line = |event: &Trace| {
+            let told = formats.tell(event);
+            format!("{} {}", told.class, told.subject)
+        };
+        let code = |major, minor| exception(Code::new(major, minor), &[Arg::from(3u32)], None);
+        assert_eq!(line(&code(0x80_0123, 5)), "HW1 uart(0x800123) parity_error(0x05): port 3");
+        assert_eq!(line(&code(0x80_0123, 6)), "HW1 uart(0x800123) 0x06: 3");
+        assert_eq!(line(&code(7, 7)), "HW1 0x000007 alone(0x07): 3");
+        assert_eq!(line(&code(8, 8)), "HW1 0x000008:0x08 3");
+        assert_eq!(line(&Trace { is_cut: true, ..code(8, 8) }), "HW1 0x000008:0x08 3 (cut)");
+        // What is said of another severity is not said of this one.
+        let class = TraceClass::Exception { severity: Severity::Sw3, code: Code::new(0x80_0123, 5) };
+        assert_eq!(line(&Trace { class, ..code(1, 1) }), "SW3 uart(0x800123) 0x05: 3");
+        let profile = |opcode, data| Trace { class: TraceClass::Profile { opcode, data }, ..code(1, 1) };
+        assert_eq!(line(&profile(33, 7)), "profile fired(33) data 7: 3");
+        assert_eq!(line(&profile(33, 0)), "profile fired(33): 3");
+        assert_eq!(line(&profile(34, 7)), "profile data(34): 7 3");
+        assert_eq!(line(&Trace { args: vec![], ..profile(35, 7) }), "profile 35 data 7");
+        let named = Trace { opcode_name: Some("irq".to_owned()), ..profile(36, 0) };
+        assert_eq!(line(&named), "profile irq(36): 3");
+    }
+
+    #[test]
+    fn our_own_codes_have_names() {
+        let formats = Formats::default();
+        for (code, name) in [
+            (Code::RING_OVERRUN, "ring_overrun"),
+            (Code::ALLOCATION_FAILED, "allocation_failed"),
+            (Code::LINK_LOST, "link_lost"),
+        ] {
+            assert_eq!(formats.codes(name), [code]);
+        }
+        assert_eq!(formats.majors("xhist"), [qs_core::record::trace::XHIST]);
+        let mut lines = 0;
+        file::read(OURS.as_bytes(), &mut |_, said| {
+            lines += u32::from(said.is_ok()) + 10 * u32::from(said.is_err())
+        });
+        assert_eq!(lines, 4);
+    }
+
+    #[test]
+    fn who_comes_first_is_believed() {
+        let mut formats = Formats::none();
+        let owner = |name: &str| Definition::Owner(5, name.to_owned());
+        assert_eq!(formats.add(owner("a"), "a.fmt:1".to_owned()), Ok(()));
+        assert_eq!(formats.add(owner("a"), "b.fmt:1".to_owned()), Ok(()));
+        let why = formats.add(owner("b"), "b.fmt:2".to_owned()).unwrap_err();
+        assert_eq!(why, "b.fmt:2: owner 0x000005 is something else in a.fmt:1, which is used");
+        assert_eq!(formats.majors("a"), [5]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_shows_any_event(
+            text in "(%[-+ #0]{0,3}[0-9]{0,2}[diuxXocpshD]|[a-z ]){0,12}",
+            args in proptest::collection::vec(any::<i64>().prop_map(Arg::from), 0..8),
+            buffer in proptest::option::of(proptest::collection::vec(any::<u8>(), 0..40)),
+            data in 0u32..1 << 20,
+        ) {
+            let formats = formats(&format!("profile 1 x \"{text}\"\n"));
+            let class = TraceClass::Profile { opcode: 1, data };
+            let event = Trace { class, ..exception(Code(0), &args, buffer.as_deref()) };
+            let told = formats.tell(&event);
+            prop_assert!(!told.subject.contains(char::is_control));
+            prop_assert!(told.subject.len() < 4000);
+        }
+    }
+}

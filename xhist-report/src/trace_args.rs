@@ -1,0 +1,71 @@
+//! What was typed about trace events. It must not know what it leads to.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::trace::{Places, Wanted};
+
+/// Directory of formats that are installed for all.
+const INSTALLED: &str = "/usr/share/xhist/fmt";
+/// Directory of formats beside a dump, and where the user is.
+const BESIDE: &str = "fmt";
+
+/// Options about trace events.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Trace events")]
+pub struct TraceArgs {
+    /// Read names and texts of codes from this file, or from the *.fmt files of this directory, before those that XHIST_FMT
+    /// names (PATH:PATH...), in fmt/ here, in fmt/ beside the dump and in /usr/share/xhist/fmt
+    #[arg(long = "fmt", value_name = "PATH")]
+    formats: Vec<PathBuf>,
+    /// Of exception events tell only these: HW3,SW2, hw, sw, a level or levels (2.., hw1..2). An option that chooses leaves
+    /// out events it is not about
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    severity: Vec<String>,
+    /// Of exception events tell only those of these owners: numbers, ranges with both ends (0x10..0x20), names
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    major: Vec<String>,
+    /// Of exception events tell only those with these minor codes: numbers, ranges, names of whole codes
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    minor: Vec<String>,
+    /// Of profile events tell only these: numbers, ranges, names
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    opcode: Vec<String>,
+}
+
+impl TraceArgs {
+    /// The first of these options that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        let given = [
+            (!self.formats.is_empty(), "--fmt"),
+            (!self.severity.is_empty(), "--severity"),
+            (!self.major.is_empty(), "--major"),
+            (!self.minor.is_empty(), "--minor"),
+            (!self.opcode.is_empty(), "--opcode"),
+        ];
+        given.into_iter().find_map(|(given, option)| given.then_some(option))
+    }
+
+    /// Which events are to be told.
+    pub fn wanted(&self) -> Wanted {
+        Wanted {
+            severities: self.severity.clone(),
+            majors: self.major.clone(),
+            minors: self.minor.clone(),
+            opcodes: self.opcode.clone(),
+        }
+    }
+
+    /// Where files of formats are, with those beside the dump.
+    pub fn places(&self, dump_dir: Option<&Path>) -> Places {
+        let variable = std::env::var_os("XHIST_FMT").unwrap_or_default();
+        let of_environment = std::env::split_paths(&variable).filter(|path| path != Path::new(""));
+        let usual = [Some(Path::new(BESIDE).to_owned()), dump_dir.map(|dir| dir.join(BESIDE))];
+        Places {
+            named: self.formats.clone(),
+            of_environment: of_environment.collect(),
+            usual: usual.into_iter().flatten().chain([PathBuf::from(INSTALLED)]).collect(),
+        }
+    }
+}
