@@ -30,6 +30,7 @@ mod survive;
 mod target;
 mod threads;
 mod tidy;
+mod trace_events;
 mod triggers;
 mod untouched;
 mod zoo;
@@ -71,6 +72,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),
+    ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),
     ("firmware", firmware::CASES),
     ("layering", layering::CASES),

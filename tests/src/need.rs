@@ -30,6 +30,8 @@ pub enum Need {
     Socat,
     /// Python 3 with the package qutest.
     Qutest,
+    /// Some minutes and 2 GiB of disk, which somebody has to allow.
+    Big,
 }
 
 impl Need {
@@ -47,6 +49,9 @@ impl Need {
             Need::Qutest => Need::qutest().is_none().then(|| {
                 "the Python package qutest is not there: pip install qutest, or name its program in XHIST_QUTEST".into()
             }),
+            Need::Big => std::env::var_os("XHIST_BIG")
+                .is_none()
+                .then(|| "XHIST_BIG=1 is not set: it takes a minute and 2 GiB of disk".into()),
             Need::Firmware => firmware(
                 &CORTEX_M,
                 &[

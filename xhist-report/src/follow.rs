@@ -119,8 +119,8 @@ impl Follower<'_> {
             telling.tell(&rings[new[merged.stream].0], &merged, format, out, notes)?;
         }
         let done: Vec<_> = merge.into_streams().iter().map(Stream::finish).collect();
-        for ((index, _), (place, clock, statements)) in new.into_iter().zip(done) {
-            self.lives[index].go_on(place, clock, statements);
+        for ((index, _), (place, clock, entries)) in new.into_iter().zip(done) {
+            self.lives[index].go_on(place, clock, entries);
         }
         // What comes after the first look is new, however few entries there were.
         telling.skip = 0;

@@ -75,7 +75,7 @@ pub struct Live {
     seen: Option<(State, Folded, Vec<u8>)>,
     /// How often the newest closed frame had come again then.
     repeats: u64,
-    /// Statements and bytes read so far.
+    /// Entries and bytes read so far.
     read: (u64, u64),
 }
 
@@ -140,9 +140,9 @@ impl Live {
         View { header: self.placed.header, image, from: *from, safe: *safe, shown: *shown, longest: 0 }
     }
 
-    /// Goes on behind what such a reader has read, which gave so many statements.
-    pub fn go_on(&mut self, (from, shown): (u64, Shown), clock: Clock, statements: u64) {
-        self.read.0 += statements;
+    /// Goes on behind what such a reader has read, which gave so many entries.
+    pub fn go_on(&mut self, (from, shown): (u64, Shown), clock: Clock, entries: u64) {
+        self.read.0 += entries;
         self.read.1 += shown.position.saturating_sub(self.shown.position.max(self.safe));
         (self.from, self.shown, self.clock) = (from, shown, Some(clock));
     }
@@ -191,10 +191,10 @@ impl Live {
     fn overtaken(&self, kept: u64) -> Gap {
         // What was there before the first look is no loss.
         let bytes = self.clock.map_or(0, |_| kept.saturating_sub(self.shown.position));
-        let (statements, of) = self.read;
+        let (entries, of) = self.read;
         // A statement is a byte, mostly.
-        let rate = if of == 0 { 1.0 } else { statements as f64 / of as f64 };
-        let overtaken = (bytes > 0).then_some(Overtaken { bytes, statements: (bytes as f64 * rate) as u64 });
+        let rate = if of == 0 { 1.0 } else { entries as f64 / of as f64 };
+        let overtaken = (bytes > 0).then_some(Overtaken { bytes, entries: (bytes as f64 * rate) as u64 });
         Gap { overtaken, ..Gap::default() }
     }
 }

@@ -21,8 +21,8 @@ pub struct Stream<'a> {
     ahead: Option<Box<Stream<'a>>>,
     /// What is missing before the next item.
     gap: Gap,
-    /// Statements given.
-    statements: u64,
+    /// Entries given.
+    entries: u64,
     /// Makes records; a reader that only looks ahead needs none.
     records: Option<SharedRecords>,
 }
@@ -37,14 +37,14 @@ impl<'a> Stream<'a> {
             stamps: 0,
             ahead: None,
             gap,
-            statements: 0,
+            entries: 0,
             records: Some(SharedRecords::clone(records)),
         }
     }
 
-    /// Where to go on, with which clock, and how many statements it gave.
+    /// Where to go on, with which clock, and how many entries it gave.
     pub fn finish(&self) -> ((u64, Shown), Clock, u64) {
-        ((self.reader.resume_from(), self.reader.shown()), self.clock, self.statements)
+        ((self.reader.resume_from(), self.reader.shown()), self.clock, self.entries)
     }
 
     /// Prepares for [`Stream::until`]; to be called before anything is read.
@@ -57,7 +57,7 @@ impl<'a> Stream<'a> {
             stamps: 0,
             ahead: None,
             gap: Gap::default(),
-            statements: 0,
+            entries: 0,
             records: None,
         }));
     }
@@ -102,7 +102,6 @@ impl<'a> Stream<'a> {
                     continue;
                 }
                 Some(ring::Item::Statement(statement, stamp)) => {
-                    self.statements += 1;
                     (What::Statement { file: statement.file, line: statement.line }, stamp)
                 }
                 Some(ring::Item::Again(again)) => (What::Again(again), None),
@@ -124,6 +123,7 @@ impl<'a> Stream<'a> {
             };
             let time = stamp.map(|stamp| self.clock.stamp(stamp));
             self.stamps += u64::from(time.is_some());
+            self.entries += u64::from(!matches!(what, What::Again(_)));
             return (gap, Some(Item { what, time }));
         }
     }

@@ -87,8 +87,8 @@ pub struct Gap {
 pub struct Overtaken {
     /// How many.
     pub bytes: u64,
-    /// About so many statements were in them.
-    pub statements: u64,
+    /// About so many entries were in them.
+    pub entries: u64,
 }
 
 /// Bytes that are no good frame.
@@ -121,10 +121,10 @@ impl fmt::Display for Gap {
     /// `3 frames missing`, `12 bytes damaged (...), 1 frame missing`, ...
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
-        if let Some(Overtaken { bytes, statements }) = &self.overtaken {
+        if let Some(Overtaken { bytes, entries }) = &self.overtaken {
             write!(
                 f,
-                "overtaken: {bytes} bytes (about {statements} statements) were overwritten before they were read"
+                "overtaken: {bytes} bytes (about {entries} entries) were overwritten before they were read"
             )?;
             separator = ", ";
         }
@@ -159,11 +159,11 @@ mod tests {
     #[test]
     fn a_gap_says_everything_that_is_missing() {
         let damaged = Some(Damaged { pieces: 2, bytes: 30, first: "8 bytes at offset 4".into() });
-        let overtaken = Some(Overtaken { bytes: 5, statements: 4 });
+        let overtaken = Some(Overtaken { bytes: 5, entries: 4 });
         let gap = Gap { overtaken, missing_frames: 1, damaged, cut_bytes: 9, torn: true };
         assert_eq!(
             gap.to_string(),
-            "overtaken: 5 bytes (about 4 statements) were overwritten before they were read, \
+            "overtaken: 5 bytes (about 4 entries) were overwritten before they were read, \
              30 bytes damaged in 2 pieces (first: 8 bytes at offset 4), 1 frame missing, \
              9 bytes of the ring not in the image, newest frame not whole"
         );

@@ -90,6 +90,7 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["tcp://localhost"], "a host and a port"),
         (&["serial:///dev/null?baud=fast"], "no setting of a serial line"),
         (&["tcp://localhost:6601", "--last", "3"], "--last needs the end"),
+        (&["tcp://localhost:6601", "dump.bin", "-c"], "--clear: dump.bin is read as a stream"),
         (&["send", "dump.bin", "info"], "no link"),
         (&["send", "tcp://localhost:6601", "filter", "global", "xx"], "no record"),
         (&["--format", "xml", "dump.bin"], "history"),

@@ -1,0 +1,259 @@
+//! Are trace events of a real program read while it runs: by several readers, once or again, from rings of any size?
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use qs_core::frame::FrameWriter;
+use qs_core::record::RECORD_BASE;
+use qs_core::ring::{BYTE_ORDER_MARK, LAYOUT_VERSION, MAGIC, State, check_word};
+use rustix::process::Signal;
+use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("three_readers_see_every_event_or_are_told_the_count", readers),
+    Case::new("what_was_printed_is_cleared_while_the_program_runs", clears),
+    Case::new("a_log_of_a_live_ring_is_on_disk_within_a_second", logs),
+    Case::new("a_ring_of_1_kib_keeps_the_newest", smallest),
+    Case::needing("a_ring_of_2_gib_is_read_in_bounded_memory", &[Need::Big], largest),
+];
+
+/// Writes as many events as each line of its input says, a hundred in a burst and then a pause of so many microseconds.
+const PROGRAM: &str = r#"
+use xhist_rt::qs::{self, Records};
+use xhist_rt::qs_record;
+
+const EXCEPTION: u8 = 118;
+
+fn main() {
+    qs::start(qs::Info::default());
+    qs::global_on(Records::User(3));
+    println!("ready");
+    let mut next = 0u32;
+    for line in std::io::stdin().lines() {
+        let line = line.unwrap();
+        let (count, pause) = line.split_once(' ').unwrap();
+        let pause = std::time::Duration::from_micros(pause.parse().unwrap());
+        for _ in 0..count.parse::<u32>().unwrap() {
+            qs_record!(EXCEPTION, 0; x32 0x8001_2305u32, u8 1, u32 next);
+            next += 1;
+            if next % 100 == 0 {
+                std::thread::sleep(pause);
+            }
+        }
+        println!("done {next}");
+    }
+}
+"#;
+
+fn program() -> &'static Path {
+    static PROGRAM_PATH: OnceLock<(Tree, PathBuf)> = OnceLock::new();
+    let (_, path) = PROGRAM_PATH.get_or_init(|| {
+        let tree = Tree::empty("trace");
+        let recorder = repository().join("xhist-rt");
+        tree.write("src/main.rs", PROGRAM);
+        let head = "[package]\nname = \"events\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n";
+        tree.write(
+            "Cargo.toml",
+            &format!("{head}xhist-rt = {{ path = {recorder:?}, features = [\"std\", \"trace\"] }}\n"),
+        );
+        cargo(tree.path()).args("build --quiet").succeed();
+        let path = tree.join("target/debug/events");
+        (tree, path)
+    });
+    path
+}
+
+/// A running program and its ring.
+struct Target {
+    tree: Tree,
+    program: Started,
+}
+
+impl Target {
+    fn new(size: &str) -> Target {
+        let tree = Tree::empty("trace");
+        let run = Run::new(program(), tree.path()).env("XHIST_FILE", tree.join("ring.xhist"));
+        let mut program = run.env("XHIST_SIZE", size).with_input().start();
+        program.wait_for("ready");
+        Target { tree, program }
+    }
+
+    /// Has it write events, until it wrote so many in all.
+    fn write(&mut self, count: u32, pause: u32, all: u32) {
+        self.program.write(&format!("{count} {pause}\n"));
+        let done = format!("done {all}\n");
+        self.program.wait_until(&done, |program| program.printed().ends_with(&done));
+    }
+
+    fn report(&self, args: &str) -> Run {
+        report(self.tree.path()).args("--format traceinfo").args(args).arg("ring.xhist")
+    }
+}
+
+/// The numbers of the events in a listing.
+fn numbers(text: &str) -> Vec<u32> {
+    let line = |line: &str| {
+        let (head, number) = line.rsplit_once(' ').expect("a line of an event");
+        assert!(head.ends_with("HW1 (expected hardware error) 0x800123:0x05"), "{line}");
+        number.parse().expect("a number")
+    };
+    text.lines().map(line).collect()
+}
+
+/// About how many entries were lost, as it was told.
+fn told_missing(done: &Done) -> u32 {
+    let counts = done.stderr.split("(about ").skip(1);
+    counts.map(|rest| rest.split(' ').next().unwrap_or_default().parse::<u32>().expect("a count")).sum()
+}
+
+fn readers() {
+    const ALL: u32 = 60_000;
+    let mut target = Target::new("64k");
+    // All of them are there when the first event comes.
+    target.write(1, 0, 1);
+    let mut readers = ["--follow", "--follow --thread", "--follow"].map(|args| target.report(args).start());
+    for reader in &mut readers {
+        reader.wait_until("the first event", |reader| reader.printed().lines().count() == 1);
+    }
+    target.program.write(&format!("{} 3000\n", ALL - 1));
+    std::thread::sleep(Duration::from_millis(500));
+    let [_, _, slow] = &readers;
+    slow.signal(Signal::STOP);
+    std::thread::sleep(Duration::from_millis(1000));
+    slow.signal(Signal::CONT);
+    let done = format!("done {ALL}\n");
+    target.program.wait_until(&done, |program| program.printed().ends_with(&done));
+    drop(target.program);
+    for (index, reader) in readers.into_iter().enumerate() {
+        let done = reader.done();
+        let text = done.stdout.replace("\tmain", "");
+        let seen = numbers(&text);
+        let gaps: Vec<_> = seen.windows(2).filter(|pair| pair[1] != pair[0] + 1).collect();
+        done.check(seen.windows(2).all(|pair| pair[0] < pair[1]), "none comes twice");
+        done.check(seen.first() == Some(&0) && seen.last() == Some(&(ALL - 1)), "from the first to the last");
+        let (missing, told) = (ALL - seen.len() as u32, told_missing(&done));
+        println!(
+            "reader {index}: {} seen, {missing} missed in {} places, {told} told",
+            seen.len(),
+            gaps.len()
+        );
+        done.check(gaps.len() == done.stderr.matches("overtaken").count(), "each gap is told");
+        done.check(done.code() == i32::from(missing > 0), "a loss is in the exit code");
+        // A frame more or less, and escaped bytes, are in the estimate.
+        done.check(missing.abs_diff(told) <= 20 + missing / 20, &format!("{missing} were missed"));
+        done.check(index < 2 || missing > 0, "it slept while the ring was written several times over");
+    }
+}
+
+fn clears() {
+    let mut target = Target::new("64k");
+    target.write(100, 0, 100);
+    assert_eq!(numbers(&target.report("-c").succeed().stdout), (0..100).collect::<Vec<_>>());
+    target.report("-c").done().expect(3);
+    target.write(50, 0, 150);
+    assert_eq!(numbers(&target.report("").succeed().stdout), (100..150).collect::<Vec<_>>());
+    assert_eq!(numbers(&target.report("--clear").succeed().stdout), (100..150).collect::<Vec<_>>());
+    target.write(20, 0, 170);
+    // A reader of its own position is not asked what another has cleared, but a new one starts there.
+    assert_eq!(numbers(&target.report("-c --last 5").succeed().stdout), (165..170).collect::<Vec<_>>());
+    target.report("").done().expect(3);
+}
+
+fn logs() {
+    let mut target = Target::new("64k");
+    target.write(10, 0, 10);
+    let dir = target.tree.join("logs");
+    let read = || {
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(&dir).into_iter().flatten().map(|file| file.expect("a file").path()).collect();
+        files.sort();
+        files.iter().map(|file| std::fs::read_to_string(file).expect("a log")).collect::<Vec<_>>()
+    };
+    let log = target.report("--follow --log logs --rotate 1k").start();
+    let wait = |count: usize| {
+        let end = std::time::Instant::now() + Duration::from_secs(10);
+        while numbers(&read().concat()).len() < count {
+            assert!(std::time::Instant::now() < end, "{:?}", read());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait(10);
+    target.write(90, 0, 100);
+    let before = std::time::Instant::now();
+    wait(100);
+    println!("on disk after {:?}", before.elapsed());
+    let files = read();
+    assert!(files.len() > 3, "{}", files.len());
+    let (_, full) = files.split_last().expect("files");
+    assert!(full.iter().all(|text| text.ends_with('\n') && (1024..1200).contains(&text.len())), "{files:?}");
+    // Without its directory the logger ends, and says why.
+    std::fs::rename(&dir, target.tree.join("moved")).expect("renamed");
+    let done = log.done().expect(1);
+    done.check(done.stderr.contains("cannot write the report: logs/ring.xhist-0000"), "it says which file");
+}
+
+fn smallest() {
+    let mut target = Target::new("1k");
+    target.write(1000, 0, 1000);
+    let seen = numbers(&target.report("").succeed().stdout);
+    assert!(seen.len() > 20, "{}", seen.len());
+    assert_eq!(seen, (1000 - seen.len() as u32..1000).collect::<Vec<_>>());
+}
+
+/// Bytes of a ring's shortest header.
+const HEADER_LEN: u16 = 64;
+
+fn largest() {
+    const SIZE: u64 = 1 << 31;
+    let tree = Tree::empty("trace");
+    // Whole turns of the sequence number, so that the same bytes can be written again and again.
+    let (mut block, text) = (Vec::new(), [b'x'; 200]);
+    for seq in 0..=255u8 {
+        let mut writer = FrameWriter::new(seq, 118, |byte| block.push(byte));
+        writer = writer.bytes(&[0x10, 0x20, 0x30, 0x40, 0xF5, 5, 0x23, 0x01, 0x80, 0x01, 1, 0x09, 200]);
+        writer.bytes(&text).finish();
+    }
+    let blocks = SIZE / block.len() as u64;
+    let mut file = BufWriter::new(File::create(tree.join("ring.bin")).expect("a file"));
+    file.write_all(&header(SIZE as u32, blocks * block.len() as u64)).expect("written");
+    (0..blocks).for_each(|_| file.write_all(&block).expect("2 GiB of disk"));
+    let file = file.into_inner().expect("written");
+    file.set_len(u64::from(HEADER_LEN) + SIZE).expect("the rest");
+    let reader = report(tree.path()).args("--format traceinfo --severity hw1 --last 1000 ring.bin").start();
+    let start = std::time::Instant::now();
+    let mut most = 0;
+    while let Some(now) = anonymous(reader.pid()) {
+        most = most.max(now);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let done = reader.done().expect(0);
+    println!("{} events in {:?}, {most} KiB of memory of its own", 256 * blocks, start.elapsed());
+    assert_eq!(done.stdout.lines().count(), 1000);
+    assert!(most > 0 && most < 32 << 10, "{most} KiB at most");
+}
+
+/// What a process has in memory that is no part of a file, in KiB; `None` when it has ended.
+fn anonymous(pid: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    line.trim().trim_end_matches(" kB").trim().parse().ok()
+}
+
+/// A bare-metal ring in which everything up to `head` was written.
+fn header(size: u32, head: u64) -> Vec<u8> {
+    let mut header = Vec::from(MAGIC);
+    header.extend(BYTE_ORDER_MARK.to_ne_bytes());
+    header.extend([LAYOUT_VERSION, 4, RECORD_BASE, 0]);
+    header.extend(HEADER_LEN.to_ne_bytes());
+    header.extend([0, 0]);
+    header.extend(size.to_ne_bytes());
+    header.extend([0; 12]);
+    let word = |at: usize| u32::from_ne_bytes(header[at..at + 4].try_into().expect("four"));
+    header.extend(check_word([word(8), word(12), word(16), word(20)]).to_ne_bytes());
+    header.extend(State::closed(head, 255).0.to_ne_bytes());
+    header.resize(HEADER_LEN.into(), 0);
+    header
+}
