@@ -44,6 +44,7 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("xhist-report/src/live", &["std::fs", "std::net", "crate::send"]),
     ("xhist-report/src/send", &["std::fs", "std::net", "crate::format"]),
     ("xhist-report/src/decode", &["std::fs", "std::io", "crate::source", "crate::format"]),
+    ("xhist-report/src/trace/", &["qs_core", "crate::source", "crate::decode", "crate::format"]),
     ("xhist-report/src/model", &["std::fs", "crate::source", "crate::format"]),
     ("xhist-report/src/format", &["qs_core", "std::fs", "crate::decode", "crate::source"]),
     ("xhist-instrument/src/syntax", &["std::fs", "crate::cli", "crate::cargo"]),

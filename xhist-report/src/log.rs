@@ -253,6 +253,20 @@ mod tests {
         assert!(why.contains("x-000001.log"), "{why}");
     }
 
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_disk_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = Log::open(rotation(dir.path(), 100, None)).unwrap();
+        log.write_all(b"1\n").unwrap();
+        log.flush().unwrap();
+        log.file = File::options().write(true).open("/dev/full").unwrap();
+        log.write_all(b"2\n").unwrap();
+        let why = log.flush().unwrap_err().to_string();
+        assert!(why.contains("x-000001.log: ") && why.contains("space"), "{why}");
+        assert_eq!(files(dir.path())[0].1, b"1\n");
+    }
+
     proptest! {
         #[test]
         fn nothing_is_lost_and_files_end_with_lines(

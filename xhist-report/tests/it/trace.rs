@@ -234,6 +234,55 @@ fn print_then_clear() {
     assert_eq!((next.code, events(&next)), (0, vec!["30 HW2"]));
 }
 
+/// What docs/fmt-files.md shows is what there is.
+#[test]
+fn the_page_is_right() {
+    let page = include_str!("../../../docs/fmt-files.md");
+    let mut blocks = page.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap().1);
+    let (file, shown) = (blocks.next().unwrap(), blocks.next().unwrap());
+    let uart = qs_core::record::trace::Code::major_of("uart") << 8;
+    let ring = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(1024, 7, 7, "main") }
+        .timed(1_000_000, 1, 40)
+        .exception(1_000_010, 1, uart | 5, &[3, 0x14], None)
+        .timed(1_000_020, 1, 44)
+        .exception(1_000_030, 1, UART | 5, &[3, 20], Some(b"abc"))
+        .profile(1_000_040, 33, 7, &[12, 99]);
+    let dir = Dir::new();
+    let (map, hash) = crate::support::map_text("/project", &[(1, "src/uart.rs", 0)]);
+    dir.write("xhist.map", map);
+    dir.write("fmt/uart.fmt", file);
+    dir.write("ring.xhist", RingImage { map_hash: hash, ..ring }.build());
+    let (history, events) = (dir.run(&["ring.xhist"]), dir.run(&["ring.xhist", "--format", "traceinfo"]));
+    assert_eq!((history.code, history.notes.as_str()), (0, ""));
+    let expected = format!(
+        "$ xhist-report ring.xhist\n{}$ xhist-report --format traceinfo ring.xhist\n{}",
+        history.out, events.out
+    );
+    assert_eq!(shown, expected);
+    // Two lines of JSON are those of another test.
+    let json = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/expected/trace.json.txt"));
+    assert!(blocks.nth(1).unwrap().lines().all(|line| json.as_ref().unwrap().contains(line)));
+}
+
+#[test]
+fn a_stream_and_a_pipe_tell_them_too() {
+    let dir = Dir::new();
+    let ring =
+        RingImage::bare(1024).statement(1, 1).exception(20, 1, UART | 5, &[3], None).profile(30, 33, 0, &[]);
+    dir.write("stream.bin", &ring.stream);
+    let lines =
+        "                20 HW1 (expected hardware error) 0x800123:0x05 3\n                30 profile 33\n";
+    let whole = dir.run(&["--format", "traceinfo", "stream.bin"]);
+    assert_eq!((whole.code, whole.out.as_str(), whole.notes.as_str()), (0, lines, ""));
+    let last = dir.run(&["--format", "traceinfo", "--severity", "hw", "--last", "1", "stream.bin"]);
+    assert_eq!(last.out, lines.lines().next().unwrap().to_owned() + "\n");
+    let piped = std::fs::File::open(dir.path().join("stream.bin")).unwrap();
+    let mut command = dir.command(&["-", "--follow", "--format", "traceinfo", "--log", "logs"]);
+    let piped = crate::support::outcome(command.stdin(piped).output().unwrap());
+    assert_eq!((piped.code, piped.out.as_str()), (0, ""), "{}", piped.notes);
+    assert_eq!(std::fs::read_to_string(dir.path().join("logs/xhist-000001.log")).unwrap(), lines);
+}
+
 #[test]
 fn a_log_goes_on_from_run_to_run() {
     let dir = Dir::new();
