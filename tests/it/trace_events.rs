@@ -118,14 +118,12 @@ fn readers() {
     for reader in &mut readers {
         reader.wait_until("the first event", |reader| reader.printed().lines().count() == 1);
     }
-    target.program.write(&format!("{} 3000\n", ALL - 1));
-    std::thread::sleep(Duration::from_millis(500));
+    target.write(9_999, 3000, 10_000);
     let [_, _, slow] = &readers;
     slow.signal(Signal::STOP);
-    std::thread::sleep(Duration::from_millis(1000));
+    target.write(40_000, 3000, 50_000);
     slow.signal(Signal::CONT);
-    let done = format!("done {ALL}\n");
-    target.program.wait_until(&done, |program| program.printed().ends_with(&done));
+    target.write(10_000, 3000, ALL);
     drop(target.program);
     for (index, reader) in readers.into_iter().enumerate() {
         let done = reader.done();
@@ -140,6 +138,10 @@ fn readers() {
             seen.len(),
             gaps.len()
         );
+        if done.stderr.contains("more places with losses") {
+            // A machine that is too busy to follow at all.
+            continue;
+        }
         done.check(gaps.len() == done.stderr.matches("overtaken").count(), "each gap is told");
         done.check(done.code() == i32::from(missing > 0), "a loss is in the exit code");
         // A frame more or less, and escaped bytes, are in the estimate.

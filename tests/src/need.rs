@@ -51,7 +51,7 @@ impl Need {
             }),
             Need::Big => std::env::var_os("XHIST_BIG")
                 .is_none()
-                .then(|| "XHIST_BIG=1 is not set: it takes a minute and 2 GiB of disk".into()),
+                .then(|| "XHIST_BIG=1 is not set: it takes some minutes and 2 GiB of disk".into()),
             Need::Firmware => firmware(
                 &CORTEX_M,
                 &[
