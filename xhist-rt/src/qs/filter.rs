@@ -5,12 +5,15 @@ use core::sync::atomic::{AtomicBool, AtomicU32};
 
 use qs_core::filter::{Filter, Objects, Records};
 use qs_core::record::RECORD_BASE;
+use qs_core::record::trace::{EXCEPTION, PROFILE};
 
 use super::config::LEFT_OUT;
-use super::shared::Shared;
+use crate::shared::Shared;
 
-/// The recorder's own records: they are on at first.
+/// The recorder's own records, and trace events: they are on at first.
 const OWN: Filter = Filter::NONE
+    .on(Records::Id(EXCEPTION))
+    .on(Records::Id(PROFILE))
     .on(Records::Id(RECORD_BASE))
     .on(Records::Id(RECORD_BASE + 1))
     .on(Records::Id(RECORD_BASE + 2))
@@ -79,7 +82,7 @@ pub(super) fn set_global(filter: Filter) {
 }
 
 /// Keeps all filtered records out of the ring, or no longer.
-#[cfg(all(feature = "trace", feature = "std"))]
+#[cfg(feature = "trace")]
 pub(crate) fn freeze(is_frozen: bool) {
     FROZEN.store(is_frozen, Relaxed);
     change(&GLOBAL, |_| if is_frozen { Filter::NONE } else { get(&WANTED) });
