@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use xhist_tests::{Run, Tree, clean_up, online_cargo, repository};
 
 /// Kinds of records, and what each is.
-const KINDS: [(&str, &str); 8] = [
+const KINDS: [(&str, &str); 12] = [
     ("off", "a record that is filtered out"),
     ("tick", "QF_TICK"),
     ("dispatch", "QEP_DISPATCH"),
@@ -17,6 +17,10 @@ const KINDS: [(&str, &str); 8] = [
     ("post", "QF_ACTIVE_POST"),
     ("numbers", "application, three u32"),
     ("text", "application, u8 and \"thinking\""),
+    ("pair", "application, two u32"),
+    ("profile-off", "profile event that is off"),
+    ("profile", "profile event, two arguments"),
+    ("event", "exception event, two arguments"),
     ("tracing", "event of tracing, three u32, nobody listens"),
 ];
 

@@ -3,11 +3,11 @@
 //! | id | record | elements behind the time stamp | how a stock QSPY shows it |
 //! |---|---|---|---|
 //! | 118 | exception event | `0xF5 code u32, 0x01 severity u8`, arguments, buffer | `0000123456 USER+018 0x00010005 6 17  FD FE` |
-//! | 119 | profile event | `0xF0 opcode u8`, `0xF5 data u32` unless that is 0, arguments, buffer | `0000123456 USER+019 33 0x00000007 17` |
+//! | 119 | profile event | `0xD0 opcode u8`, `0xF5 data u32` unless that is 0, arguments, buffer | `0000123456 USER+019 33 0x00000007 17` |
 //!
 //! An argument is an element of a number: `0x05` u32, `0x04` i32, `0x0E` u64 or `0x0D` i64. A buffer is one block of memory
 //! (`0x09`), or several where it is longer than one may be. An event that did not fit ends with the text `...`. Opcodes are
-//! values of enumeration 7, so that a host that was told its dictionary shows their names.
+//! values of enumeration 5, so that a host that was told its dictionary shows their names.
 
 use super::element::{self, Data, HEX};
 use super::field::Fields;
@@ -19,7 +19,7 @@ pub const PROFILE: u8 = 119;
 /// Most arguments of an event; an exception event has one less, since its code was an argument in QNX.
 pub const MAX_ARGS: usize = 7;
 /// The enumeration whose values are opcodes.
-pub const OPCODES: u8 = 7;
+pub const OPCODES: u8 = 5;
 /// The largest number that a profile event may carry besides its arguments.
 pub const MAX_DATA: u32 = (1 << 20) - 1;
 
