@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use xhist_tests::{Run, Tree, clean_up, online_cargo, repository};
+use xhist_tests::{Run, Tree, clean_up, online_cargo};
 
 /// Kinds of records, and what each is.
 const KINDS: [(&str, &str); 12] = [
@@ -31,9 +31,7 @@ const COUNTED: u32 = 10_000;
 const TURNS: usize = 5;
 
 fn main() {
-    let tree = Tree::copy_of(&repository().join("tests/fixtures/records"));
-    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
-    tree.write("Cargo.toml", &tree.read("Cargo.toml").replace("path = \"../../../xhist-rt\"", &recorder));
+    let tree = Tree::with_recorder("tests/fixtures/records");
     online_cargo(tree.path())
         .args("build --release --quiet")
         .env("CARGO_TARGET_DIR", tree.join("target"))

@@ -63,10 +63,7 @@ impl Stream {
 
 /// A copy of the sample, which finds the recorder where it is.
 fn sample() -> Tree {
-    let tree = Tree::copy_of(&repository().join("samples/dining-philosophers"));
-    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
-    tree.write("Cargo.toml", &tree.read("Cargo.toml").replace("path = \"../../xhist-rt\"", &recorder));
-    tree
+    Tree::with_recorder("samples/dining-philosophers")
 }
 
 fn dine() {
@@ -240,9 +237,7 @@ fn compiled() {
 const PANICS: [&str; 5] = ["panicking", "_fail", "unwrap_failed", "expect_failed", "rust_begin_unwind"];
 
 fn no_panic() {
-    let tree = Tree::copy_of(&repository().join("tests/fixtures/bare-qs"));
-    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
-    tree.write("Cargo.toml", &tree.read("Cargo.toml").replace("path = \"../../../xhist-rt\"", &recorder));
+    let tree = Tree::with_recorder("tests/fixtures/bare-qs");
     cargo(tree.path()).args("build --release --quiet").succeed();
     let archive = tree.join("target/release/libbare_qs.a");
     let names = symbols(&archive);
