@@ -185,6 +185,12 @@ pub trait Fields {
         self.bytes(&[format]);
     }
 
+    /// Puts an element whose data is known: its format byte and all of that.
+    #[inline(always)]
+    fn whole_element(&mut self, element: &[u8]) {
+        self.bytes(element);
+    }
+
     /// Puts a text and the zero behind it. A zero inside ends it.
     #[inline]
     fn text(&mut self, text: &str) {

@@ -178,10 +178,10 @@ impl Arg {
 
     #[inline(always)]
     fn put(self, to: &mut impl Fields) {
-        to.element(self.data.format(0));
+        let (format, [a, b, c, d, e, f, g, h]) = (self.data.format(0), self.bits.to_le_bytes());
         match self.size() {
-            4 => to.bytes(&(self.bits as u32).to_le_bytes()),
-            _ => to.bytes(&self.bits.to_le_bytes()),
+            4 => to.whole_element(&[format, a, b, c, d]),
+            _ => to.whole_element(&[format, a, b, c, d, e, f, g, h]),
         }
     }
 }
@@ -279,11 +279,11 @@ impl Event<'_> {
     pub fn put(&self, to: &mut impl Fields) {
         match self.class {
             Class::Exception { severity, code } => {
-                element::x32(to, 0, code.0);
-                element::u8(to, 0, severity as u8);
+                let [a, b, c, d] = code.0.to_le_bytes();
+                to.whole_element(&[FORMAT_CODE, a, b, c, d, FORMAT_SEVERITY, severity as u8]);
             }
             Class::Profile { opcode, data } => {
-                element::enumeration(to, OPCODES, opcode);
+                to.whole_element(&[FORMAT_OPCODE, opcode]);
                 if data != 0 {
                     element::x32(to, 0, data & MAX_DATA);
                 }

@@ -93,7 +93,12 @@ impl Fields for Draft<'_> {
 
     #[inline(always)]
     fn element(&mut self, format: u8) {
+        self.whole_element(&[format]);
+    }
+
+    #[inline(always)]
+    fn whole_element(&mut self, element: &[u8]) {
         self.element = self.len;
-        self.bytes(&[format]);
+        self.bytes(element);
     }
 }
