@@ -1,13 +1,12 @@
 //! A stream's bytes to records, and what records change: names, sizes, version. Whoever listens is told of everything as it
 //! comes, so bytes may arrive in pieces of any size. It must not know what is made of records.
 
-use qs_core::record::TargetInfo;
+use qs_core::record::{Empty, EnumDict, FunDict, ObjDict, QfRun, Record, SigDict, TargetInfo, UsrDict};
 
 use super::decoded::{Decoded, Shape};
 use super::known::Known;
 use super::plan::Plans;
 use super::receive::{Jump, Raw, Received, Receiver, Trouble};
-use super::special;
 use super::take::Short;
 use super::target::Target;
 
@@ -130,17 +129,17 @@ fn learn(record: &Decoded<'_>, known: &mut Known, listener: &mut impl Listener) 
     let name = record.shown_text();
     let [first, second, ..] = record.values;
     match record.id() {
-        0 => clear(known, listener),
-        54 => known.enums[second as usize & 7].define(first, name),
-        60 => known.signals.define(first as u32, second, name),
-        61 => {
+        Empty::ID => clear(known, listener),
+        EnumDict::ID => known.enums[second as usize & 7].define(first, name),
+        SigDict::ID => known.signals.define(first as u32, second, name),
+        ObjDict::ID => {
             let name = record.object_name(known);
             known.objects.define(first, &name);
         }
-        62 => known.functions.define(first, name),
-        63 => known.users.define(first, name),
-        special::TARGET_INFO => believe(record.raw.payload(), known, listener),
-        70 => listener.event(Event::Run, known),
+        FunDict::ID => known.functions.define(first, name),
+        UsrDict::ID => known.users.define(first, name),
+        TargetInfo::ID => believe(record.raw.payload(), known, listener),
+        QfRun::ID => listener.event(Event::Run, known),
         _ => {}
     }
 }
