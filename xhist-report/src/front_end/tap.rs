@@ -4,7 +4,8 @@ use qs_core::record::{Empty, EnumDict, Record, SigDict, TargetInfo};
 
 use crate::qs::{Class, Event, Known, Lines, Listener, Text};
 
-const BINARY: u8 = 1;
+/// The channel of records as they are.
+pub const BINARY: u8 = 1;
 const TEXT: u8 = 2;
 
 /// A part of a stream for the front-end.
