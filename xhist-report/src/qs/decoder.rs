@@ -47,6 +47,8 @@ pub struct Decoder {
     has_started: bool,
     /// How records of the target's version are taken apart.
     plans: (u16, &'static Plans),
+    /// A record that came without its frame.
+    unframed: Vec<u8>,
 }
 
 impl Decoder {
@@ -59,6 +61,7 @@ impl Decoder {
             shorts: Vec::new(),
             has_started: false,
             plans,
+            unframed: Vec::new(),
         }
     }
 
@@ -84,9 +87,15 @@ impl Decoder {
         }
     }
 
-    /// Takes a record that came in another way than as bytes of a stream.
-    pub fn push_record(&mut self, raw: Raw<'_>, listener: &mut impl Listener) {
-        decode(raw, &mut self.known, &mut self.shorts, &mut self.plans, listener);
+    /// Takes a record that came in another way than as a frame of a stream.
+    pub fn push_unframed(&mut self, seq: u8, id: u8, payload: &[u8], listener: &mut impl Listener) {
+        let Decoder { known, shorts, plans, unframed, .. } = self;
+        unframed.clear();
+        unframed.extend([seq, id]);
+        unframed.extend_from_slice(payload);
+        // In place of the checksum, which was right.
+        unframed.push(0);
+        decode(Raw { buffer: unframed, len: unframed.len() }, known, shorts, plans, listener);
     }
 
     /// Another target is at the other end of the link now.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::console::Notes;
 use crate::front_end::{BINARY, PORT, of};
 use crate::live::Host;
-use crate::qs::{Decoder, Known, Listener, Raw, Request, Target};
+use crate::qs::{Decoder, Known, Listener, Request, Target};
 use crate::source::link::{self, Event, Queue};
 use crate::source::{is_link, open_link};
 
@@ -125,10 +125,8 @@ impl Wire {
 
     /// A packet of a session: a record of the target, or the session's own.
     fn packet(&mut self, packet: &[u8], listener: &mut impl Listener) {
-        if let [_, 1..=127, ..] = packet {
-            // In place of the checksum, which was right.
-            let buffer = [packet, &[0]].concat();
-            self.decoder.push_record(Raw { buffer: &buffer, len: buffer.len() }, listener);
+        if let [seq, id @ 1..=127, payload @ ..] = packet {
+            self.decoder.push_unframed(*seq, *id, payload, listener);
         }
     }
 }
