@@ -9,14 +9,12 @@ use clap::{Parser, Subcommand};
 
 use crate::console::Notes;
 use crate::format::{self, About, FORMATS, FormatRow};
+use crate::front_end;
 use crate::live::Setup;
 use crate::options::{Layout, MapPlaces, Options};
 use crate::qs_args::QsArgs;
 use crate::send::SendArgs;
 use crate::source::{self, Opened};
-
-/// The port of front-ends, as QSPY has it.
-const FRONT_END: u16 = 7701;
 
 const AFTER_HELP: &str = "\
 On a pipe, `history` prints `N file:line` and nothing else; columns asked for follow,
@@ -187,8 +185,8 @@ impl Args {
         let is_usual =
             self.format().about == About::Stream && self.sources.iter().any(|text| source::is_link(text));
         let port = match self.front_end {
-            Some(port) => port.unwrap_or(FRONT_END),
-            None if is_usual => FRONT_END,
+            Some(port) => port.unwrap_or(front_end::PORT),
+            None if is_usual => front_end::PORT,
             None => 0,
         };
         if port == 0 {

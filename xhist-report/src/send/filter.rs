@@ -1,27 +1,10 @@
 //! Filters as they are typed: `all`, `sm,ao,-31`, `QS_QF_TICK,100`. It must not know who types them.
 
-use qs_core::filter::{Filter, Objects, Records};
-use qs_core::record::{Group, RECORDS};
+use qs_core::filter::{Filter, GROUPS, LAST_OBJECT, LAST_RECORD, Objects, Records};
+use qs_core::record::RECORDS;
 
-/// What a global filter may name besides records.
-const GROUPS: [(&str, Records); 16] = [
-    ("all", Records::All),
-    ("sm", Records::Group(Group::Sm)),
-    ("ao", Records::Group(Group::Ao)),
-    ("eq", Records::Group(Group::Eq)),
-    ("mp", Records::Group(Group::Mp)),
-    ("te", Records::Group(Group::Te)),
-    ("qf", Records::Group(Group::Qf)),
-    ("sc", Records::Group(Group::Sc)),
-    ("sem", Records::Group(Group::Sem)),
-    ("mtx", Records::Group(Group::Mtx)),
-    ("ua", Records::Group(Group::Usr)),
-    ("u0", Records::User(0)),
-    ("u1", Records::User(1)),
-    ("u2", Records::User(2)),
-    ("u3", Records::User(3)),
-    ("u4", Records::User(4)),
-];
+/// What a global filter may name besides records and groups.
+const ALL: &str = "all";
 /// What a local filter may name besides numbers.
 const OBJECTS: [(&str, Objects); 5] = [
     ("all", Objects::All),
@@ -30,8 +13,6 @@ const OBJECTS: [(&str, Objects); 5] = [
     ("eq", Objects::Queues),
     ("ap", Objects::Application),
 ];
-const LAST_RECORD: u8 = 124;
-const LAST_OBJECT: u8 = 127;
 
 /// A global filter: nothing (or, when the first word takes away, everything), changed word by word.
 ///
@@ -40,16 +21,17 @@ const LAST_OBJECT: u8 = 127;
 pub fn global(spec: &str) -> Result<[u8; 16], String> {
     let all = Filter::NONE.on(Records::All);
     changed(spec, Filter::ALWAYS, all, |filter, word, on| {
-        let records = match GROUPS.iter().find(|(name, _)| *name == word) {
-            Some((_, records)) => *records,
+        let records = match Records::named(word.as_bytes()) {
+            _ if word == ALL => Records::All,
+            Some(group) => group,
             None => Records::Id(record(word)?),
         };
         Some(if on { filter.on(records) } else { filter.off(records) })
     })
     .map_err(|word| {
-        let names: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
+        let names: Vec<String> = GROUPS.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
         format!(
-            "`{word}` is no record: a name such as QS_QF_TICK, a number up to {LAST_RECORD}, none, {}",
+            "`{word}` is no record: a name such as QS_QF_TICK, a number up to {LAST_RECORD}, none, {ALL}, {}",
             names.join(", ")
         )
     })
