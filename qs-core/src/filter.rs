@@ -38,8 +38,29 @@ pub enum Objects {
     Id(u8),
 }
 
-/// The id of the newest application record, 124; what comes behind it is never sent.
-const LAST: u8 = 124;
+/// The last record that can be sent; ids behind it are none.
+pub const LAST_RECORD: u8 = 124;
+/// The last object that a local filter knows.
+pub const LAST_OBJECT: u8 = 127;
+
+/// What QS calls the groups of records.
+pub const GROUPS: [(&str, Records); 15] = [
+    ("SM", Records::Group(Group::Sm)),
+    ("AO", Records::Group(Group::Ao)),
+    ("EQ", Records::Group(Group::Eq)),
+    ("MP", Records::Group(Group::Mp)),
+    ("TE", Records::Group(Group::Te)),
+    ("QF", Records::Group(Group::Qf)),
+    ("SC", Records::Group(Group::Sc)),
+    ("SEM", Records::Group(Group::Sem)),
+    ("MTX", Records::Group(Group::Mtx)),
+    ("UA", Records::Group(Group::Usr)),
+    ("U0", Records::User(0)),
+    ("U1", Records::User(1)),
+    ("U2", Records::User(2)),
+    ("U3", Records::User(3)),
+    ("U4", Records::User(4)),
+];
 
 impl Filter {
     /// Nothing.
@@ -81,7 +102,7 @@ impl Filter {
     /// A global filter with these records switched on.
     #[must_use]
     pub const fn on(self, records: Records) -> Filter {
-        self.or(records.mask()).without(Filter::NONE.with_ids(LAST + 1, 127))
+        self.or(records.mask()).without(Filter::NONE.with_ids(LAST_RECORD + 1, 127))
     }
 
     /// A global filter with these records switched off; those of [`Filter::ALWAYS`] stay, unless one of them is named
@@ -109,7 +130,7 @@ impl Filter {
     /// The global filter that a host sends as bytes.
     pub const fn global_from(bytes: [u8; 16]) -> Filter {
         let always = Filter::ALWAYS.without(Filter::NONE.with_ids(54, 54));
-        Filter::from_bytes(bytes).or(always).without(Filter::NONE.with_ids(LAST + 1, 127))
+        Filter::from_bytes(bytes).or(always).without(Filter::NONE.with_ids(LAST_RECORD + 1, 127))
     }
 
     /// The local filter that a host sends as bytes.
@@ -130,17 +151,30 @@ impl Filter {
 }
 
 impl Records {
+    /// The group of this name, in letters of either case.
+    pub const fn named(name: &[u8]) -> Option<Records> {
+        let mut at = 0;
+        while at < GROUPS.len() {
+            let (known, records) = GROUPS[at];
+            if known.as_bytes().eq_ignore_ascii_case(name) {
+                return Some(records);
+            }
+            at += 1;
+        }
+        None
+    }
+
     /// These records.
     pub const fn mask(self) -> Filter {
         let none = Filter::NONE;
         match self {
-            Records::All => none.with_ids(0, LAST),
+            Records::All => none.with_ids(0, LAST_RECORD),
             Records::Id(id) => none.with_ids(id & 127, id & 127),
             Records::User(group) => {
                 let first = USER_BASE + 5 * if group < 5 { group } else { 4 };
                 none.with_ids(first, first + 4)
             }
-            Records::Group(Group::Usr) => none.with_ids(USER_BASE, LAST),
+            Records::Group(Group::Usr) => none.with_ids(USER_BASE, LAST_RECORD),
             Records::Group(group) => {
                 let (mut mask, mut id) = (none, 0);
                 while id < RECORDS.len() {

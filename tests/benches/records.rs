@@ -6,10 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
-use xhist_tests::{Run, Tree, clean_up, online_cargo, repository};
+use xhist_tests::{Run, Tree, clean_up, online_cargo};
 
 /// Kinds of records, and what each is.
-const KINDS: [(&str, &str); 8] = [
+const KINDS: [(&str, &str); 12] = [
     ("off", "a record that is filtered out"),
     ("tick", "QF_TICK"),
     ("dispatch", "QEP_DISPATCH"),
@@ -17,6 +17,10 @@ const KINDS: [(&str, &str); 8] = [
     ("post", "QF_ACTIVE_POST"),
     ("numbers", "application, three u32"),
     ("text", "application, u8 and \"thinking\""),
+    ("pair", "application, two u32"),
+    ("profile-off", "profile event that is off"),
+    ("profile", "profile event, two arguments"),
+    ("event", "exception event, two arguments"),
     ("tracing", "event of tracing, three u32, nobody listens"),
 ];
 
@@ -27,9 +31,7 @@ const COUNTED: u32 = 10_000;
 const TURNS: usize = 5;
 
 fn main() {
-    let tree = Tree::copy_of(&repository().join("tests/fixtures/records"));
-    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
-    tree.write("Cargo.toml", &tree.read("Cargo.toml").replace("path = \"../../../xhist-rt\"", &recorder));
+    let tree = Tree::with_recorder("tests/fixtures/records");
     online_cargo(tree.path())
         .args("build --release --quiet")
         .env("CARGO_TARGET_DIR", tree.join("target"))

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use qs_core::frame::FrameWriter;
 use rustix::process::Signal;
-use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report, repository};
+use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report};
 
 pub const CASES: &[Case] = &[
     Case::new("a_target_that_dies_and_returns_is_followed", dies_and_returns),
@@ -115,9 +115,7 @@ fn dies_and_returns() {
 
 /// The sample as `cargo xhist` builds it.
 fn sample() -> Tree {
-    let tree = Tree::copy_of(&repository().join("samples/dining-philosophers"));
-    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
-    tree.write("Cargo.toml", &tree.read("Cargo.toml").replace("path = \"../../xhist-rt\"", &recorder));
+    let tree = Tree::with_recorder("samples/dining-philosophers");
     cargo(tree.path()).args("xhist build --quiet").succeed();
     tree
 }
@@ -458,10 +456,7 @@ fn front_end() {
 }
 
 fn qutest() {
-    let fixture = Tree::copy_of(&repository().join("tests/fixtures/qutest"));
-    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
-    let manifest = fixture.read("Cargo.toml").replace("path = \"../../../xhist-rt\"", &recorder);
-    fixture.write("Cargo.toml", &manifest);
+    let fixture = Tree::with_recorder("tests/fixtures/qutest");
     cargo(fixture.path()).args("build --quiet").succeed();
     let (port, front) = (free_port(), free_port());
     let mut host = report(fixture.path())

@@ -6,6 +6,7 @@
 mod builds;
 mod crates;
 mod deps;
+mod events;
 mod firmware;
 mod generated;
 mod in_place;
@@ -68,6 +69,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("select", select::CASES),
     ("target", target::CASES),
     ("qs", qs::CASES),
+    ("events", events::CASES),
     ("links", links::CASES),
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),

@@ -20,17 +20,17 @@ pub const CASES: &[Case] = &[
 
 /// A stream, decoded.
 #[derive(Default)]
-struct Stream {
+pub struct Stream {
     decoder: Decoder,
     sizes: Option<Sizes>,
     names: BTreeMap<Obj, String>,
     /// Ids and payloads; damage would have failed the test.
-    records: Vec<(u8, Vec<u8>)>,
-    missing: u32,
+    pub records: Vec<(u8, Vec<u8>)>,
+    pub missing: u32,
 }
 
 impl Stream {
-    fn add(&mut self, bytes: &[u8]) {
+    pub fn add(&mut self, bytes: &[u8]) {
         for byte in bytes {
             let frame = match self.decoder.push(*byte) {
                 Outcome::More => continue,
@@ -63,10 +63,7 @@ impl Stream {
 
 /// A copy of the sample, which finds the recorder where it is.
 fn sample() -> Tree {
-    let tree = Tree::copy_of(&repository().join("samples/dining-philosophers"));
-    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
-    tree.write("Cargo.toml", &tree.read("Cargo.toml").replace("path = \"../../xhist-rt\"", &recorder));
-    tree
+    Tree::with_recorder("samples/dining-philosophers")
 }
 
 fn dine() {
@@ -107,16 +104,35 @@ fn dine() {
 }
 
 /// The host's end of the link.
-struct Host {
+pub struct Host {
     link: TcpStream,
-    stream: Stream,
+    pub stream: Stream,
     seq: u8,
 }
 
 impl Host {
+    /// A target connects.
+    pub fn accept(listener: &TcpListener) -> Host {
+        let (link, _) = listener.accept().expect("a target");
+        link.set_read_timeout(Some(Duration::from_millis(20))).expect("a limit");
+        Host { link, stream: Stream::default(), seq: 0 }
+    }
+
+    /// Takes what has come.
+    #[track_caller]
+    pub fn read(&mut self) {
+        let mut bytes = [0; 4096];
+        match self.link.read(&mut bytes) {
+            Ok(0) => panic!("the target has gone"),
+            Ok(len) => self.stream.add(&bytes[..len]),
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+
     /// Takes what comes until there is such a record; the rest of the wait is the test's failure.
     #[track_caller]
-    fn wait_for(&mut self, what: &str, is_it: impl Fn(&(u8, Vec<u8>)) -> bool) -> (u8, Vec<u8>) {
+    pub fn wait_for(&mut self, what: &str, is_it: impl Fn(&(u8, Vec<u8>)) -> bool) -> (u8, Vec<u8>) {
         let mut seen = 0;
         for _ in 0..2_000 {
             if let Some(at) = self.stream.records[seen..].iter().position(&is_it) {
@@ -125,25 +141,19 @@ impl Host {
                 return found;
             }
             seen = self.stream.records.len();
-            let mut bytes = [0; 4096];
-            match self.link.read(&mut bytes) {
-                Ok(0) => panic!("the target has gone before {what}"),
-                Ok(len) => self.stream.add(&bytes[..len]),
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-                Err(error) => panic!("{what}: {error}"),
-            }
+            self.read();
         }
         panic!("no {what}");
     }
 
-    fn say(&mut self, id: u8, payload: &[u8]) {
+    pub fn say(&mut self, id: u8, payload: &[u8]) {
         self.seq += 1;
         let mut frame = Vec::new();
         FrameWriter::new(self.seq, id, |byte| frame.push(byte)).bytes(payload).finish();
         self.link.write_all(&frame).expect("sent");
     }
 
-    fn acknowledged(&mut self, id: u8, payload: &[u8]) {
+    pub fn acknowledged(&mut self, id: u8, payload: &[u8]) {
         self.say(id, payload);
         self.wait_for("an acknowledgement", |(of, status)| *of == 66 && status[..] == [id]);
     }
@@ -156,9 +166,7 @@ fn commands() {
     let address = listener.local_addr().expect("an address");
     let program = tree.join("target/debug/dining-philosophers");
     let target = Run::new(program, tree.path()).args(&format!("100000 {address}")).start();
-    let (link, _) = listener.accept().expect("a target");
-    link.set_read_timeout(Some(Duration::from_millis(20))).expect("a limit");
-    let mut host = Host { link, stream: Stream::default(), seq: 0 };
+    let mut host = Host::accept(&listener);
 
     host.wait_for("target info at start", |(id, info)| *id == 64 && info[0] == 0xFF);
     host.wait_for("a meal", |(id, payload)| *id == 100 && payload.ends_with(b"eating\0"));
@@ -240,9 +248,7 @@ fn compiled() {
 const PANICS: [&str; 5] = ["panicking", "_fail", "unwrap_failed", "expect_failed", "rust_begin_unwind"];
 
 fn no_panic() {
-    let tree = Tree::copy_of(&repository().join("tests/fixtures/bare-qs"));
-    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
-    tree.write("Cargo.toml", &tree.read("Cargo.toml").replace("path = \"../../../xhist-rt\"", &recorder));
+    let tree = Tree::with_recorder("tests/fixtures/bare-qs");
     cargo(tree.path()).args("build --release --quiet").succeed();
     let archive = tree.join("target/release/libbare_qs.a");
     let names = symbols(&archive);

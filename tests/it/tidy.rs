@@ -39,6 +39,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/bare/memory.rs",
     "xhist-rt/src/bare/mask.rs",
     "xhist-rt/src/qs/memory.rs",
+    "xhist-rt/src/trace/logger.rs",
     "xhist-rt/src/hosted/sys.rs",
     "xhist-rt/src/hosted/threads.rs",
     "xhist-rt/src/hosted/export.rs",

@@ -22,14 +22,15 @@ pub const CASES: &[Case] = &[
 
 /// Writes as many events as each line of its input says, a hundred in a burst and then a pause of so many microseconds.
 const PROGRAM: &str = r#"
-use xhist_rt::qs::{self, Records};
-use xhist_rt::qs_record;
+use xhist_rt::trace::{self, Code};
+use xhist_rt::trace_event;
 
-const EXCEPTION: u8 = 118;
+const PARITY_ERROR: Code = Code::new(0x80_0123, 5);
 
 fn main() {
-    qs::start(qs::Info::default());
-    qs::global_on(Records::User(3));
+    trace::set_logger(Some(trace::to_ring));
+    // Now there is a ring.
+    trace_event!(Sw0, PARITY_ERROR);
     println!("ready");
     let mut next = 0u32;
     for line in std::io::stdin().lines() {
@@ -37,7 +38,7 @@ fn main() {
         let (count, pause) = line.split_once(' ').unwrap();
         let pause = std::time::Duration::from_micros(pause.parse().unwrap());
         for _ in 0..count.parse::<u32>().unwrap() {
-            qs_record!(EXCEPTION, 0; x32 0x8001_2305u32, u8 1, u32 next);
+            trace_event!(Hw1, PARITY_ERROR; next);
             next += 1;
             if next % 100 == 0 {
                 std::thread::sleep(pause);
@@ -89,7 +90,7 @@ impl Target {
     }
 
     fn report(&self, args: &str) -> Run {
-        report(self.tree.path()).args("--format traceinfo").args(args).arg("ring.xhist")
+        report(self.tree.path()).args("--format traceinfo --severity hw").args(args).arg("ring.xhist")
     }
 }
 

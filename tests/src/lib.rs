@@ -25,7 +25,7 @@ pub use run::{Done, Run, Started, set_deadline};
 pub use tools::{cargo, instrument, online_cargo, other_cargo, report, repository, rings_in};
 pub use torture::{Build, Torture};
 pub use tracee::{Snapshot, Stop, Tracee};
-pub use tree::{Fingerprint, Tree, clean_up};
+pub use tree::{Fingerprint, Tree, clean_up, finding_recorder};
 
 /// One thing that must be true of the product.
 pub struct Case {

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::{Run, other_cargo, repository};
+use crate::{Run, finding_recorder, other_cargo, repository};
 
 /// What firmware is made for and run on.
 #[derive(Debug, PartialEq, Eq)]
@@ -144,8 +144,7 @@ fn build(board: &'static Board, features: &str) -> Firmware {
         }
         let mut text = std::fs::read_to_string(entry.path()).expect("a text");
         if inside == Path::new("Cargo.toml") {
-            let recorder = format!("path = {:?}", repository().join("xhist-rt"));
-            text = text.replace("path = \"../../xhist-rt\"", &recorder);
+            text = finding_recorder(&text);
         }
         let to = directory.join(inside);
         std::fs::create_dir_all(to.parent().expect("a directory")).expect("a directory");

@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use walkdir::WalkDir;
 
+use crate::repository;
+
 static HOME: OnceLock<PathBuf> = OnceLock::new();
 static TREES: AtomicU32 = AtomicU32::new(0);
 
@@ -42,6 +44,13 @@ impl Tree {
                 fs::write(&to, fs::read(entry.path()).expect("a file")).expect("a copy");
             }
         }
+        tree
+    }
+
+    /// A copy of a directory of the repository, such as a sample, whose manifest finds the recorder where it is.
+    pub fn with_recorder(directory: &str) -> Tree {
+        let tree = Tree::copy_of(&repository().join(directory));
+        tree.write("Cargo.toml", &finding_recorder(&tree.read("Cargo.toml")));
         tree
     }
 
@@ -123,4 +132,12 @@ pub fn clean_up() {
     } else if let Err(error) = fs::remove_dir_all(home) {
         eprintln!("cannot remove {}: {error}", home.display());
     }
+}
+
+/// A manifest of the repository that finds the recorder from wherever it is copied to.
+pub fn finding_recorder(manifest: &str) -> String {
+    let recorder = format!("path = {:?}", repository().join("xhist-rt"));
+    manifest
+        .replace("path = \"../../../xhist-rt\"", &recorder)
+        .replace("path = \"../../xhist-rt\"", &recorder)
 }

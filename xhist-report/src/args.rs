@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 
 use crate::console::Notes;
 use crate::format::{self, About, FORMATS, FormatRow};
+use crate::front_end;
 use crate::live::Setup;
 use crate::log::{self, Log, Rotation};
 use crate::options::{Layout, MapPlaces, Options};
@@ -17,9 +18,6 @@ use crate::send::SendArgs;
 use crate::source::{self, Opened};
 use crate::trace;
 use crate::trace_args::TraceArgs;
-
-/// The port of front-ends, as QSPY has it.
-const FRONT_END: u16 = 7701;
 
 const AFTER_HELP: &str = "\
 On a pipe, `history` prints `N file:line` and nothing else; columns asked for follow,
@@ -225,8 +223,8 @@ impl Args {
         let is_usual =
             self.format().about == About::Stream && self.sources.iter().any(|text| source::is_link(text));
         let port = match self.front_end {
-            Some(port) => port.unwrap_or(FRONT_END),
-            None if is_usual => FRONT_END,
+            Some(port) => port.unwrap_or(front_end::PORT),
+            None if is_usual => front_end::PORT,
             None => 0,
         };
         if port == 0 {

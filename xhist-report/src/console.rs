@@ -51,6 +51,13 @@ impl<'w> Notes<'w> {
         self.exit_code = ExitCode::Incomplete;
     }
 
+    /// No good frame came.
+    pub fn no_frame(&mut self) -> ExitCode {
+        self.error(format_args!("no valid QS frame was found"));
+        self.finish();
+        ExitCode::NothingFound
+    }
+
     /// Says how many losses were not told, and what all of it means.
     pub fn finish(&mut self) -> ExitCode {
         if self.losses > MAX_LOSSES {

@@ -4,6 +4,8 @@
 
 mod hooks;
 pub mod qs;
+mod shared;
+pub mod trace;
 pub use hooks::{a, c, hash_from_hex, m, p, s, start_at, stop_at};
 
 #[cfg(all(feature = "trace", feature = "std"))]
@@ -34,7 +36,7 @@ use bare as recorder;
 #[cfg(all(feature = "trace", feature = "keep", not(feature = "std")))]
 pub use bare::export_earlier;
 #[cfg(all(feature = "trace", not(feature = "std")))]
-pub use bare::{RING_SIZE, export, last};
+pub use bare::{RING_SIZE, export, last, start, stop};
 
 #[cfg(not(feature = "trace"))]
 mod off;

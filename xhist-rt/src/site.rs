@@ -42,7 +42,6 @@ impl Site {
     }
 
     /// Two bytes: the step to its page, where a frame keeps that in its first place, and its byte there.
-    #[cfg(feature = "std")]
     #[inline(always)]
     pub(crate) const fn turn(self) -> u32 {
         packed::step::RECENT as u32 + place_of(self.page()) as u32 + ((self.code() as u32) << 8)

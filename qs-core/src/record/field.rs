@@ -185,14 +185,25 @@ pub trait Fields {
         self.bytes(&[format]);
     }
 
+    /// Puts an element whose data is known: its format byte and all of that.
+    #[inline(always)]
+    fn whole_element(&mut self, element: &[u8]) {
+        self.bytes(element);
+    }
+
     /// Puts a text and the zero behind it. A zero inside ends it.
     #[inline]
     fn text(&mut self, text: &str) {
-        let text = text.as_bytes();
-        let len = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-        self.bytes(&text[..len]);
+        self.bytes(up_to_zero(text));
         self.bytes(&[0]);
     }
+}
+
+/// As much of a text as a record can hold: a zero ends it.
+#[inline(always)]
+pub fn up_to_zero(text: &str) -> &[u8] {
+    let text = text.as_bytes();
+    text.split(|byte| *byte == 0).next().unwrap_or(text)
 }
 
 /// The bytes of a record that are still to be read.

@@ -12,7 +12,7 @@ mod xhist;
 
 pub use answers::{PeekData, Query, QueryData};
 pub use emit::emit;
-pub use field::{Fields, Fun, Kind, Obj, Sig, Sizes};
+pub use field::{Fields, Fun, Kind, Obj, Sig, Sizes, up_to_zero};
 pub use table::*;
 pub use target_info::{BuildTime, TargetInfo};
 pub use xhist::{EventKind, FILES, RECORD_BASE, Statement, XhistRecord, ids};

@@ -3,11 +3,11 @@
 //! | id | record | elements behind the time stamp | how a stock QSPY shows it |
 //! |---|---|---|---|
 //! | 118 | exception event | `0xF5 code u32, 0x01 severity u8`, arguments, buffer | `0000123456 USER+018 0x00010005 6 17  FD FE` |
-//! | 119 | profile event | `0xF0 opcode u8`, `0xF5 data u32` unless that is 0, arguments, buffer | `0000123456 USER+019 33 0x00000007 17` |
+//! | 119 | profile event | `0xD0 opcode u8`, `0xF5 data u32` unless that is 0, arguments, buffer | `0000123456 USER+019 33 0x00000007 17` |
 //!
 //! An argument is an element of a number: `0x05` u32, `0x04` i32, `0x0E` u64 or `0x0D` i64. A buffer is one block of memory
 //! (`0x09`), or several where it is longer than one may be. An event that did not fit ends with the text `...`. Opcodes are
-//! values of enumeration 7, so that a host that was told its dictionary shows their names.
+//! values of enumeration 5, so that a host that was told its dictionary shows their names.
 
 use super::element::{self, Data, HEX};
 use super::field::Fields;
@@ -19,7 +19,7 @@ pub const PROFILE: u8 = 119;
 /// Most arguments of an event; an exception event has one less, since its code was an argument in QNX.
 pub const MAX_ARGS: usize = 7;
 /// The enumeration whose values are opcodes.
-pub const OPCODES: u8 = 7;
+pub const OPCODES: u8 = 5;
 /// The largest number that a profile event may carry besides its arguments.
 pub const MAX_DATA: u32 = (1 << 20) - 1;
 
@@ -178,10 +178,10 @@ impl Arg {
 
     #[inline(always)]
     fn put(self, to: &mut impl Fields) {
-        to.element(self.data.format(0));
+        let (format, [a, b, c, d, e, f, g, h]) = (self.data.format(0), self.bits.to_le_bytes());
         match self.size() {
-            4 => to.bytes(&(self.bits as u32).to_le_bytes()),
-            _ => to.bytes(&self.bits.to_le_bytes()),
+            4 => to.whole_element(&[format, a, b, c, d]),
+            _ => to.whole_element(&[format, a, b, c, d, e, f, g, h]),
         }
     }
 }
@@ -279,11 +279,11 @@ impl Event<'_> {
     pub fn put(&self, to: &mut impl Fields) {
         match self.class {
             Class::Exception { severity, code } => {
-                element::x32(to, 0, code.0);
-                element::u8(to, 0, severity as u8);
+                let [a, b, c, d] = code.0.to_le_bytes();
+                to.whole_element(&[FORMAT_CODE, a, b, c, d, FORMAT_SEVERITY, severity as u8]);
             }
             Class::Profile { opcode, data } => {
-                element::enumeration(to, OPCODES, opcode);
+                to.whole_element(&[FORMAT_OPCODE, opcode]);
                 if data != 0 {
                     element::x32(to, 0, data & MAX_DATA);
                 }

@@ -1,6 +1,7 @@
 //! Commands: their ids and names, and what stands in each.
 
 use super::receiver::{Packet, fault};
+use crate::record::trace::Opcodes;
 use crate::record::{Fun, Kind, Obj, Sig, Sizes};
 
 /// Ids of packets.
@@ -51,6 +52,9 @@ pub fn name(id: u8) -> Option<&'static str> {
     COMMANDS.get(usize::from(id)).copied()
 }
 
+/// Bytes of the mask of profile events.
+const OPCODE_BYTES: u8 = 32;
+
 /// A packet, read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are named as QS names them")]
@@ -77,6 +81,8 @@ pub enum Command<'a> {
     TestProbe { data: u32, fun: Fun },
     /// The bytes of the global filter.
     GlobalFilter([u8; 16]),
+    /// Which profile events are on: a global filter with 32 bytes, not 16. Not in QS; QP refuses it.
+    Opcodes(Opcodes),
     /// The bytes of the local filter.
     LocalFilter([u8; 16]),
     /// Adds the id of an active object to the local filter, or removes it.
@@ -120,9 +126,11 @@ impl<'a> Rest<'a> {
         self.number(sizes.of(kind)?).map(|address| address as usize)
     }
 
-    fn mask(&mut self, id: u8) -> Result<[u8; 16], u8> {
+    fn mask<const LEN: usize>(&mut self, id: u8) -> Result<[u8; LEN], u8> {
         match self.u8() {
-            Some(16) => self.take(16).and_then(|bytes| bytes.try_into().ok()).ok_or(fault::INCOMPLETE),
+            Some(len) if usize::from(len) == LEN => {
+                self.take(LEN).and_then(|bytes| bytes.try_into().ok()).ok_or(fault::INCOMPLETE)
+            }
             Some(_) => Err(id),
             None => Err(fault::INCOMPLETE),
         }
@@ -169,7 +177,10 @@ impl<'a> Command<'a> {
                 let fun = Fun(rest.address(sizes, Kind::Fun).ok_or(packet.id)?);
                 Command::TestProbe { data, fun }
             }
-            id::GLOBAL_FILTER => Command::GlobalFilter(rest.mask(packet.id)?),
+            id::GLOBAL_FILTER => match rest.0 {
+                [OPCODE_BYTES, ..] => Command::Opcodes(Opcodes::from_bytes(rest.mask(packet.id)?)),
+                _ => Command::GlobalFilter(rest.mask(packet.id)?),
+            },
             id::LOCAL_FILTER => Command::LocalFilter(rest.mask(packet.id)?),
             id::AO_FILTER | id::CURRENT_OBJECT => {
                 let kind = rest.u8().ok_or(incomplete)?;

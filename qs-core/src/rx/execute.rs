@@ -3,6 +3,7 @@
 use super::command::{Command, id};
 use super::receiver::{Packet, Receiver, fault};
 use crate::filter::{self, Filter};
+use crate::record::trace::Opcodes;
 use crate::record::{Fun, Obj, PeekData, Query, QueryData, Record, RxStatus, Sig, Sizes, TargetDone};
 
 /// Kinds of current objects, see [`Executor`].
@@ -33,6 +34,12 @@ pub trait Port {
 
     /// Changes the local filter.
     fn set_local(&mut self, change: impl FnOnce(Filter) -> Filter);
+
+    /// Switches all profile events; false where there are none.
+    fn set_opcodes(&mut self, opcodes: Opcodes) -> bool {
+        let _ = opcodes;
+        false
+    }
 
     /// Sends this answer with the memory from `address` on; false where that is not allowed.
     fn peek(&mut self, address: usize, answer: PeekData<'_>) -> bool {
@@ -241,6 +248,12 @@ impl Objects {
             Command::GlobalFilter(bytes) => {
                 answer(port, id);
                 port.set_global(Filter::global_from(bytes));
+            }
+            Command::Opcodes(opcodes) => {
+                if !port.set_opcodes(opcodes) {
+                    return Err(id);
+                }
+                answer(port, id);
             }
             Command::LocalFilter(bytes) => {
                 answer(port, id);

@@ -239,7 +239,9 @@ fn write_sources(
                 map.set_sites(&name, Packed::new(sites));
                 shadow.write(path, &text)?;
                 files.push(path.clone());
-                ids.iter().for_each(|id| names.push_str(&format!("{id} {name}\n")));
+                // Only these are values of an enumeration; all would be too much for the environment of a process.
+                let named = ids.iter().filter(|id| **id <= u16::from(u8::MAX));
+                named.for_each(|id| names.push_str(&format!("{id} {name}\n")));
             }
             Err(refusal) => eprintln!("warning: {name}:{refusal}; this file runs without history"),
         }

@@ -1,10 +1,7 @@
 //! Tells the frames that hold no statements apart. It must not turn them into text.
 
 use qs_core::frame::Frame;
-use qs_core::record::{EventKind, XhistRecord, trace};
-
-/// Id of the record that QSPY passes over in silence.
-const QS_EMPTY: u8 = 0;
+use qs_core::record::{Empty, EventKind, Record, XhistRecord, trace};
 
 /// What a frame is to a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +22,8 @@ pub enum Kind {
 
 /// What this frame is. A record of ours with a layout we do not know is told as any other record.
 pub fn kind(frame: &Frame<'_>, record_base: u8, has_clock: bool) -> Kind {
-    if frame.id == QS_EMPTY {
+    // QSPY passes over it in silence.
+    if frame.id == Empty::ID {
         return Kind::Silent;
     }
     match XhistRecord::parse(frame, record_base) {

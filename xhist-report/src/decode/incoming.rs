@@ -1,16 +1,13 @@
 //! A QS stream as items: bytes in any pieces, from a link or from a file without a ring. It must not know where they come from.
 
 use qs_core::frame::Frame;
-use qs_core::record::FILES;
+use qs_core::record::{EnumDict, FILES, Record as _};
 
 use super::frame::Kind;
 use super::records::{Teller, Told};
 use super::threads::{Framed, Threads};
 use crate::model::{Gap, Item, What};
 use crate::qs::{Decoded, Decoder, Event, Known, Listener, Target, Text};
-
-/// Statements have names of files in this enumeration.
-const ENUM_DICT: u8 = 54;
 
 /// Who is told of items.
 pub trait Items {
@@ -100,7 +97,7 @@ impl Listener for Sorter<'_> {
 
 impl Sorter<'_> {
     fn record(&mut self, record: &Decoded<'_>, known: &mut Known) {
-        if record.id() == ENUM_DICT && record.left == 0 && record.values[1] == u64::from(FILES) {
+        if record.id() == EnumDict::ID && record.left == 0 && record.values[1] == u64::from(FILES) {
             self.to.file(record.values[0] as u16, &String::from_utf8_lossy(record.text));
         }
         let frame = Frame {

@@ -8,7 +8,7 @@ use qs_core::frame::Frame;
 use qs_core::record::trace;
 
 use crate::model::{Record, Trace, What, visible};
-use crate::qs::{Class, Decoded, Decoder, Event, Known, Lines, Listener, Raw, Target, Text, tell_fields};
+use crate::qs::{Class, Decoded, Decoder, Event, Known, Lines, Listener, Target, Text, tell_fields};
 
 /// So many starts of a target are told apart.
 const MAX_STARTS: usize = 64;
@@ -20,7 +20,6 @@ pub struct Records {
     /// All names that were told until the names were forgotten, for each time that they were.
     lives: Vec<Known>,
     life: usize,
-    buffer: Vec<u8>,
     text: Text,
     with_fields: bool,
 }
@@ -35,7 +34,6 @@ impl Records {
             decoder: Decoder::new(target),
             lives: Vec::new(),
             life: 0,
-            buffer: Vec::new(),
             text: Text::default(),
             with_fields,
         }
@@ -58,7 +56,8 @@ impl Records {
     /// Learns what a record tells.
     pub fn learn(&mut self, frame: &Frame<'_>) {
         let mut lives = std::mem::take(&mut self.lives);
-        self.push(frame, &mut Learner { lives: &mut lives, is_over: false });
+        let mut learner = Learner { lives: &mut lives, is_over: false };
+        self.decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut learner);
         self.lives = lives;
     }
 
@@ -67,7 +66,7 @@ impl Records {
         let mut text = std::mem::take(&mut self.text);
         let mut teller = Teller { text: &mut text, told: Told::default(), fields: self.with_fields };
         let mut watcher = Watcher { teller: &mut teller, is_over: false };
-        self.push(frame, &mut watcher);
+        self.decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut watcher);
         if watcher.is_over {
             self.life += 1;
             self.start_life();
@@ -82,17 +81,6 @@ impl Records {
         if let Some(names) = self.lives.get(self.life).or(self.lives.last()) {
             self.decoder.known.take_names(names);
         }
-    }
-
-    fn push(&mut self, frame: &Frame<'_>, listener: &mut impl Listener) {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        buffer.extend([frame.seq, frame.id]);
-        buffer.extend_from_slice(frame.payload);
-        // In place of the checksum, which was right.
-        buffer.push(0);
-        self.decoder.push_record(Raw { buffer: &buffer, len: buffer.len() }, listener);
-        self.buffer = buffer;
     }
 }
 

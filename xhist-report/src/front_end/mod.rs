@@ -7,10 +7,13 @@ use qs_core::rx::id;
 
 use crate::qs::{Class, Known, Request};
 use crate::qspy::Beside;
-pub use tap::{Tap, Tapped};
+pub use tap::{BINARY, Tap, Tapped};
+
+/// The UDP port, as QSPY has it.
+pub const PORT: u16 = 7701;
 
 /// Ids of packets that are for the host; those below are for the target.
-mod of {
+pub(crate) mod of {
     pub const ATTACH: u8 = 128;
     pub const DETACH: u8 = 129;
     pub const SAVE_DICTIONARIES: u8 = 130;

@@ -1,11 +1,12 @@
 //! What a front-end gets of a stream: records as they are, their lines, or both. It must not know how that is sent.
 
+use qs_core::record::{Empty, EnumDict, Record, SigDict, TargetInfo};
+
 use crate::qs::{Class, Event, Known, Lines, Listener, Text};
 
-const BINARY: u8 = 1;
+/// The channel of records as they are.
+pub const BINARY: u8 = 1;
 const TEXT: u8 = 2;
-const EMPTY: u8 = 0;
-const TARGET_INFO: u8 = 64;
 
 /// A part of a stream for the front-end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,9 +23,9 @@ fn info_of_qp8(record: &[u8]) -> Option<Vec<u8>> {
     const FIRST: u32 = 241_031 * 10_000 + 800;
     // Seen in records at a reset; what else may stand there is not known.
     const FLAGS: u8 = 0x46;
-    let [seq, TARGET_INFO, _reset, _version, _also, rest @ ..] = record else { return None };
+    let [seq, TargetInfo::ID, _reset, _version, _also, rest @ ..] = record else { return None };
     let is_earlier = rest.len() == 13;
-    is_earlier.then(|| [&[*seq, TARGET_INFO, FLAGS], &(!FIRST).to_le_bytes()[..], rest].concat())
+    is_earlier.then(|| [&[*seq, TargetInfo::ID, FLAGS], &(!FIRST).to_le_bytes()[..], rest].concat())
 }
 
 /// Listens for the front-end.
@@ -53,7 +54,7 @@ struct Channel<'t> {
 impl Lines for Channel<'_> {
     fn line(&mut self, class: Class, line: &[u8]) {
         // A front-end learns names from the records themselves.
-        let is_named = matches!(self.id, EMPTY | 54 | 60..=64);
+        let is_named = matches!(self.id, Empty::ID | EnumDict::ID | SigDict::ID..=TargetInfo::ID);
         if matches!(class, Class::Ordinary | Class::Error) && !is_named {
             self.tapped.push(Tapped::Text(self.id, line.to_vec()));
         }
@@ -75,7 +76,7 @@ impl Tap {
 impl Listener for Tap {
     fn event(&mut self, event: Event<'_>, known: &mut Known) {
         if let Event::Record(record) = event
-            && let (TARGET_INFO, [1..=255, ..]) = (record.id(), record.raw.payload())
+            && let (TargetInfo::ID, [1..=255, ..]) = (record.id(), record.raw.payload())
         {
             self.was_reset = true;
         }
@@ -86,7 +87,7 @@ impl Listener for Tap {
         let (binary, lines) = (has(BINARY), has(TEXT));
         if let Event::Record(record) = event {
             self.id = record.id();
-            if self.id != EMPTY && (binary || self.id == TARGET_INFO) {
+            if self.id != Empty::ID && (binary || self.id == TargetInfo::ID) {
                 let record = record.raw.unframed();
                 let info = if self.as_qp8 { info_of_qp8(record) } else { None };
                 self.tapped.push(Tapped::Binary(info.unwrap_or_else(|| record.to_vec())));

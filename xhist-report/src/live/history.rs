@@ -13,7 +13,6 @@ use crate::map::Maps;
 use crate::model::{Opening, Ring};
 use crate::options::Options;
 use crate::qs::{Class, Known};
-use crate::session::outcome;
 use crate::source::link::Id;
 use crate::target::{Target, Teller};
 use crate::telling::Telling;
@@ -135,10 +134,6 @@ impl View for History<'_> {
         }
         let has_started = self.targets.values().any(|(_, incoming, _)| incoming.decoder.has_started());
         self.telling.finish(&mut *self.format, self.out, notes)?;
-        if !has_started {
-            notes.error(format_args!("no valid QS frame was found"));
-            return Ok(ExitCode::NothingFound);
-        }
-        Ok(outcome(Ok(()), notes))
+        Ok(if has_started { notes.finish() } else { notes.no_frame() })
     }
 }

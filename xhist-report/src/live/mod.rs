@@ -289,7 +289,8 @@ impl<'v> Live<'v> {
     }
 
     fn send(&mut self, request: &Request) -> Result<(), String> {
-        let (_, host) = self.targets.values_mut().next().ok_or("no target is connected")?;
+        let id = self.focus();
+        let (_, host) = id.and_then(|id| self.targets.get_mut(&id)).ok_or("no target is connected")?;
         host.send(request).map_err(|error| error.to_string())
     }
 

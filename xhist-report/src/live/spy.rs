@@ -118,12 +118,7 @@ impl View for Spy<'_> {
         for session in self.sessions.into_values() {
             has_started |= session.end(notes)?;
         }
-        if !has_started {
-            notes.error(format_args!("no valid QS frame was found"));
-            notes.finish();
-            return Ok(ExitCode::NothingFound);
-        }
-        Ok(notes.finish())
+        Ok(if has_started { notes.finish() } else { notes.no_frame() })
     }
 }
 

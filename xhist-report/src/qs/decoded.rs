@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 
-use qs_core::record::{Group, Kind, info};
+use qs_core::record::{Empty, Group, Kind, ObjDict, QueryData, Record, info};
 
 use super::known::Known;
 use super::plan::{MAX_FIELDS, Plan, Plans, Step};
 use super::receive::Raw;
-use super::special;
 use super::take::{Short, Take};
 use super::target::Target;
 
@@ -45,9 +44,7 @@ pub struct Decoded<'a> {
     pub left: i32,
 }
 
-/// Id of the record that starts a session.
-const EMPTY: u8 = 0;
-/// Before this version it told of a reset.
+/// Before this version the record that starts a session told of a reset.
 const EMPTY_FROM: u16 = 550;
 
 impl<'a> Decoded<'a> {
@@ -74,7 +71,7 @@ impl<'a> Decoded<'a> {
         if id >= target.user_base() {
             decoded.time = or_zero(take.uint(target.sizes.time), shorts);
             decoded.shape = Shape::User(take);
-        } else if id == EMPTY && target.version >= EMPTY_FROM {
+        } else if id == Empty::ID && target.version >= EMPTY_FROM {
             decoded.shape = Shape::Empty;
         } else if let Some(plan) = plans.get(id, query(&raw, target)) {
             decoded.take_fields(plan, take, target, shorts);
@@ -159,8 +156,7 @@ impl<'a> Decoded<'a> {
 
     /// The object that it names.
     pub fn named_object(&self) -> Option<u64> {
-        const OBJ_DICT: u8 = 61;
-        let names = self.id() == OBJ_DICT && self.good_plan().is_some();
+        let names = self.id() == ObjDict::ID && self.good_plan().is_some();
         names.then_some(self.values[0])
     }
 
@@ -200,7 +196,7 @@ fn or_zero(number: Result<u64, Short>, shorts: &mut Vec<Short>) -> u64 {
 /// The kind of object that an answer to a query is about; 0 when it is too short to tell.
 fn query(raw: &Raw<'_>, target: &Target) -> u8 {
     match raw.id() {
-        special::QUERY => raw.payload().get(usize::from(target.sizes.time)).copied().unwrap_or(0),
+        QueryData::ID => raw.payload().get(usize::from(target.sizes.time)).copied().unwrap_or(0),
         _ => 0,
     }
 }

@@ -1,13 +1,12 @@
 //! A stream's bytes to records, and what records change: names, sizes, version. Whoever listens is told of everything as it
 //! comes, so bytes may arrive in pieces of any size. It must not know what is made of records.
 
-use qs_core::record::TargetInfo;
+use qs_core::record::{Empty, EnumDict, FunDict, ObjDict, QfRun, Record, SigDict, TargetInfo, UsrDict};
 
 use super::decoded::{Decoded, Shape};
 use super::known::Known;
 use super::plan::Plans;
 use super::receive::{Jump, Raw, Received, Receiver, Trouble};
-use super::special;
 use super::take::Short;
 use super::target::Target;
 
@@ -48,6 +47,8 @@ pub struct Decoder {
     has_started: bool,
     /// How records of the target's version are taken apart.
     plans: (u16, &'static Plans),
+    /// A record that came without its frame.
+    unframed: Vec<u8>,
 }
 
 impl Decoder {
@@ -60,6 +61,7 @@ impl Decoder {
             shorts: Vec::new(),
             has_started: false,
             plans,
+            unframed: Vec::new(),
         }
     }
 
@@ -85,9 +87,15 @@ impl Decoder {
         }
     }
 
-    /// Takes a record that came in another way than as bytes of a stream.
-    pub fn push_record(&mut self, raw: Raw<'_>, listener: &mut impl Listener) {
-        decode(raw, &mut self.known, &mut self.shorts, &mut self.plans, listener);
+    /// Takes a record that came in another way than as a frame of a stream.
+    pub fn push_unframed(&mut self, seq: u8, id: u8, payload: &[u8], listener: &mut impl Listener) {
+        let Decoder { known, shorts, plans, unframed, .. } = self;
+        unframed.clear();
+        unframed.extend([seq, id]);
+        unframed.extend_from_slice(payload);
+        // In place of the checksum, which was right.
+        unframed.push(0);
+        decode(Raw { buffer: unframed, len: unframed.len() }, known, shorts, plans, listener);
     }
 
     /// Another target is at the other end of the link now.
@@ -130,17 +138,17 @@ fn learn(record: &Decoded<'_>, known: &mut Known, listener: &mut impl Listener) 
     let name = record.shown_text();
     let [first, second, ..] = record.values;
     match record.id() {
-        0 => clear(known, listener),
-        54 => known.enums[second as usize & 7].define(first, name),
-        60 => known.signals.define(first as u32, second, name),
-        61 => {
+        Empty::ID => clear(known, listener),
+        EnumDict::ID => known.enums[second as usize & 7].define(first, name),
+        SigDict::ID => known.signals.define(first as u32, second, name),
+        ObjDict::ID => {
             let name = record.object_name(known);
             known.objects.define(first, &name);
         }
-        62 => known.functions.define(first, name),
-        63 => known.users.define(first, name),
-        special::TARGET_INFO => believe(record.raw.payload(), known, listener),
-        70 => listener.event(Event::Run, known),
+        FunDict::ID => known.functions.define(first, name),
+        UsrDict::ID => known.users.define(first, name),
+        TargetInfo::ID => believe(record.raw.payload(), known, listener),
+        QfRun::ID => listener.event(Event::Run, known),
         _ => {}
     }
 }

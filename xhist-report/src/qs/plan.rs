@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use qs_core::record::{self, Group, Kind, Layout};
+use qs_core::record::{self, Group, Kind, Layout, PeekData, QueryData, Record, TargetInfo};
 
 use super::old::{Change, ROWS, STEPS};
 use super::special;
@@ -115,7 +115,7 @@ impl Plans {
     /// The plan of a predefined record; an answer to a query has one for each kind of object.
     pub fn get(&self, id: u8, query: u8) -> Option<&Plan> {
         match id {
-            special::QUERY => self.queries.get(usize::from(query)).or(self.queries.last()),
+            QueryData::ID => self.queries.get(usize::from(query)).or(self.queries.last()),
             _ => self.records.get(usize::from(id))?.as_ref(),
         }
     }
@@ -132,12 +132,12 @@ impl Plans {
 
 fn plan(info: &'static record::RecordInfo, version: u16) -> Option<Plan> {
     let layout = match info.id {
-        special::TARGET_INFO => Some(special::TARGET_INFO_LAYOUT),
-        special::PEEK => Some(special::PEEK_LAYOUT),
+        TargetInfo::ID => Some(special::TARGET_INFO_LAYOUT),
+        PeekData::ID => Some(special::PEEK_LAYOUT),
         _ => info.layout,
     };
     let mut plan = Plan::new(info.name, info.group, &layout?);
-    if info.id == special::PEEK
+    if info.id == PeekData::ID
         && let Some(count) = plan.fields.last_mut()
     {
         count.step = Step::Count;

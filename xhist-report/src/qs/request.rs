@@ -63,8 +63,8 @@ impl Request {
     }
 
     /// A whole filter.
-    pub fn filter(id: u8, filter: [u8; 16]) -> Request {
-        Payload::default().number(16, 1).bytes(&filter).of(id)
+    pub fn filter<const LEN: usize>(id: u8, filter: [u8; LEN]) -> Request {
+        Payload::default().number(LEN as u64, 1).bytes(&filter).of(id)
     }
 
     /// About an object: the current one, or the filter of an active one.

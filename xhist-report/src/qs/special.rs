@@ -2,11 +2,6 @@
 
 use qs_core::record::{Field, Kind, Layout};
 
-/// Records of this file.
-pub const TARGET_INFO: u8 = 64;
-pub const QUERY: u8 = 67;
-pub const PEEK: u8 = 68;
-
 /// From this version on, the answer about an active object tells its state and not its queue.
 const AO_STATE_FROM: u16 = 690;
 

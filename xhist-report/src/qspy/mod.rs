@@ -195,11 +195,6 @@ impl<'o> Session<'o> {
     /// # Errors
     /// Those of the output.
     pub fn finish(self, notes: &mut Notes<'_>) -> io::Result<ExitCode> {
-        if !self.end(notes)? {
-            notes.error(format_args!("no valid QS frame was found"));
-            notes.finish();
-            return Ok(ExitCode::NothingFound);
-        }
-        Ok(notes.finish())
+        Ok(if self.end(notes)? { notes.finish() } else { notes.no_frame() })
     }
 }

@@ -110,10 +110,11 @@ pub enum What {
         #[arg(default_value = "", value_parser = hex)]
         params: Bytes,
     },
-    /// Choose the records that the target sends (global), or the objects that it sends records about (local)
+    /// Choose the records that the target sends (global), the objects that it sends records about (local), or the profile events
+    /// of a target of xhist (opcodes)
     Filter {
         which: Which,
-        /// Names and numbers, `-` before those that go: sm,ao,-31
+        /// Names and numbers, `-` before those that go: sm,ao,-31; of opcodes also ranges: 32..35
         #[arg(allow_hyphen_values = true)]
         spec: String,
     },
@@ -152,6 +153,7 @@ pub enum What {
 pub enum Which {
     Global,
     Local,
+    Opcodes,
 }
 
 /// On or off.
@@ -250,6 +252,7 @@ impl What {
         match self {
             What::Filter { which: Which::Global, spec } => filter::global(spec).map(drop),
             What::Filter { which: Which::Local, spec } => filter::local(spec).map(drop),
+            What::Filter { which: Which::Opcodes, spec } => filter::opcodes(spec).map(drop),
             What::Poke { values, .. } if values.len() > 255 => {
                 Err("at most 255 items are written at once".to_owned())
             }
@@ -299,6 +302,9 @@ impl What {
             }
             What::Filter { which: Which::Local, spec } => {
                 Request::filter(id::LOCAL_FILTER, filter::local(spec)?)
+            }
+            What::Filter { which: Which::Opcodes, spec } => {
+                Request::filter(id::GLOBAL_FILTER, filter::opcodes(spec)?)
             }
             What::AoFilter { object, switch } => {
                 let kind = u8::from(*switch == Switch::Off);

@@ -1,27 +1,11 @@
-//! Filters as they are typed: `all`, `sm,ao,-31`, `QS_QF_TICK,100`. It must not know who types them.
+//! Filters as they are typed: `all`, `sm,ao,-31`, `QS_QF_TICK,100`, `32..35`. It must not know who types them.
 
-use qs_core::filter::{Filter, Objects, Records};
-use qs_core::record::{Group, RECORDS};
+use qs_core::filter::{Filter, GROUPS, LAST_OBJECT, LAST_RECORD, Objects, Records};
+use qs_core::record::RECORDS;
+use qs_core::record::trace::Opcodes;
 
-/// What a global filter may name besides records.
-const GROUPS: [(&str, Records); 16] = [
-    ("all", Records::All),
-    ("sm", Records::Group(Group::Sm)),
-    ("ao", Records::Group(Group::Ao)),
-    ("eq", Records::Group(Group::Eq)),
-    ("mp", Records::Group(Group::Mp)),
-    ("te", Records::Group(Group::Te)),
-    ("qf", Records::Group(Group::Qf)),
-    ("sc", Records::Group(Group::Sc)),
-    ("sem", Records::Group(Group::Sem)),
-    ("mtx", Records::Group(Group::Mtx)),
-    ("ua", Records::Group(Group::Usr)),
-    ("u0", Records::User(0)),
-    ("u1", Records::User(1)),
-    ("u2", Records::User(2)),
-    ("u3", Records::User(3)),
-    ("u4", Records::User(4)),
-];
+/// What a global filter may name besides records and groups.
+const ALL: &str = "all";
 /// What a local filter may name besides numbers.
 const OBJECTS: [(&str, Objects); 5] = [
     ("all", Objects::All),
@@ -30,8 +14,6 @@ const OBJECTS: [(&str, Objects); 5] = [
     ("eq", Objects::Queues),
     ("ap", Objects::Application),
 ];
-const LAST_RECORD: u8 = 124;
-const LAST_OBJECT: u8 = 127;
 
 /// A global filter: nothing (or, when the first word takes away, everything), changed word by word.
 ///
@@ -40,16 +22,18 @@ const LAST_OBJECT: u8 = 127;
 pub fn global(spec: &str) -> Result<[u8; 16], String> {
     let all = Filter::NONE.on(Records::All);
     changed(spec, Filter::ALWAYS, all, |filter, word, on| {
-        let records = match GROUPS.iter().find(|(name, _)| *name == word) {
-            Some((_, records)) => *records,
+        let records = match Records::named(word.as_bytes()) {
+            _ if word == ALL => Records::All,
+            Some(group) => group,
             None => Records::Id(record(word)?),
         };
         Some(if on { filter.on(records) } else { filter.off(records) })
     })
+    .map(Filter::to_bytes)
     .map_err(|word| {
-        let names: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
+        let names: Vec<String> = GROUPS.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
         format!(
-            "`{word}` is no record: a name such as QS_QF_TICK, a number up to {LAST_RECORD}, none, {}",
+            "`{word}` is no record: a name such as QS_QF_TICK, a number up to {LAST_RECORD}, none, {ALL}, {}",
             names.join(", ")
         )
     })
@@ -67,18 +51,36 @@ pub fn local(spec: &str) -> Result<[u8; 16], String> {
         };
         Some(if on { filter.object_on(objects) } else { filter.object_off(objects) })
     })
+    .map(Filter::to_bytes)
     .map_err(|word| {
         let names: Vec<&str> = OBJECTS.iter().map(|(name, _)| *name).collect();
         format!("`{word}` is no object: a number up to {LAST_OBJECT}, none, {}", names.join(", "))
     })
 }
 
-fn changed(
+/// A mask of profile events, in the same way.
+///
+/// # Errors
+/// What is wrong, in a sentence.
+pub fn opcodes(spec: &str) -> Result<[u8; 32], String> {
+    changed(spec, Opcodes::NONE, Opcodes::ALL, |mask, word, on| {
+        let (first, last) = match word.split_once("..") {
+            _ if word == ALL => (0, u8::MAX),
+            Some((first, last)) => (first.parse().ok()?, last.parse().ok()?),
+            None => (word.parse().ok()?, word.parse().ok()?),
+        };
+        (first <= last).then(|| (first..=last).fold(mask, |mask, opcode| mask.with(opcode, on)))
+    })
+    .map(Opcodes::to_bytes)
+    .map_err(|word| format!("`{word}` is no opcode: a number up to 255, a range such as 32..35, none, {ALL}"))
+}
+
+fn changed<F: Copy>(
     spec: &str,
-    none: Filter,
-    all: Filter,
-    change: impl Fn(Filter, &str, bool) -> Option<Filter>,
-) -> Result<[u8; 16], String> {
+    none: F,
+    all: F,
+    change: impl Fn(F, &str, bool) -> Option<F>,
+) -> Result<F, &str> {
     let mut filter = if spec.starts_with('-') { all } else { none };
     for word in spec.split(',').filter(|word| !word.is_empty()) {
         let lower = word.to_ascii_lowercase();
@@ -89,7 +91,7 @@ fn changed(
         }
         .ok_or(word)?;
     }
-    Ok(filter.to_bytes())
+    Ok(filter)
 }
 
 fn record(word: &str) -> Option<u8> {
@@ -129,5 +131,16 @@ mod tests {
         assert!(has(some, 0) && has(some, 1) && !has(some, 3) && has(some, 96) && !has(some, 70));
         assert!(has(local("-5").unwrap(), 127) && !has(local("-5").unwrap(), 5));
         assert!(local("128").is_err());
+    }
+
+    #[test]
+    fn words_switch_opcodes() {
+        let some = Opcodes::from_bytes(opcodes("32..35,255,-33").unwrap());
+        let on: Vec<u8> = (0..=255).filter(|opcode| some.has(*opcode)).collect();
+        assert_eq!(on, [32, 34, 35, 255]);
+        assert_eq!(opcodes("all"), Ok([0xFF; 32]));
+        assert_eq!(opcodes("-0"), Ok(Opcodes::ALL.with(0, false).to_bytes()));
+        assert!(opcodes("5..3").unwrap_err().contains("`5..3` is no opcode"));
+        assert!(opcodes("256").is_err() && opcodes("1..").is_err());
     }
 }

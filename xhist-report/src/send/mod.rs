@@ -7,6 +7,7 @@ mod wire;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
+use qs_core::record::{PeekData, QueryData, Record, RxStatus, TargetDone, TargetInfo};
 use qs_core::rx::id;
 
 pub use args::SendArgs;
@@ -17,12 +18,6 @@ use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::qs::{Decoded, Event, Known, Listener, Request, Text};
 
-/// Records that answer.
-const TARGET_INFO: u8 = 64;
-const DONE: u8 = 65;
-const STATUS: u8 = 66;
-const QUERY: u8 = 67;
-const PEEK: u8 = 68;
 /// Set in a status that refuses.
 const REFUSED: u8 = 0x80;
 /// An acknowledged command that is not done after this is still going on, and may take as long as it likes.
@@ -172,12 +167,12 @@ impl Answers {
     fn meaning(&self, record: &Decoded<'_>) -> Option<Answer> {
         let first = record.values[0] as u8;
         match record.id() {
-            TARGET_INFO => Some(Answer::Info),
-            STATUS if first == self.id => Some(Answer::Acknowledged),
-            STATUS if first & REFUSED != 0 => Some(Answer::Refused),
-            DONE if first == self.id => Some(Answer::Done),
-            PEEK if self.id == id::PEEK => Some(Answer::Data),
-            QUERY if self.id == id::QUERY_CURRENT => Some(Answer::Data),
+            TargetInfo::ID => Some(Answer::Info),
+            RxStatus::ID if first == self.id => Some(Answer::Acknowledged),
+            RxStatus::ID if first & REFUSED != 0 => Some(Answer::Refused),
+            TargetDone::ID if first == self.id => Some(Answer::Done),
+            PeekData::ID if self.id == id::PEEK => Some(Answer::Data),
+            QueryData::ID if self.id == id::QUERY_CURRENT => Some(Answer::Data),
             _ => None,
         }
     }

@@ -4,18 +4,13 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::console::Notes;
+use crate::front_end::{BINARY, PORT, of};
 use crate::live::Host;
-use crate::qs::{Decoder, Known, Listener, Raw, Request, Target};
+use crate::qs::{Decoder, Known, Listener, Request, Target};
 use crate::source::link::{self, Event, Queue};
 use crate::source::{is_link, open_link};
 
 const SCHEME: &str = "qspy://";
-const PORT: u16 = 7701;
-/// Ids of packets of a session.
-const ATTACH: u8 = 128;
-const DETACH: u8 = 129;
-/// Records as they are, please.
-const BINARY: u8 = 1;
 
 /// A way to a target.
 pub struct Wire {
@@ -74,7 +69,7 @@ impl Wire {
             match self.queue.next(Duration::from_millis(20)) {
                 Some((_, Event::Opened { to, .. })) if self.is_port => {
                     let mut sink = Sink::Session { to, seq: 0 };
-                    sink.packet(ATTACH, &[BINARY]).map_err(|error| error.to_string())?;
+                    sink.packet(of::ATTACH, &[BINARY]).map_err(|error| error.to_string())?;
                     self.to = Some(sink);
                 }
                 Some((_, Event::Opened { to, .. })) => self.to = Some(Sink::Target(Host::new(to))),
@@ -130,10 +125,8 @@ impl Wire {
 
     /// A packet of a session: a record of the target, or the session's own.
     fn packet(&mut self, packet: &[u8], listener: &mut impl Listener) {
-        if let [_, 1..=127, ..] = packet {
-            // In place of the checksum, which was right.
-            let buffer = [packet, &[0]].concat();
-            self.decoder.push_record(Raw { buffer: &buffer, len: buffer.len() }, listener);
+        if let [seq, id @ 1..=127, payload @ ..] = packet {
+            self.decoder.push_unframed(*seq, *id, payload, listener);
         }
     }
 }
@@ -142,7 +135,7 @@ impl Drop for Wire {
     /// Lets another front-end attach.
     fn drop(&mut self) {
         if let Some(sink @ Sink::Session { .. }) = &mut self.to {
-            let _ = sink.packet(DETACH, &[]);
+            let _ = sink.packet(of::DETACH, &[]);
         }
     }
 }

@@ -160,7 +160,7 @@ impl RingImage {
     /// A profile event: 119.
     pub fn profile(self, time: u64, opcode: u8, data: u32, args: &[u32]) -> RingImage {
         let data = if data == 0 { vec![] } else { [&[0xF5], &data.to_le_bytes()[..]].concat() };
-        self.trace(119, time, [vec![0xF0, opcode], data].concat(), args, None)
+        self.trace(119, time, [vec![0xD0, opcode], data].concat(), args, None)
     }
 
     fn trace(mut self, id: u8, time: u64, head: Vec<u8>, args: &[u32], buffer: Option<&[u8]>) -> RingImage {

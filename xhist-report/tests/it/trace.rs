@@ -34,7 +34,7 @@ fn busy() -> Vec<u8> {
         .profile(1_000_015, 33, 7, &[12, 99])
         .exception(1_000_040, 2, UART | 6, &[], None)
         .profile(1_000_050, 34, 0, &[])
-        .frame(119, &[0x44, 0xE2, 0x01, 0x00, 0xF0, 35, 0x08, b'.', b'.', b'.', 0]);
+        .frame(119, &[0x44, 0xE2, 0x01, 0x00, 0xD0, 35, 0x08, b'.', b'.', b'.', 0]);
     [main.build(), worker.build()].concat()
 }
 
@@ -83,12 +83,12 @@ fn without_formats_all_of_them_is_told() {
 
 #[test]
 fn a_target_that_names_opcodes_is_believed() {
-    // The target info tells that stamps have 2 bytes; then a value of enumeration 7 gets its name.
+    // The target info tells that stamps have 2 bytes; then a value of enumeration 5 gets its name.
     let info = [0xFF, 0xDD, 2, 0x22, 0x41, 0x22, 0x44, 2, 0x20, 0x13, 53, 26, 9, 14, 7, 23];
     let ring = RingImage::bare(512)
         .frame(64, &info)
-        .frame(54, &[36, 7, b'i', b'r', b'q', 0])
-        .frame(119, &[0x39, 0x30, 0xF0, 36, 0x05, 1, 0, 0, 0]);
+        .frame(54, &[36, 5, b'i', b'r', b'q', 0])
+        .frame(119, &[0x39, 0x30, 0xD0, 36, 0x05, 1, 0, 0, 0]);
     let format = by_name("traceinfo").unwrap();
     let outcome = report_with(&ring.build(), &Options { format, ..Options::default() });
     assert_eq!(

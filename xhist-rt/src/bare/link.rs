@@ -6,9 +6,10 @@ use critical_section::Mutex;
 use qs_core::frame::FLAG;
 
 use super::{memory, writer};
+use crate::trace::{self, Code, Severity};
 
 /// How far the link has taken the ring.
-static TAKEN: Mutex<Cell<Taken>> = Mutex::new(Cell::new(Taken { position: 0, skips: false }));
+static TAKEN: Mutex<Cell<Taken>> = Mutex::new(Cell::new(Taken { position: 0, skips: false, overrun: 0 }));
 
 /// See [`TAKEN`].
 #[derive(Clone, Copy)]
@@ -16,24 +17,30 @@ struct Taken {
     position: u64,
     /// It was overtaken, so the rest of a frame is passed over.
     skips: bool,
+    /// Bytes that were overwritten before they were taken, since that was told.
+    overrun: u64,
 }
 
 /// Takes the next bytes of the stream that a link sends; how many. 0 when nothing is there.
 ///
 /// The stream has the records and the closed frames of statements; [`flush`] closes the open one. What is overwritten
-/// before it is taken is missing in it, and the sequence number of the next frame tells.
+/// before it is taken is missing in it; the sequence number of the next frame tells, and an event, [`Code::RING_OVERRUN`].
 pub fn get_block(buffer: &mut [u8]) -> usize {
     // Short critical sections, so that interrupts are not kept off.
     const PIECE: usize = 32;
     let mut len = 0;
     for piece in buffer.chunks_mut(PIECE) {
-        let taken = critical_section::with(|token| {
+        let (taken, overrun) = critical_section::with(|token| {
             let cell = TAKEN.borrow(token);
             let mut taken = cell.get();
             let count = writer::with(|_| take(&mut taken, piece));
+            let overrun = core::mem::take(&mut taken.overrun);
             cell.set(taken);
-            count
+            (count, overrun)
         });
+        if overrun > 0 {
+            trace::noticed(Severity::Sw1, Code::RING_OVERRUN, overrun);
+        }
         len += taken;
         if taken < piece.len() {
             break;
@@ -57,7 +64,8 @@ pub fn flush() {
 fn take(taken: &mut Taken, into: &mut [u8]) -> usize {
     let (head, kept) = (memory::state().head(), memory::kept());
     if taken.position < kept {
-        *taken = Taken { position: kept, skips: kept > 0 };
+        let overrun = taken.overrun + (kept - taken.position);
+        *taken = Taken { position: kept, skips: kept > 0, overrun };
     }
     let mut len = 0;
     while let Some(place) = into.get_mut(len).filter(|_| taken.position < head) {

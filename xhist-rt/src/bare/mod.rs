@@ -40,6 +40,18 @@ pub(crate) fn set_time(time: fn() -> u32) {
     });
 }
 
+/// Starts recording, if it was stopped.
+pub fn start() {
+    crate::qs::freeze(false);
+    mute(!crate::qs::global().has(qs_core::record::RECORD_BASE + qs_core::record::ids::PACKED));
+}
+
+/// Stops recording, of records too; the ring keeps what it has.
+pub fn stop() {
+    mute(true);
+    crate::qs::freeze(true);
+}
+
 /// Which map this program was instrumented with.
 pub(crate) fn set_map_hash(hash: u64) {
     writer::with(|_| memory::set_map_hash(hash));

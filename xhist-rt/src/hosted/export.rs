@@ -5,6 +5,7 @@ use core::ffi::c_int;
 use core::sync::atomic::{AtomicI32, Ordering};
 
 use super::{sys, threads};
+use crate::trace::{self, Code, Severity};
 
 static LOG_DEVICE: AtomicI32 = AtomicI32::new(-1);
 
@@ -18,12 +19,17 @@ pub extern "C" fn xhist_logdev(fd: c_int) {
 ///
 /// Takes no argument and is async-signal-safe, so it can be installed as a signal handler and
 /// with `atexit`. A ring whose thread goes on running is written as it changes; the report finds
-/// the last whole frame. Does nothing without a descriptor, and gives up at a write error.
+/// the last whole frame. Does nothing without a descriptor, and gives up at a write error, which an event tells of:
+/// [`Code::LINK_LOST`].
 #[unsafe(no_mangle)]
 pub extern "C" fn xhist_write() {
     let fd = LOG_DEVICE.load(Ordering::Relaxed);
     if fd >= 0 {
-        sys::keeping_errno(|| threads::rings().all(|(start, len)| sys::write_all(fd, start, len)));
+        sys::keeping_errno(|| {
+            if !threads::rings().all(|(start, len)| sys::write_all(fd, start, len)) {
+                trace::noticed(Severity::Sw2, Code::LINK_LOST, sys::last_error());
+            }
+        });
     }
 }
 

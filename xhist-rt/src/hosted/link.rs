@@ -14,6 +14,7 @@ use qs_core::ring::{HOSTED_HEADER_LEN, Header};
 use super::threads;
 use crate::hot;
 use crate::ring::Append;
+use crate::trace::{self, Code, Severity};
 
 /// Bytes that are taken from a ring at a time, at least a frame.
 const PIECE: usize = 16 * 1024;
@@ -28,6 +29,8 @@ struct Link {
     ring: Option<usize>,
     /// Frames that were not fetched yet.
     frames: VecDeque<u8>,
+    /// Bytes that were overwritten before they were taken, since that was told.
+    overrun: u64,
 }
 
 /// How far a ring was taken.
@@ -41,14 +44,21 @@ struct Taken {
 
 /// Takes the next bytes of the stream that a link sends; how many. 0 when nothing is there.
 ///
-/// The stream has the records and closed frames of all threads; [`flush`] closes this thread's frame.
+/// The stream has the records and closed frames of all threads; [`flush`] closes this thread's frame. What was overwritten before
+/// it was taken is told by an event, [`Code::RING_OVERRUN`].
 pub fn get_block(buffer: &mut [u8]) -> usize {
-    let mut link = LINK.lock().unwrap_or_else(PoisonError::into_inner);
-    if link.frames.len() < buffer.len() {
-        link.fetch();
+    let (len, overrun) = {
+        let mut link = LINK.lock().unwrap_or_else(PoisonError::into_inner);
+        if link.frames.len() < buffer.len() {
+            link.fetch();
+        }
+        let len = buffer.len().min(link.frames.len());
+        buffer.iter_mut().zip(link.frames.drain(..len)).for_each(|(place, byte)| *place = byte);
+        (len, std::mem::take(&mut link.overrun))
+    };
+    if overrun > 0 {
+        trace::noticed(Severity::Sw1, Code::RING_OVERRUN, overrun);
     }
-    let len = buffer.len().min(link.frames.len());
-    buffer.iter_mut().zip(link.frames.drain(..len)).for_each(|(place, byte)| *place = byte);
     len
 }
 
@@ -65,7 +75,7 @@ pub fn flush() {
 
 impl Link {
     const fn new() -> Link {
-        Link { seq: 0, taken: Vec::new(), ring: None, frames: VecDeque::new() }
+        Link { seq: 0, taken: Vec::new(), ring: None, frames: VecDeque::new(), overrun: 0 }
     }
 
     /// Takes what is new in every ring.
@@ -82,7 +92,8 @@ impl Link {
                 }
             };
             let mut taken = self.taken[number];
-            let frames = taken.look(&read);
+            let (frames, overrun) = taken.look(&read);
+            self.overrun += overrun;
             self.taken[number] = taken;
             self.add(number, &frames);
         }
@@ -109,21 +120,22 @@ impl Link {
 }
 
 impl Taken {
-    /// Whole frames that are new in a ring.
-    fn look(&mut self, read: &dyn Fn(usize, &mut [u8])) -> Vec<u8> {
+    /// Whole frames that are new in a ring, and how many bytes were overwritten before.
+    fn look(&mut self, read: &dyn Fn(usize, &mut [u8])) -> (Vec<u8>, u64) {
+        let nothing = (Vec::new(), 0);
         let header = || {
             let mut bytes = [0; HOSTED_HEADER_LEN];
             read(0, &mut bytes);
             Header::parse(&bytes).ok()
         };
-        let Some(before) = header() else { return Vec::new() };
+        let Some(before) = header() else { return nothing };
         if before.start_time != self.start_time {
             *self = Taken { start_time: before.start_time, ..Taken::default() };
         }
         let from = self.position.max(before.kept());
         let behind = before.state.head().min(from + PIECE as u64);
         if behind <= from {
-            return Vec::new();
+            return nothing;
         }
         let mut frames = std::vec![0; (behind - from) as usize];
         let index = from as usize % before.size;
@@ -131,7 +143,7 @@ impl Taken {
         read(before.header_len + index, first);
         read(before.header_len, rest);
         let Some(after) = header().filter(|after| after.start_time == before.start_time) else {
-            return Vec::new();
+            return nothing;
         };
         // What may have been overwritten meanwhile, and the rest of a frame that was.
         let mut start = after.kept().saturating_sub(from) as usize;
@@ -139,10 +151,11 @@ impl Taken {
             let flag = frames.iter().skip(start).position(|byte| *byte == FLAG);
             start = flag.map_or(frames.len(), |flag| start + flag + 1);
         }
+        let overrun = from - self.position + start as u64;
         let end = frames.iter().rposition(|byte| *byte == FLAG).map_or(0, |flag| flag + 1);
         self.position = from + end.max(start.min(frames.len())) as u64;
         frames.truncate(end);
         frames.drain(..start.min(end));
-        frames
+        (frames, overrun)
     }
 }

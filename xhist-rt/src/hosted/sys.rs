@@ -209,6 +209,11 @@ pub(crate) fn write_all(fd: c_int, bytes: *const u8, len: usize) -> bool {
     true
 }
 
+/// The number of this thread's last error.
+pub(crate) fn last_error() -> u64 {
+    std::io::Error::last_os_error().raw_os_error().unwrap_or(0).unsigned_abs().into()
+}
+
 /// Runs a function with the program's `errno` as it was before.
 pub(crate) fn keeping_errno<T>(run: impl FnOnce() -> T) -> T {
     #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -15,6 +15,7 @@ use super::sys;
 use crate::hot;
 use crate::ring::{self, Append, Clock, Ever, Header, HostedHeader, Ticks, Writer};
 use crate::site::Site;
+use crate::trace::{self, Code, Severity};
 
 /// Rings of ended threads are reused once there are this many rings.
 const ENOUGH_RINGS: usize = 64;
@@ -109,6 +110,9 @@ fn attach() -> bool {
     let slot = if config.on { acquire(&config) } else { None };
     let Some(slot) = slot else {
         hot::attach(None);
+        if config.on {
+            tell_no_memory(ring_len(config.size));
+        }
         return false;
     };
     if hot::is_attached() {
@@ -122,6 +126,15 @@ fn attach() -> bool {
     }
     hot::attach(Some(slot.writer.load(Ordering::Relaxed)));
     true
+}
+
+/// Once, since the event may want a ring itself.
+#[cold]
+fn tell_no_memory(len: usize) {
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    if !IS_TOLD.swap(true, Ordering::Relaxed) {
+        trace::noticed(Severity::Sw2, Code::ALLOCATION_FAILED, len as u64);
+    }
 }
 
 /// A slot with an empty ring: a new one, or that of the thread that ended first.

@@ -1,7 +1,7 @@
 //! What is fixed when the program is compiled: how wide fields are, and which records are left out for good.
 
-use qs_core::filter::{Filter, Records};
-use qs_core::record::{Group, Sizes};
+use qs_core::filter::{Filter, LAST_RECORD, Records};
+use qs_core::record::Sizes;
 
 /// How wide the fields of this target's records are. `XHIST_QS_SIZES="T4 O4 F4 S2 E2 Q1 P2 B2 C4"` in the environment of
 /// the compiler changes some or all of them; pointers are as wide as this machine's otherwise.
@@ -33,20 +33,10 @@ const fn records(text: &[u8]) -> Filter {
 }
 
 const fn named(name: &[u8]) -> Records {
-    Records::Group(match name {
-        b"SM" => Group::Sm,
-        b"AO" => Group::Ao,
-        b"EQ" => Group::Eq,
-        b"MP" => Group::Mp,
-        b"TE" => Group::Te,
-        b"QF" => Group::Qf,
-        b"SC" => Group::Sc,
-        b"SEM" => Group::Sem,
-        b"MTX" => Group::Mtx,
-        b"UA" => Group::Usr,
-        [b'U', group @ b'0'..=b'4'] => return Records::User(*group - b'0'),
-        _ => return Records::Id(number(name)),
-    })
+    match Records::named(name) {
+        Some(group) => group,
+        None => Records::Id(number(name)),
+    }
 }
 
 const fn number(digits: &[u8]) -> u8 {
@@ -57,7 +47,7 @@ const fn number(digits: &[u8]) -> u8 {
             "XHIST_QS_OFF names groups (SM AO EQ MP TE QF SC SEM MTX U0..U4 UA) and numbers of records"
         );
         number = number * 10 + (digits[at] - b'0') as u32;
-        assert!(number < 125, "records have numbers up to 124");
+        assert!(number <= LAST_RECORD as u32, "records have numbers up to 124");
         at += 1;
     }
     number as u8

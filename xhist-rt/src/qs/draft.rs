@@ -1,7 +1,7 @@
 //! A record on its way to the ring: its bytes before sequence number, time, checksum and escapes are known.
 
 use qs_core::record::element::Data;
-use qs_core::record::{Fields, Kind};
+use qs_core::record::{Fields, Kind, up_to_zero};
 
 use super::config::SIZES;
 
@@ -83,8 +83,7 @@ impl Fields for Draft<'_> {
     /// A text that does not fit is cut where that shows.
     #[inline(always)]
     fn text(&mut self, text: &str) {
-        let text = text.as_bytes();
-        let text = text.split(|byte| *byte == 0).next().unwrap_or(text);
+        let text = up_to_zero(text);
         if self.is_last {
             return self.last_text(text);
         }
@@ -94,7 +93,12 @@ impl Fields for Draft<'_> {
 
     #[inline(always)]
     fn element(&mut self, format: u8) {
+        self.whole_element(&[format]);
+    }
+
+    #[inline(always)]
+    fn whole_element(&mut self, element: &[u8]) {
         self.element = self.len;
-        self.bytes(&[format]);
+        self.bytes(element);
     }
 }

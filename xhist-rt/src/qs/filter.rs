@@ -1,16 +1,19 @@
 //! The filters as they are now: two loads and two bit tests, one of each where a record is about nothing.
 
-use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicBool, AtomicU32};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU32, fence};
 
 use qs_core::filter::{Filter, Objects, Records};
 use qs_core::record::RECORD_BASE;
+use qs_core::record::trace::{EXCEPTION, PROFILE};
 
 use super::config::LEFT_OUT;
-use super::shared::Shared;
+use crate::shared::Shared;
 
-/// The recorder's own records: they are on at first.
+/// The recorder's own records, and trace events: they are on at first.
 const OWN: Filter = Filter::NONE
+    .on(Records::Id(EXCEPTION))
+    .on(Records::Id(PROFILE))
     .on(Records::Id(RECORD_BASE))
     .on(Records::Id(RECORD_BASE + 1))
     .on(Records::Id(RECORD_BASE + 2))
@@ -34,12 +37,11 @@ fn get(words: &[AtomicU32; 4]) -> Filter {
 /// Changes a filter, a word at a time.
 fn change(words: &[AtomicU32; 4], change: impl FnOnce(Filter) -> Filter) {
     static TURN: Shared<()> = Shared::new(());
-    TURN.with(|()| {
-        let Filter(changed) = change(get(words));
-        for (word, changed) in words.iter().zip(changed) {
-            word.store(changed, Relaxed);
-        }
-    });
+    TURN.with(|()| put(words, change(get(words))));
+}
+
+fn put(words: &[AtomicU32; 4], Filter(filter): Filter) {
+    words.iter().zip(filter).for_each(|(word, filter)| word.store(filter, Relaxed));
 }
 
 /// Whether a record about this object is wanted. Where the id is a constant, as it should be, this is two loads and two bit
@@ -70,19 +72,29 @@ pub(super) fn set_global(filter: Filter) {
     const STATEMENTS: u8 = RECORD_BASE + 2;
     let before = global().has(STATEMENTS);
     change(&WANTED, |_| filter);
-    if !FROZEN.load(Relaxed) {
-        change(&GLOBAL, |_| filter);
-    }
+    show();
     if before != filter.has(STATEMENTS) {
         crate::recorder::mute(before);
     }
 }
 
-/// Keeps all filtered records out of the ring, or no longer.
-#[cfg(all(feature = "trace", feature = "std"))]
+/// Keeps all filtered records out of the ring, or no longer. Signal handlers may do so.
+#[cfg(feature = "trace")]
 pub(crate) fn freeze(is_frozen: bool) {
-    FROZEN.store(is_frozen, Relaxed);
-    change(&GLOBAL, |_| if is_frozen { Filter::NONE } else { get(&WANTED) });
+    FROZEN.store(is_frozen, SeqCst);
+    show();
+}
+
+/// Has that looked at which was asked for. No lock: whoever is late sees that, and does it again.
+fn show() {
+    loop {
+        let (is_frozen, wanted) = (FROZEN.load(SeqCst), get(&WANTED));
+        put(&GLOBAL, if is_frozen { Filter::NONE } else { wanted });
+        fence(SeqCst);
+        if (FROZEN.load(SeqCst), get(&WANTED)) == (is_frozen, wanted) {
+            return;
+        }
+    }
 }
 
 /// Changes the local filter.

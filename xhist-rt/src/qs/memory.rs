@@ -3,7 +3,7 @@
 use qs_core::record::PeekData;
 
 use super::send::send;
-use super::shared::Shared;
+use crate::shared::Shared;
 
 /// Memory that a host may read, and perhaps write.
 #[derive(Clone, Copy, Debug)]

@@ -17,7 +17,6 @@ mod memory;
 mod probe;
 mod receive;
 mod send;
-mod shared;
 
 pub use qs_core::filter::{Objects, Records};
 pub use qs_core::record::*;
@@ -26,7 +25,7 @@ pub use qs_core::rx::{Callbacks, To};
 pub use config::SIZES;
 pub use dictionary::{name_enum, name_files, name_fun, name_obj, name_obj_of, name_sig, name_user};
 pub use draft::Draft;
-#[cfg(all(feature = "trace", feature = "std"))]
+#[cfg(feature = "trace")]
 pub(crate) use filter::freeze;
 pub use filter::{global, global_off, global_on, is_on, local, local_off, local_on};
 pub use inbox::Inbox;

@@ -4,7 +4,7 @@ use qs_core::record::{Fun, TestProbeGet};
 use qs_core::rx::Probes;
 
 use super::send::send;
-use super::shared::Shared;
+use crate::shared::Shared;
 
 /// As many as QP keeps.
 const PROBES: usize = 16;

@@ -1,6 +1,7 @@
 //! The receive channel: bytes from the host, commands carried out.
 
 use qs_core::filter::Filter;
+use qs_core::record::trace::Opcodes;
 use qs_core::record::{Obj, Record, Sizes};
 use qs_core::rx::{Callbacks, Executor, Port};
 
@@ -70,6 +71,11 @@ impl Port for Target {
 
     fn set_local(&mut self, change: impl FnOnce(Filter) -> Filter) {
         filter::change_local(change);
+    }
+
+    fn set_opcodes(&mut self, opcodes: Opcodes) -> bool {
+        crate::trace::set(opcodes);
+        true
     }
 
     #[cfg(feature = "qutest")]

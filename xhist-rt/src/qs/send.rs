@@ -9,10 +9,10 @@ use qs_core::record::{
 use super::config::SIZES;
 use super::draft::Draft;
 use super::filter::is_on;
-use super::shared::Shared;
 use crate::recorder;
 #[cfg(feature = "trace")]
 use crate::ring::{LONG, MEDIUM, SHORT};
+use crate::shared::Shared;
 
 /// The version of QP whose records these are.
 const VERSION: u16 = 734;

@@ -34,7 +34,7 @@ pub(crate) use ever::Ever;
 #[cfg(feature = "std")]
 pub(crate) use run::{AT, Clock, Place, Ticks};
 #[cfg(feature = "std")]
-pub(crate) use writer::{Append, Hot, Writer};
+pub(crate) use writer::{Append, Hot, Record, Writer};
 
 /// Bytes of a short record and its checksum and flag: most records are no longer.
 pub(crate) const SHORT: usize = 32;
@@ -42,41 +42,6 @@ pub(crate) const SHORT: usize = 32;
 pub(crate) const MEDIUM: usize = 64;
 /// The same of the longest one that a host takes.
 pub(crate) const LONG: usize = (MAX_PAYLOAD + 4).next_multiple_of(16);
-
-/// A record before its sequence number, time, checksum and escapes are known.
-#[cfg(feature = "std")]
-#[derive(Clone, Copy)]
-pub(crate) struct Record<'a, const LEN: usize> {
-    /// A place for the sequence number, the id, a place for the time stamp, the payload; zeros behind it.
-    pub(crate) bytes: &'a [u8; LEN],
-    /// Bytes up to the end of the payload.
-    pub(crate) len: usize,
-    /// Whether there is a time stamp.
-    pub(crate) timed: bool,
-}
-
-#[cfg(feature = "std")]
-impl<const LEN: usize> Record<'_, LEN> {
-    #[inline(always)]
-    pub(crate) const fn id(&self) -> u8 {
-        self.bytes[1]
-    }
-}
-
-#[cfg(feature = "std")]
-macro_rules! records {
-    ($($name:ident $len:expr),*) => {$(
-        impl<'a> From<Record<'a, $len>> for Append<'a> {
-            #[inline(always)]
-            fn from(record: Record<'a, $len>) -> Append<'a> {
-                Append::$name(record)
-            }
-        }
-    )*};
-}
-
-#[cfg(feature = "std")]
-records!(Short SHORT, Medium MEDIUM, Long LONG);
 
 /// The header that every ring has. Field for field `qs_core::ring`'s layout.
 #[repr(C, align(8))]

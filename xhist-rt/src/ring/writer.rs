@@ -14,7 +14,7 @@ use qs_core::ring::Touched;
 use super::Ever;
 use super::run::Place;
 use super::run::{Around, Clock, Memory, NO_GUARD, Run};
-use super::{Header, LONG, MEDIUM, Record, SHORT};
+use super::{Header, LONG, MEDIUM, SHORT};
 use crate::site::Site;
 use crate::sync::{Word, fence};
 
@@ -41,6 +41,37 @@ pub(crate) enum Append<'a> {
     /// Nothing: only finds out where the hot path is.
     Nothing,
 }
+
+/// A record before its sequence number, time, checksum and escapes are known.
+#[derive(Clone, Copy)]
+pub(crate) struct Record<'a, const LEN: usize> {
+    /// A place for the sequence number, the id, a place for the time stamp, the payload; zeros behind it.
+    pub(crate) bytes: &'a [u8; LEN],
+    /// Bytes up to the end of the payload.
+    pub(crate) len: usize,
+    /// Whether there is a time stamp.
+    pub(crate) timed: bool,
+}
+
+impl<const LEN: usize> Record<'_, LEN> {
+    #[inline(always)]
+    pub(crate) const fn id(&self) -> u8 {
+        self.bytes[1]
+    }
+}
+
+macro_rules! records {
+    ($($name:ident $len:expr),*) => {$(
+        impl<'a> From<Record<'a, $len>> for Append<'a> {
+            #[inline(always)]
+            fn from(record: Record<'a, $len>) -> Append<'a> {
+                Append::$name(record)
+            }
+        }
+    )*};
+}
+
+records!(Short SHORT, Medium MEDIUM, Long LONG);
 
 /// What the hot path of the thread is about, and up to where it has written; nowhere when something else has been
 /// written since.

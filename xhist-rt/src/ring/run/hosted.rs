@@ -162,12 +162,7 @@ impl Run {
             return false;
         }
         self.memory.put_all(self.head, &frame[..len]);
-        (self.head, self.seq, self.stamp) = (behind.head, seq, stamp);
-        if let (Some(last_time), Some(_)) = (around.last_time, time) {
-            last_time.store(stamp);
-        }
-        fence();
-        around.state.store(behind.word());
+        self.close_shortly(behind, stamp, time.is_some(), around);
         true
     }
 

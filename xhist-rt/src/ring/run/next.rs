@@ -6,6 +6,7 @@ use qs_core::record::packed::{MAX_DATA, Page, TRAILER, payload_head, step};
 use qs_core::record::{RECORD_BASE, ids};
 use qs_core::ring::State;
 
+use super::look::{may_escape, sum_of};
 use super::memory::Reserve;
 use super::{Around, Run};
 use crate::site::Site;
@@ -97,21 +98,10 @@ fn head(seq: u8, time: u32, page: Page) -> Option<([u64; 2], usize, u8)> {
     let [r0, r1, r2, r3, r4, r5] = rest;
     let id = RECORD_BASE + ids::PACKED;
     let fields = [[seq, id, h0, h1, h2, h3, h4, h5], [r0, r1, r2, r3, r4, r5, 0, 0]].map(u64::from_le_bytes);
-    let escapes = fields.map(|word| (word & !TOPS).wrapping_add(ONES * 3) & !word & TOPS);
+    let escapes = may_escape(fields[0]) | may_escape(fields[1]);
     // The length of no data is zero, so it stands there already but for its escape.
     let length = u64::from(u16::from_le_bytes([ESCAPE, ESCAPE_XOR])) << (8 * (len - 7));
     let head = [fields[0], fields[1] | length];
-    (escapes[0] | escapes[1] == 0).then(|| (head.map(u64::to_le), len + 3, sum_of(fields)))
-}
-
-/// A one in each byte.
-const ONES: u64 = u64::MAX / 255;
-/// The top bit of each byte: what is set when 3 is added to one that needs an escape.
-const TOPS: u64 = ONES << 7;
-
-/// Sum of the bytes, modulo 256.
-fn sum_of([a, b]: [u64; 2]) -> u8 {
-    const EVEN: u64 = u64::MAX / 0x0101;
-    let pairs = (a & EVEN) + (a >> 8 & EVEN) + (b & EVEN) + (b >> 8 & EVEN);
-    (pairs.wrapping_mul(u64::MAX / 0xFFFF) >> 48) as u8
+    let sum = sum_of(fields[0]).wrapping_add(sum_of(fields[1]));
+    (!escapes).then(|| (head.map(u64::to_le), len + 3, sum))
 }

@@ -135,13 +135,19 @@ impl Run {
             return false;
         }
         frame.put(self.memory, self.head);
-        (self.head, self.seq, self.stamp) = (behind.head, seq, stamp);
-        if let (Some(last_time), Some(_)) = (around.last_time, clock) {
+        self.close_shortly(behind, stamp, clock.is_some(), around);
+        true
+    }
+
+    /// What was written up to there counts from now on.
+    #[inline(always)]
+    pub(super) fn close_shortly(&mut self, behind: Reserve, stamp: u64, is_timed: bool, around: &Around<'_>) {
+        (self.head, self.seq, self.stamp) = (behind.head, behind.seq, stamp);
+        if let Some(last_time) = around.last_time.filter(|_| is_timed) {
             last_time.store(stamp);
         }
         fence();
         around.state.store(behind.word());
-        true
     }
 
     /// Closes the open frame.

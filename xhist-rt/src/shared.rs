@@ -1,7 +1,7 @@
 //! A value that several threads, or interrupts, take turns at.
 
 /// See the module. Hosted programs have a mutex for it, others a critical section.
-pub(super) struct Shared<T> {
+pub(crate) struct Shared<T> {
     #[cfg(feature = "std")]
     value: std::sync::Mutex<T>,
     #[cfg(not(feature = "std"))]
@@ -9,7 +9,7 @@ pub(super) struct Shared<T> {
 }
 
 impl<T> Shared<T> {
-    pub(super) const fn new(value: T) -> Shared<T> {
+    pub(crate) const fn new(value: T) -> Shared<T> {
         #[cfg(feature = "std")]
         let value = std::sync::Mutex::new(value);
         #[cfg(not(feature = "std"))]
@@ -18,7 +18,7 @@ impl<T> Shared<T> {
     }
 
     /// Does something short to the value, or nothing when recording is compiled out; `act` must not come back here.
-    pub(super) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub(crate) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> Option<R> {
         if cfg!(not(feature = "trace")) {
             return None;
         }

@@ -1,0 +1,158 @@
+//! Trace events on the target: does each shape come back, does a host switch them live, and does the recorder tell what it noticed?
+
+use std::collections::BTreeSet;
+use std::net::TcpListener;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use qs_core::record::trace::{Arg, Class, Code, EXCEPTION, Opcodes, PROFILE, Severity, Told};
+use xhist_tests::{Case, Run, Tree, cargo, report};
+
+use crate::qs::{Host, Stream};
+
+pub const CASES: &[Case] = &[
+    Case::new("every_shape_comes_back", shapes),
+    Case::new("a_host_switches_opcodes_while_events_are_written", live),
+    Case::new("the_recorder_tells_what_it_noticed", noticed),
+    Case::new("a_logger_freezes_the_ring_at_the_first_fatal_event", frozen),
+];
+
+const CODE: Code = Code::new(0x12_3456, 0x78);
+
+fn fixture() -> Tree {
+    let tree = Tree::with_recorder("tests/fixtures/events");
+    cargo(tree.path()).args("build --quiet").succeed();
+    tree
+}
+
+fn run(tree: &Tree, args: &str) -> Run {
+    Run::new(tree.join("target/debug/events"), tree.path()).args(args)
+}
+
+/// The events in a stream.
+fn events(stream: &Stream) -> Vec<Told<'_>> {
+    let of_events = stream.records.iter().filter(|(id, _)| matches!(*id, EXCEPTION | PROFILE));
+    of_events.map(|(id, payload)| Told::parse(*id, &payload[4..]).expect("an event")).collect()
+}
+
+fn stream(path: &Path) -> Stream {
+    let mut stream = Stream::default();
+    stream.add(&std::fs::read(path).expect("a stream"));
+    stream
+}
+
+fn buffer(told: &Told<'_>) -> Option<Vec<u8>> {
+    told.buffer().map(|blocks| blocks.flatten().copied().collect())
+}
+
+fn shapes() {
+    let tree = fixture();
+    run(&tree, "shapes stream.qs").succeed();
+    let stream = stream(&tree.join("stream.qs"));
+    assert_eq!(stream.missing, 0);
+    let events = events(&stream);
+
+    let six: [Arg; 6] = [1u8.into(), (-2i8).into(), 3u16.into(), (-4i64).into(), 5u64.into(), 6usize.into()];
+    for (at, told) in events[..14].iter().enumerate() {
+        let (args, severity) = (at % 7, Severity::from_number((at % 7) as u8).expect("one"));
+        assert_eq!(told.class, Class::Exception { severity, code: CODE });
+        assert_eq!(told.args(), &six[..args]);
+        assert_eq!(buffer(told), (at >= 7).then(|| b"buffer".to_vec()));
+    }
+    let (exceptions, profiles) = events[14..].split_at(5);
+    let class = Class::Exception { severity: Severity::Sw3, code: CODE };
+    assert!(exceptions.iter().all(|told| told.class == class));
+    assert_eq!(exceptions[1].args(), [0x7E7D_7E7Du32.into(), true.into(), 'x'.into()]);
+    assert_eq!(buffer(&exceptions[2]), Some(b"text".to_vec()));
+    assert_eq!(buffer(&exceptions[3]), Some(vec![0; 300]));
+    assert!(exceptions[4].is_cut && exceptions[4].args() == [9u8.into()], "what does not fit is told");
+
+    let classes: Vec<Class> = profiles.iter().map(|told| told.class).collect();
+    let profile = |opcode, data| Class::Profile { opcode, data };
+    assert_eq!(
+        classes,
+        [profile(7, 0), profile(8, 0xF_FFFF), profile(9, 0), profile(10, 5), profile(255, 0)]
+    );
+    assert_eq!((profiles[2].args().len(), profiles[2].args()[6].signed()), (7, 7));
+    assert_eq!(buffer(&profiles[3]), Some(vec![1, 2, 3]));
+    assert_eq!(buffer(&profiles[4]), Some(Vec::new()), "an empty buffer is one");
+}
+
+fn live() {
+    let tree = fixture();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let target = run(&tree, &format!("host {address}")).env("XHIST_SIZE", "1m").start();
+    let mut host = Host::accept(&listener);
+    host.wait_for("target info", |(id, _)| *id == 64);
+    let mut seed = 1u32;
+    for turn in 0..40 {
+        let mask = match turn {
+            0 => Opcodes::ALL,
+            1 => Opcodes::NONE,
+            _ => Opcodes([(); 8].map(|()| {
+                seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                seed
+            })),
+        };
+        host.acknowledged(10, &[&[32][..], &mask.to_bytes()].concat());
+        host.stream.records.clear();
+        let wanted: BTreeSet<u8> = (0..=u8::MAX).filter(|opcode| mask.has(*opcode)).collect();
+        let mut seen = BTreeSet::new();
+        let limit = Instant::now() + Duration::from_secs(60);
+        while seen != wanted {
+            assert!(Instant::now() < limit, "{} of {} opcodes", seen.len(), wanted.len());
+            host.read();
+            for told in events(&host.stream) {
+                let Class::Profile { opcode, .. } = told.class else { panic!("{told:?}") };
+                assert!(wanted.contains(&opcode), "{opcode} is off");
+                seen.insert(opcode);
+            }
+            host.stream.records.clear();
+        }
+    }
+    assert_eq!(host.stream.missing, 0, "nothing is lost on the way");
+    host.say(2, &[]);
+    target.done().expect(0);
+}
+
+fn noticed() {
+    let tree = fixture();
+    run(&tree, "overrun stream.qs").env("XHIST_SIZE", "4k").succeed();
+    let stream = stream(&tree.join("stream.qs"));
+    let events = events(&stream);
+    let is_overrun =
+        |told: &&Told<'_>| matches!(told.class, Class::Exception { code: Code::RING_OVERRUN, .. });
+    let overruns: Vec<_> = events.iter().filter(is_overrun).collect();
+    assert_eq!(overruns.len(), 1, "{events:?}");
+    // An event with one argument takes 20 bytes, and sometimes one more.
+    let lost = overruns[0].args()[0].bits();
+    assert!((20_000 - 4096..20_000).contains(&lost), "{lost} bytes lost");
+
+    let told = run(&tree, "export").succeed().stdout;
+    assert!(
+        told.contains(&format!("code: Code({})", Code::LINK_LOST.0)) && told.contains("bits: 9"),
+        "{told}"
+    );
+
+    let program = tree.join("target/debug/events");
+    let script = format!("ulimit -v 400000; exec '{}' alone", program.display());
+    let told = Run::new("sh", tree.path()).arg("-c").arg(&script).env("XHIST_SIZE", "1g").succeed().stdout;
+    let expected = format!("code: Code({})", Code::ALLOCATION_FAILED.0);
+    assert_eq!(told.matches(&expected).count(), 1, "told once: {told}");
+}
+
+fn frozen() {
+    let tree = Tree::with_recorder("samples/trace-events");
+    let done = cargo(tree.path()).args("xhist run --quiet -- 200").done();
+    done.check(done.code() == 0, "it runs to its end");
+    done.check(done.stdout == "593 bytes and 196 packets\n", "and does its work");
+    let lines = report(tree.path()).args("--format qspy").succeed().stdout;
+    let severities: Vec<&str> =
+        lines.lines().filter_map(|line| line.split_once(" USER+018 ")?.1.split(' ').nth(1)).collect();
+    assert!(["1", "2", "5"].iter().all(|severity| severities.contains(severity)), "{lines}");
+    let last = lines.lines().rfind(|line| line.contains("USER+018")).unwrap_or_default();
+    assert!(last.contains(" 7 ") && severities.iter().filter(|severity| **severity == "7").count() == 1);
+    let behind = lines.lines().skip_while(|line| *line != last).count();
+    assert!(behind < 5, "nothing comes behind it: {lines}");
+}

@@ -1,0 +1,48 @@
+//! The logger hook: one pointer, read without a lock, so that events may come from anywhere.
+
+use core::mem::transmute;
+use core::ptr::null_mut;
+use core::sync::atomic::AtomicPtr;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use super::Event;
+
+/// What is called with each event, on the thread or in the handler that it comes from. It may look for certain values and
+/// act: print, freeze the rings with [`stop`](crate::stop), pass the event on [`to_ring`](super::to_ring). What is emitted in it is logged as well.
+pub type Logger = fn(&Event<'_>);
+
+/// Null, or a [`Logger`]. `cargo xhist` records events without being asked.
+static LOGGER: AtomicPtr<()> =
+    AtomicPtr::new(if cfg!(feature = "auto") { super::to_ring as Logger as *mut () } else { null_mut() });
+
+/// Has this logger called with each event; `None` drops them at once, as at first. Programs that `cargo xhist` runs start with
+/// [`to_ring`](super::to_ring).
+///
+/// ```
+/// use xhist_rt::trace::{self, Event};
+/// use xhist_rt::trace_event;
+/// fn first_of_severity_3(event: &Event<'_>) {
+///     trace::to_ring(event);
+///     if let trace::Class::Exception { severity, .. } = event.class && severity.level() == 3 {
+///         xhist_rt::stop();
+///     }
+/// }
+/// trace::set_logger(Some(first_of_severity_3));
+/// ```
+pub fn set_logger(logger: Option<Logger>) {
+    LOGGER.store(logger.map_or(null_mut(), |logger| logger as *mut ()), Release);
+}
+
+/// Whether there is a logger: a load and a test.
+#[inline(always)]
+pub fn is_logged() -> bool {
+    cfg!(feature = "trace") && !LOGGER.load(Relaxed).is_null()
+}
+
+/// The logger.
+#[inline]
+pub fn logger() -> Option<Logger> {
+    let logger = LOGGER.load(Acquire);
+    // SAFETY: only a `Logger` is stored there, but for null.
+    (is_logged() && !logger.is_null()).then(|| unsafe { transmute::<*mut (), Logger>(logger) })
+}

@@ -1,0 +1,50 @@
+//! What the macros call, and QNX's own shapes: `Trace0` to `Trace6`, each with a buffer (`b`) and without.
+
+#![allow(clippy::too_many_arguments, reason = "six arguments, as in QNX")]
+
+use super::{Arg, Class, Code, Event, MAX_ARGS, Severity, event};
+
+/// An exception event with these arguments, six at most, which the compiler checks.
+#[inline(always)]
+pub fn exception<const ARGS: usize>(
+    severity: Severity,
+    code: Code,
+    args: [Arg; ARGS],
+    buffer: Option<&[u8]>,
+) {
+    const { assert!(ARGS < MAX_ARGS, "an exception event has six arguments at most") };
+    event(&Event { class: Class::Exception { severity, code }, args: &args, buffer });
+}
+
+/// A profile event with these arguments, seven at most, which the compiler checks; whether its opcode is on was asked before.
+#[inline(always)]
+pub fn profile<const ARGS: usize>(opcode: u8, data: u32, args: [Arg; ARGS], buffer: Option<&[u8]>) {
+    const { assert!(ARGS <= MAX_ARGS, "a profile event has seven arguments at most") };
+    event(&Event { class: Class::Profile { opcode, data }, args: &args, buffer });
+}
+
+macro_rules! shapes {
+    ($($plain:ident $buffered:ident $number:literal: $($arg:ident)*;)*) => {$(
+        #[doc = concat!("Trace exception event, ", $number, " arguments, no buffer.")]
+        #[inline]
+        pub fn $plain(severity: Severity, code: Code $(, $arg: impl Into<Arg>)*) {
+            exception(severity, code, [$($arg.into()),*], None);
+        }
+
+        #[doc = concat!("Trace exception event, ", $number, " arguments, buffer.")]
+        #[inline]
+        pub fn $buffered(severity: Severity, code: Code $(, $arg: impl Into<Arg>)*, buffer: &[u8]) {
+            exception(severity, code, [$($arg.into()),*], Some(buffer));
+        }
+    )*};
+}
+
+shapes! {
+    trace0 trace0b 0:;
+    trace1 trace1b 1: a;
+    trace2 trace2b 2: a b;
+    trace3 trace3b 3: a b c;
+    trace4 trace4b 4: a b c d;
+    trace5 trace5b 5: a b c d e;
+    trace6 trace6b 6: a b c d e f;
+}
