@@ -16,7 +16,7 @@ const BESIDE: &str = "fmt";
 #[command(next_help_heading = "Trace events")]
 pub struct TraceArgs {
     /// Read names and texts of codes from this file, or from the *.fmt files of this directory, before those that XHIST_FMT
-    /// names (PATH:PATH...), in fmt/ here, in fmt/ beside the dump and in /usr/share/xhist/fmt
+    /// names (PATH:PATH...), in fmt/ here, beside the dump and in the directories above it, and in /usr/share/xhist/fmt
     #[arg(long = "fmt", value_name = "PATH")]
     formats: Vec<PathBuf>,
     /// Of exception events tell only these: HW3,SW2, hw, sw, a level or levels (2.., hw1..2). An option that chooses leaves
@@ -62,10 +62,13 @@ impl TraceArgs {
         let variable = std::env::var_os("XHIST_FMT").unwrap_or_default();
         let of_environment = std::env::split_paths(&variable).filter(|path| path != Path::new(""));
         let usual = [Some(Path::new(BESIDE).to_owned()), dump_dir.map(|dir| dir.join(BESIDE))];
+        // A ring below target/xhist is told by the formats of its project.
+        let absolute = dump_dir.and_then(|dir| std::path::absolute(dir).ok()).unwrap_or_default();
+        let above = absolute.ancestors().skip(1).map(|dir| dir.join(BESIDE));
         Places {
             named: self.formats.clone(),
             of_environment: of_environment.collect(),
-            usual: usual.into_iter().flatten().chain([PathBuf::from(INSTALLED)]).collect(),
+            usual: usual.into_iter().flatten().chain(above).chain([PathBuf::from(INSTALLED)]).collect(),
         }
     }
 }

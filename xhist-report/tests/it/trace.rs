@@ -191,6 +191,14 @@ fn files_of_formats_are_found_and_what_is_wrong_in_them_is_told() {
     {
         assert!(outcome.out.contains(line), "{line}{}", outcome.out);
     }
+    // A ring below the build directory is told by its project's.
+    dir.write("project/fmt/p.fmt", "owner 0x800123 project\n");
+    dir.write("project/target/xhist/runs/1/ring.xhist", busy());
+    let elsewhere = dir.path().join("env");
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    let mut command = dir.command(&["../project/target/xhist/runs/1/ring.xhist"]);
+    let below = crate::support::outcome(command.current_dir(elsewhere).output().unwrap());
+    assert!(below.out.contains(" project(0x800123) "), "{}", below.out);
     // What the environment names comes before what is just there.
     let env = dir.write("env/e.fmt", "owner 0x800123 first\n");
     let mut command = dir.command(&["--format", "traceinfo", "dumps/dump.bin"]);
