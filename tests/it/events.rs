@@ -6,14 +6,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use qs_core::record::trace::{Arg, Class, Code, EXCEPTION, Opcodes, PROFILE, Severity, Told};
+use rustix::process::Signal;
 use xhist_tests::{Case, Run, Tree, cargo, report};
 
+use crate::links::free_port;
 use crate::qs::{Host, Stream};
 
 pub const CASES: &[Case] = &[
     Case::new("every_shape_comes_back", shapes),
     Case::new("a_host_switches_opcodes_while_events_are_written", live),
     Case::new("the_recorder_tells_what_it_noticed", noticed),
+    Case::new("a_host_is_told_which_opcodes_to_switch", sent),
     Case::new("a_logger_freezes_the_ring_at_the_first_fatal_event", frozen),
 ];
 
@@ -147,12 +150,61 @@ fn frozen() {
     let done = cargo(tree.path()).args("xhist run --quiet -- 200").done();
     done.check(done.code() == 0, "it runs to its end");
     done.check(done.stdout == "593 bytes and 196 packets\n", "and does its work");
-    let lines = report(tree.path()).args("--format qspy").succeed().stdout;
-    let severities: Vec<&str> =
-        lines.lines().filter_map(|line| line.split_once(" USER+018 ")?.1.split(' ').nth(1)).collect();
-    assert!(["1", "2", "5"].iter().all(|severity| severities.contains(severity)), "{lines}");
-    let last = lines.lines().rfind(|line| line.contains("USER+018")).unwrap_or_default();
-    assert!(last.contains(" 7 ") && severities.iter().filter(|severity| **severity == "7").count() == 1);
-    let behind = lines.lines().skip_while(|line| *line != last).count();
-    assert!(behind < 5, "nothing comes behind it: {lines}");
+    let told = report(tree.path()).args("--format traceinfo").succeed().stdout;
+    let lines: Vec<&str> =
+        told.lines().map(|line| line.trim_start().split_once(' ').unwrap_or_default().1).collect();
+    let has =
+        |start: &str, end: &str| lines.iter().any(|line| line.starts_with(start) && line.ends_with(end));
+    assert!(
+        has(
+            "HW1 (expected hardware error) uart(",
+            "parity_error(0x01): port 3, status 0x04, byte 1 of 68 62 63"
+        ),
+        "{told}"
+    );
+    assert!(
+        has("HW2 (unexpected recoverable", "late_collision(0x01): at bit 633 of a packet of 200 bytes"),
+        "{told}"
+    );
+    assert!(
+        has("SW1 (expected software error) net(", "no_buffer(0x02): for 1503 bytes, all 4 in use"),
+        "{told}"
+    );
+    assert!(has("profile timer_fired(34): ", "timer 1, at tick 4"), "{told}");
+    let last = lines.last().expect("events");
+    assert!(
+        last.starts_with("SW3 ") && last.ends_with("bad_queue(0x03): rx queue: 4 packets, not 7"),
+        "{last}"
+    );
+    // Between the statements it stands in its place, and nothing comes behind what the logger did.
+    let history = report(tree.path()).succeed().stdout;
+    let behind = history.lines().skip_while(|line| !line.contains(" SW3 ")).skip(1);
+    assert!(
+        behind.filter(|line| line.contains(".rs:")).all(|line| line.contains(" src/logger.rs:")),
+        "{history}"
+    );
+}
+
+fn sent() {
+    let tree = fixture();
+    let (port, front) = (free_port(), free_port());
+    let link = format!("tcp-listen://127.0.0.1:{port}");
+    let mut host = report(tree.path()).args(&format!("--format traceinfo -u {front} {link}")).start();
+    host.wait_for_told("front-ends: listening");
+    let target = run(&tree, &format!("host 127.0.0.1:{port}")).start();
+    host.wait_for_told("connected to");
+    let send = |what: &str| {
+        let send = report(tree.path()).args(&format!("send qspy://127.0.0.1:{front} {what}"));
+        send.succeed();
+    };
+    send("filter opcodes 7,40..42");
+    ["profile 7 ", "profile 40 ", "profile 42 "].iter().for_each(|event| host.wait_for(event));
+    send("filter opcodes 200");
+    host.wait_until("an opcode that was switched on later", |host| host.printed().contains("profile 200 "));
+    assert!(!host.printed().contains("profile 8 "), "{}", host.printed());
+    let wrong = report(tree.path()).args(&format!("send qspy://127.0.0.1:{front} filter opcodes 300")).done();
+    wrong.check(wrong.code() == 2 && wrong.stderr.contains("`300` is no opcode"), "says what is wrong");
+    host.signal(Signal::INT);
+    host.done();
+    drop(target);
 }

@@ -60,7 +60,8 @@ impl Frames {
     }
 }
 
-fn free_port() -> u16 {
+/// A port that nobody listens at.
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
 }
