@@ -34,7 +34,7 @@ use bare as recorder;
 #[cfg(all(feature = "trace", feature = "keep", not(feature = "std")))]
 pub use bare::export_earlier;
 #[cfg(all(feature = "trace", not(feature = "std")))]
-pub use bare::{RING_SIZE, export, last};
+pub use bare::{RING_SIZE, export, interrupt, last};
 
 #[cfg(not(feature = "trace"))]
 mod off;

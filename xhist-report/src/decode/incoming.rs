@@ -124,6 +124,6 @@ impl Sorter<'_> {
             Kind::Signal(signal, _) => What::Signal(signal, teller.record),
             _ => What::Record(teller.record),
         };
-        self.to.item(thread, std::mem::take(self.gap), Item { what, time });
+        self.to.item(thread, std::mem::take(self.gap), Item { what, time, interrupt: 0 });
     }
 }

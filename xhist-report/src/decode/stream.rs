@@ -77,6 +77,7 @@ impl<'a> Stream<'a> {
             records.map_or_else(Record::default, |records| records.borrow_mut().tell(frame))
         };
         loop {
+            let mut interrupt = 0;
             let (what, stamp) = match self.reader.next() {
                 None => return (gap, None),
                 Some(ring::Item::Damaged(damage)) => {
@@ -97,6 +98,7 @@ impl<'a> Stream<'a> {
                 }
                 Some(ring::Item::Statement(statement, stamp)) => {
                     self.statements += 1;
+                    interrupt = self.reader.interrupt();
                     (What::Statement { file: statement.file, line: statement.line }, stamp)
                 }
                 Some(ring::Item::Again(again)) => (What::Again(again), None),
@@ -117,7 +119,7 @@ impl<'a> Stream<'a> {
             };
             let time = stamp.map(|stamp| self.clock.stamp(stamp));
             self.stamps += u64::from(time.is_some());
-            return (gap, Some(Item { what, time }));
+            return (gap, Some(Item { what, time, interrupt }));
         }
     }
 }
