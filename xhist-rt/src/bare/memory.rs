@@ -82,6 +82,7 @@ pub(super) fn state() -> State {
 
 /// Sets the state word, the half with the head first: a core may be halted in between, and readers know by the sequence
 /// number of the newest frame.
+#[inline(never)]
 pub(super) fn set_state(state: State) {
     let halves = word(Header::STATE_AT).cast::<u32>();
     let (low, high) = (state.0 as u32, (state.0 >> 32) as u32);
