@@ -2,16 +2,7 @@
 
 #[cfg(all(feature = "single-core", target_arch = "arm"))]
 mod told {
-    /// The number of the exception that is being handled; 0 in none.
-    #[inline(always)]
-    pub(crate) fn number() -> u16 {
-        let number: u32;
-        // SAFETY: reads a register that for the code at hand never changes.
-        unsafe {
-            core::arch::asm!("mrs {0}, IPSR", out(reg) number, options(pure, nomem, nostack, preserves_flags));
-        }
-        number as u16
-    }
+    pub(crate) use super::super::mask::exception as number;
 
     /// The same for the short path.
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! A few instructions that no interrupt comes in between.
+//! A few instructions that no interrupt comes in between; and which one a Cortex-M is in.
 
 /// As [`masked`], when these values are at hand: what computes them does not stand in between.
 #[cfg(not(feature = "single-core"))]
@@ -48,6 +48,18 @@ fn take_with([a, b]: [usize; 2]) -> usize {
 fn give_back(before: usize) {
     // SAFETY: as it was in `take_with`.
     unsafe { core::arch::asm!("msr PRIMASK, {0}", in(reg) before, options(nostack, preserves_flags)) };
+}
+
+/// The number of the exception that is being handled; 0 in none.
+#[cfg(all(feature = "single-core", target_arch = "arm"))]
+#[inline(always)]
+pub(crate) fn exception() -> u16 {
+    let number: u32;
+    // SAFETY: reads a register that for the code at hand never changes.
+    unsafe {
+        core::arch::asm!("mrs {0}, IPSR", out(reg) number, options(pure, nomem, nostack, preserves_flags));
+    }
+    number as u16
 }
 
 #[cfg(all(feature = "single-core", target_arch = "riscv32"))]
