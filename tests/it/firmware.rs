@@ -1,5 +1,6 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
@@ -8,7 +9,8 @@ use std::time::Duration;
 use object::{Object, ObjectSymbol};
 use qs_core::frame::{Decoder, FrameWriter, Outcome};
 use xhist_tests::{
-    CORTEX_M, Case, Firmware, Listing, Machine, Need, RISC_V, Run, line_of, report, repository,
+    Board, CORTEX_M, Case, Firmware, Listing, Machine, Need, RISC_V, line_of, other_cargo, recorded, report,
+    repository,
 };
 
 const NEEDS: &[Need] = &[Need::Firmware];
@@ -16,6 +18,10 @@ const NEEDS: &[Need] = &[Need::Firmware];
 pub const CASES: &[Case] = &[
     Case::needing("a_hung_core_shows_the_listing_of_figure_4", NEEDS, hangs),
     Case::needing("a_hung_risc_v_shows_it_too", &[Need::FirmwareRiscV], risc_v),
+    Case::needing("a_fault_and_a_panic_tell_the_last_statements", NEEDS, || crash(&CORTEX_M, "function();")),
+    Case::needing("on_risc_v_they_tell_them_too", &[Need::FirmwareRiscV], || crash(&RISC_V, "unsafe {")),
+    Case::needing("a_dump_at_any_step_of_closing_a_frame_is_right", NEEDS, || any_step(&CORTEX_M)),
+    Case::needing("on_risc_v_it_is_right_too", &[Need::FirmwareRiscV], || any_step(&RISC_V)),
     Case::needing("a_dump_at_any_instruction_ends_in_the_statement_at_hand", NEEDS, any_instruction),
     Case::needing("the_run_before_a_reset_is_kept", NEEDS, reset),
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
@@ -29,9 +35,18 @@ const PC: u8 = 15;
 /// From here on, an address to return to is none: the core goes back to what it was interrupted in.
 const EXCEPTION_RETURN: u32 = 0xFFFF_FF00;
 
+/// The first address of the function whose symbol has this in it.
+fn address(firmware: &Firmware, name: &str) -> u32 {
+    let elf = std::fs::read(&firmware.elf).expect("the program");
+    let elf = object::File::parse(&*elf).expect("an ELF file");
+    let found = elf.symbols().find(|symbol| symbol.name().is_ok_and(|symbol| symbol.contains(name)));
+    found.unwrap_or_else(|| panic!("no {name}")).address() as u32 & !1
+}
+
 /// Lets gdb do this with the halted firmware.
 fn gdb(firmware: &Firmware, machine: &Machine, commands: &[&str]) -> String {
-    let mut gdb = Run::new("gdb-multiarch", &firmware.directory).args("-batch -nx");
+    // With our commands installed: the command `xhist` inside gdb calls one.
+    let mut gdb = other_cargo("gdb-multiarch", &firmware.directory).args("-batch -nx");
     gdb = gdb.arg("-ex").arg(format!("target remote :{}", machine.port));
     for command in commands {
         gdb = gdb.arg("-ex").arg(command);
@@ -56,11 +71,17 @@ fn hangs() {
             &format!("dump ihex memory dump.hex {start:#x} {end:#x}"),
             &format!("dump srec memory dump.srec {start:#x} {end:#x}"),
             &format!("source {}", repository().join("xhist-report/gdb/xhist.py").display()),
+            "xhist",
+            "echo end of the history\\n",
+            "xhist --last 3 --format json",
         ],
     );
-    drop(told);
     let text = report(&firmware.directory).args("dump.bin").succeed().stdout;
     assert_entered_twice(&firmware, &text);
+    let (inside, options) = told.split_once("end of the history\n").expect("gdb goes on");
+    assert!(inside.ends_with(&text), "gdb's own command prints the same history: {inside}");
+    assert_eq!(options.matches("\"kind\":\"statement\"").count(), 3, "{options}");
+    assert_in_interrupts(&firmware, "SysTick", 15, "PendSV", 14);
     for other in ["ram.bin", "dump.hex", "dump.srec"] {
         let same = report(&firmware.directory).args(other).succeed().stdout == text;
         assert!(same, "{other} has the same history");
@@ -90,6 +111,121 @@ fn assert_entered_twice(firmware: &Firmware, text: &str) {
     assert!(again, "the critical section was entered twice");
 }
 
+/// The statements of the timer's handler and those of the other one, with what these call, tell the interrupts; those of
+/// the program tell none.
+#[track_caller]
+fn assert_in_interrupts(firmware: &Firmware, timer: &str, timer_number: u64, other: &str, number: u64) {
+    let told = report(&firmware.directory).args("dump.bin --format json").succeed().stdout;
+    let source = firmware.directory.join("src/event_handlers.rs");
+    let timer_line = u64::from(line_of(&source, &format!("fn {timer}()"))) + 1;
+    let other_line = u64::from(line_of(&source, &format!("fn {other}()"))) + 1;
+    let mut seen = [0; 4];
+    for line in told.lines() {
+        let entry: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        if entry["kind"] != "statement" {
+            continue;
+        }
+        let (file, line) = (entry["file"].as_str().expect("a path"), entry["line"].as_u64().expect("a line"));
+        let interrupt = entry["interrupt"].as_u64().unwrap_or(0);
+        let handler = |first: u64| file == "src/event_handlers.rs" && (first..first + 2).contains(&line);
+        let (kind, right) = match file {
+            _ if handler(timer_line) => (0, interrupt == timer_number),
+            _ if handler(other_line) => (1, interrupt == number),
+            // The program enters it, and so does the handler.
+            "src/crit_section.rs" => (2 + usize::from(interrupt != 0), [0, number].contains(&interrupt)),
+            "src/main.rs" => (2, interrupt == 0),
+            _ => continue,
+        };
+        assert!(right, "{file}:{line} in interrupt {interrupt}");
+        seen[kind] += 1;
+    }
+    assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
+    // The listing for people and the columns name them.
+    let listing = report(&firmware.directory).args("dump.bin --thread").succeed().stdout;
+    assert!(listing.contains(&format!("\tring-1 interrupt {number}\n")), "{listing}");
+    let columns = report(&firmware.directory).args("dump.bin --lanes").succeed().stdout;
+    assert!(columns.contains(&format!("ring-1 interrupt {number}\n")), "{columns}");
+}
+
+fn crash(board: &'static Board, fault: &str) {
+    for (feature, word) in [("fault", "fault at 0x"), ("panic", "index out of bounds")] {
+        let firmware = Firmware::sample(board, feature);
+        let told = firmware.run();
+        assert!(told.contains(word), "{told}");
+        // `6:8`: id of a file, and a line.
+        let place = |line: &str| -> Option<(u64, u32)> {
+            let (file, line) = line.trim().split_once(':')?;
+            Some((file.parse().ok()?, line.parse().ok()?))
+        };
+        let places: Vec<(u64, u32)> = told.lines().filter_map(place).collect();
+        let map =
+            std::fs::read_to_string(firmware.directory.join("target/xhist/xhist.map")).expect("the map");
+        let ids = map.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        let mut ids =
+            ids.filter_map(|line| Some((line["file"].as_u64()?, line["path"].as_str()?.to_owned())));
+        let (mistakes, _) = ids.find(|(_, path)| path == "src/mistakes.rs").expect("its id");
+        let source = firmware.directory.join("src/mistakes.rs");
+        let fatal = line_of(&source, if feature == "panic" { "list[index]" } else { fault });
+        // Handlers may have run behind it.
+        let last = places.iter().rev().find(|(file, _)| *file == mistakes);
+        assert_eq!(last, Some(&(mistakes, fatal)), "{told}");
+    }
+}
+
+/// While a frame is closed and the next one opened, at each instruction: what a dump tells is what the one before told, or that
+/// and one statement more.
+fn any_step(board: &'static Board) {
+    let frames = std::env::var("XHIST_FRAMES_STEPPED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let firmware = Firmware::sample(board, "");
+    let commit = address(&firmware, "set_state");
+    let (start, len) = firmware.ring();
+    let mut machine = firmware.start(&[]);
+    machine.ask("?");
+    let (mut steps, mut more, mut closed) = (0, 0, 0);
+    for _ in 0..frames {
+        // Soon after the start: once it hangs, all frames are the same and none is closed.
+        let start = loop {
+            machine.ask(&format!("Z0,{commit:x},2"));
+            machine.ask("c");
+            machine.ask(&format!("z0,{commit:x},2"));
+            // With two rings, the one that is written.
+            let image = machine.memory(start, len);
+            let mut rings =
+                qs_core::ring::find(&image).filter_map(|found| Some((found.offset, found.header.ok()?)));
+            let ring = rings.find(|(_, header)| header.flags & qs_core::ring::FLAG_EARLIER == 0);
+            let (offset, header) = ring.expect("a ring");
+            if header.state.open().is_some() {
+                break start + offset as u32;
+            }
+            machine.ask("s");
+        };
+        let look = |machine: &mut Machine| {
+            let image = machine.memory(start, 64 + 4096);
+            let [ring] = &recorded(&image)[..] else { panic!("one ring") };
+            let statements = &ring.whole("a dump").statements;
+            (statements[statements.len().saturating_sub(40)..].to_vec(), ring.header.state.head())
+        };
+        let mut before = look(&mut machine);
+        let until = (more + 1, closed + 1);
+        for _ in 0..3_000 {
+            if more >= until.0 && closed >= until.1 {
+                break;
+            }
+            machine.ask("s");
+            let now = look(&mut machine);
+            let is_more = now.0 != before.0;
+            let grown = now.0.split_last().is_some_and(|(_, old)| before.0.ends_with(old));
+            assert!(!is_more || grown, "{:?} behind {:?}", now.0, before.0);
+            steps += 1;
+            more += usize::from(is_more);
+            closed += usize::from(now.1 != before.1);
+            before = now;
+        }
+    }
+    println!("{steps} instructions, {more} statements, {closed} frames closed");
+    assert!(more >= frames && closed >= frames);
+}
+
 fn risc_v() {
     let firmware = Firmware::sample(&RISC_V, "");
     let (start, len) = firmware.ring();
@@ -99,6 +235,7 @@ fn risc_v() {
     std::fs::write(firmware.directory.join("dump.bin"), machine.memory(start, len)).expect("written");
     let text = report(&firmware.directory).args("dump.bin").succeed().stdout;
     assert_entered_twice(&firmware, &text);
+    assert_in_interrupts(&firmware, "tick", 7, "count", 3);
 }
 
 /// A statement under way: the word that it is recorded by, and where the call returns to.
@@ -119,10 +256,7 @@ impl Begun {
 fn any_instruction() {
     let firmware = Firmware::sample(&CORTEX_M, "");
     let dumps = std::env::var("XHIST_DUMPS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
-    let elf = std::fs::read(&firmware.elf).expect("the program");
-    let elf = object::File::parse(&*elf).expect("an ELF file");
-    let record = elf.symbols().find(|symbol| symbol.name().is_ok_and(|name| name.contains("record_near")));
-    let record = record.expect("the short path").address() as u32 & !1;
+    let record = address(&firmware, "record_near");
     let ring = firmware.ring();
     let mut machine = firmware.start(&[]);
     let mut random = fastrand::Rng::with_seed(7);
@@ -204,6 +338,17 @@ fn reset() {
     assert!(places.iter().any(|place| place.starts_with("src/crit_section.rs:")), "{} entries", places.len());
     let told = report(&firmware.directory).args("earlier.bin --format json --last 1").succeed().stdout;
     assert!(told.contains("before the reset"), "{told}");
+    // In one dump with the ring that is written now, it comes first, wherever it lies.
+    let mut both = std::fs::read(&file).expect("the ring");
+    both[15] &= !qs_core::ring::FLAG_EARLIER;
+    let word = |at: usize| u32::from_le_bytes(both[at..at + 4].try_into().expect("four bytes"));
+    let check = qs_core::ring::check_word([word(8), word(12), word(16) & 0xFFFF, word(20)]);
+    both[36..40].copy_from_slice(&check.to_le_bytes());
+    both.extend(std::fs::read(&file).expect("the ring"));
+    std::fs::write(firmware.directory.join("both.bin"), both).expect("written");
+    let told = report(&firmware.directory).args("both.bin --format json").succeed().stdout;
+    let (first, second) = (told.find("\"n\":1,\"ring\":2").is_some(), told.rfind("\"ring\":1,"));
+    assert!(first && second > told.rfind("\"ring\":2,"), "the earlier run comes first");
     // Half of it overwritten meanwhile: told, and the rest is read.
     let mut image = std::fs::read(&file).expect("the ring");
     image[64 + 100..64 + 160].fill(0xA5);
@@ -279,6 +424,31 @@ impl Host {
     }
 }
 
+/// The most instructions that ran between masking interrupts and no longer masking them.
+fn longest_masked(firmware: &Firmware, disassembly: &str) -> usize {
+    const INSTRUCTIONS: usize = 2_000_000;
+    let places = |word: &str| -> BTreeSet<u32> {
+        let lines = disassembly.lines().filter(|line| line.contains(word));
+        lines.filter_map(|line| u32::from_str_radix(line.trim().split(':').next()?, 16).ok()).collect()
+    };
+    let (mask, unmask) = (places("\tcpsid\ti"), places("\tmsr\tPRIMASK"));
+    let (mut since, mut longest, mut all) = (None, 0, 0);
+    firmware.trace(|address| {
+        all += 1;
+        if let (Some(count), true) = (since, unmask.contains(&address)) {
+            longest = longest.max(count);
+            since = None;
+        } else if since.is_none() && mask.contains(&address) {
+            since = Some(0);
+        } else {
+            since = since.map(|count| count + 1);
+        }
+        all < INSTRUCTIONS
+    });
+    assert!(all == INSTRUCTIONS && longest > 0, "{all} instructions");
+    longest
+}
+
 /// What the README says, on the program itself.
 fn cost() {
     let firmware = Firmware::sample(&CORTEX_M, "");
@@ -304,6 +474,9 @@ fn cost() {
     let (all, masked) = (open + end + 1 + 2, open - masked - 1);
     println!("{all} instructions a statement, {masked} of them masked");
     assert!(all <= 25 && masked <= 12, "{all} instructions, {masked} masked");
+    let longest = longest_masked(&firmware, &disassembly);
+    println!("at most {longest} instructions masked at a stretch");
+    assert!(longest <= 720, "{longest} instructions masked");
 
     // A call and the constant before it; what the program loses around a call is not in it.
     let lines: Vec<&str> = disassembly.lines().collect();

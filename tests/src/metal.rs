@@ -1,7 +1,7 @@
 //! Firmware: built once for each choice of features, run in QEMU, stopped through QEMU's gdb port.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -92,6 +92,41 @@ impl Firmware {
         static BUILT: Mutex<BTreeMap<(&str, String), Firmware>> = Mutex::new(BTreeMap::new());
         let mut built = BUILT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         built.entry((board.target, features.to_owned())).or_insert_with(|| build(board, features)).clone()
+    }
+
+    /// Runs it in QEMU until it ends by itself; what it prints, through semihosting or the UART.
+    pub fn run(&self) -> String {
+        let qemu = Run::new(self.board.qemu[0], &self.directory).args(&self.board.qemu[1..].join(" "));
+        let qemu = qemu
+            .args("-display none -monitor none -serial stdio -semihosting-config enable=on,target=native");
+        let done = qemu.limit(Duration::from_secs(60)).arg("-kernel").arg(&self.elf).done();
+        format!("{}{}", done.stdout, done.stderr)
+    }
+
+    /// Runs it in QEMU and gives the address of every instruction, until `each` has seen enough.
+    pub fn trace(&self, mut each: impl FnMut(u32) -> bool) {
+        let help = Command::new(self.board.qemu[0]).arg("-help").output().expect("QEMU").stdout;
+        let one_by_one: &[&str] = match String::from_utf8_lossy(&help).contains("-singlestep") {
+            true => &["-singlestep"],
+            false => &["-accel", "tcg,one-insn-per-tb=on"],
+        };
+        let mut qemu = Command::new(self.board.qemu[0]);
+        qemu.args(&self.board.qemu[1..]).args(one_by_one).args(["-display", "none", "-monitor", "none"]);
+        qemu.args(["-d", "exec,nochain", "-D", "/dev/stdout", "-kernel"]).arg(&self.elf);
+        qemu.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = qemu.spawn().expect("QEMU");
+        let lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        // `Trace 0: 0x7f4c30000100 [00000000/00000404/00000110/ff000201] main`
+        let addresses = lines
+            .map_while(Result::ok)
+            .filter_map(|line| u32::from_str_radix(line.split_once('[')?.1.split('/').nth(1)?, 16).ok());
+        for address in addresses {
+            if !each(address) {
+                break;
+            }
+        }
+        let _ = child.kill();
+        let _ = child.wait();
     }
 
     /// Starts it in QEMU, halted.
@@ -262,7 +297,8 @@ impl Machine {
     pub fn memory(&mut self, start: u32, len: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
         while bytes.len() < len {
-            let piece = (len - bytes.len()).min(1024);
+            // QEMU's packets have 4096 bytes.
+            let piece = (len - bytes.len()).min(2000);
             let text = self.ask(&format!("m{:x},{piece:x}", start + bytes.len() as u32));
             let digits = text.as_bytes().chunks(2);
             bytes.extend(

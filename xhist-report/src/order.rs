@@ -3,11 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use qs_core::ring::FLAG_EARLIER;
+
 use crate::console::Notes;
 use crate::decode::{Placed, Survey};
 use crate::model::Ring;
 
-/// Groups of rings to merge by time, each a list of places in `chosen`; the newest group last.
+/// Groups of rings to merge by time, each a list of places in `chosen`; the newest group last, and what a run before a
+/// reset has left first.
 ///
 /// Rings without a process id may be of different boots, whose clocks cannot be compared: each
 /// is a group of its own.
@@ -18,7 +21,10 @@ pub fn groups(chosen: &[&Placed], surveys: &[Survey]) -> Vec<Vec<usize>> {
         let alone = if pid == 0 { index + 1 } else { 0 };
         by_owner.entry((pid, alone)).or_default().push(index);
     }
-    let age = |index: &usize| (chosen[*index].header.last_time, chosen[*index].ring.offset);
+    let age = |index: &usize| {
+        let Placed { header, ring } = chosen[*index];
+        (header.flags & FLAG_EARLIER == 0, header.last_time, ring.offset)
+    };
     let mut groups: Vec<Vec<usize>> = by_owner.into_values().collect();
     for group in &mut groups {
         // Untimed rings come before timed ones at equal rank, so their order is what matters here.

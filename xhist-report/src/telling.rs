@@ -155,7 +155,8 @@ impl<'o> Telling<'o> {
             }
             What::Record(record) => Subject::Record(record),
         };
-        Entry { number: self.number, ring, time: item.time, uncertain: false, subject }
+        let Item { time, interrupt, .. } = *item;
+        Entry { number: self.number, ring, time, uncertain: false, interrupt, subject }
     }
 
     fn tell_order(&self, format: &dyn Format, notes: &mut Notes<'_>) {

@@ -36,7 +36,7 @@ use bare as recorder;
 #[cfg(all(feature = "trace", feature = "keep", not(feature = "std")))]
 pub use bare::export_earlier;
 #[cfg(all(feature = "trace", not(feature = "std")))]
-pub use bare::{RING_SIZE, export, last, start, stop};
+pub use bare::{RING_SIZE, export, interrupt, last, start, stop};
 
 #[cfg(not(feature = "trace"))]
 mod off;

@@ -50,6 +50,12 @@ pub(crate) fn set_time(_time: fn() -> u32) {}
 #[inline(always)]
 pub(crate) fn mute(_is_muted: bool) {}
 
+/// Nothing but `act` without the `trace` feature.
+#[inline(always)]
+pub fn interrupt<R>(_number: u16, act: impl FnOnce() -> R) -> R {
+    act()
+}
+
 /// Calls nothing without the `trace` feature.
 #[inline(always)]
 pub fn export(_sink: impl FnMut(&[u8])) {}

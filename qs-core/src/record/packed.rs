@@ -34,6 +34,8 @@ pub mod step {
     pub const REPEAT: u8 = 0x83;
     /// No step, and an open frame goes on.
     pub const SKIP: u8 = 0x84;
+    /// What follows ran in the interrupt of this number, 0 for in none, as at the start of a frame: `number`.
+    pub const INTERRUPT: u8 = 0x85;
     /// Goes to the page of this number, plus the number.
     pub const RECENT: u8 = 0x90;
     /// The statement in the first line of the window, plus the lines behind that.
@@ -158,6 +160,7 @@ pub enum Step {
 #[derive(Clone, Debug)]
 pub struct Steps {
     page: Page,
+    interrupt: u16,
     pages: [Page; PAGES],
 }
 
@@ -166,7 +169,12 @@ impl Steps {
     pub const fn new(page: Page) -> Steps {
         let mut pages = [Page { file: 0, base: 0 }; PAGES];
         pages[0] = page;
-        Steps { page, pages }
+        Steps { page, interrupt: 0, pages }
+    }
+
+    /// The interrupt that the newest statement ran in; 0 for none, or when the recorder does not tell.
+    pub const fn interrupt(&self) -> u16 {
+        self.interrupt
     }
 
     /// The next step at `at`, which moves behind it; `None` at the end. Bytes that mean nothing here are
@@ -184,6 +192,7 @@ impl Steps {
                     self.page = Page { file, base };
                     self.pages[number] = self.page;
                 }
+                step::INTERRUPT => self.interrupt = number_u16(data, at),
                 step::TIME => return Some(Step::Time(number(data, at))),
                 step::REPEAT => {
                     let (frames, times) = (number(data, at), number(data, at));

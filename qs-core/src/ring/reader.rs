@@ -8,7 +8,7 @@ use crate::record::packed::{MAX_HEADER, PAGES, Packed, Repeat, Step, Steps};
 use crate::record::{Statement, XhistRecord, ids};
 
 use super::again::Again;
-use super::header::{Header, NESTED, Shown, State};
+use super::header::{BARE_HEADER_LEN, Header, NESTED, Shown, State};
 
 /// What a ring yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,8 @@ pub struct Reader<'a> {
     cut: u64,
     was_cut: bool,
     run: Run,
+    /// The interrupt that the newest statement ran in.
+    interrupt: u16,
     /// Where the newest packed frames start, the newest last.
     starts: [u64; PAGES],
     /// The newest frames stand in the ring one behind the other, so far back.
@@ -134,6 +136,7 @@ impl<'a> Reader<'a> {
             cut: 0,
             was_cut: false,
             run: Run::empty(),
+            interrupt: 0,
             starts: [0; PAGES],
             unbroken: 0,
             is_replay: false,
@@ -169,6 +172,11 @@ impl<'a> Reader<'a> {
     /// The header that this reader follows.
     pub const fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// The interrupt that the newest statement ran in; 0 for none, or when the recorder does not tell.
+    pub const fn interrupt(&self) -> u16 {
+        self.interrupt
     }
 
     /// Position of the next byte to read, counted from the first byte ever written to the ring.
@@ -237,7 +245,11 @@ impl<'a> Reader<'a> {
                     let (start, state) = self.parts[self.part];
                     let expected = state.seq();
                     let has_frames = state.head() > start.max(self.oldest) && !self.was_cut;
-                    if has_frames && self.newest_seq != Some(expected) {
+                    let is_bare = self.header.header_len == BARE_HEADER_LEN;
+                    if is_bare && has_frames && self.newest_seq == Some(expected.wrapping_add(1)) {
+                        // Halted between the halves of the word: the frame is closed, what else it says is of before.
+                        self.parts[self.part].1 = state.without_open();
+                    } else if has_frames && self.newest_seq != Some(expected) {
                         return Some(Found::Told(Item::Torn { expected }));
                     }
                 }
@@ -300,6 +312,7 @@ impl<'a> Reader<'a> {
             match run.steps.next(&run.data[..run.len], &mut run.at) {
                 Some(Step::Statement(statement)) => {
                     run.has_statements = true;
+                    self.interrupt = run.steps.interrupt();
                     if self.part == 0 && self.stage == Stage::Done {
                         self.open_statements += 1;
                     }
@@ -364,6 +377,7 @@ impl<'a> Reader<'a> {
             let missing = frame.missing;
             self.unbroken = 0;
             if missing == 0 {
+                self.interrupt = 0;
                 return Some(Framed::Found(Found::Told(Item::Statement(statement, time))));
             }
             self.run = Run::one(statement, time);

@@ -11,6 +11,8 @@ mod crit_section;
 mod event_handlers;
 #[cfg(feature = "link")]
 mod link;
+#[cfg(any(feature = "fault", feature = "panic"))]
+mod mistakes;
 mod post_mortem;
 
 use core::hint::black_box;
@@ -56,6 +58,8 @@ fn step(state: State) -> State {
 
 /// Synchronous events: each is posted and taken at once.
 fn work() {
+    #[cfg(any(feature = "fault", feature = "panic"))]
+    mistakes::make();
     for _ in 0..2 {
         crit_section::add(1);
         compute();

@@ -29,6 +29,8 @@ pub fn tell_of_the_run_before() {
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
+    // What handlers do from here on is not what led here.
+    cortex_m::interrupt::disable();
     println!("{info}");
     tell_and_exit()
 }

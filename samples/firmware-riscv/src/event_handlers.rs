@@ -10,8 +10,20 @@ use crate::crit_section;
 static TICKS: AtomicU32 = AtomicU32::new(0);
 static DUE: AtomicU32 = AtomicU32::new(0);
 
+// xhist instrument FALSE
+// The number of an interrupt can only be read at its start, so the handlers tell theirs to the history.
 #[riscv_rt::core_interrupt(riscv::interrupt::Interrupt::MachineTimer)]
 fn timer() {
+    xhist_rt::interrupt(7, tick)
+}
+
+#[riscv_rt::core_interrupt(riscv::interrupt::Interrupt::MachineSoft)]
+fn software() {
+    xhist_rt::interrupt(3, count)
+}
+// xhist instrument TRUE
+
+fn tick() {
     let now = TICKS.load(Relaxed) + 1;
     TICKS.store(now, Relaxed);
     if now == DUE.load(Relaxed) {
@@ -20,8 +32,7 @@ fn timer() {
     set_timer();
 }
 
-#[riscv_rt::core_interrupt(riscv::interrupt::Interrupt::MachineSoft)]
-fn software() {
+fn count() {
     pend(false);
     crit_section::add(1);
 }

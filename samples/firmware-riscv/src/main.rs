@@ -8,6 +8,9 @@
 
 mod crit_section;
 mod event_handlers;
+#[cfg(any(feature = "fault", feature = "panic"))]
+mod mistakes;
+mod post_mortem;
 
 use core::hint::black_box;
 
@@ -48,6 +51,8 @@ fn step(state: State) -> State {
 
 /// Synchronous events: each is posted and taken at once.
 fn work() {
+    #[cfg(any(feature = "fault", feature = "panic"))]
+    mistakes::make();
     for _ in 0..2 {
         crit_section::add(1);
         compute();
@@ -61,10 +66,5 @@ fn compute() {
     for i in 0..20_000 {
         black_box(i);
     }
-}
-
-#[panic_handler]
-fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {
-    loop {}
 }
 // xhist instrument TRUE

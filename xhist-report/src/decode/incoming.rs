@@ -121,6 +121,6 @@ impl Sorter<'_> {
             Kind::Signal(signal, _) => What::Signal(signal, teller.told.record),
             _ => teller.told.what(),
         };
-        self.to.item(thread, std::mem::take(self.gap), Item { what, time });
+        self.to.item(thread, std::mem::take(self.gap), Item { what, time, interrupt: 0 });
     }
 }

@@ -14,15 +14,27 @@ pub struct Rounds<'a> {
     reader: Reader<'a>,
     /// Repetitions of so many statements are written out.
     longest: u64,
-    newest: VecDeque<Statement>,
+    /// The newest statements, each with its interrupt.
+    newest: VecDeque<(Statement, u16)>,
     /// A repetition that is being written out: the statements, which of them is next, and how many are to go.
-    again: (Vec<Statement>, usize, u64),
+    again: (Vec<(Statement, u16)>, usize, u64),
+    /// The interrupt of the newest statement, where that was written out.
+    written_out: Option<u16>,
+    /// The newest statement of the reader, until it is among the newest here.
+    given: Option<Statement>,
 }
 
 impl<'a> Rounds<'a> {
     /// Writes out repetitions of up to `longest` statements.
     pub fn new(reader: Reader<'a>, longest: u64) -> Rounds<'a> {
-        Rounds { reader, longest, newest: VecDeque::new(), again: (Vec::new(), 0, 0) }
+        Rounds {
+            reader,
+            longest,
+            newest: VecDeque::new(),
+            again: (Vec::new(), 0, 0),
+            written_out: None,
+            given: None,
+        }
     }
 
     /// As [`Reader::resume_from`].
@@ -35,22 +47,30 @@ impl<'a> Rounds<'a> {
         self.reader.shown()
     }
 
+    /// The interrupt that the newest statement ran in.
+    pub fn interrupt(&self) -> u16 {
+        self.written_out.unwrap_or_else(|| self.reader.interrupt())
+    }
+
     /// The next item, oldest first.
     pub fn next(&mut self) -> Option<Item<'_>> {
+        if let Some(statement) = self.given.take() {
+            if self.newest.len() == WINDOW {
+                self.newest.pop_front();
+            }
+            self.newest.push_back((statement, self.reader.interrupt()));
+        }
         let (statements, next, left) = &mut self.again;
         if *left > 0 {
-            let statement = statements[*next];
+            let (statement, interrupt) = statements[*next];
             (*next, *left) = ((*next + 1) % statements.len(), *left - 1);
+            self.written_out = Some(interrupt);
             return Some(Item::Statement(statement, None));
         }
+        self.written_out = None;
         match self.reader.next()? {
             Item::Statement(statement, stamp) => {
-                if self.longest > 0 {
-                    if self.newest.len() == WINDOW {
-                        self.newest.pop_front();
-                    }
-                    self.newest.push_back(statement);
-                }
+                self.given = (self.longest > 0).then_some(statement);
                 Some(Item::Statement(statement, stamp))
             }
             Item::Again(again) => {
@@ -59,9 +79,10 @@ impl<'a> Rounds<'a> {
                 match first.filter(|_| all <= self.longest && all > 0) {
                     None => Some(Item::Again(again)),
                     Some(first) => {
-                        let statements: Vec<Statement> = self.newest.range(first..).copied().collect();
-                        let statement = statements[0];
+                        let statements: Vec<_> = self.newest.range(first..).copied().collect();
+                        let (statement, interrupt) = statements[0];
                         self.again = (statements, 1 % again.statements, all - 1);
+                        self.written_out = Some(interrupt);
                         Some(Item::Statement(statement, None))
                     }
                 }

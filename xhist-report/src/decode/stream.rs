@@ -83,6 +83,7 @@ impl<'a> Stream<'a> {
             records.map_or_else(Default::default, |records| records.borrow_mut().tell(frame))
         };
         loop {
+            let mut interrupt = 0;
             let (what, stamp) = match self.reader.next() {
                 None => return (gap, None),
                 Some(ring::Item::Damaged(damage)) => {
@@ -102,6 +103,7 @@ impl<'a> Stream<'a> {
                     continue;
                 }
                 Some(ring::Item::Statement(statement, stamp)) => {
+                    interrupt = self.reader.interrupt();
                     (What::Statement { file: statement.file, line: statement.line }, stamp)
                 }
                 Some(ring::Item::Again(again)) => (What::Again(again), None),
@@ -124,7 +126,7 @@ impl<'a> Stream<'a> {
             let time = stamp.map(|stamp| self.clock.stamp(stamp));
             self.stamps += u64::from(time.is_some());
             self.entries += u64::from(!matches!(what, What::Again(_)));
-            return (gap, Some(Item { what, time }));
+            return (gap, Some(Item { what, time, interrupt }));
         }
     }
 }

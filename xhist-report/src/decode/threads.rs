@@ -30,7 +30,7 @@ pub struct Threads {
 #[derive(Clone, Debug, Default)]
 struct Thread {
     /// The newest frames, nothing missing between them, for those that come again.
-    frames: VecDeque<Vec<Statement>>,
+    frames: VecDeque<Vec<(Statement, u16)>>,
     clock: Clock,
 }
 
@@ -85,7 +85,7 @@ impl Threads {
         match (record, kind(frame, RECORD_BASE, true)) {
             (Some(XhistRecord::Statement { statement, time }), _) => {
                 let time = time.filter(|time| *time != 0).map(|time| thread.clock.stamp(time));
-                give(item(statement, time));
+                give(item(statement, 0, time));
                 Framed::Done
             }
             (_, Kind::Silent) => Framed::Done,
@@ -115,9 +115,10 @@ impl Thread {
         while let Some(step) = steps.next(packed.data, &mut at) {
             match step {
                 Step::Statement(statement) => {
-                    statements.push(statement);
+                    let interrupt = steps.interrupt();
+                    statements.push((statement, interrupt));
                     let time = stamp.take().map(|stamp| self.clock.stamp(stamp));
-                    give(item(statement, time));
+                    give(item(statement, interrupt, time));
                 }
                 Step::Time(ticks) => {
                     now = now.wrapping_add(ticks as u32);
@@ -142,19 +143,20 @@ impl Thread {
         else {
             return;
         };
-        let statements: Vec<Statement> = self.frames.range(first..).flatten().copied().collect();
-        let Some(again) = Again::new(statements.iter().copied(), repeat.times) else { return };
+        let statements: Vec<_> = self.frames.range(first..).flatten().copied().collect();
+        let all = statements.iter().map(|(statement, _)| *statement);
+        let Some(again) = Again::new(all, repeat.times) else { return };
         if repeat.times.saturating_mul(statements.len() as u64) > longest {
-            return give(Item { what: What::Again(again), time: None });
+            return give(Item { what: What::Again(again), time: None, interrupt: 0 });
         }
         for _ in 0..repeat.times {
-            statements.iter().for_each(|statement| give(item(*statement, None)));
+            statements.iter().for_each(|(statement, interrupt)| give(item(*statement, *interrupt, None)));
         }
     }
 }
 
-fn item(Statement { file, line }: Statement, time: Option<u64>) -> Item {
-    Item { what: What::Statement { file, line }, time }
+fn item(Statement { file, line }: Statement, interrupt: u16, time: Option<u64>) -> Item {
+    Item { what: What::Statement { file, line }, time, interrupt }
 }
 
 #[cfg(test)]

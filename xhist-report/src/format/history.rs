@@ -56,7 +56,7 @@ impl Format for History {
             self.column(time.as_deref().unwrap_or("-"));
         }
         if self.layout.thread {
-            self.column(&entry.ring.thread());
+            self.column(&entry.thread());
         }
         if self.layout.source {
             self.column(source.unwrap_or(""));

@@ -217,6 +217,8 @@ struct Head {
     #[serde(skip_serializing_if = "Option::is_none")]
     ticket: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    interrupt: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<&'static str>,
 }
 
@@ -386,7 +388,8 @@ impl Format for Json {
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (ticks, ticket) = if entry.ring.exact { (None, entry.time) } else { (entry.time, None) };
         let order = order(entry);
-        let head = Head { n: entry.number, ring: entry.ring.number, ticks, ticket, order };
+        let interrupt = Some(entry.interrupt).filter(|number| *number != 0);
+        let head = Head { n: entry.number, ring: entry.ring.number, ticks, ticket, interrupt, order };
         let line = match entry.subject {
             Subject::Statement(place, source) => Line::Statement {
                 head,

@@ -1,4 +1,4 @@
-//! `history` side by side: a column for each thread, a line for each entry, oldest first. `~` marks entries that may
+//! `history` side by side: a column for each thread and for each interrupt, a line for each entry, oldest first. `~` marks entries that may
 //! have run elsewhere among those of another thread. Styles are always written, as in the listing for people.
 
 use std::io::{self, Write};
@@ -20,32 +20,49 @@ const LOSS: Style = AnsiColor::Yellow.on_default();
 pub struct Lanes {
     layout: Layout,
     number_width: usize,
-    /// Numbers of the rings, in the order of their columns.
-    rings: Vec<usize>,
+    /// In the order of the columns.
+    lanes: Vec<Lane>,
 }
+
+/// Number of the ring, and of the interrupt.
+type Lane = (usize, u16);
 
 impl Lanes {
     /// With the time of each entry, if that was asked for.
     pub fn new(layout: Layout) -> Lanes {
-        Lanes { layout, number_width: 1, rings: Vec::new() }
+        Lanes { layout, number_width: 1, lanes: Vec::new() }
     }
 
-    /// A text in the column of a ring.
-    fn lane(&self, ring: &Ring, style: Style, text: &str, out: &mut dyn Write) -> io::Result<()> {
-        self.put(ring, style, text, shortened, out)
+    /// A text in the column of a ring, or of an interrupt of it.
+    fn lane(&self, lane: Lane, style: Style, text: &str, out: &mut dyn Write) -> io::Result<()> {
+        self.put(lane, style, text, shortened, out)
     }
 
     fn put(
         &self,
-        ring: &Ring,
+        lane: Lane,
         style: Style,
         text: &str,
         shortened: fn(&str) -> String,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let lane = self.rings.iter().position(|number| *number == ring.number).unwrap_or(0);
-        let text = if lane + 1 < self.rings.len() { shortened(text) } else { text.to_owned() };
+        let lane = self.lanes.iter().position(|other| *other == lane).unwrap_or(0);
+        let text = if lane + 1 < self.lanes.len() { shortened(text) } else { text.to_owned() };
         writeln!(out, "{:1$}{style}{text}{style:#}", "", lane * WIDTH)
+    }
+
+    /// The name over a column, which is a new one where there is none yet.
+    fn heading(&mut self, ring: &Ring, interrupt: u16, name: &str, out: &mut dyn Write) -> io::Result<()> {
+        if !self.lanes.contains(&(ring.number, interrupt)) {
+            self.lanes.push((ring.number, interrupt));
+        }
+        self.blank_margin(out)?;
+        self.lane((ring.number, interrupt), HEADING, name, out)
+    }
+
+    fn blank_margin(&self, out: &mut dyn Write) -> io::Result<()> {
+        let time_width = if self.layout.time { 19 } else { 0 };
+        write!(out, "{:1$}", "", self.number_width + 2 + time_width)
     }
 
     fn margin(&self, number: Option<u64>, mark: char, out: &mut dyn Write) -> io::Result<()> {
@@ -74,9 +91,8 @@ fn begun(text: &str) -> String {
 impl Format for Lanes {
     fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.number_width = number_width(opening);
-        self.rings = opening.rings.iter().map(|ring| ring.number).collect();
-        let time_width = if self.layout.time { 19 } else { 0 };
-        write!(out, "{:1$}", "", self.number_width + 2 + time_width)?;
+        self.lanes = opening.rings.iter().map(|ring| (ring.number, 0)).collect();
+        self.blank_margin(out)?;
         for ring in opening.rings {
             write!(out, "{HEADING}{:<WIDTH$}{HEADING:#}", shortened(&ring.thread()))?;
         }
@@ -84,12 +100,7 @@ impl Format for Lanes {
     }
 
     fn ring(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
-        if !self.rings.contains(&ring.number) {
-            self.rings.push(ring.number);
-        }
-        let time_width = if self.layout.time { 19 } else { 0 };
-        write!(out, "{:1$}", "", self.number_width + 2 + time_width)?;
-        self.lane(ring, HEADING, &ring.thread(), out)
+        self.heading(ring, 0, &ring.thread(), out)
     }
 
     fn marks_order(&self) -> bool {
@@ -97,6 +108,9 @@ impl Format for Lanes {
     }
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
+        if !self.lanes.contains(&(entry.ring.number, entry.interrupt)) {
+            self.heading(entry.ring, entry.interrupt, &entry.thread(), out)?;
+        }
         let mark = if entry.uncertain { '~' } else { ' ' };
         let number = (!matches!(entry.subject, Subject::Again(_))).then_some(entry.number);
         self.margin(number, mark, out)?;
@@ -104,22 +118,21 @@ impl Format for Lanes {
             let time = entry.time.map(|time| entry.ring.time_text(time));
             write!(out, "{DIM}{:>18}{DIM:#} ", time.as_deref().unwrap_or("-"))?;
         }
+        let (ring, lane) = ((entry.ring.number, 0), (entry.ring.number, entry.interrupt));
         match entry.subject {
             Subject::Statement(place, _) => {
                 let mut text = Vec::new();
                 push_place(&mut text, &place);
-                self.lane(entry.ring, Style::new(), &String::from_utf8_lossy(&text), out)
+                self.lane(lane, Style::new(), &String::from_utf8_lossy(&text), out)
             }
-            Subject::Again(again) => self.lane(entry.ring, DIM, &again.text, out),
-            Subject::Panic(_) => self.lane(entry.ring, ALARM, "-- panicked here --", out),
-            Subject::Signal(signal, _) => {
-                self.lane(entry.ring, ALARM, &format!("-- signal {signal} --"), out)
-            }
+            Subject::Again(again) => self.lane(ring, DIM, &again.text, out),
+            Subject::Panic(_) => self.lane(ring, ALARM, "-- panicked here --", out),
+            Subject::Signal(signal, _) => self.lane(ring, ALARM, &format!("-- signal {signal} --"), out),
             Subject::Trace(event, told) => {
                 let style = if event.is_fault() { ALARM } else { RECORD };
-                self.put(entry.ring, style, &format!("{} {}", told.class, told.subject), begun, out)
+                self.put(ring, style, &format!("{} {}", told.class, told.subject), begun, out)
             }
-            Subject::Record(record) => self.lane(entry.ring, RECORD, record.text.trim_start(), out),
+            Subject::Record(record) => self.lane(ring, RECORD, record.text.trim_start(), out),
         }
     }
 
@@ -128,9 +141,8 @@ impl Format for Lanes {
     }
 
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
-        let time_width = if self.layout.time { 19 } else { 0 };
-        write!(out, "{:1$}", "", self.number_width + 2 + time_width)?;
-        self.lane(ring, LOSS, &format!("-- {gap}"), out)
+        self.blank_margin(out)?;
+        self.lane((ring.number, 0), LOSS, &format!("-- {gap}"), out)
     }
 
     fn finish(&mut self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {

@@ -76,7 +76,9 @@ impl Format for Terminal {
             write!(out, "{HEADING}{origin:<21}{HEADING:#} ")?;
         }
         if self.layout.thread {
-            write!(out, "{HEADING}{:<12}{HEADING:#} ", entry.ring.thread())?;
+            write!(out, "{HEADING}{:<12}{HEADING:#} ", entry.thread())?;
+        } else if entry.interrupt != 0 {
+            write!(out, "{HEADING}in {:<4}{HEADING:#} ", entry.interrupt)?;
         }
         match entry.subject {
             Subject::Statement(place, source) => {

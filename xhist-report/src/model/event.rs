@@ -22,8 +22,20 @@ pub struct Entry<'a> {
     pub time: Option<u64>,
     /// It may have run elsewhere among the entries of another ring.
     pub uncertain: bool,
+    /// The number of the interrupt that a statement ran in; 0 for none, or when nobody tells.
+    pub interrupt: u16,
     /// What happened.
     pub subject: Subject<'a>,
+}
+
+impl Entry<'_> {
+    /// Its thread, or the interrupt of its ring.
+    pub fn thread(&self) -> String {
+        match self.interrupt {
+            0 => self.ring.thread(),
+            number => format!("{} interrupt {number}", self.ring.thread()),
+        }
+    }
 }
 
 /// What happened.

@@ -13,6 +13,8 @@ pub struct Item {
     pub what: What,
     /// The clock in full, where the item carries a time stamp.
     pub time: Option<u64>,
+    /// The number of the interrupt that a statement ran in; 0 for none, or when nobody tells.
+    pub interrupt: u16,
 }
 
 /// What was recorded.

@@ -9,18 +9,6 @@ use super::memory;
 use super::writer::{Writer, digits};
 use crate::qs::SIZES;
 
-/// Where the end of a frame's data is marked once all behind it is written.
-pub(super) struct Seal(Option<u32>);
-
-impl Seal {
-    /// Readers of the open frame stop there from now on.
-    pub(super) fn put(&self) {
-        if let Some(at) = self.0 {
-            memory::put(at, step::END);
-        }
-    }
-}
-
 /// Puts bytes one behind the other, with their escapes, and sums them up.
 struct Put {
     at: u32,
@@ -50,15 +38,9 @@ impl Put {
 }
 
 impl Writer {
-    /// Writes what closes the open frame, if there is one: the state behind it, to be told once the seal is put.
-    pub(super) fn close(&mut self) -> (State, Seal) {
-        let state = memory::state();
-        if !self.is_open {
-            return (state, Seal(None));
-        }
-        let len = self.len();
-        self.catch_up(len);
-        let end = self.data.wrapping_add(len as u32);
+    /// Closes the open frame, whose sum is up to date.
+    pub(super) fn close(&mut self) {
+        let end = self.data.wrapping_add(self.len() as u32);
         let mut put = Put { at: end.wrapping_add(1), sum: self.sum.wrapping_add(step::END) };
         if self.folded > 0 {
             put.byte(step::REPEAT);
@@ -73,7 +55,11 @@ impl Writer {
         memory::put(self.data.wrapping_sub(1), len ^ ESCAPE_XOR);
         put.sum = put.sum.wrapping_add(len);
         put.finish();
-        (state.after(put.at.wrapping_sub(state.head() as u32) as usize), Seal(Some(end)))
+        // Readers of the open frame stop here from now on.
+        memory::put(end, step::END);
+        let state = memory::state();
+        memory::set_state(state.after(put.at.wrapping_sub(state.head() as u32) as usize));
+        self.stand();
     }
 
     /// Writes what stands before the data of a packed frame; how many bytes that are.
@@ -93,12 +79,13 @@ impl Writer {
         put.at.wrapping_sub(start) as usize
     }
 
-    /// Closes the open frame.
+    /// Closes the frame, if one is open, for something else than statements.
     pub(super) fn flush(&mut self) {
-        let (state, seal) = self.close();
-        seal.put();
-        memory::set_state(state);
-        self.stand();
+        if self.is_open() {
+            while !self.catch_up(self.len()) {}
+            self.close();
+        }
+        self.forget();
     }
 
     /// Appends a record: a place for the sequence number, the id, a place for the time stamp, the payload.

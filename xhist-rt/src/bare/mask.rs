@@ -1,9 +1,9 @@
-//! A few instructions that no interrupt comes in between.
+//! A few instructions that no interrupt comes in between; and which one a Cortex-M is in.
 
 /// As [`masked`], when these values are at hand: what computes them does not stand in between.
 #[cfg(not(feature = "single-core"))]
 #[inline(always)]
-pub(super) fn masked_with<R>(values: [usize; 3], act: impl FnOnce([usize; 3]) -> R) -> R {
+pub(super) fn masked_with<R>(values: [usize; 2], act: impl FnOnce([usize; 2]) -> R) -> R {
     masked(|| act(values))
 }
 
@@ -18,13 +18,13 @@ pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
 #[cfg(feature = "single-core")]
 #[inline(always)]
 pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
-    masked_with([0; 3], |_| act())
+    masked_with([0; 2], |_| act())
 }
 
 /// As above.
 #[cfg(feature = "single-core")]
 #[inline(always)]
-pub(super) fn masked_with<R>(values: [usize; 3], act: impl FnOnce([usize; 3]) -> R) -> R {
+pub(super) fn masked_with<R>(values: [usize; 2], act: impl FnOnce([usize; 2]) -> R) -> R {
     let before = take_with(values);
     let result = act(values);
     give_back(before);
@@ -33,12 +33,12 @@ pub(super) fn masked_with<R>(values: [usize; 3], act: impl FnOnce([usize; 3]) ->
 
 #[cfg(all(feature = "single-core", target_arch = "arm"))]
 #[inline(always)]
-fn take_with([a, b, c]: [usize; 3]) -> usize {
+fn take_with([a, b]: [usize; 2]) -> usize {
     let before;
     // SAFETY: masks interrupts, and `give_back` puts it back. No `nomem`: what is done in between stays there.
     unsafe {
-        core::arch::asm!("mrs {0}, PRIMASK", "cpsid i", "/* {1} {2} {3} */", out(reg) before,
-            in(reg) a, in(reg) b, in(reg) c, options(nostack, preserves_flags));
+        core::arch::asm!("mrs {0}, PRIMASK", "cpsid i", "/* {1} {2} */", out(reg) before,
+            in(reg) a, in(reg) b, options(nostack, preserves_flags));
     }
     before
 }
@@ -50,14 +50,26 @@ fn give_back(before: usize) {
     unsafe { core::arch::asm!("msr PRIMASK, {0}", in(reg) before, options(nostack, preserves_flags)) };
 }
 
+/// The number of the exception that is being handled; 0 in none.
+#[cfg(all(feature = "single-core", target_arch = "arm"))]
+#[inline(always)]
+pub(crate) fn exception() -> u16 {
+    let number: u32;
+    // SAFETY: reads a register that for the code at hand never changes.
+    unsafe {
+        core::arch::asm!("mrs {0}, IPSR", out(reg) number, options(pure, nomem, nostack, preserves_flags));
+    }
+    number as u16
+}
+
 #[cfg(all(feature = "single-core", target_arch = "riscv32"))]
 #[inline(always)]
-fn take_with([a, b, c]: [usize; 3]) -> usize {
+fn take_with([a, b]: [usize; 2]) -> usize {
     let before;
     // SAFETY: clears MIE, and `give_back` puts it back. No `nomem`: what is done in between stays there.
     unsafe {
-        core::arch::asm!("csrrci {0}, mstatus, 8", "/* {1} {2} {3} */", out(reg) before,
-            in(reg) a, in(reg) b, in(reg) c, options(nostack));
+        core::arch::asm!("csrrci {0}, mstatus, 8", "/* {1} {2} */", out(reg) before,
+            in(reg) a, in(reg) b, options(nostack));
     }
     before
 }

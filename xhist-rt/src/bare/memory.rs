@@ -80,12 +80,19 @@ pub(super) fn state() -> State {
     State(unsafe { word(Header::STATE_AT).read_volatile() })
 }
 
-/// Sets the state word: by one instruction, where there is one.
+/// Sets the state word, the half with the head first: a core may be halted in between, and readers know by the sequence
+/// number of the newest frame.
+#[inline(never)]
 pub(super) fn set_state(state: State) {
-    // SAFETY: as in `state`.
-    unsafe { word(Header::STATE_AT).write_volatile(state.0) };
-    #[cfg(test)]
-    super::tests::written();
+    let halves = word(Header::STATE_AT).cast::<u32>();
+    let (low, high) = (state.0 as u32, (state.0 >> 32) as u32);
+    let low_at = usize::from(cfg!(target_endian = "big"));
+    for (at, half) in [(low_at, low), (1 - low_at, high)] {
+        // SAFETY: as in `state`.
+        unsafe { halves.add(at).write_volatile(half) };
+        #[cfg(test)]
+        super::tests::written();
+    }
 }
 
 /// Sets the folded word.
@@ -151,10 +158,27 @@ pub(super) fn put(position: u32, byte: u8) {
 }
 
 /// The byte at a position.
-#[inline(never)]
 pub(super) fn get(position: u32) -> u8 {
-    // SAFETY: as in `put`.
-    unsafe { at(position as usize & MASK).read_volatile() }
+    bytes().get(position)
+}
+
+/// The bytes of the ring, for who reads several.
+#[derive(Clone, Copy)]
+pub(super) struct Bytes(*const u8);
+
+/// See [`Bytes`].
+#[inline(always)]
+pub(super) fn bytes() -> Bytes {
+    Bytes(at(0))
+}
+
+impl Bytes {
+    /// The byte at a position.
+    #[inline(always)]
+    pub(super) fn get(self, position: u32) -> u8 {
+        // SAFETY: a masked position lies in the ring.
+        unsafe { self.0.add(position as usize & MASK).read_volatile() }
+    }
 }
 
 /// Copies a piece of a ring, header first.

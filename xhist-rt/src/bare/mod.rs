@@ -1,9 +1,10 @@
 //! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
 //!
-//! `writer` has the statements, `frame` what frames look like, `memory` the ring itself, `mask` the interrupts, `link` what
-//! a link takes out. Nothing here is shared with hosted rings but the header and the bytes of a frame.
+//! `writer` has the statements, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
+//! interrupts, `link` what a link takes out. Nothing here is shared with hosted rings but the header and the bytes of a frame.
 
 mod frame;
+mod interrupt;
 mod link;
 mod mask;
 mod memory;
@@ -11,6 +12,7 @@ mod writer;
 
 use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader};
 
+pub use interrupt::interrupt;
 pub use link::{flush, get_block, get_byte};
 pub(crate) use writer::{mute, record};
 

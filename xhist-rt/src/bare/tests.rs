@@ -8,7 +8,9 @@ use proptest::prelude::*;
 use qs_core::record::Statement;
 use qs_core::ring::{self, Item, Reader};
 
-use super::{RING_SIZE, append, export, flush, memory, mute, record, set_map_hash, set_time, writer};
+use super::{
+    RING_SIZE, append, export, flush, interrupt, memory, mute, record, set_map_hash, set_time, writer,
+};
 
 /// There is one ring, so tests take turns.
 fn turn() -> MutexGuard<'static, ()> {
@@ -94,6 +96,60 @@ fn a_loop_takes_no_room() {
     let history = history();
     assert_eq!(history.len(), expected.len());
     assert!(history == expected);
+}
+
+/// The lines of the ring, each with its interrupt; repetitions are not written out.
+fn interrupted() -> Vec<(u16, u16)> {
+    let image = image();
+    let mut reader = Reader::new(ring::Header::parse(&image).expect("a header"), &image);
+    let mut lines = Vec::new();
+    while let Some(item) = reader.next() {
+        let Item::Statement(statement, _) = item else { continue };
+        lines.push((statement.line, reader.interrupt()));
+    }
+    lines
+}
+
+#[test]
+fn statements_tell_their_interrupt() {
+    let _turn = turn();
+    record_word(1);
+    interrupt(15, || {
+        record_word(2);
+        interrupt(511, || (3..5).for_each(record_word));
+        record_word(5);
+    });
+    record_word(6);
+    // A frame that starts inside.
+    interrupt(40, || {
+        flush();
+        record_word(7);
+        interrupt(3, || record_word(8));
+        record_word(9);
+    });
+    flush();
+    record_word(10);
+    let expected = [(1, 0), (2, 15), (3, 511), (4, 511), (5, 15), (6, 0), (7, 40), (8, 3), (9, 40), (10, 0)];
+    assert_eq!(interrupted(), expected);
+}
+
+#[test]
+fn a_loop_in_an_interrupt_takes_no_room() {
+    let _turn = turn();
+    let mut expected = vec![9];
+    record_word(9);
+    for number in [3, 200] {
+        interrupt(number, || {
+            for _ in 0..50_000 {
+                (1..4).for_each(record_word);
+                expected.extend(1..4);
+            }
+        });
+    }
+    assert!(history() == expected);
+    let lines = interrupted();
+    assert!(lines.len() < 2_000 && lines[0] == (9, 0), "{}", lines.len());
+    assert_eq!(lines.last(), Some(&(3, 200)));
 }
 
 #[test]

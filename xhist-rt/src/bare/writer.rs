@@ -14,6 +14,7 @@ use qs_core::record::Statement;
 use qs_core::record::packed::{self, Page, WINDOW, step};
 use qs_core::ring::{Folded, data_room};
 
+use super::interrupt;
 use super::mask::{masked, masked_with};
 use super::memory::{self, MASK};
 
@@ -27,8 +28,10 @@ const SEGMENT: usize = 32;
 const PAGES: usize = 5;
 /// No page.
 const NONE: u32 = u32::MAX;
-/// Most bytes that one statement takes: a step to a page and its own.
-const LONGEST: usize = 12;
+/// Bytes that are added to the sum at a stretch.
+const PIECE: usize = 8;
+/// Pages from here on have no statements for the short path.
+const FAR: u32 = 1 << 30;
 
 /// All that the recorder keeps outside of the ring.
 #[repr(C)]
@@ -36,30 +39,32 @@ pub(super) struct Writer {
     /// Where the next statement goes; from `limit` on, it takes the long way.
     cursor: *mut u8,
     limit: *mut u8,
-    /// The page at the cursor.
-    page: u32,
-    /// The page that the frame starts on.
-    first: u32,
+    /// What the short path may add here, see [`key()`].
+    key: u32,
     /// Positions of the data of the open frame and of the one before, their low halves.
     pub(super) data: u32,
     last: u32,
     /// How often the frame before came again.
     pub(super) folded: u32,
+    /// The first is the one that the frame starts on.
     pages: [u32; PAGES],
     /// The program's clock.
     pub(super) time: Option<fn() -> u32>,
+    /// The interrupt at the cursor, and at the start of the frame.
+    interrupt: u16,
+    first_interrupt: u16,
+    /// Which of the pages is at the cursor, and which is given up next.
+    place: u8,
+    turn: u8,
     /// Bytes of data that `sum` has.
     summed: u8,
     pub(super) sum: u8,
     /// The sum of what stands before the data.
     pub(super) head_sum: u8,
-    /// Bytes of data in the frame before; 0 when the open one cannot be compared with it.
+    /// Bytes of data before the first statement's code.
+    lead: u8,
+    /// Bytes of data in the frame before; 0 when the open one is known not to be the same.
     last_len: u8,
-    /// Which page is given up next.
-    turn: u8,
-    /// So far the open frame is the one before once more.
-    is_same: bool,
-    pub(super) is_open: bool,
     is_muted: bool,
 }
 
@@ -79,29 +84,37 @@ pub(super) fn with<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
     })
 }
 
-/// A statement as the short path takes it, when its file and line are low enough: seven bits of code, nine of page.
+/// A statement as the short path takes it, when its file and line are low enough: its page, and seven bits of code.
 const fn near(site: Statement) -> Option<u32> {
-    let window = site.line / WINDOW;
-    if site.file < 32 && window < 16 {
-        Some((page_of(site) << 7) | (packed::code(site) & 0x7F) as u32)
-    } else {
-        None
-    }
+    let page = page_of(site);
+    if page < FAR { Some(page | (packed::code(site) & 0x7F) as u32) } else { None }
 }
 
-/// The number of a statement's page: below 512 where that is enough for it.
+/// The number of a statement's page: nine bits above seven where that is enough for it.
 const fn page_of(site: Statement) -> u32 {
     let (file, window) = (site.file as u32, (site.line / WINDOW) as u32);
-    if file < 32 && window < 16 { file << 4 | window } else { 512 + (file << 10 | window) }
+    if file < 32 && window < 16 { file << 11 | window << 7 } else { FAR | file << 10 | window }
 }
 
 /// The page with this number.
 pub(super) const fn page(number: u32) -> Page {
-    let (file, window) = match number.checked_sub(512) {
-        None => (number >> 4, number & 15),
+    let (file, window) = match number.checked_sub(FAR) {
+        None => (number >> 11, number >> 7 & 15),
         Some(number) => (number >> 10, number & 0x3FF),
     };
     Page { file: file as u16, base: (window * WINDOW as u32) as u16 }
+}
+
+/// The words of this page's statements lie below it, at most 128, so that the difference has the statement's code in its
+/// low byte.
+fn key(page: u32) -> u32 {
+    if page < FAR { marked(page) + 0x80 } else { page }
+}
+
+/// With the interrupt at hand in the upper half.
+#[inline(always)]
+fn marked(word: u32) -> u32 {
+    word | u32::from(interrupt::at_hand()) << 16
 }
 
 /// Records that a statement is about to run.
@@ -116,15 +129,14 @@ pub(crate) fn record(site: Statement) {
 /// One constant of 16 bits and a call: eight bytes of code at most places.
 #[inline(never)]
 extern "C" fn record_near(word: u32) {
-    // Only the low byte of the code counts.
-    let (page, code) = (word >> 7, word | 0x80);
-    let values = [page as usize, code as usize, WRITER.0.get().expose_provenance()];
-    let is_done = masked_with(values, |[page, code, _]| {
+    let values = [marked(word) as usize, WRITER.0.get().expose_provenance()];
+    let is_done = masked_with(values, |[word, _]| {
         let writer = WRITER.0.get();
         // SAFETY: nobody else comes here while interrupts are masked. Below the limit lie two bytes of the open frame.
         unsafe {
+            let code = (word as u32).wrapping_sub((*writer).key);
             let cursor = (*writer).cursor;
-            let is_short = (*writer).page == page as u32 && cursor < (*writer).limit;
+            let is_short = code >= 0x80u32.wrapping_neg() && cursor < (*writer).limit;
             if is_short {
                 // The zero first: readers stop there.
                 cursor.add(1).write_volatile(step::FREE);
@@ -135,7 +147,7 @@ extern "C" fn record_near(word: u32) {
         }
     });
     if !is_done {
-        record_slowly(page, code as u8);
+        record_slowly(word & !0x7F, word as u8 | 0x80);
     }
 }
 
@@ -145,17 +157,18 @@ extern "C" fn record_far(word: u32) {
     record_slowly(page_of(site), packed::code(site));
 }
 
+/// In pieces, so that interrupts are not kept off for long. A handler in between finds everything in order and may do any of the rest.
 #[cold]
 #[inline(never)]
 extern "C" fn record_slowly(page: u32, code: u8) {
-    with(|writer| writer.statement(page, code));
+    while !with(|writer| writer.advance(page, code)) {}
 }
 
 /// Statements are filtered out, or no longer.
 pub(crate) fn mute(is_muted: bool) {
     with(|writer| {
         writer.is_muted = is_muted;
-        writer.limit = writer.cursor;
+        writer.look_again();
     });
 }
 
@@ -163,54 +176,80 @@ impl Writer {
     pub(super) const NEW: Writer = Writer {
         cursor: core::ptr::null_mut(),
         limit: core::ptr::null_mut(),
-        page: 0,
-        first: 0,
+        key: 0,
         data: 0,
         last: 0,
         folded: 0,
         pages: [0; PAGES],
         time: None,
+        interrupt: 0,
+        first_interrupt: 0,
+        place: 0,
+        turn: 0,
         summed: 0,
         sum: 0,
         head_sum: 0,
+        lead: 0,
         last_len: 0,
-        turn: 0,
-        is_same: false,
-        is_open: false,
         is_muted: false,
     };
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.cursor.is_null()
+    }
+
+    /// The next statement takes the long way.
+    pub(super) fn look_again(&mut self) {
+        self.limit = self.cursor;
+    }
 
     /// Bytes of data in the open frame.
     pub(super) fn len(&self) -> usize {
         memory::index(self.cursor).wrapping_sub(self.data) as usize & MASK
     }
 
-    fn statement(&mut self, page: u32, code: u8) {
+    /// Records a statement, or does a piece of what has to be done before; whether the statement is recorded.
+    fn advance(&mut self, page: u32, code: u8) -> bool {
         if self.is_muted {
-            return;
+            return true;
         }
-        if self.is_open {
-            let len = self.len();
-            self.catch_up(len);
-            let is_head = page == self.first && code == memory::get(self.data);
-            if is_head && self.is_same && len == usize::from(self.last_len) {
-                return self.fold();
-            }
-            if !(is_head && len >= ROOM - LOOK) && self.add(len, page, code) {
-                return;
-            }
+        let interrupt = interrupt::number();
+        if !self.is_open() {
+            self.open(page, code, interrupt);
+            return true;
         }
-        self.open(page, code);
+        let len = self.len();
+        if !self.catch_up(len) {
+            return false;
+        }
+        let is_head = page == self.pages[0]
+            && interrupt == self.first_interrupt
+            && code == memory::get(self.data.wrapping_add(self.lead.into()));
+        if is_head && len == usize::from(self.last_len) {
+            self.fold();
+            return true;
+        }
+        if !(is_head && len >= ROOM - LOOK) && self.add(len, page, code, interrupt) {
+            return true;
+        }
+        self.close();
+        (self.last, self.last_len) = (self.data, len as u8);
+        false
     }
 
-    /// Brings sum and comparison up to date with what the short path has written.
-    pub(super) fn catch_up(&mut self, len: usize) {
-        for at in u32::from(self.summed)..len as u32 {
-            let byte = memory::get(self.data.wrapping_add(at));
-            self.sum = self.sum.wrapping_add(byte);
-            self.is_same &= at < u32::from(self.last_len) && byte == memory::get(self.last.wrapping_add(at));
+    /// Brings sum and comparison a piece nearer to what the short path has written; whether they are there.
+    pub(super) fn catch_up(&mut self, len: usize) -> bool {
+        let end = len.min(usize::from(self.summed) + PIECE);
+        let (ring, mut sum, mut last_len) = (memory::bytes(), self.sum, u32::from(self.last_len));
+        for at in u32::from(self.summed)..end as u32 {
+            let byte = ring.get(self.data.wrapping_add(at));
+            sum = sum.wrapping_add(byte);
+            if at >= last_len || byte != ring.get(self.last.wrapping_add(at)) {
+                last_len = 0;
+            }
         }
-        self.summed = len as u8;
+        (self.sum, self.last_len, self.summed) = (sum, last_len as u8, end as u8);
+        end == len
     }
 
     /// Counts the open frame, which is the one before once more, and starts it anew with its first statement.
@@ -218,103 +257,130 @@ impl Writer {
         self.folded = self.folded.wrapping_add(1);
         let folded = Folded::new(memory::state().head(), self.folded.into());
         memory::set_folded(folded.counted());
-        memory::put(self.data.wrapping_add(1), step::FREE);
+        memory::put(self.data.wrapping_add(u32::from(self.lead) + 1), step::FREE);
         memory::set_folded(folded);
-        (self.sum, self.summed, self.is_same) = (self.head_sum, 0, true);
-        self.forget_pages();
-        self.go_to(1);
+        self.start();
     }
 
     /// Adds a statement to the open frame; false when there is no room.
-    fn add(&mut self, len: usize, page: u32, code: u8) -> bool {
-        let mut bytes = [0; LONGEST];
-        let mut count = 0;
+    fn add(&mut self, len: usize, page: u32, code: u8, interrupt: u16) -> bool {
+        // The first byte last: until then, readers stop at the zero there.
+        let start = self.data.wrapping_add(len as u32);
+        let (mut at, mut first) = (start, step::FREE);
         let mut push = |byte| {
-            if let Some(place) = bytes.get_mut(count) {
-                *place = byte;
-                count += 1;
+            if at == start {
+                first = byte;
+            } else {
+                memory::put(at, byte);
+            }
+            at = at.wrapping_add(1);
+        };
+        if interrupt != self.interrupt {
+            tell_interrupt(interrupt, &mut push);
+        }
+        let mut turn = self.turn;
+        let place = match self.pages.iter().position(|known| *known == page) {
+            Some(place) => {
+                if place != usize::from(self.place) {
+                    push(step::RECENT + place as u8);
+                }
+                place as u8
+            }
+            None => {
+                turn = if usize::from(turn) + 1 < PAGES { turn + 1 } else { 1 };
+                tell_page(page, turn, &mut push);
+                turn
             }
         };
-        if page != self.page {
-            match self.pages.iter().position(|known| *known == page) {
-                Some(number) => push(step::RECENT + number as u8),
-                None => self.tell_page(page, &mut push),
-            }
-        }
         push(code);
-        if len + count > ROOM {
+        let len = len + at.wrapping_sub(start) as usize;
+        if len > ROOM {
             return false;
         }
-        // From the last byte to the first: nothing is there before all is.
-        let at = self.data.wrapping_add(len as u32);
-        memory::put(at.wrapping_add(count as u32), step::FREE);
-        for (index, byte) in bytes.iter().enumerate().take(count).rev() {
-            memory::put(at.wrapping_add(index as u32), *byte);
+        memory::put(at, step::FREE);
+        memory::put(start, first);
+        if let Some(known) = self.pages.get_mut(usize::from(place)) {
+            *known = page;
         }
-        self.page = page;
-        self.go_to(len + count);
+        (self.place, self.turn, self.interrupt) = (place, turn, interrupt);
+        self.go_to(page, len);
         true
     }
 
-    /// The step to a page that the frame does not keep.
-    fn tell_page(&mut self, number: u32, push: &mut dyn FnMut(u8)) {
-        self.turn = if usize::from(self.turn) + 1 < PAGES { self.turn + 1 } else { 1 };
-        if let Some(place) = self.pages.get_mut(usize::from(self.turn)) {
-            *place = number;
-        }
-        let page = page(number);
-        push(step::PAGE);
-        digits(self.turn.into(), push);
-        digits(page.file.into(), push);
-        digits(page.base.into(), push);
-    }
-
-    /// As at the start of a frame: on its first page, and knowing no other.
+    /// The frame has its first statement: it is on its first page, knows no other, and nothing of it is summed up.
     #[inline(never)]
-    fn forget_pages(&mut self) {
+    fn start(&mut self) {
+        let first = self.pages[0];
         self.pages = [NONE; PAGES];
-        self.pages[0] = self.first;
-        (self.page, self.turn) = (self.first, 0);
+        self.pages[0] = first;
+        (self.place, self.turn, self.interrupt) = (0, 0, self.first_interrupt);
+        (self.sum, self.summed) = (self.head_sum, 0);
+        self.go_to(first, usize::from(self.lead) + 1);
     }
 
     /// So many bytes of data are there.
     #[inline(never)]
-    fn go_to(&mut self, len: usize) {
+    fn go_to(&mut self, page: u32, len: usize) {
         let last_len = usize::from(self.last_len);
         let mut end = if len < ROOM - LOOK { (len / SEGMENT + 1) * SEGMENT } else { len };
-        if self.is_same && len < last_len {
+        if len < last_len {
             end = end.min(last_len);
         }
         let index = (self.data as usize + len) & MASK;
         // The zero behind a statement has to lie in one piece with it.
         let count = (end - len).min(MASK - index);
+        self.key = key(page);
         self.cursor = memory::at(index);
         self.limit = self.cursor.wrapping_add(count);
     }
 
-    /// Closes the open frame, and opens one with this statement.
-    fn open(&mut self, page_number: u32, code: u8) {
-        let len = if self.is_open { self.len() } else { 0 };
-        let (before, seal) = self.close();
-        self.is_same = self.is_open && self.first == page_number;
-        (self.last, self.last_len) = (self.data, len as u8);
+    /// Opens a frame with this statement.
+    fn open(&mut self, page_number: u32, code: u8, interrupt: u16) {
+        if page_number != self.pages[0] {
+            self.last_len = 0;
+        }
+        (self.pages[0], self.first_interrupt, self.folded) = (page_number, interrupt, 0);
+        let before = memory::state();
         let head_len = self.put_head(before, page(page_number));
         self.data = (before.head() as u32).wrapping_add(head_len as u32);
-        memory::put(self.data, code);
-        memory::put(self.data.wrapping_add(1), step::FREE);
-        seal.put();
+        let mut at = self.data;
+        if interrupt != 0 {
+            tell_interrupt(interrupt, &mut |byte| {
+                memory::put(at, byte);
+                at = at.wrapping_add(1);
+            });
+        }
+        self.lead = at.wrapping_sub(self.data) as u8;
+        memory::put(at, code);
+        memory::put(at.wrapping_add(1), step::FREE);
         memory::set_state(before.with_open(head_len));
-        (self.sum, self.summed, self.folded) = (self.head_sum, 0, 0);
-        (self.first, self.is_open) = (page_number, true);
-        self.forget_pages();
-        self.go_to(1);
+        self.start();
     }
 
     /// No frame is open.
     pub(super) fn stand(&mut self) {
         (self.cursor, self.limit) = (core::ptr::null_mut(), core::ptr::null_mut());
-        (self.is_open, self.folded) = (false, 0);
     }
+
+    /// Whatever comes next, it does not stand behind the newest frame.
+    pub(super) fn forget(&mut self) {
+        self.last_len = 0;
+    }
+}
+
+/// The step to an interrupt.
+fn tell_interrupt(number: u16, push: &mut dyn FnMut(u8)) {
+    push(step::INTERRUPT);
+    digits(number.into(), push);
+}
+
+/// The step to a page that the frame does not keep.
+fn tell_page(number: u32, place: u8, push: &mut dyn FnMut(u8)) {
+    let page = page(number);
+    push(step::PAGE);
+    digits(place.into(), push);
+    digits(page.file.into(), push);
+    digits(page.base.into(), push);
 }
 
 /// The bytes of a number behind a step, as [`packed::digits`] of 64 bits.
@@ -338,8 +404,10 @@ mod tests {
             let site = Statement { file, line };
             prop_assert_eq!(page(page_of(site)), Page::of(site));
             if let Some(word) = near(site) {
-                prop_assert_eq!((word >> 7, word as u8 | 0x80), (page_of(site), packed::code(site)));
                 prop_assert!(word < 1 << 16);
+                let code = word.wrapping_sub(key(page_of(site)));
+                prop_assert_eq!((code >> 7, code as u8), (u32::MAX >> 7, packed::code(site)));
+                prop_assert_eq!((word & !0x7F, word as u8 | 0x80), (page_of(site), packed::code(site)));
             }
         }
 
