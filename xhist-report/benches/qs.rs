@@ -1,11 +1,13 @@
 //! How fast QS streams are decoded, in MB of stream a second of processor time, on one core:
 //! `[XHIST_QSPY=PROGRAM] cargo bench -p xhist-report --bench qs [-- FILE...]`.
 //!
+//! Then how fast memory is searched for rings, beside reading it from a file.
+//!
 //! Without files, on a stream of the usual records: posts, gets, dispatches, transitions, ticks, application records. With a QSPY, both
 //! programs print the same file to nowhere as well, in turns.
 
 use std::hint::black_box;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +21,8 @@ const RECORDS: &str = include_str!("../tests/expected/qs-records.tsv");
 /// Those that come most.
 const USUAL: [u8; 12] = [1, 2, 6, 8, 14, 16, 17, 24, 25, 30, 31, 32];
 const SIZE: usize = 32 << 20;
+/// Bytes of memory that are searched.
+const IMAGE: usize = 256 << 20;
 const AT_LEAST: Duration = Duration::from_secs(1);
 
 struct Nobody;
@@ -91,6 +95,28 @@ fn beside(qspy: &str, stream: &[u8]) {
     println!("{:<24} {:8.0} MB/s, a ratio of {:.1}", "QSPY", rate(best[1]), rate(best[0]) / rate(best[1]));
 }
 
+/// Reading a file of memory, and searching it for rings.
+fn search() {
+    let program = std::fs::read(env!("CARGO_BIN_EXE_xhist-report")).expect("it was built");
+    let mut image = Vec::with_capacity(IMAGE + program.len());
+    while image.len() < IMAGE {
+        // As much that is zero as that is not.
+        image.extend_from_slice(&program);
+        image.resize(image.len() + program.len(), 0);
+    }
+    let mut file = tempfile::NamedTempFile::new().expect("a file");
+    file.write_all(&image).expect("room for it");
+    let mut into = vec![0; 1 << 17];
+    println!("memory without a ring, {} MB", image.len() / 1_000_000);
+    measure("read from a file", &image, |_| {
+        let mut file = std::fs::File::open(file.path()).expect("the file");
+        while file.read(&mut into).expect("it is read") > 0 {}
+    });
+    measure("searched for rings", &image, |image| {
+        black_box(report(image, &Options::default(), &mut std::io::sink(), &mut std::io::sink()));
+    });
+}
+
 fn measure(what: &str, stream: &[u8], mut run: impl FnMut(&[u8])) {
     let (start, mut rounds) = (Instant::now(), 0u32);
     let mut best = Duration::MAX;
@@ -117,6 +143,7 @@ fn main() {
             })
             .collect(),
     };
+    search();
     for (name, stream) in &streams {
         println!("{name}, {} MB", stream.len() / 1_000_000);
         measure("frames", stream, |stream| {
