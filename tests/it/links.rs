@@ -321,14 +321,14 @@ fn serial() {
     done.check(done.stderr.contains("1 frame missing, before entry 21"), "and where it was");
 }
 
-/// At a terminal that socat makes: `h` tells the keys, `i` reaches the target, Esc ends.
+/// At a terminal that socat makes: `h` tells the keys, `i` reaches the target, `n` chooses another one, Esc ends.
 fn keys() {
     let tree = Tree::empty("links");
-    let (listener, link) = listen();
+    let ((listener, link), (other, other_link)) = (listen(), listen());
     // The shell has the terminal before and after; its settings are compared.
     let program = report(tree.path()).into_command().get_program().to_string_lossy().into_owned();
     let script = format!(
-        "before=$(stty -g)\n'{program}' --format qspy -r c0 -u 0 {link}\necho \"code $?\"\n\
+        "before=$(stty -g)\n'{program}' --format qspy -r c0 -u 0 {link} {other_link}\necho \"code $?\"\n\
          [ \"$before\" = \"$(stty -g)\" ] && echo same settings\n"
     );
     tree.write("run", &script);
@@ -337,9 +337,14 @@ fn keys() {
         .arg("EXEC:sh ./run,pty,setsid,ctty,stderr")
         .with_input()
         .start();
-    let (mut target, _) = listener.accept().expect("a host");
-    target.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit");
-    terminal.wait_for("Connected to Host");
+    let [mut target, mut other] = [listener, other].map(|listener| {
+        let (target, _) = listener.accept().expect("a host");
+        target.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit");
+        target
+    });
+    terminal.wait_until("both are there", |terminal| {
+        terminal.printed().matches("Connected to Host").count() == 2
+    });
     terminal.write("h");
     terminal.wait_for("save the dictionaries");
     terminal.write("i");
@@ -347,6 +352,11 @@ fn keys() {
     target.read_exact(&mut packet).expect("a packet");
     assert_eq!(packet, [1, 0, 0xFE, 0x7E], "an info request");
     terminal.wait_for("Sending INFO to the Target Stat=OK");
+    terminal.write("n");
+    terminal.wait_for("Speaking to Target=127.0.0.1:");
+    terminal.write("r");
+    other.read_exact(&mut packet).expect("a packet");
+    assert_eq!(packet, [1, 2, 0xFC, 0x7E], "a reset");
     terminal.write("\u{1b}");
     terminal.wait_for("same settings");
 }

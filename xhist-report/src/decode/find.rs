@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use qs_core::ring::{self, BYTE_ORDER_MARK, FLAG_EXACT, Header, HeaderError, LAYOUT_VERSION, MAGIC, Status};
+use memchr::memmem;
+use qs_core::ring::{BYTE_ORDER_MARK, FLAG_EXACT, Header, HeaderError, LAYOUT_VERSION, MAGIC, Status};
 
 use crate::model::Ring;
 
@@ -69,8 +70,8 @@ pub fn find(image: &[u8], data: Option<&[Range<usize>]>, progress: &mut dyn FnMu
             progress(start);
             // A magic may lie across the end of the stride.
             let end = piece_end.min(start + STRIDE + MAGIC.len() - 1);
-            for found in ring::find(&image[start..end]) {
-                findings.add(image, start + found.offset);
+            for offset in memmem::find_iter(&image[start..end], &MAGIC) {
+                findings.add(image, start + offset);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What keys mean in a live session: those of QSPY. It must not know terminals.
+//! What keys mean in a live session: those of QSPY, and one for several targets. It must not know terminals.
 
 use qs_core::rx::id;
 
@@ -16,6 +16,8 @@ pub enum Wish {
     Clear,
     /// Quiet, or no longer.
     Quiet,
+    /// Keys and front-ends speak to the next target from now on.
+    Next,
     /// A packet for the target, and what it is called.
     Send(&'static str, Request),
     /// All names into the dictionary file.
@@ -29,6 +31,7 @@ const KEYS: &[(&[u8], &str)] = &[
     (b"hH", "h        this help"),
     (b"cC", "c        clear the screen"),
     (b"qQ", "q        quiet on/off"),
+    (b"nN", "n        speak to the next target"),
     (b"rR", "r        reset the target"),
     (b"iI", "i        ask the target what it is, and for its names"),
     (b"tT", "t        tick 0"),
@@ -60,6 +63,7 @@ fn wish(key: u8) -> Option<Wish> {
         b'h' => Wish::Help,
         b'c' => Wish::Clear,
         b'q' => Wish::Quiet,
+        b'n' => Wish::Next,
         b'r' => Wish::Send("RESET", Request::bare(id::RESET)),
         b'i' => Wish::Send("INFO", Request::bare(id::INFO)),
         b't' => Wish::Send("TICK-0", Request::byte(id::TICK, 0)),
@@ -81,6 +85,7 @@ mod tests {
     fn keys_are_those_of_qspy() {
         assert_eq!(wishes(b"\x1b"), [Wish::Exit]);
         assert_eq!(wishes(b"\x1b[A"), []);
+        assert_eq!(wishes(b"n"), [Wish::Next]);
         assert_eq!(wishes(b"7Tb"), [Wish::Send("TICK-0", Request::byte(3, 0)), Wish::Write(Beside::Binary)]);
         assert_eq!(help().count(), KEYS.len());
     }

@@ -95,6 +95,8 @@ struct Live<'v> {
     /// Targets that are there now.
     targets: BTreeMap<Id, (Peer, Host)>,
     several: bool,
+    /// The target that was chosen to speak to.
+    chosen: Option<Id>,
     keys: Option<usize>,
     port: Option<usize>,
     /// Those who sent something to the port.
@@ -122,6 +124,7 @@ impl<'v> Live<'v> {
             names,
             running,
             several,
+            chosen: None,
             targets: BTreeMap::new(),
             keys: has_keys.then(|| queue.start(link::keyboard())),
             port: setup.front_end.map(|port| queue.start(port)),
@@ -153,9 +156,20 @@ impl<'v> Live<'v> {
         }
     }
 
-    /// The target that keys and front-ends speak to: the first one that is there.
+    /// The target that keys and front-ends speak to: the one that was chosen, and while it is away the first one.
     fn focus(&self) -> Option<Id> {
-        self.targets.first_key_value().map(|(id, _)| *id)
+        let chosen = self.chosen.filter(|id| self.targets.contains_key(id));
+        chosen.or_else(|| self.targets.keys().next().copied())
+    }
+
+    /// Chooses the target behind the one that is spoken to, or the first; says which.
+    fn choose_next(&mut self, notes: &mut Notes<'_>) {
+        let focus = self.focus();
+        let next = self.targets.keys().find(|id| Some(**id) > focus);
+        self.chosen = next.or(self.targets.keys().next()).copied();
+        let peer = self.chosen.and_then(|id| self.targets.get(&id)).map(|(peer, _)| peer.name.as_str());
+        let line = format!("   <USER-> Speaking to Target={}", peer.unwrap_or("none"));
+        self.view.say(Class::Info, line.as_bytes(), notes);
     }
 
     fn happened(&mut self, id: Id, event: Event, notes: &mut Notes<'_>) -> Result<bool, Ended> {
@@ -274,6 +288,7 @@ impl<'v> Live<'v> {
                 keys::Wish::Help => {
                     keys::help().for_each(|line| self.view.say(Class::Info, line.as_bytes(), notes));
                 }
+                keys::Wish::Next => self.choose_next(notes),
                 keys::Wish::Clear => self.view.clear_screen(),
                 keys::Wish::Quiet => self.view.toggle_quiet(),
                 keys::Wish::Send(name, request) => {

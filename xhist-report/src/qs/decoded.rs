@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use qs_core::record::{Empty, Group, Kind, ObjDict, QueryData, Record, info};
 
 use super::known::Known;
+use super::plain::Plain;
 use super::plan::{MAX_FIELDS, Plan, Plans, Step};
 use super::receive::Raw;
 use super::take::{Short, Take};
@@ -49,15 +50,9 @@ const EMPTY_FROM: u16 = 550;
 
 impl<'a> Decoded<'a> {
     /// Takes a record apart.
-    pub fn new(
-        raw: Raw<'a>,
-        target: &Target,
-        plans: &'static Plans,
-        shorts: &'a mut Vec<Short>,
-    ) -> Decoded<'a> {
+    #[inline(always)]
+    pub fn new(raw: Raw<'a>, target: &Target, plans: &Plain, shorts: &'a mut Vec<Short>) -> Decoded<'a> {
         shorts.clear();
-        let mut take = Take::new(raw);
-        let id = raw.id();
         let mut decoded = Decoded {
             raw,
             shape: Shape::Unknown,
@@ -68,16 +63,27 @@ impl<'a> Decoded<'a> {
             shorts: &[],
             left: 0,
         };
-        if id >= target.user_base() {
-            decoded.time = or_zero(take.uint(target.sizes.time), shorts);
-            decoded.shape = Shape::User(take);
-        } else if id == Empty::ID && target.version >= EMPTY_FROM {
-            decoded.shape = Shape::Empty;
-        } else if let Some(plan) = plans.get(id, query(&raw, target)) {
-            decoded.take_fields(plan, take, target, shorts);
+        if let Some((plan, time)) = plans.take(raw.id(), raw.buffer, raw.len, &mut decoded.values) {
+            (decoded.shape, decoded.time) = (Shape::Fields(plan), time);
+        } else {
+            decoded.take_other(target, plans.plans, shorts);
         }
         decoded.shorts = shorts;
         decoded
+    }
+
+    /// What is not all numbers, or not as long as it should be.
+    #[inline(never)]
+    fn take_other(&mut self, target: &Target, plans: &'static Plans, shorts: &mut Vec<Short>) {
+        let (id, mut take) = (self.id(), Take::new(self.raw));
+        if id >= target.user_base() {
+            self.time = or_zero(take.uint(target.sizes.time), shorts);
+            self.shape = Shape::User(take);
+        } else if id == Empty::ID && target.version >= EMPTY_FROM {
+            self.shape = Shape::Empty;
+        } else if let Some(plan) = plans.get(id, query(&self.raw, target)) {
+            self.take_fields(plan, take, target, shorts);
+        }
     }
 
     fn take_fields(

@@ -1,11 +1,12 @@
 //! A stream's bytes to records, and what records change: names, sizes, version. Whoever listens is told of everything as it
 //! comes, so bytes may arrive in pieces of any size. It must not know what is made of records.
 
+use qs_core::frame::MAX_RECORD;
 use qs_core::record::{Empty, EnumDict, FunDict, ObjDict, QfRun, Record, SigDict, TargetInfo, UsrDict};
 
 use super::decoded::{Decoded, Shape};
 use super::known::Known;
-use super::plan::Plans;
+use super::plain::Plain;
 use super::receive::{Jump, Raw, Received, Receiver, Trouble};
 use super::take::Short;
 use super::target::Target;
@@ -46,22 +47,18 @@ pub struct Decoder {
     shorts: Vec<Short>,
     has_started: bool,
     /// How records of the target's version are taken apart.
-    plans: (u16, &'static Plans),
-    /// A record that came without its frame.
-    unframed: Vec<u8>,
+    plans: Plain,
 }
 
 impl Decoder {
     /// With what is known before the first byte.
     pub fn new(target: Target) -> Decoder {
-        let plans = (target.version, Plans::of(target.version));
         Decoder {
             known: Known::new(target),
             receiver: Receiver::default(),
             shorts: Vec::new(),
             has_started: false,
-            plans,
-            unframed: Vec::new(),
+            plans: Plain::new(&target),
         }
     }
 
@@ -89,13 +86,13 @@ impl Decoder {
 
     /// Takes a record that came in another way than as a frame of a stream.
     pub fn push_unframed(&mut self, seq: u8, id: u8, payload: &[u8], listener: &mut impl Listener) {
-        let Decoder { known, shorts, plans, unframed, .. } = self;
-        unframed.clear();
-        unframed.extend([seq, id]);
-        unframed.extend_from_slice(payload);
-        // In place of the checksum, which was right.
-        unframed.push(0);
-        decode(Raw { buffer: unframed, len: unframed.len() }, known, shorts, plans, listener);
+        let mut buffer = [0; MAX_RECORD];
+        (buffer[0], buffer[1]) = (seq, id);
+        // In place of the checksum, which was right, a zero stays.
+        let room = buffer[2..MAX_RECORD - 1].iter_mut();
+        room.zip(payload).for_each(|(to, byte)| *to = *byte);
+        let len = MAX_RECORD.min(payload.len() + 3);
+        decode(Raw { buffer: &buffer, len }, &mut self.known, &mut self.shorts, &mut self.plans, listener);
     }
 
     /// Another target is at the other end of the link now.
@@ -120,13 +117,13 @@ fn decode(
     raw: Raw<'_>,
     known: &mut Known,
     shorts: &mut Vec<Short>,
-    plans: &mut (u16, &'static Plans),
+    plans: &mut Plain,
     listener: &mut impl Listener,
 ) {
-    if plans.0 != known.target.version {
-        *plans = (known.target.version, Plans::of(known.target.version));
+    if !plans.is_of(&known.target) {
+        *plans = Plain::new(&known.target);
     }
-    let record = Decoded::new(raw, &known.target, plans.1, shorts);
+    let record = Decoded::new(raw, &known.target, plans, shorts);
     listener.event(Event::Record(&record), known);
     if record.left == 0 && matches!(record.shape, Shape::Fields(_)) {
         learn(&record, known, listener);
@@ -134,19 +131,20 @@ fn decode(
 }
 
 /// What a good record changes.
+#[inline(never)]
 fn learn(record: &Decoded<'_>, known: &mut Known, listener: &mut impl Listener) {
-    let name = record.shown_text();
+    let name = || record.shown_text();
     let [first, second, ..] = record.values;
     match record.id() {
         Empty::ID => clear(known, listener),
-        EnumDict::ID => known.enums[second as usize & 7].define(first, name),
-        SigDict::ID => known.signals.define(first as u32, second, name),
+        EnumDict::ID => known.enums[second as usize & 7].define(first, name()),
+        SigDict::ID => known.signals.define(first as u32, second, name()),
         ObjDict::ID => {
             let name = record.object_name(known);
             known.objects.define(first, &name);
         }
-        FunDict::ID => known.functions.define(first, name),
-        UsrDict::ID => known.users.define(first, name),
+        FunDict::ID => known.functions.define(first, name()),
+        UsrDict::ID => known.users.define(first, name()),
         TargetInfo::ID => believe(record.raw.payload(), known, listener),
         QfRun::ID => listener.event(Event::Run, known),
         _ => {}

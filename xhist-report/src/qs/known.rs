@@ -68,7 +68,7 @@ impl Known {
     /// The signal's name, or what it is and whose.
     pub fn push_signal(&self, sig: u64, obj: u64, line: &mut Vec<u8>) {
         match self.signals.get(sig as u32, obj) {
-            Some(name) => line.extend_from_slice(name),
+            Some(name) => name.push(line),
             None => {
                 put::signed_padded(line, sig as u32 as i32, 8);
                 line.extend_from_slice(b",Obj=");
@@ -90,7 +90,7 @@ impl Known {
     /// The value's name in its group, or the value.
     pub fn push_enum(&self, group: u8, value: u64, line: &mut Vec<u8>) {
         match self.enums[usize::from(group & 7)].get(value) {
-            Some(name) => line.extend_from_slice(name),
+            Some(name) => name.push(line),
             None => put::padded(line, value, 3),
         }
     }
@@ -98,7 +98,7 @@ impl Known {
     /// The name of an application record, or its number from the first one.
     pub fn push_user(&self, id: u8, line: &mut Vec<u8>) {
         match self.users.get(id.into()) {
-            Some(name) => line.extend_from_slice(name),
+            Some(name) => name.push(line),
             None => {
                 line.extend_from_slice(b"USER+");
                 put::padded(line, id.wrapping_sub(self.target.user_base()).into(), 3);
@@ -109,7 +109,7 @@ impl Known {
 
 fn push_named(dictionary: &Dictionary, key: u64, line: &mut Vec<u8>) {
     match dictionary.get(key) {
-        Some(name) => line.extend_from_slice(name),
+        Some(name) => name.push(line),
         // Keys as narrow as those of enumerations are shown as such.
         None if dictionary.width <= 1 => put::signed_padded(line, key as u32 as i32, 3),
         None => push_address(key, dictionary.width, line),

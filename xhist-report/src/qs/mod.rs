@@ -11,6 +11,7 @@ mod fields;
 mod known;
 mod matlab;
 mod old;
+mod plain;
 mod plan;
 mod put;
 mod receive;

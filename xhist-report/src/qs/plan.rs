@@ -6,8 +6,11 @@ use std::sync::OnceLock;
 use qs_core::record::{self, Group, Kind, Layout, PeekData, QueryData, Record, TargetInfo};
 
 use super::old::{Change, ROWS, STEPS};
+use super::put::Short;
 use super::special;
 
+/// Room for a piece of text; a longer one is several ops.
+const LITERAL: usize = 32;
 /// Most fields of a record.
 pub const MAX_FIELDS: usize = 16;
 
@@ -24,8 +27,8 @@ pub struct Plan {
     pub unseen_time: bool,
     /// Its fields, in their order.
     pub fields: Vec<Planned>,
-    /// Its text, the first columns included.
-    pub ops: Vec<Op>,
+    /// Its text, the first columns included: pieces, and the text before each.
+    pub ops: Vec<(Literal, Op)>,
 }
 
 /// A field.
@@ -54,11 +57,14 @@ pub enum Step {
     Count,
 }
 
+/// A piece of text that stands in a pattern.
+pub type Literal = Short<LITERAL>;
+
 /// A piece of a record's text. Numbers are places among its fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Op {
     /// As it is.
-    Literal(&'static str),
+    Literal(Literal),
     /// The time stamp, and a blank.
     Time,
     /// A number.
@@ -120,6 +126,11 @@ impl Plans {
         }
     }
 
+    /// The plan of each predefined record but the answers to queries, by id.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&Plan>> {
+        self.records.iter().map(Option::as_ref)
+    }
+
     fn compile(version: u16) -> Plans {
         let queries = special::queries(version);
         let name = "QS_QUERY_DATA";
@@ -157,17 +168,17 @@ impl Plan {
             .map(|field| Planned { name: field.name, kind: field.kind, step: Step::Take })
             .collect();
         assert!(fields.len() <= MAX_FIELDS, "{name} has more fields than there is room for");
-        let mut ops = vec![match (layout.timed, group) {
-            (true, _) => Op::Time,
-            (false, Group::Sm) => Op::Literal("===RTC===> "),
-            (false, _) => Op::Literal("           "),
-        }];
+        let mut ops = Vec::new();
+        match (layout.timed, group) {
+            (true, _) => ops.push(Op::Time),
+            (false, Group::Sm) => push_text(&mut ops, "===RTC===> "),
+            (false, _) => push_text(&mut ops, "           "),
+        }
         for piece in record::pieces(layout.text) {
-            ops.push(Op::Literal(piece.literal));
+            push_text(&mut ops, piece.literal);
             push_ops(&mut ops, &fields, &piece);
         }
-        ops.retain(|op| *op != Op::Literal(""));
-        Plan { name, group, timed: layout.timed, unseen_time: false, fields, ops }
+        Plan { name, group, timed: layout.timed, unseen_time: false, fields, ops: joined(ops) }
     }
 
     /// The place of a field.
@@ -196,7 +207,7 @@ impl Plan {
     /// shows any.
     fn share_unknown(&mut self, id: u8) {
         let mut first = None;
-        for op in self.ops.iter_mut().filter(|_| matches!(id, 10 | 11 | 18)) {
+        for (_, op) in self.ops.iter_mut().filter(|_| matches!(id, 10 | 11 | 18)) {
             match (*op, first) {
                 (Op::Obj(place), None) => first = Some(place),
                 (Op::Obj(place), Some(first)) => *op = Op::ObjAfter(place, first),
@@ -204,6 +215,24 @@ impl Plan {
             }
         }
     }
+}
+
+/// Nearly every number has text before it, so both are one step.
+fn joined(ops: Vec<Op>) -> Vec<(Literal, Op)> {
+    let (mut joined, mut before) = (Vec::new(), Literal::new(b""));
+    let mut ops = ops.into_iter().peekable();
+    while let Some(op) = ops.next() {
+        match op {
+            Op::Literal(text) if before.is_empty() && ops.peek().is_some() => before = text,
+            op => joined.push((std::mem::replace(&mut before, Literal::new(b"")), op)),
+        }
+    }
+    joined
+}
+
+/// Text as it is, in as many pieces as it takes.
+fn push_text(ops: &mut Vec<Op>, text: &str) {
+    ops.extend(text.as_bytes().chunks(LITERAL).map(|piece| Op::Literal(Literal::new(piece))));
 }
 
 /// What a `{...}` of a pattern means.
@@ -214,13 +243,13 @@ fn push_ops(ops: &mut Vec<Op>, fields: &[Planned], piece: &record::Piece<'_>) {
         ("", _) => {}
         ("evt", _) => {
             let (sig, pool, refs) = (place("sig"), place("pool"), place("refs"));
-            ops.push(Op::Literal("Evt<Sig="));
+            push_text(ops, "Evt<Sig=");
             ops.extend(sig.map(|sig| Op::Sig(sig, object)));
-            ops.push(Op::Literal(",Pool="));
+            push_text(ops, ",Pool=");
             ops.extend(pool.map(Op::Number));
-            ops.push(Op::Literal(",Ref="));
+            push_text(ops, ",Ref=");
             ops.extend(refs.map(Op::Number));
-            ops.push(Op::Literal(">"));
+            push_text(ops, ">");
         }
         ("version", None) => ops.push(Op::Version),
         (_, None) => {}
@@ -270,10 +299,12 @@ mod tests {
     #[test]
     fn patterns_become_ops() {
         let plan = Plans::of(734).get(31, 0).unwrap();
-        assert_eq!(
-            plan.ops[1..],
-            [Op::Literal("Tick<"), Op::Number(1), Op::Literal(">  Ctr="), Op::Padded(0, 10)]
-        );
+        let [(columns, Op::Literal(tick)), (none, Op::Number(1)), (ctr, Op::Padded(0, 10))] = &plan.ops[..]
+        else {
+            panic!("{:?}", plan.ops)
+        };
+        let texts = [columns, tick, none, ctr].map(|text| String::from_utf8_lossy(text));
+        assert_eq!(texts, ["           ", "Tick<", "", ">  Ctr="]);
         let old = Plans::of(410).get(14, 0).unwrap();
         let steps: Vec<Step> = old.fields.iter().map(|field| field.step).collect();
         assert_eq!(steps[..5], [Step::Absent, Step::Take, Step::Take, Step::HighBits, Step::Came]);

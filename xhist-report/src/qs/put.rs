@@ -5,9 +5,71 @@ use std::io::Write;
 const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
 const ZEROS: &[u8; 20] = b"00000000000000000000";
 
-/// A decimal number.
+/// A short text. All its room is copied, which takes a few instructions where copying so many bytes takes a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Short<const ROOM: usize> {
+    bytes: [u8; ROOM],
+    len: u8,
+}
+
+impl<const ROOM: usize> Short<ROOM> {
+    /// As much of a text as there is room for.
+    pub fn new(text: &[u8]) -> Short<ROOM> {
+        let (mut bytes, len) = ([0; ROOM], text.len().min(ROOM));
+        bytes[..len].copy_from_slice(&text[..len]);
+        Short { bytes, len: len as u8 }
+    }
+
+    /// Appends it.
+    #[inline(always)]
+    pub fn push(&self, line: &mut Vec<u8>) {
+        start_of(line, &self.bytes, self.len.into());
+    }
+}
+
+impl<const ROOM: usize> std::ops::Deref for Short<ROOM> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+}
+
+/// The first bytes of these.
+#[inline(always)]
+fn start_of<const ROOM: usize>(line: &mut Vec<u8>, bytes: &[u8; ROOM], len: usize) {
+    let end = line.len() + len;
+    line.extend_from_slice(bytes);
+    line.truncate(end);
+}
+
+/// Eight digits of a number below 100,000,000: halves, quarters and digits of it side by side in one word.
+const fn eight_digits(number: u64) -> [u8; 8] {
+    let halves = (number / 10_000) | ((number % 10_000) << 32);
+    let high = ((halves * 10_486) >> 20) & 0x7F_0000_007F;
+    let quarters = high + ((halves - 100 * high) << 16);
+    let tens = ((quarters * 103) >> 10) & 0xF_000F_000F_000F;
+    ((tens + ((quarters - 10 * tens) << 8)) | 0x3030_3030_3030_3030).to_le_bytes()
+}
+
+/// Eight hexadecimal digits, a nibble to a byte.
+const fn eight_hex(number: u32) -> [u8; 8] {
+    let bytes = number.swap_bytes() as u64;
+    let pairs = (bytes | bytes << 16) & 0xFFFF_0000_FFFF;
+    let bytes = (pairs | pairs << 8) & 0xFF_00FF_00FF_00FF;
+    let nibbles = (bytes >> 4 | bytes << 8) & 0x0F0F_0F0F_0F0F_0F0F;
+    let letters = ((nibbles + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
+    (nibbles + 0x3030_3030_3030_3030 + 7 * letters).to_le_bytes()
+}
+
+/// A decimal number; those of most fields are small.
+#[inline]
 pub fn number(line: &mut Vec<u8>, number: u64) {
-    line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+    match number {
+        0..10 => line.push(b'0' + number as u8),
+        10..100 => line.extend_from_slice(&[b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]),
+        _ => line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
+    }
 }
 
 /// A decimal number with a sign.
@@ -15,8 +77,19 @@ pub fn signed(line: &mut Vec<u8>, number: i64) {
     line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// A decimal number with zeros before it.
+/// A decimal number with zeros before it; most are time stamps, in ten columns.
+#[inline]
 pub fn padded(line: &mut Vec<u8>, number: u64, width: usize) {
+    const COLUMNS: usize = 10;
+    const EIGHT: u64 = 100_000_000;
+    if width != COLUMNS || number >= 100 * EIGHT {
+        return filled(line, number, width);
+    }
+    let (first, [a, b, c, d, e, f, g, h]) = ((number / EIGHT) as u8, eight_digits(number % EIGHT));
+    line.extend_from_slice(&[b'0' + first / 10, b'0' + first % 10, a, b, c, d, e, f, g, h]);
+}
+
+fn filled(line: &mut Vec<u8>, number: u64, width: usize) {
     let mut buffer = itoa::Buffer::new();
     let digits = buffer.format(number).as_bytes();
     let missing = width.saturating_sub(digits.len());
@@ -41,7 +114,19 @@ pub fn right(line: &mut Vec<u8>, number: impl itoa::Integer, width: usize) {
 }
 
 /// So many hexadecimal digits.
+#[inline]
 pub fn hex(line: &mut Vec<u8>, number: u64, digits: usize) {
+    match digits {
+        8 => line.extend_from_slice(&eight_hex(number as u32)),
+        16 => {
+            line.extend_from_slice(&eight_hex((number >> 32) as u32));
+            line.extend_from_slice(&eight_hex(number as u32));
+        }
+        _ => few_hex(line, number, digits),
+    }
+}
+
+fn few_hex(line: &mut Vec<u8>, number: u64, digits: usize) {
     let mut buffer = [0; 16];
     let buffer = &mut buffer[..digits.min(16)];
     for (digit, slot) in buffer.iter_mut().rev().enumerate() {
@@ -107,6 +192,20 @@ mod tests {
         assert_eq!(put(|line| hex(line, 0x1F, 4)), "001F");
         assert_eq!(put(|line| hex_filled(line, 0, 0, b'0')), "0");
         assert_eq!(put(|line| hex_filled(line, 0x1234_ABCD, 16, b' ')), "        1234ABCD");
+    }
+
+    #[test]
+    fn digits_side_by_side_are_those_of_the_number() {
+        let numbers =
+            (0..64).flat_map(|bit| [1u64 << bit, (1 << bit) - 1]).chain((0..20).map(|n| 10u64.pow(n)));
+        for number in
+            numbers.flat_map(|number| [number, number / 7, number.wrapping_mul(0x9E37_79B9_7F4A_7C15)])
+        {
+            assert_eq!(put(|line| padded(line, number, 10)), format!("{number:010}"));
+            assert_eq!(put(|line| self::number(line, number)), format!("{number}"));
+            assert_eq!(put(|line| hex(line, number, 16)), format!("{number:016X}"));
+            assert_eq!(put(|line| hex(line, number, 8)), format!("{:08X}", number as u32));
+        }
     }
 
     #[test]

@@ -1,17 +1,21 @@
 //! Names of signals, which may belong to one object or to all. It searches as QSPY does, since with several names for
 //! one signal the search decides which is found, and which is overwritten by a new one.
 
-use super::dictionary::cut;
+use std::cell::Cell;
+
+use super::dictionary::{Name, cut};
 
 /// Most names.
 const CAPACITY: usize = 511;
+/// So many look-ups are remembered.
+const MEMORY: usize = 64;
 
 /// A name of a signal.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Signal {
     sig: u32,
     obj: u64,
-    name: Box<[u8]>,
+    name: Name,
 }
 
 /// Names of signals.
@@ -23,25 +27,53 @@ pub struct Signals {
     /// one of signal 0, and its object is what was left.
     entries: Vec<Signal>,
     used: usize,
+    null: Name,
+    /// What was found of late, by signal and object. A look-up takes many steps, and most are the same again.
+    found: Vec<Cell<Found>>,
+}
+
+/// What a search found.
+type Found = Option<(u32, u64, Option<usize>)>;
+
+impl Signal {
+    fn none() -> Signal {
+        Signal { sig: 0, obj: 0, name: Name::new(b"") }
+    }
 }
 
 impl Signals {
     /// Without names.
     pub fn new(width: i32) -> Signals {
-        Signals { width, entries: vec![Signal::default()], used: 0 }
+        Signals {
+            width,
+            entries: vec![Signal::none()],
+            used: 0,
+            null: Name::new(b"NULL"),
+            found: vec![Cell::new(None); MEMORY],
+        }
     }
 
     /// The name of a signal as an object knows it.
-    pub fn get(&self, sig: u32, obj: u64) -> Option<&[u8]> {
+    pub fn get(&self, sig: u32, obj: u64) -> Option<&Name> {
         if sig == 0 {
-            return Some(b"NULL");
+            return Some(&self.null);
         }
-        self.find(sig, obj).map(|index| &*self.entries[index].name)
+        let place = (sig as usize ^ (obj >> 3) as usize ^ (obj >> 6) as usize) % MEMORY;
+        let index = match self.found[place].get() {
+            Some((known, owner, index)) if (known, owner) == (sig, obj) => index,
+            _ => {
+                let index = self.find(sig, obj);
+                self.found[place].set(Some((sig, obj, index)));
+                index
+            }
+        };
+        index.map(|index| &self.entries[index].name)
     }
 
     /// Names a signal. The name that a look-up would find now is overwritten, whosever it is.
     pub fn define(&mut self, sig: u32, obj: u64, name: &[u8]) {
-        let signal = Signal { sig, obj, name: cut(name).into() };
+        self.forget();
+        let signal = Signal { sig, obj, name: Name::new(cut(name)) };
         match self.find(sig, obj) {
             Some(index) => self.entries[index] = signal,
             None if self.used < CAPACITY => {
@@ -50,7 +82,7 @@ impl Signals {
                 self.entries[behind..=self.used].rotate_right(1);
                 self.used += 1;
                 if self.entries.len() == self.used {
-                    self.entries.push(Signal::default());
+                    self.entries.push(Signal::none());
                 }
             }
             None => {}
@@ -60,6 +92,11 @@ impl Signals {
     /// Forgets all names.
     pub fn clear(&mut self) {
         self.used = 0;
+        self.forget();
+    }
+
+    fn forget(&mut self) {
+        self.found.fill(Cell::new(None));
     }
 
     /// Every signal, its object and its name, by signal.
@@ -95,19 +132,23 @@ impl Signals {
 mod tests {
     use super::*;
 
+    fn named(signals: &Signals, sig: u32, obj: u64) -> Option<&[u8]> {
+        signals.get(sig, obj).map(|name| &**name)
+    }
+
     #[test]
     fn an_object_finds_its_own_name_or_that_of_all() {
         let mut signals = Signals::new(4);
         signals.define(5, 0x10, b"ITS");
         signals.define(6, 0, b"ALL");
-        assert_eq!(signals.get(5, 0x10), Some(&b"ITS"[..]));
-        assert_eq!(signals.get(5, 0x20), None);
-        assert_eq!(signals.get(5, 0), Some(&b"ITS"[..]));
-        assert_eq!(signals.get(6, 0x20), Some(&b"ALL"[..]));
-        assert_eq!(signals.get(0, 0x20), Some(&b"NULL"[..]));
+        assert_eq!(named(&signals, 5, 0x10), Some(&b"ITS"[..]));
+        assert_eq!(named(&signals, 5, 0x20), None);
+        assert_eq!(named(&signals, 5, 0), Some(&b"ITS"[..]));
+        assert_eq!(named(&signals, 6, 0x20), Some(&b"ALL"[..]));
+        assert_eq!(named(&signals, 0, 0x20), Some(&b"NULL"[..]));
         signals.define(6, 0x30, b"OVER");
         assert_eq!(signals.iter().count(), 2);
-        assert_eq!(signals.get(6, 0x30), Some(&b"OVER"[..]));
+        assert_eq!(named(&signals, 6, 0x30), Some(&b"OVER"[..]));
     }
 
     #[test]
@@ -115,7 +156,7 @@ mod tests {
         let mut signals = Signals::new(4);
         (1..=1000).for_each(|sig| signals.define(sig, 0, b"S"));
         assert_eq!(signals.iter().count(), CAPACITY);
-        assert_eq!(signals.get(511, 0), Some(&b"S"[..]));
-        assert_eq!(signals.get(512, 0), None);
+        assert_eq!(named(&signals, 511, 0), Some(&b"S"[..]));
+        assert_eq!(named(&signals, 512, 0), None);
     }
 }

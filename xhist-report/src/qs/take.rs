@@ -104,12 +104,23 @@ impl<'a> Take<'a> {
     }
 }
 
+/// Bytes of a word that belong to a number of so many.
+pub const MASKS: [u64; 16] = {
+    let mut masks = [u64::MAX; 16];
+    let mut len = 0;
+    while len < 8 {
+        masks[len] = (1 << (8 * len)) - 1;
+        len += 1;
+    }
+    masks
+};
+
 /// A number of up to 8 bytes; what is not there is zero.
 #[inline]
 pub fn little_endian(bytes: &[u8], at: usize, len: usize) -> u64 {
     if let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
         let number = u64::from_le_bytes(*eight);
-        return if len >= 8 { number } else { number & ((1 << (8 * len)) - 1) };
+        return number & MASKS[len & 15];
     }
     (0..len)
         .rev()

@@ -6,7 +6,7 @@ use qs_core::rx::COMMANDS;
 use super::decoded::{Decoded, Shape, is_address, shown};
 use super::element::{self, Element, Value};
 use super::known::{Known, push_address};
-use super::plan::{Op, Plan};
+use super::plan::{MAX_FIELDS, Op, Plan};
 use super::put;
 use super::receive::{Fault, Jump, Trouble};
 use super::take::{Short, little_endian};
@@ -52,6 +52,7 @@ impl<F: FnMut(Class, &[u8])> Lines for F {
 
 impl Text {
     /// The lines of a record: what is wrong in it, then its own.
+    #[inline]
     pub fn record(&mut self, record: &Decoded<'_>, known: &Known, to: &mut impl Lines) {
         match record.shape {
             Shape::Empty => {}
@@ -136,6 +137,7 @@ impl Text {
         self.line.extend_from_slice(text);
     }
 
+    #[inline]
     fn give(&mut self, class: Class, to: &mut impl Lines) {
         self.line.truncate(MAX_LINE);
         to.line(class, &self.line);
@@ -152,6 +154,7 @@ impl Text {
         }
     }
 
+    #[cold]
     fn misfit(&mut self, left: i32, name: &str) {
         self.start(ERROR);
         put::number(&mut self.line, left.unsigned_abs().into());
@@ -159,6 +162,7 @@ impl Text {
         self.add(name.as_bytes());
     }
 
+    #[inline]
     fn shorts(&mut self, shorts: &[Short], to: &mut impl Lines) {
         for short in shorts {
             self.short(short, to);
@@ -166,6 +170,7 @@ impl Text {
     }
 
     /// Says at once what is missing; the text stays, and QSPY goes on behind it.
+    #[cold]
     fn short(&mut self, short: &Short, to: &mut impl Lines) {
         self.start(ERROR);
         match *short {
@@ -189,22 +194,37 @@ impl Text {
 
     fn fields(&mut self, plan: &Plan, record: &Decoded<'_>, known: &Known) {
         self.line.clear();
-        for op in &plan.ops {
+        for (before, op) in &plan.ops {
+            before.push(&mut self.line);
             self.op(op, plan, record, known);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn op(&mut self, op: &Op, plan: &Plan, record: &Decoded<'_>, known: &Known) {
-        let value = |place: u8| record.values[usize::from(place)];
+        let value = |place: u8| record.values[usize::from(place) % MAX_FIELDS];
         let line = &mut self.line;
         match *op {
-            Op::Literal(text) => line.extend_from_slice(text.as_bytes()),
+            Op::Literal(ref text) => text.push(line),
             Op::Time => {
                 put::padded(line, record.time, 10);
                 line.push(b' ');
             }
             Op::Number(place) => put::number(line, value(place)),
+            Op::Obj(place) => known.push_object(value(place), line),
+            Op::Fun(place) => known.push_function(value(place), line),
+            Op::Sig(place, object) => known.push_signal(value(place), object.map_or(0, value), line),
+            _ => self.other_op(op, plan, record, known),
+        }
+    }
+
+    /// Those that few records have. Among the others they would cost every record some time: what they need would be got ready.
+    #[inline(never)]
+    fn other_op(&mut self, op: &Op, plan: &Plan, record: &Decoded<'_>, known: &Known) {
+        let value = |place: u8| record.values[usize::from(place) % MAX_FIELDS];
+        let line = &mut self.line;
+        match *op {
+            Op::Literal(_) | Op::Time | Op::Number(_) | Op::Obj(_) | Op::Fun(_) | Op::Sig(..) => {}
             Op::Padded(place, width) => put::padded(line, value(place), width.into()),
             Op::Signed(place) => put::signed(line, (value(place) as i32).into()),
             Op::SignedPadded(place, width) => put::signed_padded(line, value(place) as i32, width.into()),
@@ -214,14 +234,11 @@ impl Text {
                 debug_assert!(is_address(kind), "only addresses are shown as such");
                 push_address(value(place), known.target.sizes.of(kind).unwrap_or(0).into(), line);
             }
-            Op::Obj(place) => known.push_object(value(place), line),
             Op::ObjAfter(place, first) => {
                 let unknown = |place: u8| known.objects.get(value(place)).is_none();
                 let place = if unknown(place) && unknown(first) { first } else { place };
                 known.push_object(value(place), line);
             }
-            Op::Fun(place) => known.push_function(value(place), line),
-            Op::Sig(place, object) => known.push_signal(value(place), object.map_or(0, value), line),
             Op::Text => push_text(record, known, line),
             Op::Version => put::number(line, known.target.version.into()),
             Op::Reset(place) => {
@@ -234,6 +251,7 @@ impl Text {
         }
     }
 
+    #[inline(never)]
     fn user(&mut self, record: &Decoded<'_>, known: &Known, to: &mut impl Lines) {
         let Shape::User(mut take) = record.shape else { return };
         self.line.clear();

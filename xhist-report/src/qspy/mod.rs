@@ -117,7 +117,8 @@ impl<'o> Session<'o> {
             self.decoder.push(piece, &mut self.printer);
             self.printer.take_error()?;
         }
-        Ok(())
+        self.printer.screen.pass_on();
+        self.printer.take_error()
     }
 
     /// The same, and somebody else listens too.
@@ -130,7 +131,8 @@ impl<'o> Session<'o> {
             self.decoder.push(piece, &mut Both(also, &mut self.printer));
             self.printer.take_error()?;
         }
-        Ok(())
+        self.printer.screen.pass_on();
+        self.printer.take_error()
     }
 
     /// Another target is at the other end of the link now.
@@ -146,6 +148,7 @@ impl<'o> Session<'o> {
     /// Shows a line that is not of the stream.
     pub fn say(&mut self, class: Class, line: &[u8]) {
         self.printer.screen.line(class, line);
+        self.printer.screen.pass_on();
     }
 
     /// Writes what waits.

@@ -174,6 +174,13 @@ impl<'o> Printer<'o> {
     fn record(&mut self, record: &Decoded<'_>, known: &Known) {
         self.screen.id = record.id();
         self.text.record(record, known, &mut self.screen);
+        if self.matlab.is_some() || self.sequence.is_some() {
+            self.rows(record, known);
+        }
+    }
+
+    #[inline(never)]
+    fn rows(&mut self, record: &Decoded<'_>, known: &Known) {
         if let Some(matlab) = &mut self.matlab {
             self.row.clear();
             push_matlab_row(record, known, &mut self.row);

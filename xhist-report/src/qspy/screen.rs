@@ -10,9 +10,14 @@ use super::outputs::Output;
 /// From so many on, only what is no record is shown.
 const SILENT: u32 = 99;
 
+/// So many bytes are worth a write.
+const ENOUGH: usize = 256 << 10;
+
 /// Takes lines.
 pub struct Screen<'o> {
     out: Box<dyn Write + 'o>,
+    /// What is not yet written.
+    waiting: Vec<u8>,
     /// Keeps the lines.
     pub file: Option<Output>,
     palette: Palette,
@@ -31,6 +36,7 @@ impl<'o> Screen<'o> {
     pub fn new(options: &QsOptions, file: Option<Output>, out: Box<dyn Write + 'o>) -> Screen<'o> {
         Screen {
             out,
+            waiting: Vec::new(),
             file,
             palette: options.palette,
             visible: options.visible,
@@ -66,8 +72,17 @@ impl<'o> Screen<'o> {
 
     /// Writes what waits.
     pub fn flush(&mut self) -> io::Result<()> {
+        self.pass_on();
         self.take_error()?;
         self.out.flush()
+    }
+
+    /// Leaves nothing waiting here.
+    pub fn pass_on(&mut self) {
+        if let Err(error) = self.out.write_all(&self.waiting) {
+            self.error.get_or_insert(error);
+        }
+        self.waiting.clear();
     }
 
     /// Ends a line of dots, and writes what waits.
@@ -78,17 +93,25 @@ impl<'o> Screen<'o> {
         self.flush()
     }
 
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        if let Err(error) = self.out.write_all(bytes) {
-            self.error.get_or_insert(error);
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() >= ENOUGH {
+            self.pass_on();
         }
     }
 
+    #[inline]
     fn show(&mut self, class: Class, line: &[u8]) {
-        if self.palette == Palette::None && !self.visible {
-            self.write(line);
-            return self.write(b"\n");
+        if self.palette != Palette::None || self.visible {
+            return self.show_dressed(class, line);
         }
+        self.waiting.extend_from_slice(line);
+        self.write(b"\n");
+    }
+
+    /// In colour, or with what a terminal must not be sent made visible.
+    fn show_dressed(&mut self, class: Class, line: &[u8]) {
         let mut shown = std::mem::take(&mut self.line);
         shown.clear();
         match self.visible && line.iter().any(|byte| byte.is_ascii_control() || !byte.is_ascii()) {
@@ -126,6 +149,7 @@ impl<'o> Screen<'o> {
 }
 
 impl Lines for Screen<'_> {
+    #[inline]
     fn line(&mut self, class: Class, line: &[u8]) {
         if let Some(file) = &mut self.file {
             file.write(line);

@@ -6,12 +6,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use socket2::{SockRef, TcpKeepalive};
+
 use super::{Ends, Keeping, Link, address, client};
 
 /// A host that does not answer in this time is not there.
 const ANSWER: Duration = Duration::from_secs(3);
 /// A target that takes nothing for so long does not listen.
 const TAKE: Duration = Duration::from_secs(1);
+/// A target that says nothing for so long is asked whether it is there, and again so often. The system gives up after some times: on
+/// Linux a target that vanished is lost within half a minute.
+const SILENCE: Duration = Duration::from_secs(10);
+const AGAIN: Duration = Duration::from_secs(2);
 /// Targets that may be connected at once.
 const MOST: usize = 64;
 
@@ -74,6 +80,28 @@ fn connect(address: &str) -> io::Result<TcpStream> {
 fn ends(stream: TcpStream) -> io::Result<Ends> {
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(TAKE))?;
+    SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENCE).with_interval(AGAIN))?;
     let peer = stream.peer_addr()?.to_string();
     Ok(Ends { peer, from: Box::new(stream.try_clone()?), to: Box::new(stream) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_target_is_asked_whether_it_is_there() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        for stream in [connect(&address).unwrap(), listener.accept().unwrap().0] {
+            let same = stream.try_clone().unwrap();
+            ends(stream).unwrap();
+            let socket = SockRef::from(&same);
+            assert!(socket.keepalive().unwrap());
+            assert_eq!(
+                (socket.tcp_keepalive_time().unwrap(), socket.tcp_keepalive_interval().unwrap()),
+                (SILENCE, AGAIN)
+            );
+        }
+    }
 }
