@@ -198,10 +198,10 @@ fn sent() {
         send.succeed();
     };
     send("filter opcodes 7,40..42");
-    ["profile 7 ", "profile 40 ", "profile 42 "].iter().for_each(|event| host.wait_for(event));
+    ["profile 7:", "profile 40:", "profile 42:"].iter().for_each(|event| host.wait_for(event));
     send("filter opcodes 200");
-    host.wait_until("an opcode that was switched on later", |host| host.printed().contains("profile 200 "));
-    assert!(!host.printed().contains("profile 8 "), "{}", host.printed());
+    host.wait_until("an opcode that was switched on later", |host| host.printed().contains("profile 200:"));
+    assert!(!host.printed().contains("profile 8:"), "{}", host.printed());
     let wrong = report(tree.path()).args(&format!("send qspy://127.0.0.1:{front} filter opcodes 300")).done();
     wrong.check(wrong.code() == 2 && wrong.stderr.contains("`300` is no opcode"), "says what is wrong");
     host.signal(Signal::INT);
