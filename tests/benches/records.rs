@@ -4,6 +4,7 @@
 //! PROGRAM takes the same arguments as `tests/fixtures/records`: a kind of record and how often to send it; it prints
 //! nanoseconds a record. Instructions are counted by valgrind.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use xhist_tests::{Run, Tree, clean_up, online_cargo};
@@ -24,6 +25,10 @@ const KINDS: [(&str, &str); 12] = [
     ("tracing", "event of tracing, three u32, nobody listens"),
 ];
 
+/// These are told beside an application record with as many numbers.
+const EVENTS: [&str; 4] = ["profile-off", "profile", "event", "tracing"];
+const RECORD: &str = "pair";
+
 /// Records that are timed, and counted.
 const TIMED: u32 = 2_000_000;
 const COUNTED: u32 = 10_000;
@@ -42,6 +47,7 @@ fn main() {
     println!("instructions and nanoseconds a record\n");
     print!("{:<46} {:>10} {:>8}", "", "xhist", "ns");
     println!("{}", if beside.is_some() { "     beside       ns   ratio of instructions" } else { "" });
+    let mut costs = BTreeMap::new();
     for (kind, about) in KINDS {
         let [mut best, mut best_beside] = [f64::INFINITY; 2];
         for _ in 0..TURNS {
@@ -51,12 +57,18 @@ fn main() {
             }
         }
         let instructions = instructions(&ours, kind);
+        costs.insert(kind, (about, instructions, best));
         print!("{about:<46} {instructions:>10.1} {best:>8.2}");
         if let Some(beside) = beside.as_deref().filter(|_| kind != "tracing") {
             let theirs = self::instructions(beside, kind);
             print!(" {theirs:>10.1} {best_beside:>8.2} {:>7.2}", instructions / theirs);
         }
         println!();
+    }
+    let (about, instructions, nanoseconds) = costs[RECORD];
+    println!("\nas ratios to: {about}");
+    for (about, of_instructions, of_time) in EVENTS.map(|kind| costs[kind]) {
+        println!("{about:<46} {:>10.3} {:>8.3}", of_instructions / instructions, of_time / nanoseconds);
     }
     clean_up();
 }

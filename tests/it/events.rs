@@ -15,6 +15,7 @@ use crate::qs::{Host, Stream};
 pub const CASES: &[Case] = &[
     Case::new("every_shape_comes_back", shapes),
     Case::new("a_host_switches_opcodes_while_events_are_written", live),
+    Case::new("a_signal_handler_emits_too", signals),
     Case::new("the_recorder_tells_what_it_noticed", noticed),
     Case::new("a_host_is_told_which_opcodes_to_switch", sent),
     Case::new("a_logger_freezes_the_ring_at_the_first_fatal_event", frozen),
@@ -117,6 +118,23 @@ fn live() {
     assert_eq!(host.stream.missing, 0, "nothing is lost on the way");
     host.say(2, &[]);
     target.done().expect(0);
+}
+
+fn signals() {
+    let tree = fixture();
+    let done = run(&tree, "signals stream.qs").env("XHIST_SIZE", "16m").succeed();
+    let (own, handled) = done.stdout.trim().split_once(' ').expect("two counts");
+    let stream = stream(&tree.join("stream.qs"));
+    assert_eq!(stream.missing, 0, "all sequence numbers are there");
+    let numbers = |wanted: Severity| -> Vec<u64> {
+        let of =
+            |told: &Told<'_>| matches!(told.class, Class::Exception { severity, .. } if severity == wanted);
+        events(&stream).iter().filter(|told| of(told)).map(|told| told.args()[0].bits()).collect()
+    };
+    for (severity, count) in [(Severity::Sw0, own), (Severity::Hw0, handled)] {
+        let count: u64 = count.parse().expect("a count");
+        assert_eq!(numbers(severity), (0..count).collect::<Vec<_>>(), "{severity:?}");
+    }
 }
 
 fn noticed() {
