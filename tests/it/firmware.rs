@@ -452,13 +452,7 @@ fn longest_masked(firmware: &Firmware, disassembly: &str) -> usize {
 /// What the README says, on the program itself.
 fn cost() {
     let firmware = Firmware::sample(&CORTEX_M, "");
-    let disassembly = Command::new("arm-none-eabi-objdump")
-        .args(["-d", "--no-show-raw-insn"])
-        .arg(&firmware.elf)
-        .output()
-        .expect("objdump")
-        .stdout;
-    let disassembly = String::from_utf8_lossy(&disassembly).into_owned();
+    let disassembly = disassembly(&firmware);
     let short = disassembly
         .split("\n\n")
         .find(|function| function.contains("record_near>:"))
@@ -490,14 +484,54 @@ fn cost() {
     println!("{each:.1} bytes of flash a statement, of {}", sizes.len());
     assert!(each <= 8.0, "{each} bytes");
 
-    let elf = std::fs::read(&firmware.elf).expect("the program");
-    let elf = object::File::parse(&*elf).expect("an ELF file");
-    let of_recorder = |is_ram: bool| -> u64 {
-        let ours = elf.symbols().filter(|symbol| symbol.name().is_ok_and(|name| name.contains("8xhist_rt")));
-        ours.filter(|symbol| (symbol.address() >= 0x2000_0000) == is_ram).map(|symbol| symbol.size()).sum()
-    };
-    let (flash, ram) = (of_recorder(false), of_recorder(true));
+    let (flash, ram) = sizes_of(&firmware, "8xhist_rt");
     println!("recorder: {flash} bytes of flash, {ram} of RAM beside the ring");
     // With what keeps a ring across a reset, which is some 400 of them.
     assert!(flash <= 2048 + 400 && ram <= 64, "{flash} bytes of flash, {ram} of RAM");
+    if let Some(elf) = std::env::var_os("XHIST_METAL_BESIDE") {
+        beside(&Firmware::other(&CORTEX_M, elf.into()));
+    }
+}
+
+/// Another QS target in a program of its own, whose function `one_record` sends a record with two u16, again and again.
+fn beside(firmware: &Firmware) {
+    let disassembly = disassembly(firmware);
+    let start = disassembly.lines().find_map(|line| line.strip_suffix(" <one_record>:"));
+    let start = start.and_then(|digits| u32::from_str_radix(digits, 16).ok()).expect("a function one_record");
+    let (mut count, mut counts) = (0, Vec::new());
+    firmware.trace(|address| {
+        if address == start {
+            counts.push(std::mem::take(&mut count));
+        }
+        count += 1;
+        counts.len() < 200
+    });
+    let rounds = &counts[1..];
+    let each = rounds.iter().sum::<usize>() / rounds.len();
+    let longest = longest_masked(firmware, &disassembly);
+    let (flash, ram) = sizes_of(firmware, "QS_");
+    println!("beside: {each} instructions a record and its loop, at most {longest} masked at a stretch");
+    println!("beside: {flash} bytes of flash, {ram} of RAM in what is named QS_...");
+}
+
+fn disassembly(firmware: &Firmware) -> String {
+    let objdump = Command::new("arm-none-eabi-objdump")
+        .args(["-d", "--no-show-raw-insn"])
+        .arg(&firmware.elf)
+        .output()
+        .expect("objdump");
+    String::from_utf8_lossy(&objdump.stdout).into_owned()
+}
+
+/// Bytes of flash and of RAM of what has such a name.
+fn sizes_of(firmware: &Firmware, part_of_name: &str) -> (u64, u64) {
+    let elf = std::fs::read(&firmware.elf).expect("the program");
+    let elf = object::File::parse(&*elf).expect("an ELF file");
+    let is_named =
+        |symbol: &object::Symbol<'_, '_>| symbol.name().is_ok_and(|name| name.contains(part_of_name));
+    let sizes = |is_ram: bool| {
+        let named = elf.symbols().filter(is_named);
+        named.filter(|symbol| (symbol.address() >= 0x2000_0000) == is_ram).map(|symbol| symbol.size()).sum()
+    };
+    (sizes(false), sizes(true))
 }

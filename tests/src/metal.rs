@@ -129,6 +129,12 @@ impl Firmware {
         let _ = child.wait();
     }
 
+    /// Another program for the same board.
+    pub fn other(board: &'static Board, elf: PathBuf) -> Firmware {
+        let directory = elf.parent().unwrap_or(Path::new(".")).to_owned();
+        Firmware { directory, elf, board }
+    }
+
     /// Starts it in QEMU, halted.
     pub fn start(&self, arguments: &[&str]) -> Machine {
         let port =
