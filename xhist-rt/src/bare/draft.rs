@@ -13,7 +13,7 @@ use super::writer::{FAR, Writer, digits, with_any, with_laid_out};
 /// Most bytes of a draft: all before a frame's data, an interrupt, a statement, the zero behind it.
 const MOST: usize = qs_core::record::packed::MAX_HEADER + 8;
 /// Bytes that are written at a stretch.
-const PIECE: usize = 4;
+const PIECE: usize = 3;
 
 /// See the module.
 pub(super) struct Draft {
@@ -96,6 +96,8 @@ impl Draft {
     /// Writes bytes there, if the writer still is what the draft was made from; whether it was.
     #[inline(never)]
     pub(super) fn write(&self, position: u32, bytes: &[u8]) -> bool {
+        #[cfg(test)]
+        super::tests::between();
         let mark = self.mark();
         with_laid_out(|writer| {
             let is_mine = writer.key == mark;
@@ -116,6 +118,8 @@ impl Draft {
             }
             at = at.wrapping_add(PIECE as u32);
         }
+        #[cfg(test)]
+        super::tests::between();
         let mark = self.mark();
         with_laid_out(|writer| {
             let is_mine = writer.key == mark;

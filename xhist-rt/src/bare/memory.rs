@@ -157,7 +157,6 @@ pub(super) fn index(byte: *mut u8) -> u32 {
 }
 
 /// Writes the byte at a position.
-#[inline(never)]
 pub(super) fn put(position: u32, byte: u8) {
     // SAFETY: a masked position lies in the ring.
     unsafe { at(position as usize & MASK).write_volatile(byte) };

@@ -27,6 +27,8 @@ const LOOK: usize = if ROOM / 4 < 32 { ROOM / 4 } else { 32 };
 const SEGMENT: usize = 32;
 /// Pages that a frame keeps at hand.
 const PAGES: usize = 5;
+/// How often a statement is begun before interrupts are kept out: closing a frame and opening the next are two.
+const TRIES: usize = 8;
 /// No page.
 const NONE: u32 = u32::MAX;
 /// Pages from here on have no statements for the short path.
@@ -171,12 +173,13 @@ extern "C" fn record_far(word: u32) {
     record_slowly(page_of(site), packed::code(site));
 }
 
-/// Interrupts come in nearly everywhere, and what a handler records stands before this statement.
+/// Interrupts come in nearly everywhere, and what a handler records stands before this statement. They are kept out only when they
+/// come so fast that it would never be its turn.
 #[cold]
 #[inline(never)]
 extern "C" fn record_slowly(page: u32, code: u8) {
     let mut draft = Draft::EMPTY;
-    loop {
+    for _ in 0..TRIES {
         draft.begin();
         if draft.writer.is_muted {
             return;
@@ -186,6 +189,7 @@ extern "C" fn record_slowly(page: u32, code: u8) {
             return;
         }
     }
+    masked(|| record_slowly(page, code));
 }
 
 /// Statements are filtered out, or no longer.
@@ -237,19 +241,18 @@ impl Writer {
         self.summed = len as u8;
     }
 
-    /// The frame has its first statement: it is on its first page, knows no other, and nothing of it is summed up.
-    #[inline(never)]
-    fn start(&mut self) {
+    /// The frame has its first statement: it is on its first page, knows no other, and nothing of it is summed up. How long its
+    /// data is.
+    fn start(&mut self) -> usize {
         let first = self.pages[0];
         self.pages = [NONE; PAGES];
         self.pages[0] = first;
         (self.place, self.turn, self.interrupt) = (0, 0, self.first_interrupt);
         (self.sum, self.summed) = (self.head_sum, 0);
-        self.go_to(first, usize::from(self.lead) + 1);
+        usize::from(self.lead) + 1
     }
 
     /// So many bytes of data are there.
-    #[inline(never)]
     fn go_to(&mut self, page: u32, len: usize) {
         let last_len = usize::from(self.last_len);
         let mut end = if len < ROOM - LOOK { (len / SEGMENT + 1) * SEGMENT } else { len };
@@ -279,40 +282,46 @@ impl Draft {
     /// Lists a statement, or the end of the frame where it has no room; whether the statement is done with.
     fn advance(&mut self, page: u32, code: u8) -> bool {
         let interrupt = interrupt::number();
-        if !self.writer.is_open() {
+        let added = if self.writer.is_open() {
+            let len = self.writer.len();
+            self.writer.catch_up(len);
+            let writer = &self.writer;
+            let is_head = page == writer.pages[0]
+                && interrupt == writer.first_interrupt
+                && code == memory::get(writer.data.wrapping_add(writer.lead.into()));
+            if is_head && len == usize::from(writer.last_len) {
+                self.fold();
+                None
+            } else {
+                let is_end = is_head && len >= ROOM - LOOK;
+                let added = if is_end { None } else { self.add(len, page, code, interrupt) };
+                if added.is_none() {
+                    self.close(len);
+                    (self.writer.last, self.writer.last_len) = (self.writer.data, len as u8);
+                    return false;
+                }
+                added
+            }
+        } else {
             self.open(page, code, interrupt);
-            return true;
-        }
-        let len = self.writer.len();
-        self.writer.catch_up(len);
-        let writer = &self.writer;
-        let is_head = page == writer.pages[0]
-            && interrupt == writer.first_interrupt
-            && code == memory::get(writer.data.wrapping_add(writer.lead.into()));
-        if is_head && len == usize::from(writer.last_len) {
-            self.fold();
-            return true;
-        }
-        if !(is_head && len >= ROOM - LOOK) && self.add(len, page, code, interrupt) {
-            return true;
-        }
-        self.close(len);
-        (self.writer.last, self.writer.last_len) = (self.writer.data, len as u8);
-        false
+            None
+        };
+        let len = added.unwrap_or_else(|| self.writer.start());
+        self.writer.go_to(page, len);
+        true
     }
 
     /// Counts the open frame, which is the one before once more, and starts it anew with its first statement.
     fn fold(&mut self) {
         let writer = &mut self.writer;
         writer.folded = writer.folded.wrapping_add(1);
-        writer.start();
         self.folded = Some(Folded::new(self.state.head(), self.writer.folded.into()));
         self.write_at(self.writer.data.wrapping_add(u32::from(self.writer.lead) + 1));
         self.push(step::FREE);
     }
 
-    /// Adds a statement to the open frame; false when there is no room.
-    fn add(&mut self, len: usize, page: u32, code: u8, interrupt: u16) -> bool {
+    /// Adds a statement to the open frame; how long its data is then, when there is room.
+    fn add(&mut self, len: usize, page: u32, code: u8, interrupt: u16) -> Option<usize> {
         // Until the first byte is there, readers stop at the zero in its place.
         self.write_at(self.writer.data.wrapping_add(len as u32));
         if interrupt != self.writer.interrupt {
@@ -336,15 +345,14 @@ impl Draft {
         self.push(code);
         let len = len + self.len;
         if len > ROOM {
-            return false;
+            return None;
         }
         self.push(step::FREE);
         if let Some(known) = self.writer.pages.get_mut(place) {
             *known = page;
         }
         (self.writer.place, self.writer.interrupt) = (place as u8, interrupt);
-        self.writer.go_to(page, len);
-        true
+        Some(len)
     }
 
     /// Opens a frame with this statement.
@@ -362,7 +370,6 @@ impl Draft {
         self.writer.lead = (self.len - head_len) as u8;
         self.push(code);
         self.push(step::FREE);
-        self.writer.start();
     }
 
     /// The step to an interrupt.
