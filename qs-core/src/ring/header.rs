@@ -473,15 +473,14 @@ pub const fn is_valid_size(size: u32) -> bool {
 }
 
 /// The check word over the four words at offset 8.
-pub const fn check_word(words: [u32; 4]) -> u32 {
-    let mut check = 0x811C_9DC5u32;
-    let mut index = 0;
-    while index < words.len() {
-        check = (check ^ words[index]).wrapping_mul(0x0100_0193);
-        check ^= check >> 15;
-        index += 1;
+#[inline]
+pub const fn check_word([a, b, c, d]: [u32; 4]) -> u32 {
+    const fn with(check: u32, word: u32) -> u32 {
+        let check = (check ^ word).wrapping_mul(0x0100_0193);
+        check ^ check >> 15
     }
-    check
+    // No loop: of what is known when compiling, nothing is left.
+    with(with(with(with(0x811C_9DC5, a), b), c), d)
 }
 
 /// What the byte-order mark at offset 8 says.

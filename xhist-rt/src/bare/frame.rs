@@ -3,10 +3,11 @@
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
 use qs_core::record::packed::{Page, payload_head, step};
 use qs_core::record::{RECORD_BASE, ids};
-use qs_core::ring::{State, frame_room};
+use qs_core::ring::frame_room;
 
+use super::draft::Draft;
 use super::memory;
-use super::writer::{Writer, digits};
+use super::writer::{Writer, with};
 use crate::qs::SIZES;
 
 /// Puts bytes one behind the other, with their escapes, and sums them up.
@@ -37,61 +38,85 @@ impl Put {
     }
 }
 
-impl Writer {
-    /// Closes the open frame, whose sum is up to date.
-    pub(super) fn close(&mut self) {
-        let end = self.data.wrapping_add(self.len() as u32);
-        let mut put = Put { at: end.wrapping_add(1), sum: self.sum.wrapping_add(step::END) };
-        if self.folded > 0 {
-            put.byte(step::REPEAT);
-            digits(1, &mut |byte| put.byte(byte));
-            digits(self.folded, &mut |byte| put.byte(byte));
+impl Draft {
+    /// Closes the open frame of so many bytes of data, whose sum is up to date.
+    pub(super) fn close(&mut self, data_len: usize) {
+        let data = self.writer.data;
+        self.write_at(data.wrapping_add(data_len as u32));
+        self.sum = self.writer.sum;
+        // Readers of the open frame stop here from now on.
+        self.push(step::END);
+        if self.writer.folded > 0 {
+            self.push(step::REPEAT);
+            self.digits(1);
+            self.digits(self.writer.folded);
         }
         // The length stands escaped whatever it is; two of them would turn into flag and escape.
-        while needs_escape(put.at.wrapping_sub(self.data) as u8 ^ ESCAPE_XOR) {
-            put.byte(step::END);
+        while needs_escape((data_len + self.len) as u8 ^ ESCAPE_XOR) {
+            self.push(step::END);
         }
-        let len = put.at.wrapping_sub(self.data) as u8;
-        memory::put(self.data.wrapping_sub(1), len ^ ESCAPE_XOR);
-        put.sum = put.sum.wrapping_add(len);
-        put.finish();
-        // Readers of the open frame stop here from now on.
-        memory::put(end, step::END);
-        let state = memory::state();
-        memory::set_state(state.after(put.at.wrapping_sub(state.head() as u32) as usize));
-        self.stand();
+        let len = (data_len + self.len) as u8;
+        // Nobody looks there while the frame is open. Had something changed, it would be told later.
+        self.write(data.wrapping_sub(1), &[len ^ ESCAPE_XOR]);
+        self.sum = self.sum.wrapping_add(len);
+        self.push(!self.sum);
+        self.plain(FLAG);
+        let end = self.start.wrapping_add(self.len as u32);
+        self.next = Some(self.state.after(end.wrapping_sub(self.state.head() as u32) as usize));
+        self.writer.stand();
     }
 
-    /// Writes what stands before the data of a packed frame; how many bytes that are.
-    pub(super) fn put_head(&mut self, before: State, page: Page) -> usize {
+    /// Lists what stands before the data of a packed frame.
+    pub(super) fn head(&mut self, page: Page) {
         // 0 stands for no time.
-        let time = self.time.map_or(0, |time| time().max(1));
-        let start = before.head() as u32;
-        let mut put = Put { at: start, sum: 0 };
-        put.byte(before.seq().wrapping_add(1));
-        put.byte(RECORD_BASE + ids::PACKED);
+        let time = self.writer.time.map_or(0, |time| time().max(1));
+        self.write_at(self.state.head() as u32);
+        self.push(self.state.seq().wrapping_add(1));
+        self.push(RECORD_BASE + ids::PACKED);
         let (payload, len) = payload_head(time, page, 0);
-        payload.iter().take(len - 1).for_each(|byte| put.byte(*byte));
+        payload.iter().take(len - 1).for_each(|byte| self.push(*byte));
         // The length is not known yet.
-        put.plain(ESCAPE);
-        put.plain(ESCAPE_XOR);
-        self.head_sum = put.sum;
-        put.at.wrapping_sub(start) as usize
+        self.plain(ESCAPE);
+        self.plain(ESCAPE_XOR);
+        self.writer.head_sum = self.sum;
+        self.writer.data = self.start.wrapping_add(self.len as u32);
+        self.next = Some(self.state.with_open(self.len));
     }
+}
 
-    /// Closes the frame, if one is open, for something else than statements.
-    pub(super) fn flush(&mut self) {
+/// Closes the frame, if one is open, for something else than statements.
+pub(super) fn flush() {
+    let mut draft = Draft::EMPTY;
+    loop {
+        draft.begin();
+        if !draft.writer.is_open() {
+            return;
+        }
+        let len = draft.writer.len();
+        draft.writer.catch_up(len);
+        draft.close(len);
+        draft.writer.forget();
+        if draft.commit() {
+            return;
+        }
+    }
+}
+
+/// Appends a record: a place for the sequence number, the id, a place for the time stamp, the payload.
+pub(super) fn append(bytes: &[u8], is_timed: bool) {
+    // A handler in between may open the next frame.
+    while !with(|writer| writer.append(bytes, is_timed)) {
+        flush();
+    }
+}
+
+impl Writer {
+    /// Appends it, if no frame is open.
+    fn append(&mut self, bytes: &[u8], is_timed: bool) -> bool {
         if self.is_open() {
-            while !self.catch_up(self.len()) {}
-            self.close();
+            return false;
         }
         self.forget();
-    }
-
-    /// Appends a record: a place for the sequence number, the id, a place for the time stamp, the payload.
-    pub(super) fn append(&mut self, bytes: &[u8], is_timed: bool) {
-        // Not in one step with the record: it may be long.
-        self.flush();
         let before = memory::state();
         // Every byte may need an escape.
         let most = 2 * bytes.len() + 4;
@@ -109,5 +134,6 @@ impl Writer {
         put.finish();
         memory::set_state(before.after(put.at.wrapping_sub(before.head() as u32) as usize));
         memory::set_ahead(0);
+        true
     }
 }

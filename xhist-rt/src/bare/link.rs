@@ -5,7 +5,7 @@ use core::cell::Cell;
 use critical_section::Mutex;
 use qs_core::frame::FLAG;
 
-use super::{memory, writer};
+use super::{frame, memory, writer};
 use crate::trace::{self, Code, Severity};
 
 /// How far the link has taken the ring.
@@ -33,7 +33,7 @@ pub fn get_block(buffer: &mut [u8]) -> usize {
         let (taken, overrun) = critical_section::with(|token| {
             let cell = TAKEN.borrow(token);
             let mut taken = cell.get();
-            let count = writer::with(|_| take(&mut taken, piece));
+            let count = writer::with_any(|_| take(&mut taken, piece));
             let overrun = core::mem::take(&mut taken.overrun);
             cell.set(taken);
             (count, overrun)
@@ -57,7 +57,7 @@ pub fn get_byte() -> Option<u8> {
 
 /// Closes the frame that statements are in, so that a link can take them.
 pub fn flush() {
-    writer::with(writer::Writer::flush);
+    frame::flush();
 }
 
 /// Takes bytes up to the end of the closed frames.

@@ -1,6 +1,6 @@
 //! The ring in memory: its bytes, its header, and what of it is there after a reset.
 //!
-//! All of this is called while interrupts are masked.
+//! All of this but [`lay_out`] and what reads is called while interrupts are masked.
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use qs_core::ring::{BARE_HEADER_LEN, FLAG_PACKED, Folded, State};
 
 use super::RING_SIZE;
+use super::mask::masked;
 use crate::ring::Header;
 
 /// What a position and with it is a place in the ring.
@@ -52,16 +53,22 @@ pub(super) fn ring(number: usize) -> *mut Ring {
     XHIST_RING.0.get().cast::<Ring>().wrapping_add(number)
 }
 
+/// A handler that comes before the ring is laid out does all of this, and what was found before means nothing.
 #[cold]
 #[inline(never)]
 fn begin() {
     #[cfg(not(feature = "keep"))]
-    let ring = ring(0);
+    let (ring, mark) = (ring(0), || ());
     #[cfg(feature = "keep")]
-    let ring = kept::begin();
-    // SAFETY: the ring is ours, and interrupts are masked.
-    unsafe { (*ring.cast::<Header>()).init(BARE_HEADER_LEN, RING_SIZE as u32, 0, FLAG_PACKED) };
-    CURRENT.store(ring, Relaxed);
+    let (ring, mark) = kept::choose();
+    masked(|| {
+        if CURRENT.load(Relaxed).is_null() {
+            mark();
+            // SAFETY: the ring is ours, and interrupts are masked.
+            unsafe { (*ring.cast::<Header>()).init(BARE_HEADER_LEN, RING_SIZE as u32, 0, FLAG_PACKED) };
+            CURRENT.store(ring, Relaxed);
+        }
+    });
 }
 
 /// The header.
@@ -85,14 +92,15 @@ pub(super) fn state() -> State {
 #[inline(never)]
 pub(super) fn set_state(state: State) {
     let halves = word(Header::STATE_AT).cast::<u32>();
-    let (low, high) = (state.0 as u32, (state.0 >> 32) as u32);
     let low_at = usize::from(cfg!(target_endian = "big"));
-    for (at, half) in [(low_at, low), (1 - low_at, high)] {
+    let set = |at: usize, half: u32| {
         // SAFETY: as in `state`.
         unsafe { halves.add(at).write_volatile(half) };
         #[cfg(test)]
         super::tests::written();
-    }
+    };
+    set(low_at, state.0 as u32);
+    set(1 - low_at, (state.0 >> 32) as u32);
 }
 
 /// Sets the folded word.
@@ -149,12 +157,23 @@ pub(super) fn index(byte: *mut u8) -> u32 {
 }
 
 /// Writes the byte at a position.
-#[inline(never)]
 pub(super) fn put(position: u32, byte: u8) {
     // SAFETY: a masked position lies in the ring.
     unsafe { at(position as usize & MASK).write_volatile(byte) };
     #[cfg(test)]
     super::tests::written();
+}
+
+/// Writes bytes from a position on.
+#[inline(always)]
+pub(super) fn put_all(position: u32, bytes: &[u8]) {
+    let ring = at(0);
+    for (byte, at) in bytes.iter().zip(position as usize..) {
+        // SAFETY: as in `put`.
+        unsafe { ring.add(at & MASK).write_volatile(*byte) };
+        #[cfg(test)]
+        super::tests::written();
+    }
 }
 
 /// The byte at a position.
@@ -201,17 +220,22 @@ mod kept {
 
     use super::*;
 
-    /// Chooses the ring to write: not the one that was written last, which is marked and stays.
-    pub(super) fn begin() -> *mut Ring {
+    /// Chooses the ring to write: not the one that was written last, which stays; and what marks that.
+    pub(super) fn choose() -> (*mut Ring, impl FnOnce()) {
         let newest = find(false).or_else(|| find(true));
-        let ours = newest.map_or(0, |number| 1 - number);
-        // SAFETY: the rings are ours, and interrupts are masked.
-        unsafe {
-            if let Some(newest) = newest {
-                (*ring(newest).cast::<Header>()).mark_earlier();
+        // Worked out here, while interrupts come in.
+        let newest_marked = newest.map(|number| {
+            let header = ring(number).cast::<Header>();
+            // SAFETY: any bytes are a header.
+            (header, unsafe { (*header).earlier() })
+        });
+        let mark = move || {
+            if let Some((header, earlier)) = newest_marked {
+                // SAFETY: the rings are ours, and interrupts are masked.
+                unsafe { (*header).mark_earlier(earlier) };
             }
-        }
-        ring(ours)
+        };
+        (ring(newest.map_or(0, |number| 1 - number)), mark)
     }
 
     /// The ring of the run before, when there is one.

@@ -1,8 +1,9 @@
 //! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
 //!
-//! `writer` has the statements, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
+//! `writer` has the statements, `draft` how they go into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
 //! interrupts, `link` what a link takes out. Nothing here is shared with hosted rings but the header and the bytes of a frame.
 
+mod draft;
 mod frame;
 mod interrupt;
 mod link;
@@ -26,7 +27,7 @@ pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(bytes: &[u8; LE
 
 #[inline(never)]
 fn append(bytes: &[u8], is_timed: bool) {
-    writer::with(|writer| writer.append(bytes, is_timed));
+    frame::append(bytes, is_timed);
 }
 
 /// Bytes of the longest record that the ring is to hold.
@@ -56,13 +57,13 @@ pub fn stop() {
 
 /// Which map this program was instrumented with.
 pub(crate) fn set_map_hash(hash: u64) {
-    writer::with(|_| memory::set_map_hash(hash));
+    writer::with_any(|_| memory::set_map_hash(hash));
 }
 
 /// Calls `sink` with the bytes of the ring, header first, in pieces copied while interrupts are masked for a moment, so
 /// that a slow link does not keep them off.
 pub fn export(sink: impl FnMut(&[u8])) {
-    let ring = writer::with(|_| memory::current());
+    let ring = writer::with_any(|_| memory::current());
     export_ring(ring, sink);
 }
 
@@ -73,7 +74,7 @@ pub fn export(sink: impl FnMut(&[u8])) {
 /// overwritten meanwhile is told by the report.
 #[cfg(feature = "keep")]
 pub fn export_earlier(sink: impl FnMut(&[u8])) -> bool {
-    let earlier = writer::with(|_| memory::earlier());
+    let earlier = writer::with_any(|_| memory::earlier());
     let is_there = earlier.is_some();
     if let Some(ring) = earlier {
         export_ring(ring, sink);
@@ -85,7 +86,7 @@ pub fn export_earlier(sink: impl FnMut(&[u8])) -> bool {
 /// handlers. What came again is told once.
 pub fn last(into: &mut [(u16, u16)]) -> &[(u16, u16)] {
     let mut count = 0;
-    writer::with(|_| {
+    writer::with_any(|_| {
         let image = memory::image();
         let Ok(header) = Header::parse(image) else { return };
         let mut reader = Reader::new(header, image);
@@ -108,7 +109,7 @@ fn export_ring(ring: *const memory::Ring, mut sink: impl FnMut(&[u8])) {
     const PIECE: usize = 64;
     let mut piece = [0; PIECE];
     for start in (0..BARE_HEADER_LEN + RING_SIZE).step_by(PIECE) {
-        writer::with(|_| memory::copy(ring, start, &mut piece));
+        writer::with_any(|_| memory::copy(ring, start, &mut piece));
         sink(&piece);
     }
 }

@@ -1,6 +1,6 @@
 //! What is appended on bare metal is read as the report reads it, at any step.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
@@ -206,6 +206,82 @@ fn a_dump_at_any_step_ends_in_the_statement_at_hand_or_the_one_before() {
         NEXT.set(word);
         record_word(word);
     }
+    LOOK.set(None);
+}
+
+std::thread_local! {
+    static HANDLER: Cell<Option<fn()>> = const { Cell::new(None) };
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static RECORDED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
+    static RANDOM: Cell<u32> = const { Cell::new(1) };
+}
+
+/// Interrupts are not masked: a handler may run here.
+pub(super) fn between() {
+    if let Some(handler) = HANDLER.get().filter(|_| DEPTH.get() < 2) {
+        DEPTH.set(DEPTH.get() + 1);
+        handler();
+        DEPTH.set(DEPTH.get() - 1);
+    }
+}
+
+fn random(below: u32) -> u32 {
+    let mut state = RANDOM.get();
+    state ^= state << 13;
+    state ^= state >> 17;
+    state ^= state << 5;
+    RANDOM.set(state);
+    (state >> 4) % below
+}
+
+#[test]
+fn what_handlers_record_while_a_statement_is_drafted_stands_before_it() {
+    let _turn = turn();
+    fn record_and_note(word: u32) {
+        record_word(word);
+        RECORDED.with_borrow_mut(|recorded| recorded.push(word));
+    }
+    fn handler() {
+        match random(24) {
+            0 => flush(),
+            1 => append(&[0, 100, 0, 0, 0, 0, 1, 0x7E], true),
+            2..4 => interrupt(random(50) as u16 + 1, || (7..10).for_each(record_and_note)),
+            4..6 => (0..random(9)).for_each(|_| record_and_note(random(3) << 16 | random(300))),
+            _ => {}
+        }
+    }
+    /// Looking takes long, so not at each byte.
+    fn look() {
+        if random(60) > 0 {
+            return;
+        }
+        let mut image = vec![0; size_of::<memory::Ring>()];
+        memory::copy(memory::current(), 0, &mut image);
+        let (words, _) = read(&image);
+        let all_but_last = words.split_last().map_or(&[][..], |(_, before)| before);
+        let is_end = |words: &[u32]| RECORDED.with_borrow(|recorded| recorded.ends_with(words));
+        assert!(is_end(&words) || is_end(all_but_last), "{} statements", words.len());
+    }
+    writer::with(|_| ());
+    LOOK.set(Some(look));
+    HANDLER.set(Some(handler));
+    for round in 0..600 {
+        let start = random(4) << 16 | random(200);
+        for _ in 0..random(80) {
+            (start..start + 5).for_each(record_and_note);
+        }
+        if round % 10 == 0 {
+            HANDLER.set(None);
+            let (history, _) = read(&image());
+            let is_end = RECORDED.with_borrow(|recorded| recorded.ends_with(&history));
+            assert!(
+                is_end && history.len() >= RECORDED.with_borrow(|recorded| recorded.len().min(500)),
+                "round {round}"
+            );
+            HANDLER.set(Some(handler));
+        }
+    }
+    HANDLER.set(None);
     LOOK.set(None);
 }
 

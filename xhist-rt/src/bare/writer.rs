@@ -2,8 +2,8 @@
 //! else.
 //!
 //! The frames are those of `docs/wire-format.md`, made in another way than hosted rings make them. The byte behind the
-//! newest statement is always zero, so nothing is cleared ahead. What takes long is done in pieces: the short path ends
-//! every [`SEGMENT`] bytes, and the other one then brings the sum up to date and compares the frame with the one before.
+//! newest statement is always zero, so nothing is cleared ahead. The short path ends every [`SEGMENT`] bytes, and the other
+//! one then brings the sum up to date and compares the frame with the one before.
 //!
 //! A frame ends early where its first statement comes again near its end, so that those of a steady loop are equal, and
 //! all but the first of them are counted and not kept.
@@ -14,6 +14,7 @@ use qs_core::record::Statement;
 use qs_core::record::packed::{self, Page, WINDOW, step};
 use qs_core::ring::{Folded, data_room};
 
+use super::draft::Draft;
 use super::interrupt;
 use super::mask::{masked, masked_with};
 use super::memory::{self, MASK};
@@ -26,21 +27,22 @@ const LOOK: usize = if ROOM / 4 < 32 { ROOM / 4 } else { 32 };
 const SEGMENT: usize = 32;
 /// Pages that a frame keeps at hand.
 const PAGES: usize = 5;
+/// How often a statement is begun before interrupts are kept out: closing a frame and opening the next are two.
+const TRIES: usize = 8;
 /// No page.
 const NONE: u32 = u32::MAX;
-/// Bytes that are added to the sum at a stretch.
-const PIECE: usize = 8;
 /// Pages from here on have no statements for the short path.
-const FAR: u32 = 1 << 30;
+pub(super) const FAR: u32 = 1 << 30;
 
 /// All that the recorder keeps outside of the ring.
+#[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct Writer {
     /// Where the next statement goes; from `limit` on, it takes the long way.
     cursor: *mut u8,
     limit: *mut u8,
-    /// What the short path may add here, see [`key()`].
-    key: u32,
+    /// What the short path may add here, see [`key()`]; nothing while a draft is under way, whose mark it is then.
+    pub(super) key: u32,
     /// Positions of the data of the open frame and of the one before, their low halves.
     pub(super) data: u32,
     last: u32,
@@ -75,13 +77,27 @@ unsafe impl Sync for Slot {}
 
 static WRITER: Slot = Slot(UnsafeCell::new(Writer::NEW));
 
-/// Does something to the writer, whose ring is laid out, with interrupts masked; `act` must not come back here.
+/// Does something to the writer, whose ring is laid out, with interrupts masked; `act` must not come back here. Drafts that are
+/// under way begin anew, and the next statement takes the long way.
 pub(super) fn with<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
-    masked(|| {
-        memory::lay_out();
-        // SAFETY: nobody else comes here while interrupts are masked.
-        act(unsafe { &mut *WRITER.0.get() })
+    with_any(|writer| {
+        writer.key = NONE;
+        act(writer)
     })
+}
+
+/// The same for who does not change it, or sees to drafts.
+#[inline(always)]
+pub(super) fn with_any<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
+    memory::lay_out();
+    with_laid_out(act)
+}
+
+/// The same where the ring is known to be laid out.
+#[inline(always)]
+pub(super) fn with_laid_out<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
+    // SAFETY: nobody else comes here while interrupts are masked.
+    masked(|| act(unsafe { &mut *WRITER.0.get() }))
 }
 
 /// A statement as the short path takes it, when its file and line are low enough: its page, and seven bits of code.
@@ -108,7 +124,7 @@ pub(super) const fn page(number: u32) -> Page {
 /// The words of this page's statements lie below it, at most 128, so that the difference has the statement's code in its
 /// low byte.
 fn key(page: u32) -> u32 {
-    if page < FAR { marked(page) + 0x80 } else { page }
+    if page < FAR { marked(page) + 0x80 } else { NONE }
 }
 
 /// With the interrupt at hand in the upper half.
@@ -157,19 +173,28 @@ extern "C" fn record_far(word: u32) {
     record_slowly(page_of(site), packed::code(site));
 }
 
-/// In pieces, so that interrupts are not kept off for long. A handler in between finds everything in order and may do any of the rest.
+/// Interrupts come in nearly everywhere, and what a handler records stands before this statement. They are kept out only when they
+/// come so fast that it would never be its turn.
 #[cold]
 #[inline(never)]
 extern "C" fn record_slowly(page: u32, code: u8) {
-    while !with(|writer| writer.advance(page, code)) {}
+    let mut draft = Draft::EMPTY;
+    for _ in 0..TRIES {
+        draft.begin();
+        if draft.writer.is_muted {
+            return;
+        }
+        let is_last = draft.advance(page, code);
+        if draft.commit() && is_last {
+            return;
+        }
+    }
+    masked(|| record_slowly(page, code));
 }
 
 /// Statements are filtered out, or no longer.
 pub(crate) fn mute(is_muted: bool) {
-    with(|writer| {
-        writer.is_muted = is_muted;
-        writer.look_again();
-    });
+    with(|writer| writer.is_muted = is_muted);
 }
 
 impl Writer {
@@ -198,128 +223,36 @@ impl Writer {
         !self.cursor.is_null()
     }
 
-    /// The next statement takes the long way.
-    pub(super) fn look_again(&mut self) {
-        self.limit = self.cursor;
-    }
-
     /// Bytes of data in the open frame.
     pub(super) fn len(&self) -> usize {
         memory::index(self.cursor).wrapping_sub(self.data) as usize & MASK
     }
 
-    /// Records a statement, or does a piece of what has to be done before; whether the statement is recorded.
-    fn advance(&mut self, page: u32, code: u8) -> bool {
-        if self.is_muted {
-            return true;
-        }
-        let interrupt = interrupt::number();
-        if !self.is_open() {
-            self.open(page, code, interrupt);
-            return true;
-        }
-        let len = self.len();
-        if !self.catch_up(len) {
-            return false;
-        }
-        let is_head = page == self.pages[0]
-            && interrupt == self.first_interrupt
-            && code == memory::get(self.data.wrapping_add(self.lead.into()));
-        if is_head && len == usize::from(self.last_len) {
-            self.fold();
-            return true;
-        }
-        if !(is_head && len >= ROOM - LOOK) && self.add(len, page, code, interrupt) {
-            return true;
-        }
-        self.close();
-        (self.last, self.last_len) = (self.data, len as u8);
-        false
-    }
-
-    /// Brings sum and comparison a piece nearer to what the short path has written; whether they are there.
-    pub(super) fn catch_up(&mut self, len: usize) -> bool {
-        let end = len.min(usize::from(self.summed) + PIECE);
-        let (ring, mut sum, mut last_len) = (memory::bytes(), self.sum, u32::from(self.last_len));
-        for at in u32::from(self.summed)..end as u32 {
-            let byte = ring.get(self.data.wrapping_add(at));
-            sum = sum.wrapping_add(byte);
-            if at >= last_len || byte != ring.get(self.last.wrapping_add(at)) {
-                last_len = 0;
+    /// Brings sum and comparison up to date with what the short path has written.
+    pub(super) fn catch_up(&mut self, len: usize) {
+        let ring = memory::bytes();
+        for at in self.summed..len as u8 {
+            let byte = ring.get(self.data.wrapping_add(at.into()));
+            self.sum = self.sum.wrapping_add(byte);
+            if at >= self.last_len || byte != ring.get(self.last.wrapping_add(at.into())) {
+                self.last_len = 0;
             }
         }
-        (self.sum, self.last_len, self.summed) = (sum, last_len as u8, end as u8);
-        end == len
+        self.summed = len as u8;
     }
 
-    /// Counts the open frame, which is the one before once more, and starts it anew with its first statement.
-    fn fold(&mut self) {
-        self.folded = self.folded.wrapping_add(1);
-        let folded = Folded::new(memory::state().head(), self.folded.into());
-        memory::set_folded(folded.counted());
-        memory::put(self.data.wrapping_add(u32::from(self.lead) + 1), step::FREE);
-        memory::set_folded(folded);
-        self.start();
-    }
-
-    /// Adds a statement to the open frame; false when there is no room.
-    fn add(&mut self, len: usize, page: u32, code: u8, interrupt: u16) -> bool {
-        // The first byte last: until then, readers stop at the zero there.
-        let start = self.data.wrapping_add(len as u32);
-        let (mut at, mut first) = (start, step::FREE);
-        let mut push = |byte| {
-            if at == start {
-                first = byte;
-            } else {
-                memory::put(at, byte);
-            }
-            at = at.wrapping_add(1);
-        };
-        if interrupt != self.interrupt {
-            tell_interrupt(interrupt, &mut push);
-        }
-        let mut turn = self.turn;
-        let place = match self.pages.iter().position(|known| *known == page) {
-            Some(place) => {
-                if place != usize::from(self.place) {
-                    push(step::RECENT + place as u8);
-                }
-                place as u8
-            }
-            None => {
-                turn = if usize::from(turn) + 1 < PAGES { turn + 1 } else { 1 };
-                tell_page(page, turn, &mut push);
-                turn
-            }
-        };
-        push(code);
-        let len = len + at.wrapping_sub(start) as usize;
-        if len > ROOM {
-            return false;
-        }
-        memory::put(at, step::FREE);
-        memory::put(start, first);
-        if let Some(known) = self.pages.get_mut(usize::from(place)) {
-            *known = page;
-        }
-        (self.place, self.turn, self.interrupt) = (place, turn, interrupt);
-        self.go_to(page, len);
-        true
-    }
-
-    /// The frame has its first statement: it is on its first page, knows no other, and nothing of it is summed up.
-    #[inline(never)]
-    fn start(&mut self) {
+    /// The frame has its first statement: it is on its first page, knows no other, and nothing of it is summed up. How long its
+    /// data is.
+    fn start(&mut self) -> usize {
         let first = self.pages[0];
         self.pages = [NONE; PAGES];
         self.pages[0] = first;
         (self.place, self.turn, self.interrupt) = (0, 0, self.first_interrupt);
         (self.sum, self.summed) = (self.head_sum, 0);
-        self.go_to(first, usize::from(self.lead) + 1);
+        usize::from(self.lead) + 1
     }
 
     /// So many bytes of data are there.
-    #[inline(never)]
     fn go_to(&mut self, page: u32, len: usize) {
         let last_len = usize::from(self.last_len);
         let mut end = if len < ROOM - LOOK { (len / SEGMENT + 1) * SEGMENT } else { len };
@@ -334,29 +267,6 @@ impl Writer {
         self.limit = self.cursor.wrapping_add(count);
     }
 
-    /// Opens a frame with this statement.
-    fn open(&mut self, page_number: u32, code: u8, interrupt: u16) {
-        if page_number != self.pages[0] {
-            self.last_len = 0;
-        }
-        (self.pages[0], self.first_interrupt, self.folded) = (page_number, interrupt, 0);
-        let before = memory::state();
-        let head_len = self.put_head(before, page(page_number));
-        self.data = (before.head() as u32).wrapping_add(head_len as u32);
-        let mut at = self.data;
-        if interrupt != 0 {
-            tell_interrupt(interrupt, &mut |byte| {
-                memory::put(at, byte);
-                at = at.wrapping_add(1);
-            });
-        }
-        self.lead = at.wrapping_sub(self.data) as u8;
-        memory::put(at, code);
-        memory::put(at.wrapping_add(1), step::FREE);
-        memory::set_state(before.with_open(head_len));
-        self.start();
-    }
-
     /// No frame is open.
     pub(super) fn stand(&mut self) {
         (self.cursor, self.limit) = (core::ptr::null_mut(), core::ptr::null_mut());
@@ -368,24 +278,118 @@ impl Writer {
     }
 }
 
-/// The step to an interrupt.
-fn tell_interrupt(number: u16, push: &mut dyn FnMut(u8)) {
-    push(step::INTERRUPT);
-    digits(number.into(), push);
-}
+impl Draft {
+    /// Lists a statement, or the end of the frame where it has no room; whether the statement is done with.
+    fn advance(&mut self, page: u32, code: u8) -> bool {
+        let interrupt = interrupt::number();
+        let added = if self.writer.is_open() {
+            let len = self.writer.len();
+            self.writer.catch_up(len);
+            let writer = &self.writer;
+            let is_head = page == writer.pages[0]
+                && interrupt == writer.first_interrupt
+                && code == memory::get(writer.data.wrapping_add(writer.lead.into()));
+            if is_head && len == usize::from(writer.last_len) {
+                self.fold();
+                None
+            } else {
+                let is_end = is_head && len >= ROOM - LOOK;
+                let added = if is_end { None } else { self.add(len, page, code, interrupt) };
+                if added.is_none() {
+                    self.close(len);
+                    (self.writer.last, self.writer.last_len) = (self.writer.data, len as u8);
+                    return false;
+                }
+                added
+            }
+        } else {
+            self.open(page, code, interrupt);
+            None
+        };
+        let len = added.unwrap_or_else(|| self.writer.start());
+        self.writer.go_to(page, len);
+        true
+    }
 
-/// The step to a page that the frame does not keep.
-fn tell_page(number: u32, place: u8, push: &mut dyn FnMut(u8)) {
-    let page = page(number);
-    push(step::PAGE);
-    digits(place.into(), push);
-    digits(page.file.into(), push);
-    digits(page.base.into(), push);
+    /// Counts the open frame, which is the one before once more, and starts it anew with its first statement.
+    fn fold(&mut self) {
+        let writer = &mut self.writer;
+        writer.folded = writer.folded.wrapping_add(1);
+        self.folded = Some(Folded::new(self.state.head(), self.writer.folded.into()));
+        self.write_at(self.writer.data.wrapping_add(u32::from(self.writer.lead) + 1));
+        self.push(step::FREE);
+    }
+
+    /// Adds a statement to the open frame; how long its data is then, when there is room.
+    fn add(&mut self, len: usize, page: u32, code: u8, interrupt: u16) -> Option<usize> {
+        // Until the first byte is there, readers stop at the zero in its place.
+        self.write_at(self.writer.data.wrapping_add(len as u32));
+        if interrupt != self.writer.interrupt {
+            self.tell_interrupt(interrupt);
+        }
+        let place = match self.writer.pages.iter().position(|known| *known == page) {
+            Some(place) => {
+                if place != usize::from(self.writer.place) {
+                    self.push(step::RECENT + place as u8);
+                }
+                place
+            }
+            None => {
+                let turn = usize::from(self.writer.turn);
+                let place = if turn + 1 < PAGES { turn + 1 } else { 1 };
+                self.writer.turn = place as u8;
+                self.tell_page(page, place as u8);
+                place
+            }
+        };
+        self.push(code);
+        let len = len + self.len;
+        if len > ROOM {
+            return None;
+        }
+        self.push(step::FREE);
+        if let Some(known) = self.writer.pages.get_mut(place) {
+            *known = page;
+        }
+        (self.writer.place, self.writer.interrupt) = (place as u8, interrupt);
+        Some(len)
+    }
+
+    /// Opens a frame with this statement.
+    fn open(&mut self, page_number: u32, code: u8, interrupt: u16) {
+        if page_number != self.writer.pages[0] {
+            self.writer.last_len = 0;
+        }
+        let writer = &mut self.writer;
+        (writer.pages[0], writer.first_interrupt, writer.folded) = (page_number, interrupt, 0);
+        self.head(page(page_number));
+        let head_len = self.len;
+        if interrupt != 0 {
+            self.tell_interrupt(interrupt);
+        }
+        self.writer.lead = (self.len - head_len) as u8;
+        self.push(code);
+        self.push(step::FREE);
+    }
+
+    /// The step to an interrupt.
+    fn tell_interrupt(&mut self, number: u16) {
+        self.push(step::INTERRUPT);
+        self.digits(number.into());
+    }
+
+    /// The step to a page that the frame does not keep.
+    fn tell_page(&mut self, number: u32, place: u8) {
+        let page = page(number);
+        self.push(step::PAGE);
+        self.digits(place.into());
+        self.digits(page.file.into());
+        self.digits(page.base.into());
+    }
 }
 
 /// The bytes of a number behind a step, as [`packed::digits`] of 64 bits.
-#[inline(never)]
-pub(super) fn digits(mut value: u32, push: &mut dyn FnMut(u8)) {
+pub(super) fn digits(mut value: u32, mut push: impl FnMut(u8)) {
     while value >= 0x20 {
         push(0x21 + (value & 0x1F) as u8);
         value >>= 5;
@@ -414,7 +418,7 @@ mod tests {
         #[test]
         fn digits_are_those_of_the_wire_format(value: u32) {
             let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-            digits(value, &mut |byte| ours.push(byte));
+            digits(value, |byte| ours.push(byte));
             packed::digits(value.into(), |byte| theirs.push(byte));
             prop_assert_eq!(ours, theirs);
         }

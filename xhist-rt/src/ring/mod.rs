@@ -83,11 +83,12 @@ impl Header {
         self.magic.store(0);
         fence();
         self.mark = layout::BYTE_ORDER_MARK;
-        self.facts = [layout::LAYOUT_VERSION, time_width, qs_core::record::RECORD_BASE, flags];
+        let facts = [layout::LAYOUT_VERSION, time_width, qs_core::record::RECORD_BASE, flags];
+        self.facts = facts;
         self.header_len = header_len as u16;
         self.ahead.store(0, Relaxed);
         self.size = size;
-        self.check = self.check_word();
+        self.check = check_word(layout::BYTE_ORDER_MARK, facts, header_len as u16, size);
         self.state.store(0);
         self.folded.store(0);
         self.dropped = 0;
@@ -128,17 +129,22 @@ impl Header {
         self.facts[3] & layout::FLAG_EARLIER != 0
     }
 
+    /// The same header when what is in it is of an earlier run: its facts and its check word.
+    #[cfg(feature = "keep")]
+    pub(crate) fn earlier(&self) -> ([u8; 4], u32) {
+        let mut facts = self.facts;
+        facts[3] |= layout::FLAG_EARLIER;
+        (facts, check_word(self.mark, facts, self.header_len, self.size))
+    }
+
     /// What is in it is of an earlier run.
     #[cfg(feature = "keep")]
-    pub(crate) fn mark_earlier(&mut self) {
-        self.facts[3] |= layout::FLAG_EARLIER;
-        self.check = self.check_word();
+    pub(crate) fn mark_earlier(&mut self, (facts, check): ([u8; 4], u32)) {
+        (self.facts, self.check) = (facts, check);
     }
 
     fn check_word(&self) -> u32 {
-        let [a, b] = self.header_len.to_ne_bytes();
-        let lens = u32::from_ne_bytes([a, b, 0, 0]);
-        layout::check_word([self.mark, u32::from_ne_bytes(self.facts), lens, self.size])
+        check_word(self.mark, self.facts, self.header_len, self.size)
     }
 
     /// So many bytes behind the head are about to be overwritten, more than readers think.
@@ -146,6 +152,13 @@ impl Header {
         self.ahead.store(bytes.div_ceil(layout::AHEAD) as u16, Relaxed);
         fence();
     }
+}
+
+/// See [`layout::check_word`].
+#[inline(always)]
+fn check_word(mark: u32, facts: [u8; 4], header_len: u16, size: u32) -> u32 {
+    let [a, b] = header_len.to_ne_bytes();
+    layout::check_word([mark, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size])
 }
 
 #[cfg(feature = "std")]
