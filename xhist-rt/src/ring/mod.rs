@@ -143,6 +143,7 @@ impl Header {
         (self.facts, self.check) = (facts, check);
     }
 
+    #[cfg(any(feature = "keep", not(feature = "std")))]
     fn check_word(&self) -> u32 {
         check_word(self.mark, self.facts, self.header_len, self.size)
     }
