@@ -2,6 +2,7 @@
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(unsafe_code)]
 
+mod bits;
 mod hooks;
 pub mod qs;
 mod shared;

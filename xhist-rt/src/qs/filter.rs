@@ -1,14 +1,14 @@
 //! The filters as they are now: two loads and two bit tests, one of each where a record is about nothing.
 
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-use core::sync::atomic::{AtomicBool, AtomicU32, fence};
+use core::sync::atomic::Ordering::SeqCst;
+use core::sync::atomic::{AtomicBool, fence};
 
 use qs_core::filter::{Filter, Objects, Records};
 use qs_core::record::RECORD_BASE;
 use qs_core::record::trace::{EXCEPTION, PROFILE};
 
 use super::config::LEFT_OUT;
-use crate::shared::Shared;
+use crate::bits::Bits;
 
 /// The recorder's own records, and trace events: they are on at first.
 const OWN: Filter = Filter::NONE
@@ -20,58 +20,34 @@ const OWN: Filter = Filter::NONE
     .on(Records::Id(RECORD_BASE + 3));
 
 /// What is looked at: nothing while a trigger has stopped the ring.
-static GLOBAL: [AtomicU32; 4] = atomic(Filter::ALWAYS.or(OWN));
+static GLOBAL: Bits<4> = Bits::new(Filter::ALWAYS.or(OWN).0);
 /// What was asked for.
-static WANTED: [AtomicU32; 4] = atomic(Filter::ALWAYS.or(OWN));
+static WANTED: Bits<4> = Bits::new(Filter::ALWAYS.or(OWN).0);
 static FROZEN: AtomicBool = AtomicBool::new(false);
-static LOCAL: [AtomicU32; 4] = atomic(Filter::EVERY_OBJECT);
-
-const fn atomic(Filter([a, b, c, d]): Filter) -> [AtomicU32; 4] {
-    [AtomicU32::new(a), AtomicU32::new(b), AtomicU32::new(c), AtomicU32::new(d)]
-}
-
-fn get(words: &[AtomicU32; 4]) -> Filter {
-    Filter(core::array::from_fn(|word| words[word].load(Relaxed)))
-}
-
-/// Changes a filter, a word at a time.
-fn change(words: &[AtomicU32; 4], change: impl FnOnce(Filter) -> Filter) {
-    static TURN: Shared<()> = Shared::new(());
-    TURN.with(|()| put(words, change(get(words))));
-}
-
-fn put(words: &[AtomicU32; 4], Filter(filter): Filter) {
-    words.iter().zip(filter).for_each(|(word, filter)| word.store(filter, Relaxed));
-}
+static LOCAL: Bits<4> = Bits::new(Filter::EVERY_OBJECT.0);
 
 /// Whether a record about this object is wanted. Where the id is a constant, as it should be, this is two loads and two bit
 /// tests.
 #[inline(always)]
 pub fn is_on(id: u8, object: u8) -> bool {
-    cfg!(feature = "trace") && !LEFT_OUT.has(id) && bit(&GLOBAL, id) != 0 && bit(&LOCAL, object) != 0
-}
-
-#[inline(always)]
-fn bit(words: &[AtomicU32; 4], index: u8) -> u32 {
-    let index = index & 127;
-    words[usize::from(index / 32)].load(Relaxed) >> (index % 32) & 1
+    cfg!(feature = "trace") && !LEFT_OUT.has(id) && GLOBAL.has(id) && LOCAL.has(object)
 }
 
 /// The global filter: which records are wanted.
 pub fn global() -> Filter {
-    get(&WANTED)
+    Filter(WANTED.get())
 }
 
 /// The local filter: which objects are.
 pub fn local() -> Filter {
-    get(&LOCAL)
+    Filter(LOCAL.get())
 }
 
 /// Sets the global filter. Statements are recorded while record 122 is wanted.
 pub(super) fn set_global(filter: Filter) {
     const STATEMENTS: u8 = RECORD_BASE + 2;
     let before = global().has(STATEMENTS);
-    change(&WANTED, |_| filter);
+    WANTED.change(|_| filter.0);
     show();
     if before != filter.has(STATEMENTS) {
         crate::recorder::mute(before);
@@ -88,10 +64,10 @@ pub(crate) fn freeze(is_frozen: bool) {
 /// Has that looked at which was asked for. No lock: whoever is late sees that, and does it again.
 fn show() {
     loop {
-        let (is_frozen, wanted) = (FROZEN.load(SeqCst), get(&WANTED));
-        put(&GLOBAL, if is_frozen { Filter::NONE } else { wanted });
+        let (is_frozen, wanted) = (FROZEN.load(SeqCst), WANTED.get());
+        GLOBAL.put(if is_frozen { Filter::NONE.0 } else { wanted });
         fence(SeqCst);
-        if (FROZEN.load(SeqCst), get(&WANTED)) == (is_frozen, wanted) {
+        if (FROZEN.load(SeqCst), WANTED.get()) == (is_frozen, wanted) {
             return;
         }
     }
@@ -99,7 +75,7 @@ fn show() {
 
 /// Changes the local filter.
 pub(super) fn change_local(how: impl FnOnce(Filter) -> Filter) {
-    change(&LOCAL, how);
+    LOCAL.change(|filter| how(Filter(filter)).0);
 }
 
 /// Switches records on. At first only those are on that always are, and the recorder's own.

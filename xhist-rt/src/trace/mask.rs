@@ -1,23 +1,21 @@
 //! Which profile events are on: a bit for each opcode, which the program and the host may change while events are written.
 
 use core::ops::{Bound, RangeBounds};
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::Relaxed;
 
 use super::Opcodes;
-use crate::shared::Shared;
+use crate::bits::Bits;
 
-static MASK: [AtomicU32; 8] = [const { AtomicU32::new(0) }; 8];
+static MASK: Bits<8> = Bits::new(Opcodes::NONE.0);
 
 /// Whether a profile event is on. Where the opcode is a constant, as it should be, this is a load and a test of a bit.
 #[inline(always)]
 pub fn is_profiled(opcode: u8) -> bool {
-    cfg!(feature = "trace") && MASK[usize::from(opcode / 32)].load(Relaxed) >> (opcode % 32) & 1 != 0
+    cfg!(feature = "trace") && MASK.has(opcode)
 }
 
 /// All opcodes that are on.
 pub fn opcodes() -> Opcodes {
-    Opcodes(core::array::from_fn(|word| MASK[word].load(Relaxed)))
+    Opcodes(MASK.get())
 }
 
 /// Switches these on: `trace::enable(33..=40)`. At first all are off. Not for signal handlers.
@@ -32,7 +30,7 @@ pub fn disable(opcodes: impl RangeBounds<u8>) {
 
 /// Switches all at once: each opcode is on or off, and never in between.
 pub(crate) fn set(opcodes: Opcodes) {
-    change(|_| opcodes);
+    MASK.change(|_| opcodes.0);
 }
 
 fn switch(opcodes: impl RangeBounds<u8>, is_on: bool) {
@@ -46,13 +44,6 @@ fn switch(opcodes: impl RangeBounds<u8>, is_on: bool) {
         Bound::Excluded(behind) => u16::from(*behind),
         Bound::Unbounded => 256,
     };
-    change(|mask| (first..behind).fold(mask, |mask, opcode| mask.with(opcode as u8, is_on)));
-}
-
-fn change(how: impl FnOnce(Opcodes) -> Opcodes) {
-    static TURN: Shared<()> = Shared::new(());
-    TURN.with(|()| {
-        let Opcodes(changed) = how(opcodes());
-        MASK.iter().zip(changed).for_each(|(word, changed)| word.store(changed, Relaxed));
-    });
+    let switched = |mask: Opcodes, opcode| mask.with(opcode as u8, is_on);
+    MASK.change(|mask| (first..behind).fold(Opcodes(mask), switched).0);
 }
