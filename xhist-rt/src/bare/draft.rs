@@ -93,19 +93,25 @@ impl Draft {
         digits(value, |byte| self.push(byte));
     }
 
-    /// Writes bytes there, if the writer still is what the draft was made from; whether it was.
-    #[inline(never)]
-    pub(super) fn write(&self, position: u32, bytes: &[u8]) -> bool {
+    /// Does this with interrupts masked, if the writer still is what the draft was made from; whether it was.
+    #[inline(always)]
+    fn if_newest(&self, act: impl FnOnce(&mut Writer)) -> bool {
         #[cfg(test)]
         super::tests::between();
         let mark = self.mark();
         with_laid_out(|writer| {
-            let is_mine = writer.key == mark;
-            if is_mine {
-                memory::put_all(position, bytes);
+            let is_newest = writer.key == mark;
+            if is_newest {
+                act(writer);
             }
-            is_mine
+            is_newest
         })
+    }
+
+    /// Writes bytes there, if it is the newest; whether it was.
+    #[inline(never)]
+    pub(super) fn write(&self, position: u32, bytes: &[u8]) -> bool {
+        self.if_newest(|_| memory::put_all(position, bytes))
     }
 
     /// Writes it; false when it has to be begun anew.
@@ -118,25 +124,18 @@ impl Draft {
             }
             at = at.wrapping_add(PIECE as u32);
         }
-        #[cfg(test)]
-        super::tests::between();
-        let mark = self.mark();
-        with_laid_out(|writer| {
-            let is_mine = writer.key == mark;
-            if is_mine {
-                if let Some(folded) = self.folded {
-                    memory::set_folded(folded.counted());
-                }
-                memory::put(self.start, *first);
-                if let Some(folded) = self.folded {
-                    memory::set_folded(folded);
-                }
-                if let Some(next) = self.next {
-                    memory::set_state(next);
-                }
-                *writer = self.writer;
+        self.if_newest(|writer| {
+            if let Some(folded) = self.folded {
+                memory::set_folded(folded.counted());
             }
-            is_mine
+            memory::put(self.start, *first);
+            if let Some(folded) = self.folded {
+                memory::set_folded(folded);
+            }
+            if let Some(next) = self.next {
+                memory::set_state(next);
+            }
+            *writer = self.writer;
         })
     }
 }
