@@ -66,6 +66,23 @@ fn records_pass_when_both_filters_let_them() {
 }
 
 #[test]
+fn statements_that_are_filtered_out_stay_out_when_recording_starts() {
+    const STATEMENTS: u8 = 122;
+    let _alone = alone();
+    let comes = || {
+        xhist_rt::s(1, 7);
+        sent().iter().any(|(id, _)| *id == STATEMENTS)
+    };
+    qs::global_off(Records::Id(STATEMENTS));
+    assert!(!comes());
+    xhist_rt::stop();
+    xhist_rt::start();
+    assert!(!comes());
+    qs::global_on(Records::Id(STATEMENTS));
+    assert!(comes());
+}
+
+#[test]
 fn an_application_record_has_its_elements() {
     const STAT: u8 = 100;
     let _alone = alone();

@@ -4,7 +4,7 @@
 //! interrupts are masked: all but the first lie where no reader looks. Last come the first byte, the state and the copy. Whoever
 //! changes the writer meanwhile takes the draft's mark out of it, and the draft is begun anew.
 
-use qs_core::frame::{ESCAPE, ESCAPE_XOR, needs_escape};
+use qs_core::frame::escaped;
 use qs_core::ring::{Folded, State};
 
 use super::memory;
@@ -80,12 +80,7 @@ impl Draft {
     #[inline(never)]
     pub(super) fn push(&mut self, byte: u8) {
         self.sum = self.sum.wrapping_add(byte);
-        if needs_escape(byte) {
-            self.plain(ESCAPE);
-            self.plain(byte ^ ESCAPE_XOR);
-        } else {
-            self.plain(byte);
-        }
+        escaped(byte, |byte| self.plain(byte));
     }
 
     /// Lists the digits of a number.

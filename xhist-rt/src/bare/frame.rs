@@ -1,6 +1,6 @@
 //! Frames on bare metal: how one is closed, what stands before the data of the next, and records that are not statements.
 
-use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
+use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, escaped, needs_escape};
 use qs_core::record::packed::{Page, payload_head, step};
 use qs_core::record::{RECORD_BASE, ids};
 use qs_core::ring::frame_room;
@@ -19,12 +19,7 @@ struct Put {
 impl Put {
     fn byte(&mut self, byte: u8) {
         self.sum = self.sum.wrapping_add(byte);
-        if needs_escape(byte) {
-            self.plain(ESCAPE);
-            self.plain(byte ^ ESCAPE_XOR);
-        } else {
-            self.plain(byte);
-        }
+        escaped(byte, |byte| self.plain(byte));
     }
 
     fn plain(&mut self, byte: u8) {

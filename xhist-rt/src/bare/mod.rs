@@ -46,7 +46,7 @@ pub(crate) fn set_time(time: fn() -> u32) {
 /// Starts recording, if it was stopped.
 pub fn start() {
     crate::qs::freeze(false);
-    mute(!crate::qs::global().has(qs_core::record::RECORD_BASE + qs_core::record::ids::PACKED));
+    mute(!crate::qs::wants_statements());
 }
 
 /// Stops recording, of records too; the ring keeps what it has.

@@ -59,12 +59,16 @@ pub(crate) fn on_record(id: u8) {
 }
 
 /// Starts recording, if it was stopped. Statements of this thread are recorded from here on, those of others
-/// as well.
+/// as well, unless the global filter keeps them out.
 ///
 /// Source: QS software triggers.
 pub fn start() {
-    if matches!(STATE.swap(RUNNING, AcqRel), STOPPED | MUTED) {
+    let state = if crate::qs::wants_statements() { RUNNING } else { MUTED };
+    let before = STATE.swap(state, AcqRel);
+    if before == STOPPED {
         crate::qs::freeze(false);
+    }
+    if matches!(before, STOPPED | MUTED) && state == RUNNING {
         hot::append(Append::Event(EventKind::Started, 0));
     }
 }
@@ -92,12 +96,13 @@ pub(crate) fn mute(is_muted: bool) {
     }
 }
 
-/// Stops recording after so many more statements, of this thread and of others once they come to notice.
+/// Stops recording after so many more statements, of this thread and of others once they come to notice. Where none are
+/// recorded, nothing happens.
 pub fn stop_after(statements: u64) {
     if statements == 0 {
         return stop();
     }
-    if STATE.load(Acquire) == STOPPED {
+    if is_stopped() {
         return;
     }
     LEFT.store(statements, Relaxed);

@@ -4,8 +4,8 @@ use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicBool, fence};
 
 use qs_core::filter::{Filter, Objects, Records};
-use qs_core::record::RECORD_BASE;
 use qs_core::record::trace::{EXCEPTION, PROFILE};
+use qs_core::record::{RECORD_BASE, ids};
 
 use super::config::LEFT_OUT;
 use crate::bits::Bits;
@@ -43,13 +43,17 @@ pub fn local() -> Filter {
     Filter(LOCAL.get())
 }
 
-/// Sets the global filter. Statements are recorded while record 122 is wanted.
+/// Whether frames of statements are.
+pub(crate) fn wants_statements() -> bool {
+    global().has(RECORD_BASE + ids::PACKED)
+}
+
+/// Sets the global filter. Statements are recorded while their frames are wanted.
 pub(super) fn set_global(filter: Filter) {
-    const STATEMENTS: u8 = RECORD_BASE + 2;
-    let before = global().has(STATEMENTS);
+    let before = wants_statements();
     WANTED.change(|_| filter.0);
     show();
-    if before != filter.has(STATEMENTS) {
+    if before != wants_statements() {
         crate::recorder::mute(before);
     }
 }
