@@ -69,8 +69,9 @@ pub fn run(args: &args::Args) -> ExitCode {
         None if args.is_live() => run_live(args, notes),
         None => match &args.how_to_dump {
             Some(elf) => how_to_dump::commands(elf).map(|commands| {
-                print!("{commands}");
-                ExitCode::Complete
+                let mut stdout = std::io::stdout().lock();
+                let written = stdout.write_all(commands.as_bytes()).and_then(|()| stdout.flush());
+                session::outcome(written, notes)
             }),
             None => args.open_log().map(|mut log| run_files(args, &mut log)),
         },

@@ -140,8 +140,32 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn a_full_disk_is_told() {
     let dir = Dir::new();
     dir.write("dump.bin", ten());
-    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let outcome = outcome(dir.command(&["dump.bin"]).stdout(full).output().unwrap());
-    assert_eq!(outcome.code, 1);
-    assert!(outcome.notes.contains("cannot write the report"), "{}", outcome.notes);
+    dir.write("firmware.elf", firmware());
+    for args in [&["dump.bin"][..], &["--how-to-dump", "firmware.elf"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let outcome = outcome(dir.command(args).stdout(full).output().unwrap());
+        assert_eq!(outcome.code, 1, "{args:?}: {}", outcome.notes);
+        assert!(outcome.notes.contains("cannot write the report"), "{args:?}: {}", outcome.notes);
+    }
+}
+
+/// An ELF file with nothing in it but the ring's symbol.
+#[cfg(target_os = "linux")]
+fn firmware() -> Vec<u8> {
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let section = |name, kind, [offset, len]: [u32; 2], link, entry| {
+        words(&[name, kind, 0, 0, offset, len, link, 0, 1, entry])
+    };
+    // Header of 52 bytes, names of 12, two symbols of 16, three sections of 40.
+    [
+        b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x28\0".to_vec(),
+        words(&[1, 0, 0, 96, 0, 52, 40 << 16, 3 | 2 << 16]),
+        b"\0XHIST_RING\0".to_vec(),
+        words(&[0; 4]),
+        words(&[1, 0x2000_0000, 4096, 0x11 | 1 << 16]),
+        section(0, 0, [0, 0], 0, 0),
+        section(0, 2, [64, 32], 2, 16),
+        section(0, 3, [52, 12], 0, 0),
+    ]
+    .concat()
 }
