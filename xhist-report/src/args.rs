@@ -314,6 +314,12 @@ impl Args {
         let work_dir = Some(Path::new(".").to_owned());
         let stdout = anstream::stdout();
         let colours = layout.terminal && stdout.current_choice() != anstream::ColorChoice::Never;
+        let qs = self.qs.options(layout.terminal, colours)?;
+        let found = opened.and_then(|opened| opened.path.as_deref());
+        let mut sources = self.sources.iter().map(Path::new).chain(found);
+        if let Some(source) = sources.find(|source| qs.beside().any(|path| is_same(path, source))) {
+            return Err(format!("{} is a source, and would be overwritten", source.display()));
+        }
         Ok(Options {
             format,
             layout,
@@ -329,10 +335,16 @@ impl Args {
             clear: opened.and_then(|opened| opened.path.clone()).filter(|_| self.clear),
             progress: std::io::stderr().is_terminal(),
             origin: None,
-            qs: self.qs.options(layout.terminal, colours)?,
+            qs,
             trace,
         })
     }
+}
+
+/// Whether both are the same file, and one that has something to lose.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let found = |path: &Path| std::fs::canonicalize(path).ok();
+    one.is_file() && found(one) == found(other)
 }
 
 #[cfg(test)]

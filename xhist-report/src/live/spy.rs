@@ -26,13 +26,6 @@ impl<'o> Spy<'o> {
     pub fn new(options: &'o QsOptions, out: &'o mut dyn Write) -> Spy<'o> {
         Spy { options, out: Rc::new(RefCell::new(out)), several: Rc::default(), sessions: BTreeMap::new() }
     }
-
-    /// Only the first target's stream is written beside: each file is of one.
-    fn options_of_another(&self) -> QsOptions {
-        let mut options = self.options.clone();
-        (options.text, options.raw, options.matlab, options.sequence) = (None, None, None, None);
-        options
-    }
 }
 
 impl View for Spy<'_> {
@@ -44,8 +37,8 @@ impl View for Spy<'_> {
                 several: Rc::clone(&self.several),
                 in_line: false,
             };
-            let another = (!self.sessions.is_empty()).then(|| self.options_of_another());
-            if another.is_some() && self.options.writes_beside() {
+            let another = (!self.sessions.is_empty()).then(|| self.options.of_another());
+            if another.is_some() && self.options.beside().next().is_some() {
                 notes.note(format_args!("{}: the files asked for hold the first target only", peer.name));
             }
             let session = Session::new(another.as_ref().unwrap_or(self.options), Box::new(out))?;

@@ -1,6 +1,6 @@
 //! How a QS stream is decoded and printed. It must not know how that was typed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::qs::{Palette, Target};
 
@@ -42,8 +42,16 @@ pub struct QsOptions {
 }
 
 impl QsOptions {
-    /// Whether files are written beside.
-    pub fn writes_beside(&self) -> bool {
-        self.text.is_some() || self.raw.is_some() || self.matlab.is_some() || self.sequence.is_some()
+    /// The files that are written beside.
+    pub fn beside(&self) -> impl Iterator<Item = &Path> {
+        let sequence = self.sequence.as_ref().map(|(_, path)| path);
+        let files = [self.text.as_ref(), self.raw.as_ref(), self.matlab.as_ref(), sequence];
+        files.into_iter().flatten().map(PathBuf::as_path)
+    }
+
+    /// The same for another target, without files: each is of one.
+    #[must_use]
+    pub fn of_another(&self) -> QsOptions {
+        QsOptions { text: None, raw: None, matlab: None, sequence: None, ..self.clone() }
     }
 }

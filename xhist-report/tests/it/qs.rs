@@ -214,6 +214,26 @@ fn the_command_writes_what_was_asked_for() {
 }
 
 #[test]
+fn a_source_is_not_overwritten() {
+    let dir = Dir::new();
+    let stream = Target::new(Sizes::DEFAULT).info().named().stream;
+    dir.write("s.bin", &stream);
+    dir.write("t.bin", &stream);
+    for args in [
+        &["-s=s.bin", "s.bin"][..],
+        &["-o=./s.bin", "t.bin", "s.bin"],
+        &["-m=s.bin", "s.bin"],
+        &["-g", "?", "--sequence-file", "s.bin", "s.bin"],
+        &["-s=s.bin", "tcp://localhost:1", "s.bin"],
+    ] {
+        let outcome = dir.run(&[&["--format", "qspy"], args].concat());
+        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.notes);
+        assert!(outcome.notes.contains("s.bin is a source"), "{args:?}: {}", outcome.notes);
+        assert_eq!(std::fs::read(dir.path().join("s.bin")).unwrap(), stream, "{args:?}");
+    }
+}
+
+#[test]
 fn wrong_arguments_are_told() {
     let dir = Dir::new();
     dir.write("s.bin", [1, 2, 3]);
