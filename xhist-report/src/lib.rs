@@ -122,7 +122,9 @@ fn run_file(
             ExitCode::Usage
         }
         Ok((opened, mut options)) => {
-            options.origin = source.filter(|_| is_one_of_several).map(|source| source.display().to_string());
+            options.origin = source
+                .filter(|_| is_one_of_several)
+                .map(|source| model::visible(&source.to_string_lossy()).into_owned());
             to_output(&options, log, |out| report(&opened.image, &options, out, &mut stderr))
         }
     }

@@ -123,6 +123,16 @@ fn an_empty_file_is_told() {
 }
 
 #[test]
+fn a_name_is_one_line_beside_each_entry() {
+    let dir = Dir::new();
+    for name in ["a\n\u{1b}[31m.bin", "b.bin"] {
+        dir.write(name, RingImage::bare(64).statement(1, 1).build());
+    }
+    let outcome = dir.run(&["a\n\u{1b}[31m.bin", "b.bin"]);
+    assert_eq!(outcome.out, "1 file#1:1\ta\\n\\u{1b}[31m.bin\n1 file#1:1\tb.bin\n");
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let dir = Dir::new();
     let ring = (0..60_000).fold(RingImage::bare(1 << 20), |ring, line| ring.statement(1, line));
