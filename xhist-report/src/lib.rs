@@ -93,19 +93,21 @@ fn run_live(args: &args::Args, notes: &mut console::Notes<'_>) -> Result<ExitCod
 /// One report after another, the worst exit code of all.
 fn run_files(args: &args::Args, log: &mut Option<log::Log>) -> ExitCode {
     match args.sources() {
-        [] => run_file(args, None, false, log),
-        [source] => run_file(args, Some(source), false, log),
+        [] => run_file(args, None, None, log),
+        [source] => run_file(args, Some(source), None, log),
         sources => {
-            let codes = sources.iter().map(|source| run_file(args, Some(source), true, log));
+            let codes = sources.iter().enumerate();
+            let codes = codes.map(|(place, source)| run_file(args, Some(source), Some(place), log));
             codes.max().unwrap_or_default()
         }
     }
 }
 
+/// `place` is the source's among several.
 fn run_file(
     args: &args::Args,
     source: Option<&std::ffi::OsString>,
-    is_one_of_several: bool,
+    place: Option<usize>,
     log: &mut Option<log::Log>,
 ) -> ExitCode {
     let mut stderr = anstream::stderr();
@@ -122,9 +124,15 @@ fn run_file(
             ExitCode::Usage
         }
         Ok((opened, mut options)) => {
-            options.origin = source
-                .filter(|_| is_one_of_several)
-                .map(|source| model::visible(&source.to_string_lossy()).into_owned());
+            if let (Some(source), Some(place)) = (source, place) {
+                let name = model::visible(&source.to_string_lossy()).into_owned();
+                if place > 0 && options.qs.beside().next().is_some() {
+                    console::Notes::new(&mut stderr)
+                        .note(format_args!("{name}: the files asked for hold the first source only"));
+                    options.qs = options.qs.of_another();
+                }
+                options.origin = Some(name);
+            }
             to_output(&options, log, |out| report(&opened.image, &options, out, &mut stderr))
         }
     }

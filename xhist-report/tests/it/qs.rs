@@ -214,6 +214,18 @@ fn the_command_writes_what_was_asked_for() {
 }
 
 #[test]
+fn what_is_written_beside_is_of_the_first_source() {
+    let dir = Dir::new();
+    let stream = Target::new(Sizes::DEFAULT).info().named().stream;
+    dir.write("a.bin", &stream);
+    dir.write("b.bin", Target::new(Sizes::DEFAULT).info().stream);
+    let outcome = dir.run(&["--format", "qspy", "-s=copy.bin", "a.bin", "b.bin"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.notes);
+    assert_eq!(std::fs::read(dir.path().join("copy.bin")).unwrap(), stream);
+    assert!(outcome.notes.contains("b.bin: the files asked for hold the first"), "{}", outcome.notes);
+}
+
+#[test]
 fn a_source_is_not_overwritten() {
     let dir = Dir::new();
     let stream = Target::new(Sizes::DEFAULT).info().named().stream;
