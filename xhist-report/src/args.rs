@@ -299,10 +299,24 @@ impl Args {
             (self.source_text, "--source"),
             (self.hot, "--hot"),
         ];
-        if let (true, Some((_, option))) = (is_stream, unfit.iter().find(|(asked, _)| *asked)) {
-            return Err(format!(
-                "{option} does not go with --format qspy, which prints every record as QSPY does"
-            ));
+        let of_one_ring = [(self.identify, "--identify"), (self.ring.is_some(), "--ring")];
+        let given = |options: &[(bool, &'static str)]| options.iter().find(|(asked, _)| *asked).copied();
+        match format.about {
+            About::Entries => {}
+            About::Stream => {
+                if let Some((_, option)) = given(&unfit) {
+                    return Err(format!(
+                        "{option} does not go with --format qspy, which prints every record as QSPY does"
+                    ));
+                }
+            }
+            About::Coverage => {
+                if let Some((_, option)) = given(&unfit).or_else(|| given(&of_one_ring)) {
+                    return Err(format!(
+                        "{option} does not go with --format lcov, which tells what ever ran, in all rings"
+                    ));
+                }
+            }
         }
         let layout = Layout {
             terminal: std::io::stdout().is_terminal() && self.log.is_none(),
