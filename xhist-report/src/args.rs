@@ -182,6 +182,17 @@ impl Args {
         self.sources.iter().any(is_live)
     }
 
+    /// Several files are told one after another, and who follows one does not come to the next.
+    ///
+    /// # Errors
+    /// What to do, in a sentence.
+    pub fn check_files(&self) -> Result<(), String> {
+        match self.follow && self.sources.len() > 1 {
+            true => Err("--follow is about one ring file; start a report for each".to_owned()),
+            false => Ok(()),
+        }
+    }
+
     /// Opens all sources as streams, and the port of front-ends.
     ///
     /// # Errors

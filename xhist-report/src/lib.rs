@@ -73,7 +73,9 @@ pub fn run(args: &args::Args) -> ExitCode {
                 let written = stdout.write_all(commands.as_bytes()).and_then(|()| stdout.flush());
                 session::outcome(written, notes)
             }),
-            None => args.open_log().map(|mut log| run_files(args, &mut log)),
+            None => {
+                args.check_files().and_then(|()| args.open_log()).map(|mut log| run_files(args, &mut log))
+            }
         },
     };
     done.unwrap_or_else(|message| {
