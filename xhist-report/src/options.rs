@@ -57,6 +57,17 @@ impl Options {
         }
     }
 
+    /// What was asked that only rings can tell.
+    pub fn about_rings(&self) -> Option<&'static str> {
+        let asked = [
+            (self.identify, "--identify"),
+            (self.hot, "--hot"),
+            (self.ring.is_some(), "--ring"),
+            (self.clear.is_some(), "--clear"),
+        ];
+        asked.into_iter().find_map(|(asked, option)| asked.then_some(option))
+    }
+
     /// Whether there may be entries that are not told.
     pub fn chooses(&self) -> bool {
         self.format.only_traces || !self.trace.filter.is_all()

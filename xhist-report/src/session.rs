@@ -40,9 +40,15 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         };
     }
     if findings.rings.is_empty() {
-        match options.format.about {
-            About::Stream => return qspy::print(image, &options.qs, out, notes),
-            About::Entries if stream::is_one(image) => return stream::run(image, options, out, notes),
+        match (options.about_rings(), options.format.about) {
+            (Some(option), _) if stream::is_one(image) => {
+                notes.error(format_args!("{option} is about rings, and this is a QS stream without a ring"));
+                return ExitCode::NothingFound;
+            }
+            (None, About::Stream) => return qspy::print(image, &options.qs, out, notes),
+            (None, About::Entries) if stream::is_one(image) => {
+                return stream::run(image, options, out, notes);
+            }
             _ => {}
         }
     }

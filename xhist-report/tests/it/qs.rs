@@ -246,6 +246,24 @@ fn a_source_is_not_overwritten() {
 }
 
 #[test]
+fn what_is_about_rings_is_not_asked_of_a_stream() {
+    let dir = Dir::new();
+    dir.write("s.bin", Target::new(Sizes::DEFAULT).info().named().stream);
+    for args in [
+        &["--identify"][..],
+        &["--hot"],
+        &["--ring", "1"],
+        &["--clear"],
+        &["--format", "qspy", "--ring", "1"],
+        &["--format", "qspy", "--identify"],
+    ] {
+        let outcome = dir.run(&[args, &["s.bin"]].concat());
+        assert_eq!((outcome.code, outcome.out.as_str()), (3, ""), "{args:?}: {}", outcome.notes);
+        assert!(outcome.notes.contains("a QS stream without a ring"), "{args:?}: {}", outcome.notes);
+    }
+}
+
+#[test]
 fn wrong_arguments_are_told() {
     let dir = Dir::new();
     dir.write("s.bin", [1, 2, 3]);
