@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{Image, Opened, holes, stdin};
 
-/// Maps a regular file; reads anything else (a pipe, a device) to its end.
+/// Maps a regular file; reads anything else (a pipe, a device, a file that the kernel makes up) to its end.
 pub fn open(text: &OsStr) -> Result<Opened, String> {
     let path = Path::new(text);
     let why = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
@@ -16,22 +16,15 @@ pub fn open(text: &OsStr) -> Result<Opened, String> {
         return Err(format!("{} is a directory; name a dump, a core or a ring file in it", path.display()));
     }
     let file = File::open(path).map_err(why)?;
-    let data = if metadata.is_file() { holes::data(&file) } else { None };
-    let (image, file) = match metadata.is_file() {
-        true => (Image::map(&file), Some(Arc::new(file))),
-        false => (stdin::read_all(file), None),
+    let mapped = if metadata.is_file() { Image::map(&file).ok() } else { None };
+    let (image, data, file) = match mapped {
+        Some(image) => (image, holes::data(&file), Some(Arc::new(file))),
+        None => (stdin::read_all(file).map_err(why)?, None, None),
     };
     let dir = match path.parent() {
         Some(dir) if dir != Path::new("") => dir.to_owned(),
         _ => PathBuf::from("."),
     };
     let written = metadata.modified().ok().filter(|_| metadata.is_file());
-    Ok(Opened {
-        image: image.map_err(why)?,
-        data,
-        file,
-        path: Some(path.to_owned()),
-        written,
-        dir: Some(dir),
-    })
+    Ok(Opened { image, data, file, path: Some(path.to_owned()), written, dir: Some(dir) })
 }

@@ -136,6 +136,15 @@ fn a_name_is_one_line_beside_each_entry() {
     assert_eq!(outcome.out, "1 file#1:1\ta\\n\\u{1b}[31m.bin\n1 file#1:1\tb.bin\n");
 }
 
+/// The kernel's own files, and those of some file systems.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_cannot_be_mapped_is_read() {
+    let outcome = Dir::new().run(&["/proc/version"]);
+    assert_eq!(outcome.code, 3, "{}", outcome.notes);
+    assert!(outcome.notes.contains("no xhist ring in "), "{}", outcome.notes);
+}
+
 #[test]
 fn a_reader_that_goes_away_is_no_failure() {
     let dir = Dir::new();
