@@ -9,8 +9,9 @@ use std::path::Path;
 
 use super::{Image, Opened, file};
 
-/// Bytes between two pieces of memory: enough that nothing goes on from one to the other.
-const GAP: usize = 64;
+/// Bytes between two pieces of memory at most: enough that nothing goes on from one to the other, and that what is behind some
+/// lost records stays in its place.
+const GAP: u64 = 256;
 
 /// Pieces of memory by address.
 type Pieces = BTreeMap<u64, Vec<u8>>;
@@ -42,8 +43,8 @@ pub fn open(text: &OsStr) -> Result<Opened, String> {
 fn intel(content: &str) -> Result<Pieces, String> {
     let mut pieces = Pieces::new();
     let mut base = 0;
-    for record in ihex::Reader::new(content) {
-        match record.map_err(|error| error.to_string())? {
+    for (record, number) in ihex::Reader::new(content).zip(1..) {
+        match record.map_err(|error| format!("record {number}: {error}"))? {
             ihex::Record::Data { offset, value } => _ = pieces.insert(base + u64::from(offset), value),
             ihex::Record::ExtendedLinearAddress(high) => base = u64::from(high) << 16,
             ihex::Record::ExtendedSegmentAddress(high) => base = u64::from(high) << 4,
@@ -55,8 +56,8 @@ fn intel(content: &str) -> Result<Pieces, String> {
 
 fn motorola(content: &str) -> Result<Pieces, String> {
     let mut pieces = Pieces::new();
-    for record in srec::reader::read_records(content) {
-        match record.map_err(|error| format!("{error:?}"))? {
+    for (record, number) in srec::reader::read_records(content).zip(1..) {
+        match record.map_err(|error| format!("record {number}: {error:?}"))? {
             srec::Record::S1(data) => _ = pieces.insert(address(data.address), data.data),
             srec::Record::S2(data) => _ = pieces.insert(address(data.address), data.data),
             srec::Record::S3(data) => _ = pieces.insert(address(data.address), data.data),
@@ -75,8 +76,10 @@ fn joined(pieces: Pieces) -> Vec<u8> {
     let mut image = Vec::new();
     let mut end = None;
     for (address, piece) in pieces {
-        if end.is_some_and(|end| end != address) {
-            image.resize(image.len() + GAP, 0);
+        if let Some(end) = end {
+            // Pieces that overlap are kept apart too.
+            let gap = u64::checked_sub(address, end).unwrap_or(GAP).min(GAP);
+            image.resize(image.len() + gap as usize, 0);
         }
         end = Some(address + piece.len() as u64);
         image.extend(piece);
@@ -100,8 +103,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_behind_a_lost_record_stays_in_its_place() {
+        assert_eq!(joined([(0, vec![1]), (3, vec![2])].into()), [1, 0, 0, 2]);
+        let text = ":0400500001020304A2\n:0200540005069E\n";
+        assert_eq!(intel(text).unwrap_err(), "record 2: invalid checksum '9F', expecting '9E'");
+        assert!(motorola("S00600004844521B\nS307\n").unwrap_err().starts_with("record 2: "));
+    }
+
+    #[test]
     fn what_is_apart_stays_apart() {
-        let image = joined([(0, vec![1]), (9, vec![2])].into());
-        assert_eq!((image[0], image.len(), image[GAP + 1]), (1, GAP + 2, 2));
+        let image = joined([(0, vec![1]), (9999, vec![2])].into());
+        let gap = GAP as usize;
+        assert_eq!((image[0], image.len(), image[gap + 1]), (1, gap + 2, 2));
     }
 }
