@@ -64,7 +64,8 @@ impl Rotation {
             let number = name.to_str().and_then(|name| {
                 let digits = name.strip_prefix(&self.name)?.strip_prefix('-')?.strip_suffix(".log")?;
                 let is_ours = digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
-                digits.parse::<u64>().ok().filter(|_| is_ours)
+                // There always is a number behind those that count.
+                digits.parse::<u32>().ok().filter(|_| is_ours).map(u64::from)
             });
             numbers.extend(number);
         }
@@ -235,10 +236,16 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("x-000041.log"), "old").unwrap();
         std::fs::write(dir.path().join("x-y-000077.log"), "not ours").unwrap();
+        std::fs::write(dir.path().join("x-18446744073709551615.log"), "no number").unwrap();
         let mut log = Log::open(rotation(dir.path(), 4, Some(2))).unwrap();
         log.write_all(b"12345\n1\n2\n3\n").unwrap();
         log.flush().unwrap();
-        let expected = [("x-000043.log", "1\n2\n"), ("x-000044.log", "3\n"), ("x-y-000077.log", "not ours")];
+        let expected = [
+            ("x-000043.log", "1\n2\n"),
+            ("x-000044.log", "3\n"),
+            ("x-18446744073709551615.log", "no number"),
+            ("x-y-000077.log", "not ours"),
+        ];
         let expected = expected.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
         assert_eq!(files(dir.path()), expected);
     }
