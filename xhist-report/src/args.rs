@@ -12,6 +12,7 @@ use crate::format::{self, About, FORMATS, FormatRow};
 use crate::front_end;
 use crate::live::Setup;
 use crate::log::{self, Log, Rotation};
+use crate::map;
 use crate::options::{Layout, MapPlaces, Options};
 use crate::qs_args::QsArgs;
 use crate::send::SendArgs;
@@ -217,8 +218,7 @@ impl Args {
             ));
         }
         if let Some(map) = &self.map {
-            std::fs::File::open(map)
-                .map_err(|error| format!("cannot read the map {}: {error}", map.display()))?;
+            map::open(map).map_err(|error| format!("cannot read the map {}: {error}", map.display()))?;
         }
         let links: Result<Vec<_>, String> = self.sources.iter().map(|text| source::open_link(text)).collect();
         let reads_stdin = self.sources.iter().any(|text| text == "-");

@@ -34,7 +34,11 @@ pub fn head(path: &Path) -> Option<(u64, String)> {
     }
 }
 
-fn open(path: &Path) -> io::Result<File> {
+/// Opens a map file, without waiting for anybody.
+///
+/// # Errors
+/// Those of the system, and that it is no regular file.
+pub fn open(path: &Path) -> io::Result<File> {
     // Asked first: opening a pipe would wait for a writer.
     if std::fs::metadata(path)?.is_file() {
         File::open(path)

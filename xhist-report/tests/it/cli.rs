@@ -95,6 +95,7 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["dump.bin", "--format", "lcov", "-c"], "--clear does not go with --format lcov"),
         (&["dump.bin", "--format", "lcov", "--ring", "1"], "--ring does not go with --format lcov"),
         (&["dump.bin", "dump.bin", "--follow"], "--follow is about one ring file"),
+        (&["tcp://localhost:6601", "--map", "."], "cannot read the map .: not a regular file"),
         (&["send", "dump.bin", "info"], "no link"),
         (&["send", "tcp://localhost:6601", "filter", "global", "xx"], "no record"),
         (&["--format", "xml", "dump.bin"], "history"),
