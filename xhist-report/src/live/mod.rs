@@ -197,6 +197,9 @@ impl<'v> Live<'v> {
                 if let Some((peer, _)) = self.targets.remove(&id) {
                     if peer.is_live {
                         notes.note(format_args!("{name}: lost {}: {why}", peer.name));
+                    } else if why != link::END {
+                        notes.incomplete();
+                        notes.error(format_args!("cannot read {}: {why}", peer.name));
                     }
                     self.view.closed(id, &peer);
                 }

@@ -162,6 +162,10 @@ fn a_file_of_a_process_that_is_gone_is_read_once() {
     assert_eq!(dir.run(&["none.xhist", "--follow"]).code, 3);
     // Standard input is followed as a stream, and there is none in it.
     assert_eq!(dir.run(&["-", "--follow"]).code, 3);
+    // What cannot be read is not taken for its end.
+    let unreadable = File::open(dir.path()).unwrap();
+    let told = crate::support::outcome(dir.command(&["-", "--follow"]).stdin(unreadable).output().unwrap());
+    assert!(told.code == 3 && told.notes.contains("cannot read -: "), "{}", told.notes);
 }
 
 #[cfg(unix)]

@@ -28,13 +28,16 @@ pub fn keep(feed: &Feed, mut open: impl FnMut() -> io::Result<Ends>) {
     }
 }
 
+/// Why a connection is over that was not lost: at a file's end, for one.
+pub const END: &str = "closed by the other end";
+
 /// Reads a connection until it is lost.
 pub fn read(feed: &Feed, Ends { peer, mut from, to }: Ends) {
     let slot = feed.opened(peer, to);
     let mut piece = vec![0; PIECE];
     let why = loop {
         match from.read(&mut piece) {
-            Ok(0) => break "closed by the other end".to_owned(),
+            Ok(0) => break END.to_owned(),
             Ok(len) => feed.bytes(slot, &piece[..len]),
             Err(error) if is_a_pause(&error) => {}
             Err(error) => break error.to_string(),

@@ -14,6 +14,7 @@ mod udp;
 
 use std::io::{self, Read, Write};
 
+pub use client::END;
 pub use file::{pieces, stdin, stream};
 pub use keyboard::{Raw, keyboard};
 pub use queue::{Event, Feed, Id, Queue};
