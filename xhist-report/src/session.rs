@@ -4,7 +4,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use qs_core::ring::{CLEARED_OFFSET, HOSTED_HEADER_LEN};
+use qs_core::ring::{CLEARED_OFFSET, HOSTED_HEADER_LEN, Shown};
 
 use crate::console::{Notes, Progress};
 use crate::cover;
@@ -310,10 +310,11 @@ fn without_copies<'a>(rings: &'a [Placed], image: &[u8], notes: &mut Notes<'_>) 
 
 fn tell_empty(chosen: &[&Placed], views: &[View<'_>], notes: &mut Notes<'_>) {
     let plural = if chosen.len() == 1 { "ring" } else { "rings" };
-    notes.error(format_args!(
-        "no entry in the {} {plural} found: nothing was recorded, or it was overwritten",
-        chosen.len()
-    ));
+    let why = match chosen.iter().all(|placed| placed.header.cleared == Shown::default()) {
+        true => "nothing was recorded, or it was overwritten",
+        false => "nothing was recorded since what was there was cleared",
+    };
+    notes.error(format_args!("no entry in the {} {plural} found: {why}", chosen.len()));
     for (placed, view) in chosen.iter().zip(views) {
         let gap = decode::whole_frames(view, &mut |_| false);
         if !gap.is_empty() {
