@@ -68,10 +68,8 @@ pub fn run(args: &args::Args) -> ExitCode {
         Some(args::Command::Send(send)) => Ok(send::run(send, &mut std::io::stdout().lock(), notes)),
         None if args.is_live() => run_live(args, notes),
         None => match &args.how_to_dump {
-            Some(elf) => how_to_dump::commands(elf).map(|commands| {
-                print!("{commands}");
-                ExitCode::Complete
-            }),
+            Some(elf) => how_to_dump::commands(elf)
+                .map(|commands| session::outcome(std::io::stdout().write_all(commands.as_bytes()), notes)),
             None => args.open_log().map(|mut log| run_files(args, &mut log)),
         },
     };

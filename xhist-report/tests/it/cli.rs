@@ -145,3 +145,45 @@ fn a_full_disk_is_told() {
     assert_eq!(outcome.code, 1);
     assert!(outcome.notes.contains("cannot write the report"), "{}", outcome.notes);
 }
+
+/// An ELF file of 64 bits that has nothing but the symbol of a ring.
+fn firmware(address: u64, len: u64) -> Vec<u8> {
+    let names = b"\0XHIST_RING\0\0\0\0\0";
+    let section = |kind: u32, offset: u64, size: u64, link: u32, entry: u64| {
+        let head = [0u32, kind].map(u32::to_le_bytes).concat();
+        let place = [0u64, 0, offset, size].map(u64::to_le_bytes).concat();
+        [head, place, [link, 1].map(u32::to_le_bytes).concat(), [8u64, entry].map(u64::to_le_bytes).concat()]
+            .concat()
+    };
+    let mut file = b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    file.extend([2u16, 183, 1, 0].map(u16::to_le_bytes).concat());
+    file.extend([0u64, 0, 64 + 16 + 48].map(u64::to_le_bytes).concat());
+    file.extend([0u16, 0, 64, 0, 0, 64, 3, 1].map(u16::to_le_bytes).concat());
+    file.extend(names);
+    file.extend([0; 24]);
+    file.extend([1, 0, 0, 0, 0x11, 0, 0xF1, 0xFF]);
+    file.extend([address, len].map(u64::to_le_bytes).concat());
+    file.extend(section(0, 0, 0, 0, 0));
+    file.extend(section(3, 64, 16, 0, 0));
+    file.extend(section(2, 64 + 16, 48, 1, 24));
+    file
+}
+
+#[test]
+fn the_commands_that_dump_a_ring_are_told_to_who_reads_them() {
+    let dir = Dir::new();
+    dir.write("firmware.elf", firmware(0x2000_0000, 4_160));
+    let told = dir.run(&["--how-to-dump", "firmware.elf"]);
+    assert!(
+        told.out.contains("dump.bin 0x20000000 0x20001040' firmware.elf\n"),
+        "{}{}",
+        told.out,
+        told.notes
+    );
+    dir.write("last.elf", firmware(u64::MAX - 99, 100));
+    assert_eq!(dir.run(&["--how-to-dump", "last.elf"]).code, 0);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = dir.command(&["--how-to-dump", "firmware.elf"]);
+    assert!(command.stdout(writer).status().unwrap().success());
+}
