@@ -304,10 +304,12 @@ fn without_copies<'a>(rings: &'a [Placed], image: &[u8], notes: &mut Notes<'_>) 
 
 fn tell_empty(chosen: &[&Placed], views: &[View<'_>], notes: &mut Notes<'_>) {
     let plural = if chosen.len() == 1 { "ring" } else { "rings" };
-    notes.error(format_args!(
-        "no entry in the {} {plural} found: nothing was recorded, or it was overwritten",
-        chosen.len()
-    ));
+    let is_shown = views.iter().any(|view| decode::survey(&view.with_shown()).frames > 0);
+    let why = match is_shown {
+        true => "all that is there was printed with --clear",
+        false => "nothing was recorded, or it was overwritten",
+    };
+    notes.error(format_args!("no entry in the {} {plural} found: {why}", chosen.len()));
     for (placed, view) in chosen.iter().zip(views) {
         let gap = decode::whole_frames(view, &mut |_| false);
         if !gap.is_empty() {

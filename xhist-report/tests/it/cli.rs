@@ -111,6 +111,10 @@ fn version_and_help_are_there() {
     let help = dir.run(&["--help"]);
     assert_eq!(help.code, 0);
     assert!(help.out.contains("Exit codes:") && help.out.contains("--map"), "{}", help.out);
+    // What is written here as lines is not broken into other lines.
+    assert!(help.out.contains("\n--identify: 0 every build is known"), "{}", help.out);
+    let send = dir.run(&["send", "--help"]);
+    assert!(send.out.contains("\nit is qspy://HOST[:7701]"), "{}", send.out);
 }
 
 #[test]

@@ -189,7 +189,9 @@ fn what_was_cleared_is_not_told_again() {
     for big_endian in [false, true] {
         let path = dir.write("run.xhist", RingImage { big_endian, ..first.clone() }.build());
         assert_eq!(dir.run(&["run.xhist", "--clear"]).out, listing(&[(1, 1), (1, 2), (1, 3)]));
-        assert_eq!(dir.run(&["run.xhist"]).code, 3);
+        let again = dir.run(&["run.xhist"]);
+        assert_eq!(again.code, 3);
+        assert!(again.notes.contains("all that is there was printed with --clear"), "{}", again.notes);
         // The program goes on; it does not touch what readers wrote.
         let closed =
             ring(GONE, 1, "main").packed(0, &[(1, 1), (1, 2)]).packed(0, &[(1, 3), (1, 4)]).statement(1, 5);
