@@ -7,7 +7,7 @@ use qs_core::rx::id;
 
 use super::filter;
 use crate::qs::{Known, Request};
-use crate::qs_args::QsArgs;
+use crate::qs_args::TargetArgs;
 
 const AFTER_HELP: &str = "\
 LINK is tcp://, tcp-listen://, udp:// or serial:// as for a report. While a report reads the link,
@@ -34,7 +34,7 @@ pub struct SendArgs {
     timeout: f64,
 
     #[command(flatten)]
-    pub qs: QsArgs,
+    pub target: TargetArgs,
 
     #[command(subcommand)]
     pub what: What,

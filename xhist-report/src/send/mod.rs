@@ -27,7 +27,7 @@ const SOON: Duration = Duration::from_millis(500);
 
 /// Sends, and prints what comes back.
 pub fn run(args: &SendArgs, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
-    let wire = args.what.check().and_then(|()| Wire::open(&args.link, args.qs.target()));
+    let wire = args.what.check().and_then(|()| Wire::open(&args.link, args.target.target()));
     let sent = wire
         .map_err(Failed::Usage)
         .and_then(|wire| Sender { wire, timeout: args.timeout() }.send(&args.what, out, notes));

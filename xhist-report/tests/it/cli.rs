@@ -93,6 +93,7 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["tcp://localhost:6601", "dump.bin", "-c"], "--clear: dump.bin is read as a stream"),
         (&["send", "dump.bin", "info"], "no link"),
         (&["send", "tcp://localhost:6601", "filter", "global", "xx"], "no record"),
+        (&["send", "dump.bin", "-d", "names.dic", "info"], "unexpected argument '-d'"),
         (&["--format", "xml", "dump.bin"], "history"),
         (&["--last", "x", "dump.bin"], "invalid value"),
         (&["--wrong"], "unexpected argument"),
