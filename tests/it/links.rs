@@ -8,12 +8,14 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use qs_core::frame::FrameWriter;
+use qs_core::rx::Receiver;
 use rustix::process::Signal;
 use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report};
 
 pub const CASES: &[Case] = &[
     Case::new("a_target_that_dies_and_returns_is_followed", dies_and_returns),
     Case::new("philosophers_are_seen_live_and_obey", philosophers),
+    Case::new("a_target_obeys_one_sender_after_the_other", senders),
     Case::new("several_sources_are_told_apart", several),
     Case::new("datagrams_are_a_stream_and_lost_ones_are_told", udp),
     Case::new("a_pipe_is_told_as_it_comes", pipe),
@@ -181,6 +183,34 @@ fn wait_for_target(tree: &Tree, port: u16) -> Started {
         std::thread::sleep(Duration::from_millis(20));
     }
     dine(tree, port)
+}
+
+/// A target that stays, as at a serial line, goes on counting packets where the sender before ended.
+fn senders() {
+    let tree = Tree::empty("links");
+    let (listener, link) = listen();
+    let target = std::thread::spawn(move || {
+        let mut receiver = Receiver::new();
+        listener.incoming().take(2).for_each(|sender| obey(sender.expect("a sender"), &mut receiver));
+    });
+    for command in ["filter local all", "filter global sm"] {
+        let sent = report(tree.path()).args(&format!("send {link} {command}")).done().expect(0);
+        sent.check(sent.stdout.contains("Trg-Ack"), "it is acknowledged");
+        sent.check(!sent.stdout.contains("Trg-ERR"), "and not refused");
+    }
+    target.join().expect("the target ends");
+}
+
+/// Acknowledges all packets, and tells their faults.
+fn obey(mut sender: TcpStream, receiver: &mut Receiver<64>) {
+    let mut frames = Frames::session();
+    let mut byte = [0];
+    while sender.read(&mut byte).is_ok_and(|len| len > 0) {
+        let Some(received) = receiver.byte(byte[0]) else { continue };
+        received.faults.iter().filter(|fault| **fault != 0).for_each(|fault| frames.add(66, &[0x80 | fault]));
+        received.packet.iter().for_each(|packet| frames.add(66, &[packet.id]));
+        let _ = sender.write_all(&frames.take());
+    }
 }
 
 fn several() {

@@ -7,7 +7,7 @@ use std::path::Path;
 /// Replaces the content of a file.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     write(path, |file| file.write_all(content))
 }

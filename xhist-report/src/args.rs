@@ -33,8 +33,8 @@ Live links, told as they come until Ctrl-C; what is lost comes back, and is told
 At a terminal, keys are those of QSPY (h lists them).
 
 Exit codes: 0 complete; 1 something was lost or damaged, the map is of another build, or a line
-of a .fmt file is wrong; 2 wrong arguments or unreadable file; 3 no ring, or nothing in it. With --identify: 0 every
-build is known, 1 the map of one is missing or damaged, 3 no ring.
+of a .fmt file is wrong; 2 wrong arguments or unreadable file; 3 no ring, or nothing in it. With
+--identify: 0 every build is known, 1 the map of one is missing or damaged, 3 no ring.
 
 Examples:
   xhist-report                       the newest run under target/xhist

@@ -34,7 +34,7 @@ fn is_hosted(file: &object::File<'_>, len: u64) -> bool {
 }
 
 fn told(elf: &str, start: u64, len: u64) -> String {
-    let end = start + len;
+    let end = start.wrapping_add(len);
     format!(
         "\
 # gdb, with a server that has halted the core (:3333 OpenOCD, :1337 probe-rs, :1234 QEMU)

@@ -9,10 +9,10 @@ use qs_core::record::Sizes;
 use crate::qs::{Palette, Sequence, Target};
 use crate::qspy::{DictionaryFile, QsOptions, by_time};
 
-/// QSPY's options.
+/// QSPY's options that tell of the target.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "QS records, with QSPY's letters")]
-pub struct QsArgs {
+pub struct TargetArgs {
     /// Bytes of a time stamp
     #[arg(short = 'T', value_name = "SIZE", value_parser = number())]
     time_size: Option<u8>,
@@ -43,6 +43,14 @@ pub struct QsArgs {
     /// Version of QS whose records come: 7.3
     #[arg(short = 'v', long = "qs-version", value_name = "X.Y", value_parser = version)]
     qs_version: Option<u16>,
+}
+
+/// QSPY's options.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "QS records, with QSPY's letters")]
+pub struct QsArgs {
+    #[command(flatten)]
+    target: TargetArgs,
     /// Read names from this dictionary file; without FILE from the one of the target's build, qspyYYMMDD_hhmmss.dic.
     /// Names are saved in that one when the target runs
     #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1)]
@@ -134,7 +142,7 @@ impl QsArgs {
             None => Palette::None,
         };
         Ok(QsOptions {
-            target: self.target(),
+            target: self.target.target(),
             dictionaries: match &self.dictionaries {
                 None => DictionaryFile::No,
                 Some(None) => DictionaryFile::OfBuild,
@@ -150,7 +158,9 @@ impl QsArgs {
             sequence,
         })
     }
+}
 
+impl TargetArgs {
     /// Sizes and version, as far as they are told.
     pub fn target(&self) -> Target {
         let mut target = Target::default();

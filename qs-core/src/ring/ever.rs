@@ -10,7 +10,7 @@
 //! | 20 | reserved | u32 |
 //! | 24 | map hash | u64, 0 = not known |
 //! | 32 | lost | u32: statements that found no slot |
-//! | 36 | check | u32, [`check_word`](super::check_word) of bytes 8..24 |
+//! | 36 | check | u32, [`check_word`] of bytes 8..24 |
 //! | 40 | process id | u32, 0 = not known |
 //! | 44 | reserved | 20 bytes |
 //! | 64 | slots | each `key u32, bits 3 x u32`; one for each page that ran |

@@ -1,6 +1,6 @@
 //! The receive channel, from the host to the target: frames in, commands carried out, answers sent.
 //!
-//! `receiver` finds packets among noise, `command` reads one, `execute` carries it out on a [`Target`]. Each may be used alone; none of
+//! `receiver` finds packets among noise, `command` reads one, `execute` carries it out on a [`Port`]. Each may be used alone; none of
 //! them needs memory beyond the receiver's buffer.
 
 mod command;

@@ -32,6 +32,7 @@ Environment of the traced program:
   XHIST_FRAMES=...   packed (default), single (a frame for each statement), exact (the same, with the exact
                      order among threads instead of the time)
   XHIST_PANIC=LINES  statements printed under a panic message
+  XHIST_EVER=on      remember which statements ever ran (a number: so many pages of 96 lines)
   XHIST=off, wait    record nothing; nothing until a trigger starts it
 ";
 

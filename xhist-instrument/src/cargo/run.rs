@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -31,12 +32,10 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
     let command = match Command::parse(args)? {
         Parsed::Command(command) => command,
         Parsed::Help => {
-            print!("{HELP}");
-            return Ok(ExitCode::SUCCESS);
+            return Ok(tell(HELP));
         }
         Parsed::Version => {
-            println!("cargo-xhist {}", env!("CARGO_PKG_VERSION"));
-            return Ok(ExitCode::SUCCESS);
+            return Ok(tell(concat!("cargo-xhist ", env!("CARGO_PKG_VERSION"), "\n")));
         }
     };
     crate::atomic::survive_size_limit();
@@ -55,6 +54,12 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
         prepare(&command, &mut workspace, &home, &target_dir)?
     };
     call_cargo(&command, &home, &prepared)
+}
+
+/// Prints what was asked for; who does not read it to the end has seen enough.
+fn tell(text: &str) -> ExitCode {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    ExitCode::SUCCESS
 }
 
 /// What cargo is to be told.

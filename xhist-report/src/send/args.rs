@@ -7,13 +7,14 @@ use qs_core::rx::id;
 
 use super::filter;
 use crate::qs::{Known, Request};
-use crate::qs_args::QsArgs;
+use crate::qs_args::TargetArgs;
 
 const AFTER_HELP: &str = "\
-LINK is tcp://, tcp-listen://, udp:// or serial:// as for a report. While a report reads the link, it is
-qspy://HOST[:7701], the report's own port for front-ends (its option -u), or that of a QSPY.
+LINK is tcp://, tcp-listen://, udp:// or serial:// as for a report. While a report reads the link,
+it is qspy://HOST[:7701], the report's own port for front-ends (its option -u), or that of a QSPY.
 
-Exit codes: 0 acknowledged; 1 refused, or no answer; 2 wrong arguments, or a name that the target did not tell.
+Exit codes: 0 acknowledged; 1 refused, or no answer; 2 wrong arguments, or a name that the target
+did not tell.
 
 Examples:
   xhist-report send serial:///dev/ttyUSB0 info
@@ -33,7 +34,7 @@ pub struct SendArgs {
     timeout: f64,
 
     #[command(flatten)]
-    pub qs: QsArgs,
+    pub target: TargetArgs,
 
     #[command(subcommand)]
     pub what: What,

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
 use qs_core::record::{PeekData, QueryData, Record, RxStatus, TargetDone, TargetInfo};
-use qs_core::rx::id;
+use qs_core::rx::{fault, id};
 
 pub use args::SendArgs;
 use args::What;
@@ -20,12 +20,14 @@ use crate::qs::{Decoded, Event, Known, Listener, Request, Text};
 
 /// Set in a status that refuses.
 const REFUSED: u8 = 0x80;
+/// The target has counted packets of an earlier sender; it takes this one all the same.
+const OUT_OF_SEQUENCE: u8 = REFUSED | fault::SEQUENCE;
 /// An acknowledged command that is not done after this is still going on, and may take as long as it likes.
 const SOON: Duration = Duration::from_millis(500);
 
 /// Sends, and prints what comes back.
 pub fn run(args: &SendArgs, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
-    let wire = args.what.check().and_then(|()| Wire::open(&args.link, args.qs.target()));
+    let wire = args.what.check().and_then(|()| Wire::open(&args.link, args.target.target()));
     let sent = wire
         .map_err(Failed::Usage)
         .and_then(|wire| Sender { wire, timeout: args.timeout() }.send(&args.what, out, notes));
@@ -169,6 +171,7 @@ impl Answers {
         match record.id() {
             TargetInfo::ID => Some(Answer::Info),
             RxStatus::ID if first == self.id => Some(Answer::Acknowledged),
+            RxStatus::ID if first == OUT_OF_SEQUENCE => None,
             RxStatus::ID if first & REFUSED != 0 => Some(Answer::Refused),
             TargetDone::ID if first == self.id => Some(Answer::Done),
             PeekData::ID if self.id == id::PEEK => Some(Answer::Data),

@@ -98,6 +98,7 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["tcp://localhost:6601", "--map", "."], "cannot read the map .: not a regular file"),
         (&["send", "dump.bin", "info"], "no link"),
         (&["send", "tcp://localhost:6601", "filter", "global", "xx"], "no record"),
+        (&["send", "dump.bin", "-d", "names.dic", "info"], "unexpected argument '-d'"),
         (&["--format", "xml", "dump.bin"], "history"),
         (&["--last", "x", "dump.bin"], "invalid value"),
         (&["--wrong"], "unexpected argument"),
@@ -116,6 +117,10 @@ fn version_and_help_are_there() {
     let help = dir.run(&["--help"]);
     assert_eq!(help.code, 0);
     assert!(help.out.contains("Exit codes:") && help.out.contains("--map"), "{}", help.out);
+    // What is written here as lines is not broken into other lines.
+    assert!(help.out.contains("\n--identify: 0 every build is known"), "{}", help.out);
+    let send = dir.run(&["send", "--help"]);
+    assert!(send.out.contains("\nit is qspy://HOST[:7701]"), "{}", send.out);
 }
 
 #[test]
@@ -164,7 +169,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 fn a_full_disk_is_told() {
     let dir = Dir::new();
     dir.write("dump.bin", ten());
-    dir.write("firmware.elf", firmware());
+    dir.write("firmware.elf", firmware(0x2000_0000, 4_096));
     for args in [&["dump.bin"][..], &["--how-to-dump", "firmware.elf"]] {
         let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
         let outcome = outcome(dir.command(args).stdout(full).output().unwrap());
@@ -173,23 +178,44 @@ fn a_full_disk_is_told() {
     }
 }
 
-/// An ELF file with nothing in it but the ring's symbol.
-#[cfg(target_os = "linux")]
-fn firmware() -> Vec<u8> {
-    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
-    let section = |name, kind, [offset, len]: [u32; 2], link, entry| {
-        words(&[name, kind, 0, 0, offset, len, link, 0, 1, entry])
+/// An ELF file of 64 bits that has nothing but the symbol of a ring.
+fn firmware(address: u64, len: u64) -> Vec<u8> {
+    let names = b"\0XHIST_RING\0\0\0\0\0";
+    let section = |kind: u32, offset: u64, size: u64, link: u32, entry: u64| {
+        let head = [0u32, kind].map(u32::to_le_bytes).concat();
+        let place = [0u64, 0, offset, size].map(u64::to_le_bytes).concat();
+        [head, place, [link, 1].map(u32::to_le_bytes).concat(), [8u64, entry].map(u64::to_le_bytes).concat()]
+            .concat()
     };
-    // Header of 52 bytes, names of 12, two symbols of 16, three sections of 40.
-    [
-        b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x28\0".to_vec(),
-        words(&[1, 0, 0, 96, 0, 52, 40 << 16, 3 | 2 << 16]),
-        b"\0XHIST_RING\0".to_vec(),
-        words(&[0; 4]),
-        words(&[1, 0x2000_0000, 4096, 0x11 | 1 << 16]),
-        section(0, 0, [0, 0], 0, 0),
-        section(0, 2, [64, 32], 2, 16),
-        section(0, 3, [52, 12], 0, 0),
-    ]
-    .concat()
+    let mut file = b"\x7FELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
+    file.extend([2u16, 183, 1, 0].map(u16::to_le_bytes).concat());
+    file.extend([0u64, 0, 64 + 16 + 48].map(u64::to_le_bytes).concat());
+    file.extend([0u16, 0, 64, 0, 0, 64, 3, 1].map(u16::to_le_bytes).concat());
+    file.extend(names);
+    file.extend([0; 24]);
+    file.extend([1, 0, 0, 0, 0x11, 0, 0xF1, 0xFF]);
+    file.extend([address, len].map(u64::to_le_bytes).concat());
+    file.extend(section(0, 0, 0, 0, 0));
+    file.extend(section(3, 64, 16, 0, 0));
+    file.extend(section(2, 64 + 16, 48, 1, 24));
+    file
+}
+
+#[test]
+fn the_commands_that_dump_a_ring_are_told_to_who_reads_them() {
+    let dir = Dir::new();
+    dir.write("firmware.elf", firmware(0x2000_0000, 4_160));
+    let told = dir.run(&["--how-to-dump", "firmware.elf"]);
+    assert!(
+        told.out.contains("dump.bin 0x20000000 0x20001040' firmware.elf\n"),
+        "{}{}",
+        told.out,
+        told.notes
+    );
+    dir.write("last.elf", firmware(u64::MAX - 99, 100));
+    assert_eq!(dir.run(&["--how-to-dump", "last.elf"]).code, 0);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = dir.command(&["--how-to-dump", "firmware.elf"]);
+    assert!(command.stdout(writer).status().unwrap().success());
 }

@@ -1,5 +1,5 @@
-//! File names for the panic hook, from the map file: `XHIST_MAP`, or `xhist.map` in the working
-//! directory or above it, or under its `target/xhist`.
+//! File names for the panic hook, from the map file: `XHIST_MAP`, or the map of this build among the
+//! `xhist.map` in the working directory and above it, and under their `target/xhist`.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -12,9 +12,13 @@ use qs_core::record::Statement;
 pub(super) struct Names(HashMap<u16, (String, u32)>);
 
 impl Names {
-    /// Reads the first map found; without one, statements are shown by number.
-    pub(super) fn load() -> Names {
-        let text = candidates().into_iter().find_map(|path| std::fs::read_to_string(path).ok());
+    /// Reads the map of the build with this hash; without one, statements are shown by number.
+    pub(super) fn load(hash: u64) -> Names {
+        let read = |path: PathBuf| std::fs::read_to_string(path).ok();
+        let text = match std::env::var_os("XHIST_MAP") {
+            Some(path) => read(path.into()),
+            None => candidates().into_iter().filter_map(read).find(|text| is_of(text, hash)),
+        };
         text.map_or_else(Names::default, |text| Names::parse(&text))
     }
 
@@ -38,10 +42,13 @@ impl Names {
     }
 }
 
+/// Whether a map that was found may be used: programs run in directories of other projects. A hash of 0 is not known.
+fn is_of(map: &str, hash: u64) -> bool {
+    let head = map.lines().next().and_then(|line| Line::parse(line).ok());
+    hash == 0 || matches!(head, Some(Line::Head(head)) if head.hash == hash)
+}
+
 fn candidates() -> Vec<PathBuf> {
-    if let Some(path) = std::env::var_os("XHIST_MAP") {
-        return vec![path.into()];
-    }
     let Ok(here) = std::env::current_dir() else { return Vec::new() };
     here.ancestors().flat_map(|dir| [dir.join("xhist.map"), dir.join("target/xhist/xhist.map")]).collect()
 }
@@ -55,5 +62,13 @@ mod tests {
         let names = Names::parse("{\"file\":3,\"path\":\"src/a.rs\",\"base\":65535}\nnot json\n");
         assert_eq!(names.place(Statement { file: 3, line: 2 }), ("src/a.rs".into(), 65537));
         assert_eq!(names.place(Statement { file: 4, line: 93 }), ("file#4".into(), 93));
+    }
+
+    #[test]
+    fn a_map_of_another_build_names_nothing() {
+        let map = r#"{"xhist":"map","version":1,"hash":"00000000000000a7","root":"/p","tool":"0.1.0"}"#;
+        assert!(is_of(map, 0xA7));
+        assert!(!is_of(map, 0xA8) && !is_of("", 0xA7));
+        assert!(is_of(map, 0), "nobody knows of which build the program is");
     }
 }

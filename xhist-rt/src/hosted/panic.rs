@@ -17,24 +17,22 @@ pub(super) fn install(lines: usize) {
         threads::note(EventKind::Panic, 0, Status::Panicked, thread.name());
         let history = if lines > 0 { threads::snapshot() } else { None };
         previous(info);
-        if let Some(image) = history {
-            print(&last_statements(&image, lines));
+        if let Some(image) = history
+            && let Ok(header) = Header::parse(&image)
+        {
+            let map_hash = header.map_hash;
+            let statements: Vec<Line> = Reader::new(header, &image).tail(lines).collect();
+            print(&statements, map_hash);
         }
     }));
 }
 
-/// The last statements in the image of a ring, oldest first.
-fn last_statements(image: &[u8], lines: usize) -> Vec<Line> {
-    let Ok(header) = Header::parse(image) else { return Vec::new() };
-    Reader::new(header, image).tail(lines).collect()
-}
-
 /// Prints as the default hook does, so that the test harness captures it with the message.
-fn print(statements: &[Line]) {
+fn print(statements: &[Line], map_hash: u64) {
     if statements.is_empty() {
         return;
     }
-    let names = Names::load();
+    let names = Names::load(map_hash);
     let mut text = String::from("last statements before the panic (xhist, newest last):\n");
     for (index, line) in statements.iter().enumerate() {
         text.push_str(&match line {

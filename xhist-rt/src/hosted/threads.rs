@@ -40,8 +40,8 @@ static ENDED: AtomicU64 = AtomicU64::new(0);
 static EVER: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 /// There is more than one thread, so frames tell the time more often.
 static SEVERAL: AtomicBool = AtomicBool::new(false);
-/// With one order for all threads: how many statements ran.
-static TICKET: AtomicU32 = AtomicU32::new(0);
+/// With one order for all threads: how many places in it were given.
+static TICKET: AtomicU64 = AtomicU64::new(0);
 static MAP_HASH: AtomicU64 = AtomicU64::new(0);
 /// A clock that the program has given, `fn() -> u32`.
 static CLOCK: AtomicPtr<()> = AtomicPtr::new(null_mut());
@@ -64,7 +64,7 @@ pub(crate) fn statement(site: Site) -> Append<'static> {
         Frames::Packed => Append::Statement(site),
         Frames::Single => Append::Single(site, None),
         Frames::Timed => Append::Single(site, Some(sys::ticks())),
-        Frames::Exact => Append::Single(site, Some(u64::from(TICKET.fetch_add(1, Ordering::SeqCst)) + 1)),
+        Frames::Exact => Append::Single(site, Some(ticket())),
     }
 }
 
@@ -251,8 +251,16 @@ fn lay_out(slot: &Slot, config: &Config, number: Option<u32>) {
     }
 }
 
-/// The time for stamps.
+/// The next place in the one order of all threads.
+fn ticket() -> u64 {
+    TICKET.fetch_add(1, Ordering::SeqCst) + 1
+}
+
+/// The time for stamps; where there is one order for all threads, the next place in it.
 fn now() -> Ticks {
+    if config::frames() == Frames::Exact {
+        return Ticks::Whole(ticket());
+    }
     let given = CLOCK.load(Ordering::Acquire);
     if given.is_null() {
         return Ticks::Whole(sys::ticks());
