@@ -106,6 +106,7 @@ fn prepare(
     progress.finish_and_clear();
     let shadowed = |root: &PathBuf| files.binary_search(root).is_ok();
     let plan = Plan {
+        root: workspace.root.clone(),
         shadow: shadow_root.clone(),
         roots: workspace.targets.iter().map(|target| target.root.clone()).filter(shadowed).collect(),
         recorders,

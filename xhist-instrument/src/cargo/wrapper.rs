@@ -93,7 +93,7 @@ struct Call {
 impl Call {
     fn find(plan: Plan, wrapper: &Path, rustc: &OsStr, args: &[OsString]) -> Option<Call> {
         value_of(args, "--crate-name")?;
-        let directory = std::env::current_dir().ok()?;
+        let directory = plan.named(std::env::current_dir().ok()?);
         let root = args.iter().position(|arg| {
             let path = Path::new(arg);
             path.extension().is_some_and(|extension| extension == "rs")
@@ -277,6 +277,7 @@ mod tests {
     fn another_recorder_is_replaced() {
         let call = Call {
             plan: Plan {
+                root: "/w".into(),
                 shadow: "/t/shadow".into(),
                 roots: ["/w/src/main.rs".into()].into(),
                 recorders: BTreeMap::new(),
