@@ -96,6 +96,10 @@ impl Config {
                 FRAMES_MODE.store(config.frames as u8, Ordering::Relaxed);
                 EVER_SLOTS.store(config.ever, Ordering::Relaxed);
                 ENVIRONMENT_HASH.store(config.map_hash, Ordering::Relaxed);
+                if config.on {
+                    // Whatever a program sets up: two processes must not write the same file.
+                    sys::at_fork_in_child(super::threads::on_fork_in_child);
+                }
                 if sys::getenv(SWITCH) == Some(b"wait") {
                     super::trigger::wait_for_start();
                 }

@@ -81,7 +81,6 @@ impl Init {
             let lines = std::env::var("XHIST_PANIC").ok().and_then(|lines| lines.parse().ok());
             panic::install(lines.unwrap_or(self.panic_lines));
             sys::at_exit(export::on_exit);
-            sys::at_fork_in_child(threads::on_fork_in_child);
         }
         done
     }

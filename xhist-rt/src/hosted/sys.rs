@@ -261,7 +261,7 @@ pub(crate) fn at_exit(function: extern "C" fn()) -> bool {
     unsafe { libc::atexit(function) == 0 }
 }
 
-/// Runs a function in every forked child. Not for use in a signal handler.
+/// Runs a function in every forked child. Not for use in a signal handler that may have interrupted the same.
 pub(crate) fn at_fork_in_child(function: extern "C" fn()) {
     // SAFETY: the function lives as long as the program and keeps to async-signal-safe calls.
     unsafe {
