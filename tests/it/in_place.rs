@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     Case::new("strip_gives_back_every_file_byte_for_byte", strip_gives_back_every_file),
     Case::new("a_project_without_the_recorder_is_told_so", told_of_the_recorder),
     Case::new("a_forked_child_has_a_file_of_its_own", forks),
+    Case::new("a_daemon_keeps_the_history_of_its_children", daemon),
     Case::new("history_is_written_at_a_signal_and_at_exit", figure_3),
     Case::new("without_the_trace_feature_the_code_has_the_same_size", same_size),
 ];
@@ -72,15 +73,27 @@ fn told_of_the_recorder() {
 
 /// Without [`xhist_rt::init`]: of a ring file that parent and child both wrote, nothing could be told.
 fn forks() {
+    forks_in("", |run| run.env("XHIST_FILE", "ring.xhist"));
+}
+
+/// The child's file lies beside its parent's, wherever they are meanwhile, and whoever named it.
+fn daemon() {
+    let away = "std::env::set_current_dir(\"/\").unwrap();";
+    forks_in(away, |run| run.env("XHIST_FILE", "ring.xhist"));
+    let named = "xhist_rt::Init::new().no_signal().file(\"ring.xhist\").install();";
+    forks_in(&format!("{named} {away}"), |run| run);
+}
+
+/// A program that begins with this code and forks.
+fn forks_in(begin: &str, with: impl Fn(Run) -> Run) {
     let tree = fixture("zoo");
     add_recorder(&tree, r#""std", "trace""#);
-    let place = |mark: &str| {
-        let file = "src/bin/forks.rs";
-        format!("{file}:{}", line_of(&tree.join(file), &format!(" // {mark}")))
-    };
+    let file = "src/bin/forks.rs";
+    let place = |mark: &str| format!("{file}:{}", line_of(&tree.join(file), &format!(" // {mark}")));
+    tree.replace(file, "fn main() {", &format!("fn main() {{ {begin}"));
     instrument(tree.path()).args("src/").succeed();
     cargo(tree.path()).args("build --quiet --bin forks").succeed();
-    Run::new(tree.join("target/debug/forks"), tree.path()).env("XHIST_FILE", "ring.xhist").succeed();
+    with(Run::new(tree.join("target/debug/forks"), tree.path())).succeed();
     let (of_parent, of_child) = of_both(&tree, "ring.xhist");
     assert_eq!(of_parent.last(), Some(&place("parent last")));
     assert_eq!(of_child.last(), Some(&place("child last")));

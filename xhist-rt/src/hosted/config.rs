@@ -179,7 +179,7 @@ fn parse_ever(text: &str) -> Option<u32> {
 
 /// The file that rings are kept in.
 pub(crate) mod file {
-    use core::sync::atomic::AtomicI32;
+    use core::sync::atomic::{AtomicI32, AtomicUsize};
 
     use super::*;
 
@@ -197,10 +197,39 @@ pub(crate) mod file {
         })
     }
 
+    /// What the file was asked for by: the directory that the pattern starts in, and the pattern. A daemon changes its
+    /// directory and its environment before it forks.
+    struct Asked {
+        bytes: [AtomicU8; PATH_LEN],
+        directory: AtomicUsize,
+        len: AtomicUsize,
+    }
+
+    static ASKED: Asked = Asked {
+        bytes: [const { AtomicU8::new(0) }; PATH_LEN],
+        directory: AtomicUsize::new(0),
+        len: AtomicUsize::new(0),
+    };
+
     /// Opens the file that `pattern` names; one beside it where another process holds that one.
     pub(crate) fn open(pattern: &[u8]) -> Option<RingFile> {
+        let mut asked = Path::new();
+        if !pattern.starts_with(b"/") {
+            asked.push_working_directory(pattern.len());
+        }
+        let directory = asked.len;
+        asked.push(pattern);
+        let file = open_asked(&asked, directory)?;
+        ASKED.bytes.iter().zip(asked.bytes).for_each(|(to, byte)| to.store(byte, Ordering::Relaxed));
+        ASKED.directory.store(directory, Ordering::Relaxed);
+        ASKED.len.store(asked.len, Ordering::Relaxed);
+        Some(file)
+    }
+
+    fn open_asked(asked: &Path, directory: usize) -> Option<RingFile> {
         let mut path = Path::new();
-        path.expand(pattern);
+        path.push(&asked.bytes[..directory]);
+        path.expand(&asked.bytes[directory..asked.len]);
         let file = RingFile::create(path.as_c_str()).or_else(|| {
             path.push(b".");
             path.push_number(sys::pid());
@@ -215,10 +244,10 @@ pub(crate) mod file {
 
     /// In a forked child: the parent's file stays the parent's.
     pub(crate) fn reopen_in_child() {
-        if FD.swap(-1, Ordering::AcqRel) >= 0
-            && let Some(pattern) = sys::getenv(FILE)
-        {
-            open(pattern);
+        if FD.swap(-1, Ordering::AcqRel) >= 0 {
+            let bytes = core::array::from_fn(|at| ASKED.bytes[at].load(Ordering::Relaxed));
+            let asked = Path { bytes, len: ASKED.len.load(Ordering::Relaxed) };
+            open_asked(&asked, ASKED.directory.load(Ordering::Relaxed));
         }
     }
 
@@ -238,6 +267,16 @@ pub(crate) mod file {
             let bytes = &bytes[..bytes.len().min(room)];
             self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
             self.len += bytes.len();
+        }
+
+        /// With a slash behind it, when there is room for so much more.
+        fn push_working_directory(&mut self, more: usize) {
+            let mut directory = [0; PATH_LEN];
+            let len = sys::working_directory(&mut directory);
+            if len > 0 && len + 1 + more < PATH_LEN {
+                self.push(&directory[..len]);
+                self.push(b"/");
+            }
         }
 
         fn push_number(&mut self, number: u32) {

@@ -16,6 +16,13 @@ pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
     Some(unsafe { CStr::from_ptr(value) }.to_bytes())
 }
 
+/// The working directory; 0 bytes when it has no name, or none that fits.
+pub(crate) fn working_directory(buffer: &mut [u8]) -> usize {
+    // SAFETY: the buffer is as long as told; what is written is a C string.
+    let name = unsafe { libc::getcwd(buffer.as_mut_ptr().cast::<c_char>(), buffer.len()) };
+    if name.is_null() { 0 } else { buffer.iter().position(|byte| *byte == 0).unwrap_or(0) }
+}
+
 /// Lets another thread have the processor.
 pub(crate) fn let_others_run() {
     // SAFETY: has no conditions.
