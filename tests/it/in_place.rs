@@ -82,6 +82,8 @@ fn daemon() {
     forks_in(away, |run| run.env("XHIST_FILE", "ring.xhist"));
     let named = "xhist_rt::Init::new().no_signal().file(\"ring.xhist\").install();";
     forks_in(&format!("{named} {away}"), |run| run);
+    // An empty name is none.
+    forks_in(named, |run| run.env("XHIST_FILE", ""));
 }
 
 /// A program that begins with this code and forks.
