@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     Case::new("the_linker_of_gnu_can_link_the_recorder", linker),
     Case::new("a_member_may_be_a_dynamic_library", dylib),
     Case::new("a_project_that_is_named_by_a_link", link),
+    Case::new("a_crate_outside_of_its_package", outside),
     Case::new("a_target_that_is_named_on_the_command_line_or_in_the_configuration", targets),
     Case::new("the_users_configuration_counts", configuration),
     Case::new("backtraces_are_the_users", backtraces),
@@ -85,6 +86,20 @@ fn link() {
     std::os::unix::fs::symlink("real", tree.join("named")).expect("a link");
     both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet --manifest-path named/Cargo.toml")));
     assert_eq!(history(&tree, "real/target").places(), ["src/main.rs:2"]);
+}
+
+fn outside() {
+    let tree = Tree::empty("outside");
+    tree.write("Cargo.toml", "[workspace]\nmembers = [\"app\"]\nresolver = \"3\"\n");
+    let target = "[[bin]]\nname = \"app\"\npath = \"../shared/app.rs\"\n";
+    tree.write(
+        "app/Cargo.toml",
+        &format!("[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n{target}"),
+    );
+    tree.write("shared/app.rs", "mod part;\n\nfn main() {\n    part::tell(); // end\n}\n");
+    tree.write("shared/part.rs", "pub fn tell() {\n    println!(\"told\");\n}\n");
+    both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet")));
+    assert_eq!(history(&tree, "target").places(), ["shared/app.rs:4", "shared/part.rs:2"]);
 }
 
 fn command_line() {
