@@ -10,7 +10,7 @@ use qs_core::ring::ever::MAX_SLOTS;
 use crate::size::MIN_SIZE;
 
 use super::between::{Once, Progress};
-use super::sys::{self, RingFile};
+use super::sys::{self, NoFile, RingFile};
 
 /// `XHIST`: `off` records nothing, `wait` nothing before a trigger starts it.
 const SWITCH: &CStr = c"XHIST";
@@ -230,12 +230,13 @@ pub(crate) mod file {
         let mut path = Path::new();
         path.push(&asked.bytes[..directory]);
         path.expand(&asked.bytes[directory..asked.len]);
-        let file = RingFile::create(path.as_c_str()).or_else(|| {
+        let mut file = RingFile::create(path.as_c_str());
+        if matches!(file, Err(NoFile::Held)) {
             path.push(b".");
             path.push_number(sys::pid());
-            RingFile::create(path.as_c_str())
-        });
-        let file = file?;
+            file = RingFile::create(path.as_c_str());
+        }
+        let file = file.ok()?;
         DEVICE.store(file.device, Ordering::Relaxed);
         INODE.store(file.inode, Ordering::Relaxed);
         FD.store(file.fd, Ordering::Release);
@@ -330,6 +331,18 @@ pub(crate) mod file {
             let text = path.as_c_str().to_str().expect("UTF-8").to_owned();
             assert!(text.starts_with("/tmp/xhist_rt-"), "{text}");
             assert!(text.ends_with(&format!("-{}-%q%", std::process::id())), "{text}");
+        }
+
+        #[test]
+        fn what_is_no_file_gets_none_beside_it() {
+            let name = format!("xhist-no-file-{}", std::process::id());
+            let directory = std::env::temp_dir().join(&name);
+            std::fs::create_dir(&directory).expect("a new directory");
+            assert!(open(directory.as_os_str().as_encoded_bytes()).is_none());
+            std::fs::remove_dir(&directory).expect("it is empty");
+            let entries = std::fs::read_dir(std::env::temp_dir()).expect("a directory").flatten();
+            let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+            assert_eq!(names.filter(|other| other.starts_with(&name)).count(), 0);
         }
 
         #[test]

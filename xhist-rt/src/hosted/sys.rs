@@ -90,14 +90,23 @@ pub(crate) struct RingFile {
     pub(crate) inode: u64,
 }
 
+/// Why there is no ring file of a name.
+#[derive(Clone, Copy)]
+pub(crate) enum NoFile {
+    /// Another process has its rings in it.
+    Held,
+    /// It cannot be opened, or is no file: a directory, a device.
+    Unusable,
+}
+
 impl RingFile {
-    /// Opens and empties the file, unless another process has its rings in it: then `None`.
-    pub(crate) fn create(path: &CStr) -> Option<RingFile> {
+    /// Opens and empties the file, unless another process has its rings in it.
+    pub(crate) fn create(path: &CStr) -> Result<RingFile, NoFile> {
         // SAFETY: the path is a C string; the descriptor is ours until the process ends.
         unsafe {
             let low = libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC, 0o644);
             if low < 0 {
-                return None;
+                return Err(NoFile::Unusable);
             }
             // Programs expect the low descriptors to be free, and some close them all.
             let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 200);
@@ -106,11 +115,12 @@ impl RingFile {
                 libc::close(low);
             }
             if libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) != 0 || libc::ftruncate(fd, 0) != 0 {
+                let is_held = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
                 libc::close(fd);
-                return None;
+                return Err(if is_held { NoFile::Held } else { NoFile::Unusable });
             }
-            let (device, inode) = identity(fd)?;
-            Some(RingFile { fd, device, inode })
+            let (device, inode) = identity(fd).ok_or(NoFile::Unusable)?;
+            Ok(RingFile { fd, device, inode })
         }
     }
 
