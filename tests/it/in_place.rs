@@ -10,6 +10,8 @@ pub const CASES: &[Case] = &[
     Case::new("plain_cargo_runs_an_instrumented_project", plain_cargo_run),
     Case::new("strip_gives_back_every_file_byte_for_byte", strip_gives_back_every_file),
     Case::new("a_project_without_the_recorder_is_told_so", told_of_the_recorder),
+    Case::new("a_forked_child_has_a_file_of_its_own", forks),
+    Case::new("a_daemon_keeps_the_history_of_its_children", daemon),
     Case::new("history_is_written_at_a_signal_and_at_exit", figure_3),
     Case::new("without_the_trace_feature_the_code_has_the_same_size", same_size),
 ];
@@ -67,6 +69,49 @@ fn told_of_the_recorder() {
     add_recorder(&tree, r#""std", "trace""#);
     let done = instrument(tree.path()).args("src/").succeed();
     done.check(!done.stderr.contains("xhist-rt"), "nothing to tell once it is named");
+}
+
+/// Without [`xhist_rt::init`]: of a ring file that parent and child both wrote, nothing could be told.
+fn forks() {
+    forks_in("", |run| run.env("XHIST_FILE", "ring.xhist"));
+}
+
+/// The child's file lies beside its parent's, wherever they are meanwhile, and whoever named it.
+fn daemon() {
+    let away = "std::env::set_current_dir(\"/\").unwrap();";
+    forks_in(away, |run| run.env("XHIST_FILE", "ring.xhist"));
+    let named = "xhist_rt::Init::new().no_signal().file(\"ring.xhist\").install();";
+    forks_in(&format!("{named} {away}"), |run| run);
+    // An empty name is none.
+    forks_in(named, |run| run.env("XHIST_FILE", ""));
+}
+
+/// A program that begins with this code and forks.
+fn forks_in(begin: &str, with: impl Fn(Run) -> Run) {
+    let tree = fixture("zoo");
+    add_recorder(&tree, r#""std", "trace""#);
+    let file = "src/bin/forks.rs";
+    let place = |mark: &str| format!("{file}:{}", line_of(&tree.join(file), &format!(" // {mark}")));
+    tree.replace(file, "fn main() {", &format!("fn main() {{ {begin}"));
+    instrument(tree.path()).args("src/").succeed();
+    cargo(tree.path()).args("build --quiet --bin forks").succeed();
+    with(Run::new(tree.join("target/debug/forks"), tree.path())).succeed();
+    let (of_parent, of_child) = of_both(&tree, "ring.xhist");
+    assert_eq!(of_parent.last(), Some(&place("parent last")));
+    assert_eq!(of_child.last(), Some(&place("child last")));
+    assert!(!of_parent.contains(&place("child first")), "{of_parent:#?}");
+    assert!(!of_child.contains(&place("parent before")), "{of_child:#?}");
+}
+
+/// The places in the ring file of the parent, and in that of the child beside it.
+fn of_both(tree: &Tree, parent: &str) -> (Vec<String>, Vec<String>) {
+    let places = |file: &str| {
+        Listing::parse(&report(tree.path()).arg(file).succeed().stdout).only_statements().places()
+    };
+    let names = std::fs::read_dir(tree.path()).expect("a directory").flatten().map(|entry| entry.file_name());
+    let names: Vec<String> = names.map(|name| name.to_string_lossy().into_owned()).collect();
+    let child = names.iter().find(|name| name.starts_with(&format!("{parent}.")));
+    (places(parent), places(child.unwrap_or_else(|| panic!("one for the child in {names:?}"))))
 }
 
 fn figure_3() {

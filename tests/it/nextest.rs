@@ -105,6 +105,9 @@ fn failing() {
 
     let one = cargo(tree.path()).args("xhist nextest run passes").succeed();
     one.check(!one.stderr.contains("\nxhist: "), "nothing is told after a success");
+    let skipped = "-- --skip fails --skip is_killed --skip hangs";
+    let rest = cargo(tree.path()).args(&format!("xhist nextest run {skipped}")).succeed();
+    rest.check(rest.stderr.contains("2 tests run: 2 passed"), "arguments behind `--` are the test programs'");
 }
 
 fn users_runner() {

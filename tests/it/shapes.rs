@@ -10,6 +10,8 @@ pub const CASES: &[Case] = &[
     Case::new("features_examples_benches_and_profiles", command_line),
     Case::new("the_linker_of_gnu_can_link_the_recorder", linker),
     Case::new("a_member_may_be_a_dynamic_library", dylib),
+    Case::new("a_project_that_is_named_by_a_link", link),
+    Case::new("a_crate_outside_of_its_package", outside),
     Case::new("a_target_that_is_named_on_the_command_line_or_in_the_configuration", targets),
     Case::new("the_users_configuration_counts", configuration),
     Case::new("backtraces_are_the_users", backtraces),
@@ -72,6 +74,32 @@ fn dylib() {
         assert_has(&history, &place(&tree, "part/src/lib.rs", "double"));
         assert_has(&history, &place(&tree, "src/main.rs", "end"));
     }
+}
+
+fn link() {
+    let tree = Tree::empty("link");
+    tree.write(
+        "real/Cargo.toml",
+        "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
+    );
+    tree.write("real/src/main.rs", "fn main() {\n    println!(\"{}\", file!()); // end\n}\n");
+    std::os::unix::fs::symlink("real", tree.join("named")).expect("a link");
+    both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet --manifest-path named/Cargo.toml")));
+    assert_eq!(history(&tree, "real/target").places(), ["src/main.rs:2"]);
+}
+
+fn outside() {
+    let tree = Tree::empty("outside");
+    tree.write("Cargo.toml", "[workspace]\nmembers = [\"app\"]\nresolver = \"3\"\n");
+    let target = "[[bin]]\nname = \"app\"\npath = \"../shared/app.rs\"\n";
+    tree.write(
+        "app/Cargo.toml",
+        &format!("[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n{target}"),
+    );
+    tree.write("shared/app.rs", "mod part;\n\nfn main() {\n    part::tell(); // end\n}\n");
+    tree.write("shared/part.rs", "pub fn tell() {\n    println!(\"told\");\n}\n");
+    both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet")));
+    assert_eq!(history(&tree, "target").places(), ["shared/app.rs:4", "shared/part.rs:2"]);
 }
 
 fn command_line() {

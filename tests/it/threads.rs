@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use xhist_tests::{Case, Listing, Run, Tree, report, rings_in};
+use xhist_tests::{Case, Listing, Run, Tree, cargo, recorded, report, rings_in};
 
 use crate::zoo::{place, program, record, record_with, zoo};
 
 pub const CASES: &[Case] = &[
     Case::new("many_threads_each_keep_their_own_order", churn),
+    Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
     Case::new("threads_are_merged_by_one_count", || ping_pong(("XHIST_FRAMES", "exact"))),
@@ -36,6 +37,30 @@ fn churn() {
     // Rings of ended threads are used again, oldest first: the newest short-lived threads are still there.
     assert!(threads.contains_key("short-299"), "{:?}", threads.keys());
     assert_eq!(threads["main"].last(), Some(&step("last")));
+}
+
+/// More threads at once than there are rings.
+fn crowd() {
+    const THREADS: u32 = 1100;
+    const RINGS: u32 = 1024;
+    let tree = Tree::empty("crowd");
+    tree.write(
+        "Cargo.toml",
+        "[package]\nname = \"crowd\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
+    );
+    let thread =
+        "scope.spawn(|| {\n                all.wait();\n                all.wait();\n            });";
+    let threads = format!("for _ in 0..{THREADS} {{\n            {thread}\n        }}");
+    let scope = format!("std::thread::scope(|scope| {{\n        {threads}\n    }});");
+    let barrier = format!("let all = std::sync::Barrier::new({THREADS});");
+    tree.write("src/main.rs", &format!("fn main() {{\n    {barrier}\n    {scope}\n}}\n"));
+    let file = tree.join("ring.xhist");
+    let run = cargo(tree.path()).args("xhist run --quiet").env("XHIST_FILE", &file);
+    run.env("XHIST_SIZE", "4k").succeed();
+    let rings = recorded(&std::fs::read(&file).expect("a ring file"));
+    assert_eq!(rings.len() as u32, RINGS);
+    assert_eq!(rings[0].header.dropped, 2 * (THREADS + 1 - RINGS), "two of each thread, the first is main");
+    report(tree.path()).arg(&file).done().expect(1);
 }
 
 fn forks() {

@@ -13,7 +13,7 @@ Runs a cargo command on instrumented sources; the sources themselves are not tou
 
 Usage: cargo xhist <run|test|build|check|bench|nextest run> [any options of that cargo command]
 
-Options of its own, anywhere before `--`:
+Options of its own, anywhere before `--` and before the program's arguments:
   --deps NAME,...         record these dependencies too (`all`: every one that a program is made of)
   --when <before|after>   record each statement before it runs (default), or after it as the Xhist paper does
   --stop-at <FILE:LINE[#HIT][+AFTER]>
@@ -85,7 +85,7 @@ pub(super) struct Command {
     pub(super) verb: Verb,
     /// Options of cargo, without `--target-dir` and without ours.
     pub(super) cargo_args: Vec<OsString>,
-    /// `--` and what follows.
+    /// `--` and what follows, or what cargo takes for arguments of the program without it.
     pub(super) program_args: Vec<OsString>,
     pub(super) target_dir: Option<PathBuf>,
     /// Names of dependencies to record too, as they were typed.
@@ -108,6 +108,26 @@ pub(super) enum Parsed {
 const SHARED_WITH_VALUE: [&str; 4] = ["--manifest-path", "--config", "--lockfile-path", "-Z"];
 /// And those without.
 const SHARED: [&str; 3] = ["--offline", "--locked", "--frozen"];
+/// Long options of `cargo run`, and ours, whose value may be the next word.
+const RUN_WITH_VALUE: [&str; 17] = [
+    "message-format",
+    "color",
+    "config",
+    "package",
+    "bin",
+    "example",
+    "features",
+    "jobs",
+    "profile",
+    "target",
+    "target-dir",
+    "manifest-path",
+    "lockfile-path",
+    "deps",
+    "when",
+    "start-at",
+    "stop-at",
+];
 
 impl Command {
     /// Takes the arguments behind the program's name; cargo puts `xhist` first.
@@ -131,7 +151,7 @@ impl Command {
                 || Error::Usage(format!("of `cargo nextest` only `cargo xhist nextest {word}` is there")),
             )?;
         }
-        let end = rest.iter().position(|arg| arg == "--").unwrap_or(rest.len());
+        let end = program_args_at(verb, rest);
         let program_args = rest[end..].to_vec();
         let mut command = Command {
             verb,
@@ -216,6 +236,32 @@ impl Command {
     }
 }
 
+/// Where the arguments for the program start: at `--`; for `cargo run` at the first word that is neither an option nor
+/// a value of one, and from there on all is the program's, options that cargo or we have too among it.
+fn program_args_at(verb: Verb, args: &[OsString]) -> usize {
+    let mut at = 0;
+    while let Some(arg) = args.get(at) {
+        let is_option = arg != "-" && arg.as_encoded_bytes().starts_with(b"-");
+        if arg == "--" || verb == Verb::Run && !is_option {
+            break;
+        }
+        at += if verb == Verb::Run && wants_value(arg) { 2 } else { 1 };
+    }
+    at.min(args.len())
+}
+
+/// Whether the value of this option of `cargo run` is the next word.
+fn wants_value(option: &OsStr) -> bool {
+    match option.as_encoded_bytes() {
+        [b'-', b'-', name @ ..] => RUN_WITH_VALUE.iter().any(|known| known.as_bytes() == name),
+        // Several short ones may share a hyphen; behind one that takes a value stands nothing but the value.
+        [b'-', letters @ ..] => {
+            letters.iter().position(|letter| b"pFjZ".contains(letter)) == letters.len().checked_sub(1)
+        }
+        _ => false,
+    }
+}
+
 /// The value of `--name value` or `--name=value`, if `arg` is that option.
 fn value_of<'a>(
     name: &str,
@@ -286,6 +332,20 @@ mod tests {
         assert_eq!(command.stop_at, ["a.rs:1#2+3", "b.rs:4"]);
         assert_eq!(command.start_at, ["c.rs:5"]);
         assert_eq!(words(&command.cargo_args), "-q");
+    }
+
+    #[test]
+    fn arguments_of_the_program_are_its_own_also_without_two_hyphens() {
+        let command = parse("xhist run --bin b -qp a --when after serve --config c --when 5 --deps");
+        assert_eq!(words(&command.cargo_args), "--bin b -qp a");
+        assert_eq!(words(&command.program_args), "serve --config c --when 5 --deps");
+        assert_eq!((command.when, command.deps.len()), (Some(When::After), 0));
+        assert_eq!(words(&parse("r -pa -j2 x --offline").program_args), "x --offline");
+        // Elsewhere such a word is a filter, and cargo's options may follow.
+        let command = parse("test some_name --target-dir t -- --when 5");
+        assert_eq!(words(&command.cargo_args), "some_name");
+        assert_eq!(command.target_dir, Some("t".into()));
+        assert_eq!(words(&command.program_args), "-- --when 5");
     }
 
     #[test]

@@ -19,6 +19,8 @@ const FILE_NAME: &str = "plan.json";
 /// See the module.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
+    /// The workspace as cargo names it, which may be by a link.
+    pub(super) root: PathBuf,
     /// Below it lies the shadow of `/`.
     pub(super) shadow: PathBuf,
     /// Root files that have a shadow.
@@ -73,6 +75,12 @@ impl Plan {
         [WRAPPER_NAME, OUTER_NAME, super::runner::NAME]
             .iter()
             .try_for_each(|name| link_program(&directory.join(name)))
+    }
+
+    /// A directory that the system names, as cargo names it: paths of files are relative to that.
+    pub(super) fn named(&self, directory: PathBuf) -> PathBuf {
+        let is_root = self.root.canonicalize().is_ok_and(|root| root == directory);
+        if is_root { self.root.clone() } else { directory }
     }
 
     /// The shadow of a file.

@@ -111,6 +111,7 @@ fn prepare(
     progress.finish_and_clear();
     let shadowed = |root: &PathBuf| files.binary_search(root).is_ok();
     let plan = Plan {
+        root: workspace.root.clone(),
         shadow: shadow_root.clone(),
         roots: workspace.targets.iter().map(|target| target.root.clone()).filter(shadowed).collect(),
         recorders,
@@ -321,8 +322,9 @@ fn call_cargo(command: &Command, home: &Path, prepared: &Prepared) -> Result<Exi
     }
     // The configuration above is what counts.
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
-    cargo.args(&command.cargo_args).args(&command.program_args);
     let run = if command.verb.runs() { Some(set_up_run(&mut cargo, command, home, prepared)?) } else { None };
+    // Behind the program's arguments cargo reads none of its own.
+    cargo.args(&command.cargo_args).args(&command.program_args);
     if run.is_none() && prepared.waits {
         eprintln!("{}", trigger::NOTE_WAIT);
     }

@@ -11,6 +11,7 @@ use crate::{Analysis, When};
 
 use super::command::Command;
 use super::error::Error;
+use super::reach::normal;
 use super::recorder::PACKAGES;
 
 /// The project at hand.
@@ -115,7 +116,7 @@ impl Workspace {
             .iter()
             .filter(|target| is_wanted(target) && !target.is_custom_build() && !target.is_proc_macro());
         self.targets.extend(targets.map(|target| Target {
-            root: target.src_path.clone().into(),
+            root: normal(target.src_path.as_std_path()),
             edition2015: target.edition == Edition::E2015,
         }));
         Ok(())

@@ -15,6 +15,7 @@ use std::process::{Command, ExitCode};
 
 use super::own_core;
 use super::plan::{Plan, Recorder, WRAPPER_NAME};
+use super::reach::normal;
 
 /// What an instrumented program may ask for when it is compiled.
 const MAP_HASH: &str = "XHIST_MAP_HASH";
@@ -93,11 +94,11 @@ struct Call {
 impl Call {
     fn find(plan: Plan, wrapper: &Path, rustc: &OsStr, args: &[OsString]) -> Option<Call> {
         value_of(args, "--crate-name")?;
-        let directory = std::env::current_dir().ok()?;
+        let directory = plan.named(std::env::current_dir().ok()?);
         let root = args.iter().position(|arg| {
             let path = Path::new(arg);
             path.extension().is_some_and(|extension| extension == "rs")
-                && plan.roots.contains(&directory.join(path))
+                && plan.roots.contains(&normal(&directory.join(path)))
         })?;
         let is_proc_macro = values_of(args, "--crate-type").any(|kind| kind == "proc-macro");
         let is_build_script = value_of(args, "--crate-name")?.to_str()?.starts_with("build_script_");
@@ -116,7 +117,7 @@ impl Call {
         let mut words = args.iter().enumerate();
         while let Some((index, arg)) = words.next() {
             if index == self.root {
-                result.push(self.plan.shadow_of(&self.directory.join(&self.named)).into());
+                result.push(self.plan.shadow_of(&normal(&self.directory.join(&self.named))).into());
             } else if arg == "--extern" && args.get(index + 1).is_some_and(|value| names_recorder(value)) {
                 // One recorder for the whole program: ours.
                 words.next();
@@ -277,6 +278,7 @@ mod tests {
     fn another_recorder_is_replaced() {
         let call = Call {
             plan: Plan {
+                root: "/w".into(),
                 shadow: "/t/shadow".into(),
                 roots: ["/w/src/main.rs".into()].into(),
                 recorders: BTreeMap::new(),

@@ -10,7 +10,7 @@ use qs_core::ring::ever::MAX_SLOTS;
 use crate::size::MIN_SIZE;
 
 use super::between::{Once, Progress};
-use super::sys::{self, RingFile};
+use super::sys::{self, NoFile, RingFile};
 
 /// `XHIST`: `off` records nothing, `wait` nothing before a trigger starts it.
 const SWITCH: &CStr = c"XHIST";
@@ -96,6 +96,10 @@ impl Config {
                 FRAMES_MODE.store(config.frames as u8, Ordering::Relaxed);
                 EVER_SLOTS.store(config.ever, Ordering::Relaxed);
                 ENVIRONMENT_HASH.store(config.map_hash, Ordering::Relaxed);
+                if config.on {
+                    // Whatever a program sets up: two processes must not write the same file.
+                    sys::at_fork_in_child(super::threads::on_fork_in_child);
+                }
                 if sys::getenv(SWITCH) == Some(b"wait") {
                     super::trigger::wait_for_start();
                 }
@@ -175,7 +179,7 @@ fn parse_ever(text: &str) -> Option<u32> {
 
 /// The file that rings are kept in.
 pub(crate) mod file {
-    use core::sync::atomic::AtomicI32;
+    use core::sync::atomic::{AtomicI32, AtomicUsize};
 
     use super::*;
 
@@ -193,16 +197,46 @@ pub(crate) mod file {
         })
     }
 
+    /// What the file was asked for by: the directory that the pattern starts in, and the pattern. A daemon changes its
+    /// directory and its environment before it forks.
+    struct Asked {
+        bytes: [AtomicU8; PATH_LEN],
+        directory: AtomicUsize,
+        len: AtomicUsize,
+    }
+
+    static ASKED: Asked = Asked {
+        bytes: [const { AtomicU8::new(0) }; PATH_LEN],
+        directory: AtomicUsize::new(0),
+        len: AtomicUsize::new(0),
+    };
+
     /// Opens the file that `pattern` names; one beside it where another process holds that one.
     pub(crate) fn open(pattern: &[u8]) -> Option<RingFile> {
+        let mut asked = Path::new();
+        if !pattern.starts_with(b"/") {
+            asked.push_working_directory(pattern.len());
+        }
+        let directory = asked.len;
+        asked.push(pattern);
+        let file = open_asked(&asked, directory)?;
+        ASKED.bytes.iter().zip(asked.bytes).for_each(|(to, byte)| to.store(byte, Ordering::Relaxed));
+        ASKED.directory.store(directory, Ordering::Relaxed);
+        ASKED.len.store(asked.len, Ordering::Relaxed);
+        Some(file)
+    }
+
+    fn open_asked(asked: &Path, directory: usize) -> Option<RingFile> {
         let mut path = Path::new();
-        path.expand(pattern);
-        let file = RingFile::create(path.as_c_str()).or_else(|| {
+        path.push(&asked.bytes[..directory]);
+        path.expand(&asked.bytes[directory..asked.len]);
+        let mut file = RingFile::create(path.as_c_str());
+        if matches!(file, Err(NoFile::Held)) {
             path.push(b".");
             path.push_number(sys::pid());
-            RingFile::create(path.as_c_str())
-        });
-        let file = file?;
+            file = RingFile::create(path.as_c_str());
+        }
+        let file = file.ok()?;
         DEVICE.store(file.device, Ordering::Relaxed);
         INODE.store(file.inode, Ordering::Relaxed);
         FD.store(file.fd, Ordering::Release);
@@ -211,10 +245,10 @@ pub(crate) mod file {
 
     /// In a forked child: the parent's file stays the parent's.
     pub(crate) fn reopen_in_child() {
-        if FD.swap(-1, Ordering::AcqRel) >= 0
-            && let Some(pattern) = sys::getenv(FILE)
-        {
-            open(pattern);
+        if FD.swap(-1, Ordering::AcqRel) >= 0 {
+            let bytes = core::array::from_fn(|at| ASKED.bytes[at].load(Ordering::Relaxed));
+            let asked = Path { bytes, len: ASKED.len.load(Ordering::Relaxed) };
+            open_asked(&asked, ASKED.directory.load(Ordering::Relaxed));
         }
     }
 
@@ -234,6 +268,16 @@ pub(crate) mod file {
             let bytes = &bytes[..bytes.len().min(room)];
             self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
             self.len += bytes.len();
+        }
+
+        /// With a slash behind it, when there is room for so much more.
+        fn push_working_directory(&mut self, more: usize) {
+            let mut directory = [0; PATH_LEN];
+            let len = sys::working_directory(&mut directory);
+            if len > 0 && len + 1 + more < PATH_LEN {
+                self.push(&directory[..len]);
+                self.push(b"/");
+            }
         }
 
         fn push_number(&mut self, number: u32) {
@@ -287,6 +331,18 @@ pub(crate) mod file {
             let text = path.as_c_str().to_str().expect("UTF-8").to_owned();
             assert!(text.starts_with("/tmp/xhist_rt-"), "{text}");
             assert!(text.ends_with(&format!("-{}-%q%", std::process::id())), "{text}");
+        }
+
+        #[test]
+        fn what_is_no_file_gets_none_beside_it() {
+            let name = format!("xhist-no-file-{}", std::process::id());
+            let directory = std::env::temp_dir().join(&name);
+            std::fs::create_dir(&directory).expect("a new directory");
+            assert!(open(directory.as_os_str().as_encoded_bytes()).is_none());
+            std::fs::remove_dir(&directory).expect("it is empty");
+            let entries = std::fs::read_dir(std::env::temp_dir()).expect("a directory").flatten();
+            let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+            assert_eq!(names.filter(|other| other.starts_with(&name)).count(), 0);
         }
 
         #[test]

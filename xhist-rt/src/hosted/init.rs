@@ -69,7 +69,7 @@ impl Init {
         static INSTALLED: AtomicBool = AtomicBool::new(false);
         let mut done = true;
         if let Some(path) = self.file
-            && std::env::var_os("XHIST_FILE").is_none()
+            && std::env::var_os("XHIST_FILE").is_none_or(|path| path.is_empty())
         {
             use std::os::unix::ffi::OsStrExt;
             done = threads::move_to_file(path.as_os_str().as_bytes());
@@ -81,7 +81,6 @@ impl Init {
             let lines = std::env::var("XHIST_PANIC").ok().and_then(|lines| lines.parse().ok());
             panic::install(lines.unwrap_or(self.panic_lines));
             sys::at_exit(export::on_exit);
-            sys::at_fork_in_child(threads::on_fork_in_child);
         }
         done
     }

@@ -16,6 +16,13 @@ pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
     Some(unsafe { CStr::from_ptr(value) }.to_bytes())
 }
 
+/// The working directory; 0 bytes when it has no name, or none that fits.
+pub(crate) fn working_directory(buffer: &mut [u8]) -> usize {
+    // SAFETY: the buffer is as long as told; what is written is a C string.
+    let name = unsafe { libc::getcwd(buffer.as_mut_ptr().cast::<c_char>(), buffer.len()) };
+    if name.is_null() { 0 } else { buffer.iter().position(|byte| *byte == 0).unwrap_or(0) }
+}
+
 /// Lets another thread have the processor.
 pub(crate) fn let_others_run() {
     // SAFETY: has no conditions.
@@ -83,14 +90,23 @@ pub(crate) struct RingFile {
     pub(crate) inode: u64,
 }
 
+/// Why there is no ring file of a name.
+#[derive(Clone, Copy)]
+pub(crate) enum NoFile {
+    /// Another process has its rings in it.
+    Held,
+    /// It cannot be opened, or is no file: a directory, a device.
+    Unusable,
+}
+
 impl RingFile {
-    /// Opens and empties the file, unless another process has its rings in it: then `None`.
-    pub(crate) fn create(path: &CStr) -> Option<RingFile> {
+    /// Opens and empties the file, unless another process has its rings in it.
+    pub(crate) fn create(path: &CStr) -> Result<RingFile, NoFile> {
         // SAFETY: the path is a C string; the descriptor is ours until the process ends.
         unsafe {
             let low = libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC, 0o644);
             if low < 0 {
-                return None;
+                return Err(NoFile::Unusable);
             }
             // Programs expect the low descriptors to be free, and some close them all.
             let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 200);
@@ -99,11 +115,12 @@ impl RingFile {
                 libc::close(low);
             }
             if libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) != 0 || libc::ftruncate(fd, 0) != 0 {
+                let is_held = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
                 libc::close(fd);
-                return None;
+                return Err(if is_held { NoFile::Held } else { NoFile::Unusable });
             }
-            let (device, inode) = identity(fd)?;
-            Some(RingFile { fd, device, inode })
+            let (device, inode) = identity(fd).ok_or(NoFile::Unusable)?;
+            Ok(RingFile { fd, device, inode })
         }
     }
 
@@ -261,7 +278,7 @@ pub(crate) fn at_exit(function: extern "C" fn()) -> bool {
     unsafe { libc::atexit(function) == 0 }
 }
 
-/// Runs a function in every forked child. Not for use in a signal handler.
+/// Runs a function in every forked child. Not for use in a signal handler that may have interrupted the same.
 pub(crate) fn at_fork_in_child(function: extern "C" fn()) {
     // SAFETY: the function lives as long as the program and keeps to async-signal-safe calls.
     unsafe {

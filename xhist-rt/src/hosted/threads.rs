@@ -73,7 +73,12 @@ pub(crate) fn statement(site: Site) -> Append<'static> {
 #[inline(never)]
 pub(crate) fn first(site: Site) {
     if has_ring() {
-        hot::record(site);
+        return hot::record(site);
+    }
+    // The first ring tells of threads that have none.
+    if let Some(header) = SLOTS[0].ring() {
+        // SAFETY: a slot's header is a laid-out ring.
+        unsafe { ring::count_dropped(header) };
     }
 }
 

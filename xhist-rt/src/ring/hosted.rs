@@ -56,6 +56,15 @@ impl HostedHeader {
     }
 }
 
+/// Counts a statement that could not be kept.
+///
+/// # Safety
+/// `header` is a ring's memory.
+pub(crate) unsafe fn count_dropped(header: *mut HostedHeader) {
+    // SAFETY: the word is atomic.
+    unsafe { (*header).base.count_dropped() };
+}
+
 /// Tells readers where the owner stands.
 ///
 /// # Safety

@@ -58,7 +58,7 @@ pub(crate) struct Header {
     check: u32,
     state: Word,
     folded: Word,
-    dropped: u32,
+    dropped: AtomicU32,
     /// [`layout::Touched`].
     touched: AtomicU32,
 }
@@ -91,10 +91,18 @@ impl Header {
         self.check = check_word(layout::BYTE_ORDER_MARK, facts, header_len as u16, size);
         self.state.store(0);
         self.folded.store(0);
-        self.dropped = 0;
+        self.dropped.store(0, Relaxed);
         self.touched.store(0, Relaxed);
         fence();
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
+    }
+
+    /// A statement that could not be kept.
+    #[cfg(feature = "std")]
+    pub(crate) fn count_dropped(&self) {
+        let more = |dropped: u32| dropped.checked_add(1);
+        // At the highest number it stays.
+        let _ = self.dropped.fetch_update(Relaxed, Relaxed, more);
     }
 
     /// Statements are stamped with times of so many bytes.
@@ -165,7 +173,7 @@ fn check_word(mark: u32, facts: [u8; 4], header_len: u16, size: u32) -> u32 {
 #[cfg(feature = "std")]
 mod hosted;
 #[cfg(feature = "std")]
-pub(crate) use hosted::{HostedHeader, set_clock_hz, set_status, status_code};
+pub(crate) use hosted::{HostedHeader, count_dropped, set_clock_hz, set_status, status_code};
 
 #[cfg(all(test, feature = "std"))]
 pub(crate) mod tests;

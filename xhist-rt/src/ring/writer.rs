@@ -141,8 +141,7 @@ impl Writer {
             let busy = &(*this).busy;
             let level = busy.load(Relaxed) as usize;
             if level >= LEVELS {
-                let dropped = &raw mut (*(*this).header).dropped;
-                return dropped.write_volatile(dropped.read_volatile().saturating_add(1));
+                return (*(*this).header).count_dropped();
             }
             busy.store(level as u32 + 1, Relaxed);
             fence();
