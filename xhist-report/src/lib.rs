@@ -52,7 +52,16 @@ pub use qspy::{DictionaryFile, QsOptions};
 /// assert_eq!(code, xhist_report::ExitCode::NothingFound);
 /// ```
 pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut dyn Write) -> ExitCode {
-    let notes = &mut console::Notes::new(notes);
+    report_with(image, options, out, &mut console::Notes::new(notes))
+}
+
+/// The same, when something may have been told already.
+fn report_with(
+    image: &[u8],
+    options: &Options,
+    out: &mut dyn Write,
+    notes: &mut console::Notes<'_>,
+) -> ExitCode {
     options.trace.tell(notes);
     match &options.live {
         Some(file) if options.follow => follow::run(file, options, out, notes),
@@ -135,7 +144,10 @@ fn run_file(
                 }
                 options.origin = Some(name);
             }
-            to_output(&options, log, |out| report(&opened.image, &options, out, &mut stderr))
+            let notes = &mut console::Notes::new(&mut stderr);
+            let of = options.origin.as_ref().map_or(String::new(), |origin| format!("{origin}: "));
+            opened.losses.iter().for_each(|loss| notes.loss(format_args!("{of}{loss}")));
+            to_output(&options, log, |out| report_with(&opened.image, &options, out, notes))
         }
     }
 }

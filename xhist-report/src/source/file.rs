@@ -26,5 +26,6 @@ pub fn open(text: &OsStr) -> Result<Opened, String> {
         _ => PathBuf::from("."),
     };
     let written = metadata.modified().ok().filter(|_| metadata.is_file());
-    Ok(Opened { image, data, file, path: Some(path.to_owned()), written, dir: Some(dir) })
+    let (path, losses) = (Some(path.to_owned()), Vec::new());
+    Ok(Opened { image, data, file, path, written, dir: Some(dir), losses })
 }

@@ -37,6 +37,8 @@ pub struct Opened {
     pub written: Option<SystemTime>,
     /// Directory to look for maps in; `None` when the source has none.
     pub dir: Option<PathBuf>,
+    /// What of it could not be read, in sentences.
+    pub losses: Vec<String>,
 }
 
 /// A kind of source.

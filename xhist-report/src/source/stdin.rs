@@ -13,7 +13,8 @@ const MAX_IN_MEMORY: u64 = 256 << 20;
 pub fn open(_: &OsStr) -> Result<Opened, String> {
     let image =
         read_all(io::stdin().lock()).map_err(|error| format!("cannot read standard input: {error}"))?;
-    Ok(Opened { image, data: None, file: None, path: None, written: None, dir: Some(PathBuf::from(".")) })
+    let (dir, losses) = (Some(PathBuf::from(".")), Vec::new());
+    Ok(Opened { image, data: None, file: None, path: None, written: None, dir, losses })
 }
 
 /// Reads everything there is.

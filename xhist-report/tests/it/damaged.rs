@@ -230,3 +230,47 @@ fn a_ring_deep_in_a_sparse_file_of_gigabytes_is_found() {
     let outcome = dir.run(&["huge.bin"]);
     assert_eq!((outcome.code, outcome.out), (0, three()), "{}", outcome.notes);
 }
+
+/// Intel HEX or S-records, eight bytes each.
+fn as_text(image: &[u8], motorola: bool) -> Vec<String> {
+    let record = |(index, data): (usize, &[u8])| {
+        let [high, low] = (8 * index as u16).to_be_bytes();
+        let (mark, head, total) = match motorola {
+            true => ("S1", vec![data.len() as u8 + 3, high, low], 0xFF),
+            false => (":", vec![data.len() as u8, high, low, 0], 0),
+        };
+        let mut bytes = [&head, data].concat();
+        bytes.push(bytes.iter().fold(total, |left: u8, byte| left.wrapping_sub(*byte)));
+        format!("{mark}{}", bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>())
+    };
+    image.chunks(8).enumerate().map(record).collect()
+}
+
+#[test]
+fn a_bad_record_of_a_text_form_costs_only_itself() {
+    let statements: Vec<_> = (1..=30).map(|line| (1, line)).collect();
+    let image = RingImage::bare(512).statements(&statements).build();
+    let dir = Dir::new();
+    for motorola in [false, true] {
+        let mut records = as_text(&image, motorola);
+        dir.write("whole.hex", records.join("\r\n"));
+        let whole = dir.run(&["whole.hex"]);
+        assert_eq!((whole.code, whole.out.lines().count()), (0, 30), "{}", whole.notes);
+        records[20].replace_range(12..14, "\u{e9}");
+        records[30].truncate(14);
+        dir.write("bad.hex", records.join("\n"));
+        let bad = dir.run(&["bad.hex"]);
+        let lines = bad.out.lines().count();
+        assert!(bad.code == 1 && (20..30).contains(&lines), "{}: {lines}\n{}", bad.code, bad.notes);
+        for told in
+            ["line 21 was left out: not all of it are hex digits", "line 31 was left out: it is cut: "]
+        {
+            assert!(bad.notes.contains(told), "{}", bad.notes);
+        }
+        let none: Vec<_> = records.iter().map(|record| format!("{record}0")).collect();
+        dir.write("none.hex", none.join("\n"));
+        let none = dir.run(&["none.hex"]);
+        assert_eq!((none.code, none.out.as_str()), (2, ""));
+        assert!(none.notes.contains("none.hex: no record is good: "), "{}", none.notes);
+    }
+}
