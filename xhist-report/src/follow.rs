@@ -12,7 +12,7 @@ use crate::exit_code::ExitCode;
 use crate::map::Maps;
 use crate::model::{Gap, Opening, Ring};
 use crate::options::Options;
-use crate::session::{outcome, tell_dropped, tell_findings};
+use crate::session::{outcome, tell_dropped, tell_findings, tell_width};
 use crate::telling::Telling;
 use crate::{interrupt, order, source};
 
@@ -28,6 +28,7 @@ pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Note
         tell_findings(&findings, follower.scanned, notes);
         return ExitCode::NothingFound;
     }
+    tell_width(follower.lives.iter().map(|live| &live.placed), options, notes);
     let rings = follower.rings();
     let maps = match Maps::load(&rings.iter().collect::<Vec<_>>(), options, notes) {
         Ok(maps) => maps,

@@ -60,6 +60,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         let rings: Vec<Ring> = chosen.iter().map(|placed| placed.ring.clone()).collect();
         return identify::run(&rings, options, out, notes);
     }
+    tell_width(chosen.iter().copied(), options, notes);
     let lives = lives(&chosen, image, options);
     let views = views(&chosen, &lives, image);
     if options.format.about == About::Stream {
@@ -132,6 +133,20 @@ pub fn tell_dropped(ring: &Ring, notes: &mut Notes<'_>) {
         notes.loss(format_args!(
             "{ring}: {} statement{plural} not recorded: signal handlers were nested too deep, or threads had no ring",
             ring.dropped
+        ));
+    }
+}
+
+/// Time stamps of QS records may have another width than those of statements, but whoever types it may be mistaken.
+pub fn tell_width<'p>(mut rings: impl Iterator<Item = &'p Placed>, options: &Options, notes: &mut Notes<'_>) {
+    let typed = options.qs.target.sizes.time;
+    if let Some(Placed { ring, header }) =
+        rings.find(|placed| ![0, typed].contains(&placed.header.time_width))
+    {
+        notes.note(format_args!(
+            "{ring} tells time stamps of {} bytes; QS records and trace events are read with -T{typed} all the same, \
+             unless the target tells their width",
+            header.time_width
         ));
     }
 }

@@ -46,6 +46,18 @@ fn with_formats() -> Dir {
 }
 
 #[test]
+fn another_width_of_time_stamps_than_the_ring_tells_is_told() {
+    let dir = with_formats();
+    for args in [&["-T2", "--format", "traceinfo"][..], &["-T2", "--format", "qspy"]] {
+        let notes = dir.run(&[args, &["dump.bin"]].concat()).notes;
+        let told = "ring 1 (thread main) tells time stamps of 4 bytes; QS records and trace events are read with -T2";
+        assert_eq!(notes.matches(told).count(), 1, "{args:?}: {notes}");
+    }
+    let same = dir.run(&["-T4", "dump.bin"]);
+    assert!(!same.notes.contains("time stamps of"), "{}", same.notes);
+}
+
+#[test]
 fn they_stand_in_their_place_in_every_format() {
     let dir = with_formats();
     for (name, args) in [
