@@ -14,7 +14,7 @@ use crate::model::{Gap, Opening, Ring};
 use crate::options::Options;
 use crate::session::{outcome, tell_dropped, tell_findings, tell_width};
 use crate::telling::Telling;
-use crate::{interrupt, order, source};
+use crate::{interrupt, order, source, stream};
 
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -25,7 +25,13 @@ pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Note
     let mut follower = Follower { file, lives: Vec::new(), records, scanned: 0 };
     let findings = follower.find();
     if follower.lives.is_empty() {
-        tell_findings(&findings, follower.scanned, notes);
+        match source::Image::map(file) {
+            Ok(image) if stream::is_one(&image) => notes.error(format_args!(
+                "this is a QS stream without a ring; `tail -c +1 -f FILE | xhist-report --follow -` follows it, \
+                 `xhist-report --follow - < FILE` tells it to its end"
+            )),
+            _ => tell_findings(&findings, follower.scanned, notes),
+        }
         return ExitCode::NothingFound;
     }
     tell_width(follower.lives.iter().map(|live| &live.placed), options, notes);

@@ -10,7 +10,7 @@ use qs_core::record::{
 use xhist_report::format::by_name;
 use xhist_report::{Options, QsOptions};
 
-use crate::support::{Dir, Outcome, RingImage, report, report_with};
+use crate::support::{Dir, Outcome, RingImage, outcome, report, report_with};
 
 /// Frames and their lines, of a target with the names below.
 const RECORDS: &str = include_str!("../expected/qs-records.tsv");
@@ -261,6 +261,19 @@ fn what_is_about_rings_is_not_asked_of_a_stream() {
         assert_eq!((outcome.code, outcome.out.as_str()), (3, ""), "{args:?}: {}", outcome.notes);
         assert!(outcome.notes.contains("a QS stream without a ring"), "{args:?}: {}", outcome.notes);
     }
+}
+
+#[test]
+fn who_follows_a_stream_in_a_file_is_told_how() {
+    let dir = Dir::new();
+    let stream = Target::new(Sizes::DEFAULT).info().named().record(7, &QfTick { ctr: 42, rate: 1 }).stream;
+    dir.write("s.bin", &stream);
+    let refused = dir.run(&["--follow", "s.bin"]);
+    assert_eq!(refused.code, 3, "{}", refused.notes);
+    assert!(refused.notes.contains("`xhist-report --follow - < FILE`"), "{}", refused.notes);
+    let file = std::fs::File::open(dir.path().join("s.bin")).unwrap();
+    let followed = outcome(dir.command(&["--follow", "-"]).stdin(file).output().unwrap());
+    assert_eq!((followed.code, followed.out), (0, report(&stream).out), "{}", followed.notes);
 }
 
 #[test]
