@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
 
 use crate::console::Notes;
+use crate::decode;
 use crate::format::{self, About, FORMATS, FormatRow};
 use crate::front_end;
 use crate::live::Setup;
@@ -216,6 +217,17 @@ impl Args {
                 "--clear: {} is read as a stream beside links, and is not cleared",
                 source.display()
             ));
+        }
+        let files = self.sources.iter().filter(|text| !source::is_link(text) && Path::new(text).is_file());
+        for source in files {
+            let opened = source::open(source)?;
+            let found = decode::find(&opened.image, opened.data.as_deref(), &mut |_| {});
+            if !found.rings.is_empty() {
+                return Err(format!(
+                    "{} holds a ring, which is no stream; start a report of its own for it",
+                    source.display()
+                ));
+            }
         }
         if let Some(map) = &self.map {
             map::open(map).map_err(|error| format!("cannot read the map {}: {error}", map.display()))?;

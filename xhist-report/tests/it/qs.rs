@@ -276,6 +276,19 @@ fn who_follows_a_stream_in_a_file_is_told_how() {
     assert_eq!((followed.code, followed.out), (0, report(&stream).out), "{}", followed.notes);
 }
 
+/// A ring does not come as a stream: its unused bytes would be told as damage.
+#[test]
+fn a_ring_file_beside_a_link_is_refused() {
+    let dir = Dir::new();
+    dir.write("ring.xhist", RingImage::bare(64).statement(1, 1).build());
+    for args in [&["tcp://localhost:1", "ring.xhist"][..], &["-f", "-", "ring.xhist"]] {
+        let outcome = dir.run(args);
+        assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?}: {}", outcome.notes);
+        let told = "ring.xhist holds a ring, which is no stream; start a report of its own for it";
+        assert!(outcome.notes.contains(told), "{args:?}: {}", outcome.notes);
+    }
+}
+
 #[test]
 fn wrong_arguments_are_told() {
     let dir = Dir::new();
