@@ -8,6 +8,7 @@ use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::exit_code::ExitCode;
+use crate::model::visible;
 
 /// So many losses are told one by one.
 const MAX_LOSSES: u64 = 10;
@@ -68,7 +69,10 @@ impl<'w> Notes<'w> {
         self.exit_code
     }
 
+    /// A name of a file in it may hold anything.
     fn line(&mut self, style: Style, kind: &str, text: impl Display) {
+        let text = text.to_string();
+        let text = visible(&text);
         // There is nowhere to tell that stderr cannot be written.
         let _ = writeln!(self.out, "xhist-report: {style}{kind}{style:#}{text}");
     }

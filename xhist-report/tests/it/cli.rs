@@ -142,6 +142,17 @@ fn a_name_is_one_line_beside_each_entry() {
     assert_eq!(outcome.out, "1 file#1:1\ta\\n\\u{1b}[31m.bin\n1 file#1:1\tb.bin\n");
 }
 
+#[test]
+fn a_name_is_one_line_in_messages() {
+    let dir = Dir::new();
+    let name = "a\n\u{1b}[31m.hex";
+    dir.write(name, ":0000000000\n");
+    for args in [&[name][..], &["missing\n\u{1b}[31m.bin"]] {
+        let notes = dir.run(args).notes;
+        assert_eq!((notes.lines().count(), notes.contains('\u{1b}')), (1, false), "{args:?}: {notes}");
+    }
+}
+
 /// The kernel's own files, and those of some file systems.
 #[cfg(target_os = "linux")]
 #[test]
