@@ -14,7 +14,7 @@ use crate::format::About;
 use crate::hot;
 use crate::identify;
 use crate::map::Maps;
-use crate::model::{Gap, Opening, Ring};
+use crate::model::{Gap, Opening, Ring, count};
 use crate::options::Options;
 use crate::order;
 use crate::qspy;
@@ -129,10 +129,9 @@ fn live(placed: &Placed, image: &[u8], options: &Options) -> Option<Live> {
 /// A loss that the ring's header tells of.
 pub fn tell_dropped(ring: &Ring, notes: &mut Notes<'_>) {
     if ring.dropped > 0 {
-        let plural = if ring.dropped == 1 { "" } else { "s" };
         notes.loss(format_args!(
-            "{ring}: {} statement{plural} not recorded: signal handlers were nested too deep, or threads had no ring",
-            ring.dropped
+            "{ring}: {} not recorded: signal handlers were nested too deep, or threads had no ring",
+            count(ring.dropped as usize, "statement")
         ));
     }
 }
@@ -274,10 +273,11 @@ pub fn tell_findings(findings: &Findings, image_len: usize, notes: &mut Notes<'_
         notes.loss(format_args!("ring at offset 0x{:x} not readable: {}", bad.offset, bad.error));
     }
     if findings.unreadable.more > 0 {
-        notes.loss(format_args!("{} more rings not readable", findings.unreadable.more));
+        notes.loss(format_args!("{} not readable", count(findings.unreadable.more, "more ring")));
     }
     if findings.left_out > 0 {
-        notes.loss(format_args!("{} rings left out: too many, or overlapping each other", findings.left_out));
+        let left_out = count(findings.left_out, "ring");
+        notes.loss(format_args!("{left_out} left out: too many, or overlapping each other"));
     }
 }
 
@@ -294,10 +294,12 @@ fn choose<'a>(
         Some(number) => {
             let ring = number.checked_sub(1).and_then(|index| rings.get(index));
             if ring.is_none() {
-                notes.error(format_args!(
-                    "there is no ring {number}; this source has rings 1 to {}",
-                    rings.len()
-                ));
+                let has = if rings.len() == 1 {
+                    "ring 1 only".into()
+                } else {
+                    format!("rings 1 to {}", rings.len())
+                };
+                notes.error(format_args!("there is no ring {number}; this source has {has}"));
             }
             ring.map(|ring| vec![ring])
         }
@@ -310,8 +312,12 @@ fn without_copies<'a>(rings: &'a [Placed], image: &[u8], notes: &mut Notes<'_>) 
     if let Some((earlier, later)) = copies.first_key_value() {
         let (earlier, later) = (&rings[*earlier].ring, &rings[*later].ring);
         notes.note(format_args!(
-            "{} rings are earlier copies of others and left out (first: {earlier} of {later}); --ring {} shows it",
-            copies.len(),
+            "{} left out (first: {earlier} of {later}); --ring {} shows it",
+            if copies.len() == 1 {
+                "1 ring is an earlier copy of another and".to_owned()
+            } else {
+                format!("{} rings are earlier copies of others and", copies.len())
+            },
             earlier.number
         ));
     }
@@ -324,12 +330,12 @@ fn without_copies<'a>(rings: &'a [Placed], image: &[u8], notes: &mut Notes<'_>) 
 }
 
 fn tell_empty(chosen: &[&Placed], views: &[View<'_>], notes: &mut Notes<'_>) {
-    let plural = if chosen.len() == 1 { "ring" } else { "rings" };
+    let rings = count(chosen.len(), "ring");
     let why = match chosen.iter().all(|placed| placed.header.cleared == Shown::default()) {
         true => "nothing was recorded, or it was overwritten",
         false => "nothing was recorded since what was there was cleared",
     };
-    notes.error(format_args!("no entry in the {} {plural} found: {why}", chosen.len()));
+    notes.error(format_args!("no entry in the {rings} found: {why}"));
     for (placed, view) in chosen.iter().zip(views) {
         let gap = decode::whole_frames(view, &mut |_| false);
         if !gap.is_empty() {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use crate::model::{Age, Build, Known, KnownMap, Origin, Ring, Sources};
+use crate::model::{Age, Build, Known, KnownMap, Origin, Ring, Sources, count};
 
 /// So many files of a kind are named.
 const SHOWN: usize = 10;
@@ -53,10 +53,6 @@ fn more(out: &mut dyn Write, text: &str) -> io::Result<()> {
 
 fn when(map: &KnownMap) -> String {
     map.written_text().unwrap_or_else(|| "at a time not known".to_owned())
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn write_age(map: &KnownMap, age: &Age, out: &mut dyn Write) -> io::Result<()> {

@@ -19,6 +19,11 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
+/// `1 ring`, `2 rings`.
+pub fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

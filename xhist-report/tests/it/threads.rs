@@ -52,13 +52,15 @@ fn an_earlier_export_of_the_same_ring_is_left_out() {
     let other = RingImage::hosted(256, 1, 2, "other").timed(5, 2, 1);
     let first = [main.build(), other.build()].concat();
     let later = main.timed(2000, 1, 20);
-    let image = [first, later.build(), other.timed(6, 2, 2).build()].concat();
+    let image = [first, later.build(), other.clone().timed(6, 2, 2).build()].concat();
     let outcome = report(&image);
     let lines: Vec<&str> = outcome.out.lines().collect();
     assert_eq!(lines[..2], ["1 file#2:1", "2 file#2:2"]);
     assert_eq!(outcome.out.matches("file#1:19").count(), 1, "{}", outcome.out);
     assert_eq!(outcome.code, 0);
     assert!(outcome.notes.contains("2 rings are earlier copies of others"), "{}", outcome.notes);
+    let one = report(&[other.build(), other.timed(6, 2, 2).build()].concat());
+    assert!(one.notes.contains("1 ring is an earlier copy of another and left out"), "{}", one.notes);
     let first = report_with(&image, &Options { ring: Some(1), ..Options::default() });
     assert!(first.out.ends_with("file#1:19\n"));
 }
