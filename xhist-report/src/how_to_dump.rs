@@ -25,7 +25,16 @@ pub fn commands(elf: &Path) -> Result<String, String> {
             "{shown} runs on an operating system: dump it as the README tells, or set XHIST_FILE"
         ));
     }
-    Ok(told(&shown.to_string(), start, len))
+    Ok(told(&quoted(&shown.to_string()), start, len))
+}
+
+/// As a shell takes it for one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |char: char| char.is_alphanumeric() || "/._-+=:,@%".contains(char);
+    match path.chars().all(is_plain) {
+        true => path.to_owned(),
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
 }
 
 /// Hosted programs have a pointer of this name.

@@ -223,6 +223,9 @@ fn the_commands_that_dump_a_ring_are_told_to_who_reads_them() {
         told.out,
         told.notes
     );
+    dir.write("it's new.elf", firmware(0x2000_0000, 4_160));
+    let told = dir.run(&["--how-to-dump", "it's new.elf"]);
+    assert!(told.out.contains(" 'it'\\''s new.elf'\n"), "{}", told.out);
     dir.write("last.elf", firmware(u64::MAX - 99, 100));
     assert_eq!(dir.run(&["--how-to-dump", "last.elf"]).code, 0);
     let (reader, writer) = std::io::pipe().unwrap();
