@@ -9,6 +9,7 @@ use crate::zoo::{place, program, record, record_with, zoo};
 pub const CASES: &[Case] = &[
     Case::new("many_threads_each_keep_their_own_order", churn),
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
+    Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
     Case::new("threads_are_merged_by_one_count", || ping_pong(("XHIST_FRAMES", "exact"))),
@@ -61,6 +62,19 @@ fn crowd() {
     assert_eq!(rings.len() as u32, RINGS);
     assert_eq!(rings[0].header.dropped, 2 * (THREADS + 1 - RINGS), "two of each thread, the first is main");
     report(tree.path()).arg(&file).done().expect(1);
+}
+
+/// A limit stands for a disk: the file gets one ring or a few.
+fn full_disk() {
+    let tree = Tree::empty("full-disk");
+    let file = tree.join("ring.xhist");
+    let run = Run::new("sh", tree.path()).arg("-c").arg("ulimit -f 1000; exec \"$0\"").arg(program("churn"));
+    run.env("XHIST_FILE", &file).env("XHIST_SIZE", "256k").succeed();
+    let rings = recorded(&std::fs::read(&file).expect("a ring file"));
+    assert!((1..4).contains(&rings.len()), "{} rings", rings.len());
+    let missing = rings[0].header.dropped;
+    assert!(missing > 30, "40 threads were there at once, {missing} of them without");
+    report(zoo().path()).arg(&file).done().expect(1);
 }
 
 fn forks() {

@@ -130,7 +130,8 @@ pub fn tell_dropped(ring: &Ring, notes: &mut Notes<'_>) {
     if ring.dropped > 0 {
         let plural = if ring.dropped == 1 { "" } else { "s" };
         notes.loss(format_args!(
-            "{ring}: {} statement{plural} not recorded: signal handlers were nested too deep",
+            "{ring}: at least {} statement{plural} not recorded: signal handlers were nested too deep, \
+             or threads found no room for a ring",
             ring.dropped
         ));
     }

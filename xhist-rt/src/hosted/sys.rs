@@ -165,6 +165,10 @@ impl RingFile {
         if identity(self.fd) != Some((self.device, self.inode)) {
             return false;
         }
+        // Growing beyond the limit of this process would be a signal that ends it.
+        if offset + len as u64 > longest_file() {
+            return false;
+        }
         // SAFETY: the descriptor is our file's.
         unsafe {
             #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -176,6 +180,16 @@ impl RingFile {
             libc::ftruncate(self.fd, (offset + len as u64) as libc::off_t) == 0
         }
     }
+}
+
+/// How long this process may make a file.
+fn longest_file() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` is writable.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    // The type differs from system to system.
+    #[allow(clippy::unnecessary_cast)]
+    return limit.rlim_cur as u64;
 }
 
 fn identity(fd: c_int) -> Option<(u64, u64)> {
