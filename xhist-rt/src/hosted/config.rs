@@ -219,18 +219,20 @@ pub(crate) mod file {
         }
         let directory = asked.len;
         asked.push(pattern);
-        let file = open_asked(&asked, directory)?;
+        let file = open_asked(&asked, directory, false)?;
         ASKED.bytes.iter().zip(asked.bytes).for_each(|(to, byte)| to.store(byte, Ordering::Relaxed));
         ASKED.directory.store(directory, Ordering::Relaxed);
         ASKED.len.store(asked.len, Ordering::Relaxed);
         Some(file)
     }
 
-    fn open_asked(asked: &Path, directory: usize) -> Option<RingFile> {
+    fn open_asked(asked: &Path, directory: usize, in_child: bool) -> Option<RingFile> {
         let mut path = Path::new();
         path.push(&asked.bytes[..directory]);
-        path.expand(&asked.bytes[directory..asked.len]);
-        let mut file = RingFile::create(path.as_c_str());
+        let is_own = path.expand(&asked.bytes[directory..asked.len]);
+        // The name is the first parent's, though it may have ended.
+        let mut file =
+            if in_child && !is_own { Err(NoFile::Held) } else { RingFile::create(path.as_c_str()) };
         if matches!(file, Err(NoFile::Held)) {
             path.push(b".");
             path.push_number(sys::pid());
@@ -243,12 +245,14 @@ pub(crate) mod file {
         Some(file)
     }
 
-    /// In a forked child: the parent's file stays the parent's.
+    /// In a forked child: the parent's file stays the parent's, and is locked for as long as the parent lives.
     pub(crate) fn reopen_in_child() {
-        if FD.swap(-1, Ordering::AcqRel) >= 0 {
+        if let Some(of_parent) = get() {
+            FD.store(-1, Ordering::Release);
+            of_parent.close();
             let bytes = core::array::from_fn(|at| ASKED.bytes[at].load(Ordering::Relaxed));
             let asked = Path { bytes, len: ASKED.len.load(Ordering::Relaxed) };
-            open_asked(&asked, ASKED.directory.load(Ordering::Relaxed));
+            open_asked(&asked, ASKED.directory.load(Ordering::Relaxed), true);
         }
     }
 
@@ -295,13 +299,17 @@ pub(crate) mod file {
             self.push(&digits[at..]);
         }
 
-        /// Fills in `%p` and `%e`, and any other `%x` as it stands.
-        fn expand(&mut self, pattern: &[u8]) {
+        /// Fills in `%p` and `%e`, and any other `%x` as it stands. Whether there was a `%p`: the name is this process's own.
+        fn expand(&mut self, pattern: &[u8]) -> bool {
             let mut rest = pattern;
+            let mut is_own = false;
             while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
                 self.push(&rest[..at]);
                 match rest.get(at + 1) {
-                    Some(b'p') => self.push_number(sys::pid()),
+                    Some(b'p') => {
+                        self.push_number(sys::pid());
+                        is_own = true;
+                    }
                     Some(b'e') => {
                         let mut name = [0; 256];
                         let len = sys::program_name(&mut name);
@@ -313,6 +321,7 @@ pub(crate) mod file {
                 rest = rest.get(at + 2..).unwrap_or(&[]);
             }
             self.push(rest);
+            is_own
         }
 
         fn as_c_str(&self) -> &CStr {

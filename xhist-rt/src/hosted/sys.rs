@@ -160,13 +160,22 @@ impl RingFile {
         self.reserve(offset, len) && while_signals_wait(put)
     }
 
-    fn reserve(self, offset: u64, len: usize) -> bool {
-        // The program may have closed our descriptor and opened a file of its own in its place.
-        if identity(self.fd) != Some((self.device, self.inode)) {
-            return false;
+    /// Closes the descriptor, unless the program did.
+    pub(crate) fn close(self) {
+        if self.is_open() {
+            // SAFETY: the descriptor is our file's.
+            unsafe { libc::close(self.fd) };
         }
+    }
+
+    /// The program may have closed our descriptor and opened a file of its own in its place.
+    fn is_open(self) -> bool {
+        identity(self.fd) == Some((self.device, self.inode))
+    }
+
+    fn reserve(self, offset: u64, len: usize) -> bool {
         // Growing beyond the limit of this process would be a signal that ends it.
-        if offset + len as u64 > longest_file() {
+        if !self.is_open() || offset + len as u64 > longest_file() {
             return false;
         }
         // SAFETY: the descriptor is our file's.
@@ -223,6 +232,19 @@ pub(crate) fn map_anonymous(len: usize) -> Option<*mut u8> {
     // SAFETY: a new mapping touches no memory that exists.
     let map = unsafe { libc::mmap(null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
     (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
+}
+
+/// Puts zeroed memory of this process alone in the place of a mapping; its first bytes stay.
+pub(crate) fn unshare<const KEPT: usize>(memory: *mut u8, len: usize) {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED;
+    // SAFETY: the memory is a mapping of the recorder's with `KEPT` bytes or more, and signals wait.
+    while_signals_wait(|| unsafe {
+        let kept = memory.cast::<[u8; KEPT]>().read_unaligned();
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        if libc::mmap(memory.cast::<c_void>(), len, access, flags, -1, 0) != libc::MAP_FAILED {
+            memory.cast::<[u8; KEPT]>().write_unaligned(kept);
+        }
+    });
 }
 
 /// Writes all bytes, through interruptions; gives up at an error.

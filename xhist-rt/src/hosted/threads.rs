@@ -376,6 +376,7 @@ pub(super) fn on_process_exit() {
 
 /// In a forked child: the parent's rings are the parent's; this thread gets a new one.
 pub(super) extern "C" fn on_fork_in_child() {
+    leave_file_to_parent();
     for slot in &SLOTS {
         slot.header.store(null_mut(), Ordering::Relaxed);
         slot.ended.live();
@@ -386,6 +387,19 @@ pub(super) extern "C" fn on_fork_in_child() {
         hot::detach();
     }
     config::file::reopen_in_child();
+}
+
+/// A mapping holds the lock of its file, as a descriptor does. The memory stays: a signal handler that forks may have
+/// interrupted an append.
+fn leave_file_to_parent() {
+    let Some(config) = config::file::get().and_then(|_| Config::get()) else { return };
+    for header in SLOTS.iter().filter_map(Slot::ring) {
+        sys::unshare::<HOSTED_HEADER_LEN>(header.cast(), ring_len(config.size));
+    }
+    let ever = EVER.load(Ordering::Relaxed);
+    if !ever.is_null() {
+        sys::unshare::<0>(ever, Ever::len(config.ever));
+    }
 }
 
 /// This thread's ring.
