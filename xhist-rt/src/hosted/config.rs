@@ -4,8 +4,8 @@
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use qs_core::ring::MAX_SIZE;
 use qs_core::ring::ever::MAX_SLOTS;
+use qs_core::ring::{self, MAX_SIZE};
 
 use crate::size::MIN_SIZE;
 
@@ -230,19 +230,34 @@ pub(crate) mod file {
         let mut path = Path::new();
         path.push(&asked.bytes[..directory]);
         let is_own = path.expand(&asked.bytes[directory..asked.len]);
+        let create = |path: &Path| RingFile::create(path.as_c_str(), holds_own_rings);
         // The name is the first parent's, though it may have ended.
-        let mut file =
-            if in_child && !is_own { Err(NoFile::Held) } else { RingFile::create(path.as_c_str()) };
+        let mut file = if in_child && !is_own { Err(NoFile::Held) } else { create(&path) };
         if matches!(file, Err(NoFile::Held)) {
-            path.push(b".");
-            path.push_number(sys::pid());
-            file = RingFile::create(path.as_c_str());
+            path.push_pid();
+            file = create(&path);
+        }
+        if matches!(file, Err(NoFile::Kept)) {
+            let mut aside = path.clone();
+            aside.push_pid();
+            sys::rename(path.as_c_str(), aside.as_c_str());
+            file = RingFile::create(path.as_c_str(), |_| false);
         }
         let file = file.ok()?;
         DEVICE.store(file.device, Ordering::Relaxed);
         INODE.store(file.inode, Ordering::Relaxed);
         FD.store(file.fd, Ordering::Release);
         Some(file)
+    }
+
+    /// Whether a file that begins so is of this very process: of what it ran before an `exec`.
+    fn holds_own_rings(begin: &[u8; 128]) -> bool {
+        let pid_at = match begin.first_chunk() {
+            Some(&ring::MAGIC) => ring::PID_OFFSET,
+            Some(&ring::ever::MAGIC) => ring::ever::PID_AT,
+            _ => return false,
+        };
+        begin[pid_at..].starts_with(&sys::pid().to_ne_bytes())
     }
 
     /// In a forked child: the parent's file stays the parent's, and is locked for as long as the parent lives.
@@ -257,6 +272,7 @@ pub(crate) mod file {
     }
 
     /// A C string on the stack.
+    #[derive(Clone)]
     struct Path {
         bytes: [u8; PATH_LEN],
         len: usize,
@@ -282,6 +298,11 @@ pub(crate) mod file {
                 self.push(&directory[..len]);
                 self.push(b"/");
             }
+        }
+
+        fn push_pid(&mut self) {
+            self.push(b".");
+            self.push_number(sys::pid());
         }
 
         fn push_number(&mut self, number: u32) {

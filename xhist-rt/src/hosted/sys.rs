@@ -82,6 +82,12 @@ pub(crate) fn nanos() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Gives a file another name, in place of one that has it.
+pub(crate) fn rename(from: &CStr, to: &CStr) {
+    // SAFETY: both are C strings.
+    unsafe { libc::rename(from.as_ptr(), to.as_ptr()) };
+}
+
 /// A file opened for rings; remembers which file its descriptor means.
 #[derive(Clone, Copy)]
 pub(crate) struct RingFile {
@@ -95,13 +101,15 @@ pub(crate) struct RingFile {
 pub(crate) enum NoFile {
     /// Another process has its rings in it.
     Held,
+    /// What it holds is to be kept.
+    Kept,
     /// It cannot be opened, or is no file: a directory, a device.
     Unusable,
 }
 
 impl RingFile {
-    /// Opens and empties the file, unless another process has its rings in it.
-    pub(crate) fn create(path: &CStr) -> Result<RingFile, NoFile> {
+    /// Opens and empties the file, unless another process has its rings in it, or it begins with what is to be kept.
+    pub(crate) fn create(path: &CStr, keep: fn(&[u8; 128]) -> bool) -> Result<RingFile, NoFile> {
         // SAFETY: the path is a C string; the descriptor is ours until the process ends.
         unsafe {
             let low = libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC, 0o644);
@@ -114,10 +122,18 @@ impl RingFile {
             if fd != low {
                 libc::close(low);
             }
-            if libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) != 0 || libc::ftruncate(fd, 0) != 0 {
+            let mut begin = [0; 128];
+            let refused = if libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) != 0 {
                 let is_held = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
+                Some(if is_held { NoFile::Held } else { NoFile::Unusable })
+            } else if libc::pread(fd, begin.as_mut_ptr().cast(), begin.len(), 0) > 0 && keep(&begin) {
+                Some(NoFile::Kept)
+            } else {
+                (libc::ftruncate(fd, 0) != 0).then_some(NoFile::Unusable)
+            };
+            if let Some(refused) = refused {
                 libc::close(fd);
-                return Err(if is_held { NoFile::Held } else { NoFile::Unusable });
+                return Err(refused);
             }
             let (device, inode) = identity(fd).ok_or(NoFile::Unusable)?;
             Ok(RingFile { fd, device, inode })
