@@ -1,6 +1,9 @@
 //! Does the history survive every way a program can end, and does cargo tell the same as without us?
 
-use xhist_tests::{Case, Counts, Done, Listing, Run, Tree, history_of, line_of, report, test_counts};
+use qs_core::ring::{FLAG_EXACT, ever};
+use xhist_tests::{
+    Case, Counts, Done, Listing, Run, Tree, history_of, line_of, recorded, report, test_counts,
+};
 
 use crate::zoo::{place, program, zoo, zoo_cargo};
 
@@ -15,6 +18,7 @@ pub const CASES: &[Case] = &[
     Case::new("out_of_memory", || ends("out_of_memory", "", 128 + 6)),
     Case::new("exec_of_itself", exec),
     Case::new("failing_test", failing_test),
+    Case::new("words_for_the_recorder_may_be_written_large", large_words),
     Case::new("what_ever_ran_outlives_the_ring", ever),
 ];
 
@@ -43,6 +47,18 @@ fn exec() {
         assert_eq!(last(aside), place("execs", "exec"));
         assert_eq!(last(tree.join("ring.xhist")), place("execs", "last"));
     }
+}
+
+fn large_words() {
+    let tree = Tree::empty("large-words");
+    let file = tree.join("ring.xhist");
+    let run = || Run::new(program("churn"), tree.path()).env("XHIST_FILE", &file);
+    run().env("XHIST", "OFF").succeed();
+    assert!(!file.exists(), "nothing is recorded");
+    run().env("XHIST_FRAMES", "Exact").env("XHIST_EVER", "ON").succeed();
+    let image = std::fs::read(&file).expect("a ring file");
+    assert!(recorded(&image)[0].header.flags & FLAG_EXACT != 0, "in one order");
+    assert!(image.starts_with(&ever::MAGIC), "a bitmap comes first");
 }
 
 /// With the smallest ring, which forgets nearly all.

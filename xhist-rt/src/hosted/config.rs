@@ -100,7 +100,7 @@ impl Config {
                     // Whatever a program sets up: two processes must not write the same file.
                     sys::at_fork_in_child(super::threads::on_fork_in_child);
                 }
-                if sys::getenv(SWITCH) == Some(b"wait") {
+                if sys::getenv(SWITCH).is_some_and(|word| word.eq_ignore_ascii_case(b"wait")) {
                     super::trigger::wait_for_start();
                 }
                 if let Some(pattern) = sys::getenv(FILE).filter(|path| config.on && !path.is_empty()) {
@@ -135,15 +135,16 @@ impl Config {
 
     fn from_environment() -> Config {
         let text = |name| sys::getenv(name).and_then(|value| core::str::from_utf8(value).ok());
+        let is = |name, words: &[&str]| text(name).is_some_and(|value| is_word(value, words));
         Config {
-            on: !matches!(text(SWITCH), Some("off" | "0")),
+            on: !is(SWITCH, &["off", "0"]),
             size: text(SIZE).and_then(parse_size).unwrap_or(COMPILED_SIZE),
-            time: if matches!(text(TIME), Some("off" | "0")) { Time::Off } else { Time::On },
-            frames: match (text(FRAMES), text(TIME)) {
-                (Some("exact"), _) => Frames::Exact,
-                (_, Some("on" | "1")) => Frames::Timed,
-                (Some("single"), _) => Frames::Single,
-                _ => Frames::Packed,
+            time: if is(TIME, &["off", "0"]) { Time::Off } else { Time::On },
+            frames: match () {
+                () if is(FRAMES, &["exact"]) => Frames::Exact,
+                () if is(TIME, &["on", "1"]) => Frames::Timed,
+                () if is(FRAMES, &["single"]) => Frames::Single,
+                () => Frames::Packed,
             },
             ever: text(EVER).and_then(parse_ever).unwrap_or(0),
             map_hash: text(MAP_HASH).and_then(|hash| u64::from_str_radix(hash, 16).ok()).unwrap_or(0),
@@ -152,6 +153,11 @@ impl Config {
 }
 
 const COMPILED_SIZE: u32 = crate::size::compiled(DEFAULT_SIZE);
+
+/// Words may be written large.
+fn is_word(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
 
 /// Bytes, or with a suffix `k`, `m`, `g`; rounded up to what a ring can be.
 fn parse_size(text: &str) -> Option<u32> {
@@ -171,8 +177,8 @@ fn parse_ever(text: &str) -> Option<u32> {
     /// Pages of a program of half a million lines or so.
     const DEFAULT: u32 = 8192;
     match text {
-        "on" => Some(DEFAULT),
-        "off" | "0" => Some(0),
+        on if is_word(on, &["on"]) => Some(DEFAULT),
+        off if is_word(off, &["off", "0"]) => Some(0),
         number => Some(number.parse::<u32>().ok()?.clamp(16, MAX_SLOTS).next_power_of_two()),
     }
 }
