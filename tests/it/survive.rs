@@ -1,6 +1,9 @@
 //! Does the history survive every way a program can end, and does cargo tell the same as without us?
 
-use xhist_tests::{Case, Counts, Done, Run, Tree, history_of, line_of, report, test_counts};
+use qs_core::ring::{FLAG_EXACT, ever};
+use xhist_tests::{
+    Case, Counts, Done, Listing, Run, Tree, history_of, line_of, recorded, report, test_counts,
+};
 
 use crate::zoo::{place, program, zoo, zoo_cargo};
 
@@ -13,7 +16,9 @@ pub const CASES: &[Case] = &[
     Case::new("panic_that_aborts", || ends("panics", "--profile aborting", 128 + 6)),
     Case::new("stack_overflow", || ends("stack_overflow", "", 128 + 6)),
     Case::new("out_of_memory", || ends("out_of_memory", "", 128 + 6)),
+    Case::new("exec_of_itself", exec),
     Case::new("failing_test", failing_test),
+    Case::new("words_for_the_recorder_may_be_written_large", large_words),
     Case::new("what_ever_ran_outlives_the_ring", ever),
 ];
 
@@ -26,6 +31,34 @@ fn ends(program: &str, options: &str, code: i32) {
     let told = last_told(&ours);
     ours.check(told == last, &format!("the last statement told is {last}, not {told}"));
     assert_eq!(history_of(&ours, zoo().path()).last(), last);
+}
+
+/// The process id, and so the name of the ring file, is the same before and after.
+fn exec() {
+    let ours = zoo_cargo("xhist run --quiet --bin execs").succeed();
+    ours.check(ours.stdout == "again\n" && !ours.stderr.contains("died"), "it ended well");
+    for word in [("XHIST", "on"), ("XHIST_EVER", "on")] {
+        let tree = Tree::empty("execs");
+        let run = Run::new(program("execs"), tree.path()).env("XHIST_FILE", tree.join("ring.xhist"));
+        let started = run.env(word.0, word.1).start();
+        let aside = tree.join(&format!("ring.xhist.{}", started.pid()));
+        started.done().expect(0);
+        let last = |file| Listing::parse(&report(zoo().path()).arg(file).succeed().stdout).last();
+        assert_eq!(last(aside), place("execs", "exec"));
+        assert_eq!(last(tree.join("ring.xhist")), place("execs", "last"));
+    }
+}
+
+fn large_words() {
+    let tree = Tree::empty("large-words");
+    let file = tree.join("ring.xhist");
+    let run = || Run::new(program("churn"), tree.path()).env("XHIST_FILE", &file);
+    run().env("XHIST", "OFF").succeed();
+    assert!(!file.exists(), "nothing is recorded");
+    run().env("XHIST_FRAMES", "Exact").env("XHIST_EVER", "ON").succeed();
+    let image = std::fs::read(&file).expect("a ring file");
+    assert!(recorded(&image)[0].header.flags & FLAG_EXACT != 0, "in one order");
+    assert!(image.starts_with(&ever::MAGIC), "a bitmap comes first");
 }
 
 /// With the smallest ring, which forgets nearly all.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use xhist_tests::{Case, Listing, Run, Tree, cargo, recorded, report, rings_in};
 
 use crate::zoo::{place, program, record, record_with, zoo};
@@ -9,7 +10,9 @@ use crate::zoo::{place, program, record, record_with, zoo};
 pub const CASES: &[Case] = &[
     Case::new("many_threads_each_keep_their_own_order", churn),
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
+    Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
     Case::new("a_forked_child_has_its_own_history", forks),
+    Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
     Case::new("threads_are_merged_by_one_count", || ping_pong(("XHIST_FRAMES", "exact"))),
     Case::new("without_exact_times_each_thread_keeps_its_order", own_order),
@@ -63,6 +66,19 @@ fn crowd() {
     report(tree.path()).arg(&file).done().expect(1);
 }
 
+/// A limit stands for a disk: the file gets one ring or a few.
+fn full_disk() {
+    let tree = Tree::empty("full-disk");
+    let file = tree.join("ring.xhist");
+    let run = Run::new("sh", tree.path()).arg("-c").arg("ulimit -f 1000; exec \"$0\"").arg(program("churn"));
+    run.env("XHIST_FILE", &file).env("XHIST_SIZE", "256k").succeed();
+    let rings = recorded(&std::fs::read(&file).expect("a ring file"));
+    assert!((1..4).contains(&rings.len()), "{} rings", rings.len());
+    let missing = rings[0].header.dropped;
+    assert!(missing > 30, "40 threads were there at once, {missing} of them without");
+    report(zoo().path()).arg(&file).done().expect(1);
+}
+
 fn forks() {
     let tree = Tree::empty("forks");
     let run = Run::new(program("forks"), tree.path()).env("XHIST_FILE", tree.join("%p.xhist"));
@@ -82,6 +98,27 @@ fn forks() {
     assert!(of_child.contains(&is("child first")), "{of_child:#?}");
     assert_eq!(of_child.last(), Some(&is("child last")));
     assert!(!of_child.contains(&is("parent before")), "{of_child:#?}");
+}
+
+/// The child forks as well, when its parent has ended: the name is not its child's to take.
+fn orphans() {
+    let tree = Tree::empty("orphans");
+    let file = tree.join("ring.xhist");
+    let start = || Run::new(program("leaves_a_child"), tree.path()).env("XHIST_FILE", &file).start();
+    let owner = || recorded(&std::fs::read(&file).expect("a ring file"))[0].header.pid;
+    let mut first = start();
+    let parent = first.pid();
+    first.wait_for("child");
+    first.end_with(Signal::KILL);
+    let mut second = Run::new("sh", tree.path()).args("-c").arg("sleep 60").start();
+    let forked = |_: &mut _| std::fs::read_dir(tree.path()).expect("a directory").count() == 3;
+    second.wait_until("the child has forked", forked);
+    assert_eq!(owner(), parent);
+    second = start();
+    second.wait_for("child");
+    let children = Pid::from_raw(parent as i32).expect("a process");
+    kill_process_group(children, Signal::KILL).expect("they live");
+    assert_eq!(owner(), second.pid());
 }
 
 fn ping_pong(word: (&str, &str)) {

@@ -130,7 +130,8 @@ fn live(placed: &Placed, image: &[u8], options: &Options) -> Option<Live> {
 pub fn tell_dropped(ring: &Ring, notes: &mut Notes<'_>) {
     if ring.dropped > 0 {
         notes.loss(format_args!(
-            "{ring}: {} not recorded: signal handlers were nested too deep, or threads had no ring",
+            "{ring}: at least {} not recorded: signal handlers were nested too deep, \
+             or threads found no room for a ring",
             count(ring.dropped as usize, "statement")
         ));
     }

@@ -34,6 +34,8 @@ pub const HEADER_LEN: usize = 64;
 pub const MAP_HASH_AT: usize = 24;
 /// Where the count of what found no slot stands.
 pub const LOST_AT: usize = 32;
+/// Where the process id stands in the header.
+pub const PID_AT: usize = 40;
 /// Bytes of a slot.
 pub const SLOT_LEN: usize = 16;
 /// Most slots.
@@ -97,7 +99,7 @@ impl<'a> Ever<'a> {
             return Err(HeaderError::Size { header_len: HEADER_LEN as u16, size: count });
         }
         let slots = &slots[..slots.len().min(count as usize * SLOT_LEN)];
-        let (map_hash, lost, pid) = (raw.u64(MAP_HASH_AT), raw.u32(LOST_AT), raw.u32(40));
+        let (map_hash, lost, pid) = (raw.u64(MAP_HASH_AT), raw.u32(LOST_AT), raw.u32(PID_AT));
         Ok(Ever { map_hash, lost, pid, slots: count, bytes: slots, big })
     }
 
@@ -135,7 +137,7 @@ pub fn header(slots: u32, map_hash: u64, pid: u32) -> [u8; HEADER_LEN] {
     let version = u32::from_ne_bytes([VERSION, 0, 0, 0]);
     bytes[..8].copy_from_slice(&MAGIC);
     let check = check_word([BYTE_ORDER_MARK, version, slots, 0]);
-    for (at, word) in [(8, BYTE_ORDER_MARK), (12, version), (16, slots), (36, check), (40, pid)] {
+    for (at, word) in [(8, BYTE_ORDER_MARK), (12, version), (16, slots), (36, check), (PID_AT, pid)] {
         bytes[at..at + 4].copy_from_slice(&word.to_ne_bytes());
     }
     bytes[24..32].copy_from_slice(&map_hash.to_ne_bytes());

@@ -41,6 +41,8 @@ pub const LAYOUT_VERSION: u8 = 2;
 pub const BARE_HEADER_LEN: usize = 64;
 /// Length of the header of a hosted ring.
 pub const HOSTED_HEADER_LEN: usize = 192;
+/// Where the process id stands in a hosted header.
+pub const PID_OFFSET: usize = 120;
 /// Where the cleared words stand in a hosted header. Readers write them, when they are asked to, and nothing else.
 pub const CLEARED_OFFSET: usize = 176;
 /// Bytes of the thread name in a hosted header.
@@ -414,7 +416,7 @@ impl Header {
         for (index, nested) in self.nested.iter_mut().enumerate() {
             *nested = (raw.u64(72 + 16 * index), State(raw.u64(80 + 16 * index)));
         }
-        self.pid = raw.u32(120);
+        self.pid = raw.u32(PID_OFFSET);
         self.tid = raw.u32(124);
         self.status = Status::from_code(raw.u32(128));
         self.number = raw.u32(132);

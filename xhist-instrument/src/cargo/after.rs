@@ -62,6 +62,9 @@ pub(super) fn tell(run: &Run, success: bool) {
         return;
     }
     let mut processes: Vec<Process> = files(run).into_iter().filter_map(|path| read(&path)).collect();
+    let paths: Vec<PathBuf> = processes.iter().map(|process| process.path.clone()).collect();
+    // It goes on in the file whose name this one had.
+    processes.retain(|process| !is_put_aside(&process.path, process.pid, &paths));
     let died = |process: &Process| process.end == End::Died;
     let panicked = |process: &Process| process.end == End::Panicked;
     if success || processes.iter().any(|process| died(process) || panicked(process)) {
@@ -106,6 +109,13 @@ fn files(run: &Run) -> Vec<PathBuf> {
     }
     files.sort();
     files.into_iter().map(|(_, path)| path).collect()
+}
+
+/// The recorder puts the process id behind the name of what a process left when it executed itself anew.
+fn is_put_aside(path: &Path, pid: u32, paths: &[PathBuf]) -> bool {
+    path.extension().is_some_and(|extension| extension.to_str() == Some(&pid.to_string()))
+        && path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(&format!("-{pid}.xhist")))
+        && paths.contains(&path.with_extension(""))
 }
 
 /// Build scripts may link instrumented members, and the compiler may load macros that do; they are no program of

@@ -4,8 +4,8 @@
 use core::ffi::CStr;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-use qs_core::ring::MAX_SIZE;
 use qs_core::ring::ever::MAX_SLOTS;
+use qs_core::ring::{self, MAX_SIZE};
 
 use crate::size::MIN_SIZE;
 
@@ -100,7 +100,7 @@ impl Config {
                     // Whatever a program sets up: two processes must not write the same file.
                     sys::at_fork_in_child(super::threads::on_fork_in_child);
                 }
-                if sys::getenv(SWITCH) == Some(b"wait") {
+                if sys::getenv(SWITCH).is_some_and(|word| word.eq_ignore_ascii_case(b"wait")) {
                     super::trigger::wait_for_start();
                 }
                 if let Some(pattern) = sys::getenv(FILE).filter(|path| config.on && !path.is_empty()) {
@@ -135,15 +135,16 @@ impl Config {
 
     fn from_environment() -> Config {
         let text = |name| sys::getenv(name).and_then(|value| core::str::from_utf8(value).ok());
+        let is = |name, words: &[&str]| text(name).is_some_and(|value| is_word(value, words));
         Config {
-            on: !matches!(text(SWITCH), Some("off" | "0")),
+            on: !is(SWITCH, &["off", "0"]),
             size: text(SIZE).and_then(parse_size).unwrap_or(COMPILED_SIZE),
-            time: if matches!(text(TIME), Some("off" | "0")) { Time::Off } else { Time::On },
-            frames: match (text(FRAMES), text(TIME)) {
-                (Some("exact"), _) => Frames::Exact,
-                (_, Some("on" | "1")) => Frames::Timed,
-                (Some("single"), _) => Frames::Single,
-                _ => Frames::Packed,
+            time: if is(TIME, &["off", "0"]) { Time::Off } else { Time::On },
+            frames: match () {
+                () if is(FRAMES, &["exact"]) => Frames::Exact,
+                () if is(TIME, &["on", "1"]) => Frames::Timed,
+                () if is(FRAMES, &["single"]) => Frames::Single,
+                () => Frames::Packed,
             },
             ever: text(EVER).and_then(parse_ever).unwrap_or(0),
             map_hash: text(MAP_HASH).and_then(|hash| u64::from_str_radix(hash, 16).ok()).unwrap_or(0),
@@ -152,6 +153,11 @@ impl Config {
 }
 
 const COMPILED_SIZE: u32 = crate::size::compiled(DEFAULT_SIZE);
+
+/// Words may be written large.
+fn is_word(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
 
 /// Bytes, or with a suffix `k`, `m`, `g`; rounded up to what a ring can be.
 fn parse_size(text: &str) -> Option<u32> {
@@ -171,8 +177,8 @@ fn parse_ever(text: &str) -> Option<u32> {
     /// Pages of a program of half a million lines or so.
     const DEFAULT: u32 = 8192;
     match text {
-        "on" => Some(DEFAULT),
-        "off" | "0" => Some(0),
+        on if is_word(on, &["on"]) => Some(DEFAULT),
+        off if is_word(off, &["off", "0"]) => Some(0),
         number => Some(number.parse::<u32>().ok()?.clamp(16, MAX_SLOTS).next_power_of_two()),
     }
 }
@@ -219,22 +225,29 @@ pub(crate) mod file {
         }
         let directory = asked.len;
         asked.push(pattern);
-        let file = open_asked(&asked, directory)?;
+        let file = open_asked(&asked, directory, false)?;
         ASKED.bytes.iter().zip(asked.bytes).for_each(|(to, byte)| to.store(byte, Ordering::Relaxed));
         ASKED.directory.store(directory, Ordering::Relaxed);
         ASKED.len.store(asked.len, Ordering::Relaxed);
         Some(file)
     }
 
-    fn open_asked(asked: &Path, directory: usize) -> Option<RingFile> {
+    fn open_asked(asked: &Path, directory: usize, in_child: bool) -> Option<RingFile> {
         let mut path = Path::new();
         path.push(&asked.bytes[..directory]);
-        path.expand(&asked.bytes[directory..asked.len]);
-        let mut file = RingFile::create(path.as_c_str());
+        let is_own = path.expand(&asked.bytes[directory..asked.len]);
+        let create = |path: &Path| RingFile::create(path.as_c_str(), holds_own_rings);
+        // The name is the first parent's, though it may have ended.
+        let mut file = if in_child && !is_own { Err(NoFile::Held) } else { create(&path) };
         if matches!(file, Err(NoFile::Held)) {
-            path.push(b".");
-            path.push_number(sys::pid());
-            file = RingFile::create(path.as_c_str());
+            path.push_pid();
+            file = create(&path);
+        }
+        if matches!(file, Err(NoFile::Kept)) {
+            let mut aside = path.clone();
+            aside.push_pid();
+            sys::rename(path.as_c_str(), aside.as_c_str());
+            file = RingFile::create(path.as_c_str(), |_| false);
         }
         let file = file.ok()?;
         DEVICE.store(file.device, Ordering::Relaxed);
@@ -243,16 +256,29 @@ pub(crate) mod file {
         Some(file)
     }
 
-    /// In a forked child: the parent's file stays the parent's.
+    /// Whether a file that begins so is of this very process: of what it ran before an `exec`.
+    fn holds_own_rings(begin: &[u8; 128]) -> bool {
+        let pid_at = match begin.first_chunk() {
+            Some(&ring::MAGIC) => ring::PID_OFFSET,
+            Some(&ring::ever::MAGIC) => ring::ever::PID_AT,
+            _ => return false,
+        };
+        begin[pid_at..].starts_with(&sys::pid().to_ne_bytes())
+    }
+
+    /// In a forked child: the parent's file stays the parent's, and is locked for as long as the parent lives.
     pub(crate) fn reopen_in_child() {
-        if FD.swap(-1, Ordering::AcqRel) >= 0 {
+        if let Some(of_parent) = get() {
+            FD.store(-1, Ordering::Release);
+            of_parent.close();
             let bytes = core::array::from_fn(|at| ASKED.bytes[at].load(Ordering::Relaxed));
             let asked = Path { bytes, len: ASKED.len.load(Ordering::Relaxed) };
-            open_asked(&asked, ASKED.directory.load(Ordering::Relaxed));
+            open_asked(&asked, ASKED.directory.load(Ordering::Relaxed), true);
         }
     }
 
     /// A C string on the stack.
+    #[derive(Clone)]
     struct Path {
         bytes: [u8; PATH_LEN],
         len: usize,
@@ -280,6 +306,11 @@ pub(crate) mod file {
             }
         }
 
+        fn push_pid(&mut self) {
+            self.push(b".");
+            self.push_number(sys::pid());
+        }
+
         fn push_number(&mut self, number: u32) {
             let mut digits = [0; 10];
             let mut at = digits.len();
@@ -295,13 +326,17 @@ pub(crate) mod file {
             self.push(&digits[at..]);
         }
 
-        /// Fills in `%p` and `%e`, and any other `%x` as it stands.
-        fn expand(&mut self, pattern: &[u8]) {
+        /// Fills in `%p` and `%e`, and any other `%x` as it stands. Whether there was a `%p`: the name is this process's own.
+        fn expand(&mut self, pattern: &[u8]) -> bool {
             let mut rest = pattern;
+            let mut is_own = false;
             while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
                 self.push(&rest[..at]);
                 match rest.get(at + 1) {
-                    Some(b'p') => self.push_number(sys::pid()),
+                    Some(b'p') => {
+                        self.push_number(sys::pid());
+                        is_own = true;
+                    }
                     Some(b'e') => {
                         let mut name = [0; 256];
                         let len = sys::program_name(&mut name);
@@ -313,6 +348,7 @@ pub(crate) mod file {
                 rest = rest.get(at + 2..).unwrap_or(&[]);
             }
             self.push(rest);
+            is_own
         }
 
         fn as_c_str(&self) -> &CStr {

@@ -82,6 +82,12 @@ pub(crate) fn nanos() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Gives a file another name, in place of one that has it.
+pub(crate) fn rename(from: &CStr, to: &CStr) {
+    // SAFETY: both are C strings.
+    unsafe { libc::rename(from.as_ptr(), to.as_ptr()) };
+}
+
 /// A file opened for rings; remembers which file its descriptor means.
 #[derive(Clone, Copy)]
 pub(crate) struct RingFile {
@@ -95,13 +101,15 @@ pub(crate) struct RingFile {
 pub(crate) enum NoFile {
     /// Another process has its rings in it.
     Held,
+    /// What it holds is to be kept.
+    Kept,
     /// It cannot be opened, or is no file: a directory, a device.
     Unusable,
 }
 
 impl RingFile {
-    /// Opens and empties the file, unless another process has its rings in it.
-    pub(crate) fn create(path: &CStr) -> Result<RingFile, NoFile> {
+    /// Opens and empties the file, unless another process has its rings in it, or it begins with what is to be kept.
+    pub(crate) fn create(path: &CStr, keep: fn(&[u8; 128]) -> bool) -> Result<RingFile, NoFile> {
         // SAFETY: the path is a C string; the descriptor is ours until the process ends.
         unsafe {
             let low = libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC, 0o644);
@@ -114,10 +122,18 @@ impl RingFile {
             if fd != low {
                 libc::close(low);
             }
-            if libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) != 0 || libc::ftruncate(fd, 0) != 0 {
+            let mut begin = [0; 128];
+            let refused = if libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) != 0 {
                 let is_held = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
+                Some(if is_held { NoFile::Held } else { NoFile::Unusable })
+            } else if libc::pread(fd, begin.as_mut_ptr().cast(), begin.len(), 0) > 0 && keep(&begin) {
+                Some(NoFile::Kept)
+            } else {
+                (libc::ftruncate(fd, 0) != 0).then_some(NoFile::Unusable)
+            };
+            if let Some(refused) = refused {
                 libc::close(fd);
-                return Err(if is_held { NoFile::Held } else { NoFile::Unusable });
+                return Err(refused);
             }
             let (device, inode) = identity(fd).ok_or(NoFile::Unusable)?;
             Ok(RingFile { fd, device, inode })
@@ -160,9 +176,22 @@ impl RingFile {
         self.reserve(offset, len) && while_signals_wait(put)
     }
 
+    /// Closes the descriptor, unless the program did.
+    pub(crate) fn close(self) {
+        if self.is_open() {
+            // SAFETY: the descriptor is our file's.
+            unsafe { libc::close(self.fd) };
+        }
+    }
+
+    /// The program may have closed our descriptor and opened a file of its own in its place.
+    fn is_open(self) -> bool {
+        identity(self.fd) == Some((self.device, self.inode))
+    }
+
     fn reserve(self, offset: u64, len: usize) -> bool {
-        // The program may have closed our descriptor and opened a file of its own in its place.
-        if identity(self.fd) != Some((self.device, self.inode)) {
+        // Growing beyond the limit of this process would be a signal that ends it.
+        if !self.is_open() || offset + len as u64 > longest_file() {
             return false;
         }
         // SAFETY: the descriptor is our file's.
@@ -176,6 +205,16 @@ impl RingFile {
             libc::ftruncate(self.fd, (offset + len as u64) as libc::off_t) == 0
         }
     }
+}
+
+/// How long this process may make a file.
+fn longest_file() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` is writable.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    // The type differs from system to system.
+    #[allow(clippy::unnecessary_cast)]
+    return limit.rlim_cur as u64;
 }
 
 fn identity(fd: c_int) -> Option<(u64, u64)> {
@@ -209,6 +248,19 @@ pub(crate) fn map_anonymous(len: usize) -> Option<*mut u8> {
     // SAFETY: a new mapping touches no memory that exists.
     let map = unsafe { libc::mmap(null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
     (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
+}
+
+/// Puts zeroed memory of this process alone in the place of a mapping; its first bytes stay.
+pub(crate) fn unshare<const KEPT: usize>(memory: *mut u8, len: usize) {
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED;
+    // SAFETY: the memory is a mapping of the recorder's with `KEPT` bytes or more, and signals wait.
+    while_signals_wait(|| unsafe {
+        let kept = memory.cast::<[u8; KEPT]>().read_unaligned();
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        if libc::mmap(memory.cast::<c_void>(), len, access, flags, -1, 0) != libc::MAP_FAILED {
+            memory.cast::<[u8; KEPT]>().write_unaligned(kept);
+        }
+    });
 }
 
 /// Writes all bytes, through interruptions; gives up at an error.

@@ -75,7 +75,11 @@ pub(crate) fn first(site: Site) {
     if has_ring() {
         return hot::record(site);
     }
-    // The first ring tells of threads that have none.
+    count_lost();
+}
+
+/// The first ring tells of what its file lacks: statements of threads that have no ring.
+fn count_lost() {
     if let Some(header) = SLOTS[0].ring() {
         // SAFETY: a slot's header is a laid-out ring.
         unsafe { ring::count_dropped(header) };
@@ -194,9 +198,16 @@ fn ever_len(config: &Config) -> usize {
     if config.ever == 0 { 0 } else { Ever::len(config.ever).next_multiple_of(sys::page_size()) }
 }
 
-/// Memory that outlives the process where there is a file.
+/// Memory that outlives the process where there is a file. What the file has no room for is at least one statement.
 fn map(offset: u64, len: usize) -> Option<*mut u8> {
-    config::file::get().and_then(|file| file.map(offset, len)).or_else(|| sys::map_anonymous(len))
+    if let Some(file) = config::file::get() {
+        let mapped = file.map(offset, len);
+        if mapped.is_some() {
+            return mapped;
+        }
+        count_lost();
+    }
+    sys::map_anonymous(len)
 }
 
 /// The bitmap, if one is asked for. Made with the first ring.
@@ -365,6 +376,7 @@ pub(super) fn on_process_exit() {
 
 /// In a forked child: the parent's rings are the parent's; this thread gets a new one.
 pub(super) extern "C" fn on_fork_in_child() {
+    leave_file_to_parent();
     for slot in &SLOTS {
         slot.header.store(null_mut(), Ordering::Relaxed);
         slot.ended.live();
@@ -375,6 +387,19 @@ pub(super) extern "C" fn on_fork_in_child() {
         hot::detach();
     }
     config::file::reopen_in_child();
+}
+
+/// A mapping holds the lock of its file, as a descriptor does. The memory stays: a signal handler that forks may have
+/// interrupted an append.
+fn leave_file_to_parent() {
+    let Some(config) = config::file::get().and_then(|_| Config::get()) else { return };
+    for header in SLOTS.iter().filter_map(Slot::ring) {
+        sys::unshare::<HOSTED_HEADER_LEN>(header.cast(), ring_len(config.size));
+    }
+    let ever = EVER.load(Ordering::Relaxed);
+    if !ever.is_null() {
+        sys::unshare::<0>(ever, Ever::len(config.ever));
+    }
 }
 
 /// This thread's ring.
