@@ -297,3 +297,29 @@ fn a_test_probe_is_used_once() {
     let used = qs::TestProbeGet { fun: function, data: 7 };
     assert_eq!(read(&sent()[0]), Predefined::TestProbeGet(used));
 }
+
+#[test]
+fn a_record_is_cut_between_elements() {
+    let _alone = alone();
+    qs::global_on(Records::User(0));
+    for len in 0..60 {
+        let bytes = vec![0x41; len];
+        qs_record!(100, 0; mem &[1; 250], mem &[2; 200], mem &bytes, u8 3, u64 4, u16 5, u64 6, u8 7, x64 8);
+        let sent = sent();
+        let mut rest = elements(&sent[0]);
+        let mut count = 0;
+        while let [format, behind @ ..] = rest {
+            let len = match Data::of(*format) {
+                Data::Int(len) | Data::Uint(len) => len.into(),
+                Data::Memory => 1 + usize::from(behind[0]),
+                Data::Text => {
+                    assert_eq!(behind, b"...\0", "{len}");
+                    4
+                }
+                other => panic!("{other:?} at {len}"),
+            };
+            (count, rest) = (count + 1, &behind[len..]);
+        }
+        assert!(count >= 3, "{len}");
+    }
+}

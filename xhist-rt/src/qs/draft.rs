@@ -13,8 +13,9 @@ pub struct Draft<'a> {
     bytes: &'a mut [u8],
     /// Bytes that were put, whether they fit or not.
     len: usize,
-    /// Where the last element begins that does not fit.
+    /// Where the record is cut, when it does not fit.
     cut: Option<usize>,
+    /// Where the last element begins before which there is room for what shows a cut.
     element: usize,
     /// There is no more room to be had.
     is_last: bool,
@@ -40,9 +41,11 @@ impl<'a> Draft<'a> {
     /// The length of as much of it as fits.
     pub(super) fn cut_len(&mut self) -> usize {
         let Some(cut) = self.cut.filter(|_| self.len > self.bytes.len()) else { return self.len };
-        let cut = cut.min(self.bytes.len() - CUT.len());
-        if let Some(place) = self.bytes.get_mut(cut..cut + CUT.len()) {
+        if let Some((place, behind)) =
+            self.bytes.get_mut(cut..).and_then(|rest| rest.split_at_mut_checked(CUT.len()))
+        {
             place.copy_from_slice(CUT);
+            behind.fill(0);
         }
         cut + CUT.len()
     }
@@ -98,7 +101,9 @@ impl Fields for Draft<'_> {
 
     #[inline(always)]
     fn whole_element(&mut self, element: &[u8]) {
-        self.element = self.len;
+        if self.is_last && self.len + CUT.len() <= self.bytes.len() {
+            self.element = self.len;
+        }
         self.bytes(element);
     }
 }
