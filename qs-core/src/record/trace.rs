@@ -332,12 +332,16 @@ impl<'a> Told<'a> {
             *args.get_mut(len)? = arg;
             (len, rest) = (len + 1, behind);
         }
-        let is_cut = rest.ends_with(CUT);
-        let blocks = if is_cut { &rest[..rest.len() - CUT.len()] } else { rest };
-        let mut behind = blocks;
-        while !behind.is_empty() {
-            (_, behind) = block(behind)?;
+        // A buffer may end with the same bytes.
+        let mut behind = rest;
+        while let Some((_, next)) = block(behind) {
+            behind = next;
         }
+        let is_cut = behind == CUT;
+        if !is_cut && !behind.is_empty() {
+            return None;
+        }
+        let blocks = &rest[..rest.len() - behind.len()];
         Some(Told { class, args, len, blocks: (!blocks.is_empty()).then_some(blocks), is_cut })
     }
 
@@ -500,6 +504,20 @@ mod tests {
         let told = Told::parse(PROFILE, &bytes).expect("an event");
         assert!(told.is_cut && told.buffer().is_none());
         assert_eq!(told.args()[0].signed(), -5);
+    }
+
+    #[test]
+    fn a_buffer_that_ends_as_a_cut_event_does_is_whole() {
+        let class = Class::Profile { opcode: 7, data: 0 };
+        for buffer in [CUT, b"before \x08...\0"] {
+            let mut bytes = elements(&Event { class, args: &[], buffer: Some(buffer) });
+            for is_cut in [false, true] {
+                let told = Told::parse(PROFILE, &bytes).expect("an event");
+                assert_eq!(told.is_cut, is_cut);
+                assert!(told.buffer().expect("a buffer").eq([buffer]));
+                bytes.extend_from_slice(CUT);
+            }
+        }
     }
 
     #[test]
