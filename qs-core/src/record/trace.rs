@@ -139,7 +139,7 @@ impl Code {
     }
 }
 
-/// An argument: any number of up to eight bytes.
+/// An argument: any integer of up to eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arg {
     data: Data,
@@ -230,6 +230,14 @@ impl<T> From<*const T> for Arg {
     /// The address.
     #[inline(always)]
     fn from(value: *const T) -> Arg {
+        Arg::from(value as usize)
+    }
+}
+
+impl<T> From<*mut T> for Arg {
+    /// The address.
+    #[inline(always)]
+    fn from(value: *mut T) -> Arg {
         Arg::from(value as usize)
     }
 }
@@ -518,6 +526,14 @@ mod tests {
                 bytes.extend_from_slice(CUT);
             }
         }
+    }
+
+    #[test]
+    fn pointers_of_both_kinds_are_arguments() {
+        let mut value = 5;
+        let place = &raw mut value;
+        assert_eq!(Arg::from(place), Arg::from(place.cast_const()));
+        assert_eq!(Arg::from(place).bits(), place.addr() as u64);
     }
 
     #[test]
