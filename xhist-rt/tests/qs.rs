@@ -197,6 +197,54 @@ fn a_session_starts_with_info_and_dictionaries_and_tells_them_again() {
     assert_eq!(again[1..], first[2..]);
 }
 
+#[test]
+fn any_name_is_a_name() {
+    let _alone = alone();
+    let name_of = |record: &(u8, Vec<u8>)| match read(record) {
+        Predefined::ObjDict(entry) => entry.name.to_owned(),
+        Predefined::UsrDict(entry) => entry.name.to_owned(),
+        other => panic!("{other:?}"),
+    };
+    let names = [
+        ("", "7"),
+        ("&", "7"),
+        ("[]", "[7]"),
+        ("a[", "a[7"),
+        ("a]b[c]", "a]b[7]"),
+        ("a\0b[n]", "a7"),
+        ("\0", "7"),
+        ("a[n]\0b", "a[7]"),
+        ("a[\0]", "a[7"),
+        ("ä~[ö].ü}", "ä~[7].ü}"),
+    ];
+    for (name, indexed) in names {
+        qs::name_obj_of(Obj(1), name, 7);
+        qs::name_user(100, name);
+        let sent = sent();
+        assert_eq!(name_of(&sent[0]), indexed);
+        assert_eq!(name_of(&sent[1]), name.split('\0').next().expect("a part"));
+    }
+    // What does not fit is cut between characters, and the object stays.
+    for len in 450..520 {
+        let name = format!("{}{}", "n".repeat(len), "€".repeat(20));
+        qs::name_user(100, &name);
+        qs::name_obj_of(Obj(0x0506), &name, 7);
+        qs::name_obj_of(Obj(0x0506), &format!("{name}[n]b"), 7);
+        qs::name_obj_of(Obj(0x0506), &format!("a[n]{name}"), 7);
+        for record in sent() {
+            let read = name_of(&record);
+            // Without the index then.
+            if let Some(start) = read.strip_suffix("...") {
+                assert!(name.starts_with(start.strip_prefix("a[n]").unwrap_or(start)), "{read}");
+            }
+            assert!(read.len() > 450);
+            if let Predefined::ObjDict(entry) = self::read(&record) {
+                assert_eq!(entry.obj, Obj(0x0506));
+            }
+        }
+    }
+}
+
 struct Nothing;
 
 impl Callbacks for Nothing {}

@@ -52,10 +52,14 @@ impl<'a> Draft<'a> {
 }
 
 impl Draft<'_> {
-    /// Room is left for what shows a cut behind it.
     fn last_text(&mut self, text: &[u8]) {
-        let room = self.bytes.len().saturating_sub(self.len + 1 + CUT.len());
-        match text.get(..room.saturating_sub(3)) {
+        let room = self.room();
+        let mut end = room.saturating_sub(3);
+        // Not within a character.
+        while text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+            end -= 1;
+        }
+        match text.get(..end) {
             Some(start) if text.len() > room => {
                 self.bytes(start);
                 self.bytes(b"...");
@@ -92,6 +96,12 @@ impl Fields for Draft<'_> {
         }
         self.bytes(text);
         self.bytes(&[0]);
+    }
+
+    /// Room is left for what shows a cut behind it.
+    #[inline(always)]
+    fn room(&self) -> usize {
+        if self.is_last { self.bytes.len().saturating_sub(self.len + 1 + CUT.len()) } else { usize::MAX }
     }
 
     #[inline(always)]
