@@ -329,6 +329,13 @@ fn a_host_reads_and_writes_what_the_program_names() {
     for outside in [[5, 0, 4, 1], [8, 0, 1, 1], [0, 0, 1, 9]] {
         assert_eq!(say(4, &outside)[0], (66, vec![0x84]), "{outside:?}");
     }
+    // What reaches beyond writes nothing.
+    assert_eq!(say(6, &[0, 0, 1, 9, 0xBB])[0], (66, vec![0x86]));
+    assert_eq!(say(6, &[2, 0, 4, 255, 1, 2, 3, 4])[0], (66, vec![0x86]));
+    assert_eq!(say(5, &[6, 0, 1, 3, 1, 2, 3])[0], (66, vec![0x85]));
+    assert!(OPEN.iter().all(|word| word.load(Relaxed) == 0xAAAA_AAAA));
+    assert_eq!(say(6, &[1, 0, 2, 3, 0x0D, 0xF0])[0], (66, vec![6]));
+    assert_eq!(OPEN.each_ref().map(|word| word.load(Relaxed)), [0x0DF0_0DAA, 0xAAF0_0DF0]);
 }
 
 #[cfg(feature = "qutest")]

@@ -81,12 +81,12 @@ pub(super) fn peek(address: usize, answer: PeekData<'_>) -> bool {
     true
 }
 
-pub(super) fn poke(address: usize, size: u8, data: &[u8]) -> bool {
-    if !is_allowed(address, size, data.len(), true) {
+pub(super) fn poke(address: usize, size: u8, data: &[u8], times: u8) -> bool {
+    if !is_allowed(address, size, data.len() * usize::from(times), true) {
         return false;
     }
     let size = piece(address, size.into());
-    for (index, item) in data.chunks_exact(size).enumerate() {
+    for (index, item) in (0..times).flat_map(|_| data.chunks_exact(size)).enumerate() {
         let place = core::ptr::with_exposed_provenance_mut::<u8>(address + index * size);
         // SAFETY: it lies in a range that the program named, which says that it may be written; it is aligned.
         unsafe {
