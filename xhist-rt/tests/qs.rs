@@ -338,6 +338,50 @@ fn a_host_reads_and_writes_what_the_program_names() {
     assert_eq!(OPEN.each_ref().map(|word| word.load(Relaxed)), [0x0DF0_0DAA, 0xAAF0_0DF0]);
 }
 
+/// With the smallest ring, in which a record has 62 bytes.
+#[cfg(all(feature = "memory", feature = "std"))]
+#[test]
+fn what_does_not_fit_in_a_small_ring_is_refused_or_cut() {
+    use std::sync::atomic::AtomicU32;
+    use xhist_rt::qs::Range;
+
+    const SIZE: &str = "XHIST_SIZE";
+    if std::env::var(SIZE).as_deref() != Ok("256") {
+        let mut again = std::process::Command::new(std::env::current_exe().expect("this program"));
+        again.args(["--exact", "what_does_not_fit_in_a_small_ring_is_refused_or_cut"]).env(SIZE, "256");
+        let done = again.output().expect("it runs");
+        return assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    }
+    static OPEN: [AtomicU32; 128] = [const { AtomicU32::new(0x0403_0201) }; 128];
+    let address = OPEN.as_ptr().expose_provenance();
+    // SAFETY: atomics, which may change at any time.
+    let ranges = Box::leak(Box::new([unsafe { Range::readable(address, size_of_val(&OPEN)) }]));
+    qs::allow_memory(ranges);
+    let mut channel = Channel::<64>::new();
+    let mut seq = 0u8;
+    let mut say = |id: u8, payload: &[u8]| {
+        seq = seq.wrapping_add(1);
+        FrameWriter::new(seq, id, |byte| channel.byte(byte, &mut Nothing)).bytes(payload).finish();
+        sent()
+    };
+    say(13, &[&[5][..], &address.to_le_bytes()[..SIZES.obj.into()]].concat());
+    let room = 62 - 2 - SIZES.time - 4;
+    for count in 0..=255 {
+        let expected = match count <= room {
+            true => (68, [&[0, 0, 1, count][..], &[1, 2, 3, 4].repeat(64)[..count.into()]].concat()),
+            false => (66, vec![0x84]),
+        };
+        let (id, payload) = &say(4, &[0, 0, 1, count])[0];
+        let time = if *id == 68 { SIZES.time.into() } else { 0 };
+        assert_eq!((*id, payload[time..].to_vec()), expected, "{count}");
+    }
+    let name = "application::table::philosophers[n].super.active.object";
+    qs::name_obj_of(Obj(5), name, 7);
+    let sent = sent();
+    let Predefined::ObjDict(entry) = read(&sent[0]) else { panic!("{sent:?}") };
+    assert!(name.starts_with(entry.name.strip_suffix("...").expect("it is cut")) && entry.obj == Obj(5));
+}
+
 #[cfg(feature = "qutest")]
 #[test]
 fn a_test_probe_is_used_once() {

@@ -2,7 +2,8 @@
 
 use qs_core::record::PeekData;
 
-use super::send::send;
+use super::config::SIZES;
+use super::send::{room, send};
 use crate::shared::Shared;
 
 /// Memory that a host may read, and perhaps write.
@@ -12,6 +13,9 @@ pub struct Range {
     len: usize,
     is_writable: bool,
 }
+
+/// Bytes of an answer before the memory.
+const HEAD: usize = 2 + SIZES.time as usize + 4;
 
 static ALLOWED: Shared<&'static [Range]> = Shared::new(&[]);
 
@@ -61,7 +65,8 @@ pub(super) fn peek(address: usize, answer: PeekData<'_>) -> bool {
     let (size, len) = (usize::from(answer.size), answer.len());
     let mut copy = [0; PeekData::MAX];
     let Some(copy) = copy.get_mut(..len) else { return false };
-    if !is_allowed(address, answer.size, len, false) {
+    let fits = HEAD + len <= room();
+    if !fits || !is_allowed(address, answer.size, len, false) {
         return false;
     }
     let size = piece(address, size);
