@@ -83,6 +83,26 @@ fn statements_that_are_filtered_out_stay_out_when_recording_starts() {
 }
 
 #[test]
+fn what_is_stopped_stays_so_whatever_the_filter_lets_through() {
+    const STATEMENTS: u8 = 122;
+    let _alone = alone();
+    qs::global_on(Records::All);
+    let comes = || {
+        qs_record!(100, 0; u8 1);
+        xhist_rt::s(1, 7);
+        sent().into_iter().map(|(id, _)| id).filter(|id| [100, STATEMENTS].contains(id)).collect::<Vec<_>>()
+    };
+    xhist_rt::stop();
+    assert_eq!(comes(), []);
+    qs::global_off(Records::Id(STATEMENTS));
+    assert_eq!(comes(), []);
+    qs::global_on(Records::Id(STATEMENTS));
+    assert_eq!(comes(), []);
+    xhist_rt::start();
+    assert_eq!(comes(), [100, STATEMENTS]);
+}
+
+#[test]
 fn an_application_record_has_its_elements() {
     const STAT: u8 = 100;
     let _alone = alone();

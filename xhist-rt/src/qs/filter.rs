@@ -65,6 +65,12 @@ pub(crate) fn freeze(is_frozen: bool) {
     show();
 }
 
+/// Whether they are kept out.
+#[cfg(all(feature = "trace", not(feature = "std")))]
+pub(crate) fn is_frozen() -> bool {
+    FROZEN.load(SeqCst)
+}
+
 /// Has that looked at which was asked for. No lock: whoever is late sees that, and does it again.
 fn show() {
     loop {
