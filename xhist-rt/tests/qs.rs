@@ -265,6 +265,35 @@ fn any_name_is_a_name() {
     }
 }
 
+/// In a hosted program whole frames are taken.
+#[cfg(not(feature = "std"))]
+#[test]
+fn what_was_taken_of_a_frame_that_is_overwritten_spoils_no_other() {
+    let _alone = alone();
+    qs::global_on(Records::User(0));
+    let whole = |stream: &[u8]| {
+        let mut decoder = Decoder::new();
+        stream.iter().filter(|byte| matches!(decoder.push(**byte), Outcome::Frame(_))).count()
+    };
+    for len in 1..30 {
+        let mut taken = vec![0; len];
+        // No byte waits, so these are of the first record.
+        (0..xhist_rt::RING_SIZE / 16).for_each(|number| {
+            qs_record!(100, 0; u32 number as u32, mem &[0x7E; 8]);
+            if number == 0 {
+                assert_eq!(qs::get_block(&mut taken), len);
+            }
+        });
+        let (mut rest, mut block) = (Vec::new(), [0; 50]);
+        while let len @ 1.. = qs::get_block(&mut block) {
+            rest.extend_from_slice(&block[..len]);
+        }
+        let alone: usize = rest.split_inclusive(|byte| *byte == 0x7E).map(whole).sum();
+        assert!(whole(&[taken, rest].concat()) >= alone, "{len}");
+        assert!(alone > 80, "{alone} frames");
+    }
+}
+
 struct Nothing;
 
 impl Callbacks for Nothing {}
