@@ -66,6 +66,23 @@ fn records_pass_when_both_filters_let_them() {
 }
 
 #[test]
+fn threads_that_switch_at_once_lose_nothing() {
+    let _alone = alone();
+    let switch = |id| {
+        for _ in 0..20_000 {
+            qs::global_on(Records::Id(id));
+            assert!(qs::global().has(id));
+            qs::global_off(Records::Id(id));
+            assert!(!qs::global().has(id));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| switch(71));
+        switch(72);
+    });
+}
+
+#[test]
 fn statements_that_are_filtered_out_stay_out_when_recording_starts() {
     const STATEMENTS: u8 = 122;
     let _alone = alone();

@@ -66,7 +66,7 @@ impl Port for Target {
     }
 
     fn set_global(&mut self, filter: Filter) {
-        filter::set_global(filter);
+        filter::change_global(|_| filter);
     }
 
     fn set_local(&mut self, change: impl FnOnce(Filter) -> Filter) {
