@@ -218,7 +218,8 @@ impl Objects {
                 answer(port, id);
             }
             Command::Fill { offset, size, count, item } => {
-                let item = &item.to_le_bytes()[..usize::from(size)];
+                let item = item.to_le_bytes();
+                let item = item.get(..usize::from(size)).ok_or(id)?;
                 if !port.poke(self.place(offset, id)?, size, item, count) {
                     return Err(id);
                 }

@@ -148,6 +148,7 @@ pub(super) fn room() -> usize {
 
 /// Bytes of the longest record, from sequence number to payload: it is not to take the whole of a small ring.
 #[cfg(feature = "trace")]
+#[inline(always)]
 pub(super) fn room() -> usize {
     recorder::longest_record().clamp(MEDIUM, MAX_PAYLOAD + 4) - 2
 }
