@@ -44,7 +44,7 @@ impl Port for Target {
         true
     }
 
-    fn poke(&mut self, _address: usize, size: u8, data: &[u8]) -> bool {
+    fn poke(&mut self, _address: usize, size: u8, data: &[u8], _times: u8) -> bool {
         data.len().is_multiple_of(size.into())
     }
 

@@ -85,6 +85,11 @@ impl Filter {
         self
     }
 
+    /// Ids of 128 and more are none.
+    const fn with_id(self, id: u8) -> Filter {
+        if id < 128 { self.with_ids(id, id) } else { self }
+    }
+
     /// What is in either.
     #[must_use]
     pub const fn or(self, other: Filter) -> Filter {
@@ -169,11 +174,12 @@ impl Records {
         let none = Filter::NONE;
         match self {
             Records::All => none.with_ids(0, LAST_RECORD),
-            Records::Id(id) => none.with_ids(id & 127, id & 127),
-            Records::User(group) => {
-                let first = USER_BASE + 5 * if group < 5 { group } else { 4 };
+            Records::Id(id) => none.with_id(id),
+            Records::User(group @ 0..5) => {
+                let first = USER_BASE + 5 * group;
                 none.with_ids(first, first + 4)
             }
+            Records::User(_) => none,
             Records::Group(Group::Usr) => none.with_ids(USER_BASE, LAST_RECORD),
             Records::Group(group) => {
                 let (mut mask, mut id) = (none, 0);
@@ -199,7 +205,7 @@ impl Objects {
             Objects::Pools => none.with_ids(64, 79),
             Objects::Queues => none.with_ids(80, 95),
             Objects::Application => none.with_ids(96, 127),
-            Objects::Id(id) => none.with_ids(id & 127, id & 127),
+            Objects::Id(id) => none.with_id(id),
         }
     }
 }
@@ -217,6 +223,21 @@ mod tests {
         assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7, 8, 9, 55, 56, 57]);
         assert_eq!(Filter::NONE.on(Records::All).off(Records::All), Filter::ALWAYS);
         assert!((125..128).all(|id| !Filter::NONE.on(Records::Id(id)).has(id)));
+    }
+
+    #[test]
+    fn what_is_no_record_and_no_object_switches_none() {
+        for records in (125..=255).map(Records::Id).chain((5..=255).map(Records::User)) {
+            assert_eq!(Filter::ALWAYS.on(records), Filter::ALWAYS, "{records:?}");
+            assert_eq!(
+                Filter::NONE.on(Records::All).off(records),
+                Filter::NONE.on(Records::All),
+                "{records:?}"
+            );
+        }
+        for objects in (128..=255).map(Objects::Id) {
+            assert_eq!(Filter::EVERY_OBJECT.object_off(objects), Filter::EVERY_OBJECT, "{objects:?}");
+        }
     }
 
     #[test]

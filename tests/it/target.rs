@@ -195,10 +195,11 @@ macro_rules! port {
                 true
             }
 
-            fn poke(&mut self, address: usize, _size: u8, data: &[u8]) -> bool {
+            fn poke(&mut self, address: usize, _size: u8, data: &[u8], times: u8) -> bool {
                 let mut fixture = self.0.borrow_mut();
+                let data = data.repeat(times.into());
                 let Some(place) = fixture.place(address, data.len()) else { return false };
-                fixture.memory[place].copy_from_slice(data);
+                fixture.memory[place].copy_from_slice(&data);
                 true
             }
         }

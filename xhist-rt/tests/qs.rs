@@ -66,6 +66,23 @@ fn records_pass_when_both_filters_let_them() {
 }
 
 #[test]
+fn threads_that_switch_at_once_lose_nothing() {
+    let _alone = alone();
+    let switch = |id| {
+        for _ in 0..20_000 {
+            qs::global_on(Records::Id(id));
+            assert!(qs::global().has(id));
+            qs::global_off(Records::Id(id));
+            assert!(!qs::global().has(id));
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| switch(71));
+        switch(72);
+    });
+}
+
+#[test]
 fn statements_that_are_filtered_out_stay_out_when_recording_starts() {
     const STATEMENTS: u8 = 122;
     let _alone = alone();
@@ -80,6 +97,26 @@ fn statements_that_are_filtered_out_stay_out_when_recording_starts() {
     assert!(!comes());
     qs::global_on(Records::Id(STATEMENTS));
     assert!(comes());
+}
+
+#[test]
+fn what_is_stopped_stays_so_whatever_the_filter_lets_through() {
+    const STATEMENTS: u8 = 122;
+    let _alone = alone();
+    qs::global_on(Records::All);
+    let comes = || {
+        qs_record!(100, 0; u8 1);
+        xhist_rt::s(1, 7);
+        sent().into_iter().map(|(id, _)| id).filter(|id| [100, STATEMENTS].contains(id)).collect::<Vec<_>>()
+    };
+    xhist_rt::stop();
+    assert_eq!(comes(), []);
+    qs::global_off(Records::Id(STATEMENTS));
+    assert_eq!(comes(), []);
+    qs::global_on(Records::Id(STATEMENTS));
+    assert_eq!(comes(), []);
+    xhist_rt::start();
+    assert_eq!(comes(), [100, STATEMENTS]);
 }
 
 #[test]
@@ -197,6 +234,83 @@ fn a_session_starts_with_info_and_dictionaries_and_tells_them_again() {
     assert_eq!(again[1..], first[2..]);
 }
 
+#[test]
+fn any_name_is_a_name() {
+    let _alone = alone();
+    let name_of = |record: &(u8, Vec<u8>)| match read(record) {
+        Predefined::ObjDict(entry) => entry.name.to_owned(),
+        Predefined::UsrDict(entry) => entry.name.to_owned(),
+        other => panic!("{other:?}"),
+    };
+    let names = [
+        ("", "7"),
+        ("&", "7"),
+        ("[]", "[7]"),
+        ("a[", "a[7"),
+        ("a]b[c]", "a]b[7]"),
+        ("a\0b[n]", "a7"),
+        ("\0", "7"),
+        ("a[n]\0b", "a[7]"),
+        ("a[\0]", "a[7"),
+        ("ä~[ö].ü}", "ä~[7].ü}"),
+    ];
+    for (name, indexed) in names {
+        qs::name_obj_of(Obj(1), name, 7);
+        qs::name_user(100, name);
+        let sent = sent();
+        assert_eq!(name_of(&sent[0]), indexed);
+        assert_eq!(name_of(&sent[1]), name.split('\0').next().expect("a part"));
+    }
+    // What does not fit is cut between characters, and the object stays.
+    for len in 450..520 {
+        let name = format!("{}{}", "n".repeat(len), "€".repeat(20));
+        qs::name_user(100, &name);
+        qs::name_obj_of(Obj(0x0506), &name, 7);
+        qs::name_obj_of(Obj(0x0506), &format!("{name}[n]b"), 7);
+        qs::name_obj_of(Obj(0x0506), &format!("a[n]{name}"), 7);
+        for record in sent() {
+            let read = name_of(&record);
+            // Without the index then.
+            if let Some(start) = read.strip_suffix("...") {
+                assert!(name.starts_with(start.strip_prefix("a[n]").unwrap_or(start)), "{read}");
+            }
+            assert!(read.len() > 450);
+            if let Predefined::ObjDict(entry) = self::read(&record) {
+                assert_eq!(entry.obj, Obj(0x0506));
+            }
+        }
+    }
+}
+
+/// In a hosted program whole frames are taken.
+#[cfg(not(feature = "std"))]
+#[test]
+fn what_was_taken_of_a_frame_that_is_overwritten_spoils_no_other() {
+    let _alone = alone();
+    qs::global_on(Records::User(0));
+    let whole = |stream: &[u8]| {
+        let mut decoder = Decoder::new();
+        stream.iter().filter(|byte| matches!(decoder.push(**byte), Outcome::Frame(_))).count()
+    };
+    for len in 1..30 {
+        let mut taken = vec![0; len];
+        // No byte waits, so these are of the first record.
+        (0..xhist_rt::RING_SIZE / 16).for_each(|number| {
+            qs_record!(100, 0; u32 number as u32, mem &[0x7E; 8]);
+            if number == 0 {
+                assert_eq!(qs::get_block(&mut taken), len);
+            }
+        });
+        let (mut rest, mut block) = (Vec::new(), [0; 50]);
+        while let len @ 1.. = qs::get_block(&mut block) {
+            rest.extend_from_slice(&block[..len]);
+        }
+        let alone: usize = rest.split_inclusive(|byte| *byte == 0x7E).map(whole).sum();
+        assert!(whole(&[taken, rest].concat()) >= alone, "{len}");
+        assert!(alone > 80, "{alone} frames");
+    }
+}
+
 struct Nothing;
 
 impl Callbacks for Nothing {}
@@ -281,6 +395,57 @@ fn a_host_reads_and_writes_what_the_program_names() {
     for outside in [[5, 0, 4, 1], [8, 0, 1, 1], [0, 0, 1, 9]] {
         assert_eq!(say(4, &outside)[0], (66, vec![0x84]), "{outside:?}");
     }
+    // What reaches beyond writes nothing.
+    assert_eq!(say(6, &[0, 0, 1, 9, 0xBB])[0], (66, vec![0x86]));
+    assert_eq!(say(6, &[2, 0, 4, 255, 1, 2, 3, 4])[0], (66, vec![0x86]));
+    assert_eq!(say(5, &[6, 0, 1, 3, 1, 2, 3])[0], (66, vec![0x85]));
+    assert!(OPEN.iter().all(|word| word.load(Relaxed) == 0xAAAA_AAAA));
+    assert_eq!(say(6, &[1, 0, 2, 3, 0x0D, 0xF0])[0], (66, vec![6]));
+    assert_eq!(OPEN.each_ref().map(|word| word.load(Relaxed)), [0x0DF0_0DAA, 0xAAF0_0DF0]);
+}
+
+/// With the smallest ring, in which a record has 62 bytes.
+#[cfg(all(feature = "memory", feature = "std"))]
+#[test]
+fn what_does_not_fit_in_a_small_ring_is_refused_or_cut() {
+    use std::sync::atomic::AtomicU32;
+    use xhist_rt::qs::Range;
+
+    const SIZE: &str = "XHIST_SIZE";
+    if std::env::var(SIZE).as_deref() != Ok("256") {
+        let mut again = std::process::Command::new(std::env::current_exe().expect("this program"));
+        again.args(["--exact", "what_does_not_fit_in_a_small_ring_is_refused_or_cut"]).env(SIZE, "256");
+        let done = again.output().expect("it runs");
+        return assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+    }
+    static OPEN: [AtomicU32; 128] = [const { AtomicU32::new(0x0403_0201) }; 128];
+    let address = OPEN.as_ptr().expose_provenance();
+    // SAFETY: atomics, which may change at any time.
+    let ranges = Box::leak(Box::new([unsafe { Range::readable(address, size_of_val(&OPEN)) }]));
+    qs::allow_memory(ranges);
+    let mut channel = Channel::<64>::new();
+    let mut seq = 0u8;
+    let mut say = |id: u8, payload: &[u8]| {
+        seq = seq.wrapping_add(1);
+        FrameWriter::new(seq, id, |byte| channel.byte(byte, &mut Nothing)).bytes(payload).finish();
+        sent()
+    };
+    say(13, &[&[5][..], &address.to_le_bytes()[..SIZES.obj.into()]].concat());
+    let room = 62 - 2 - SIZES.time - 4;
+    for count in 0..=255 {
+        let expected = match count <= room {
+            true => (68, [&[0, 0, 1, count][..], &[1, 2, 3, 4].repeat(64)[..count.into()]].concat()),
+            false => (66, vec![0x84]),
+        };
+        let (id, payload) = &say(4, &[0, 0, 1, count])[0];
+        let time = if *id == 68 { SIZES.time.into() } else { 0 };
+        assert_eq!((*id, payload[time..].to_vec()), expected, "{count}");
+    }
+    let name = "application::table::philosophers[n].super.active.object";
+    qs::name_obj_of(Obj(5), name, 7);
+    let sent = sent();
+    let Predefined::ObjDict(entry) = read(&sent[0]) else { panic!("{sent:?}") };
+    assert!(name.starts_with(entry.name.strip_suffix("...").expect("it is cut")) && entry.obj == Obj(5));
 }
 
 #[cfg(feature = "qutest")]
@@ -296,4 +461,30 @@ fn a_test_probe_is_used_once() {
     assert_eq!((qs::test_probe(function), qs::test_probe(function)), (7, 0));
     let used = qs::TestProbeGet { fun: function, data: 7 };
     assert_eq!(read(&sent()[0]), Predefined::TestProbeGet(used));
+}
+
+#[test]
+fn a_record_is_cut_between_elements() {
+    let _alone = alone();
+    qs::global_on(Records::User(0));
+    for len in 0..60 {
+        let bytes = vec![0x41; len];
+        qs_record!(100, 0; mem &[1; 250], mem &[2; 200], mem &bytes, u8 3, u64 4, u16 5, u64 6, u8 7, x64 8);
+        let sent = sent();
+        let mut rest = elements(&sent[0]);
+        let mut count = 0;
+        while let [format, behind @ ..] = rest {
+            let len = match Data::of(*format) {
+                Data::Int(len) | Data::Uint(len) => len.into(),
+                Data::Memory => 1 + usize::from(behind[0]),
+                Data::Text => {
+                    assert_eq!(behind, b"...\0", "{len}");
+                    4
+                }
+                other => panic!("{other:?} at {len}"),
+            };
+            (count, rest) = (count + 1, &behind[len..]);
+        }
+        assert!(count >= 3, "{len}");
+    }
 }

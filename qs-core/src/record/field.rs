@@ -197,6 +197,12 @@ pub trait Fields {
         self.bytes(up_to_zero(text));
         self.bytes(&[0]);
     }
+
+    /// How long a text may be that is put whole.
+    #[inline(always)]
+    fn room(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// As much of a text as a record can hold: a zero ends it.

@@ -139,7 +139,7 @@ impl Code {
     }
 }
 
-/// An argument: any number of up to eight bytes.
+/// An argument: any integer of up to eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arg {
     data: Data,
@@ -230,6 +230,14 @@ impl<T> From<*const T> for Arg {
     /// The address.
     #[inline(always)]
     fn from(value: *const T) -> Arg {
+        Arg::from(value as usize)
+    }
+}
+
+impl<T> From<*mut T> for Arg {
+    /// The address.
+    #[inline(always)]
+    fn from(value: *mut T) -> Arg {
         Arg::from(value as usize)
     }
 }
@@ -332,12 +340,16 @@ impl<'a> Told<'a> {
             *args.get_mut(len)? = arg;
             (len, rest) = (len + 1, behind);
         }
-        let is_cut = rest.ends_with(CUT);
-        let blocks = if is_cut { &rest[..rest.len() - CUT.len()] } else { rest };
-        let mut behind = blocks;
-        while !behind.is_empty() {
-            (_, behind) = block(behind)?;
+        // A buffer may end with the same bytes.
+        let mut behind = rest;
+        while let Some((_, next)) = block(behind) {
+            behind = next;
         }
+        let is_cut = behind == CUT;
+        if !is_cut && !behind.is_empty() {
+            return None;
+        }
+        let blocks = &rest[..rest.len() - behind.len()];
         Some(Told { class, args, len, blocks: (!blocks.is_empty()).then_some(blocks), is_cut })
     }
 
@@ -500,6 +512,28 @@ mod tests {
         let told = Told::parse(PROFILE, &bytes).expect("an event");
         assert!(told.is_cut && told.buffer().is_none());
         assert_eq!(told.args()[0].signed(), -5);
+    }
+
+    #[test]
+    fn a_buffer_that_ends_as_a_cut_event_does_is_whole() {
+        let class = Class::Profile { opcode: 7, data: 0 };
+        for buffer in [CUT, b"before \x08...\0"] {
+            let mut bytes = elements(&Event { class, args: &[], buffer: Some(buffer) });
+            for is_cut in [false, true] {
+                let told = Told::parse(PROFILE, &bytes).expect("an event");
+                assert_eq!(told.is_cut, is_cut);
+                assert!(told.buffer().expect("a buffer").eq([buffer]));
+                bytes.extend_from_slice(CUT);
+            }
+        }
+    }
+
+    #[test]
+    fn pointers_of_both_kinds_are_arguments() {
+        let mut value = 5;
+        let place = &raw mut value;
+        assert_eq!(Arg::from(place), Arg::from(place.cast_const()));
+        assert_eq!(Arg::from(place).bits(), place.addr() as u64);
     }
 
     #[test]

@@ -57,9 +57,10 @@ pub trait Port {
     /// Forgets all test probes.
     fn clear_probes(&mut self) {}
 
-    /// Writes memory from `address` on, in items of `size` bytes; false where that is not allowed.
-    fn poke(&mut self, address: usize, size: u8, data: &[u8]) -> bool {
-        let _ = (address, size, data);
+    /// Writes this data so many times from `address` on, in items of `size` bytes; false, and nothing is written, where that is
+    /// not allowed.
+    fn poke(&mut self, address: usize, size: u8, data: &[u8], times: u8) -> bool {
+        let _ = (address, size, data, times);
         false
     }
 }
@@ -211,18 +212,16 @@ impl Objects {
                 }
             }
             Command::Poke { offset, size, data } => {
-                if !port.poke(self.place(offset, id)?, size, data) {
+                if !port.poke(self.place(offset, id)?, size, data, 1) {
                     return Err(id);
                 }
                 answer(port, id);
             }
             Command::Fill { offset, size, count, item } => {
-                let place = self.place(offset, id)?;
-                let item = &item.to_le_bytes()[..usize::from(size)];
-                for index in 0..usize::from(count) {
-                    if !port.poke(place.wrapping_add(index * item.len()), size, item) {
-                        return Err(id);
-                    }
+                let item = item.to_le_bytes();
+                let item = item.get(..usize::from(size)).ok_or(id)?;
+                if !port.poke(self.place(offset, id)?, size, item, count) {
+                    return Err(id);
                 }
                 answer(port, id);
             }

@@ -3,18 +3,21 @@
 use core::cell::Cell;
 
 use critical_section::Mutex;
-use qs_core::frame::FLAG;
+use qs_core::frame::{ESCAPE, FLAG};
 
 use super::{frame, memory, writer};
 use crate::trace::{self, Code, Severity};
 
 /// How far the link has taken the ring.
-static TAKEN: Mutex<Cell<Taken>> = Mutex::new(Cell::new(Taken { position: 0, skips: false, overrun: 0 }));
+static TAKEN: Mutex<Cell<Taken>> =
+    Mutex::new(Cell::new(Taken { position: 0, last: FLAG, skips: false, overrun: 0 }));
 
 /// See [`TAKEN`].
 #[derive(Clone, Copy)]
 struct Taken {
     position: u64,
+    /// The byte taken last.
+    last: u8,
     /// It was overtaken, so the rest of a frame is passed over.
     skips: bool,
     /// Bytes that were overwritten before they were taken, since that was told.
@@ -65,18 +68,27 @@ fn take(taken: &mut Taken, into: &mut [u8]) -> usize {
     let (head, kept) = (memory::state().head(), memory::kept());
     if taken.position < kept {
         let overrun = taken.overrun + (kept - taken.position);
-        *taken = Taken { position: kept, skips: kept > 0, overrun };
+        *taken = Taken { position: kept, skips: kept > 0, overrun, ..*taken };
     }
     let mut len = 0;
     while let Some(place) = into.get_mut(len).filter(|_| taken.position < head) {
         let byte = memory::get(taken.position as u32);
-        taken.position += 1;
-        if taken.skips {
+        if taken.skips && (byte != FLAG || taken.last == FLAG) {
+            taken.position += 1;
             taken.skips = byte != FLAG;
             continue;
         }
         *place = byte;
         len += 1;
+        // A flag ends what was taken of a frame before the rest was passed over, or it would spoil the next one. Behind an
+        // escape it would be data, so there it comes twice.
+        if taken.skips && taken.last == ESCAPE {
+            taken.last = 0;
+            continue;
+        }
+        taken.position += 1;
+        taken.skips = false;
+        taken.last = byte;
     }
     len
 }

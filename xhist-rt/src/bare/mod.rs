@@ -51,8 +51,8 @@ pub fn start() {
 
 /// Stops recording, of records too; the ring keeps what it has.
 pub fn stop() {
-    mute(true);
     crate::qs::freeze(true);
+    mute(true);
 }
 
 /// Which map this program was instrumented with.

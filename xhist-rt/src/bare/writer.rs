@@ -192,9 +192,9 @@ extern "C" fn record_slowly(page: u32, code: u8) {
     masked(|| record_slowly(page, code));
 }
 
-/// Statements are filtered out, or no longer.
+/// Statements are filtered out, or no longer. What was stopped stays stopped.
 pub(crate) fn mute(is_muted: bool) {
-    with(|writer| writer.is_muted = is_muted);
+    with(|writer| writer.is_muted = is_muted || crate::qs::is_frozen());
 }
 
 impl Writer {

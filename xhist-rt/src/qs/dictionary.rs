@@ -74,8 +74,9 @@ fn split(text: &str, byte: u8) -> Option<(&str, &str)> {
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// As in QP, where names are often made from `&object`.
+/// As in QP, where names are often made from `&object`. A zero ends them.
 fn without_reference(name: &str) -> &str {
+    let name = split(name, 0).map_or(name, |(before, _)| before);
     name.strip_prefix('&').unwrap_or(name)
 }
 
@@ -104,6 +105,9 @@ impl Record for Indexed<'_> {
             rest /= 10;
         }
         to.number(Kind::Obj, self.obj.0 as u64);
+        if self.name.len() + "[]".len() + digits.len() > to.room() {
+            return to.text(self.name);
+        }
         to.bytes(before.as_bytes());
         if brackets.is_some() {
             to.bytes(b"[");

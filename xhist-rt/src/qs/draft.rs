@@ -13,8 +13,9 @@ pub struct Draft<'a> {
     bytes: &'a mut [u8],
     /// Bytes that were put, whether they fit or not.
     len: usize,
-    /// Where the last element begins that does not fit.
+    /// Where the record is cut, when it does not fit.
     cut: Option<usize>,
+    /// Where the last element begins before which there is room for what shows a cut.
     element: usize,
     /// There is no more room to be had.
     is_last: bool,
@@ -40,19 +41,25 @@ impl<'a> Draft<'a> {
     /// The length of as much of it as fits.
     pub(super) fn cut_len(&mut self) -> usize {
         let Some(cut) = self.cut.filter(|_| self.len > self.bytes.len()) else { return self.len };
-        let cut = cut.min(self.bytes.len() - CUT.len());
-        if let Some(place) = self.bytes.get_mut(cut..cut + CUT.len()) {
+        if let Some((place, behind)) =
+            self.bytes.get_mut(cut..).and_then(|rest| rest.split_at_mut_checked(CUT.len()))
+        {
             place.copy_from_slice(CUT);
+            behind.fill(0);
         }
         cut + CUT.len()
     }
 }
 
 impl Draft<'_> {
-    /// Room is left for what shows a cut behind it.
     fn last_text(&mut self, text: &[u8]) {
-        let room = self.bytes.len().saturating_sub(self.len + 1 + CUT.len());
-        match text.get(..room.saturating_sub(3)) {
+        let room = self.room();
+        let mut end = room.saturating_sub(3);
+        // Not within a character.
+        while text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+            end -= 1;
+        }
+        match text.get(..end) {
             Some(start) if text.len() > room => {
                 self.bytes(start);
                 self.bytes(b"...");
@@ -91,6 +98,12 @@ impl Fields for Draft<'_> {
         self.bytes(&[0]);
     }
 
+    /// Room is left for what shows a cut behind it.
+    #[inline(always)]
+    fn room(&self) -> usize {
+        if self.is_last { self.bytes.len().saturating_sub(self.len + 1 + CUT.len()) } else { usize::MAX }
+    }
+
     #[inline(always)]
     fn element(&mut self, format: u8) {
         self.whole_element(&[format]);
@@ -98,7 +111,9 @@ impl Fields for Draft<'_> {
 
     #[inline(always)]
     fn whole_element(&mut self, element: &[u8]) {
-        self.element = self.len;
+        if self.is_last && self.len + CUT.len() <= self.bytes.len() {
+            self.element = self.len;
+        }
         self.bytes(element);
     }
 }

@@ -48,10 +48,10 @@ pub(crate) fn wants_statements() -> bool {
     global().has(RECORD_BASE + ids::PACKED)
 }
 
-/// Sets the global filter. Statements are recorded while their frames are wanted.
-pub(super) fn set_global(filter: Filter) {
+/// Changes the global filter. Statements are recorded while their frames are wanted.
+pub(super) fn change_global(how: impl FnOnce(Filter) -> Filter) {
     let before = wants_statements();
-    WANTED.change(|_| filter.0);
+    WANTED.change(|filter| how(Filter(filter)).0);
     show();
     if before != wants_statements() {
         crate::recorder::mute(before);
@@ -63,6 +63,12 @@ pub(super) fn set_global(filter: Filter) {
 pub(crate) fn freeze(is_frozen: bool) {
     FROZEN.store(is_frozen, SeqCst);
     show();
+}
+
+/// Whether they are kept out.
+#[cfg(all(feature = "trace", not(feature = "std")))]
+pub(crate) fn is_frozen() -> bool {
+    FROZEN.load(SeqCst)
 }
 
 /// Has that looked at which was asked for. No lock: whoever is late sees that, and does it again.
@@ -90,12 +96,12 @@ pub(super) fn change_local(how: impl FnOnce(Filter) -> Filter) {
 /// qs::global_off(Records::Id(1));
 /// ```
 pub fn global_on(records: Records) {
-    set_global(global().on(records));
+    change_global(|filter| filter.on(records));
 }
 
 /// Switches records off.
 pub fn global_off(records: Records) {
-    set_global(global().off(records));
+    change_global(|filter| filter.off(records));
 }
 
 /// Switches objects on. At first all are.

@@ -2,7 +2,8 @@
 
 use qs_core::record::PeekData;
 
-use super::send::send;
+use super::config::SIZES;
+use super::send::{room, send};
 use crate::shared::Shared;
 
 /// Memory that a host may read, and perhaps write.
@@ -12,6 +13,9 @@ pub struct Range {
     len: usize,
     is_writable: bool,
 }
+
+/// Bytes of an answer before the memory.
+const HEAD: usize = 2 + SIZES.time as usize + 4;
 
 static ALLOWED: Shared<&'static [Range]> = Shared::new(&[]);
 
@@ -61,7 +65,8 @@ pub(super) fn peek(address: usize, answer: PeekData<'_>) -> bool {
     let (size, len) = (usize::from(answer.size), answer.len());
     let mut copy = [0; PeekData::MAX];
     let Some(copy) = copy.get_mut(..len) else { return false };
-    if !is_allowed(address, answer.size, len, false) {
+    let fits = HEAD + len <= room();
+    if !fits || !is_allowed(address, answer.size, len, false) {
         return false;
     }
     let size = piece(address, size);
@@ -81,12 +86,12 @@ pub(super) fn peek(address: usize, answer: PeekData<'_>) -> bool {
     true
 }
 
-pub(super) fn poke(address: usize, size: u8, data: &[u8]) -> bool {
-    if !is_allowed(address, size, data.len(), true) {
+pub(super) fn poke(address: usize, size: u8, data: &[u8], times: u8) -> bool {
+    if !is_allowed(address, size, data.len() * usize::from(times), true) {
         return false;
     }
     let size = piece(address, size.into());
-    for (index, item) in data.chunks_exact(size).enumerate() {
+    for (index, item) in (0..times).flat_map(|_| data.chunks_exact(size)).enumerate() {
         let place = core::ptr::with_exposed_provenance_mut::<u8>(address + index * size);
         // SAFETY: it lies in a range that the program named, which says that it may be written; it is aligned.
         unsafe {

@@ -66,7 +66,7 @@ impl Port for Target {
     }
 
     fn set_global(&mut self, filter: Filter) {
-        filter::set_global(filter);
+        filter::change_global(|_| filter);
     }
 
     fn set_local(&mut self, change: impl FnOnce(Filter) -> Filter) {
@@ -94,7 +94,7 @@ impl Port for Target {
     }
 
     #[cfg(feature = "memory")]
-    fn poke(&mut self, address: usize, size: u8, data: &[u8]) -> bool {
-        super::memory::poke(address, size, data)
+    fn poke(&mut self, address: usize, size: u8, data: &[u8], times: u8) -> bool {
+        super::memory::poke(address, size, data, times)
     }
 }

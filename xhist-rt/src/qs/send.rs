@@ -141,13 +141,24 @@ fn append<const TIMED: bool>(id: u8, put: impl Fn(&mut Draft<'_>)) {
     }
 }
 
+#[cfg(all(feature = "memory", not(feature = "trace")))]
+pub(super) fn room() -> usize {
+    0
+}
+
+/// Bytes of the longest record, from sequence number to payload: it is not to take the whole of a small ring.
+#[cfg(feature = "trace")]
+#[inline(always)]
+pub(super) fn room() -> usize {
+    recorder::longest_record().clamp(MEDIUM, MAX_PAYLOAD + 4) - 2
+}
+
 #[cfg(feature = "trace")]
 #[cold]
 #[inline(never)]
 fn append_long(id: u8, timed: bool, put: &dyn Fn(&mut Draft<'_>)) {
     let mut bytes = [0; LONG];
-    let room = recorder::longest_record().clamp(MEDIUM, MAX_PAYLOAD + 4) - 2;
-    let mut draft = Draft::new(&mut bytes[..room], id, timed, true);
+    let mut draft = Draft::new(&mut bytes[..room()], id, timed, true);
     put(&mut draft);
     let len = draft.cut_len();
     match timed {

@@ -64,7 +64,7 @@ pub(crate) fn noticed(severity: Severity, code: Code, number: u64) {
 
 /// An exception event: `trace_event!(Hw1, PARITY; port, status; &received)`.
 ///
-/// First the [`Severity`], `Hw0` to `Sw3`, and the [`Code`]; then up to six arguments, numbers of up to eight bytes or pointers;
+/// First the [`Severity`], `Hw0` to `Sw3`, and the [`Code`]; then up to six arguments, integers of up to eight bytes or pointers;
 /// then bytes that belong to it. The last two may be left out. Nothing is formatted, and arguments are only computed when
 /// there is a logger.
 #[macro_export]
