@@ -108,25 +108,22 @@ pub(super) enum Parsed {
 const SHARED_WITH_VALUE: [&str; 4] = ["--manifest-path", "--config", "--lockfile-path", "-Z"];
 /// And those without.
 const SHARED: [&str; 3] = ["--offline", "--locked", "--frozen"];
-/// Long options of `cargo run`, and ours, whose value may be the next word.
-const RUN_WITH_VALUE: [&str; 17] = [
-    "message-format",
-    "color",
-    "config",
-    "package",
-    "bin",
-    "example",
-    "features",
-    "jobs",
-    "profile",
-    "target",
-    "target-dir",
-    "manifest-path",
-    "lockfile-path",
-    "deps",
-    "when",
-    "start-at",
-    "stop-at",
+/// The other long options of `cargo run`, and ours, whose value may be the next word.
+const RUN_WITH_VALUE: [&str; 14] = [
+    "--message-format",
+    "--color",
+    "--package",
+    "--bin",
+    "--example",
+    "--features",
+    "--jobs",
+    "--profile",
+    "--target",
+    "--target-dir",
+    "--deps",
+    "--when",
+    "--start-at",
+    "--stop-at",
 ];
 
 impl Command {
@@ -253,7 +250,7 @@ fn program_args_at(verb: Verb, args: &[OsString]) -> usize {
 /// Whether the value of this option of `cargo run` is the next word.
 fn wants_value(option: &OsStr) -> bool {
     match option.as_encoded_bytes() {
-        [b'-', b'-', name @ ..] => RUN_WITH_VALUE.iter().any(|known| known.as_bytes() == name),
+        [b'-', b'-', ..] => SHARED_WITH_VALUE.iter().chain(&RUN_WITH_VALUE).any(|known| option == *known),
         // Several short ones may share a hyphen; behind one that takes a value stands nothing but the value.
         [b'-', letters @ ..] => {
             letters.iter().position(|letter| b"pFjZ".contains(letter)) == letters.len().checked_sub(1)
