@@ -122,29 +122,28 @@ fn run_file(
     log: &mut Option<log::Log>,
 ) -> ExitCode {
     let mut stderr = anstream::stderr();
+    let notes = &mut console::Notes::new(&mut stderr);
     let opened = args.open(source).and_then(|(opened, note)| {
         if let Some(note) = note {
-            console::Notes::new(&mut stderr).note(format_args!("{note}"));
+            notes.note(format_args!("{note}"));
         }
         let options = args.options(Some(&opened))?;
         Ok((opened, options))
     });
     match opened {
         Err(message) => {
-            console::Notes::new(&mut stderr).error(format_args!("{message}"));
+            notes.error(format_args!("{message}"));
             ExitCode::Usage
         }
         Ok((opened, mut options)) => {
             if let (Some(source), Some(place)) = (source, place) {
                 let name = model::visible(&source.to_string_lossy()).into_owned();
                 if place > 0 && options.qs.beside().next().is_some() {
-                    console::Notes::new(&mut stderr)
-                        .note(format_args!("{name}: the files asked for hold the first source only"));
+                    notes.note(format_args!("{name}: the files asked for hold the first source only"));
                     options.qs = options.qs.of_another();
                 }
                 options.origin = Some(name);
             }
-            let notes = &mut console::Notes::new(&mut stderr);
             let of = options.origin.as_ref().map_or(String::new(), |origin| format!("{origin}: "));
             opened.losses.iter().for_each(|loss| notes.loss(format_args!("{of}{loss}")));
             to_output(&options, log, |out| report_with(&opened.image, &options, out, notes))

@@ -111,7 +111,7 @@ impl View for History<'_> {
     }
 
     fn say(&mut self, _: Class, line: &[u8], notes: &mut Notes<'_>) {
-        notes.note(format_args!("{}", crate::model::visible(String::from_utf8_lossy(line).trim())));
+        notes.note(format_args!("{}", String::from_utf8_lossy(line).trim()));
     }
 
     fn flush(&mut self) -> io::Result<()> {
