@@ -324,22 +324,16 @@ impl Args {
         ];
         let of_one_ring = [(self.identify, "--identify"), (self.ring.is_some(), "--ring")];
         let given = |options: &[(bool, &'static str)]| options.iter().find(|(asked, _)| *asked).copied();
-        match format.about {
-            About::Entries => {}
-            About::Stream => {
-                if let Some((_, option)) = given(&unfit) {
-                    return Err(format!(
-                        "{option} does not go with --format qspy, which prints every record as QSPY does"
-                    ));
-                }
-            }
-            About::Coverage => {
-                if let Some((_, option)) = given(&unfit).or_else(|| given(&of_one_ring)) {
-                    return Err(format!(
-                        "{option} does not go with --format lcov, which tells what ever ran, in all rings"
-                    ));
-                }
-            }
+        let (refused, by) = match format.about {
+            About::Entries => (None, ""),
+            About::Stream => (given(&unfit), "qspy, which prints every record as QSPY does"),
+            About::Coverage => (
+                given(&unfit).or_else(|| given(&of_one_ring)),
+                "lcov, which tells what ever ran, in all rings",
+            ),
+        };
+        if let Some((_, option)) = refused {
+            return Err(format!("{option} does not go with --format {by}"));
         }
         let layout = Layout {
             terminal: std::io::stdout().is_terminal() && self.log.is_none(),

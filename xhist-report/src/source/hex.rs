@@ -125,16 +125,16 @@ fn motorola(content: &[u8]) -> Content {
         // The library panics at what is no digit, and at a name that is no text.
         let is_plain =
             |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let record = match line.strip_prefix('S') {
-            Some(digits) if is_plain(digits) && digits.starts_with('0') => Ok(None),
-            Some(digits) if is_plain(digits) => match line.parse() {
+        let record = match line.strip_prefix('S').filter(|digits| is_plain(digits)) {
+            None => Err("it is not `S` and hex digits".to_owned()),
+            Some(digits) if digits.starts_with('0') => Ok(None),
+            Some(_) => match line.parse() {
                 Ok(Record::S1(data)) => Ok(Some((address(data.address), data.data))),
                 Ok(Record::S2(data)) => Ok(Some((address(data.address), data.data))),
                 Ok(Record::S3(data)) => Ok(Some((address(data.address), data.data))),
                 Ok(_) => Ok(None),
                 Err(why) => Err(srec::ReaderError::to_string(&why)),
             },
-            _ => Err("it is not `S` and hex digits".to_owned()),
         };
         read.add(number, record);
     }
@@ -142,7 +142,7 @@ fn motorola(content: &[u8]) -> Content {
 }
 
 fn address(address: impl Into<u32>) -> u64 {
-    u64::from(address.into())
+    address.into().into()
 }
 
 /// One behind the other: what lies together stays together, and what does not is kept apart.
