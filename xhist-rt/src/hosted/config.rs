@@ -140,11 +140,14 @@ impl Config {
             on: !is(SWITCH, &["off", "0"]),
             size: text(SIZE).and_then(parse_size).unwrap_or(COMPILED_SIZE),
             time: if is(TIME, &["off", "0"]) { Time::Off } else { Time::On },
-            frames: match () {
-                () if is(FRAMES, &["exact"]) => Frames::Exact,
-                () if is(TIME, &["on", "1"]) => Frames::Timed,
-                () if is(FRAMES, &["single"]) => Frames::Single,
-                () => Frames::Packed,
+            frames: if is(FRAMES, &["exact"]) {
+                Frames::Exact
+            } else if is(TIME, &["on", "1"]) {
+                Frames::Timed
+            } else if is(FRAMES, &["single"]) {
+                Frames::Single
+            } else {
+                Frames::Packed
             },
             ever: text(EVER).and_then(parse_ever).unwrap_or(0),
             map_hash: text(MAP_HASH).and_then(|hash| u64::from_str_radix(hash, 16).ok()).unwrap_or(0),
