@@ -123,16 +123,29 @@ fn dive(
     look: impl Fn(&mut Stopped, u32, &mut fastrand::Rng),
 ) {
     let mut stopped = Stopped::new(kind, Build::Optimised);
-    let steps = stopped.steps_to_the_end();
-    let mut places: Vec<u32> = (0..dives).map(|_| random.u32(0..steps)).collect();
-    places.sort_unstable();
-    let mut at = 0;
-    for place in places {
-        (at..place).for_each(|_| assert_eq!(stopped.tracee.step(0), Stop::Step));
-        at = place;
-        let here = stopped.tracee.snapshot();
-        look(&mut stopped, place, random);
-        stopped.tracee.restore(&here);
+    let mut steps = stopped.steps_to_the_end();
+    let start = stopped.tracee.snapshot();
+    let mut left = dives;
+    while left > 0 {
+        let mut places: Vec<u32> = (0..left).map(|_| random.u32(0..steps)).collect();
+        places.sort_unstable();
+        let mut at = 0;
+        for place in places {
+            // The time is told between two frames when seconds passed, which is a shorter way to the end.
+            if let Some((last, stop)) =
+                (at..place).map(|at| (at, stopped.tracee.step(0))).find(|(_, stop)| *stop != Stop::Step)
+            {
+                assert_eq!(stop, Stop::Mark, "{kind} at {last}");
+                steps = last + 1;
+                break;
+            }
+            at = place;
+            let here = stopped.tracee.snapshot();
+            look(&mut stopped, place, random);
+            stopped.tracee.restore(&here);
+            left -= 1;
+        }
+        stopped.tracee.restore(&start);
     }
 }
 
