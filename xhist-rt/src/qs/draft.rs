@@ -13,42 +13,52 @@ pub struct Draft<'a> {
     bytes: &'a mut [u8],
     /// Bytes that were put, whether they fit or not.
     len: usize,
-    /// Where the record is cut, when it does not fit.
-    cut: Option<usize>,
-    /// Where the last element begins before which there is room for what shows a cut.
+    /// Where the element begins that is put.
     element: usize,
-    /// There is no more room to be had.
-    is_last: bool,
+    /// Where the first element begins that does not fit.
+    cut: Option<usize>,
+    /// Bytes that texts leave free behind them. Without it, they are not cut.
+    spare: Option<usize>,
 }
 
 impl<'a> Draft<'a> {
-    /// A record with this id, in `bytes` that are zero. Where it does not fit, it is cut if this `is_last`.
+    /// A record with this id, in `bytes` that are zero.
     #[inline(always)]
-    pub(super) fn new(bytes: &'a mut [u8], id: u8, timed: bool, is_last: bool) -> Draft<'a> {
+    pub(super) fn new(bytes: &'a mut [u8], id: u8, timed: bool) -> Draft<'a> {
         if let Some(place) = bytes.get_mut(1) {
             *place = id;
         }
         let len = 2 + if timed { SIZES.time as usize } else { 0 };
-        Draft { bytes, len, cut: None, element: len, is_last }
+        Draft { bytes, len, element: len, cut: None, spare: None }
     }
 
     /// The record's length, when it fits.
     #[inline(always)]
     pub(super) fn len(&self) -> Option<usize> {
-        (self.len <= self.bytes.len() && self.cut.is_none()).then_some(self.len)
+        (self.len <= self.bytes.len()).then_some(self.len)
     }
+}
 
-    /// The length of as much of it as fits.
-    pub(super) fn cut_len(&mut self) -> usize {
-        let Some(cut) = self.cut.filter(|_| self.len > self.bytes.len()) else { return self.len };
-        if let Some((place, behind)) =
-            self.bytes.get_mut(cut..).and_then(|rest| rest.split_at_mut_checked(CUT.len()))
-        {
-            place.copy_from_slice(CUT);
-            behind.fill(0);
-        }
-        cut + CUT.len()
+/// Puts as much of a record as fits in `bytes` that are zero, and tells its length.
+pub(super) fn put_what_fits(bytes: &mut [u8], id: u8, timed: bool, put: &dyn Fn(&mut Draft<'_>)) -> usize {
+    let mut draft = Draft { spare: Some(CUT.len()), ..Draft::new(bytes, id, timed) };
+    put(&mut draft);
+    if let Some(len) = draft.len() {
+        return len;
     }
+    // Once more, up to where there is room for what shows the cut.
+    bytes.fill(0);
+    let end = bytes.len().saturating_sub(CUT.len());
+    let mut draft =
+        Draft { spare: Some(0), ..Draft::new(bytes.get_mut(..end).unwrap_or_default(), id, timed) };
+    put(&mut draft);
+    let cut = draft.cut.unwrap_or(draft.len);
+    if let Some((place, behind)) = bytes.get_mut(cut..).and_then(|rest| rest.split_at_mut_checked(CUT.len()))
+    {
+        place.copy_from_slice(CUT);
+        behind.fill(0);
+    }
+    cut + CUT.len()
 }
 
 impl Draft<'_> {
@@ -91,17 +101,16 @@ impl Fields for Draft<'_> {
     #[inline(always)]
     fn text(&mut self, text: &str) {
         let text = up_to_zero(text);
-        if self.is_last {
+        if self.spare.is_some() {
             return self.last_text(text);
         }
         self.bytes(text);
         self.bytes(&[0]);
     }
 
-    /// Room is left for what shows a cut behind it.
     #[inline(always)]
     fn room(&self) -> usize {
-        if self.is_last { self.bytes.len().saturating_sub(self.len + 1 + CUT.len()) } else { usize::MAX }
+        self.spare.map_or(usize::MAX, |spare| self.bytes.len().saturating_sub(self.len + 1 + spare))
     }
 
     #[inline(always)]
@@ -111,9 +120,7 @@ impl Fields for Draft<'_> {
 
     #[inline(always)]
     fn whole_element(&mut self, element: &[u8]) {
-        if self.is_last && self.len + CUT.len() <= self.bytes.len() {
-            self.element = self.len;
-        }
+        self.element = self.len;
         self.bytes(element);
     }
 }

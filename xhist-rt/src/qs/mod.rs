@@ -82,8 +82,9 @@ macro_rules! name_files {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __qs_elements {
+    // Inlined, a record that fits by its types needs no code for one that does not.
     ($id:expr; [$($kind:ident $width:literal $value:ident)*]; $(,)?) => {
-        $crate::qs::user($id, |_to: &mut $crate::qs::Draft<'_>| {
+        $crate::qs::user($id, #[inline(always)] |_to: &mut $crate::qs::Draft<'_>| {
             $($crate::qs::element::$kind(_to, $width, $value);)*
         })
     };

@@ -7,7 +7,7 @@ use qs_core::record::{
 };
 
 use super::config::SIZES;
-use super::draft::Draft;
+use super::draft::{Draft, put_what_fits};
 use super::filter::is_on;
 use crate::recorder;
 #[cfg(feature = "trace")]
@@ -132,7 +132,7 @@ fn append<const TIMED: bool>(_id: u8, _put: impl Fn(&mut Draft<'_>)) {}
 fn append<const TIMED: bool>(id: u8, put: impl Fn(&mut Draft<'_>)) {
     // Behind a record stand two bytes more, checksum and flag.
     let mut bytes = [0; MEDIUM];
-    let mut draft = Draft::new(&mut bytes[..MEDIUM - 2], id, TIMED, false);
+    let mut draft = Draft::new(&mut bytes[..MEDIUM - 2], id, TIMED);
     put(&mut draft);
     match (draft.len(), bytes.first_chunk::<SHORT>()) {
         (Some(len), Some(bytes)) if len <= SHORT - 2 => recorder::append_record::<SHORT, TIMED>(bytes, len),
@@ -158,9 +158,7 @@ pub(super) fn room() -> usize {
 #[inline(never)]
 fn append_long(id: u8, timed: bool, put: &dyn Fn(&mut Draft<'_>)) {
     let mut bytes = [0; LONG];
-    let mut draft = Draft::new(&mut bytes[..room()], id, timed, true);
-    put(&mut draft);
-    let len = draft.cut_len();
+    let len = put_what_fits(&mut bytes[..room()], id, timed, put);
     match timed {
         true => recorder::append_record::<LONG, true>(&bytes, len),
         false => recorder::append_record::<LONG, false>(&bytes, len),
