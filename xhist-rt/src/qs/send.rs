@@ -7,7 +7,9 @@ use qs_core::record::{
 };
 
 use super::config::SIZES;
-use super::draft::{Draft, put_what_fits};
+use super::draft::Draft;
+#[cfg(feature = "trace")]
+use super::draft::put_what_fits;
 use super::filter::is_on;
 use crate::recorder;
 #[cfg(feature = "trace")]
