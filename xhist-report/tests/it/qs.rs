@@ -189,6 +189,14 @@ fn a_stream_is_told_in_every_format() {
 }
 
 #[test]
+fn addresses_in_a_stream_are_as_wide_as_the_target_says() {
+    let entry = record::QepStateEntry { obj: Obj(0x7FFF_0000_1234), state: Fun::NULL };
+    let stream = Target::new(Sizes::DEFAULT.with("O8 F8")).info().record(0, &entry).stream;
+    let json = report_with(&stream, &Options { format: by_name("json").unwrap(), ..Options::default() });
+    assert!(json.out.contains(r#""obj":"0x00007FFF00001234","#), "{}", json.out);
+}
+
+#[test]
 fn the_command_writes_what_was_asked_for() {
     let dir = Dir::new();
     let stream = Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream;
