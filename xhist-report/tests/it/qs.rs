@@ -197,6 +197,16 @@ fn addresses_in_a_stream_are_as_wide_as_the_target_says() {
 }
 
 #[test]
+fn sizes_that_no_target_has_are_told() {
+    let stream = Target::new(Sizes { sig: 3, ..Sizes::DEFAULT }).info().stream;
+    for options in [Options::default(), qspy()] {
+        let told = report_with(&stream, &options);
+        assert_eq!(told.code, 1, "{}", told.notes);
+        assert!(told.notes.contains("those sizes were not believed"), "{}", told.notes);
+    }
+}
+
+#[test]
 fn the_command_writes_what_was_asked_for() {
     let dir = Dir::new();
     let stream = Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream;
