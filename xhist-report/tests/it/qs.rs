@@ -315,6 +315,7 @@ fn wrong_arguments_are_told() {
         (&["-T3", "s.bin"][..], "possible values"),
         (&["-v", "7", "s.bin"], "7.3"),
         (&["-m", "s.bin"], "needs --format qspy"),
+        (&["-d", "names.dic", "s.bin"], "-d needs --format qspy"),
         (&["--format", "qspy", "--last", "3", "s.bin"], "--last does not go with"),
         (&["--format", "qspy", "-g", "1,2,3,4,5,6,7,8,9,10,11", "s.bin"], "at most 10"),
         (&["--format", "qspy", "-m=/nowhere/at/all", "s.bin"], "cannot write /nowhere/at/all"),
