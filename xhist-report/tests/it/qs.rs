@@ -196,6 +196,31 @@ fn addresses_in_a_stream_are_as_wide_as_the_target_says() {
     assert!(json.out.contains(r#""obj":"0x00007FFF00001234","#), "{}", json.out);
 }
 
+/// What a line tells, the fields tell.
+#[test]
+fn fields_are_named_where_the_line_names_them() {
+    let stream = Target::new(Sizes::DEFAULT)
+        .info()
+        .named()
+        .record(0, &ObjDict { obj: Obj(0x2000_0010), name: "Ao" })
+        .record(0, &record::SigDict { sig: Sig(6), obj: Obj(0x2000_0010), name: "ITS_SIG" })
+        .record(0, &record::SigDict { sig: Sig(6), obj: Obj(0x2000_0010), name: "ITS_SIG" })
+        // Of a time event: the signal is that of the active object behind it.
+        .frame(67, &bytes("000000000420000020100000200100000002000000060040"))
+        .frame(68, &bytes("000000001000020201020304"))
+        .stream;
+    let json = report_with(&stream, &Options { format: by_name("json").unwrap(), ..Options::default() }).out;
+    for fields in [
+        r#"{"obj":"0x20000010","name":"Ao"}"#,
+        r#"{"sig":6,"obj":"0x20000010","name":"ITS_SIG"}"#,
+        r#""ao":"Ao","ctr":1,"interval":2,"sig":"ITS_SIG","flags":64}"#,
+        r#""offs":16,"size":2,"num":2,"data":[1,2,3,4]}"#,
+    ] {
+        assert!(json.contains(fields), "{fields} in {json}");
+    }
+    assert!(!json.contains(r#""sig":"ITS_SIG","obj":"#), "what is named is told by its number: {json}");
+}
+
 #[test]
 fn sizes_that_no_target_has_are_told() {
     let stream = Target::new(Sizes { sig: 3, ..Sizes::DEFAULT }).info().stream;
