@@ -42,7 +42,7 @@ pub struct SendArgs {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
-    seconds.ok_or_else(|| "seconds are a number, as in 2.5".to_owned())
+    seconds.ok_or_else(|| "seconds are a number up to 86400, as in 2.5".to_owned())
 }
 
 impl SendArgs {
