@@ -16,6 +16,8 @@ pub const CASES: &[Case] = &[
     Case::new("a_target_that_dies_and_returns_is_followed", dies_and_returns),
     Case::new("philosophers_are_seen_live_and_obey", philosophers),
     Case::new("a_target_obeys_one_sender_after_the_other", senders),
+    Case::new("a_port_is_left_to_the_next_front_end", one_at_a_time),
+    Case::new("what_cannot_be_done_for_a_front_end_is_said", cannot_be_done),
     Case::new("several_sources_are_told_apart", several),
     Case::new("datagrams_are_a_stream_and_lost_ones_are_told", udp),
     Case::new("a_pipe_is_told_as_it_comes", pipe),
@@ -210,6 +212,50 @@ fn obey(mut sender: TcpStream, receiver: &mut Receiver<64>) {
         received.faults.iter().filter(|fault| **fault != 0).for_each(|fault| frames.add(66, &[0x80 | fault]));
         received.packet.iter().for_each(|packet| frames.add(66, &[packet.id]));
         let _ = sender.write_all(&frames.take());
+    }
+}
+
+/// A front-end that holds the port is told of, and one that is interrupted leaves it.
+fn one_at_a_time() {
+    let (tree, port, (listener, link)) = (Tree::empty("links"), free_port(), listen());
+    let mut host = report(tree.path()).args(&format!("--format qspy -u {port}")).arg(&link).start();
+    host.wait_for_told("front-ends: listening");
+    let (mut target, _) = listener.accept().expect("a host");
+    target.write_all(&Frames::session().take()).expect("sent");
+    // This target never answers.
+    let send = |seconds: u32| {
+        report(tree.path()).args(&format!("send qspy://127.0.0.1:{port} --timeout {seconds} info"))
+    };
+    let sending = send(100).start();
+    host.wait_for("Attached Chan=00000001");
+    let held = send(1).done().expect(1);
+    held.check(held.stderr.contains("another front-end holds it"), "why nothing came of it");
+    let interrupted = interrupt(sending).expect(1);
+    interrupted.check(interrupted.stderr.contains("interrupted"), "why nothing came of it");
+    let unanswered = send(1).done().expect(1);
+    unanswered.check(unanswered.stderr.contains("receive channel"), "the port was free");
+    interrupt(host).code();
+}
+
+/// As for the keys of the same meaning.
+fn cannot_be_done() {
+    let (tree, (_listener, link)) = (Tree::empty("links"), listen());
+    for (args, id, why) in [
+        ("", 131, "only --format qspy does that"),
+        ("--format qspy", 131, "no target is connected"),
+        ("--format qspy", 130, "no target is connected"),
+        ("--format qspy", 130, "Dictionaries NOT configured (no -d option)"),
+    ] {
+        let port = free_port();
+        let is_there = !why.contains("no target");
+        let link = if is_there { link.clone() } else { format!("tcp://127.0.0.1:{}", free_port()) };
+        let mut host = report(tree.path()).args(&format!("{args} -u {port}")).arg(&link).start();
+        host.wait_for_told("front-ends: listening");
+        host.wait_for_told(if is_there { "connected to" } else { "not there yet" });
+        let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
+        socket.send_to(&[0, id], ("127.0.0.1", port)).expect("sent");
+        host.wait_until(why, |host| (host.told_so_far() + &host.printed()).contains(why));
+        interrupt(host).code();
     }
 }
 

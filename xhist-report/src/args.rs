@@ -362,7 +362,7 @@ impl Args {
             data: opened.and_then(|opened| opened.data.clone()),
             written: opened.and_then(|opened| opened.written),
             live: opened.and_then(|opened| opened.file.clone()),
-            follow: self.follow,
+            follow: opened.and_then(|opened| opened.path.clone()).filter(|_| self.follow),
             clear: opened.and_then(|opened| opened.path.clone()).filter(|_| self.clear),
             progress: std::io::stderr().is_terminal(),
             origin: None,

@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -20,9 +21,15 @@ use crate::{interrupt, order, source, stream};
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Follows until the program has ended or the user has seen enough.
-pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
+pub fn run(
+    file: &File,
+    path: &Path,
+    options: &Options,
+    out: &mut dyn Write,
+    notes: &mut Notes<'_>,
+) -> ExitCode {
     let records = Records::new(options.qs.target, options.format.fields).shared();
-    let mut follower = Follower { file, lives: Vec::new(), records, scanned: 0 };
+    let mut follower = Follower { file, path, lives: Vec::new(), records, scanned: 0 };
     let findings = follower.find();
     if follower.lives.is_empty() {
         match source::Image::map(file) {
@@ -53,6 +60,8 @@ pub fn run(file: &File, options: &Options, out: &mut dyn Write, notes: &mut Note
 
 struct Follower<'f> {
     file: &'f File,
+    /// Where it was found.
+    path: &'f Path,
     lives: Vec<Live>,
     /// Names that records told.
     records: SharedRecords,
@@ -70,8 +79,16 @@ impl Follower<'_> {
         notes: &mut Notes<'_>,
     ) -> io::Result<()> {
         format.start(&Opening { rings: &self.rings(), entries: 0 }, out)?;
-        let mut is_first = true;
+        let (mut is_first, mut is_there) = (true, true);
         loop {
+            // A program that executes itself anew, for one, puts its file aside and makes another.
+            if is_there && matches!(source::is_at(self.path, self.file), Ok(false)) {
+                is_there = false;
+                notes.note(format_args!(
+                    "{} is another file by now, which is not followed; start a report for it",
+                    self.path.display()
+                ));
+            }
             // Asked before the look, which then sees all that an ended program left.
             let is_last = stop.load(Ordering::Relaxed) || !self.is_alive();
             let known = self.lives.len();

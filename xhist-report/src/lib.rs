@@ -63,8 +63,8 @@ fn report_with(
     notes: &mut console::Notes<'_>,
 ) -> ExitCode {
     options.trace.tell(notes);
-    match &options.live {
-        Some(file) if options.follow => follow::run(file, options, out, notes),
+    match (&options.live, &options.follow) {
+        (Some(file), Some(path)) => follow::run(file, path, options, out, notes),
         _ => session::run(image, options, out, notes),
     }
 }

@@ -1,10 +1,12 @@
 //! Files that a report is appended to, one after another: `NAME-000001.log`, `NAME-000002.log`, ... A file ends at a line's end.
 //! It must not know what is written.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use crate::source;
 
 /// What was written is handed to the system after so long at the latest, if anything more is written.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -122,8 +124,7 @@ impl Log {
 
     /// Bytes of a file that was deleted would be nowhere.
     fn check(&self) -> io::Result<()> {
-        let there = std::fs::metadata(&self.path)?;
-        match is_same(&there, &self.file.metadata()?) {
+        match source::is_at(&self.path, &self.file)? {
             true => Ok(()),
             false => Err(io::Error::new(ErrorKind::NotFound, "it was replaced")),
         }
@@ -135,17 +136,6 @@ impl Log {
         (self.number, self.path, self.file, self.len) = (number, path, file, 0);
         Ok(())
     }
-}
-
-#[cfg(unix)]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same(_: &Metadata, _: &Metadata) -> bool {
-    true
 }
 
 fn of(path: &Path, error: io::Error) -> io::Error {

@@ -34,8 +34,8 @@ pub struct Options {
     pub written: Option<SystemTime>,
     /// The file of the image, where a program may be writing it meanwhile.
     pub live: Option<Arc<File>>,
-    /// Tell what is new as it comes.
-    pub follow: bool,
+    /// The path of the image, to tell what is new there as it comes.
+    pub follow: Option<PathBuf>,
     /// The file to mark what was shown in, so that it is not shown again.
     pub clear: Option<PathBuf>,
     /// Show progress on stderr when scanning takes long.
@@ -87,7 +87,7 @@ impl Default for Options {
             data: None,
             written: None,
             live: None,
-            follow: false,
+            follow: None,
             clear: None,
             progress: false,
             origin: None,

@@ -101,6 +101,12 @@ impl Items for Teller<'_, '_, '_> {
     }
 
     fn event(&mut self, event: &Event<'_>, known: &mut Known) {
+        if let Event::OddSizes = event {
+            self.notes.loss(format_args!(
+                "{}: a target-info record tells sizes that no target has; those sizes were not believed",
+                self.target.ring
+            ));
+        }
         if let Some(also) = &mut self.also {
             also.event(*event, known);
         }

@@ -89,6 +89,7 @@ impl Listener for Sorter<'_> {
                 self.threads.lost();
             }
             Event::Clear => self.threads.lost(),
+            Event::TargetInfo => known.widen(),
             Event::Record(record) => self.record(record, known),
             _ => {}
         }

@@ -277,7 +277,7 @@ impl<'v> Live<'v> {
                     self.view.say(Class::Error, line.as_bytes(), notes);
                 }
             }
-            Some(front_end::Wish::SaveDictionaries) => self.save_dictionaries(),
+            Some(front_end::Wish::SaveDictionaries) => self.save_dictionaries(notes),
             Some(front_end::Wish::Write(kind, wanted)) => self.write_beside(kind, wanted, notes),
             Some(front_end::Wish::ClearScreen) => self.view.clear_screen(),
         }
@@ -293,13 +293,17 @@ impl<'v> Live<'v> {
                 }
                 keys::Wish::Next => self.choose_next(notes),
                 keys::Wish::Clear => self.view.clear_screen(),
-                keys::Wish::Quiet => self.view.toggle_quiet(),
+                keys::Wish::Quiet => {
+                    if self.spied(notes).is_some() {
+                        self.view.toggle_quiet();
+                    }
+                }
                 keys::Wish::Send(name, request) => {
                     let stat = if self.send(&request).is_ok() { "OK" } else { "ERROR" };
                     let line = format!("   <USER-> Sending {name} to the Target Stat={stat}");
                     self.view.say(Class::Info, line.as_bytes(), notes);
                 }
-                keys::Wish::SaveDictionaries => self.save_dictionaries(),
+                keys::Wish::SaveDictionaries => self.save_dictionaries(notes),
                 keys::Wish::Write(kind) => self.write_beside(kind, None, notes),
             }
         }
@@ -312,14 +316,25 @@ impl<'v> Live<'v> {
         host.send(request).map_err(|error| error.to_string())
     }
 
-    fn save_dictionaries(&mut self) {
-        if let Some(id) = self.focus() {
+    /// The target whose lines and names are meant; that there is none is said.
+    fn spied(&mut self, notes: &mut Notes<'_>) -> Option<Id> {
+        let why = match self.focus() {
+            _ if !self.view.is_spy() => "only --format qspy does that",
+            None => "no target is connected",
+            id => return id,
+        };
+        self.view.say(Class::Error, format!("   <QSPY-> ERROR    {why}").as_bytes(), notes);
+        None
+    }
+
+    fn save_dictionaries(&mut self, notes: &mut Notes<'_>) {
+        if let Some(id) = self.spied(notes) {
             self.view.save_dictionaries(id);
         }
     }
 
     fn write_beside(&mut self, kind: crate::qspy::Beside, wanted: Option<bool>, notes: &mut Notes<'_>) {
-        if let Some(id) = self.focus() {
+        if let Some(id) = self.spied(notes) {
             self.view.write_beside(id, kind, wanted, notes);
         }
     }

@@ -88,6 +88,10 @@ impl View for Spy<'_> {
         self.sessions.values_mut().take(1).for_each(Session::clear_screen);
     }
 
+    fn is_spy(&self) -> bool {
+        true
+    }
+
     fn toggle_quiet(&mut self) {
         self.sessions.values_mut().for_each(|session| {
             session.toggle_quiet();

@@ -35,6 +35,11 @@ pub trait View {
     /// Shows an empty screen.
     fn clear_screen(&mut self);
 
+    /// Whether it does what stands below, which is QSPY's.
+    fn is_spy(&self) -> bool {
+        false
+    }
+
     /// Quiet, or no longer.
     fn toggle_quiet(&mut self) {}
 

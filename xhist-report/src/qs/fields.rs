@@ -4,8 +4,8 @@ use qs_core::record::{Kind, info};
 
 use super::decoded::{Decoded, Shape};
 use super::element::{self, Value};
-use super::known::Known;
-use super::plan::Step;
+use super::known::{Known, push_address};
+use super::plan::{Op, Plan, Step};
 use crate::model::{FieldValue, Record, visible};
 
 /// Tells the name and the fields of a record, or its elements.
@@ -17,16 +17,11 @@ pub fn tell(record: &Decoded<'_>, known: &Known, to: &mut Record) {
                 to.fields.push(("time", FieldValue::Uint(record.time)));
             }
             let sent = plan.fields.iter().enumerate().filter(|(_, field)| field.step != Step::Absent);
-            to.fields
-                .extend(sent.map(|(place, field)| (field.name, value(record, known, place, field.kind))));
-            let object = |name: &str| plan.place(name).map_or(0, |place| record.values[place]);
-            let owner = object(if plan.place("obj").is_some() { "obj" } else { "ao" });
-            for (name, value) in &mut to.fields {
-                if *name == "sig"
-                    && let FieldValue::Uint(sig) = *value
-                {
-                    *value = signal(known, sig, owner);
-                }
+            to.fields.extend(sent.map(|(place, field)| (field.name, value(record, known, plan, place))));
+            if let Some(count) = plan.fields.iter().position(|field| field.step == Step::Count) {
+                let len = (record.values[count - 1] * record.values[count]) as usize;
+                to.fields
+                    .push(("data", FieldValue::Bytes(record.memory.iter().take(len).copied().collect())));
             }
         }
         Shape::User(mut take) => {
@@ -44,14 +39,26 @@ pub fn tell(record: &Decoded<'_>, known: &Known, to: &mut Record) {
     }
 }
 
-fn value(record: &Decoded<'_>, known: &Known, place: usize, kind: Kind) -> FieldValue {
-    let value = record.values[place];
-    match kind {
+/// A name where the record's line has one, by the same object; where something is being named, what it is.
+fn value(record: &Decoded<'_>, known: &Known, plan: &Plan, place: usize) -> FieldValue {
+    let (value, kind) = (record.values[place], plan.fields[place].kind);
+    let is_it = |shown: u8| usize::from(shown) == place;
+    let shown = plan.ops.iter().find_map(|(_, op)| match *op {
+        Op::Sig(sig, owner) if is_it(sig) => {
+            Some(signal(known, value, owner.map_or(0, |owner| record.values[usize::from(owner)])))
+        }
+        Op::Address(address) if is_it(address) => {
+            let width = known.target.sizes.of(kind).unwrap_or(0).into();
+            Some(FieldValue::Text(text(|line| push_address(value, width, line))))
+        }
+        _ => None,
+    });
+    shown.unwrap_or_else(|| match kind {
         Kind::Obj => FieldValue::Text(text(|line| known.push_object(value, line))),
         Kind::Fun => FieldValue::Text(text(|line| known.push_function(value, line))),
         Kind::Str => FieldValue::Text(text(|line| line.extend_from_slice(record.text))),
         _ => FieldValue::Uint(value),
-    }
+    })
 }
 
 /// A signal's name, or its number when it has none.

@@ -3,6 +3,7 @@
 use qs_core::frame::FrameWriter;
 use qs_core::rx::id;
 
+use super::dictionary::cut;
 use super::known::Known;
 
 /// From this version on, commands of the application have an enumeration of their own.
@@ -103,7 +104,7 @@ impl Known {
 
     /// The number of a signal by its name, as an object knows it.
     pub fn signal_named(&self, name: &[u8], object: u64) -> Option<u32> {
-        let named = || self.signals.iter().filter(|(_, _, known)| *known == name);
+        let named = || self.signals.iter().filter(|(_, _, known)| *known == cut(name));
         let fits = |owner: u64| named().find(|(_, object, _)| *object == owner);
         fits(object).or_else(|| fits(0)).or_else(|| named().next()).map(|(signal, _, _)| signal)
     }
@@ -156,6 +157,9 @@ mod tests {
         known.enums[COMMANDS].define(2, b"PAUSE");
         known.signals.define(4, 0x10, b"ITS");
         known.signals.define(5, 0, b"ALL");
+        // Longer than names are kept.
+        known.signals.define(6, 0, &[b'S'; 70]);
+        assert_eq!(known.signal_named(&[b'S'; 70], 0), Some(6));
         known.objects.define(0x20, b"Table");
         assert_eq!((known.command_named(b"PAUSE"), known.command_named(b"X")), (Some(2), None));
         assert_eq!((known.signal_named(b"ITS", 0x10), known.signal_named(b"ALL", 0x10)), (Some(4), Some(5)));

@@ -50,10 +50,15 @@ impl Dictionaries {
         objects_read
     }
 
-    /// Writes all names to the file of the target's build, if files are wanted.
+    /// Whether there is to be a file.
+    pub fn are_wanted(&self) -> bool {
+        self.file != DictionaryFile::No
+    }
+
+    /// Writes all names to the file of the target's build.
     pub fn save(&self, known: &Known, to: &mut impl Lines) {
-        if self.file == DictionaryFile::No {
-            return;
+        if !self.are_wanted() {
+            return to.line(Class::Error, b"   <QSPY-> Dictionaries NOT configured (no -d option)");
         }
         if !known.target.is_known() {
             return to.line(Class::Error, b"   <QSPY-> Dictionaries NOT saved (no target info)");

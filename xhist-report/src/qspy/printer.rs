@@ -221,7 +221,8 @@ impl Listener for Printer<'_> {
             }
             Event::OddSizes => self.odd_sizes += 1,
             Event::TargetInfo => self.read_dictionaries(known),
-            Event::Run => self.dictionaries.save(known, &mut self.screen),
+            Event::Run if self.dictionaries.are_wanted() => self.save_dictionaries(known),
+            Event::Run => {}
         }
     }
 }

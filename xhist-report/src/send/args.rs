@@ -42,7 +42,7 @@ pub struct SendArgs {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.0..=86_400.0).contains(seconds));
-    seconds.ok_or_else(|| "seconds are a number, as in 2.5".to_owned())
+    seconds.ok_or_else(|| "seconds are a number up to 86400, as in 2.5".to_owned())
 }
 
 impl SendArgs {
@@ -62,7 +62,7 @@ pub enum What {
     /// A tick of the clock
     Tick {
         /// Rate of the tick
-        #[arg(default_value_t = 0)]
+        #[arg(default_value = "0", value_parser = u8_of)]
         rate: u8,
     },
     /// Read memory of the current application object
@@ -287,15 +287,14 @@ impl What {
                 Request::memory(id::FILL, *offset, *size, *count, &value.to_le_bytes()[..usize::from(*size)])
             }
             What::Command { command, params } => {
-                let named = || known.command_named(command.as_bytes());
-                let command =
-                    u8_of(command).ok().or_else(named).ok_or_else(|| unknown("command", command))?;
+                let named = known.command_named(command.as_bytes()).map(u64::from);
+                let command = chosen("command", command, 1, named)? as u8;
                 let param = |index: usize| params.get(index).copied().unwrap_or(0);
                 Request::command(command, [param(0), param(1), param(2)])
             }
             What::Event { prio, signal, params } => {
-                let named = || known.signal_named(signal.as_bytes(), 0);
-                let signal = u32_of(signal).ok().or_else(named).ok_or_else(|| unknown("signal", signal))?;
+                let named = known.signal_named(signal.as_bytes(), 0).map(u64::from);
+                let signal = chosen("signal", signal, known.target.sizes.sig, named)? as u32;
                 Request::event(*prio, signal, &params.0, known)
             }
             What::Filter { which: Which::Global, spec } => {
@@ -316,9 +315,9 @@ impl What {
             }
             What::Query { kind } => Request::byte(id::QUERY_CURRENT, *kind as u8),
             What::Probe { function, data } => {
-                let named = || known.functions.key_of(function.as_bytes());
-                let address = number(function, u64::MAX).ok().or_else(named);
-                Request::probe(*data, address.ok_or_else(|| unknown("function", function))?, known)
+                let named = known.functions.key_of(function.as_bytes());
+                let address = chosen("function", function, known.target.sizes.fun, named)?;
+                Request::probe(*data, address, known)
             }
             What::TestSetup => Request::bare(id::TEST_SETUP),
             What::TestTeardown => Request::bare(id::TEST_TEARDOWN),
@@ -328,12 +327,20 @@ impl What {
 }
 
 fn object_of(object: &str, known: &Known) -> Result<u64, String> {
-    let named = || known.objects.key_of(object.as_bytes());
-    number(object, u64::MAX).ok().or_else(named).ok_or_else(|| unknown("object", object))
+    chosen("object", object, known.target.sizes.obj, known.objects.key_of(object.as_bytes()))
 }
 
-fn unknown(kind: &str, name: &str) -> String {
-    format!("the target told of no {kind} `{name}`: write its number, or see the names with `--format qspy`")
+/// What was typed: a number that the target has so many bytes for, or a name that it told.
+fn chosen(kind: &str, text: &str, bytes: u8, named: Option<u64>) -> Result<u64, String> {
+    let most = u64::MAX >> (64 - 8 * u32::from(bytes.clamp(1, 8)));
+    number(text, most).or_else(|why| {
+        named.ok_or_else(|| match text.starts_with(|char: char| char.is_ascii_digit()) {
+            true => format!("`{text}` is no {kind} of this target: {why}"),
+            false => format!(
+                "the target told of no {kind} `{text}`: write its number, or see the names with `--format qspy`"
+            ),
+        })
+    })
 }
 
 fn fitting(size: u8, values: &[u32]) -> Result<(), String> {
@@ -364,8 +371,24 @@ mod tests {
         let numbered = What::Command { command: "0".into(), params: vec![1] };
         assert!(!numbered.needs_target());
         assert_eq!(numbered.request(&known).unwrap(), Request::command(0, [1, 0, 0]));
+        let wide = What::Command { command: "300".into(), params: Vec::new() };
+        assert!(wide.request(&known).unwrap_err().contains("a number up to 255"));
         let poke = What::Poke { offset: 1, size: 2, values: vec![0x102, 3] };
         assert_eq!(poke.request(&known).unwrap().payload, [1, 0, 2, 2, 2, 1, 3, 0]);
         assert!(What::Fill { offset: 0, size: 1, count: 1, value: 256 }.check().is_err());
+    }
+
+    #[test]
+    fn a_number_that_the_target_has_no_room_for_is_not_cut() {
+        let known = Known::new(Default::default());
+        let event = |signal: &str| What::Event { prio: 1, signal: signal.into(), params: Bytes(Vec::new()) };
+        assert_eq!(event("0xFFFF").request(&known).unwrap().payload[1..3], [0xFF, 0xFF]);
+        assert!(event("65536").request(&known).unwrap_err().contains("a number up to 65535"));
+        let too_wide = || "0x100000001".to_owned();
+        let current = What::Current { kind: Kind::Ap, object: too_wide() };
+        let probe = What::Probe { function: too_wide(), data: 0 };
+        for what in [current, probe] {
+            assert!(what.request(&known).unwrap_err().contains("a number up to 4294967295"));
+        }
     }
 }

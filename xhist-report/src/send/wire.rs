@@ -1,16 +1,20 @@
 //! The way to a target: its own link, or the front-end port of a session that reads it. It must not know what is sent.
 
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::console::Notes;
 use crate::front_end::{BINARY, PORT, of};
+use crate::interrupt;
 use crate::live::Host;
 use crate::qs::{Decoder, Known, Listener, Request, Target};
 use crate::source::link::{self, Event, Queue};
 use crate::source::{is_link, open_link};
 
 const SCHEME: &str = "qspy://";
+const INTERRUPTED: &str = "interrupted";
 
 /// A way to a target.
 pub struct Wire {
@@ -18,7 +22,11 @@ pub struct Wire {
     decoder: Decoder,
     to: Option<Sink>,
     is_port: bool,
+    /// The session at the port takes our packets; a target takes them anyway.
+    is_attached: bool,
     is_lost: bool,
+    /// Somebody wants it to end.
+    stop: Arc<AtomicBool>,
 }
 
 enum Sink {
@@ -56,7 +64,16 @@ impl Wire {
         }?;
         let queue = Queue::default();
         queue.start(link);
-        Ok(Wire { queue, decoder: Decoder::new(target), to: None, is_port, is_lost: false })
+        Ok(Wire {
+            queue,
+            decoder: Decoder::new(target),
+            to: None,
+            is_port,
+            is_attached: !is_port,
+            is_lost: false,
+            // A session whose front-end goes without a word lets no other attach.
+            stop: interrupt::requested(|| {}),
+        })
     }
 
     /// Waits for the other end.
@@ -65,13 +82,22 @@ impl Wire {
     /// That nobody came, in a sentence.
     pub fn connect(&mut self, until: Instant, notes: &mut Notes<'_>) -> Result<(), String> {
         let mut last = "nobody connected".to_owned();
-        while self.to.is_none() && Instant::now() < until {
+        while !(self.to.is_some() && self.is_attached) && Instant::now() < until {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(INTERRUPTED.to_owned());
+            }
             match self.queue.next(Duration::from_millis(20)) {
                 Some((_, Event::Opened { to, .. })) if self.is_port => {
                     let mut sink = Sink::Session { to, seq: 0 };
                     sink.packet(of::ATTACH, &[BINARY]).map_err(|error| error.to_string())?;
                     self.to = Some(sink);
+                    last = "nobody answers at this port, or another front-end holds it until it detaches"
+                        .to_owned();
                 }
+                Some((_, Event::Bytes(packet))) if self.is_port => {
+                    self.is_attached |= matches!(packet[..], [_, of::ATTACH, ..]);
+                }
+                Some((_, Event::Closed(why))) if self.is_port => return Err(why),
                 Some((_, Event::Opened { to, .. })) => self.to = Some(Sink::Target(Host::new(to))),
                 Some((_, Event::Note(text))) => {
                     notes.note(format_args!("{text}"));
@@ -81,7 +107,11 @@ impl Wire {
                 _ => {}
             }
         }
-        if self.to.is_some() { Ok(()) } else { Err(format!("no target within the timeout: {last}")) }
+        match (&self.to, self.is_attached) {
+            (Some(_), true) => Ok(()),
+            (Some(_), false) => Err(format!("no session within the timeout: {last}")),
+            (None, _) => Err(format!("no target within the timeout: {last}")),
+        }
     }
 
     /// All that is known of the target.
@@ -108,8 +138,11 @@ impl Wire {
     /// Takes what comes; whether anything came in time.
     ///
     /// # Errors
-    /// When the other end is gone.
+    /// When the other end is gone, or somebody wants this one to go.
     pub fn take(&mut self, within: Duration, listener: &mut impl Listener) -> io::Result<bool> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, INTERRUPTED));
+        }
         match self.queue.next(within) {
             Some((_, Event::Bytes(bytes))) if self.is_port => self.packet(&bytes, listener),
             Some((_, Event::Bytes(bytes))) => self.decoder.push(&bytes, listener),

@@ -17,6 +17,21 @@ pub fn write_at(path: &Path, offset: usize, bytes: &[u8]) -> io::Result<()> {
     file.write_all(bytes)
 }
 
+/// Whether this open file is the one at the path.
+#[cfg(unix)]
+pub fn is_at(path: &Path, file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+
+    let (there, here) = (std::fs::metadata(path)?, file.metadata()?);
+    Ok((there.dev(), there.ino()) == (here.dev(), here.ino()))
+}
+
+/// Not known on this system.
+#[cfg(not(unix))]
+pub fn is_at(path: &Path, _: &File) -> io::Result<bool> {
+    std::fs::metadata(path).map(|_| true)
+}
+
 /// Whether the process runs here; one that only waits to be noticed by its parent does not.
 #[cfg(target_os = "linux")]
 pub fn is_running(pid: u32) -> bool {

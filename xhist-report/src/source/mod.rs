@@ -20,7 +20,7 @@ use std::time::SystemTime;
 
 pub use image::Image;
 pub use link::Link;
-pub use live::{is_running, read_at, write_at};
+pub use live::{is_at, is_running, read_at, write_at};
 pub use newest::newest;
 
 /// An opened source.

@@ -168,6 +168,26 @@ fn a_file_of_a_process_that_is_gone_is_read_once() {
     assert!(told.code == 3 && told.notes.contains("cannot read -: "), "{}", told.notes);
 }
 
+/// As a program does that executes itself anew.
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_another_by_now_is_told() {
+    let dir = Dir::new();
+    let mut program = Running::new();
+    let image = ring(program.pid(), 1, "main").packed(0, &[(1, 1)]).build();
+    let path = dir.write("run.xhist", &image);
+    let mut command = dir.command(&["run.xhist", "--follow"]);
+    let mut reader = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    next(&mut lines(&mut reader), 1);
+    let mut told = BufReader::new(reader.stderr.take().unwrap());
+    next(&mut told, 1);
+    std::fs::rename(&path, dir.path().join("aside")).unwrap();
+    dir.write("run.xhist", &image);
+    assert!(next(&mut told, 1).contains("run.xhist is another file by now"));
+    program.end();
+    assert_eq!(reader.wait().unwrap().code(), Some(0));
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_reader_ends_as_a_report_does() {

@@ -189,6 +189,49 @@ fn a_stream_is_told_in_every_format() {
 }
 
 #[test]
+fn addresses_in_a_stream_are_as_wide_as_the_target_says() {
+    let entry = record::QepStateEntry { obj: Obj(0x7FFF_0000_1234), state: Fun::NULL };
+    let stream = Target::new(Sizes::DEFAULT.with("O8 F8")).info().record(0, &entry).stream;
+    let json = report_with(&stream, &Options { format: by_name("json").unwrap(), ..Options::default() });
+    assert!(json.out.contains(r#""obj":"0x00007FFF00001234","#), "{}", json.out);
+}
+
+/// What a line tells, the fields tell.
+#[test]
+fn fields_are_named_where_the_line_names_them() {
+    let stream = Target::new(Sizes::DEFAULT)
+        .info()
+        .named()
+        .record(0, &ObjDict { obj: Obj(0x2000_0010), name: "Ao" })
+        .record(0, &record::SigDict { sig: Sig(6), obj: Obj(0x2000_0010), name: "ITS_SIG" })
+        .record(0, &record::SigDict { sig: Sig(6), obj: Obj(0x2000_0010), name: "ITS_SIG" })
+        // Of a time event: the signal is that of the active object behind it.
+        .frame(67, &bytes("000000000420000020100000200100000002000000060040"))
+        .frame(68, &bytes("000000001000020201020304"))
+        .stream;
+    let json = report_with(&stream, &Options { format: by_name("json").unwrap(), ..Options::default() }).out;
+    for fields in [
+        r#"{"obj":"0x20000010","name":"Ao"}"#,
+        r#"{"sig":6,"obj":"0x20000010","name":"ITS_SIG"}"#,
+        r#""ao":"Ao","ctr":1,"interval":2,"sig":"ITS_SIG","flags":64}"#,
+        r#""offs":16,"size":2,"num":2,"data":[1,2,3,4]}"#,
+    ] {
+        assert!(json.contains(fields), "{fields} in {json}");
+    }
+    assert!(!json.contains(r#""sig":"ITS_SIG","obj":"#), "what is named is told by its number: {json}");
+}
+
+#[test]
+fn sizes_that_no_target_has_are_told() {
+    let stream = Target::new(Sizes { sig: 3, ..Sizes::DEFAULT }).info().stream;
+    for options in [Options::default(), qspy()] {
+        let told = report_with(&stream, &options);
+        assert_eq!(told.code, 1, "{}", told.notes);
+        assert!(told.notes.contains("those sizes were not believed"), "{}", told.notes);
+    }
+}
+
+#[test]
 fn the_command_writes_what_was_asked_for() {
     let dir = Dir::new();
     let stream = Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream;
@@ -297,6 +340,7 @@ fn wrong_arguments_are_told() {
         (&["-T3", "s.bin"][..], "possible values"),
         (&["-v", "7", "s.bin"], "7.3"),
         (&["-m", "s.bin"], "needs --format qspy"),
+        (&["-d", "names.dic", "s.bin"], "-d needs --format qspy"),
         (&["--format", "qspy", "--last", "3", "s.bin"], "--last does not go with"),
         (&["--format", "qspy", "-g", "1,2,3,4,5,6,7,8,9,10,11", "s.bin"], "at most 10"),
         (&["--format", "qspy", "-m=/nowhere/at/all", "s.bin"], "cannot write /nowhere/at/all"),

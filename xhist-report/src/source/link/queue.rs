@@ -50,7 +50,7 @@ pub enum Event {
 #[derive(Default)]
 struct State {
     events: VecDeque<(Id, Event)>,
-    /// Of each open connection: what waits of it, and what had to be dropped.
+    /// Of each connection that is open, or was and still has bytes here: what waits of it, and what had to be dropped.
     waiting: BTreeMap<Id, Waiting>,
     others: usize,
     links: Vec<Keeping>,
@@ -58,6 +58,7 @@ struct State {
 
 #[derive(Default)]
 struct Waiting {
+    is_open: bool,
     cost: usize,
     dropped: u64,
 }
@@ -110,6 +111,7 @@ impl Queue {
                 if let Some(waiting) = state.waiting.get_mut(&id) {
                     waiting.cost = waiting.cost.saturating_sub(cost);
                 }
+                state.forget_closed(id);
             }
             _ => state.others = state.others.saturating_sub(1),
         }
@@ -143,9 +145,12 @@ impl Feed {
     /// Somebody came; the number of the connection.
     pub fn opened(&self, peer: String, to: Box<dyn Write + Send>) -> usize {
         let mut state = self.shared.lock();
-        let is_free = |slot: &usize| !state.waiting.contains_key(&Id { link: self.link, slot: *slot });
-        let slot = (0..).find(is_free).unwrap_or_default();
-        state.waiting.insert(Id { link: self.link, slot }, Waiting::default());
+        let is_open = |slot: usize| {
+            state.waiting.get(&Id { link: self.link, slot }).is_some_and(|waiting| waiting.is_open)
+        };
+        let slot = (0..).find(|slot| !is_open(*slot)).unwrap_or_default();
+        // Bytes of the connection before take room until they are taken: a target that comes again and again gets no more.
+        state.waiting.entry(Id { link: self.link, slot }).or_default().is_open = true;
         drop(state);
         self.tell(slot, Event::Opened { peer, to });
         slot
@@ -178,7 +183,10 @@ impl Feed {
         let id = Id { link: self.link, slot };
         let mut state = self.shared.lock();
         state.tell_dropped(id);
-        state.waiting.remove(&id);
+        if let Some(waiting) = state.waiting.get_mut(&id) {
+            waiting.is_open = false;
+        }
+        state.forget_closed(id);
         drop(state);
         self.tell(slot, Event::Closed(why));
     }
@@ -206,6 +214,12 @@ impl State {
         if dropped > 0 {
             self.others += 1;
             self.events.push_back((id, Event::Dropped(dropped)));
+        }
+    }
+
+    fn forget_closed(&mut self, id: Id) {
+        if self.waiting.get(&id).is_some_and(|waiting| !waiting.is_open && waiting.cost == 0) {
+            self.waiting.remove(&id);
         }
     }
 
@@ -268,6 +282,23 @@ mod tests {
         assert_eq!(bytes + dropped, 10_000_000);
         assert!(dropped > 0 && bytes <= ROOM as u64, "{bytes} {dropped}");
         assert_eq!(queue.untold(), 0);
+    }
+
+    #[test]
+    fn a_target_that_comes_again_gets_no_more_room() {
+        let (queue, (all_sent, wait)) = (Queue::default(), std::sync::mpsc::channel());
+        queue.start(Link::new("test", Keeping::Newest, move |feed| {
+            for _ in 0..10 {
+                let slot = feed.opened("peer".into(), Box::new(super::super::Deaf));
+                (0..1000).for_each(|_| feed.bytes(slot, &[7; 1000]));
+                feed.closed(slot, "over".into());
+            }
+            all_sent.send(()).unwrap();
+        }));
+        wait.recv_timeout(SOON).unwrap();
+        let (bytes, dropped) = taken(&queue);
+        assert_eq!(bytes + dropped, 10_000_000);
+        assert!(bytes <= ROOM as u64, "{bytes}");
     }
 
     #[test]

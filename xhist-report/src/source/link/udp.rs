@@ -75,16 +75,19 @@ pub fn front_end(host: &str) -> Result<Link, String> {
     let host = address(host, "")?.to_owned();
     Ok(Link::new(&host.clone(), Keeping::Packets, move |feed| {
         client::keep(&feed, || {
-            let socket = connect(&host)?;
+            let socket = connect(host.as_str())?;
             let back = Connected(socket.try_clone()?);
             Ok(Ends { peer: host.clone(), from: Box::new(Connected(socket)), to: Box::new(back) })
         });
     }))
 }
 
-fn connect(host: &str) -> io::Result<UdpSocket> {
+fn connect(host: impl ToSocketAddrs) -> io::Result<UdpSocket> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "no such host");
-    for address in host.to_socket_addrs()? {
+    let mut addresses: Vec<SocketAddr> = host.to_socket_addrs()?.collect();
+    // Sessions listen there, and connecting does not tell who listens: `localhost` may be `::1` first.
+    addresses.sort_by_key(SocketAddr::is_ipv6);
+    for address in addresses {
         let any: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
         match UdpSocket::bind(any).and_then(|socket| socket.connect(address).map(|()| socket)) {
             Ok(socket) => return Ok(socket),
@@ -116,5 +119,16 @@ impl Write for Connected {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_looked_for_where_sessions_listen() {
+        let localhost: [SocketAddr; 2] = ["[::1]:7701", "127.0.0.1:7701"].map(|text| text.parse().unwrap());
+        assert_eq!(connect(&localhost[..]).unwrap().peer_addr().unwrap(), localhost[1]);
     }
 }
