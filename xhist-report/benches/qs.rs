@@ -155,7 +155,7 @@ fn main() {
             }
         });
         measure("records", stream, |stream| {
-            Decoder::new(Default::default()).push(stream, &mut Nobody);
+            Decoder::new(Known::new(Default::default())).push(stream, &mut Nobody);
         });
         let options = Options { format: by_name("qspy").expect("a format"), ..Options::default() };
         measure("text", stream, |stream| {

@@ -345,7 +345,10 @@ impl Args {
         let work_dir = Some(Path::new(".").to_owned());
         let stdout = anstream::stdout();
         let colours = layout.terminal && stdout.current_choice() != anstream::ColorChoice::Never;
-        let qs = self.qs.options(layout.terminal, colours)?;
+        let mut qs = self.qs.options(layout.terminal, colours)?;
+        if !is_stream {
+            qs.read_names()?;
+        }
         let found = opened.and_then(|opened| opened.path.as_deref());
         let mut sources = self.sources.iter().map(Path::new).chain(found);
         if let Some(source) = sources.find(|source| qs.beside().any(|path| is_same(path, source))) {

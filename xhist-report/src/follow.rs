@@ -28,7 +28,7 @@ pub fn run(
     out: &mut dyn Write,
     notes: &mut Notes<'_>,
 ) -> ExitCode {
-    let records = Records::new(options.qs.target, options.format.fields).shared();
+    let records = Records::new(options.qs.known(), options.format.fields).shared();
     let mut follower = Follower { file, path, lives: Vec::new(), records, scanned: 0 };
     let findings = follower.find();
     if follower.lives.is_empty() {

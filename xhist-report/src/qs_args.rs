@@ -52,10 +52,10 @@ pub struct QsArgs {
     #[command(flatten)]
     target: TargetArgs,
     /// Read names from this dictionary file; without FILE from the one of the target's build, qspyYYMMDD_hhmmss.dic.
-    /// Names are saved in that one when the target runs. With --format qspy, as all below
+    /// With --format qspy names are saved in that one when the target runs
     #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1)]
     dictionaries: Option<Option<String>>,
-    /// Only every Nth line, and dots; 0 or nothing: none
+    /// Only every Nth line, and dots; 0 or nothing: none. With --format qspy, as all below
     #[arg(short = 'q', long = "quiet", value_name = "N", num_args = 0..=1)]
     quiet: Option<Option<u32>>,
     /// Colours: c0 none, c1 for dark terminals, c2 for light ones
@@ -108,7 +108,7 @@ impl QsArgs {
     /// What only the format `qspy` can do, if that was asked for.
     pub fn needs_qspy(&self) -> Option<&'static str> {
         let asked = [
-            (self.dictionaries.is_some(), "-d"),
+            (self.dictionaries == Some(None), "-d without a FILE"),
             (self.quiet.is_some(), "-q"),
             (self.rendering.is_some(), "-r"),
             (self.text.is_some(), "-o"),
@@ -144,6 +144,7 @@ impl QsArgs {
         };
         Ok(QsOptions {
             target: self.target.target(),
+            names: None,
             dictionaries: match &self.dictionaries {
                 None => DictionaryFile::No,
                 Some(None) => DictionaryFile::OfBuild,

@@ -198,14 +198,14 @@ fn named<'v, 's: 'v>(
     rings: impl Iterator<Item = (&'v View<'s>, &'v Survey)>,
     options: &Options,
 ) -> SharedRecords {
-    let mut records = Records::new(options.qs.target, options.format.fields);
+    let mut records = Records::new(options.qs.known(), options.format.fields);
     for (view, _) in rings.filter(|(_, survey)| survey.records > 0) {
         decode::whole_frames(view, &mut |frame| {
             records.learn(frame);
             true
         });
     }
-    records.rewound(options.qs.target).shared()
+    records.rewound(options.qs.known()).shared()
 }
 
 /// Marks what was shown in the file, so that it is not shown again.

@@ -33,7 +33,7 @@ pub fn is_one(image: &[u8]) -> bool {
     }
     let start = &image[..image.len().min(LOOK)];
     let mut good = Good::default();
-    Decoder::new(Default::default()).push(start, &mut good);
+    Decoder::new(Known::new(Default::default())).push(start, &mut good);
     2 * good.0 > start.len()
 }
 
@@ -68,7 +68,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
 
 fn incoming(options: &Options) -> Incoming {
     let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
-    Incoming::new(options.qs.target, options.format.fields, longest)
+    Incoming::new(options.qs.known(), options.format.fields, longest)
 }
 
 /// What is in a stream.

@@ -7,7 +7,7 @@ use super::frame::Kind;
 use super::records::{Teller, Told};
 use super::threads::{Framed, Threads};
 use crate::model::{Gap, Item, What};
-use crate::qs::{Decoded, Decoder, Event, Known, Listener, Target, Text};
+use crate::qs::{Decoded, Decoder, Event, Known, Listener, Text};
 
 /// Who is told of items.
 pub trait Items {
@@ -38,11 +38,11 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// With what is known of the target; fields of records are told when somebody wants them, and repetitions of up to `longest`
+    /// With what is known before the first byte; fields of records are told when somebody wants them, and repetitions of up to `longest`
     /// statements are written out.
-    pub fn new(target: Target, with_fields: bool, longest: u64) -> Incoming {
+    pub fn new(known: Known, with_fields: bool, longest: u64) -> Incoming {
         Incoming {
-            decoder: Decoder::new(target),
+            decoder: Decoder::new(known),
             threads: Threads::new(longest),
             text: Text::default(),
             with_fields,

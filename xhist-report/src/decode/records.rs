@@ -8,7 +8,7 @@ use qs_core::frame::Frame;
 use qs_core::record::trace;
 
 use crate::model::{Record, Trace, What, visible};
-use crate::qs::{Class, Decoded, Decoder, Event, Known, Lines, Listener, Target, Text, tell_fields};
+use crate::qs::{Class, Decoded, Decoder, Event, Known, Lines, Listener, Text, tell_fields};
 
 /// So many starts of a target are told apart.
 const MAX_STARTS: usize = 64;
@@ -28,10 +28,10 @@ pub struct Records {
 pub type SharedRecords = Rc<RefCell<Records>>;
 
 impl Records {
-    /// With what is known of the target; fields are told when somebody wants them.
-    pub fn new(target: Target, with_fields: bool) -> Records {
+    /// With what is known before the first record; fields are told when somebody wants them.
+    pub fn new(known: Known, with_fields: bool) -> Records {
         Records {
-            decoder: Decoder::new(target),
+            decoder: Decoder::new(known),
             lives: Vec::new(),
             life: 0,
             text: Text::default(),
@@ -41,9 +41,9 @@ impl Records {
 
     /// Goes back to the first record, now that all names are known.
     #[must_use]
-    pub fn rewound(mut self, target: Target) -> Records {
+    pub fn rewound(mut self, known: Known) -> Records {
         self.lives.push(self.decoder.known.clone());
-        self.decoder = Decoder::new(target);
+        self.decoder = Decoder::new(known);
         self.start_life();
         self
     }

@@ -51,7 +51,7 @@ impl<'o> History<'o> {
         };
         self.format.ring(&ring, self.out)?;
         let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
-        let incoming = Incoming::new(options.qs.target, options.format.fields, longest);
+        let incoming = Incoming::new(options.qs.known(), options.format.fields, longest);
         Ok((Target::new(ring), incoming, peer.to_owned()))
     }
 

@@ -9,7 +9,6 @@ use super::known::Known;
 use super::plain::Plain;
 use super::receive::{Jump, Raw, Received, Receiver, Trouble};
 use super::take::Short;
-use super::target::Target;
 
 /// What happened.
 #[derive(Clone, Copy, Debug)]
@@ -52,13 +51,13 @@ pub struct Decoder {
 
 impl Decoder {
     /// With what is known before the first byte.
-    pub fn new(target: Target) -> Decoder {
+    pub fn new(known: Known) -> Decoder {
         Decoder {
-            known: Known::new(target),
+            plans: Plain::new(&known.target),
+            known,
             receiver: Receiver::default(),
             shorts: Vec::new(),
             has_started: false,
-            plans: Plain::new(&target),
         }
     }
 

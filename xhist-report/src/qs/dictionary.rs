@@ -58,6 +58,11 @@ impl Dictionary {
         }
     }
 
+    /// Takes all names of another.
+    pub fn define_all(&mut self, from: &Dictionary) {
+        from.names.iter().for_each(|(key, name)| self.define(*key, name));
+    }
+
     /// Forgets all names.
     pub fn clear(&mut self) {
         self.names.clear();

@@ -28,6 +28,8 @@ pub struct Known {
     pub signals: Signals,
     /// Values of enumerations, by group.
     pub enums: [Dictionary; 8],
+    /// Names that stay, whatever the target tells.
+    given: Option<Box<Known>>,
 }
 
 impl Known {
@@ -40,7 +42,14 @@ impl Known {
             users: Dictionary::new(1, USERS),
             signals: Signals::new(target.sizes.obj.into()),
             enums: std::array::from_fn(|_| Dictionary::new(1, VALUES)),
+            given: None,
         }
+    }
+
+    /// From here on, what is known now is never forgotten.
+    #[must_use]
+    pub fn kept(self) -> Known {
+        Known { given: Some(Box::new(self.clone())), ..self }
     }
 
     /// Shows addresses as wide as the target says.
@@ -56,13 +65,19 @@ impl Known {
         self.widen();
     }
 
-    /// Forgets all names but those of enumerations.
+    /// Forgets all names but those of enumerations, and those that are kept.
     pub fn clear(&mut self) {
         self.objects.clear();
         self.functions.clear();
         self.users.clear();
         self.signals.clear();
         self.users.define(ON_POST.0, ON_POST.1);
+        if let Some(given) = &self.given {
+            self.objects.define_all(&given.objects);
+            self.functions.define_all(&given.functions);
+            self.users.define_all(&given.users);
+            self.signals.define_all(&given.signals);
+        }
     }
 
     /// The signal's name, or what it is and whose.

@@ -89,6 +89,11 @@ impl Signals {
         }
     }
 
+    /// Takes all names of others.
+    pub fn define_all(&mut self, from: &Signals) {
+        from.iter().for_each(|(sig, obj, name)| self.define(sig, obj, name));
+    }
+
     /// Forgets all names.
     pub fn clear(&mut self) {
         self.used = 0;

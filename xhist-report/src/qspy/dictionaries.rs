@@ -76,6 +76,22 @@ impl Dictionaries {
     }
 }
 
+/// What a dictionary file adds to what is known.
+///
+/// # Errors
+/// What is wrong with it, in a sentence.
+pub fn names(path: &Path, mut known: Known) -> Result<Known, String> {
+    let shown = path.display().to_string();
+    let text = read_start(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
+    match read_dictionaries(&text, &mut known, &mut false) {
+        Ok(()) => Ok(known),
+        Err(wrong) => {
+            let line = String::from_utf8_lossy(&wrong.line(&shown)).into_owned();
+            Err(line.trim_start_matches("   <QSPY-> ").to_owned())
+        }
+    }
+}
+
 /// The name that follows from the target's build.
 fn file_name(known: &Known) -> String {
     format!("qspy{}.dic", known.target.build_text())

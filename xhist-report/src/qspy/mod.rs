@@ -102,7 +102,7 @@ impl<'o> Session<'o> {
     /// # Errors
     /// What cannot be written, in a sentence.
     pub fn new(options: &QsOptions, out: Box<dyn Write + 'o>) -> Result<Session<'o>, String> {
-        let mut decoder = Decoder::new(options.target);
+        let mut decoder = Decoder::new(options.known());
         let printer = Printer::new(options, out, &mut decoder.known)?;
         Ok(Session { decoder, printer })
     }

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::qs::{Palette, Target};
+use super::dictionaries;
+use crate::qs::{Known, Palette, Target};
 
 /// Which dictionary file is read and written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub enum DictionaryFile {
 pub struct QsOptions {
     /// Sizes and version, until the target tells its own.
     pub target: Target,
+    /// Names that formats other than QSPY's begin with, and keep.
+    pub names: Option<Known>,
     /// The dictionary file.
     pub dictionaries: DictionaryFile,
     /// Directory that names of dictionary files start from.
@@ -42,6 +45,22 @@ pub struct QsOptions {
 }
 
 impl QsOptions {
+    /// What is known before the first byte.
+    pub fn known(&self) -> Known {
+        self.names.clone().unwrap_or_else(|| Known::new(self.target))
+    }
+
+    /// Reads the dictionary file once and for all, if it has a name.
+    ///
+    /// # Errors
+    /// What is wrong with it, in a sentence.
+    pub fn read_names(&mut self) -> Result<(), String> {
+        if let DictionaryFile::Named(name) = &self.dictionaries {
+            self.names = Some(dictionaries::names(&self.dir.join(name), Known::new(self.target))?.kept());
+        }
+        Ok(())
+    }
+
     /// The files that are written beside.
     pub fn beside(&self) -> impl Iterator<Item = &Path> {
         let sequence = self.sequence.as_ref().map(|(_, path)| path);

@@ -66,7 +66,7 @@ impl Wire {
         queue.start(link);
         Ok(Wire {
             queue,
-            decoder: Decoder::new(target),
+            decoder: Decoder::new(Known::new(target)),
             to: None,
             is_port,
             is_attached: !is_port,

@@ -256,6 +256,28 @@ fn the_command_writes_what_was_asked_for() {
     assert!(outcome.out.ends_with("===RTC===> St-Entry Obj=Ao,State=Ao_s1\n"), "{}", outcome.out);
 }
 
+/// Dictionaries are the first to be overwritten in a ring.
+#[test]
+fn names_from_a_file_are_kept_in_every_format() {
+    let dir = Dir::new();
+    let entry = record::QepStateEntry { obj: Obj(0x2000_0010), state: Fun(0x0800_0101) };
+    dir.write("names.bin", Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream);
+    assert_eq!(dir.run(&["names.bin", "--format", "qspy", "-d"]).code, 0);
+    // The target forgets all names in between.
+    let stream = Target::new(Sizes::DEFAULT).record(0, &entry).info().record(0, &entry).stream;
+    dir.write("s.bin", stream);
+    let ring = RingImage::hosted(1 << 12, 1, 1, "main").frame(1, &bytes("1000002001010008"));
+    dir.write("ring.xhist", ring.build());
+    for (source, entries) in [("s.bin", 2), ("ring.xhist", 1)] {
+        for (format, named) in [("history", "Obj=Ao,State=Ao_s1"), ("json", r#""obj":"Ao","state":"Ao_s1""#)]
+        {
+            let told = dir.run(&[source, "--format", format, "-d", "qspy230714_092653.dic"]);
+            assert_eq!(told.code, 0, "{}", told.notes);
+            assert_eq!(told.out.matches(named).count(), entries, "{format} of {source}: {}", told.out);
+        }
+    }
+}
+
 #[test]
 fn what_is_written_beside_is_of_the_first_source() {
     let dir = Dir::new();
@@ -340,7 +362,9 @@ fn wrong_arguments_are_told() {
         (&["-T3", "s.bin"][..], "possible values"),
         (&["-v", "7", "s.bin"], "7.3"),
         (&["-m", "s.bin"], "needs --format qspy"),
-        (&["-d", "names.dic", "s.bin"], "-d needs --format qspy"),
+        (&["s.bin", "-d"], "-d without a FILE needs --format qspy"),
+        (&["-d", "names.dic", "s.bin"], "cannot read names.dic"),
+        (&["-d", "s.bin", "s.bin"], "Unexpected line in Dictionary File=s.bin"),
         (&["--format", "qspy", "--last", "3", "s.bin"], "--last does not go with"),
         (&["--format", "qspy", "-g", "1,2,3,4,5,6,7,8,9,10,11", "s.bin"], "at most 10"),
         (&["--format", "qspy", "-m=/nowhere/at/all", "s.bin"], "cannot write /nowhere/at/all"),
