@@ -19,6 +19,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_port_is_left_to_the_next_front_end", one_at_a_time),
     Case::new("what_cannot_be_done_for_a_front_end_is_said", cannot_be_done),
     Case::new("several_sources_are_told_apart", several),
+    Case::new("who_takes_the_place_of_another_is_told_by_its_own_name", another),
     Case::new("datagrams_are_a_stream_and_lost_ones_are_told", udp),
     Case::new("a_pipe_is_told_as_it_comes", pipe),
     Case::needing("a_serial_line_comes_back_through_noise", &[Need::Socat], serial),
@@ -299,6 +300,28 @@ fn several() {
         host.printed().matches("TCP-IP   Disconn from Host=").count() == 2
     });
     interrupt(host).expect(0);
+}
+
+fn another() {
+    let tree = Tree::empty("links");
+    for (format, before, after) in [("qspy", "", ": "), ("json", "\"origin\":\"", "\"")] {
+        let port = free_port();
+        let args = format!("--format {format} -u 0 tcp-listen://127.0.0.1:{port}");
+        let mut host = report(tree.path()).args(&args).start();
+        host.wait_for_told("listening on");
+        let connect = |host: &mut Started| {
+            let mut target = TcpStream::connect(("127.0.0.1", port)).expect("a host");
+            target.write_all(&Frames::session().take()).expect("sent");
+            let peer = target.local_addr().expect("an address");
+            host.wait_for(&format!("{before}{peer}{after}"));
+            target
+        };
+        let (first, _second) = (TcpStream::connect(("127.0.0.1", port)).expect("a host"), connect(&mut host));
+        drop(first);
+        host.wait_for_told(": lost ");
+        let _third = connect(&mut host);
+        interrupt(host).code();
+    }
 }
 
 fn udp() {

@@ -350,9 +350,9 @@ impl Args {
             qs.read_names()?;
         }
         let found = opened.and_then(|opened| opened.path.as_deref());
-        let mut sources = self.sources.iter().map(Path::new).chain(found);
-        if let Some(source) = sources.find(|source| qs.beside().any(|path| is_same(path, source))) {
-            return Err(format!("{} is a source, and would be overwritten", source.display()));
+        let mut read = self.sources.iter().map(Path::new).chain(found).chain(qs.dictionary());
+        if let Some(source) = read.find(|source| qs.beside().any(|path| is_same(path, source))) {
+            return Err(format!("{} is read, and would be overwritten", source.display()));
         }
         Ok(Options {
             format,

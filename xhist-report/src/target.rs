@@ -28,10 +28,17 @@ impl Target {
         Target { ring, threads: BTreeMap::new() }
     }
 
-    /// From here on it is told where entries come from.
-    pub fn set_origin(&mut self, origin: Option<String>) {
-        self.threads.values_mut().for_each(|ring| ring.origin.clone_from(&origin));
-        self.ring.origin = origin;
+    /// From here on it is told that entries come from there.
+    pub fn set_origin(
+        &mut self,
+        origin: &str,
+        format: &mut dyn Format,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        std::iter::once(&mut self.ring).chain(self.threads.values_mut()).try_for_each(|ring| {
+            ring.origin = Some(origin.to_owned());
+            format.ring(ring, out)
+        })
     }
 
     /// The ring of a thread; whether it is new.

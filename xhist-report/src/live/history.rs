@@ -78,15 +78,21 @@ impl<'o> History<'o> {
     }
 }
 
+fn unwritten(error: io::Error) -> String {
+    format!("cannot write the report: {error}")
+}
+
 impl View for History<'_> {
     fn opened(&mut self, id: Id, peer: &Peer, _: &mut Notes<'_>) -> Result<(), String> {
         if let Some((target, incoming, name)) = self.targets.get_mut(&id) {
             incoming.restart();
             name.clone_from(&peer.name);
-            target.set_origin(self.several.then(|| peer.name.clone()));
-            return Ok(());
+            return match self.several {
+                true => target.set_origin(name, &mut *self.format, self.out).map_err(unwritten),
+                false => Ok(()),
+            };
         }
-        let target = self.target(&peer.name).map_err(|error| format!("cannot write the report: {error}"))?;
+        let target = self.target(&peer.name).map_err(unwritten)?;
         self.targets.insert(id, target);
         Ok(())
     }
@@ -100,9 +106,8 @@ impl View for History<'_> {
     fn several(&mut self) {
         self.several = true;
         for (target, _, name) in self.targets.values_mut() {
-            target.set_origin(Some(name.clone()));
             // What cannot be written now cannot be written later, where that is told.
-            let _ = self.format.ring(&target.ring, self.out);
+            let _ = target.set_origin(name, &mut *self.format, self.out);
         }
     }
 

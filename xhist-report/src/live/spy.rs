@@ -19,21 +19,33 @@ pub struct Spy<'o> {
     out: Rc<RefCell<&'o mut dyn Write>>,
     several: Rc<Cell<bool>>,
     sessions: BTreeMap<Id, Session<'o>>,
+    labels: BTreeMap<Id, Label>,
 }
+
+/// What stands before each line of a target; who comes again may have another name.
+type Label = Rc<RefCell<String>>;
 
 impl<'o> Spy<'o> {
     /// Without targets.
     pub fn new(options: &'o QsOptions, out: &'o mut dyn Write) -> Spy<'o> {
-        Spy { options, out: Rc::new(RefCell::new(out)), several: Rc::default(), sessions: BTreeMap::new() }
+        Spy {
+            options,
+            out: Rc::new(RefCell::new(out)),
+            several: Rc::default(),
+            sessions: BTreeMap::new(),
+            labels: BTreeMap::new(),
+        }
     }
 }
 
 impl View for Spy<'_> {
     fn opened(&mut self, id: Id, peer: &Peer, notes: &mut Notes<'_>) -> Result<(), String> {
+        let label = self.labels.entry(id).or_default();
+        *label.borrow_mut() = format!("{}: ", peer.name);
         if !self.sessions.contains_key(&id) {
             let out = Labelled {
                 out: Rc::clone(&self.out),
-                label: format!("{}: ", peer.name),
+                label: Rc::clone(label),
                 several: Rc::clone(&self.several),
                 in_line: false,
             };
@@ -128,7 +140,7 @@ impl Peer {
 /// The output, with the name of a target before each line where there are several.
 struct Labelled<'o> {
     out: Rc<RefCell<&'o mut dyn Write>>,
-    label: String,
+    label: Label,
     several: Rc<Cell<bool>>,
     in_line: bool,
 }
@@ -143,7 +155,7 @@ impl Write for Labelled<'_> {
         }
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
             if !self.in_line {
-                out.write_all(self.label.as_bytes())?;
+                out.write_all(self.label.borrow().as_bytes())?;
             }
             out.write_all(line)?;
             self.in_line = !line.ends_with(b"\n");

@@ -68,6 +68,14 @@ impl QsOptions {
         files.into_iter().flatten().map(PathBuf::as_path)
     }
 
+    /// The dictionary file that was named.
+    pub fn dictionary(&self) -> Option<&Path> {
+        match &self.dictionaries {
+            DictionaryFile::Named(name) => Some(Path::new(name)),
+            DictionaryFile::No | DictionaryFile::OfBuild => None,
+        }
+    }
+
     /// The same for another target, without files: each is of one.
     #[must_use]
     pub fn of_another(&self) -> QsOptions {

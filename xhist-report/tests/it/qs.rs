@@ -302,10 +302,11 @@ fn a_source_is_not_overwritten() {
         &["-m=s.bin", "s.bin"],
         &["-g", "?", "--sequence-file", "s.bin", "s.bin"],
         &["-s=s.bin", "tcp://localhost:1", "s.bin"],
+        &["-d", "s.bin", "-s=s.bin", "t.bin"],
     ] {
         let outcome = dir.run(&[&["--format", "qspy"], args].concat());
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.notes);
-        assert!(outcome.notes.contains("s.bin is a source"), "{args:?}: {}", outcome.notes);
+        assert!(outcome.notes.contains("s.bin is read, and would"), "{args:?}: {}", outcome.notes);
         assert_eq!(std::fs::read(dir.path().join("s.bin")).unwrap(), stream, "{args:?}");
     }
 }
