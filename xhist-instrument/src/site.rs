@@ -246,8 +246,8 @@ pub struct Analysis {
     pub modules: Vec<ModDecl>,
     /// Files read by macros.
     pub includes: Vec<Include>,
-    /// Where the hash of the map goes, in a file with a `fn main`.
-    pub main_at: Option<usize>,
+    /// Where the hash of the map goes: into each `fn main`, of which a file may have several under `cfg`.
+    pub main_at: Vec<usize>,
     /// Functions and their bodies, in no order.
     pub(crate) functions: Vec<(Arc<str>, Range<usize>)>,
     /// Lines between `// xhist debug TRUE` and `FALSE`, end excluded.

@@ -77,7 +77,9 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     found.debug_lines.clone_from(&code.directives.debug);
     found.tokens = code.tokens;
     found.is_off = code.directives.whole_file;
-    found.main_at = found.main_at.filter(|_| !found.is_off);
+    if found.is_off {
+        found.main_at.clear();
+    }
     found.lines = code.lines.count(code.text.len());
     Ok(found)
 }
