@@ -135,6 +135,8 @@ pub enum Reason {
     ForeignAttribute,
     /// A closure in front of the `else` of a let-else, where no brace may stand.
     LetElse,
+    /// A test far down a chain of `else if`: each one recorded is a level more for the compiler, which has few.
+    LongChain,
     /// The attributes of the statement cannot be repeated on one line.
     Attributes,
     /// Syntax that the parser hands on without understanding it.
@@ -168,6 +170,7 @@ impl fmt::Display for Reason {
             Self::NoCore => "crate without core",
             Self::ForeignAttribute => "attribute that translates the body to another language",
             Self::LetElse => "closure in front of the `else` of a let-else",
+            Self::LongChain => "test far down a chain of `else if`",
             Self::Attributes => "attributes that cannot be carried over",
             Self::UnknownSyntax => "syntax unknown to the parser",
         })

@@ -225,8 +225,10 @@ impl Walker<'_> {
         match otherwise {
             Expr::Block(block) => self.entered_block(&block.block, &block.attrs, SiteKind::Else),
             Expr::If(next) => {
+                self.tests += 1;
                 self.wrapped(otherwise, Some(&next.cond), SiteKind::Test);
                 self.visit_expr(otherwise);
+                self.tests -= 1;
             }
             _ => self.visit_expr(otherwise),
         }
