@@ -90,6 +90,14 @@ fn a_crate_without_core_is_left_alone() {
 }
 
 #[test]
+fn what_a_nightly_compiler_evaluates_is_left_alone() {
+    let text = b"struct S { a: u8 = { let x = 1; x }, b: fn() -> u8 = || { let y = 2; y } }";
+    let analysis = analyze(text, &Options::default()).unwrap();
+    assert!(analysis.skips.iter().all(|skip| skip.reason == Reason::ConstContext));
+    assert_eq!((analysis.sites.len(), analysis.skips.len()), (2, 2));
+}
+
+#[test]
 fn main_gets_the_hash_at_the_right_place() {
     let with = |text: &str, main_hash| {
         let options = Options { main_hash, ..Options::default() };

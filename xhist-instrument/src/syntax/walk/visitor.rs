@@ -131,6 +131,10 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         self.constant(true, |walker| visit::visit_const_param(walker, node));
     }
 
+    fn visit_field(&mut self, node: &'ast syn::Field) {
+        self.constant(true, |walker| visit::visit_field(walker, node));
+    }
+
     fn visit_variant(&mut self, node: &'ast syn::Variant) {
         self.constant(true, |walker| visit::visit_variant(walker, node));
     }
