@@ -223,9 +223,11 @@ pub enum IncludeKind {
     Str,
     /// `include_bytes!`: data.
     Bytes,
+    /// Any of them with a path that is put together: data somewhere in this directory.
+    Directory,
 }
 
-/// A file read by a macro with a literal path.
+/// A file read by a macro with a literal path, or the directory that such a path starts with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Include {
     /// Which macro.

@@ -132,6 +132,7 @@ fn files_that_a_source_leads_to_are_found() {
         cfg_if! { if #[cfg(unix)] { #[path = "x.rs"] mod e; mod f { mod r#type; } } }
         #[doc = include_str!("../README.md")] #[cfg_attr(doc, doc = include_str!("doc.md"))]
         fn g() { include!("table.rs"); println!("{:?}", include_bytes!(r"data.bin")); include!(concat!("a", "b")); }
+        macro_rules! h { ($n:literal) => { include_str!(concat!("../d/e", $n)) } }
     "##;
     let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
     let found = |name: &str| analysis.modules.iter().find(|module| module.name == name).unwrap();
@@ -153,6 +154,7 @@ fn files_that_a_source_leads_to_are_found() {
             (IncludeKind::Str, "doc.md"),
             (IncludeKind::Code, "table.rs"),
             (IncludeKind::Bytes, "data.bin"),
+            (IncludeKind::Directory, "../d"),
         ]
     );
 }
