@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_member_may_be_a_dynamic_library", dylib),
     Case::new("a_project_that_is_named_by_a_link", link),
     Case::new("a_crate_outside_of_its_package", outside),
+    Case::new("data_around_a_package_by_paths_that_are_put_together", data_around),
     Case::new("a_target_that_is_named_on_the_command_line_or_in_the_configuration", targets),
     Case::new("the_users_configuration_counts", configuration),
     Case::new("backtraces_are_the_users", backtraces),
@@ -100,6 +101,22 @@ fn outside() {
     tree.write("shared/part.rs", "pub fn tell() {\n    println!(\"told\");\n}\n");
     both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet")));
     assert_eq!(history(&tree, "target").places(), ["shared/app.rs:4", "shared/part.rs:2"]);
+}
+
+fn data_around() {
+    let tree = Tree::empty("data-around");
+    let manifest = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    tree.write("app/Cargo.toml", manifest);
+    tree.write("top.txt", "top\n");
+    tree.write("data/in/a-1.txt", "one\n");
+    let main = r#"macro_rules! data { ($name:literal) => { include_str!(concat!("../../data/in/a-", $name)) } }
+
+fn main() {
+    print!("{}{}", data!("1.txt"), include_str!(concat!("../../", "top.txt")));
+}
+"#;
+    tree.write("app/src/main.rs", main);
+    both_ways(|verb| cargo(&tree.join("app")).args(&format!("{verb}run --quiet")));
 }
 
 fn command_line() {

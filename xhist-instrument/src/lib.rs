@@ -71,7 +71,7 @@ pub fn instrument(
     ids: &[u16],
     options: &Options,
 ) -> Result<Vec<u8>, Refusal> {
-    if analysis.sites.is_empty() && analysis.main_at.is_none() {
+    if analysis.sites.is_empty() && analysis.main_at.is_empty() {
         return Ok(text.to_vec());
     }
     let result = splice::splice(text, analysis, ids, options)?;

@@ -135,6 +135,8 @@ pub enum Reason {
     ForeignAttribute,
     /// A closure in front of the `else` of a let-else, where no brace may stand.
     LetElse,
+    /// A test far down a chain of `else if`: each one recorded is a level more for the compiler, which has few.
+    LongChain,
     /// The attributes of the statement cannot be repeated on one line.
     Attributes,
     /// Syntax that the parser hands on without understanding it.
@@ -168,6 +170,7 @@ impl fmt::Display for Reason {
             Self::NoCore => "crate without core",
             Self::ForeignAttribute => "attribute that translates the body to another language",
             Self::LetElse => "closure in front of the `else` of a let-else",
+            Self::LongChain => "test far down a chain of `else if`",
             Self::Attributes => "attributes that cannot be carried over",
             Self::UnknownSyntax => "syntax unknown to the parser",
         })
@@ -220,9 +223,11 @@ pub enum IncludeKind {
     Str,
     /// `include_bytes!`: data.
     Bytes,
+    /// Any of them with a path that is put together: data somewhere in this directory.
+    Directory,
 }
 
-/// A file read by a macro with a literal path.
+/// A file read by a macro with a literal path, or the directory that such a path starts with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Include {
     /// Which macro.
@@ -246,8 +251,8 @@ pub struct Analysis {
     pub modules: Vec<ModDecl>,
     /// Files read by macros.
     pub includes: Vec<Include>,
-    /// Where the hash of the map goes, in a file with a `fn main`.
-    pub main_at: Option<usize>,
+    /// Where the hash of the map goes: into each `fn main`, of which a file may have several under `cfg`.
+    pub main_at: Vec<usize>,
     /// Functions and their bodies, in no order.
     pub(crate) functions: Vec<(Arc<str>, Range<usize>)>,
     /// Lines between `// xhist debug TRUE` and `FALSE`, end excluded.

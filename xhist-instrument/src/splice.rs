@@ -87,8 +87,9 @@ pub(crate) fn part(text: &str, range: Range<usize>, sites: &[Site], triggers: bo
 
 fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
     let mut edits = Vec::with_capacity(analysis.sites.len() + 1);
-    if let (Some(at), true) = (analysis.main_at, options.main_hash != MainHash::None) {
-        edits.push(Edit { at, order: Order::Hash, what: What::Hash(options.main_hash) });
+    if options.main_hash != MainHash::None {
+        let hash = |&at| Edit { at, order: Order::Hash, what: What::Hash(options.main_hash) };
+        edits.extend(analysis.main_at.iter().map(hash));
     }
     of_sites(&analysis.sites, |site| analysis.triggers_at(site), &mut edits);
     edits

@@ -90,6 +90,14 @@ fn a_crate_without_core_is_left_alone() {
 }
 
 #[test]
+fn what_a_nightly_compiler_evaluates_is_left_alone() {
+    let text = b"struct S { a: u8 = { let x = 1; x }, b: fn() -> u8 = || { let y = 2; y } }";
+    let analysis = analyze(text, &Options::default()).unwrap();
+    assert!(analysis.skips.iter().all(|skip| skip.reason == Reason::ConstContext));
+    assert_eq!((analysis.sites.len(), analysis.skips.len()), (2, 2));
+}
+
+#[test]
 fn main_gets_the_hash_at_the_right_place() {
     let with = |text: &str, main_hash| {
         let options = Options { main_hash, ..Options::default() };
@@ -124,6 +132,7 @@ fn files_that_a_source_leads_to_are_found() {
         cfg_if! { if #[cfg(unix)] { #[path = "x.rs"] mod e; mod f { mod r#type; } } }
         #[doc = include_str!("../README.md")] #[cfg_attr(doc, doc = include_str!("doc.md"))]
         fn g() { include!("table.rs"); println!("{:?}", include_bytes!(r"data.bin")); include!(concat!("a", "b")); }
+        macro_rules! h { ($n:literal) => { include_str!(concat!("../d/e", $n)) } }
     "##;
     let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
     let found = |name: &str| analysis.modules.iter().find(|module| module.name == name).unwrap();
@@ -145,6 +154,7 @@ fn files_that_a_source_leads_to_are_found() {
             (IncludeKind::Str, "doc.md"),
             (IncludeKind::Code, "table.rs"),
             (IncludeKind::Bytes, "data.bin"),
+            (IncludeKind::Directory, "../d"),
         ]
     );
 }

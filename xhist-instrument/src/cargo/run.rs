@@ -103,7 +103,10 @@ fn prepare(
     let key = key(command, workspace, &recorders, epoch(home, &map_path)?, &in_dependencies);
     let (shadow_root, build) = places(command, home, &key)?;
     let members = workspace.packages.iter().map(|member| member.directory.clone());
-    let bases = members.chain([workspace.root.clone()]).collect();
+    let mut bases: Vec<_> = members.chain([workspace.root.clone()]).collect();
+    // A directory around them that holds data is mirrored as they are.
+    let around = reached.data.iter().filter(|data| bases.iter().any(|base| base.starts_with(data)));
+    bases.extend(around.cloned().collect::<Vec<_>>());
     let shadow = Shadow::new(&shadow_root, bases, target_dir);
     let Written { map_hash, files, names } =
         write_sources(&reached, &shadow, &map_path, workspace, &options)?;

@@ -147,7 +147,7 @@ impl Workspace {
                 wishes.selection.apply(&module, wishes.thins_file(file), analysis);
             } else {
                 analysis.leave_out(|_| true);
-                analysis.main_at = None;
+                analysis.main_at.clear();
             }
         }
     }

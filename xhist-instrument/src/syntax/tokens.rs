@@ -91,13 +91,18 @@ impl Scan {
         }
     }
 
-    /// `include!("literal")` and its sisters.
+    /// `include!("literal")` and its sisters, also with `concat!("literal", ..)`.
     pub fn include(&mut self, name: &proc_macro2::Ident, body: &proc_macro2::Group) {
-        let path = match body.stream().into_iter().next() {
-            Some(TokenTree::Literal(literal)) => string(&literal),
+        let Some(kind) = include_kind(&name.to_string()) else { return };
+        let mut tokens = body.stream().into_iter();
+        let found = match (tokens.next(), tokens.nth(1)) {
+            (Some(TokenTree::Literal(path)), _) => string(&path).map(|path| (kind, path)),
+            (Some(TokenTree::Ident(concat)), Some(TokenTree::Group(parts))) if concat == "concat" => {
+                directory(parts.stream()).map(|path| (IncludeKind::Directory, path))
+            }
             _ => None,
         };
-        if let (Some(kind), Some(path)) = (include_kind(&name.to_string()), path) {
+        if let Some((kind, path)) = found {
             self.includes.push((name.span().byte_range().start, kind, path));
         }
     }
@@ -157,6 +162,12 @@ fn include_kind(name: &str) -> Option<IncludeKind> {
         "include_bytes" => IncludeKind::Bytes,
         _ => return None,
     })
+}
+
+/// The directory in the literal that a path starts with.
+fn directory(parts: TokenStream) -> Option<String> {
+    let Some(TokenTree::Literal(start)) = parts.into_iter().next() else { return None };
+    string(&start)?.rsplit_once('/').map(|(directory, _)| directory.to_owned())
 }
 
 /// The value of a string literal.

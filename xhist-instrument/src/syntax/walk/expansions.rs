@@ -158,6 +158,11 @@ impl Walker<'_> {
         (!definitions.is_empty()).then_some(definitions)
     }
 
+    /// Whether the program has a macro of this name.
+    pub(super) fn is_own_macro(&self, name: &str) -> bool {
+        [&self.own_macros, self.code.macros].iter().any(|macros| !macros.named(name).is_empty())
+    }
+
     /// What every definition that fits shows; nothing when they differ.
     fn agreed(&mut self, mac: &Macro, place: Place, definitions: &[Definition]) -> Option<Seen> {
         let mut agreed = None;
@@ -364,7 +369,7 @@ struct Expand<'a, 'c> {
 
 impl Expand<'_, '_> {
     fn call(&mut self, path: &Path, tokens: TokenStream, place: Place) {
-        if let Some(arguments) = macros::expressions_of(path, &tokens) {
+        if let Some(arguments) = self.walker.expressions_of(path, &tokens) {
             arguments.iter().for_each(|argument| self.visit_expr(argument));
             return;
         }

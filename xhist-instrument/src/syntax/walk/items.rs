@@ -33,7 +33,8 @@ impl Walker<'_> {
         let reason = attributes::hands_off(attributes).or(primitive);
         let is_main = self.names.is_empty() && signature.ident == "main" && !constant && reason.is_none();
         if is_main && self.hands_off.is_none() {
-            self.found.main_at = self.main_at(block, attributes);
+            let at = self.main_at(block, attributes);
+            self.found.main_at.extend(at);
         }
         self.hands_off(reason, |walker| {
             walker.named(tokens::unraw(&signature.ident), |walker| {

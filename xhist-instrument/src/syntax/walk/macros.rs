@@ -11,7 +11,7 @@ use syn::visit::Visit as _;
 use syn::{Expr, ItemMacro, Macro, Path, Token};
 
 /// Macros of the standard library whose arguments are plain expressions that are neither printed nor matched.
-const EXPRESSIONS: [&str; 12] = [
+const EXPRESSIONS: [&str; 13] = [
     "assert_eq",
     "assert_ne",
     "debug_assert_eq",
@@ -19,6 +19,7 @@ const EXPRESSIONS: [&str; 12] = [
     "eprint",
     "eprintln",
     "format",
+    "format_args",
     "print",
     "println",
     "vec",
@@ -29,7 +30,7 @@ const EXPRESSIONS: [&str; 12] = [
 impl Walker<'_> {
     /// A call; where it stands, if that is a place for statements.
     pub(super) fn macro_call(&mut self, mac: &Macro, place: Option<Place>) {
-        if let Some(arguments) = expressions_of(&mac.path, &mac.tokens) {
+        if let Some(arguments) = self.expressions_of(&mac.path, &mac.tokens) {
             arguments.iter().for_each(|argument| self.visit_expr(argument));
             return;
         }
@@ -41,6 +42,24 @@ impl Walker<'_> {
             self.opaque(&mac.tokens);
             self.hide(mac, hidden, Reason::MacroArguments);
         }
+    }
+
+    /// The arguments of a macro of the standard library that are plain expressions.
+    pub(super) fn expressions_of(&mut self, path: &Path, tokens: &TokenStream) -> Option<Vec<Expr>> {
+        if !is_known(path) {
+            return None;
+        }
+        if !holds_blocks(tokens) {
+            return Some(Vec::new());
+        }
+        // The program may have one of its own by this name, which may print or match its arguments.
+        if let Some(name) = path.get_ident().map(tokens::unraw) {
+            if self.is_own_macro(&name) {
+                return None;
+            }
+            self.found.unknown_macros.insert(name);
+        }
+        expressions(tokens.clone())
     }
 
     /// Whether a glance at the arguments shows that a scan would find nothing.
@@ -113,14 +132,6 @@ fn is_known(path: &Path) -> bool {
     let Some(name) = segments.next_back() else { return false };
     EXPRESSIONS.iter().any(|known| name.ident == known)
         && segments.all(|segment| ["std", "core", "alloc"].iter().any(|krate| segment.ident == krate))
-}
-
-/// The arguments of a macro of the standard library that are plain expressions.
-pub(super) fn expressions_of(path: &Path, tokens: &TokenStream) -> Option<Vec<Expr>> {
-    if !is_known(path) {
-        return None;
-    }
-    if holds_blocks(tokens) { expressions(tokens.clone()) } else { Some(Vec::new()) }
 }
 
 /// Whether an expression in the tokens may hold statements or lead to files: a block, a closure, a macro.

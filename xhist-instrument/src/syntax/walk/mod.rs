@@ -19,6 +19,9 @@ use std::sync::Arc;
 use syn::visit::Visit as _;
 use syn::{Attribute, Block, Expr};
 
+/// Tests of `else if` chains that become blocks inside each other. The compiler's stack has room for some 700.
+const MOST_TESTS: u32 = 256;
+
 /// State of the walk.
 struct Walker<'c> {
     code: &'c Code<'c>,
@@ -38,6 +41,8 @@ struct Walker<'c> {
     hands_off: Option<Reason>,
     /// Where the initialiser of a let-else ends: no brace may stand there.
     before_else: Option<usize>,
+    /// How many tests of `else if` chains are around the current place.
+    tests: u32,
     /// The word `include` stands somewhere in the text.
     has_includes: bool,
     refusal: Option<Refusal>,
@@ -57,6 +62,7 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         constant: false,
         constant_items: false,
         before_else: None,
+        tests: 0,
         hands_off: super::attributes::hands_off(&file.attrs),
         has_includes: memchr::memmem::find(code.text.as_bytes(), b"include").is_some(),
         refusal: None,
@@ -77,7 +83,9 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     found.debug_lines.clone_from(&code.directives.debug);
     found.tokens = code.tokens;
     found.is_off = code.directives.whole_file;
-    found.main_at = found.main_at.filter(|_| !found.is_off);
+    if found.is_off {
+        found.main_at.clear();
+    }
     found.lines = code.lines.count(code.text.len());
     Ok(found)
 }
@@ -191,6 +199,8 @@ impl Walker<'_> {
         let start = self.start(&edges::leading_attributes(expr), first);
         let shape = if self.before_else == Some(end) {
             Err(Reason::LetElse)
+        } else if kind == SiteKind::Test && self.tests > MOST_TESTS {
+            Err(Reason::LongChain)
         } else {
             Ok(Shape::Wrap { range: start..end, parens: wrap::needs_parens(expr) })
         };

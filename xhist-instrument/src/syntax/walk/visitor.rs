@@ -131,6 +131,10 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         self.constant(true, |walker| visit::visit_const_param(walker, node));
     }
 
+    fn visit_field(&mut self, node: &'ast syn::Field) {
+        self.constant(true, |walker| visit::visit_field(walker, node));
+    }
+
     fn visit_variant(&mut self, node: &'ast syn::Variant) {
         self.constant(true, |walker| visit::visit_variant(walker, node));
     }
@@ -225,8 +229,10 @@ impl Walker<'_> {
         match otherwise {
             Expr::Block(block) => self.entered_block(&block.block, &block.attrs, SiteKind::Else),
             Expr::If(next) => {
+                self.tests += 1;
                 self.wrapped(otherwise, Some(&next.cond), SiteKind::Test);
                 self.visit_expr(otherwise);
+                self.tests -= 1;
             }
             _ => self.visit_expr(otherwise),
         }
