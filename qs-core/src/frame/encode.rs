@@ -7,6 +7,9 @@ use super::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
 pub struct Checksum(pub(super) u8);
 
 impl Checksum {
+    /// Of no bytes.
+    pub const NONE: Checksum = Checksum(0);
+
     /// Adds one byte, as it was before escaping.
     #[inline]
     pub fn add(&mut self, byte: u8) {

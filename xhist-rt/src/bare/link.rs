@@ -3,14 +3,17 @@
 use core::cell::Cell;
 
 use critical_section::Mutex;
-use qs_core::frame::{ESCAPE, FLAG};
+use qs_core::frame::{Checksum, ESCAPE, ESCAPE_XOR, FLAG};
 
 use super::{frame, memory, writer};
 use crate::trace::{self, Code, Severity};
 
+/// Makes a good sum a bad one.
+const SPOILT: u8 = 1;
+
 /// How far the link has taken the ring.
 static TAKEN: Mutex<Cell<Taken>> =
-    Mutex::new(Cell::new(Taken { position: 0, last: FLAG, skips: false, overrun: 0 }));
+    Mutex::new(Cell::new(Taken { position: 0, last: FLAG, sum: Checksum::NONE, skips: false, overrun: 0 }));
 
 /// See [`TAKEN`].
 #[derive(Clone, Copy)]
@@ -18,10 +21,24 @@ struct Taken {
     position: u64,
     /// The byte taken last.
     last: u8,
+    /// Of what was taken of a frame.
+    sum: Checksum,
     /// It was overtaken, so the rest of a frame is passed over.
     skips: bool,
     /// Bytes that were overwritten before they were taken, since that was told.
     overrun: u64,
+}
+
+impl Taken {
+    fn put(&mut self, byte: u8) {
+        match (self.last, byte) {
+            (_, FLAG) => self.sum = Checksum::NONE,
+            (_, ESCAPE) => {}
+            (ESCAPE, byte) => self.sum.add(byte ^ ESCAPE_XOR),
+            (_, byte) => self.sum.add(byte),
+        }
+        self.last = byte;
+    }
 }
 
 /// Takes the next bytes of the stream that a link sends; how many. 0 when nothing is there.
@@ -78,17 +95,17 @@ fn take(taken: &mut Taken, into: &mut [u8]) -> usize {
             taken.skips = byte != FLAG;
             continue;
         }
+        // A flag ends what was taken of a frame before the rest was passed over, or it would spoil the next one. Behind an
+        // escape it would be data, and where the sum is good by chance, the rest would not be missed: there a byte comes before.
+        let spoils = taken.skips && (taken.last == ESCAPE || taken.sum.is_good());
+        let byte = if spoils { SPOILT } else { byte };
         *place = byte;
         len += 1;
-        // A flag ends what was taken of a frame before the rest was passed over, or it would spoil the next one. Behind an
-        // escape it would be data, so there it comes twice.
-        if taken.skips && taken.last == ESCAPE {
-            taken.last = 0;
-            continue;
+        taken.put(byte);
+        if !spoils {
+            taken.position += 1;
+            taken.skips = false;
         }
-        taken.position += 1;
-        taken.skips = false;
-        taken.last = byte;
     }
     len
 }
