@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use xhist_report::front_end::{FrontEnd, Tap, Wish};
-use xhist_report::qs::{Decoder, Target};
+use xhist_report::qs::{Decoder, Known, Target};
 
 fuzz_target!(|input: &[u8]| {
     let Some((&[sizes, split], rest)) = input.split_first_chunk() else { return };
@@ -11,7 +11,7 @@ fuzz_target!(|input: &[u8]| {
     target.sizes.obj = if sizes & 1 == 1 { 8 } else { 4 };
     target.set_version(u16::from(sizes) * 4);
     let (mut decoder, mut front_end, mut tap) =
-        (Decoder::new(target), FrontEnd::default(), Tap::new(sizes & 2 == 2));
+        (Decoder::new(Known::new(target)), FrontEnd::default(), Tap::new(sizes & 2 == 2));
     tap.is_open = true;
     // Datagrams start with their length; each comes between pieces of the stream.
     let (mut datagrams, stream) = rest.split_at(rest.len() * usize::from(split) / 256);

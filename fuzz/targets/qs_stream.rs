@@ -27,7 +27,7 @@ impl Listener for Lines {
 
 fn lines(target: Target, stream: &[u8], piece: usize) -> Vec<u8> {
     let mut lines = Lines::default();
-    let mut decoder = Decoder::new(target);
+    let mut decoder = Decoder::new(Known::new(target));
     stream.chunks(piece).for_each(|piece| decoder.push(piece, &mut lines));
     lines.1
 }
