@@ -75,6 +75,17 @@ fn the_newest_statements_are_kept_in_order() {
 }
 
 #[test]
+fn a_ring_in_memory_that_nobody_cleared_is_of_no_map() {
+    let _turn = turn();
+    // As many runs as make any ring used memory.
+    for _ in 0..=memory::RINGS {
+        memory::forget();
+        assert_eq!(ring::Header::parse(&image()).expect("a header").map_hash, 0);
+        set_map_hash(7);
+    }
+}
+
+#[test]
 fn a_loop_takes_no_room() {
     let _turn = turn();
     let bodies: [&[(u16, u16)]; 4] = [
