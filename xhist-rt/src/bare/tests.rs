@@ -188,6 +188,7 @@ fn frames_tell_the_time() {
 
 std::thread_local! {
     static LOOK: Cell<Option<fn()>> = const { Cell::new(None) };
+    static COUNT: Cell<u32> = const { Cell::new(0) };
     static NEXT: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -222,17 +223,24 @@ fn a_dump_at_any_step_ends_in_the_statement_at_hand_or_the_one_before() {
 
 std::thread_local! {
     static HANDLER: Cell<Option<fn()>> = const { Cell::new(None) };
+    static IS_MASKED: Cell<bool> = const { Cell::new(false) };
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     static RECORDED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
     static RANDOM: Cell<u32> = const { Cell::new(1) };
 }
 
-/// Interrupts are not masked: a handler may run here.
-pub(super) fn between() {
-    if let Some(handler) = HANDLER.get().filter(|_| DEPTH.get() < 2) {
+/// A handler may run before interrupts are masked, and none while they are.
+pub(super) fn masked<R>(act: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    if let Some(handler) = HANDLER.get().filter(|_| DEPTH.get() < 2 && !IS_MASKED.get()) {
         DEPTH.set(DEPTH.get() + 1);
         handler();
         DEPTH.set(DEPTH.get() - 1);
+    }
+    || {
+        let before = IS_MASKED.replace(true);
+        let result = act();
+        IS_MASKED.set(before);
+        result
     }
 }
 
@@ -253,7 +261,7 @@ fn what_handlers_record_while_a_statement_is_drafted_stands_before_it() {
         RECORDED.with_borrow_mut(|recorded| recorded.push(word));
     }
     fn handler() {
-        match random(24) {
+        match random(60) {
             0 => flush(),
             1 => append(&[0, 100, 0, 0, 0, 0, 1, 0x7E], true),
             2..4 => interrupt(random(50) as u16 + 1, || (7..10).for_each(record_and_note)),
@@ -294,6 +302,23 @@ fn what_handlers_record_while_a_statement_is_drafted_stands_before_it() {
     }
     HANDLER.set(None);
     LOOK.set(None);
+}
+
+#[test]
+fn handlers_that_come_at_any_time_hold_nobody_up() {
+    let _turn = turn();
+    fn handler() {
+        COUNT.set(COUNT.get() + 1);
+        assert!(COUNT.get() < 2_000, "it is never the program's turn");
+        record_word(9);
+    }
+    HANDLER.set(Some(handler));
+    for act in [|| record_word(300), flush, || append(&[0, 100, 0, 0, 0, 0, 1, 2], true)] {
+        COUNT.set(0);
+        record_word(1);
+        act();
+    }
+    HANDLER.set(None);
 }
 
 proptest! {

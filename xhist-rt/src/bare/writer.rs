@@ -27,8 +27,8 @@ const LOOK: usize = if ROOM / 4 < 32 { ROOM / 4 } else { 32 };
 const SEGMENT: usize = 32;
 /// Pages that a frame keeps at hand.
 const PAGES: usize = 5;
-/// How often a statement is begun before interrupts are kept out: closing a frame and opening the next are two.
-const TRIES: usize = 8;
+/// How often something is begun before interrupts are kept out: closing a frame and opening the next are two.
+pub(super) const TRIES: usize = 8;
 /// No page.
 const NONE: u32 = u32::MAX;
 /// Pages from here on have no statements for the short path.
