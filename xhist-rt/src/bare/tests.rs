@@ -8,9 +8,10 @@ use proptest::prelude::*;
 use qs_core::record::Statement;
 use qs_core::ring::{self, Item, Reader};
 
-use super::{
-    RING_SIZE, append, export, flush, interrupt, memory, mute, record, set_map_hash, set_time, writer,
-};
+use super::{RING_SIZE, append, export, flush, interrupt, memory, record, set_map_hash, set_time, writer};
+use crate::qs;
+
+const STATEMENTS: qs::Records = qs::Records::Id(122);
 
 /// There is one ring, so tests take turns.
 fn turn() -> MutexGuard<'static, ()> {
@@ -167,9 +168,9 @@ fn a_loop_in_an_interrupt_takes_no_room() {
 fn a_muted_ring_stays_as_it_is() {
     let _turn = turn();
     (1..10).for_each(record_word);
-    mute(true);
+    qs::global_off(STATEMENTS);
     (10..20).for_each(record_word);
-    mute(false);
+    qs::global_on(STATEMENTS);
     (20..23).for_each(record_word);
     assert_eq!(history(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 22]);
 }
@@ -319,6 +320,24 @@ fn handlers_that_come_at_any_time_hold_nobody_up() {
         act();
     }
     HANDLER.set(None);
+}
+
+#[test]
+fn a_handler_that_turns_a_switch_amid_another_leaves_both_right() {
+    let _turn = turn();
+    let turns: [fn(); 4] =
+        [|| qs::global_off(STATEMENTS), || qs::global_on(STATEMENTS), crate::stop, crate::start];
+    for outer in turns {
+        for inner in turns {
+            HANDLER.set(Some(inner));
+            outer();
+            HANDLER.set(None);
+            let is_wanted = qs::wants_statements() && !qs::is_frozen();
+            assert_eq!(writer::with_any(|writer| writer.is_muted), !is_wanted);
+        }
+    }
+    turns[1]();
+    turns[3]();
 }
 
 proptest! {

@@ -67,7 +67,7 @@ pub(super) struct Writer {
     lead: u8,
     /// Bytes of data in the frame before; 0 when the open one is known not to be the same.
     last_len: u8,
-    is_muted: bool,
+    pub(super) is_muted: bool,
 }
 
 struct Slot(UnsafeCell<Writer>);
@@ -192,9 +192,9 @@ extern "C" fn record_slowly(page: u32, code: u8) {
     masked(|| record_slowly(page, code));
 }
 
-/// Statements are filtered out, or no longer. What was stopped stays stopped.
-pub(crate) fn mute(is_muted: bool) {
-    with(|writer| writer.is_muted = is_muted || crate::qs::is_frozen());
+/// Statements are filtered out, or no longer; recording was stopped or started. Looked at while no handler may change it.
+pub(crate) fn heed_filters() {
+    with(|writer| writer.is_muted = crate::qs::is_frozen() || !crate::qs::wants_statements());
 }
 
 impl Writer {
