@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
 use proptest::prelude::*;
+use qs_core::frame::{Decoder, Outcome};
 use qs_core::record::Statement;
 use qs_core::ring::{self, Item, Reader};
 
@@ -338,6 +339,28 @@ fn a_handler_that_turns_a_switch_amid_another_leaves_both_right() {
     }
     turns[1]();
     turns[3]();
+}
+
+#[test]
+fn what_tells_of_an_overrun_is_none() {
+    let _turn = turn();
+    crate::trace::set_logger(Some(crate::trace::to_ring));
+    for number in 0..2_000 {
+        append(&[0, 100, 0, 0, 0, 0, 1, number as u8], true);
+    }
+    let ids = || {
+        let mut decoder = Decoder::default();
+        let frame = |byte| match decoder.push(byte) {
+            Outcome::Frame(frame) => Some(frame.id),
+            _ => None,
+        };
+        std::iter::from_fn(super::get_byte).take(2 * RING_SIZE).filter_map(frame).collect::<Vec<_>>()
+    };
+    let records = ids();
+    assert!(records.len() > 200 && records.iter().all(|id| *id == 100), "{}", records.len());
+    assert_eq!(ids(), [crate::trace::EXCEPTION]);
+    assert_eq!(ids(), []);
+    crate::trace::set_logger(None);
 }
 
 proptest! {
