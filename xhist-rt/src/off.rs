@@ -48,7 +48,7 @@ pub fn flush() {}
 pub(crate) fn set_time(_time: fn() -> u32) {}
 
 #[inline(always)]
-pub(crate) fn mute(_is_muted: bool) {}
+pub(crate) fn heed_filters() {}
 
 /// Nothing but `act` without the `trace` feature.
 #[inline(always)]

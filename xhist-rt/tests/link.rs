@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Barrier, Mutex, PoisonError};
 
 use qs_core::frame::{Decoder, Outcome};
 use qs_core::record::{EventKind, RECORD_BASE, XhistRecord};
@@ -108,4 +108,33 @@ fn what_was_overwritten_is_missing_and_counted() {
     assert!(
         stream.missing > 0 || stream.numbers.values().all(|numbers| (100_000 - numbers.len()) % 256 == 0)
     );
+}
+
+#[test]
+fn a_filter_that_is_turned_meanwhile_starts_nothing_that_is_stopped() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let packed = qs::Records::Id(RECORD_BASE + 2);
+    for round in 0..500 {
+        let begun = Barrier::new(2);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                begun.wait();
+                for _ in 0..50 {
+                    qs::global_off(packed);
+                    qs::global_on(packed);
+                }
+            });
+            begun.wait();
+            (0..round * 20).for_each(|_| std::hint::spin_loop());
+            xhist_rt::stop();
+        });
+        let mut stream = Stream::default();
+        while stream.take() {}
+        (0..50).for_each(|line| xhist_rt::s(2, line));
+        qs::flush();
+        stream = Stream::default();
+        while stream.take() {}
+        assert_eq!(stream.statements, 0, "round {round}");
+        xhist_rt::start();
+    }
 }

@@ -91,8 +91,6 @@ impl Draft {
     /// Does this with interrupts masked, if the writer still is what the draft was made from; whether it was.
     #[inline(always)]
     fn if_newest(&self, act: impl FnOnce(&mut Writer)) -> bool {
-        #[cfg(test)]
-        super::tests::between();
         let mark = self.mark();
         with_laid_out(|writer| {
             let is_newest = writer.key == mark;

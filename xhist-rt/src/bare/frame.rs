@@ -6,8 +6,9 @@ use qs_core::record::{RECORD_BASE, ids};
 use qs_core::ring::frame_room;
 
 use super::draft::Draft;
+use super::mask::masked;
 use super::memory;
-use super::writer::{Writer, with};
+use super::writer::{TRIES, Writer, with};
 use crate::qs::SIZES;
 
 /// Puts bytes one behind the other, with their escapes, and sums them up.
@@ -82,7 +83,7 @@ impl Draft {
 /// Closes the frame, if one is open, for something else than statements.
 pub(super) fn flush() {
     let mut draft = Draft::EMPTY;
-    loop {
+    for _ in 0..TRIES {
         draft.begin();
         if !draft.writer.is_open() {
             return;
@@ -95,14 +96,19 @@ pub(super) fn flush() {
             return;
         }
     }
+    masked(flush);
 }
 
 /// Appends a record: a place for the sequence number, the id, a place for the time stamp, the payload.
 pub(super) fn append(bytes: &[u8], is_timed: bool) {
     // A handler in between may open the next frame.
-    while !with(|writer| writer.append(bytes, is_timed)) {
+    for _ in 0..TRIES {
+        if with(|writer| writer.append(bytes, is_timed)) {
+            return;
+        }
         flush();
     }
+    masked(|| append(bytes, is_timed));
 }
 
 impl Writer {

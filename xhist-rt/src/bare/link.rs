@@ -44,7 +44,8 @@ impl Taken {
 /// Takes the next bytes of the stream that a link sends; how many. 0 when nothing is there.
 ///
 /// The stream has the records and the closed frames of statements; [`flush`] closes the open one. What is overwritten
-/// before it is taken is missing in it; the sequence number of the next frame tells, and an event, [`Code::RING_OVERRUN`].
+/// before it is taken is missing in it; the sequence number of the next frame tells, and, once all the rest is taken, an event,
+/// [`Code::RING_OVERRUN`].
 pub fn get_block(buffer: &mut [u8]) -> usize {
     // Short critical sections, so that interrupts are not kept off.
     const PIECE: usize = 32;
@@ -54,7 +55,8 @@ pub fn get_block(buffer: &mut [u8]) -> usize {
             let cell = TAKEN.borrow(token);
             let mut taken = cell.get();
             let count = writer::with_any(|_| take(&mut taken, piece));
-            let overrun = core::mem::take(&mut taken.overrun);
+            // Told when nothing is left that the telling could overwrite.
+            let overrun = if count < piece.len() { core::mem::take(&mut taken.overrun) } else { 0 };
             cell.set(taken);
             (count, overrun)
         });

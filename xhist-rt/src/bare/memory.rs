@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use qs_core::ring::{BARE_HEADER_LEN, FLAG_PACKED, Folded, State};
 
 use super::RING_SIZE;
-use super::mask::masked;
+use super::mask::masked_with;
 use crate::ring::Header;
 
 /// What a position and with it is a place in the ring.
@@ -61,11 +61,11 @@ fn begin() {
     let (ring, mark) = (ring(0), || ());
     #[cfg(feature = "keep")]
     let (ring, mark) = kept::choose();
-    masked(|| {
+    masked_with([ring.addr(), 0], |_| {
         if CURRENT.load(Relaxed).is_null() {
             mark();
             // SAFETY: the ring is ours, and interrupts are masked.
-            unsafe { (*ring.cast::<Header>()).init(BARE_HEADER_LEN, RING_SIZE as u32, 0, FLAG_PACKED) };
+            unsafe { (*ring.cast::<Header>()).init(BARE_HEADER_LEN, RING_SIZE as u32, 0, FLAG_PACKED, 0) };
             CURRENT.store(ring, Relaxed);
         }
     });

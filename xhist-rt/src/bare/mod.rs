@@ -15,7 +15,7 @@ use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader};
 
 pub use interrupt::interrupt;
 pub use link::{flush, get_block, get_byte};
-pub(crate) use writer::{mute, record};
+pub(crate) use writer::{heed_filters, record};
 
 /// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
 pub const RING_SIZE: usize = crate::size::compiled(4096) as usize;
@@ -46,13 +46,13 @@ pub(crate) fn set_time(time: fn() -> u32) {
 /// Starts recording, if it was stopped.
 pub fn start() {
     crate::qs::freeze(false);
-    mute(!crate::qs::wants_statements());
+    heed_filters();
 }
 
 /// Stops recording, of records too; the ring keeps what it has.
 pub fn stop() {
     crate::qs::freeze(true);
-    mute(true);
+    heed_filters();
 }
 
 /// Which map this program was instrumented with.

@@ -5,12 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
 
 use proptest::prelude::*;
+use qs_core::frame::{Decoder, Outcome};
 use qs_core::record::Statement;
 use qs_core::ring::{self, Item, Reader};
 
-use super::{
-    RING_SIZE, append, export, flush, interrupt, memory, mute, record, set_map_hash, set_time, writer,
-};
+use super::{RING_SIZE, append, export, flush, interrupt, memory, record, set_map_hash, set_time, writer};
+use crate::qs;
+
+const STATEMENTS: qs::Records = qs::Records::Id(122);
 
 /// There is one ring, so tests take turns.
 fn turn() -> MutexGuard<'static, ()> {
@@ -72,6 +74,17 @@ fn the_newest_statements_are_kept_in_order() {
     // A byte each, the frame's own for 240 of them, and what is prepared ahead.
     assert!(history.len() > RING_SIZE * 2 / 3, "{}", history.len());
     assert_eq!(ring::Header::parse(&image()).expect("a header").map_hash, 7);
+}
+
+#[test]
+fn a_ring_in_memory_that_nobody_cleared_is_of_no_map() {
+    let _turn = turn();
+    // As many runs as make any ring used memory.
+    for _ in 0..=memory::RINGS {
+        memory::forget();
+        assert_eq!(ring::Header::parse(&image()).expect("a header").map_hash, 0);
+        set_map_hash(7);
+    }
 }
 
 #[test]
@@ -156,9 +169,9 @@ fn a_loop_in_an_interrupt_takes_no_room() {
 fn a_muted_ring_stays_as_it_is() {
     let _turn = turn();
     (1..10).for_each(record_word);
-    mute(true);
+    qs::global_off(STATEMENTS);
     (10..20).for_each(record_word);
-    mute(false);
+    qs::global_on(STATEMENTS);
     (20..23).for_each(record_word);
     assert_eq!(history(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 22]);
 }
@@ -177,6 +190,7 @@ fn frames_tell_the_time() {
 
 std::thread_local! {
     static LOOK: Cell<Option<fn()>> = const { Cell::new(None) };
+    static COUNT: Cell<u32> = const { Cell::new(0) };
     static NEXT: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -211,17 +225,24 @@ fn a_dump_at_any_step_ends_in_the_statement_at_hand_or_the_one_before() {
 
 std::thread_local! {
     static HANDLER: Cell<Option<fn()>> = const { Cell::new(None) };
+    static IS_MASKED: Cell<bool> = const { Cell::new(false) };
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     static RECORDED: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
     static RANDOM: Cell<u32> = const { Cell::new(1) };
 }
 
-/// Interrupts are not masked: a handler may run here.
-pub(super) fn between() {
-    if let Some(handler) = HANDLER.get().filter(|_| DEPTH.get() < 2) {
+/// A handler may run before interrupts are masked, and none while they are.
+pub(super) fn masked<R>(act: impl FnOnce() -> R) -> impl FnOnce() -> R {
+    if let Some(handler) = HANDLER.get().filter(|_| DEPTH.get() < 2 && !IS_MASKED.get()) {
         DEPTH.set(DEPTH.get() + 1);
         handler();
         DEPTH.set(DEPTH.get() - 1);
+    }
+    || {
+        let before = IS_MASKED.replace(true);
+        let result = act();
+        IS_MASKED.set(before);
+        result
     }
 }
 
@@ -242,7 +263,7 @@ fn what_handlers_record_while_a_statement_is_drafted_stands_before_it() {
         RECORDED.with_borrow_mut(|recorded| recorded.push(word));
     }
     fn handler() {
-        match random(24) {
+        match random(60) {
             0 => flush(),
             1 => append(&[0, 100, 0, 0, 0, 0, 1, 0x7E], true),
             2..4 => interrupt(random(50) as u16 + 1, || (7..10).for_each(record_and_note)),
@@ -283,6 +304,63 @@ fn what_handlers_record_while_a_statement_is_drafted_stands_before_it() {
     }
     HANDLER.set(None);
     LOOK.set(None);
+}
+
+#[test]
+fn handlers_that_come_at_any_time_hold_nobody_up() {
+    let _turn = turn();
+    fn handler() {
+        COUNT.set(COUNT.get() + 1);
+        assert!(COUNT.get() < 2_000, "it is never the program's turn");
+        record_word(9);
+    }
+    HANDLER.set(Some(handler));
+    for act in [|| record_word(300), flush, || append(&[0, 100, 0, 0, 0, 0, 1, 2], true)] {
+        COUNT.set(0);
+        record_word(1);
+        act();
+    }
+    HANDLER.set(None);
+}
+
+#[test]
+fn a_handler_that_turns_a_switch_amid_another_leaves_both_right() {
+    let _turn = turn();
+    let turns: [fn(); 4] =
+        [|| qs::global_off(STATEMENTS), || qs::global_on(STATEMENTS), crate::stop, crate::start];
+    for outer in turns {
+        for inner in turns {
+            HANDLER.set(Some(inner));
+            outer();
+            HANDLER.set(None);
+            let is_wanted = qs::wants_statements() && !qs::is_frozen();
+            assert_eq!(writer::with_any(|writer| writer.is_muted), !is_wanted);
+        }
+    }
+    turns[1]();
+    turns[3]();
+}
+
+#[test]
+fn what_tells_of_an_overrun_is_none() {
+    let _turn = turn();
+    crate::trace::set_logger(Some(crate::trace::to_ring));
+    for number in 0..2_000 {
+        append(&[0, 100, 0, 0, 0, 0, 1, number as u8], true);
+    }
+    let ids = || {
+        let mut decoder = Decoder::default();
+        let frame = |byte| match decoder.push(byte) {
+            Outcome::Frame(frame) => Some(frame.id),
+            _ => None,
+        };
+        std::iter::from_fn(super::get_byte).take(2 * RING_SIZE).filter_map(frame).collect::<Vec<_>>()
+    };
+    let records = ids();
+    assert!(records.len() > 200 && records.iter().all(|id| *id == 100), "{}", records.len());
+    assert_eq!(ids(), [crate::trace::EXCEPTION]);
+    assert_eq!(ids(), []);
+    crate::trace::set_logger(None);
 }
 
 proptest! {

@@ -27,8 +27,8 @@ const LOOK: usize = if ROOM / 4 < 32 { ROOM / 4 } else { 32 };
 const SEGMENT: usize = 32;
 /// Pages that a frame keeps at hand.
 const PAGES: usize = 5;
-/// How often a statement is begun before interrupts are kept out: closing a frame and opening the next are two.
-const TRIES: usize = 8;
+/// How often something is begun before interrupts are kept out: closing a frame and opening the next are two.
+pub(super) const TRIES: usize = 8;
 /// No page.
 const NONE: u32 = u32::MAX;
 /// Pages from here on have no statements for the short path.
@@ -67,7 +67,7 @@ pub(super) struct Writer {
     lead: u8,
     /// Bytes of data in the frame before; 0 when the open one is known not to be the same.
     last_len: u8,
-    is_muted: bool,
+    pub(super) is_muted: bool,
 }
 
 struct Slot(UnsafeCell<Writer>);
@@ -192,9 +192,9 @@ extern "C" fn record_slowly(page: u32, code: u8) {
     masked(|| record_slowly(page, code));
 }
 
-/// Statements are filtered out, or no longer. What was stopped stays stopped.
-pub(crate) fn mute(is_muted: bool) {
-    with(|writer| writer.is_muted = is_muted || crate::qs::is_frozen());
+/// Statements are filtered out, or no longer; recording was stopped or started. Looked at while no handler may change it.
+pub(crate) fn heed_filters() {
+    with(|writer| writer.is_muted = crate::qs::is_frozen() || !crate::qs::wants_statements());
 }
 
 impl Writer {

@@ -23,7 +23,7 @@ pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
 pub use link::{flush, get_block, get_byte};
 pub(crate) use threads::{first, first_record, longest_record, set_map_hash, set_time, statement};
-pub(crate) use trigger::{count, is_plain, is_stopped, mute, on_record, start_at, stop_at};
+pub(crate) use trigger::{count, heed_filters, is_plain, is_stopped, on_record, start_at, stop_at};
 pub use trigger::{start, stop, stop_after, stop_on_record};
 
 #[cfg(feature = "auto")]

@@ -3,8 +3,8 @@
 //! The thread that stops is stopped at once. Others notice when their frame is full, some hundred statements later at
 //! most: nothing on the hot path asks.
 
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, fence};
 
 use qs_core::record::EventKind;
 
@@ -71,28 +71,41 @@ pub fn start() {
     if matches!(before, STOPPED | MUTED) && state == RUNNING {
         hot::append(Append::Event(EventKind::Started, 0));
     }
+    heed_filters();
 }
 
 /// Stops recording, of records too; the rings keep what they have. Other threads may record a few hundred statements more.
 pub fn stop() {
-    stop_in(STOPPED);
+    if STATE.load(Acquire) != STOPPED {
+        tell_stop();
+        STATE.store(STOPPED, Release);
+    }
     crate::qs::freeze(true);
 }
 
-fn stop_in(state: u8) {
-    if STATE.load(Acquire) != state {
-        // Closes the open frame, so that the next statement comes to the slow path and asks.
-        hot::append(Append::Event(EventKind::Stopped, 0));
-        STATE.store(state, Release);
-    }
+/// Closes the open frame as well, so that the next statement comes to the slow path and asks.
+fn tell_stop() {
+    hot::append(Append::Event(EventKind::Stopped, 0));
 }
 
-/// Filters statements out, or no longer. What a trigger has stopped stays stopped.
-pub(crate) fn mute(is_muted: bool) {
-    match (is_muted, STATE.load(Acquire)) {
-        (true, RUNNING | COUNTING) => stop_in(MUTED),
-        (false, MUTED) => start(),
-        _ => {}
+/// Statements are filtered out, or no longer. What a trigger has stopped, meanwhile too, stays stopped.
+pub(crate) fn heed_filters() {
+    loop {
+        fence(SeqCst);
+        let state = STATE.load(Acquire);
+        let turn_to = |next| STATE.compare_exchange(state, next, AcqRel, Relaxed).is_ok();
+        match (crate::qs::wants_statements(), state) {
+            (true, MUTED) => {
+                if turn_to(RUNNING) {
+                    hot::append(Append::Event(EventKind::Started, 0));
+                }
+            }
+            (false, RUNNING | COUNTING) => {
+                tell_stop();
+                turn_to(MUTED);
+            }
+            _ => return,
+        }
     }
 }
 

@@ -4,8 +4,8 @@ use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicBool, fence};
 
 use qs_core::filter::{Filter, Objects, Records};
+use qs_core::record::RECORD_BASE;
 use qs_core::record::trace::{EXCEPTION, PROFILE};
-use qs_core::record::{RECORD_BASE, ids};
 
 use super::config::LEFT_OUT;
 use crate::bits::Bits;
@@ -44,18 +44,16 @@ pub fn local() -> Filter {
 }
 
 /// Whether frames of statements are.
+#[cfg(feature = "trace")]
 pub(crate) fn wants_statements() -> bool {
-    global().has(RECORD_BASE + ids::PACKED)
+    global().has(RECORD_BASE + qs_core::record::ids::PACKED)
 }
 
 /// Changes the global filter. Statements are recorded while their frames are wanted.
 pub(super) fn change_global(how: impl FnOnce(Filter) -> Filter) {
-    let before = wants_statements();
     WANTED.change(|filter| how(Filter(filter)).0);
     show();
-    if before != wants_statements() {
-        crate::recorder::mute(before);
-    }
+    crate::recorder::heed_filters();
 }
 
 /// Keeps all filtered records out of the ring, or no longer. Signal handlers may do so.

@@ -45,9 +45,7 @@ impl HostedHeader {
         }
         self.cleared.store(0);
         self.status = Status::Live.code();
-        self.base.map_hash.store(map_hash);
-        self.base.clock_hz = 0;
-        self.base.init(layout::HOSTED_HEADER_LEN, size, time_width, flags);
+        self.base.init(layout::HOSTED_HEADER_LEN, size, time_width, flags, map_hash);
     }
 
     /// Which map the program was instrumented with.

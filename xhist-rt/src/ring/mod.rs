@@ -79,7 +79,7 @@ impl Header {
     pub(crate) const FOLDED_AT: usize = core::mem::offset_of!(Header, folded);
 
     /// Lays out an empty ring. The magic comes last, so that a half-made header is not found.
-    pub(crate) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8) {
+    pub(crate) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8, map_hash: u64) {
         self.magic.store(0);
         fence();
         self.mark = layout::BYTE_ORDER_MARK;
@@ -88,6 +88,8 @@ impl Header {
         self.header_len = header_len as u16;
         self.ahead.store(0, Relaxed);
         self.size = size;
+        self.map_hash.store(map_hash);
+        self.clock_hz = 0;
         self.check = check_word(layout::BYTE_ORDER_MARK, facts, header_len as u16, size);
         self.state.store(0);
         self.folded.store(0);
