@@ -66,7 +66,8 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     outcome(result.and_then(|()| telling.finish(&mut *format, out, notes)), notes)
 }
 
-fn incoming(options: &Options) -> Incoming {
+/// What decodes a stream as the options say.
+pub fn incoming(options: &Options) -> Incoming {
     let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
     Incoming::new(options.qs.known(), options.format.fields, longest)
 }

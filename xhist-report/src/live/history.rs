@@ -14,6 +14,7 @@ use crate::model::{Opening, Ring};
 use crate::options::Options;
 use crate::qs::{Class, Known};
 use crate::source::link::Id;
+use crate::stream;
 use crate::target::{Target, Teller};
 use crate::telling::Telling;
 
@@ -50,9 +51,7 @@ impl<'o> History<'o> {
             ..Ring::default()
         };
         self.format.ring(&ring, self.out)?;
-        let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
-        let incoming = Incoming::new(options.qs.known(), options.format.fields, longest);
-        Ok((Target::new(ring), incoming, peer.to_owned()))
+        Ok((Target::new(ring), stream::incoming(options), peer.to_owned()))
     }
 
     fn each(

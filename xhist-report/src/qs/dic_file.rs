@@ -32,19 +32,24 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    /// The message, as QSPY prints it.
+    /// The line of it, as QSPY prints it.
     pub fn line(&self, file: &str) -> Vec<u8> {
-        let mut line = match self {
-            Wrong::Option(_) => format!("   <QSPY-> Unexpected option in Dictionary File={file},Opt="),
-            Wrong::Line(_) => format!("   <QSPY-> Unexpected line in Dictionary File={file},Char="),
-            Wrong::Section(name) => format!("   <QSPY-> Parsing {name} dictionaries failed File={file}"),
-            Wrong::OtherTarget => "   <QSPY-> Dictionaries mismatch the Target (discarded)".to_owned(),
+        [b"   <QSPY-> ", &self.message(file)[..]].concat()
+    }
+
+    /// What QSPY says of it.
+    pub fn message(&self, file: &str) -> Vec<u8> {
+        let mut message = match self {
+            Wrong::Option(_) => format!("Unexpected option in Dictionary File={file},Opt="),
+            Wrong::Line(_) => format!("Unexpected line in Dictionary File={file},Char="),
+            Wrong::Section(name) => format!("Parsing {name} dictionaries failed File={file}"),
+            Wrong::OtherTarget => "Dictionaries mismatch the Target (discarded)".to_owned(),
         }
         .into_bytes();
         if let Wrong::Option(char) | Wrong::Line(char) = self {
-            line.push(*char);
+            message.push(*char);
         }
-        line
+        message
     }
 }
 

@@ -85,10 +85,7 @@ pub fn names(path: &Path, mut known: Known) -> Result<Known, String> {
     let text = read_start(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
     match read_dictionaries(&text, &mut known, &mut false) {
         Ok(()) => Ok(known),
-        Err(wrong) => {
-            let line = String::from_utf8_lossy(&wrong.line(&shown)).into_owned();
-            Err(line.trim_start_matches("   <QSPY-> ").to_owned())
-        }
+        Err(wrong) => Err(String::from_utf8_lossy(&wrong.message(&shown)).into_owned()),
     }
 }
 

@@ -55,8 +55,8 @@ impl QsOptions {
     /// # Errors
     /// What is wrong with it, in a sentence.
     pub fn read_names(&mut self) -> Result<(), String> {
-        if let DictionaryFile::Named(name) = &self.dictionaries {
-            self.names = Some(dictionaries::names(&self.dir.join(name), Known::new(self.target))?.kept());
+        if let Some(path) = self.dictionary() {
+            self.names = Some(dictionaries::names(&self.dir.join(path), Known::new(self.target))?.kept());
         }
         Ok(())
     }
