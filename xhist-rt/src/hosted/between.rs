@@ -38,16 +38,19 @@ macro_rules! shared {
 
 shared!(AtomicU64);
 
-/// Something that one thread does, and all others find done.
+/// Something that one thread does, and all others find done. The word: zero, [`DONE`], or who is at it.
 pub(super) struct Once<A = AtomicU64>(A);
+
+/// No thread has this id.
+const DONE: u64 = u64::MAX;
 
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// It is the caller's to do.
     Yours,
-    /// Somebody is at it.
-    UnderWay,
+    /// The thread of this id is at it.
+    UnderWay(u64),
     /// What it left behind may be read.
     Done,
 }
@@ -59,16 +62,21 @@ impl Once {
 }
 
 impl<A: Shared> Once<A> {
-    pub(super) fn begin(&self) -> Progress {
-        match self.0.exchange(0, 1, Ordering::Acquire) {
+    pub(super) fn is_done(&self) -> bool {
+        self.0.load(Ordering::Acquire) == DONE
+    }
+
+    /// `caller` is an id that is not zero.
+    pub(super) fn begin(&self, caller: u64) -> Progress {
+        match self.0.exchange(0, caller, Ordering::Acquire) {
             Ok(_) => Progress::Yours,
-            Err(1) => Progress::UnderWay,
-            Err(_) => Progress::Done,
+            Err(DONE) => Progress::Done,
+            Err(owner) => Progress::UnderWay(owner),
         }
     }
 
     pub(super) fn done(&self) {
-        self.0.store(2, Ordering::Release);
+        self.0.store(DONE, Ordering::Release);
     }
 }
 
@@ -195,13 +203,16 @@ mod tests {
     fn what_is_read_once_is_seen_by_all() {
         loom::model(|| {
             let shared = Arc::new((Once(AtomicU64::new(0)), AtomicU64::new(0)));
-            let look = |shared: &(Once<AtomicU64>, AtomicU64)| match shared.0.begin() {
+            let look = |shared: &(Once<AtomicU64>, AtomicU64), own, other| match shared.0.begin(own) {
                 Progress::Yours => {
                     shared.1.store(7, Ordering::Relaxed);
                     shared.0.done();
                     1
                 }
-                Progress::UnderWay => 0,
+                Progress::UnderWay(owner) => {
+                    assert_eq!(owner, other);
+                    0
+                }
                 Progress::Done => {
                     assert_eq!(shared.1.load(Ordering::Relaxed), 7);
                     0
@@ -209,9 +220,9 @@ mod tests {
             };
             let other = {
                 let shared = Arc::clone(&shared);
-                thread::spawn(move || look(&shared) + look(&shared))
+                thread::spawn(move || look(&shared, 2, 1) + look(&shared, 2, 1))
             };
-            let own = look(&shared);
+            let own = look(&shared, 1, 2);
             assert_eq!(own + other.join().expect("it ends"), 1, "read once");
         });
     }

@@ -2,7 +2,7 @@
 //! statement of a program may run inside its allocator.
 
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use qs_core::ring::ever::MAX_SLOTS;
 use qs_core::ring::{self, MAX_SIZE};
@@ -65,6 +65,14 @@ pub(crate) fn frames() -> Frames {
     }
 }
 
+/// Whether nothing is to be recorded, once the environment is read.
+pub(crate) fn is_off() -> bool {
+    READING.is_done() && TIME_MODE.load(Ordering::Relaxed) & ON == 0
+}
+
+/// In [`TIME_MODE`].
+const ON: u8 = 1 << 7;
+
 /// What the environment asks for.
 #[derive(Clone, Copy)]
 pub(crate) struct Config {
@@ -86,13 +94,14 @@ static ENVIRONMENT_HASH: AtomicU64 = AtomicU64::new(0);
 
 impl Config {
     /// The configuration, read from the environment at the first call. `None` only inside a signal handler that
-    /// interrupted that call, and in a child that was forked from it.
+    /// interrupted that call, in a child that was forked from it, and where that call does not come back.
     pub(crate) fn get() -> Option<Config> {
         match Config::wait() {
             Progress::Yours => {
                 let config = Config::from_environment();
                 SIZE_BYTES.store(config.size, Ordering::Relaxed);
-                TIME_MODE.store(config.time as u8 | u8::from(config.on) << 7, Ordering::Relaxed);
+                let on = if config.on { ON } else { 0 };
+                TIME_MODE.store(config.time as u8 | on, Ordering::Relaxed);
                 FRAMES_MODE.store(config.frames as u8, Ordering::Relaxed);
                 EVER_SLOTS.store(config.ever, Ordering::Relaxed);
                 ENVIRONMENT_HASH.store(config.map_hash, Ordering::Relaxed);
@@ -115,22 +124,37 @@ impl Config {
                 let (size, map_hash) =
                     (SIZE_BYTES.load(Ordering::Relaxed), ENVIRONMENT_HASH.load(Ordering::Relaxed));
                 let ever = EVER_SLOTS.load(Ordering::Relaxed);
-                Some(Config { on: mode >> 7 != 0, size, time, frames: frames(), ever, map_hash })
+                Some(Config { on: mode & ON != 0, size, time, frames: frames(), ever, map_hash })
             }
-            Progress::UnderWay => None,
+            Progress::UnderWay(_) => None,
         }
     }
 
-    /// Gives another thread that is at it the time to read the environment and to open the file.
+    /// Gives another thread that is at it the time to read the environment and to open the file, which may lie on a
+    /// busy disk, far away; asleep, because that thread may want this processor and be less urgent.
     fn wait() -> Progress {
-        const PATIENCE: usize = 10_000;
-        for _ in 0..PATIENCE {
-            match READING.begin() {
-                Progress::UnderWay => sys::let_others_run(),
+        const NAP_NANOS: u32 = 50_000;
+        const PATIENCE_NANOS: u64 = 10_000_000_000;
+        static GAVE_UP: AtomicBool = AtomicBool::new(false);
+        if READING.is_done() {
+            return Progress::Done;
+        }
+        let id = |thread: u32| u64::from(sys::pid()) << 32 | u64::from(thread);
+        let own = id(sys::tid());
+        let give_up_at = sys::nanos() + PATIENCE_NANOS;
+        loop {
+            match READING.begin(own) {
+                // A thread of this process, and not the one that is interrupted here.
+                Progress::UnderWay(owner) if owner != own && owner & !0xFFFF_FFFF == id(0) => {
+                    if GAVE_UP.load(Ordering::Relaxed) || sys::nanos() > give_up_at {
+                        GAVE_UP.store(true, Ordering::Relaxed);
+                        return Progress::UnderWay(owner);
+                    }
+                    sys::sleep(NAP_NANOS);
+                }
                 progress => return progress,
             }
         }
-        Progress::UnderWay
     }
 
     fn from_environment() -> Config {

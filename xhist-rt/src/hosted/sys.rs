@@ -23,10 +23,11 @@ pub(crate) fn working_directory(buffer: &mut [u8]) -> usize {
     if name.is_null() { 0 } else { buffer.iter().position(|byte| *byte == 0).unwrap_or(0) }
 }
 
-/// Lets another thread have the processor.
-pub(crate) fn let_others_run() {
-    // SAFETY: has no conditions.
-    unsafe { libc::sched_yield() };
+/// Sleeps, so that any other thread may have the processor.
+pub(crate) fn sleep(nanos: u32) {
+    let time = libc::timespec { tv_sec: 0, tv_nsec: nanos.into() };
+    // SAFETY: `time` is readable; what is left of it is not asked for.
+    unsafe { libc::nanosleep(&time, null_mut()) };
 }
 
 /// Process id.

@@ -35,6 +35,8 @@ static SLOTS: [Slot; MAX_RINGS] = [const {
     Slot { header: AtomicPtr::new(null_mut()), writer: AtomicPtr::new(null_mut()), ended: Ended::new() }
 }; MAX_RINGS];
 static RINGS: AtomicU32 = AtomicU32::new(0);
+/// Statements and records that no ring has, until the first ring is told.
+static LOST: AtomicU32 = AtomicU32::new(0);
 static ENDED: AtomicU64 = AtomicU64::new(0);
 /// The bitmap of this process.
 static EVER: AtomicPtr<u8> = AtomicPtr::new(null_mut());
@@ -78,11 +80,19 @@ pub(crate) fn first(site: Site) {
     count_lost();
 }
 
-/// The first ring tells of what its file lacks: statements of threads that have no ring.
+/// The first ring tells of what its file lacks: what threads did that have no ring.
 fn count_lost() {
+    if !config::is_off() {
+        LOST.fetch_add(1, Ordering::SeqCst);
+        tell_lost();
+    }
+}
+
+/// Tells the first ring, if there is one, what was lost.
+fn tell_lost() {
     if let Some(header) = SLOTS[0].ring() {
         // SAFETY: a slot's header is a laid-out ring.
-        unsafe { ring::count_dropped(header) };
+        unsafe { ring::count_dropped(header, LOST.swap(0, Ordering::SeqCst)) };
     }
 }
 
@@ -99,8 +109,9 @@ fn has_ring() -> bool {
 #[inline(never)]
 pub(crate) fn first_record(what: Append<'_>) {
     if has_ring() {
-        hot::append(what);
+        return hot::append(what);
     }
+    count_lost();
 }
 
 /// Bytes of the longest record that the rings are to hold.
@@ -151,13 +162,13 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
     if RINGS.load(Ordering::Relaxed) as usize >= ENOUGH_RINGS
         && let Some(slot) = reuse()
     {
-        lay_out(slot, config, None);
+        slot.lay_out(config);
         return Some(slot);
     }
     let number = RINGS.fetch_add(1, Ordering::Relaxed) as usize;
     let Some(slot) = SLOTS.get(number) else {
         RINGS.store(MAX_RINGS as u32, Ordering::Relaxed);
-        return reuse().inspect(|slot| lay_out(slot, config, None));
+        return reuse().inspect(|slot| slot.lay_out(config));
     };
     let header: *mut HostedHeader = map(place_in_file(number, config), ring_len(config.size))?.cast();
     if number == 0 {
@@ -166,11 +177,20 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
         CLOCK_START[0].store(sys::ticks(), Ordering::Relaxed);
         CLOCK_START[1].store(sys::nanos(), Ordering::Relaxed);
     }
-    SEVERAL.store(number > 0, Ordering::Relaxed);
-    slot.writer.store(sys::map_anonymous(size_of::<Writer>())?.cast(), Ordering::Relaxed);
+    SEVERAL.fetch_or(number > 0, Ordering::Relaxed);
+    let writer = sys::map_anonymous(size_of::<Writer>())?.cast();
+    slot.writer.store(writer, Ordering::Relaxed);
     slot.ended.live();
-    slot.header.store(header, Ordering::Release);
-    lay_out(slot, config, Some(number as u32));
+    // SAFETY: the memory was mapped with room for both, and is zero.
+    unsafe {
+        (*header).number = number as u32;
+        lay_out(header, writer, config);
+    }
+    slot.header.store(header, Ordering::SeqCst);
+    // Who came with something for every ring did not see this one.
+    // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
+    unsafe { (*header).set_map_hash(map_hash(config)) };
+    tell_lost();
     Some(slot)
 }
 
@@ -235,7 +255,10 @@ fn map_hash(config: &Config) -> u64 {
 }
 
 /// Lays out an empty ring for the calling thread.
-fn lay_out(slot: &Slot, config: &Config, number: Option<u32>) {
+///
+/// # Safety
+/// There is room for a ring and a writer, and no thread uses them now.
+unsafe fn lay_out(header: *mut HostedHeader, writer: *mut Writer, config: &Config) {
     let time_width = if config.time == Time::Off { 0 } else { 4 };
     let flags = match config.frames {
         Frames::Packed => FLAG_TIME_AUTO | FLAG_PACKED,
@@ -243,17 +266,13 @@ fn lay_out(slot: &Slot, config: &Config, number: Option<u32>) {
         Frames::Timed => 0,
         Frames::Exact => FLAG_EXACT,
     };
-    let header = slot.header.load(Ordering::Relaxed);
     let clock = (time_width > 0).then_some(Clock { now, marks: &SEVERAL });
-    // SAFETY: the memory was mapped with room for a ring and a writer, and no thread uses them now.
+    // SAFETY: the caller's.
     unsafe {
         (*header).init(config.size, time_width, flags, map_hash(config));
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
         (*header).start_time = sys::ticks();
-        if let Some(number) = number {
-            (*header).number = number;
-        }
         (*header).name = [0; NAME_LEN];
         if (*header).tid == (*header).pid {
             (&mut (*header).name)[..4].copy_from_slice(b"main");
@@ -261,7 +280,6 @@ fn lay_out(slot: &Slot, config: &Config, number: Option<u32>) {
             sys::thread_name(&mut (*header).name);
         }
         ring::set_clock_hz(header, clock_hz());
-        let writer = slot.writer.load(Ordering::Relaxed);
         writer.write(Writer::new(header.cast::<Header>(), clock));
         (*writer).ever = ever(config);
     }
@@ -329,9 +347,16 @@ fn tell_end() {
 }
 
 impl Slot {
+    /// Lays out its ring anew for the calling thread, which has taken it.
+    fn lay_out(&self, config: &Config) {
+        let (header, writer) = (self.header.load(Ordering::Relaxed), self.writer.load(Ordering::Relaxed));
+        // SAFETY: a slot that was taken has both, and they are the caller's.
+        unsafe { lay_out(header, writer, config) };
+    }
+
     /// Its ring, which is laid out.
     fn ring(&self) -> Option<*mut HostedHeader> {
-        let header = self.header.load(Ordering::Acquire);
+        let header = self.header.load(Ordering::SeqCst);
         (!header.is_null()).then_some(header)
     }
 

@@ -54,13 +54,13 @@ impl HostedHeader {
     }
 }
 
-/// Counts a statement that could not be kept.
+/// Counts statements that could not be kept.
 ///
 /// # Safety
 /// `header` is a ring's memory.
-pub(crate) unsafe fn count_dropped(header: *mut HostedHeader) {
+pub(crate) unsafe fn count_dropped(header: *mut HostedHeader, statements: u32) {
     // SAFETY: the word is atomic.
-    unsafe { (*header).base.count_dropped() };
+    unsafe { (*header).base.count_dropped(statements) };
 }
 
 /// Tells readers where the owner stands.

@@ -99,11 +99,11 @@ impl Header {
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
     }
 
-    /// A statement that could not be kept.
+    /// So many statements could not be kept.
     #[cfg(feature = "std")]
-    pub(crate) fn count_dropped(&self) {
-        let more = |dropped: u32| dropped.checked_add(1);
+    pub(crate) fn count_dropped(&self, statements: u32) {
         // At the highest number it stays.
+        let more = |dropped: u32| Some(dropped.saturating_add(statements));
         let _ = self.dropped.fetch_update(Relaxed, Relaxed, more);
     }
 

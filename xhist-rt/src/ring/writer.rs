@@ -141,7 +141,7 @@ impl Writer {
             let busy = &(*this).busy;
             let level = busy.load(Relaxed) as usize;
             if level >= LEVELS {
-                return (*(*this).header).count_dropped();
+                return (*(*this).header).count_dropped(1);
             }
             busy.store(level as u32 + 1, Relaxed);
             fence();
