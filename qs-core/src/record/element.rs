@@ -90,6 +90,14 @@ impl Data {
     }
 }
 
+/// The greatest width of an element of this name, or group of an `enumeration`: what the format byte has room for.
+pub const fn max_width(name: &str) -> u8 {
+    match name.as_bytes() {
+        b"enumeration" | b"i8" => 7,
+        _ => 15,
+    }
+}
+
 macro_rules! numbers {
     ($($name:ident $type:ty, $data:expr, $about:literal;)*) => {$(
         #[doc = $about]
@@ -102,7 +110,7 @@ macro_rules! numbers {
 }
 
 numbers! {
-    i8 i8, Data::Int(1), "A signed number of one byte; a width of 8 and more would be an enumeration.";
+    i8 i8, Data::Int(1), "A signed number of one byte, see [`max_width`].";
     u8 u8, Data::Uint(1), "An unsigned number of one byte.";
     i16 i16, Data::Int(2), "A signed number of two bytes.";
     u16 u16, Data::Uint(2), "An unsigned number of two bytes.";
@@ -195,5 +203,16 @@ mod tests {
             assert_eq!(data.code(), format & 15);
             assert_eq!(data.format(format >> 4), format);
         }
+    }
+    #[test]
+    fn widths_come_back_up_to_the_greatest() {
+        let formats = |name, data: fn(u8) -> Data| {
+            (0..=max_width(name)).map(move |width| (data(width), data(width).format(width)))
+        };
+        let all = formats("enumeration", Data::Enum).chain(formats("i8", |_| Data::Int(1)));
+        for (data, format) in all.chain(formats("u32", |_| Data::Uint(4))) {
+            assert_eq!(Data::of(format), data);
+        }
+        assert_ne!(Data::of(Data::Int(1).format(max_width("i8") + 1)), Data::Int(1));
     }
 }

@@ -42,11 +42,11 @@ pub use crate::recorder::{flush, get_block, get_byte};
 
 /// An application record: `qs_record!(ID, object; u8 n, str "eating")`.
 ///
-/// `ID` is a constant from 100 to 124, `object` the number of what it is about for the local filter, 0 for nothing. Each element is a type
+/// `ID` is a constant from 100 to 117, or 124; those between are trace events and statements. `object` the number of what it is about for the local filter, 0 for nothing. Each element is a type
 /// and a value: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `i64`, `u64`, `f32`, `f64`; `x8`, `x16`, `x32`, `x64` and `hex` show
 /// hexadecimal digits; `str`, `mem` (`&[u8]`), `obj`, `fun`, `sig` (a pair of [`Sig`](crate::qs::Sig) and
 /// [`Obj`](crate::qs::Obj)); `enum[2]` is a value of enumeration 2. A number in brackets behind another type is the width in which a host
-/// shows it. Types are checked by the compiler, and values are only computed when the record is wanted.
+/// shows it, 0 to 15, for `i8` to 7. Types are checked by the compiler, and values are only computed when the record is wanted.
 ///
 /// Nothing is formatted here. What does not fit in a record of 512 bytes is left out, and the record ends with `...`.
 ///
@@ -55,6 +55,16 @@ pub use crate::recorder::{flush, get_block, get_byte};
 /// const PHILO_STAT: u8 = 100;
 /// let (number, state) = (3, "eating");
 /// qs_record!(PHILO_STAT, number; u8 number, str state, i32[6] -1);
+/// ```
+///
+/// An id or a width that is none does not compile:
+///
+/// ```compile_fail
+/// xhist_rt::qs_record!(100, 0; i8[8] -1);
+/// ```
+///
+/// ```compile_fail
+/// xhist_rt::qs_record!(120, 0; u8 1);
 /// ```
 #[macro_export]
 macro_rules! qs_record {
@@ -85,7 +95,13 @@ macro_rules! __qs_elements {
     // Inlined, a record that fits by its types needs no code for one that does not.
     ($id:expr; [$($kind:ident $width:literal $value:ident)*]; $(,)?) => {
         $crate::qs::user($id, #[inline(always)] |_to: &mut $crate::qs::Draft<'_>| {
-            $($crate::qs::element::$kind(_to, $width, $value);)*
+            $(
+                const {
+                    let max = $crate::qs::element::max_width(::core::stringify!($kind));
+                    ::core::assert!($width <= max, "there is no room for this width");
+                }
+                $crate::qs::element::$kind(_to, $width, $value);
+            )*
         })
     };
     ($id:expr; [$($done:tt)*]; enum [$group:literal] $value:expr $(, $($rest:tt)*)?) => {

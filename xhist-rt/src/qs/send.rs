@@ -104,9 +104,13 @@ pub fn user(id: u8, put: impl Fn(&mut Draft<'_>)) {
 /// The id of an application record.
 ///
 /// # Panics
-/// When it is none, 100 to 124: at compile time in [`qs_record!`](crate::qs_record).
+/// When it is none, 100 to 117 or 124: at compile time in [`qs_record!`](crate::qs_record).
 pub const fn user_id(id: u8) -> u8 {
-    assert!(id >= USER_BASE && id < 125, "application records have ids from 100 to 124");
+    let is_free = id >= USER_BASE && id < crate::trace::EXCEPTION || id == 124;
+    assert!(
+        is_free,
+        "application records have ids from 100 to 117, or 124: between are trace events and statements"
+    );
     id
 }
 
