@@ -9,7 +9,7 @@ pub const CASES: &[Case] = &[
     Case::new("in_destructors_of_a_thread", || complete("destructors", 2)),
     Case::new("both_after_a_fork", || complete("forks", 2)),
     Case::new("up_to_another_program", || complete("exec", 1)),
-    Case::new("while_another_thread_sets_up_the_recorder", || complete("at_once", 2)),
+    Case::new("while_another_thread_sets_up_the_recorder", || complete("at_once", 3)),
 ];
 
 /// What each thread did is in its rings; it has more than one when its own ended before it.

@@ -41,7 +41,7 @@ shared!(AtomicU64);
 /// Something that one thread does, and all others find done. The word: zero, [`DONE`], or who is at it.
 pub(super) struct Once<A = AtomicU64>(A);
 
-/// No thread has this id.
+/// Nobody is known by that.
 const DONE: u64 = u64::MAX;
 
 /// How far it is.
@@ -49,7 +49,7 @@ const DONE: u64 = u64::MAX;
 pub(super) enum Progress {
     /// It is the caller's to do.
     Yours,
-    /// The thread of this id is at it.
+    /// This thread is at it.
     UnderWay(u64),
     /// What it left behind may be read.
     Done,
@@ -66,13 +66,23 @@ impl<A: Shared> Once<A> {
         self.0.load(Ordering::Acquire) == DONE
     }
 
-    /// `caller` is an id that is not zero.
+    /// `caller` is what the calling thread is known by.
     pub(super) fn begin(&self, caller: u64) -> Progress {
         match self.0.exchange(0, caller, Ordering::Acquire) {
             Ok(_) => Progress::Yours,
             Err(DONE) => Progress::Done,
             Err(owner) => Progress::UnderWay(owner),
         }
+    }
+
+    /// Whether somebody else was at it; then it is to be done again. For a forked child, where nobody else is.
+    pub(super) fn forget_others(&self, caller: u64) -> bool {
+        let owner = self.0.load(Ordering::Relaxed);
+        let is_other = ![0, caller, DONE].contains(&owner);
+        if is_other {
+            self.0.store(0, Ordering::Relaxed);
+        }
+        is_other
     }
 
     pub(super) fn done(&self) {

@@ -65,6 +65,21 @@ pub(crate) fn frames() -> Frames {
     }
 }
 
+/// What this thread is known by, after a fork as before: the address of its own words.
+fn this_thread() -> u64 {
+    crate::hot::tls().addr() as u64
+}
+
+/// In a forked child: who was at reading the environment may not be here. Whether that is so; then it is read again,
+/// and nothing else has begun.
+pub(crate) fn forget_others() -> bool {
+    let is_other = READING.forget_others(this_thread());
+    if is_other {
+        file::forget();
+    }
+    is_other
+}
+
 /// Whether nothing is to be recorded, once the environment is read.
 pub(crate) fn is_off() -> bool {
     READING.is_done() && TIME_MODE.load(Ordering::Relaxed) & ON == 0
@@ -94,10 +109,15 @@ static ENVIRONMENT_HASH: AtomicU64 = AtomicU64::new(0);
 
 impl Config {
     /// The configuration, read from the environment at the first call. `None` only inside a signal handler that
-    /// interrupted that call, in a child that was forked from it, and where that call does not come back.
+    /// interrupted that call, and where that call does not come back.
     pub(crate) fn get() -> Option<Config> {
         match Config::wait() {
             Progress::Yours => {
+                // Whatever a program sets up: two processes must not write the same file.
+                static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
+                if !IS_REGISTERED.swap(true, Ordering::Relaxed) {
+                    sys::at_fork_in_child(super::threads::on_fork_in_child);
+                }
                 let config = Config::from_environment();
                 SIZE_BYTES.store(config.size, Ordering::Relaxed);
                 let on = if config.on { ON } else { 0 };
@@ -105,10 +125,6 @@ impl Config {
                 FRAMES_MODE.store(config.frames as u8, Ordering::Relaxed);
                 EVER_SLOTS.store(config.ever, Ordering::Relaxed);
                 ENVIRONMENT_HASH.store(config.map_hash, Ordering::Relaxed);
-                if config.on {
-                    // Whatever a program sets up: two processes must not write the same file.
-                    sys::at_fork_in_child(super::threads::on_fork_in_child);
-                }
                 if sys::getenv(SWITCH).is_some_and(|word| word.eq_ignore_ascii_case(b"wait")) {
                     super::trigger::wait_for_start();
                 }
@@ -139,13 +155,12 @@ impl Config {
         if READING.is_done() {
             return Progress::Done;
         }
-        let id = |thread: u32| u64::from(sys::pid()) << 32 | u64::from(thread);
-        let own = id(sys::tid());
+        let own = this_thread();
         let give_up_at = sys::nanos() + PATIENCE_NANOS;
         loop {
             match READING.begin(own) {
-                // A thread of this process, and not the one that is interrupted here.
-                Progress::UnderWay(owner) if owner != own && owner & !0xFFFF_FFFF == id(0) => {
+                // Not the one that is interrupted here.
+                Progress::UnderWay(owner) if owner != own => {
                     if GAVE_UP.load(Ordering::Relaxed) || sys::nanos() > give_up_at {
                         GAVE_UP.store(true, Ordering::Relaxed);
                         return Progress::UnderWay(owner);
@@ -293,11 +308,16 @@ pub(crate) mod file {
         begin[pid_at..].starts_with(&sys::pid().to_ne_bytes())
     }
 
+    /// In a forked child: the file that there is is the parent's. Whether there is one.
+    pub(crate) fn forget() -> bool {
+        let of_parent = get();
+        FD.store(-1, Ordering::Release);
+        of_parent.map(RingFile::close).is_some()
+    }
+
     /// In a forked child: the parent's file stays the parent's, and is locked for as long as the parent lives.
     pub(crate) fn reopen_in_child() {
-        if let Some(of_parent) = get() {
-            FD.store(-1, Ordering::Release);
-            of_parent.close();
+        if forget() {
             let bytes = core::array::from_fn(|at| ASKED.bytes[at].load(Ordering::Relaxed));
             let asked = Path { bytes, len: ASKED.len.load(Ordering::Relaxed) };
             open_asked(&asked, ASKED.directory.load(Ordering::Relaxed), true);

@@ -401,6 +401,10 @@ pub(super) fn on_process_exit() {
 
 /// In a forked child: the parent's rings are the parent's; this thread gets a new one.
 pub(super) extern "C" fn on_fork_in_child() {
+    LOST.store(0, Ordering::Relaxed);
+    if config::is_off() || config::forget_others() {
+        return;
+    }
     leave_file_to_parent();
     for slot in &SLOTS {
         slot.header.store(null_mut(), Ordering::Relaxed);

@@ -27,7 +27,7 @@
 mod cpu;
 mod slow;
 
-pub(crate) use cpu::record;
+pub(crate) use cpu::{record, tls};
 pub(crate) use slow::{append, append_record, attach, detach, is_attached, is_off, writer};
 
 use crate::ring::Writer;
