@@ -20,6 +20,7 @@ pub const CASES: &[Case] = &[
     Case::new("what_cannot_be_done_for_a_front_end_is_said", cannot_be_done),
     Case::new("several_sources_are_told_apart", several),
     Case::new("who_takes_the_place_of_another_is_told_by_its_own_name", another),
+    Case::new("targets_are_told_in_the_order_in_which_they_come", order),
     Case::new("datagrams_are_a_stream_and_lost_ones_are_told", udp),
     Case::new("a_pipe_is_told_as_it_comes", pipe),
     Case::needing("a_serial_line_comes_back_through_noise", &[Need::Socat], serial),
@@ -322,6 +323,20 @@ fn another() {
         let _third = connect(&mut host);
         interrupt(host).code();
     }
+}
+
+fn order() {
+    let tree = Tree::empty("links");
+    let port = free_port();
+    let mut host = report(tree.path()).arg(format!("tcp-listen://127.0.0.1:{port}")).start();
+    host.wait_for_told("listening on");
+    let connect = |_| TcpStream::connect(("127.0.0.1", port)).expect("a host");
+    let targets: Vec<TcpStream> = (0..40).map(connect).collect();
+    let peers: Vec<String> = targets.iter().map(|target| target.local_addr().unwrap().to_string()).collect();
+    host.wait_until("all", |host| host.told_so_far().matches("connected to ").count() == peers.len());
+    let told = interrupt(host).stderr;
+    let connected = told.lines().filter_map(|line| Some(line.split_once("connected to ")?.1));
+    assert!(connected.eq(&peers), "{told}");
 }
 
 fn udp() {

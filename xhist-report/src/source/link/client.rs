@@ -1,6 +1,6 @@
 //! A link that is opened from here, and opened again when it is lost. It must not know of which kind it is.
 
-use std::io;
+use std::io::{self, Read};
 use std::time::Duration;
 
 use super::queue::Feed;
@@ -31,9 +31,13 @@ pub fn keep(feed: &Feed, mut open: impl FnMut() -> io::Result<Ends>) {
 /// Why a connection is over that was not lost: at a file's end, for one.
 pub const END: &str = "closed by the other end";
 
-/// Reads a connection until it is lost.
-pub fn read(feed: &Feed, Ends { peer, mut from, to }: Ends) {
-    let slot = feed.opened(peer, to);
+/// Tells of a connection and reads it until it is lost.
+pub fn read(feed: &Feed, Ends { peer, from, to }: Ends) {
+    read_on(feed, feed.opened(peer, to), from);
+}
+
+/// Reads a connection that was told of, until it is lost.
+pub fn read_on(feed: &Feed, slot: usize, mut from: Box<dyn Read + Send>) {
     let mut piece = vec![0; PIECE];
     let why = loop {
         match from.read(&mut piece) {

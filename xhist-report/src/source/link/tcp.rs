@@ -55,11 +55,13 @@ pub fn server(name: &str) -> Result<Link, String> {
                     continue;
                 }
             };
-            let Ok(ends) = ends(stream) else { continue };
+            let Ok(Ends { peer, from, to }) = ends(stream) else { continue };
             let (feed, connected) = (feed.clone(), Arc::clone(&connected));
             connected.fetch_add(1, Ordering::Relaxed);
+            // Here, so that targets are told in the order in which they came.
+            let slot = feed.opened(peer, to);
             std::thread::spawn(move || {
-                client::read(&feed, ends);
+                client::read_on(&feed, slot, from);
                 connected.fetch_sub(1, Ordering::Relaxed);
             });
         }
