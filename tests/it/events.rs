@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 
 use qs_core::record::trace::{Arg, Class, Code, EXCEPTION, Opcodes, PROFILE, Severity, Told};
 use rustix::process::Signal;
-use xhist_tests::{Case, Run, Tree, cargo, report};
+use xhist_tests::{Case, Run, Tree, cargo, free_port, report};
 
-use crate::links::free_port;
 use crate::qs::{Host, Stream};
 
 pub const CASES: &[Case] = &[

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use qs_core::frame::FrameWriter;
 use qs_core::rx::Receiver;
 use rustix::process::Signal;
-use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report};
+use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, free_port, report};
 
 pub const CASES: &[Case] = &[
     Case::new("a_target_that_dies_and_returns_is_followed", dies_and_returns),
@@ -64,12 +64,6 @@ impl Frames {
     fn take(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.bytes)
     }
-}
-
-/// A port that nobody listens at.
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    listener.local_addr().expect("an address").port()
 }
 
 fn listen() -> (TcpListener, String) {

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::{Run, finding_recorder, other_cargo, repository};
+use crate::{Run, finding_recorder, free_port, other_cargo, repository};
 
 /// What firmware is made for and run on.
 #[derive(Debug, PartialEq, Eq)]
@@ -144,8 +144,7 @@ impl Firmware {
 
     /// Starts it in QEMU, halted.
     pub fn start(&self, arguments: &[&str]) -> Machine {
-        let port =
-            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+        let port = free_port();
         let child = Command::new(self.board.qemu[0])
             .args(&self.board.qemu[1..])
             .args(["-display", "none", "-monitor", "none"])
