@@ -10,11 +10,19 @@ pub const CASES: &[Case] = &[
     Case::new("both_after_a_fork", || complete("forks", 2)),
     Case::new("up_to_another_program", || complete("exec", 1)),
     Case::new("while_another_thread_sets_up_the_recorder", || complete("at_once", 3)),
+    Case::new("beside_a_bitmap_on_a_disk_that_reserves_nothing", || {
+        complete_with("plain_disk", 2, ("XHIST_EVER", "on"));
+    }),
 ];
 
 /// What each thread did is in its rings; it has more than one when its own ended before it.
 fn complete(kind: &str, threads: usize) {
-    let torture = Torture::new(Build::Optimised, kind, "64k", 8000);
+    complete_with(kind, threads, ("XHIST", "on"));
+}
+
+/// The same with one more word for the recorder.
+fn complete_with(kind: &str, threads: usize, word: (&str, &str)) {
+    let torture = Torture::new(Build::Optimised, kind, "64k", 8000).env(word.0, word.1);
     let pattern = torture.tree.join("%p.xhist");
     let torture = torture.env("XHIST_FILE", pattern.to_str().expect("UTF-8"));
     torture.run().succeed();

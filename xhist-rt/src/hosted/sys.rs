@@ -195,7 +195,7 @@ impl RingFile {
         if !self.is_open() || offset + len as u64 > longest_file() {
             return false;
         }
-        // SAFETY: the descriptor is our file's.
+        // SAFETY: the descriptor is our file's; the byte that is written is zero, as it is.
         unsafe {
             #[cfg(any(target_os = "linux", target_os = "android"))]
             if libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) == 0 {
@@ -203,7 +203,10 @@ impl RingFile {
             } else if errno() != libc::EOPNOTSUPP {
                 return false;
             }
-            libc::ftruncate(self.fd, (offset + len as u64) as libc::off_t) == 0
+            // No shorter, whoever is faster: what lies behind may be mapped.
+            let end = (offset + len as u64) as libc::off_t;
+            libc::lseek(self.fd, 0, libc::SEEK_END) >= end
+                || libc::pwrite(self.fd, [0u8].as_ptr().cast::<c_void>(), 1, end - 1) == 1
         }
     }
 }
