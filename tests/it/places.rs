@@ -13,6 +13,7 @@ pub const CASES: &[Case] = &[
     Case::new("beside_a_bitmap_on_a_disk_that_reserves_nothing", || {
         complete_with("plain_disk", 2, ("XHIST_EVER", "on"));
     }),
+    Case::new("stopped_while_its_ring_is_made", || complete("stopped_while_reserving", 1)),
 ];
 
 /// What each thread did is in its rings; it has more than one when its own ended before it.

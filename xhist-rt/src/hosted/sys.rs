@@ -198,10 +198,16 @@ impl RingFile {
         // SAFETY: the descriptor is our file's; the byte that is written is zero, as it is.
         unsafe {
             #[cfg(any(target_os = "linux", target_os = "android"))]
-            if libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) == 0 {
-                return true;
-            } else if errno() != libc::EOPNOTSUPP {
-                return false;
+            loop {
+                if libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) == 0 {
+                    return true;
+                }
+                match errno() {
+                    // A debugger came, or a stop: signals that nobody can hold back.
+                    libc::EINTR => {}
+                    libc::EOPNOTSUPP => break,
+                    _ => return false,
+                }
             }
             // No shorter, whoever is faster: what lies behind may be mapped.
             let end = (offset + len as u64) as libc::off_t;
