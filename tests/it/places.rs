@@ -13,6 +13,7 @@ pub const CASES: &[Case] = &[
     Case::new("beside_a_bitmap_on_a_disk_that_reserves_nothing", || {
         complete_with("plain_disk", 2, ("XHIST_EVER", "on"));
     }),
+    Case::new("from_a_start_on_that_comes_first", || complete_with("started_first", 1, ("XHIST", "wait"))),
     Case::new("stopped_while_its_ring_is_made", || complete("stopped_while_reserving", 1)),
 ];
 
