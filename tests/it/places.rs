@@ -14,6 +14,7 @@ pub const CASES: &[Case] = &[
         complete_with("plain_disk", 2, ("XHIST_EVER", "on"));
     }),
     Case::new("from_a_start_on_that_comes_first", || complete_with("started_first", 1, ("XHIST", "wait"))),
+    Case::new("in_a_handler_while_a_call_sets_up_the_recorder", || complete("interrupted_set_up", 1)),
     Case::new("stopped_while_its_ring_is_made", || complete("stopped_while_reserving", 1)),
 ];
 
