@@ -15,6 +15,9 @@ pub const CASES: &[Case] = &[
     }),
     Case::new("from_a_start_on_that_comes_first", || complete_with("started_first", 1, ("XHIST", "wait"))),
     Case::new("in_a_handler_while_a_call_sets_up_the_recorder", || complete("interrupted_set_up", 1)),
+    Case::new("in_a_child_of_a_thread_without_a_ring", || {
+        complete_with("crowded_fork", 2, ("XHIST_SIZE", "4k"));
+    }),
     Case::new("stopped_while_its_ring_is_made", || complete("stopped_while_reserving", 1)),
 ];
 
