@@ -18,8 +18,18 @@ pub const CASES: &[Case] = &[
     Case::new("in_a_child_of_a_thread_without_a_ring", || {
         complete_with("crowded_fork", 2, ("XHIST_SIZE", "4k"));
     }),
+    Case::new("in_a_file_that_is_set_up_again", same_file),
     Case::new("stopped_while_its_ring_is_made", || complete("stopped_while_reserving", 1)),
 ];
+
+fn same_file() {
+    let torture = Torture::new(Build::Optimised, "same_file", "64k", 400).env("XHIST_FILE", "");
+    torture.run().succeed();
+    assert_eq!(rings_in(torture.tree.path()), [torture.tree.join("own.xhist")]);
+    let begun: Vec<Statement> = torture.reference(0).statements().collect();
+    let rings = recorded(&std::fs::read(torture.tree.join("own.xhist")).expect("a ring"));
+    assert!(begun.len() == 300 && rings[0].whole("same_file").statements == begun);
+}
 
 /// What each thread did is in its rings; it has more than one when its own ended before it.
 fn complete(kind: &str, threads: usize) {

@@ -280,7 +280,11 @@ pub(crate) mod file {
         let mut path = Path::new();
         path.push(&asked.bytes[..directory]);
         let is_own = path.expand(&asked.bytes[directory..asked.len]);
-        let create = |path: &Path| RingFile::create(path.as_c_str(), holds_own_rings);
+        let create = |path: &Path| match get() {
+            // Set up once more: our own lock is no other process's.
+            Some(file) if file.is_at(path.as_c_str()) => Ok(file),
+            _ => RingFile::create(path.as_c_str(), holds_own_rings),
+        };
         // The name is the first parent's, though it may have ended.
         let mut file = if in_child && !is_own { Err(NoFile::Held) } else { create(&path) };
         if matches!(file, Err(NoFile::Held)) {
