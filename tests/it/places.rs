@@ -10,11 +10,35 @@ pub const CASES: &[Case] = &[
     Case::new("both_after_a_fork", || complete("forks", 2)),
     Case::new("up_to_another_program", || complete("exec", 1)),
     Case::new("while_another_thread_sets_up_the_recorder", || complete("at_once", 3)),
+    Case::new("beside_a_bitmap_on_a_disk_that_reserves_nothing", || {
+        complete_with("plain_disk", 2, ("XHIST_EVER", "on"));
+    }),
+    Case::new("from_a_start_on_that_comes_first", || complete_with("started_first", 1, ("XHIST", "wait"))),
+    Case::new("in_a_handler_while_a_call_sets_up_the_recorder", || complete("interrupted_set_up", 1)),
+    Case::new("in_a_child_of_a_thread_without_a_ring", || {
+        complete_with("crowded_fork", 2, ("XHIST_SIZE", "4k"));
+    }),
+    Case::new("in_a_file_that_is_set_up_again", same_file),
+    Case::new("stopped_while_its_ring_is_made", || complete("stopped_while_reserving", 1)),
 ];
+
+fn same_file() {
+    let torture = Torture::new(Build::Optimised, "same_file", "64k", 400).env("XHIST_FILE", "");
+    torture.run().succeed();
+    assert_eq!(rings_in(torture.tree.path()), [torture.tree.join("own.xhist")]);
+    let begun: Vec<Statement> = torture.reference(0).statements().collect();
+    let rings = recorded(&std::fs::read(torture.tree.join("own.xhist")).expect("a ring"));
+    assert!(begun.len() == 300 && rings[0].whole("same_file").statements == begun);
+}
 
 /// What each thread did is in its rings; it has more than one when its own ended before it.
 fn complete(kind: &str, threads: usize) {
-    let torture = Torture::new(Build::Optimised, kind, "64k", 8000);
+    complete_with(kind, threads, ("XHIST", "on"));
+}
+
+/// The same with one more word for the recorder.
+fn complete_with(kind: &str, threads: usize, word: (&str, &str)) {
+    let torture = Torture::new(Build::Optimised, kind, "64k", 8000).env(word.0, word.1);
     let pattern = torture.tree.join("%p.xhist");
     let torture = torture.env("XHIST_FILE", pattern.to_str().expect("UTF-8"));
     torture.run().succeed();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use xhist_tests::{Case, Listing, Run, Tree, cargo, recorded, report, rings_in};
+use xhist_tests::{Build, Case, Listing, Run, Torture, Tree, cargo, recorded, report, rings_in};
 
 use crate::zoo::{place, program, record, record_with, zoo};
 
@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     Case::new("many_threads_each_keep_their_own_order", churn),
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
     Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
+    Case::new("what_the_first_ring_tells_outlives_its_thread", first_ring_again),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
@@ -78,6 +79,14 @@ fn full_disk() {
     let missing = rings[0].header.dropped;
     assert!(missing > 30, "40 threads were there at once, {missing} of them without");
     report(zoo().path()).arg(&file).done().expect(1);
+}
+
+/// The thread that it is used by in the end knows nothing of the ring without room.
+fn first_ring_again() {
+    let torture = Torture::new(Build::Optimised, "first_ring_again", "4k", 1);
+    torture.run().succeed();
+    let dropped: Vec<u32> = torture.recorded().iter().map(|ring| ring.header.dropped).collect();
+    assert_eq!((dropped.len(), dropped[0], dropped.iter().sum()), (63, 1, 1));
 }
 
 fn forks() {

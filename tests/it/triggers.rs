@@ -1,6 +1,6 @@
 //! Does the history begin and end at the statements that the user names?
 
-use xhist_tests::{Case, Listing, Run, Tree, cargo, instrument, report, repository};
+use xhist_tests::{Build, Case, Listing, Run, Torture, Tree, cargo, instrument, report, repository};
 
 use crate::untouched::compiled;
 
@@ -10,6 +10,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_trigger_in_a_dependency_comes_and_goes", in_dependency),
     Case::new("a_trigger_without_a_statement_is_told_and_changes_nothing", wrong),
     Case::new("triggers_of_a_project_that_is_instrumented_in_place", in_place),
+    Case::new("a_record_stops_also_when_its_thread_did_nothing_before", stopping_record),
 ];
 
 const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n
@@ -159,4 +160,11 @@ fn in_place() {
     assert_eq!(recorded(&tree, &file), ["m3", "m8", "m10", "m9", "m12", "m3", "m8", "m10", "m9", "m12"]);
     instrument(tree.path()).args("--strip src").succeed();
     assert_eq!(tree.read("src/main.rs"), before);
+}
+
+fn stopping_record() {
+    let torture = Torture::new(Build::Optimised, "stopping_record", "64k", 1);
+    torture.run().succeed();
+    let rings = torture.recorded();
+    assert_eq!(rings[0].statements.len(), 3, "{:?}", rings[0].events);
 }

@@ -108,9 +108,21 @@ static EVER_SLOTS: AtomicU32 = AtomicU32::new(0);
 static ENVIRONMENT_HASH: AtomicU64 = AtomicU64::new(0);
 
 impl Config {
-    /// The configuration, read from the environment at the first call. `None` only inside a signal handler that
-    /// interrupted that call, and where that call does not come back.
+    /// The configuration, read from the environment at the first call. `None` only inside that call itself, and where it
+    /// does not come back.
     pub(crate) fn get() -> Option<Config> {
+        if !READING.is_done() {
+            // A handler that came in meanwhile could not be recorded.
+            return sys::keeping_errno(|| sys::while_signals_wait(Config::read));
+        }
+        let mode = TIME_MODE.load(Ordering::Relaxed);
+        let time = if mode & 1 == Time::On as u8 { Time::On } else { Time::Off };
+        let (size, map_hash) = (SIZE_BYTES.load(Ordering::Relaxed), ENVIRONMENT_HASH.load(Ordering::Relaxed));
+        let ever = EVER_SLOTS.load(Ordering::Relaxed);
+        Some(Config { on: mode & ON != 0, size, time, frames: frames(), ever, map_hash })
+    }
+
+    fn read() -> Option<Config> {
         match Config::wait() {
             Progress::Yours => {
                 // Whatever a program sets up: two processes must not write the same file.
@@ -134,14 +146,7 @@ impl Config {
                 READING.done();
                 Some(config)
             }
-            Progress::Done => {
-                let mode = TIME_MODE.load(Ordering::Relaxed);
-                let time = if mode & 1 == Time::On as u8 { Time::On } else { Time::Off };
-                let (size, map_hash) =
-                    (SIZE_BYTES.load(Ordering::Relaxed), ENVIRONMENT_HASH.load(Ordering::Relaxed));
-                let ever = EVER_SLOTS.load(Ordering::Relaxed);
-                Some(Config { on: mode & ON != 0, size, time, frames: frames(), ever, map_hash })
-            }
+            Progress::Done => Config::get(),
             Progress::UnderWay(_) => None,
         }
     }
@@ -152,14 +157,11 @@ impl Config {
         const NAP_NANOS: u32 = 50_000;
         const PATIENCE_NANOS: u64 = 10_000_000_000;
         static GAVE_UP: AtomicBool = AtomicBool::new(false);
-        if READING.is_done() {
-            return Progress::Done;
-        }
         let own = this_thread();
         let give_up_at = sys::nanos() + PATIENCE_NANOS;
         loop {
             match READING.begin(own) {
-                // Not the one that is interrupted here.
+                // Not this one.
                 Progress::UnderWay(owner) if owner != own => {
                     if GAVE_UP.load(Ordering::Relaxed) || sys::nanos() > give_up_at {
                         GAVE_UP.store(true, Ordering::Relaxed);
@@ -278,7 +280,11 @@ pub(crate) mod file {
         let mut path = Path::new();
         path.push(&asked.bytes[..directory]);
         let is_own = path.expand(&asked.bytes[directory..asked.len]);
-        let create = |path: &Path| RingFile::create(path.as_c_str(), holds_own_rings);
+        let create = |path: &Path| match get() {
+            // Set up once more: our own lock is no other process's.
+            Some(file) if file.is_at(path.as_c_str()) => Ok(file),
+            _ => RingFile::create(path.as_c_str(), holds_own_rings),
+        };
         // The name is the first parent's, though it may have ended.
         let mut file = if in_child && !is_own { Err(NoFile::Held) } else { create(&path) };
         if matches!(file, Err(NoFile::Held)) {

@@ -190,20 +190,36 @@ impl RingFile {
         identity(self.fd) == Some((self.device, self.inode))
     }
 
+    /// Whether this is the file of that name.
+    pub(crate) fn is_at(self, path: &CStr) -> bool {
+        // SAFETY: the path is a C string, and there is a place for what is told.
+        let named = identity_by(|stat| unsafe { libc::stat(path.as_ptr(), stat) });
+        named == Some((self.device, self.inode))
+    }
+
     fn reserve(self, offset: u64, len: usize) -> bool {
         // Growing beyond the limit of this process would be a signal that ends it.
         if !self.is_open() || offset + len as u64 > longest_file() {
             return false;
         }
-        // SAFETY: the descriptor is our file's.
+        // SAFETY: the descriptor is our file's; the byte that is written is zero, as it is.
         unsafe {
             #[cfg(any(target_os = "linux", target_os = "android"))]
-            if libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) == 0 {
-                return true;
-            } else if errno() != libc::EOPNOTSUPP {
-                return false;
+            loop {
+                if libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) == 0 {
+                    return true;
+                }
+                match errno() {
+                    // A debugger came, or a stop: signals that nobody can hold back.
+                    libc::EINTR => {}
+                    libc::EOPNOTSUPP => break,
+                    _ => return false,
+                }
             }
-            libc::ftruncate(self.fd, (offset + len as u64) as libc::off_t) == 0
+            // No shorter, whoever is faster: what lies behind may be mapped.
+            let end = (offset + len as u64) as libc::off_t;
+            libc::lseek(self.fd, 0, libc::SEEK_END) >= end
+                || libc::pwrite(self.fd, [0u8].as_ptr().cast::<c_void>(), 1, end - 1) == 1
         }
     }
 }
@@ -219,10 +235,16 @@ fn longest_file() -> u64 {
 }
 
 fn identity(fd: c_int) -> Option<(u64, u64)> {
+    // SAFETY: it is given a place for what it tells.
+    identity_by(|stat| unsafe { libc::fstat(fd, stat) })
+}
+
+/// `tell` is one of the calls that tell of a file, and gives 0 when it did.
+fn identity_by(tell: impl FnOnce(*mut libc::stat) -> c_int) -> Option<(u64, u64)> {
     let mut stat = core::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: `stat` is writable, and read only after the call said that it was written.
     unsafe {
-        (libc::fstat(fd, stat.as_mut_ptr()) == 0).then(|| {
+        (tell(stat.as_mut_ptr()) == 0).then(|| {
             let stat = stat.assume_init();
             // The types differ from system to system.
             #[allow(clippy::unnecessary_cast)]

@@ -412,7 +412,8 @@ pub(super) extern "C" fn on_fork_in_child() {
     }
     RINGS.store(0, Ordering::Relaxed);
     EVER.store(null_mut(), Ordering::Relaxed);
-    if hot::writer().is_some() {
+    // There is room again for a thread that got no ring.
+    if hot::is_attached() {
         hot::detach();
     }
     config::file::reopen_in_child();

@@ -8,6 +8,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, fence};
 
 use qs_core::record::EventKind;
 
+use super::config::Config;
 use crate::hot;
 use crate::ring::Append;
 
@@ -29,6 +30,12 @@ const MUTED: u8 = 3;
 
 /// Triggers that sources may hold; more share the numbers.
 const TRIGGERS: usize = 64;
+
+/// The state, once the environment has said whether to wait for a start: what a program does comes after that.
+fn settled() -> &'static AtomicU8 {
+    let _ = Config::get();
+    &STATE
+}
 
 /// Whether statements are recorded now.
 #[inline(always)]
@@ -64,7 +71,7 @@ pub(crate) fn on_record(id: u8) {
 /// Source: QS software triggers.
 pub fn start() {
     let state = if crate::qs::wants_statements() { RUNNING } else { MUTED };
-    let before = STATE.swap(state, AcqRel);
+    let before = settled().swap(state, AcqRel);
     if before == STOPPED {
         crate::qs::freeze(false);
     }
@@ -92,7 +99,7 @@ fn tell_stop() {
 pub(crate) fn heed_filters() {
     loop {
         fence(SeqCst);
-        let state = STATE.load(Acquire);
+        let state = settled().load(Acquire);
         let turn_to = |next| STATE.compare_exchange(state, next, AcqRel, Relaxed).is_ok();
         match (crate::qs::wants_statements(), state) {
             (true, MUTED) => {
@@ -115,7 +122,7 @@ pub fn stop_after(statements: u64) {
     if statements == 0 {
         return stop();
     }
-    if is_stopped() {
+    if matches!(settled().load(Relaxed), STOPPED | MUTED) {
         return;
     }
     LEFT.store(statements, Relaxed);

@@ -215,7 +215,8 @@ where
     let record = Record { bytes, len, timed: TIMED };
     let tls = tls();
     let Some(writer) = writer() else {
-        return crate::recorder::first_record(record.into());
+        crate::recorder::first_record(record.into());
+        return crate::recorder::on_record(record.id());
     };
     // SAFETY: a writer in the thread's words is valid; the lock is taken.
     let shortly = || unsafe { Writer::record::<LEN, TIMED>(writer, bytes, len) };

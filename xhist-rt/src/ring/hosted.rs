@@ -1,5 +1,7 @@
 //! The header of a hosted ring, and what is told in it beside the frames.
 
+use core::sync::atomic::Ordering::Relaxed;
+
 use qs_core::ring::{self as layout, NAME_LEN, NESTED, Status};
 
 use super::Header;
@@ -45,6 +47,10 @@ impl HostedHeader {
         }
         self.cleared.store(0);
         self.status = Status::Live.code();
+        // The first ring tells of threads without rings, too, whoever uses it.
+        if self.number > 0 {
+            self.base.dropped.store(0, Relaxed);
+        }
         self.base.init(layout::HOSTED_HEADER_LEN, size, time_width, flags, map_hash);
     }
 

@@ -93,6 +93,8 @@ impl Header {
         self.check = check_word(layout::BYTE_ORDER_MARK, facts, header_len as u16, size);
         self.state.store(0);
         self.folded.store(0);
+        // A hosted header's own affair.
+        #[cfg(not(feature = "std"))]
         self.dropped.store(0, Relaxed);
         self.touched.store(0, Relaxed);
         fence();
