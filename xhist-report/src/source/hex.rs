@@ -2,12 +2,9 @@
 //! in the memory.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
-use super::{Image, Opened, file};
+use super::{Image, Opened};
 
 /// Bytes between two pieces of memory at most: enough that nothing goes on from one to the other, and that what is behind some
 /// lost records stays in its place.
@@ -16,26 +13,16 @@ const GAP: u64 = 256;
 /// Pieces of memory by address.
 type Pieces = BTreeMap<u64, Vec<u8>>;
 
-/// Whether a file starts as one of the two does.
-pub fn is_hex(text: &OsStr) -> bool {
-    let mut start = [0; 9];
-    let path = Path::new(text);
-    // Reading a pipe to look would take the bytes out of it.
-    path.is_file()
-        && File::open(path).and_then(|mut file| file.read_exact(&mut start)).is_ok()
-        && (is_record(&start, b":") || is_record(&start, b"S"))
-}
-
-fn is_record(start: &[u8; 9], mark: &[u8]) -> bool {
-    start.strip_prefix(mark).is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit))
-}
-
-/// Reads all good records; the others are told as losses.
-pub fn open(text: &OsStr) -> Result<Opened, String> {
-    let opened = file::open(text)?;
-    let read = if opened.image.starts_with(b":") { intel(&opened.image) } else { motorola(&opened.image) };
+/// The memory that an opened source holds as text, if it does. All good records are read; the others are told as losses.
+pub fn decoded(opened: Opened) -> Result<Opened, String> {
+    let read = match is_record(&opened.image, b":") {
+        true => intel(&opened.image),
+        false if is_record(&opened.image, b"S") => motorola(&opened.image),
+        false => return Ok(opened),
+    };
     if let (0, Some(first)) = (read.good, read.bad.first()) {
-        return Err(format!("{}: no record is good: {first}", Path::new(text).display()));
+        let name = opened.path.as_deref().unwrap_or(Path::new("standard input"));
+        return Err(format!("{}: no record is good: {first}", name.display()));
     }
     Ok(Opened {
         image: Image::Bytes(joined(read.pieces)),
@@ -44,6 +31,12 @@ pub fn open(text: &OsStr) -> Result<Opened, String> {
         losses: read.bad,
         ..opened
     })
+}
+
+/// Whether it starts as one of the two does.
+fn is_record(image: &[u8], mark: &[u8]) -> bool {
+    let start = image.get(..9).and_then(|start| start.strip_prefix(mark));
+    start.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// What the lines of a file are.
