@@ -10,6 +10,9 @@ use super::{Image, Opened};
 /// lost records stays in its place.
 const GAP: u64 = 256;
 
+/// So many bad records are told apart; a file of another kind has millions.
+const MAX_BAD: usize = 5;
+
 /// Pieces of memory by address.
 type Pieces = BTreeMap<u64, Vec<u8>>;
 
@@ -24,13 +27,8 @@ pub fn decoded(opened: Opened) -> Result<Opened, String> {
         let name = opened.path.as_deref().unwrap_or(Path::new("standard input"));
         return Err(format!("{}: no record is good: {first}", name.display()));
     }
-    Ok(Opened {
-        image: Image::Bytes(joined(read.pieces)),
-        data: None,
-        file: None,
-        losses: read.bad,
-        ..opened
-    })
+    let losses = read.losses();
+    Ok(Opened { image: Image::Bytes(joined(read.pieces)), data: None, file: None, losses, ..opened })
 }
 
 /// Whether it starts as one of the two does.
@@ -45,8 +43,10 @@ struct Content {
     pieces: Pieces,
     /// Good records.
     good: usize,
-    /// What is wrong with each of the others.
+    /// What is wrong with the first of the others.
     bad: Vec<String>,
+    /// How many more there are.
+    more: usize,
 }
 
 impl Content {
@@ -58,11 +58,20 @@ impl Content {
                 self.pieces.extend(data);
                 true
             }
+            Err(_) if self.bad.len() == MAX_BAD => {
+                self.more += 1;
+                false
+            }
             Err(why) => {
                 self.bad.push(format!("the record in line {line} was left out: {why}"));
                 false
             }
         }
+    }
+
+    fn losses(&self) -> Vec<String> {
+        let more = (self.more > 0).then(|| format!("and {} more records", self.more));
+        self.bad.iter().cloned().chain(more).collect()
     }
 }
 
@@ -192,6 +201,13 @@ mod tests {
         let text = ":020000042000DA\n:02FFFE000102FE\n:020000042001D8\n:020000000506F3\n";
         let read = intel(text.as_bytes());
         assert_eq!((joined(read.pieces), read.bad.len()), (vec![1, 2, 5, 6], 1));
+    }
+
+    #[test]
+    fn lines_that_are_no_records_are_counted() {
+        let read = motorola("S\n".repeat(1000).as_bytes());
+        assert_eq!((read.bad.len(), read.more), (MAX_BAD, 1000 - MAX_BAD));
+        assert_eq!(read.losses().last().map(String::as_str), Some("and 995 more records"));
     }
 
     #[test]
