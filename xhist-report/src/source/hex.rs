@@ -75,11 +75,14 @@ impl Content {
     }
 }
 
-/// The lines that are not empty, by their numbers. What is behind a blank is a comment.
+/// The lines that are not empty, by their numbers. What is behind a blank is a comment; a line may end in CR alone.
 fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &str)> {
-    let lines = content.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).zip(1..);
+    let lines = content.split(|byte| *byte == b'\n').zip(1..);
     let lines =
-        lines.map(|(line, number)| (number, line.split(u8::is_ascii_whitespace).next().unwrap_or(line)));
+        lines.flat_map(|(line, number)| line.split(|byte| *byte == b'\r').map(move |line| (number, line)));
+    let lines = lines.map(|(number, line)| (number, line.trim_ascii()));
+    let lines =
+        lines.map(|(number, line)| (number, line.split(u8::is_ascii_whitespace).next().unwrap_or(line)));
     let lines = lines.filter(|(_, line)| !line.is_empty());
     lines.map(|(number, line)| (number, std::str::from_utf8(line).unwrap_or("\u{fffd}")))
 }
@@ -87,8 +90,12 @@ fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &str)> {
 fn intel(content: &[u8]) -> Content {
     use ihex::{ReaderError, Record};
     let mut read = Content::default();
-    let (mut base, mut end, mut is_sure) = (0, 0, true);
+    let (mut base, mut end, mut is_sure, mut is_over) = (0, 0, true, false);
     for (number, line) in lines(content) {
+        // Behind the end anything may stand, another file of records too.
+        if is_over && !line.starts_with(':') {
+            continue;
+        }
         let record = match Record::from_record_string(line) {
             Ok(Record::Data { offset, value }) => {
                 let offset = u64::from(offset);
@@ -99,7 +106,10 @@ fn intel(content: &[u8]) -> Content {
                 end = base + offset + value.len() as u64;
                 Ok(Some((base + offset, value)))
             }
-            Ok(Record::EndOfFile) => break,
+            Ok(Record::EndOfFile) => {
+                (base, is_sure, is_over) = (0, true, true);
+                Ok(None)
+            }
             Ok(Record::ExtendedLinearAddress(high)) => {
                 (base, is_sure) = (u64::from(high) << 16, true);
                 Ok(None)
@@ -201,6 +211,15 @@ mod tests {
         let text = ":020000042000DA\n:02FFFE000102FE\n:020000042001D8\n:020000000506F3\n";
         let read = intel(text.as_bytes());
         assert_eq!((joined(read.pieces), read.bad.len()), (vec![1, 2, 5, 6], 1));
+    }
+
+    #[test]
+    fn a_file_behind_another_and_lines_that_end_in_cr_are_read() {
+        let one = ":020000042000DA\n:0100000001FE\n:00000001FF\n";
+        let text = format!("{one}\u{1a}\nthe other\n:0100010002FC\r:0100020003FA\r\n:00000001FF\n");
+        let read = intel(text.as_bytes());
+        assert_eq!((joined(read.pieces).first_chunk(), read.bad), (Some(&[2, 3]), vec![]));
+        assert_eq!((intel(one.as_bytes()).good, read.good), (3, 6));
     }
 
     #[test]
