@@ -1,7 +1,6 @@
 //! Text forms of memory: Intel HEX and Motorola S-records, as debuggers and `objcopy` write them. It must not know what is
 //! in the memory.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::{Image, Opened};
@@ -13,8 +12,8 @@ const GAP: u64 = 256;
 /// So many bad records are told apart; a file of another kind has millions.
 const MAX_BAD: usize = 5;
 
-/// Pieces of memory by address.
-type Pieces = BTreeMap<u64, Vec<u8>>;
+/// Pieces of memory, each with its address, as they stand in the file.
+type Pieces = Vec<(u64, Vec<u8>)>;
 
 /// The memory that an opened source holds as text, if it does. All good records are read; the others are told as losses.
 pub fn decoded(opened: Opened) -> Result<Opened, String> {
@@ -27,8 +26,14 @@ pub fn decoded(opened: Opened) -> Result<Opened, String> {
         let name = opened.path.as_deref().unwrap_or(Path::new("standard input"));
         return Err(format!("{}: no record is good: {first}", name.display()));
     }
-    let losses = read.losses();
-    Ok(Opened { image: Image::Bytes(joined(read.pieces)), data: None, file: None, losses, ..opened })
+    let (image, replaced) = joined(&read.pieces);
+    let mut losses = read.losses();
+    if replaced > 0 {
+        losses.push(format!(
+            "records that later ones at the same addresses contradict: {replaced}; the later ones were taken"
+        ));
+    }
+    Ok(Opened { image: Image::Bytes(image), data: None, file: None, losses, ..opened })
 }
 
 /// Whether it starts as one of the two does.
@@ -157,20 +162,44 @@ fn address(address: impl Into<u32>) -> u64 {
     address.into().into()
 }
 
-/// One behind the other: what lies together stays together, and what does not is kept apart.
-fn joined(pieces: Pieces) -> Vec<u8> {
+/// Pieces that lie together, or tell the same bytes.
+struct Run {
+    start: u64,
+    end: u64,
+    /// Its place in the image.
+    at: usize,
+}
+
+/// One behind the other: what lies together stays together, and what does not is kept apart. Of pieces that tell the same bytes the
+/// last holds, as in a device that is written in this order; so many others told something else.
+fn joined(pieces: &[(u64, Vec<u8>)]) -> (Vec<u8>, usize) {
+    let mut spans: Vec<_> =
+        pieces.iter().map(|(address, piece)| (*address, *address + piece.len() as u64)).collect();
+    spans.sort_unstable();
     let mut image = Vec::new();
-    let mut end = None;
-    for (address, piece) in pieces {
-        if let Some(end) = end {
-            // Pieces that overlap are kept apart too.
-            let gap = u64::checked_sub(address, end).unwrap_or(GAP).min(GAP);
-            image.resize(image.len() + gap as usize, 0);
+    let mut runs: Vec<Run> = Vec::new();
+    for (start, end) in spans {
+        match runs.last_mut() {
+            Some(run) if start <= run.end => run.end = run.end.max(end),
+            last => {
+                let gap = last.map_or(0, |run| (start - run.end).min(GAP));
+                let at = image.len() + gap as usize;
+                runs.push(Run { start, end, at });
+            }
         }
-        end = Some(address + piece.len() as u64);
-        image.extend(piece);
+        let run = &runs[runs.len() - 1];
+        image.resize(run.at + (run.end - run.start) as usize, 0);
     }
-    image
+    let place = |(address, piece): &(u64, Vec<u8>)| {
+        let run = &runs[runs.partition_point(|run| run.start <= *address) - 1];
+        let at = run.at + (*address - run.start) as usize;
+        at..at + piece.len()
+    };
+    for piece in pieces {
+        image[place(piece)].copy_from_slice(&piece.1);
+    }
+    let replaced = pieces.iter().filter(|piece| image[place(piece)] != piece.1[..]).count();
+    (image, replaced)
 }
 
 #[cfg(test)]
@@ -185,17 +214,17 @@ mod tests {
         let expected = [1, 2, 3, 4, 5, 6];
         let motorola_text = motorola_text.replace(' ', "");
         for read in [intel(intel_text.as_bytes()), motorola(motorola_text.as_bytes())] {
-            assert_eq!((joined(read.pieces), read.bad), (expected.to_vec(), vec![]));
+            assert_eq!((joined(&read.pieces).0, read.bad), (expected.to_vec(), vec![]));
         }
     }
 
     #[test]
     fn what_is_behind_a_lost_record_stays_in_its_place() {
-        assert_eq!(joined([(0, vec![1]), (3, vec![2])].into()), [1, 0, 0, 2]);
+        assert_eq!(joined(&[(0, vec![1]), (3, vec![2])]).0, [1, 0, 0, 2]);
         let text =
             ":0400500001020304A2\n:020054\n:0200540005069E\n\u{fffd}\n:0200560005069D\n:020058000506\n";
         let read = intel(text.as_bytes());
-        assert_eq!(joined(read.pieces), [1, 2, 3, 4, 0, 0, 5, 6]);
+        assert_eq!(joined(&read.pieces).0, [1, 2, 3, 4, 0, 0, 5, 6]);
         let told = [
             "line 2 was left out: too short",
             "line 3 was left out: its checksum is 9E and should be 9F",
@@ -210,7 +239,7 @@ mod tests {
     fn behind_a_lost_record_of_an_address_nothing_is_overwritten() {
         let text = ":020000042000DA\n:02FFFE000102FE\n:020000042001D8\n:020000000506F3\n";
         let read = intel(text.as_bytes());
-        assert_eq!((joined(read.pieces), read.bad.len()), (vec![1, 2, 5, 6], 1));
+        assert_eq!((joined(&read.pieces).0, read.bad.len()), (vec![1, 2, 5, 6], 1));
     }
 
     #[test]
@@ -218,8 +247,15 @@ mod tests {
         let one = ":020000042000DA\n:0100000001FE\n:00000001FF\n";
         let text = format!("{one}\u{1a}\nthe other\n:0100010002FC\r:0100020003FA\r\n:00000001FF\n");
         let read = intel(text.as_bytes());
-        assert_eq!((joined(read.pieces).first_chunk(), read.bad), (Some(&[2, 3]), vec![]));
+        assert_eq!((joined(&read.pieces).0.first_chunk(), read.bad), (Some(&[2, 3]), vec![]));
         assert_eq!((intel(one.as_bytes()).good, read.good), (3, 6));
+    }
+
+    #[test]
+    fn of_bytes_that_are_told_again_the_last_hold() {
+        let pieces = [(4, vec![1; 8]), (8, vec![2; 8]), (0, vec![0; 4]), (6, vec![1])];
+        assert_eq!(joined(&pieces), ([vec![0; 4], vec![1; 4], vec![2; 8]].concat(), 1));
+        assert_eq!(joined(&[(0, vec![1, 2]), (1, vec![2, 3])]), (vec![1, 2, 3], 0));
     }
 
     #[test]
@@ -248,7 +284,7 @@ mod tests {
 
     #[test]
     fn what_is_apart_stays_apart() {
-        let image = joined([(0, vec![1]), (9999, vec![2])].into());
+        let image = joined(&[(0, vec![1]), (9999, vec![2])]).0;
         let gap = GAP as usize;
         assert_eq!((image[0], image.len(), image[gap + 1]), (1, gap + 2, 2));
     }

@@ -284,3 +284,20 @@ fn a_text_form_is_read_from_a_pipe_too() {
         assert_eq!((piped.code, piped.out), (0, three()), "{}", piped.notes);
     }
 }
+
+#[test]
+fn memory_that_a_text_form_tells_twice_is_read_once() {
+    let dir = Dir::new();
+    let [older, newer] =
+        [&THREE[..2], THREE].map(|statements| RingImage::bare(256).statements(statements).build());
+    for motorola in [false, true] {
+        let [first, second] = [as_text(&older, motorola), as_text(&newer, motorola)];
+        dir.write("same.hex", [&second[..], &second].concat().join("\n"));
+        let same = dir.run(&["same.hex"]);
+        assert_eq!((same.code, same.out), (0, three()), "{}", same.notes);
+        dir.write("twice.hex", [first, second].concat().join("\n"));
+        let twice = dir.run(&["twice.hex"]);
+        assert_eq!((twice.code, twice.out), (1, three()), "{}", twice.notes);
+        assert!(twice.notes.contains("the later ones were taken"), "{}", twice.notes);
+    }
+}
