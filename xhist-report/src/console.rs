@@ -59,6 +59,16 @@ impl<'w> Notes<'w> {
         ExitCode::NothingFound
     }
 
+    /// Of so many records it is only told that their lengths do not fit.
+    pub fn misfits(&mut self, records: u64) {
+        if records > 0 {
+            self.loss(format_args!(
+                "records that are not as long as their layout: {records}; do -T, -O and the others tell the target's sizes, \
+                 and -v its version?"
+            ));
+        }
+    }
+
     /// Says how many losses were not told, and what all of it means.
     pub fn finish(&mut self) -> ExitCode {
         if self.losses > MAX_LOSSES {

@@ -124,6 +124,13 @@ impl Follower<'_> {
         for (index, live) in self.lives.iter_mut().enumerate() {
             let owner = (live.placed.ring.tid, live.placed.ring.pid);
             let gap = live.look(&read, is_last);
+            // While a program runs, that may be for a moment only.
+            if is_last && gap.is_none() {
+                notes.loss(format_args!(
+                    "{}: it is no longer in the file, so what it got since it was last read is not known",
+                    live.placed.ring
+                ));
+            }
             live.refresh();
             if owner != (live.placed.ring.tid, live.placed.ring.pid) {
                 format.ring(&live.placed.ring, out)?;

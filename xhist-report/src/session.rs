@@ -74,11 +74,11 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         tell_empty(&chosen, &views, notes);
         return ExitCode::NothingFound;
     }
+    chosen.iter().for_each(|placed| tell_dropped(&placed.ring, notes));
     if options.hot {
-        let rings: Vec<&Ring> = chosen.iter().map(|placed| &placed.ring).collect();
+        let rings: Vec<Ring> = chosen.iter().map(|placed| placed.ring.clone()).collect();
         return hot::run(&rings, &views, options, out, notes);
     }
-    chosen.iter().for_each(|placed| tell_dropped(&placed.ring, notes));
     let rings: Vec<&Ring> = chosen.iter().map(|placed| &placed.ring).collect();
     let maps = match Maps::load(&rings, options, notes) {
         Ok(maps) => maps,

@@ -26,6 +26,8 @@ pub struct Telling<'o> {
     pub left_out: u64,
     /// Entries shown whose order is not certain.
     uncertain: u64,
+    /// Records shown that are not as long as their layout.
+    misfits: u64,
     /// The repetition that is being told.
     again: Option<Repetition>,
     /// The trace event that is being told.
@@ -44,6 +46,7 @@ impl<'o> Telling<'o> {
             number: 0,
             left_out: 0,
             uncertain: 0,
+            misfits: 0,
             again: None,
             trace: ToldTrace::default(),
         }
@@ -85,6 +88,7 @@ impl<'o> Telling<'o> {
             _ => {
                 self.number += u64::from(!is_again);
                 self.uncertain += u64::from(merged.uncertain);
+                self.misfits += u64::from(matches!(&item.what, What::Record(record) if record.is_misfit));
                 let entry = Entry { uncertain: merged.uncertain, ..self.entry(ring, item, notes) };
                 format.entry(&entry, out)
             }
@@ -130,6 +134,7 @@ impl<'o> Telling<'o> {
             notes.note(format_args!("no trace event{chosen} is among the {} entries", self.left_out));
         }
         self.tell_order(format, notes);
+        notes.misfits(self.misfits);
         let complete = notes.finish() == ExitCode::Complete;
         format.finish(&Totals { entries: self.number, complete }, out)?;
         out.flush()

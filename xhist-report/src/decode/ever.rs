@@ -7,6 +7,7 @@ use qs_core::record::Statement;
 use qs_core::ring::{Item, ever};
 
 use super::live::View;
+use crate::model::Gap;
 
 /// Statements that ran, by the hash of their map.
 #[derive(Clone, Debug, Default)]
@@ -21,14 +22,22 @@ pub struct Ran {
     pub cut: usize,
 }
 
-/// Adds how often each statement stands in a ring; what came again was not written again, so it takes no room.
-pub fn counts(view: &View<'_>, counts: &mut HashMap<Statement, u64>) {
+/// Adds how often each statement stands in a ring; what came again was not written again, so it takes no room. Returns what is missing.
+pub fn counts(view: &View<'_>, counts: &mut HashMap<Statement, u64>) -> Gap {
     let mut reader = view.reader();
+    let mut gap = Gap::default();
     while let Some(item) = reader.next() {
-        if let Item::Statement(statement, _) = item {
-            *counts.entry(statement).or_default() += 1;
+        match item {
+            Item::Statement(statement, _) => *counts.entry(statement).or_default() += 1,
+            Item::Frame(frame) => gap.missing_frames += u64::from(frame.missing),
+            Item::Missing(frames) => gap.missing_frames += u64::from(frames),
+            Item::Damaged(damage) => gap.add_damage(damage.len, &damage),
+            Item::Cut { missing } => gap.cut_bytes += missing,
+            Item::Torn { .. } => gap.torn = true,
+            Item::Again(_) => {}
         }
     }
+    gap
 }
 
 /// Everything that is known to have run.

@@ -157,7 +157,7 @@ impl Listener for Teller<'_> {
             return;
         }
         let record = &mut self.told.record;
-        record.id = decoded.id();
+        (record.id, record.is_misfit) = (decoded.id(), decoded.left != 0);
         self.text.record(decoded, known, record);
         if self.fields {
             tell_fields(decoded, known, record);

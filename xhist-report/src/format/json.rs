@@ -411,7 +411,7 @@ impl Format for Json {
             Subject::Signal(signal, _) => Line::Signal { head, signal },
             Subject::Trace(event, told) => trace_line(head, event, told),
             Subject::Record(record) => {
-                let Record { id, text, name, fields, elements } = record;
+                let Record { id, text, name, fields, elements, .. } = record;
                 Line::Record { head, id: *id, name, fields, elements, text }
             }
         };

@@ -46,6 +46,8 @@ pub struct Record {
     pub id: u8,
     /// The line that QSPY prints.
     pub text: String,
+    /// It is not as long as its layout, so that line is about an error.
+    pub is_misfit: bool,
     /// Its name, or that of the application.
     pub name: String,
     /// Its fields by name.

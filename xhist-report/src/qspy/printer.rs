@@ -29,6 +29,7 @@ struct Losses {
     frames: u64,
     jumps: u64,
     troubles: u64,
+    misfits: u64,
 }
 
 /// Tells what the decoder finds.
@@ -101,13 +102,14 @@ impl<'o> Printer<'o> {
         for file in [self.screen.file.take(), self.raw.take(), self.matlab.take(), sequence] {
             file.into_iter().for_each(|file| file.finish(notes));
         }
-        let Losses { frames, jumps, troubles } = self.losses;
+        let Losses { frames, jumps, troubles, misfits } = self.losses;
         if jumps > 0 {
             notes.loss(format_args!("{frames} frames or more are missing, in {jumps} places"));
         }
         if troubles > 0 {
             notes.loss(format_args!("in {troubles} places bytes are no good frame"));
         }
+        notes.misfits(misfits);
         if self.odd_sizes > 0 {
             notes.loss(format_args!(
                 "{} target-info records tell sizes that no target has; those sizes were not believed",
@@ -173,6 +175,7 @@ impl<'o> Printer<'o> {
 
     fn record(&mut self, record: &Decoded<'_>, known: &Known) {
         self.screen.id = record.id();
+        self.losses.misfits += u64::from(record.left != 0);
         self.text.record(record, known, &mut self.screen);
         if self.matlab.is_some() || self.sequence.is_some() {
             self.rows(record, known);

@@ -60,8 +60,6 @@ enum Named {
     Scheme(&'static str),
     /// This one.
     Exactly(&'static str),
-    /// A file that begins in a certain way.
-    File(fn(&OsStr) -> bool),
     /// Any other.
     Anything,
 }
@@ -108,14 +106,8 @@ pub static SOURCES: &[SourceRow] = &[
         open: Open::Whole(stdin::open),
     },
     SourceRow {
-        form: "FILE.hex",
-        help: "memory as Intel HEX or Motorola S-records, told by its first line",
-        named: Named::File(hex::is_hex),
-        open: Open::Whole(hex::open),
-    },
-    SourceRow {
         form: "FILE",
-        help: "a raw image of memory, an ELF core, a ring file or a QS stream",
+        help: "a raw image of memory, an ELF core, a ring file, a QS stream, or memory as Intel HEX or Motorola S-records",
         named: Named::Anything,
         open: Open::Whole(file::open),
     },
@@ -126,7 +118,6 @@ impl SourceRow {
         match self.named {
             Named::Scheme(scheme) => text.to_str().is_some_and(|text| text.starts_with(scheme)),
             Named::Exactly(name) => text == name,
-            Named::File(begins) => begins(text),
             Named::Anything => true,
         }
     }
@@ -138,7 +129,8 @@ impl SourceRow {
 /// What is wrong and what to do, in a sentence.
 pub fn open(text: &OsStr) -> Result<Opened, String> {
     match row(text)?.open {
-        Open::Whole(open) => open(text),
+        // What is text is told by its first line, wherever it comes from.
+        Open::Whole(open) => hex::decoded(open(text)?),
         Open::Link(_) => Err(format!("{} is a link, and has no end", text.display())),
     }
 }

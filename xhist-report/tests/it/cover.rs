@@ -56,8 +56,26 @@ fn what_fills_the_rings_is_told_with_what_would_leave_it_out() {
     assert_eq!((outcome.code, outcome.out.as_str()), (0, expected), "{}", outcome.notes);
     let json = dir.run(&["dump.bin", "--hot", "--format", "json"]).out;
     let first = r#"{"kind":"hot","function":"T::f","file":"src/a.rs","first":7,"last":8,"statements":90,"exclude":"*::a::T::f"}"#;
-    assert_eq!(json.lines().next(), Some(first));
+    let lines: Vec<&str> = json.lines().collect();
+    assert!(
+        lines[0].starts_with(r#"{"schema":1,"kind":"report""#) && lines[1].contains(r#""kind":"ring""#),
+        "{json}"
+    );
+    assert_eq!((lines[2], lines[5]), (first, r#"{"kind":"end","entries":0,"complete":true}"#));
     assert_eq!(dir.run(&["dump.bin", "--hot", "--last", "1"]).code, 2);
+}
+
+#[test]
+fn what_is_missing_where_the_rings_are_counted_is_told() {
+    let dir = Dir::new();
+    let mut image = ring(0).packed(0, &[(1, 2)]).packed(0, &[(1, 3)]).packed(0, &[(1, 7)]).build();
+    dir.write("dump.bin", &image);
+    assert_eq!(dir.run(&["dump.bin", "--hot"]).code, 0);
+    // In the second frame.
+    image[192 + 40] ^= 1;
+    dir.write("dump.bin", &image);
+    let outcome = dir.run(&["dump.bin", "--hot"]);
+    assert!(outcome.code == 1 && outcome.notes.contains("bytes damaged"), "{}", outcome.notes);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use qs_core::ring::MAGIC;
 use xhist_report::Options;
 
-use crate::support::{Dir, RingImage, listing, noise, report, report_with};
+use crate::support::{Dir, RingImage, listing, noise, outcome, report, report_with};
 
 const THREE: &[(u16, u16)] = &[(1, 2), (1, 0x7E7D), (2, 3)];
 
@@ -270,5 +270,34 @@ fn a_bad_record_of_a_text_form_costs_only_itself() {
         let none = dir.run(&["none.hex"]);
         assert_eq!((none.code, none.out.as_str()), (2, ""));
         assert!(none.notes.contains("none.hex: no record is good: "), "{}", none.notes);
+    }
+}
+
+#[test]
+fn a_text_form_is_read_from_a_pipe_too() {
+    let dir = Dir::new();
+    for motorola in [false, true] {
+        let text = as_text(&RingImage::bare(256).statements(THREE).build(), motorola).join("\n");
+        let path = dir.write("ring.hex", text);
+        let piped = dir.command(&["-"]).stdin(std::fs::File::open(&path).unwrap()).output().unwrap();
+        let piped = outcome(piped);
+        assert_eq!((piped.code, piped.out), (0, three()), "{}", piped.notes);
+    }
+}
+
+#[test]
+fn memory_that_a_text_form_tells_twice_is_read_once() {
+    let dir = Dir::new();
+    let [older, newer] =
+        [&THREE[..2], THREE].map(|statements| RingImage::bare(256).statements(statements).build());
+    for motorola in [false, true] {
+        let [first, second] = [as_text(&older, motorola), as_text(&newer, motorola)];
+        dir.write("same.hex", [&second[..], &second].concat().join("\n"));
+        let same = dir.run(&["same.hex"]);
+        assert_eq!((same.code, same.out), (0, three()), "{}", same.notes);
+        dir.write("twice.hex", [first, second].concat().join("\n"));
+        let twice = dir.run(&["twice.hex"]);
+        assert_eq!((twice.code, twice.out), (1, three()), "{}", twice.notes);
+        assert!(twice.notes.contains("the later ones were taken"), "{}", twice.notes);
     }
 }

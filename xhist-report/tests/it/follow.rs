@@ -190,6 +190,24 @@ fn a_file_that_is_another_by_now_is_told() {
 
 #[cfg(unix)]
 #[test]
+fn a_ring_that_is_no_longer_in_its_file_is_told() {
+    let ruins: [fn(&File); 2] =
+        [|file| file.set_len(100).unwrap(), |mut file| file.write_all(&[0; 4288]).unwrap()];
+    for ruin in ruins {
+        let dir = Dir::new();
+        let mut program = Running::new();
+        let path = dir.write("run.xhist", ring(program.pid(), 1, "main").packed(0, &[(1, 1)]).build());
+        let mut command = dir.command(&["run.xhist", "--follow"]);
+        let mut reader = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        next(&mut lines(&mut reader), 1);
+        ruin(&File::options().write(true).open(&path).unwrap());
+        program.end();
+        let told = outcome(reader.wait_with_output().unwrap());
+        assert!(told.code == 1 && told.notes.contains("it is no longer in the file"), "{}", told.notes);
+    }
+}
+
+#[test]
 fn an_interrupted_reader_ends_as_a_report_does() {
     let dir = Dir::new();
     let program = Running::new();

@@ -472,3 +472,18 @@ proptest! {
         prop_assert_eq!(file(), first);
     }
 }
+
+#[test]
+fn records_that_do_not_fit_their_layout_are_losses() {
+    let dir = Dir::new();
+    let stream = RingImage::bare(4096).frame(9, &[0; 5]).frame(9, &[0; 9]).stream;
+    dir.write("s.bin", &stream);
+    for format in ["qspy", "history", "json"] {
+        let outcome = dir.run(&["--format", format, "s.bin"]);
+        assert!(
+            outcome.code == 1 && outcome.notes.contains("as long as their layout: 2;"),
+            "{}",
+            outcome.notes
+        );
+    }
+}
