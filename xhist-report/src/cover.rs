@@ -6,7 +6,7 @@ use crate::console::Notes;
 use crate::decode::{Ran, View, ran};
 use crate::exit_code::ExitCode;
 use crate::map::Maps;
-use crate::model::{Ring, Totals, coverage};
+use crate::model::{Ring, Totals, count, coverage};
 use crate::options::Options;
 use crate::session::outcome;
 
@@ -44,6 +44,10 @@ fn tell_limits(ran: &Ran, hashes: &[u64], notes: &mut Notes<'_>) {
             "the ever-executed bitmap was full: {} times a statement found no place",
             ran.lost
         ));
+    }
+    if ran.left_out > 0 {
+        let left_out = count(ran.left_out, "ever-executed bitmap");
+        notes.loss(format_args!("{left_out} left out: too many, or overlapping each other"));
     }
     if ran.cut > 0 {
         notes.loss(format_args!("{} slots of the ever-executed bitmap not in the image", ran.cut));

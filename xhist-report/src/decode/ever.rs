@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use qs_core::record::Statement;
 use qs_core::ring::{Item, ever};
 
+use super::find::MAX_OVERLAP;
 use super::live::View;
 use crate::model::Gap;
 
@@ -20,6 +21,8 @@ pub struct Ran {
     pub lost: u64,
     /// Slots of bitmaps that the image does not hold.
     pub cut: usize,
+    /// Bitmaps that were left out, to bound the time.
+    pub left_out: usize,
 }
 
 /// Adds how often each statement stands in a ring; what came again was not written again, so it takes no room. Returns what is missing.
@@ -42,9 +45,16 @@ pub fn counts(view: &View<'_>, counts: &mut HashMap<Statement, u64>) -> Gap {
 
 /// Everything that is known to have run.
 pub fn ran(image: &[u8], views: &[View<'_>]) -> Ran {
-    let mut ran = Ran::default();
+    let (mut ran, mut held) = (Ran::default(), 0);
     // A place that only starts like a bitmap is not worth a word: every program text has one.
     for bitmap in ever::find(image).filter_map(|(_, bitmap)| bitmap.ok()) {
+        // They overlap as little as rings do.
+        let present = (bitmap.slots as usize - bitmap.missing()) * ever::SLOT_LEN;
+        if held + present > image.len().saturating_mul(MAX_OVERLAP) {
+            ran.left_out += 1;
+            continue;
+        }
+        held += present;
         ran.known.insert(bitmap.map_hash);
         ran.lost += u64::from(bitmap.lost);
         ran.cut += bitmap.missing();

@@ -13,7 +13,7 @@ const STRIDE: usize = 64 << 20;
 const MAX_RINGS: usize = 1 << 16;
 /// Rings do not overlap, save for stale headers. All rings together may be so many times as long
 /// as the image; without a limit a small image could claim hours of work.
-const MAX_OVERLAP: usize = 4;
+pub(super) const MAX_OVERLAP: usize = 4;
 /// So many places of a kind that are no ring are kept.
 const MAX_BAD: usize = 10;
 

@@ -48,7 +48,9 @@ impl Lanes {
     ) -> io::Result<()> {
         let lane = self.lanes.iter().position(|other| *other == lane).unwrap_or(0);
         let text = if lane + 1 < self.lanes.len() { shortened(text) } else { text.to_owned() };
-        writeln!(out, "{:1$}{style}{text}{style:#}", "", lane * WIDTH)
+        // As a width, more than 65,535 blanks are a panic.
+        let before = " ".repeat(lane * WIDTH);
+        writeln!(out, "{before}{style}{text}{style:#}")
     }
 
     /// The name over a column, which is a new one where there is none yet.

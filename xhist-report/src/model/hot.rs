@@ -53,7 +53,10 @@ pub fn hot(names: &Names, counts: &HashMap<Statement, u64>) -> Vec<Hot> {
 /// A pattern over Rust paths, or over files where the function cannot be named in one. `*` stands for the crate, whose
 /// name the map does not tell.
 fn exclude(path: &str, function: Option<&str>) -> Option<String> {
-    let is_plain = |text: &str| !text.contains(['*', '?', '[', ']', '{', '}', '!', '\\', '"']);
+    // What means something in a pattern or in a text of a manifest, and what would act on a terminal.
+    let is_plain = |text: &str| {
+        !text.contains(['*', '?', '[', ']', '{', '}', '!', '\\', '"']) && !text.contains(char::is_control)
+    };
     if !is_plain(path) {
         return None;
     }
@@ -98,5 +101,6 @@ mod tests {
         }
         assert_eq!(exclude("src/a.rs", None).as_deref(), Some("src/a.rs"));
         assert_eq!(exclude("src/[a].rs", Some("f")), None);
+        assert_eq!((exclude("a\u{1b}c.rs", None), exclude("a\nb.rs", None)), (None, None));
     }
 }

@@ -109,3 +109,16 @@ fn without_a_bitmap_only_the_rings_are_known() {
     dir.write("empty.bin", [0; 10]);
     assert_eq!(dir.run(&["empty.bin", "--format", "lcov"]).code, 3);
 }
+
+#[test]
+fn an_image_full_of_bitmaps_is_read_in_no_time() {
+    let dir = Dir::new();
+    let (map, hash) = map_of_statements("/project", "src/main.rs", STATEMENTS);
+    dir.write("xhist.map", map);
+    let begins = Vec::from(ever::header(1 << 16, hash, 7));
+    dir.write("dump.bin", begins.repeat(5_000));
+    let started = std::time::Instant::now();
+    let outcome = dir.run(&["dump.bin", "--format", "lcov"]);
+    assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
+    assert!(outcome.code == 1 && outcome.notes.contains("bitmaps left out"), "{}", outcome.notes);
+}

@@ -153,3 +153,15 @@ fn time_and_thread_columns_follow_behind_tabs() {
     let outcome = dir.run(&["dump.bin", "--time", "--thread"]);
     assert_eq!(outcome.out, "1 file#1:1\t-\t42\n2 file#1:2\t1.500000000\t42\n");
 }
+
+#[test]
+fn thousands_of_threads_have_a_column_each() {
+    const THREADS: u32 = 2300;
+    let rings = (0..THREADS).map(|tid| RingImage::hosted(64, 7, tid + 1, "").statement(1, 5).build());
+    let dir = Dir::new();
+    dir.write("many.bin", rings.collect::<Vec<_>>().concat());
+    let outcome = dir.run(&["--lanes", "--last", "1", "many.bin"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.notes);
+    let last = outcome.out.lines().last().expect("an entry");
+    assert!(last.ends_with(" file#1:5") && last.len() > 65_535, "{}", last.len());
+}
