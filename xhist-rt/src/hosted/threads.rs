@@ -336,11 +336,14 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
     release(slot);
 }
 
-/// Tells the time behind the last statement of this thread, so that it has an upper bound.
+/// Tells the time behind the last statement of this thread, so that it has an upper bound. Without times its frame is
+/// closed all the same, so that a link can take it.
 fn tell_end() {
-    if Config::get().is_some_and(|config| config.time == Time::On && config.frames != Frames::Exact) {
-        hot::append(Append::Event(EventKind::Time, sys::ticks()));
-    }
+    let is_timed = |config: Config| config.time == Time::On && config.frames != Frames::Exact;
+    hot::append(match Config::get().is_some_and(is_timed) {
+        true => Append::Event(EventKind::Time, sys::ticks()),
+        false => Append::Close,
+    });
 }
 
 impl Slot {
