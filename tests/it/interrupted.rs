@@ -3,7 +3,7 @@
 //! The program stops at an instruction, gets the signal, runs to the end, and is put back to where it was: so each
 //! instruction is tried in one run of the program.
 
-use xhist_tests::{Build, Case, Moment, Need, Stop, Torture, Tracee, tail};
+use xhist_tests::{Build, Case, Moment, Need, Stop, Torture, Tracee, recorded, tail};
 
 /// `SIGUSR1`, `SIGUSR2`, `SIGALRM`, `SIGURG`: few statements, more than a frame, a loop, many pages.
 pub const SIGNALS: [i32; 4] = [10, 12, 14, 23];
@@ -16,6 +16,9 @@ pub const CASES: &[Case] = &[
     Case::needing("while_a_frame_ends", &[Need::Tracing], || interrupted("frame_end")),
     Case::needing("while_a_frame_is_folded", &[Need::Tracing], || interrupted("fold")),
     Case::needing("while_a_thread_gets_its_ring", &[Need::Tracing], first),
+    Case::needing("by_a_handler_that_forks", &[Need::Tracing], || {
+        ["same_page", "pages", "pages_again", "frame_end"].iter().for_each(|kind| forked(kind));
+    }),
     Case::needing("while_an_event_is_recorded", &[Need::Tracing], || interrupted("event")),
 ];
 
@@ -122,4 +125,41 @@ fn first() {
         stopped.check_thread(1, Moment::Done, &place);
         assert_eq!(stopped.tracee.run(0), Stop::Mark, "the next thread");
     }
+}
+
+/// `SIGHUP`, `SIGQUIT`: their handlers fork, and return in the child as well; with the second it records before.
+fn forked(kind: &str) {
+    const SIGCHLD: i32 = 17;
+    for (build, every) in [(Build::Optimised, 7), (Build::Plain, 397)] {
+        let mut stopped = Stopped::new(kind, build);
+        for steps in 0.. {
+            for signal in [1, 3].into_iter().filter(|signal| (steps + signal) % every == 0) {
+                let here = stopped.tracee.snapshot();
+                let what = || format!("{} signal {signal} at {steps}", stopped.what);
+                let mut stop = stopped.tracee.run(signal);
+                while stop == Stop::Signal(SIGCHLD) {
+                    stop = stopped.tracee.run(0);
+                }
+                assert_eq!(stop, Stop::Mark, "{}", what());
+                check_child(&stopped.torture, &what);
+                stopped.tracee.restore(&here);
+            }
+            if stopped.tracee.step(0) != Stop::Step {
+                break;
+            }
+        }
+        stopped.check(Moment::Done, &|| "at the end".into());
+    }
+}
+
+/// All that the child began is in its ring, and at most the statement that began before it.
+fn check_child(torture: &Torture, what: &dyn Fn() -> String) {
+    let log = torture.reference(1);
+    let file = torture.tree.join(&format!("ring.xhist.{}", log.thread));
+    let rings = recorded(&std::fs::read(&file).expect("the child's rings"));
+    std::fs::remove_file(file).expect("it is there");
+    let mut begun = log.statements().peekable();
+    let recorded: Vec<_> = rings.iter().flat_map(|ring| ring.whole(&what()).statements.clone()).collect();
+    let others = recorded.iter().filter(|statement| begun.next_if_eq(statement).is_none()).count();
+    assert!(begun.next().is_none() && others <= 1, "{}: {:?}", what(), tail(&recorded));
 }

@@ -12,6 +12,10 @@ pub const CASES: &[Case] = &[
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
     Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
     Case::new("what_the_first_ring_tells_outlives_its_thread", first_ring_again),
+    Case::new("a_link_takes_the_last_statements_of_a_thread", || {
+        let torture = Torture::new(Build::Optimised, "taken_from_ended", "4k", 1);
+        torture.env("XHIST_TIME", "off").run().succeed();
+    }),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),

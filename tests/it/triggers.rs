@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_trigger_without_a_statement_is_told_and_changes_nothing", wrong),
     Case::new("triggers_of_a_project_that_is_instrumented_in_place", in_place),
     Case::new("a_record_stops_also_when_its_thread_did_nothing_before", stopping_record),
+    Case::new("records_wait_for_a_start_too", waiting_records),
 ];
 
 const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n
@@ -167,4 +168,12 @@ fn stopping_record() {
     torture.run().succeed();
     let rings = torture.recorded();
     assert_eq!(rings[0].statements.len(), 3, "{:?}", rings[0].events);
+}
+
+fn waiting_records() {
+    let torture = Torture::new(Build::Optimised, "waiting_records", "64k", 1).env("XHIST", "wait");
+    torture.run().succeed();
+    let rings = torture.recorded();
+    // What is no record of the recorder's own is told as such.
+    assert_eq!(rings[0].wrong.len(), 2, "{:?}", rings[0].wrong);
 }

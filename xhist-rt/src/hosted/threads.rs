@@ -140,10 +140,7 @@ fn attach() -> bool {
         release(slot);
         return true;
     }
-    let key = exit_key();
-    if key != NO_KEY {
-        sys::set_thread_exit_key(key as _, slot.header.load(Ordering::Relaxed).cast());
-    }
+    slot.tell_exit();
     hot::attach(Some(slot.writer.load(Ordering::Relaxed)));
     true
 }
@@ -339,11 +336,14 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
     release(slot);
 }
 
-/// Tells the time behind the last statement of this thread, so that it has an upper bound.
+/// Tells the time behind the last statement of this thread, so that it has an upper bound. Without times its frame is
+/// closed all the same, so that a link can take it.
 fn tell_end() {
-    if Config::get().is_some_and(|config| config.time == Time::On && config.frames != Frames::Exact) {
-        hot::append(Append::Event(EventKind::Time, sys::ticks()));
-    }
+    let is_timed = |config: Config| config.time == Time::On && config.frames != Frames::Exact;
+    hot::append(match Config::get().is_some_and(is_timed) {
+        true => Append::Event(EventKind::Time, sys::ticks()),
+        false => Append::Close,
+    });
 }
 
 impl Slot {
@@ -352,6 +352,14 @@ impl Slot {
         let (header, writer) = (self.header.load(Ordering::Relaxed), self.writer.load(Ordering::Relaxed));
         // SAFETY: a slot that was taken has both, and they are the caller's.
         unsafe { lay_out(header, writer, config) };
+    }
+
+    /// Has it told when the calling thread ends.
+    fn tell_exit(&self) {
+        let key = exit_key();
+        if key != NO_KEY {
+            sys::set_thread_exit_key(key as _, self.header.load(Ordering::Relaxed).cast());
+        }
     }
 
     /// Its ring, which is laid out.
@@ -405,6 +413,7 @@ pub(super) extern "C" fn on_fork_in_child() {
     if config::is_off() || config::forget_others() {
         return;
     }
+    let is_inside = hot::is_inside();
     leave_file_to_parent();
     for slot in &SLOTS {
         slot.header.store(null_mut(), Ordering::Relaxed);
@@ -413,10 +422,19 @@ pub(super) extern "C" fn on_fork_in_child() {
     RINGS.store(0, Ordering::Relaxed);
     EVER.store(null_mut(), Ordering::Relaxed);
     // There is room again for a thread that got no ring.
-    if hot::is_attached() {
+    if hot::is_attached() && !is_inside {
         hot::detach();
     }
     config::file::reopen_in_child();
+    if is_inside {
+        // What a handler has interrupted goes on when that returns, and takes it that there is a ring.
+        sys::while_signals_wait(|| {
+            if let Some(slot) = Config::get().and_then(|config| acquire(&config)) {
+                slot.tell_exit();
+                hot::replace(slot.writer.load(Ordering::Relaxed));
+            }
+        });
+    }
 }
 
 /// A mapping holds the lock of its file, as a descriptor does. The memory stays: a signal handler that forks may have

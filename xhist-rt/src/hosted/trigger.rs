@@ -139,7 +139,9 @@ pub fn stop_on_record(id: u8, after: u64) {
 
 /// Nothing is recorded before a trigger starts it.
 pub(crate) fn wait_for_start() {
-    let _ = STATE.compare_exchange(RUNNING, STOPPED, AcqRel, Relaxed);
+    if STATE.compare_exchange(RUNNING, STOPPED, AcqRel, Relaxed).is_ok() {
+        crate::qs::freeze(true);
+    }
 }
 
 /// Passes a trigger of the sources; true when this was the `hit`-th time.

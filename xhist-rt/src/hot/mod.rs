@@ -28,7 +28,9 @@ mod cpu;
 mod slow;
 
 pub(crate) use cpu::{record, tls};
-pub(crate) use slow::{append, append_record, attach, detach, is_attached, is_off, writer};
+pub(crate) use slow::{
+    append, append_record, attach, detach, is_attached, is_inside, is_off, replace, writer,
+};
 
 use crate::ring::Writer;
 

@@ -73,6 +73,24 @@ pub(crate) fn detach() {
     unsafe { (&raw mut (*tls).writer).write_volatile(core::ptr::null_mut()) };
 }
 
+/// Whether an append of this thread is under way: a handler interrupted it and is here.
+pub(crate) fn is_inside() -> bool {
+    writer().is_some() && !is_free(Tls::page(tls()))
+}
+
+/// Gives this thread another writer where [`is_inside`]. What is under way goes on with the one it had, and the hot path
+/// is closed until that is done.
+pub(crate) fn replace(writer: *mut Writer) {
+    let tls = tls();
+    if let Some(before) = self::writer() {
+        // SAFETY: both are valid; nobody but this thread uses them, and signals wait.
+        unsafe { Writer::replace(before, writer) };
+    }
+    Tls::kill(tls);
+    // SAFETY: the word is this thread's.
+    unsafe { (&raw mut (*tls).writer).write_volatile(writer) };
+}
+
 /// Whether this thread was given a writer, or is not to be recorded.
 pub(crate) fn is_attached() -> bool {
     // SAFETY: the word is this thread's.
@@ -127,7 +145,7 @@ fn append_statement(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) 
 fn append_shortly(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
     Tls::set_page(tls, LOCKED);
     fence();
-    let (place, publish) = (|| Tls::place(tls, found), |cursor| Tls::set_cursor(tls, cursor));
+    let (place, publish) = (|| Tls::place(tls, found), |cursor| publish(tls, writer, cursor));
     // SAFETY: a writer in the thread's words is valid; the lock is ours and was nobody's.
     if unsafe { Writer::append_shortly(writer, site, place, publish) } {
         return add_to_page(tls, u64::from(site.page()) - LOCKED);
@@ -254,6 +272,15 @@ fn append_from(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append<'_>)
     Tls::set_page(tls, if found & LOCKED == 0 { found } else { found | TOUCHED });
 }
 
+/// Tells the hot path where to go on, unless the thread was given another writer meanwhile.
+fn publish(tls: *mut Tls, writer: *mut Writer, cursor: *mut u8) {
+    Tls::set_cursor(tls, cursor);
+    fence();
+    if self::writer() != Some(writer) {
+        Tls::kill(tls);
+    }
+}
+
 /// Appends where nothing is under way.
 #[inline(always)]
 fn append_free(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append<'_>) {
@@ -270,7 +297,7 @@ fn append_free(tls: *mut Tls, writer: *mut Writer, found: u64, what: Append<'_>)
                 (Site::NONE, _) | (_, Append::Nothing) => Tls::kill(tls),
                 _ => {
                     page = run_page;
-                    Tls::set_cursor(tls, cursor);
+                    publish(tls, writer, cursor);
                 }
             },
         );

@@ -328,6 +328,21 @@ impl Writer {
         }
     }
 
+    /// A statement of the hot path that was interrupted knows `before`, and goes on when its thread has `this`: there is
+    /// no free byte for it there, and where it then is means nothing here.
+    ///
+    /// # Safety
+    /// Both are valid. The calling thread's handlers wait, and nothing but what it was interrupted in uses `before`.
+    pub(crate) unsafe fn replace(before: *mut Writer, this: *mut Writer) {
+        /// No position of any ring.
+        const NOWHERE: u64 = 1 << 62;
+        // SAFETY: the caller's.
+        unsafe {
+            (*before).runs[0].leave_no_room((*before).guard.load());
+            (*this).guard.store(NOWHERE);
+        }
+    }
+
     /// The ring.
     ///
     /// # Safety

@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use qs_core::record::packed::step;
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
-use qs_core::ring::Touched;
+use qs_core::ring::{Touched, frame_room};
 
 use super::frame::single;
 use super::memory::Reserve;
@@ -80,6 +80,14 @@ impl Run {
             header.touched.store(Touched::end(index).0, Relaxed);
         }
         position
+    }
+
+    /// Leaves no free byte where the hot path may be, or where an interrupted statement tries one.
+    pub(crate) fn leave_no_room(&self, guard: u64) {
+        let from = if guard == NO_GUARD { self.position(self.cursor) } else { guard };
+        for position in from..from + frame_room(self.memory.size) as u64 {
+            self.memory.put(position, u8::MAX);
+        }
     }
 
     /// Appends a statement where the hot path has come to; false when there is more to do than usual.
