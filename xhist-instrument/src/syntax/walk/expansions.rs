@@ -74,6 +74,11 @@ impl Expansions {
         self.depth > 0
     }
 
+    /// Another macro has this name from here on.
+    pub fn forget(&mut self, name: &str) {
+        self.definitions.remove(name);
+    }
+
     /// Whether a statement that the arguments brought may be recorded at this place.
     pub fn allows(&self) -> bool {
         self.depth == 0 || self.in_braces || self.tier == Tier::Anywhere
@@ -141,7 +146,8 @@ impl Walker<'_> {
         let (name, inside) = segments.split_last()?;
         // `log::info!` is not the program's own `info!`.
         let may_be_own = inside.iter().all(|segment| ["crate", "self", "super"].contains(&segment.as_str()));
-        let named = |macros: &crate::Macros| match may_be_own {
+        let is_foreign = inside.is_empty() && self.imported.contains(name);
+        let named = |macros: &crate::Macros| match may_be_own && (!is_foreign || macros.is_exported(name)) {
             true => macros.named(name).iter().map(|rules| Definition::parse(rules)).collect(),
             false => Some(Vec::new()),
         };
