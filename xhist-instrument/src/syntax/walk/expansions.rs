@@ -100,7 +100,9 @@ struct Seen {
 impl Walker<'_> {
     /// Walks the arguments of a call as the code that they become. False when that cannot be told.
     pub(super) fn expanded(&mut self, mac: &Macro, place: Place) -> bool {
-        if self.expansions.depth >= DEEPEST || !holds_code(&mac.tokens) {
+        // Names alone may become modules in other files.
+        let may_lead = place == Place::Items && !self.expansions.is_under_way();
+        if self.expansions.depth >= DEEPEST || !(may_lead || holds_code(&mac.tokens)) {
             return false;
         }
         let Some(definitions) = self.definitions(&mac.path) else {
@@ -200,6 +202,7 @@ impl Walker<'_> {
         let found = std::mem::replace(&mut self.found, outer);
         self.found.unknown_macros.extend(found.unknown_macros);
         self.found.functions.extend(found.functions);
+        self.found.modules.extend(found.modules);
         Seen { sites: found.sites, skips: found.skips }.once()
     }
 
