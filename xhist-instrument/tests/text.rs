@@ -133,10 +133,13 @@ fn files_that_a_source_leads_to_are_found() {
         #[doc = include_str!("../README.md")] #[cfg_attr(doc, doc = include_str!("doc.md"))]
         fn g() { include!("table.rs"); println!("{:?}", include_bytes!(r"data.bin")); include!(concat!("a", "b")); }
         macro_rules! h { ($n:literal) => { include_str!(concat!("../d/e", $n)) } }
+        macro_rules! modules { ($($(#[path = $p:literal])? $n:ident)*) => { $($(#[path = $p])? pub mod $n;)* } }
+        modules!(i);
+        modules! { #[path = "y.rs"] j }
     "##;
     let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
     let found = |name: &str| analysis.modules.iter().find(|module| module.name == name).unwrap();
-    assert_eq!(analysis.modules.len(), 6);
+    assert_eq!(analysis.modules.len(), 8);
     assert!(found("a").paths.is_empty() && found("a").line == 2);
     assert!(found("b").paths == ["other.rs"] && found("b").path_is_certain);
     assert!(found("c").paths == ["u.rs"] && !found("c").path_is_certain);
@@ -145,6 +148,8 @@ fn files_that_a_source_leads_to_are_found() {
     assert_eq!(inside, [("inline", 0), ("er", 1)]);
     assert_eq!(found("e").paths, ["x.rs"]);
     assert_eq!(found("type").inside[0].name, "f");
+    assert!(found("i").paths.is_empty() && found("i").line == 11);
+    assert_eq!(found("j").paths, ["y.rs"]);
     let includes: Vec<_> =
         analysis.includes.iter().map(|include| (include.kind, include.path.as_str())).collect();
     assert_eq!(

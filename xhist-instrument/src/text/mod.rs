@@ -11,7 +11,7 @@ mod print;
 pub(crate) use directives::Directives;
 pub(crate) use lexer::Lexer;
 pub(crate) use lines::LineIndex;
-pub(crate) use macros::macro_definitions;
+pub(crate) use macros::{MacroDefinition, macro_definitions};
 pub(crate) use prefix::{bom_len, code_start};
 pub(crate) use print::TokenPrint;
 

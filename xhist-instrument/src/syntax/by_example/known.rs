@@ -12,7 +12,7 @@ struct Known {
     rules: &'static str,
 }
 
-const KNOWN: [Known; 11] = [
+const KNOWN: [Known; 13] = [
     Known {
         name: "cfg_if",
         crates: &[],
@@ -49,6 +49,8 @@ const KNOWN: [Known; 11] = [
     },
     Known { name: "join", crates: &["tokio", "futures", "futures_util"], rules: EXPRESSIONS },
     Known { name: "try_join", crates: &["tokio", "futures", "futures_util"], rules: EXPRESSIONS },
+    Known { name: "assert_eq", crates: &["pretty_assertions", "similar_asserts"], rules: EXPRESSIONS },
+    Known { name: "assert_ne", crates: &["pretty_assertions"], rules: EXPRESSIONS },
     Known { name: "stream", crates: &["async_stream"], rules: ASYNC_BLOCK },
     Known { name: "try_stream", crates: &["async_stream"], rules: ASYNC_BLOCK },
     Known { name: "defer", crates: &["scopeguard"], rules: "($($t:tt)*) => { || { $($t)* } };" },

@@ -74,6 +74,11 @@ impl Expansions {
         self.depth > 0
     }
 
+    /// Another macro has this name from here on.
+    pub fn forget(&mut self, name: &str) {
+        self.definitions.remove(name);
+    }
+
     /// Whether a statement that the arguments brought may be recorded at this place.
     pub fn allows(&self) -> bool {
         self.depth == 0 || self.in_braces || self.tier == Tier::Anywhere
@@ -95,7 +100,9 @@ struct Seen {
 impl Walker<'_> {
     /// Walks the arguments of a call as the code that they become. False when that cannot be told.
     pub(super) fn expanded(&mut self, mac: &Macro, place: Place) -> bool {
-        if self.expansions.depth >= DEEPEST || !holds_code(&mac.tokens) {
+        // Names alone may become modules in other files.
+        let may_lead = place == Place::Items && !self.expansions.is_under_way();
+        if self.expansions.depth >= DEEPEST || !(may_lead || holds_code(&mac.tokens)) {
             return false;
         }
         let Some(definitions) = self.definitions(&mac.path) else {
@@ -141,7 +148,8 @@ impl Walker<'_> {
         let (name, inside) = segments.split_last()?;
         // `log::info!` is not the program's own `info!`.
         let may_be_own = inside.iter().all(|segment| ["crate", "self", "super"].contains(&segment.as_str()));
-        let named = |macros: &crate::Macros| match may_be_own {
+        let is_foreign = inside.is_empty() && self.imported.contains(name);
+        let named = |macros: &crate::Macros| match may_be_own && (!is_foreign || macros.is_exported(name)) {
             true => macros.named(name).iter().map(|rules| Definition::parse(rules)).collect(),
             false => Some(Vec::new()),
         };
@@ -194,6 +202,7 @@ impl Walker<'_> {
         let found = std::mem::replace(&mut self.found, outer);
         self.found.unknown_macros.extend(found.unknown_macros);
         self.found.functions.extend(found.functions);
+        self.found.modules.extend(found.modules);
         Seen { sites: found.sites, skips: found.skips }.once()
     }
 

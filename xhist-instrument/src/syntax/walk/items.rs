@@ -77,6 +77,10 @@ impl Walker<'_> {
         let (paths, path_is_certain) = path_attributes(&item.attrs);
         let line = self.code.lines.line(self.start_of(item.ident.span()));
         if item.content.is_none() {
+            // What stands in the arguments of a call was found there.
+            if self.expansions.is_under_way() && self.is_written(item.mod_token.span) {
+                return;
+            }
             let inside = self.inside.clone();
             self.found.modules.push(ModDecl { name, inside, paths, path_is_certain, line });
             return;

@@ -14,6 +14,7 @@ use crate::refusal::Refusal;
 use crate::site::{Analysis, InlineMod, Reason, Shape, Site, SiteKind, Skip};
 use expansions::Expansions;
 use proc_macro2::{LineColumn, Span};
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use syn::visit::Visit as _;
@@ -48,6 +49,8 @@ struct Walker<'c> {
     refusal: Option<Refusal>,
     /// Macros of this very file.
     own_macros: Macros,
+    /// Names that `use` has brought from other crates so far: a macro of such a name is theirs.
+    imported: HashSet<String>,
     expansions: Expansions,
 }
 
@@ -67,6 +70,7 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         has_includes: memchr::memmem::find(code.text.as_bytes(), b"include").is_some(),
         refusal: None,
         own_macros: Macros::default(),
+        imported: HashSet::new(),
         expansions: Expansions::new(),
     };
     walker.own_macros.add(code.text.as_bytes());
