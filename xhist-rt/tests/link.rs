@@ -4,13 +4,14 @@
 #![cfg(all(feature = "trace", feature = "std"))]
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::sync::{Barrier, Mutex, PoisonError};
 
 use qs_core::frame::{Decoder, Outcome};
+use qs_core::record::trace::Code;
 use qs_core::record::{EventKind, RECORD_BASE, XhistRecord};
-use xhist_rt::qs;
 use xhist_rt::qs_record;
+use xhist_rt::{qs, trace};
 
 /// The stream is one for the whole program, so tests take turns.
 static TURN: Mutex<()> = Mutex::new(());
@@ -108,6 +109,40 @@ fn what_was_overwritten_is_missing_and_counted() {
     assert!(
         stream.missing > 0 || stream.numbers.values().all(|numbers| (100_000 - numbers.len()) % 256 == 0)
     );
+}
+
+#[test]
+fn what_is_in_rings_that_are_used_again_is_counted() {
+    static TOLD: AtomicU64 = AtomicU64::new(0);
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    qs::global_on(qs::Records::User(0));
+    let mut stream = Stream::default();
+    while stream.take() {}
+    trace::set_logger(Some(|event| {
+        if let trace::Class::Exception { code: Code::RING_OVERRUN, .. } = event.class {
+            TOLD.fetch_add(event.args[0].bits(), Relaxed);
+        }
+    }));
+    let mut lost = Vec::new();
+    for threads in [100, 1, 300] {
+        (stream, _) = (Stream::default(), TOLD.store(0, Relaxed));
+        for _ in 0..threads {
+            std::thread::spawn(|| send(200, 0..100, false)).join().expect("it ends");
+        }
+        while stream.take() {}
+        let taken: usize = stream.numbers.values().map(Vec::len).sum();
+        // Each takes 15 bytes, more where some are escaped; and the end of a thread has an event.
+        let missing = 100 * threads - taken as u64;
+        let told = TOLD.load(Relaxed);
+        assert!(
+            (missing * 15..=missing * 16).contains(&told),
+            "{missing} are missing, {told} bytes are told"
+        );
+        assert_eq!(stream.missing > 0, missing > 0);
+        lost.push(missing);
+    }
+    trace::set_logger(None);
+    assert!(lost[0] > 0 && lost[1] == 0 && lost[2] > 20_000, "{lost:?}");
 }
 
 #[test]

@@ -38,6 +38,8 @@ struct Link {
 struct Taken {
     /// When its thread got it: another thread's is a new one.
     start_time: u64,
+    /// Bytes that threads wrote into it before that one.
+    earlier: u64,
     position: u64,
     seq: u8,
 }
@@ -92,7 +94,7 @@ impl Link {
                 }
             };
             let mut taken = self.taken[number];
-            let (frames, overrun) = taken.look(&read);
+            let (frames, overrun) = taken.look(&read, &|| threads::by_earlier(number));
             self.overrun += overrun;
             self.taken[number] = taken;
             self.add(number, &frames);
@@ -120,18 +122,25 @@ impl Link {
 }
 
 impl Taken {
-    /// Whole frames that are new in a ring, and how many bytes were overwritten before.
-    fn look(&mut self, read: &dyn Fn(usize, &mut [u8])) -> (Vec<u8>, u64) {
-        let nothing = (Vec::new(), 0);
+    /// Whole frames that are new in a ring, and how many bytes were overwritten before. `by_earlier` tells how many bytes were
+    /// written by threads that had it before.
+    fn look(&mut self, read: &dyn Fn(usize, &mut [u8]), by_earlier: &dyn Fn() -> u64) -> (Vec<u8>, u64) {
         let header = || {
             let mut bytes = [0; HOSTED_HEADER_LEN];
             read(0, &mut bytes);
             Header::parse(&bytes).ok()
         };
-        let Some(before) = header() else { return nothing };
+        let earlier = by_earlier();
+        // When another thread gets it between the two, the next look will tell.
+        let Some(before) = header().filter(|_| by_earlier() == earlier) else { return (Vec::new(), 0) };
+        let mut untaken = 0;
         if before.start_time != self.start_time {
-            *self = Taken { start_time: before.start_time, ..Taken::default() };
+            untaken = earlier.saturating_sub(self.earlier + self.position);
+            // The stream shall show that something is missing, too.
+            let seq = if untaken > 0 { u8::MAX } else { 0 };
+            *self = Taken { start_time: before.start_time, earlier, position: 0, seq };
         }
+        let nothing = (Vec::new(), untaken);
         let from = self.position.max(before.kept());
         let behind = before.state.head().min(from + PIECE as u64);
         if behind <= from {
@@ -151,7 +160,7 @@ impl Taken {
             let flag = frames.iter().skip(start).position(|byte| *byte == FLAG);
             start = flag.map_or(frames.len(), |flag| start + flag + 1);
         }
-        let overrun = from - self.position + start as u64;
+        let overrun = untaken + from - self.position + start as u64;
         let end = frames.iter().rposition(|byte| *byte == FLAG).map_or(0, |flag| flag + 1);
         self.position = from + end.max(start.min(frames.len())) as u64;
         frames.truncate(end);

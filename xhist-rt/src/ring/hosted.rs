@@ -69,6 +69,15 @@ pub(crate) unsafe fn count_dropped(header: *mut HostedHeader, statements: u32) {
     unsafe { (*header).base.count_dropped(statements) };
 }
 
+/// Bytes of closed frames that its owner wrote.
+///
+/// # Safety
+/// `header` is a laid-out ring.
+pub(crate) unsafe fn written(header: *mut HostedHeader) -> u64 {
+    // SAFETY: the word is atomic.
+    layout::State(unsafe { (*header).base.state.load() }).head()
+}
+
 /// Tells readers where the owner stands.
 ///
 /// # Safety
