@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use qs_core::record::Statement;
 use qs_core::ring::{Item, ever};
 
-use super::find::MAX_OVERLAP;
+use super::find::take_room;
+use super::gap::add_missing;
 use super::live::View;
 use crate::model::Gap;
 
@@ -30,14 +31,9 @@ pub fn counts(view: &View<'_>, counts: &mut HashMap<Statement, u64>) -> Gap {
     let mut reader = view.reader();
     let mut gap = Gap::default();
     while let Some(item) = reader.next() {
-        match item {
-            Item::Statement(statement, _) => *counts.entry(statement).or_default() += 1,
-            Item::Frame(frame) => gap.missing_frames += u64::from(frame.missing),
-            Item::Missing(frames) => gap.missing_frames += u64::from(frames),
-            Item::Damaged(damage) => gap.add_damage(damage.len, &damage),
-            Item::Cut { missing } => gap.cut_bytes += missing,
-            Item::Torn { .. } => gap.torn = true,
-            Item::Again(_) => {}
+        add_missing(&mut gap, &item);
+        if let Item::Statement(statement, _) = item {
+            *counts.entry(statement).or_default() += 1;
         }
     }
     gap
@@ -50,11 +46,10 @@ pub fn ran(image: &[u8], views: &[View<'_>]) -> Ran {
     for bitmap in ever::find(image).filter_map(|(_, bitmap)| bitmap.ok()) {
         // They overlap as little as rings do.
         let present = (bitmap.slots as usize - bitmap.missing()) * ever::SLOT_LEN;
-        if held + present > image.len().saturating_mul(MAX_OVERLAP) {
+        if !take_room(&mut held, present, image) {
             ran.left_out += 1;
             continue;
         }
-        held += present;
         ran.known.insert(bitmap.map_hash);
         ran.lost += u64::from(bitmap.lost);
         ran.cut += bitmap.missing();

@@ -13,9 +13,19 @@ const STRIDE: usize = 64 << 20;
 const MAX_RINGS: usize = 1 << 16;
 /// Rings do not overlap, save for stale headers. All rings together may be so many times as long
 /// as the image; without a limit a small image could claim hours of work.
-pub(super) const MAX_OVERLAP: usize = 4;
+const MAX_OVERLAP: usize = 4;
 /// So many places of a kind that are no ring are kept.
 const MAX_BAD: usize = 10;
+
+/// Counts what is held of an image, unless that is too much with so many bytes `more`; whether it is not.
+pub(super) fn take_room(held: &mut usize, more: usize, image: &[u8]) -> bool {
+    let all = held.saturating_add(more);
+    let fits = all <= image.len().saturating_mul(MAX_OVERLAP);
+    if fits {
+        *held = all;
+    }
+    fits
+}
 
 /// A ring and where its header is.
 #[derive(Clone, Debug)]
@@ -87,12 +97,10 @@ impl Findings {
             Err(error) => return self.add_bad(rest, offset, error),
         };
         let present = rest.len().saturating_sub(header.header_len).min(header.size);
-        let held = self.held.saturating_add(present);
-        if self.rings.len() >= MAX_RINGS || held > image.len().saturating_mul(MAX_OVERLAP) {
+        if self.rings.len() >= MAX_RINGS || !take_room(&mut self.held, present, image) {
             self.left_out += 1;
             return;
         }
-        self.held = held;
         let number = self.rings.len() + 1;
         self.rings.push(Placed { header, ring: describe(number, offset, &header) });
     }

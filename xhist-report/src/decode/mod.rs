@@ -5,6 +5,7 @@ mod copies;
 mod ever;
 mod find;
 mod frame;
+mod gap;
 mod incoming;
 mod live;
 mod merge;

@@ -5,6 +5,7 @@ use qs_core::ring::{self, Header, Shown};
 
 use super::clock::Clock;
 use super::frame::{Kind, kind};
+use super::gap::add_missing;
 use super::live::View;
 use super::records::SharedRecords;
 use super::rounds::Rounds;
@@ -84,31 +85,19 @@ impl<'a> Stream<'a> {
         };
         loop {
             let mut interrupt = 0;
-            let (what, stamp) = match self.reader.next() {
-                None => return (gap, None),
-                Some(ring::Item::Damaged(damage)) => {
-                    gap.add_damage(damage.len, &damage);
-                    continue;
-                }
-                Some(ring::Item::Cut { missing }) => {
-                    gap.cut_bytes += missing;
-                    continue;
-                }
-                Some(ring::Item::Torn { .. }) => {
-                    gap.torn = true;
-                    continue;
-                }
-                Some(ring::Item::Missing(frames)) => {
-                    gap.missing_frames += u64::from(frames);
-                    continue;
-                }
-                Some(ring::Item::Statement(statement, stamp)) => {
+            let Some(item) = self.reader.next() else { return (gap, None) };
+            add_missing(&mut gap, &item);
+            let (what, stamp) = match item {
+                ring::Item::Damaged(_)
+                | ring::Item::Cut { .. }
+                | ring::Item::Torn { .. }
+                | ring::Item::Missing(_) => continue,
+                ring::Item::Statement(statement, stamp) => {
                     interrupt = self.reader.interrupt();
                     (What::Statement { file: statement.file, line: statement.line }, stamp)
                 }
-                Some(ring::Item::Again(again)) => (What::Again(again), None),
-                Some(ring::Item::Frame(frame)) => {
-                    gap.missing_frames += u64::from(frame.missing);
+                ring::Item::Again(again) => (What::Again(again), None),
+                ring::Item::Frame(frame) => {
                     match kind(&frame, self.header.record_base, self.header.time_width > 0) {
                         Kind::Silent => continue,
                         Kind::Time(full) => {

@@ -3,6 +3,7 @@
 use qs_core::frame::Frame;
 use qs_core::ring::Item;
 
+use super::gap::add_missing;
 use super::live::View;
 use crate::model::Gap;
 
@@ -17,11 +18,9 @@ pub fn whole_frames(view: &View<'_>, each: &mut dyn FnMut(&Frame<'_>) -> bool) -
                     break;
                 }
             }
-            Item::Damaged(damage) => gap.add_damage(damage.len, &damage),
-            Item::Cut { missing } => gap.cut_bytes += missing,
-            Item::Torn { .. } => gap.torn = true,
             // Told by the numbers of the frames.
-            Item::Missing(_) | Item::Statement(..) | Item::Again(_) => {}
+            Item::Missing(_) => {}
+            item => add_missing(&mut gap, &item),
         }
     }
     gap

@@ -85,11 +85,10 @@ fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &str)> {
     let lines = content.split(|byte| *byte == b'\n').zip(1..);
     let lines =
         lines.flat_map(|(line, number)| line.split(|byte| *byte == b'\r').map(move |line| (number, line)));
-    let lines = lines.map(|(number, line)| (number, line.trim_ascii()));
-    let lines =
-        lines.map(|(number, line)| (number, line.split(u8::is_ascii_whitespace).next().unwrap_or(line)));
-    let lines = lines.filter(|(_, line)| !line.is_empty());
-    lines.map(|(number, line)| (number, std::str::from_utf8(line).unwrap_or("\u{fffd}")))
+    lines.filter_map(|(number, line)| {
+        let word = line.split(u8::is_ascii_whitespace).find(|word| !word.is_empty())?;
+        Some((number, std::str::from_utf8(word).unwrap_or("\u{fffd}")))
+    })
 }
 
 fn intel(content: &[u8]) -> Content {
