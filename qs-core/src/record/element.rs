@@ -204,6 +204,7 @@ mod tests {
             assert_eq!(data.format(format >> 4), format);
         }
     }
+
     #[test]
     fn widths_come_back_up_to_the_greatest() {
         let formats = |name, data: fn(u8) -> Data| {

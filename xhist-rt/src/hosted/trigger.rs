@@ -31,10 +31,9 @@ const MUTED: u8 = 3;
 /// Triggers that sources may hold; more share the numbers.
 const TRIGGERS: usize = 64;
 
-/// The state, once the environment has said whether to wait for a start: what a program does comes after that.
-fn settled() -> &'static AtomicU8 {
+/// Has the environment say whether to wait for a start: what a program does comes after that.
+fn settle() {
     let _ = Config::get();
-    &STATE
 }
 
 /// Whether statements are recorded now.
@@ -71,7 +70,8 @@ pub(crate) fn on_record(id: u8) {
 /// Source: QS software triggers.
 pub fn start() {
     let state = if crate::qs::wants_statements() { RUNNING } else { MUTED };
-    let before = settled().swap(state, AcqRel);
+    settle();
+    let before = STATE.swap(state, AcqRel);
     if before == STOPPED {
         crate::qs::freeze(false);
     }
@@ -97,9 +97,10 @@ fn tell_stop() {
 
 /// Statements are filtered out, or no longer. What a trigger has stopped, meanwhile too, stays stopped.
 pub(crate) fn heed_filters() {
+    settle();
     loop {
         fence(SeqCst);
-        let state = settled().load(Acquire);
+        let state = STATE.load(Acquire);
         let turn_to = |next| STATE.compare_exchange(state, next, AcqRel, Relaxed).is_ok();
         match (crate::qs::wants_statements(), state) {
             (true, MUTED) => {
@@ -122,7 +123,8 @@ pub fn stop_after(statements: u64) {
     if statements == 0 {
         return stop();
     }
-    if matches!(settled().load(Relaxed), STOPPED | MUTED) {
+    settle();
+    if is_stopped() {
         return;
     }
     LEFT.store(statements, Relaxed);

@@ -42,8 +42,8 @@ pub use crate::recorder::{flush, get_block, get_byte};
 
 /// An application record: `qs_record!(ID, object; u8 n, str "eating")`.
 ///
-/// `ID` is a constant from 100 to 117, or 124; those between are trace events and statements. `object` the number of what it is about for the local filter, 0 for nothing. Each element is a type
-/// and a value: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `i64`, `u64`, `f32`, `f64`; `x8`, `x16`, `x32`, `x64` and `hex` show
+/// `ID` is a constant from 100 to 117, or 124 (between are trace events and statements), `object` the number of what it is about
+/// for the local filter, 0 for nothing. Each element is a type and a value: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `i64`, `u64`, `f32`, `f64`; `x8`, `x16`, `x32`, `x64` and `hex` show
 /// hexadecimal digits; `str`, `mem` (`&[u8]`), `obj`, `fun`, `sig` (a pair of [`Sig`](crate::qs::Sig) and
 /// [`Obj`](crate::qs::Obj)); `enum[2]` is a value of enumeration 2. A number in brackets behind another type is the width in which a host
 /// shows it, 0 to 15, for `i8` to 7. Types are checked by the compiler, and values are only computed when the record is wanted.

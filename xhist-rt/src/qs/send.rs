@@ -1,5 +1,6 @@
 //! Records into the ring, and what a session starts and ends with.
 
+use qs_core::filter::LAST_RECORD;
 #[cfg(feature = "trace")]
 use qs_core::frame::MAX_PAYLOAD;
 use qs_core::record::{
@@ -106,7 +107,7 @@ pub fn user(id: u8, put: impl Fn(&mut Draft<'_>)) {
 /// # Panics
 /// When it is none, 100 to 117 or 124: at compile time in [`qs_record!`](crate::qs_record).
 pub const fn user_id(id: u8) -> u8 {
-    let is_free = id >= USER_BASE && id < crate::trace::EXCEPTION || id == 124;
+    let is_free = id >= USER_BASE && id < crate::trace::EXCEPTION || id == LAST_RECORD;
     assert!(
         is_free,
         "application records have ids from 100 to 117, or 124: between are trace events and statements"
