@@ -22,7 +22,7 @@ pub fn commands(elf: &Path) -> Result<String, String> {
     let (start, len) = (ring.address(), ring.size());
     if is_hosted(&file, len) {
         return Err(format!(
-            "{shown} runs on an operating system: dump it as the README tells, or set XHIST_FILE"
+            "{shown} runs on an operating system: dump it as docs/debugger.md shows, or set XHIST_FILE"
         ));
     }
     Ok(told(&quoted(&shown.to_string()), start, len))
