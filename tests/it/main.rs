@@ -8,6 +8,7 @@ mod crates;
 mod deps;
 mod events;
 mod firmware;
+mod fuzz;
 mod generated;
 mod in_place;
 mod interrupted;
@@ -77,6 +78,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),
     ("firmware", firmware::CASES),
+    ("fuzz", fuzz::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),
 ];
