@@ -76,11 +76,11 @@ fn main() {
         println!("   {:.2}x, plain {:.2}x", pair[1] / best[1], pair[0] / best[0]);
     }
     println!("\nstatements that a KiB of ring holds\n");
-    println!("{:<12} {:>12} {:>16} {:>24}", "program", "packed", "a frame each", "file name and line each");
+    println!("{:<12} {:>12} {:>16}", "program", "packed", "a frame each");
     for (program, rounds) in PROGRAMS.into_iter().chain([WAIT]) {
         let [packed_depth, single_depth] =
             ["packed", "single"].map(|frames| depth(packed, program, rounds, frames));
-        println!("{program:<12} {:>12.0} {:>16.0} {:>24.0}", packed_depth.0, single_depth.0, packed_depth.1);
+        println!("{program:<12} {packed_depth:>12.0} {single_depth:>16.0}");
     }
     clean_up();
 }
@@ -185,8 +185,8 @@ fn statements(counter: &Variant, program: &str, rounds: u32) -> f64 {
     (count(11) - count(1)) / 10.0 * f64::from(rounds)
 }
 
-/// Statements in a KiB of a ring that was filled, and how many there were with their file names.
-fn depth(recorded: &Variant, program: &str, rounds: u32, frames: &str) -> (f64, f64) {
+/// Statements in a KiB of a ring that was filled.
+fn depth(recorded: &Variant, program: &str, rounds: u32, frames: &str) -> f64 {
     let tree = Tree::empty("ring");
     let file = tree.join("ring.xhist");
     recorded.run(program, rounds, 1).env("XHIST_FRAMES", frames).env("XHIST_FILE", &file).succeed();
@@ -194,18 +194,14 @@ fn depth(recorded: &Variant, program: &str, rounds: u32, frames: &str) -> (f64, 
     let found = find(&image).find_map(|found| Some((found.offset, found.header.ok()?)));
     let (offset, header): (usize, Header) = found.expect("a ring");
     let mut reader = Reader::new(header, &image[offset..]);
-    let (mut statements, mut names) = (0u64, 0u64);
+    let mut statements = 0u64;
     while let Some(item) = reader.next() {
         match item {
-            Item::Statement(..) => {
-                statements += 1;
-                // `src/name.rs` and two bytes.
-                names += 12 + 2;
-            }
+            Item::Statement(..) => statements += 1,
             Item::Again(again) => statements += again.statements as u64 * again.times,
             _ => {}
         }
     }
     let bytes = header.state.head().min(header.size as u64) as f64;
-    (statements as f64 / (bytes / 1024.0), 1024.0 / (names as f64 / (names / 14) as f64))
+    statements as f64 / (bytes / 1024.0)
 }
