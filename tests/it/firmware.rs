@@ -402,11 +402,14 @@ impl Host {
         while silent < 400 {
             match self.link.read(&mut byte) {
                 Ok(0) => panic!("the firmware has gone"),
-                Ok(_) => {
-                    if let Outcome::Frame(frame) = self.decoder.push(byte[0]) {
+                Ok(_) => match self.decoder.push(byte[0]) {
+                    Outcome::More => {}
+                    Outcome::Damaged(damage) => panic!("{damage:?}"),
+                    Outcome::Frame(frame) => {
+                        assert_eq!(frame.missing, 0, "frames are missing before {}", frame.id);
                         return frame.id;
                     }
-                }
+                },
                 Err(_) => silent += 1,
             }
         }

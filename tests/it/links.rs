@@ -147,7 +147,9 @@ fn philosophers() {
     let refused = send("peek 0 1 4").expect(1);
     refused.check(refused.stderr.contains("refused"), "no current object");
     send("current ap Table").expect(0);
-    send("reset").code();
+    // The target ends itself, so its answer may not come.
+    let reset = send("reset");
+    reset.check([0, 1].contains(&reset.code()), "acknowledged, or gone first");
     target.done().expect(0);
     host.wait_for_told("lost 127.0.0.1");
 
@@ -563,15 +565,18 @@ fn front_end() {
     interrupt(host);
     // The target's own numbers stay; those of lines count what was sent, and the recording begins elsewhere in the stream.
     let line = |packet: &[u8]| if packet.get(1) == Some(&0) { packet[1..].to_vec() } else { packet.to_vec() };
-    let got: std::collections::BTreeSet<Vec<u8>> = got.iter().map(|packet| line(packet)).collect();
+    let got: Vec<Vec<u8>> = got.iter().map(|packet| line(packet)).collect();
     let unhex = |hex: &str| -> Vec<u8> {
         (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).expect("hex")).collect()
     };
     let rows = recorded.lines().filter_map(|row| row.split_once("\tfrom-qspy\t"));
     let expected: Vec<Vec<u8>> = rows.map(|(_, hex)| unhex(hex)).filter(|packet| packet[1] < 128).collect();
-    let missing = expected.iter().filter(|packet| !got.contains(&line(packet))).count();
     assert!(expected.len() > 80, "{}", expected.len());
-    assert!(missing * 20 < expected.len(), "{missing} of {} packets are not the same", expected.len());
+    // All of them, in their order.
+    let mut got = got.iter();
+    for packet in &expected {
+        assert!(got.any(|got| *got == line(packet)), "missing, or not in its place: {packet:?}");
+    }
 }
 
 fn qutest() {

@@ -12,10 +12,7 @@ pub const CASES: &[Case] = &[
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
     Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
     Case::new("what_the_first_ring_tells_outlives_its_thread", first_ring_again),
-    Case::new("a_link_takes_the_last_statements_of_a_thread", || {
-        let torture = Torture::new(Build::Optimised, "taken_from_ended", "4k", 1);
-        torture.env("XHIST_TIME", "off").run().succeed();
-    }),
+    Case::new("a_link_takes_the_last_statements_of_a_thread", taken_from_ended),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
@@ -91,6 +88,17 @@ fn first_ring_again() {
     torture.run().succeed();
     let dropped: Vec<u32> = torture.recorded().iter().map(|ring| ring.header.dropped).collect();
     assert_eq!((dropped.len(), dropped[0], dropped.iter().sum()), (63, 1, 1));
+}
+
+/// What comes out of the link is a QS stream with the statement of the thread that has ended.
+fn taken_from_ended() {
+    let torture = Torture::new(Build::Optimised, "taken_from_ended", "4k", 1);
+    let tree = Tree::empty("link");
+    let mut command = torture.env("XHIST_TIME", "off").run().into_command();
+    let stream = command.output().expect("it runs").stdout;
+    std::fs::write(tree.join("stream.qs"), stream).expect("written");
+    let done = report(tree.path()).args("stream.qs").done().expect(0);
+    done.check(done.stdout == "1 file#44:1\n", "the statement of the thread");
 }
 
 fn forks() {

@@ -58,8 +58,10 @@ const SHAPES: [(&str, &str, &str); 34] = [
 #[test]
 fn three_thousand_levels_of_anything_work_or_are_refused() {
     for (before, middle, after) in SHAPES {
-        let result = round_trip(&nest(before, middle, after, 3_000));
-        println!("{before}..{after}: {result:?}");
+        if let Err(refusal) = round_trip(&nest(before, middle, after, 3_000)) {
+            let is_known = refusal.contains("levels deep") || refusal.contains("does not parse");
+            assert!(is_known, "{before}..{after}: {refusal}");
+        }
     }
 }
 
