@@ -111,6 +111,25 @@ fn a_loop_takes_no_room() {
     assert!(history == expected);
 }
 
+#[test]
+fn a_loop_of_any_length_up_to_the_limit_takes_no_room() {
+    let unfolded: Vec<u32> = (1..=FOLDED).filter(|len| !is_folded(*len)).collect();
+    assert!(unfolded.is_empty(), "{unfolded:?}");
+}
+
+/// Statements a round, on one page, up to which every loop folds; docs/limits.md names the number.
+const FOLDED: u32 = 21;
+
+/// Whether what ran before a loop is still there after rounds that would fill the ring many times over.
+fn is_folded(len: u32) -> bool {
+    let _turn = turn();
+    record_word(5);
+    for _ in 0..20 * RING_SIZE as u32 / len {
+        (10..10 + len).for_each(record_word);
+    }
+    history().first() == Some(&5)
+}
+
 /// The lines of the ring, each with its interrupt; repetitions are not written out.
 fn interrupted() -> Vec<(u16, u16)> {
     let image = image();

@@ -320,6 +320,30 @@ fn a_loop_takes_no_room() {
     });
 }
 
+#[test]
+fn a_loop_of_any_length_up_to_the_limit_takes_no_room() {
+    both(|| {
+        let unfolded: Vec<u16> = (1..=FOLDED).filter(|len| !is_folded(*len)).collect();
+        assert!(unfolded.is_empty(), "{unfolded:?}");
+    });
+}
+
+/// Statements a round, on one page, up to which every loop folds; docs/limits.md names the number.
+const FOLDED: u16 = 80;
+
+/// Whether what ran before a loop is still there after rounds that would fill the ring many times over.
+fn is_folded(len: u16) -> bool {
+    let ring = Ring::new(4096);
+    record(5);
+    let before = ring.history();
+    for _ in 0..20 * 4096 / u32::from(len) {
+        for line in 10..10 + len {
+            append(Append::Statement(Site::new(9, line)));
+        }
+    }
+    ring.history().starts_with(&before)
+}
+
 proptest! {
     #[test]
     fn whatever_is_appended_is_read(
