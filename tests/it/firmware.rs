@@ -159,18 +159,21 @@ fn crash(board: &'static Board, fault: &str) {
             Some((file.parse().ok()?, line.parse().ok()?))
         };
         let places: Vec<(u64, u32)> = told.lines().filter_map(place).collect();
-        let map =
-            std::fs::read_to_string(firmware.directory.join("target/xhist/xhist.map")).expect("the map");
-        let ids = map.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
-        let mut ids =
-            ids.filter_map(|line| Some((line["file"].as_u64()?, line["path"].as_str()?.to_owned())));
-        let (mistakes, _) = ids.find(|(_, path)| path == "src/mistakes.rs").expect("its id");
+        let mistakes = file_id(&firmware, "src/mistakes.rs");
         let source = firmware.directory.join("src/mistakes.rs");
         let fatal = line_of(&source, if feature == "panic" { "list[index]" } else { fault });
         // Handlers may have run behind it.
         let last = places.iter().rev().find(|(file, _)| *file == mistakes);
         assert_eq!(last, Some(&(mistakes, fatal)), "{told}");
     }
+}
+
+/// The id of a file in the map.
+fn file_id(firmware: &Firmware, path: &str) -> u64 {
+    let map = std::fs::read_to_string(firmware.directory.join("target/xhist/xhist.map")).expect("the map");
+    let lines = map.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+    let mut ids = lines.filter(|line| line["path"] == path).filter_map(|line| line["file"].as_u64());
+    ids.next().expect("its id")
 }
 
 /// While a frame is closed and the next one opened, at each instruction: what a dump tells is what the one before told, or that
@@ -247,10 +250,10 @@ struct Begun {
 }
 
 impl Begun {
-    /// Its line, from the code and the low bits of its page, as the short path takes them.
-    fn line(self) -> u32 {
+    /// Its file id and line, from page and code, as the short path takes them.
+    fn place(self) -> (u64, u32) {
         let (page, code) = (self.word >> 7, self.word & 0x7F);
-        (page & 15) * 96 + code - 0x20
+        (u64::from(page >> 4), (page & 15) * 96 + code - 0x20)
     }
 }
 
@@ -270,9 +273,9 @@ fn any_instruction() {
         machine.ask(&format!("Z0,{record:x},2"));
         machine.ask("c");
         machine.ask(&format!("z0,{record:x},2"));
-        let before = last_line(&firmware, &mut machine, ring);
+        let before = last_place(&firmware, &mut machine, ring);
         let (mut open, mut done): (Vec<Begun>, Option<Begun>) = (Vec::new(), None);
-        for step in 0..=random.usize(0..120) {
+        for step in 0..=random.usize(0..300) {
             if step > 0 {
                 machine.ask("s");
             }
@@ -286,36 +289,34 @@ fn any_instruction() {
                 open.truncate(inner);
             }
         }
-        let (pc, last) = (machine.register(PC), last_line(&firmware, &mut machine, ring));
-        let mut expected = vec![done.map_or(before, Begun::line)];
+        let (pc, last) = (machine.register(PC), last_place(&firmware, &mut machine, ring));
+        let mut expected = vec![done.map_or(before, Begun::place)];
         // Of those nobody sees when they are done.
         let unseen = open.iter().rev().take_while(|begun| begun.back >= EXCEPTION_RETURN).count();
-        expected.extend(open.iter().rev().take(unseen + 1).map(|begun| begun.line()));
+        expected.extend(open.iter().rev().take(unseen + 1).map(|begun| begun.place()));
         if let [.., tail, _] = &open[..]
             && tail.back >= EXCEPTION_RETURN
         {
-            expected.push(tail.line());
+            expected.push(tail.place());
         }
-        assert!(expected.contains(&last), "line {last} at {pc:#x}, expected one of {expected:?}");
+        assert!(expected.contains(&last), "{last:?} at {pc:#x}, expected one of {expected:?}");
         if let Some(done) = done {
             completed += 1;
             let table = lines_at(&firmware, done.back - 2);
-            assert!(
-                table.contains(&format!(":{}\n", done.line())),
-                "{} by the line table: {table}",
-                done.line()
-            );
+            let line = done.place().1;
+            assert!(table.contains(&format!(":{line}\n")), "{line} by the line table: {table}");
         }
     }
     println!("{dumps} dumps, {completed} of them behind a statement");
 }
 
-/// The line of the newest statement in the ring.
+/// File id and line of the newest statement in the ring.
 #[track_caller]
-fn last_line(firmware: &Firmware, machine: &mut Machine, (start, len): (u32, usize)) -> u32 {
+fn last_place(firmware: &Firmware, machine: &mut Machine, (start, len): (u32, usize)) -> (u64, u32) {
     std::fs::write(firmware.directory.join("step.bin"), machine.memory(start, len)).expect("written");
     let text = report(&firmware.directory).args("step.bin --last 1").succeed().stdout;
-    text.trim().rsplit_once(':').and_then(|(_, line)| line.parse().ok()).expect("a line")
+    let [last] = &Listing::parse(&text).only_statements().0[..] else { panic!("one line: {text}") };
+    (file_id(firmware, &last.path), last.line)
 }
 
 /// What the line table says of an address, with what was inlined there.

@@ -110,6 +110,12 @@ fn told_missing(done: &Done) -> u32 {
     counts.map(|rest| rest.split(' ').next().unwrap_or_default().parse::<u32>().expect("a count")).sum()
 }
 
+/// How many losses were not printed one by one.
+fn more_places(done: &Done) -> usize {
+    let Some((before, _)) = done.stderr.split_once(" more places with losses") else { return 0 };
+    before.rsplit([' ', '\n']).next().unwrap_or_default().parse().expect("a number")
+}
+
 fn readers() {
     const ALL: u32 = 60_000;
     let mut target = Target::new("64k");
@@ -139,14 +145,16 @@ fn readers() {
             seen.len(),
             gaps.len()
         );
-        if done.stderr.contains("more places with losses") {
-            // A machine that is too busy to follow at all.
-            continue;
-        }
-        done.check(gaps.len() == done.stderr.matches("overtaken").count(), "each gap is told");
         done.check(done.code() == i32::from(missing > 0), "a loss is in the exit code");
-        // A frame more or less, and escaped bytes, are in the estimate.
-        done.check(missing.abs_diff(told) <= 20 + missing / 20, &format!("{missing} were missed"));
+        // Only so many places are printed one by one, the others as a number.
+        let printed = done.stderr.matches("overtaken").count();
+        done.check(gaps.len() == printed + more_places(&done), "each gap is reported");
+        // A frame more or less, and escaped bytes, are in the estimate, which the message calls one.
+        let close = match more_places(&done) {
+            0 => missing.abs_diff(told) <= 20 + missing / 20,
+            _ => told <= missing + 20 + missing / 20,
+        };
+        done.check(close, &format!("{missing} were missed"));
         done.check(index < 2 || missing > 0, "it slept while the ring was written several times over");
     }
 }
