@@ -42,6 +42,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/trace/logger.rs",
     "xhist-rt/src/hosted/sys.rs",
     "xhist-rt/src/hosted/ring_file.rs",
+    "xhist-rt/src/hosted/cut.rs",
     "xhist-rt/src/hosted/threads.rs",
     "xhist-rt/src/hosted/export.rs",
     "xhist-rt/src/hosted/link.rs",

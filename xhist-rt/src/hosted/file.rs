@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, AtomicUsize
 
 use qs_core::ring;
 
+use super::cut;
 use super::message::{self, Shown};
 use super::ring_file::{Begin, Content, NoFile, Refusal, RingFile, may_be_replaced};
 use super::settings::FILE;
@@ -191,6 +192,7 @@ fn judge(begin: &Begin) -> Content {
 pub(crate) fn forget() -> bool {
     let of_parent = get();
     FD.store(-1, Ordering::Release);
+    cut::forget_all();
     of_parent.map(RingFile::close).is_some()
 }
 

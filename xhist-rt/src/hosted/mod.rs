@@ -1,12 +1,15 @@
 //! The hosted recorder: one ring per thread, found through a table, kept in memory or in a file.
 //!
 //! The hot path is [`crate::hot`]'s. `threads` owns the rings, `settings` and `config` are what the environment asks for,
-//! `file` is where the rings are kept, `sys` and `ring_file` are the operating system; `export`, `init` and `panic` are what a program may set up on top.
+//! `file` is where the rings are kept; `sys`, `ring_file` and `cut` are the operating system. `export`, `init` and `panic`
+//! are what a program may set up on top.
 
 #[allow(unsafe_code, reason = "a static in a section of the loader's")]
 mod auto;
 mod between;
 mod config;
+#[allow(unsafe_code)]
+mod cut;
 #[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]
 mod export;
 mod file;

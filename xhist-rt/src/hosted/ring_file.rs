@@ -2,8 +2,8 @@
 //! that may be `unsafe`. It knows no ring.
 
 use core::ffi::{CStr, c_int, c_void};
-use core::ptr::null_mut;
 
+use super::cut::watch;
 use super::sys::{errno, identity, identity_of, stat_by, user, while_signals_wait};
 
 /// A file opened for rings; remembers which file its descriptor means.
@@ -82,40 +82,45 @@ impl RingFile {
         taken
     }
 
-    /// Reserves and maps `len` bytes at `offset`. Reserving first means that a full disk is an
-    /// answer here, and not a fatal signal at some later statement.
-    pub(crate) fn map(self, offset: u64, len: usize) -> Option<*mut u8> {
-        if !self.reserve(offset, len) {
-            return None;
-        }
-        // SAFETY: a new mapping touches no memory that exists.
-        let map = unsafe {
-            libc::mmap(
-                null_mut(),
-                len,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                self.fd,
-                offset as libc::off_t,
-            )
-        };
-        (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
-    }
-
-    /// Puts memory that starts a page, and what it holds, into the file. Only this thread may use it; its signals wait
-    /// meanwhile.
-    pub(crate) fn map_over(self, offset: u64, len: usize, memory: *mut u8) -> bool {
+    /// Reserves `len` bytes at `offset` and puts them in the place of as much memory, which starts a page. They hold what
+    /// the memory held if `keeps`, and zeros otherwise. Frames begin at `frames_at` of them. Reserving first means that a
+    /// full disk is an answer here, and not a fatal signal at some later statement.
+    ///
+    /// Only this thread may use the memory; its signals wait meanwhile.
+    pub(crate) fn map_over(
+        self,
+        offset: u64,
+        len: usize,
+        memory: *mut u8,
+        keeps: bool,
+        frames_at: usize,
+    ) -> bool {
         // SAFETY: the memory is a mapping of the recorder's, replaced by one with the same content.
         let put = || unsafe {
             let access = libc::PROT_READ | libc::PROT_WRITE;
             let flags = libc::MAP_SHARED | libc::MAP_FIXED;
             let offset = offset as libc::off_t;
-            let written = libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset);
-            written == len as isize
+            (!keeps || libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset) == len as isize)
                 && libc::mmap(memory.cast::<c_void>(), len, access, flags, self.fd, offset)
                     != libc::MAP_FAILED
         };
-        self.reserve(offset, len) && while_signals_wait(put)
+        let is_put = self.reserve(offset, len) && while_signals_wait(put);
+        if is_put {
+            watch(memory, len, frames_at);
+        }
+        is_put
+    }
+
+    /// Sees to it that the file has these bytes, in case somebody cut it; false when it cannot.
+    pub(crate) fn restore(self, offset: u64, len: usize) -> bool {
+        // SAFETY: there is a place for the answer.
+        match stat_by(|stat| unsafe { libc::fstat(self.fd, stat) }) {
+            Ok(stat) if identity_of(&stat) == (self.device, self.inode) => {
+                stat.st_size as u64 >= offset + len as u64 || self.reserve(offset, len)
+            }
+            // The program closed the descriptor. What is mapped stays so.
+            _ => true,
+        }
     }
 
     /// Closes the descriptor, unless the program did.

@@ -235,6 +235,16 @@ pub(crate) fn map_anonymous(len: usize) -> Option<*mut u8> {
     (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
 }
 
+/// The same with a page behind it whose bytes are not free, so that a writer of frames which misses the end that it set
+/// comes no further: a file that lies over the memory can be written by others.
+pub(crate) fn map_with_end(len: usize) -> Option<*mut u8> {
+    let (page, end) = (page_size(), len.next_multiple_of(page_size()));
+    let memory = map_anonymous(end + page)?;
+    // SAFETY: there are so many bytes.
+    unsafe { memory.add(end).write_bytes(0xFF, page) };
+    Some(memory)
+}
+
 /// Puts zeroed memory of this process alone in the place of a mapping; its first bytes stay.
 pub(crate) fn unshare<const KEPT: usize>(memory: *mut u8, len: usize) {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_FIXED;
@@ -282,13 +292,15 @@ pub(crate) fn keeping_errno<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Runs a function that no signal handler interrupts on this thread.
+/// Runs a function that no signal handler interrupts on this thread, but for the one of SIGBUS.
 pub(crate) fn while_signals_wait<T>(run: impl FnOnce() -> T) -> T {
     let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: both sets are writable, and read only after they were written.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
+        // Held back, the signal of a ring file that somebody cuts would end the program.
+        libc::sigdelset(all.as_mut_ptr(), libc::SIGBUS);
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
     let result = run();

@@ -177,7 +177,7 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
         RINGS.store(MAX_RINGS as u32, Ordering::Relaxed);
         return reuse().inspect(|slot| slot.lay_out(config));
     };
-    let (memory, in_file) = map(place_in_file(number, config), ring_len(config.size))?;
+    let (memory, in_file) = map(place_in_file(number, config), ring_len(config.size), HOSTED_HEADER_LEN)?;
     let header: *mut HostedHeader = memory.cast();
     slot.in_memory.store(!in_file, Ordering::Relaxed);
     if number == 0 {
@@ -191,10 +191,7 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
     slot.writer.store(writer, Ordering::Relaxed);
     slot.ended.live();
     // SAFETY: the memory was mapped with room for both, and is zero.
-    unsafe {
-        (*header).number = number as u32;
-        lay_out(header, writer, config);
-    }
+    unsafe { lay_out(number, header, writer, config) };
     slot.header.store(header, Ordering::SeqCst);
     // Who came with something for every ring did not see this one.
     // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
@@ -228,18 +225,18 @@ fn ever_len(config: &Config) -> usize {
 }
 
 /// Memory that outlives the process where there is a file, and whether it does. What the file has no room for is at
-/// least one statement.
-fn map(offset: u64, len: usize) -> Option<(*mut u8, bool)> {
-    if let Some(file) = file::get() {
-        if let Some(mapped) = file.map(offset, len) {
-            return Some((mapped, true));
-        }
+/// least one statement. Frames begin at `frames_at` of it.
+fn map(offset: u64, len: usize, frames_at: usize) -> Option<(*mut u8, bool)> {
+    let memory = sys::map_with_end(len)?;
+    let Some(file) = file::get() else { return Some((memory, false)) };
+    let is_mapped = file.map_over(offset, len, memory, false, frames_at);
+    if !is_mapped {
         count_lost();
         if SLOTS[0].ring().is_none() {
             file::has_no_room();
         }
     }
-    Some((sys::map_anonymous(len)?, false))
+    Some((memory, is_mapped))
 }
 
 /// The bitmap, if one is asked for. Made with the first ring.
@@ -252,7 +249,7 @@ fn ever(config: &Config) -> Option<Ever> {
         // SAFETY: it was laid out, or is being laid out by another thread; the slots are there.
         return Some(unsafe { Ever::at(known, config.ever) });
     }
-    let (memory, _) = map(0, Ever::len(config.ever))?;
+    let (memory, _) = map(0, Ever::len(config.ever), usize::MAX)?;
     // When another thread came first, its mapping of the same bytes of the file is as good.
     let _ = EVER.compare_exchange(null_mut(), memory, Ordering::AcqRel, Ordering::Acquire);
     // SAFETY: the memory was mapped with this length.
@@ -270,7 +267,7 @@ fn map_hash(config: &Config) -> u64 {
 ///
 /// # Safety
 /// There is room for a ring and a writer, and no thread uses them now.
-unsafe fn lay_out(header: *mut HostedHeader, writer: *mut Writer, config: &Config) {
+unsafe fn lay_out(number: usize, header: *mut HostedHeader, writer: *mut Writer, config: &Config) {
     let time_width = if config.time == Time::Off { 0 } else { 4 };
     let flags = match config.frames {
         Frames::Packed => FLAG_TIME_AUTO | FLAG_PACKED,
@@ -281,6 +278,7 @@ unsafe fn lay_out(header: *mut HostedHeader, writer: *mut Writer, config: &Confi
     let clock = (time_width > 0).then_some(Clock { now, marks: &SEVERAL });
     // SAFETY: the caller's.
     unsafe {
+        (*header).number = number as u32;
         (*header).init(config.size, time_width, flags, map_hash(config));
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
@@ -364,25 +362,35 @@ fn tell_end() {
 impl Slot {
     /// Lays out its ring anew for the calling thread, which has taken it.
     fn lay_out(&self, config: &Config) {
+        // The file came, or has room again, or was cut since the ring was made.
+        if self.in_memory.load(Ordering::Relaxed) {
+            self.move_to_file(config);
+        } else if let Some(file) = file::get()
+            && !file.restore(place_in_file(self.number(), config), ring_len(config.size))
+            && let Some(header) = self.ring()
+        {
+            sys::unshare::<0>(header.cast(), ring_len(config.size));
+            self.in_memory.store(true, Ordering::Relaxed);
+        }
         let (header, writer) = (self.header.load(Ordering::Relaxed), self.writer.load(Ordering::Relaxed));
         // SAFETY: a slot that was taken has both, and they are the caller's.
         unsafe {
             self.by_earlier.fetch_add(ring::written(header), Ordering::SeqCst);
-            // The file came, or has room again, since the ring was made.
-            if self.in_memory.load(Ordering::Relaxed) {
-                self.move_to_file(config);
-            }
-            lay_out(header, writer, config);
+            lay_out(self.number(), header, writer, config);
         }
+    }
+
+    /// Its place among all. What its ring says of that may be lost.
+    fn number(&self) -> usize {
+        SLOTS.iter().position(|slot| core::ptr::eq(slot, self)).unwrap_or(0)
     }
 
     /// Moves its ring, which nobody else writes, into the file, if there is one with room. It stays at its address, so
     /// its writer need not know.
     fn move_to_file(&self, config: &Config) -> bool {
         let Some((file, header)) = file::get().zip(self.ring()) else { return false };
-        // SAFETY: a slot's header is a laid-out ring.
-        let number = unsafe { (*header).number } as usize;
-        let is_moved = file.map_over(place_in_file(number, config), ring_len(config.size), header.cast());
+        let (offset, len) = (place_in_file(self.number(), config), ring_len(config.size));
+        let is_moved = file.map_over(offset, len, header.cast(), true, HOSTED_HEADER_LEN);
         self.in_memory.store(!is_moved, Ordering::Relaxed);
         is_moved
     }
@@ -541,7 +549,7 @@ pub(super) fn move_to_file(path: &[u8]) -> bool {
     let Some(config) = Config::get().filter(|config| config.on) else { return false };
     let Some(file) = file::open(path, false) else { return false };
     let ever = EVER.load(Ordering::Acquire);
-    let is_moved = ever.is_null() || file.map_over(0, Ever::len(config.ever), ever);
+    let is_moved = ever.is_null() || file.map_over(0, Ever::len(config.ever), ever, true, usize::MAX);
     let (mut missing, mut is_own_moved) = (0, true);
     for slot in SLOTS.iter().filter(|slot| slot.ring().is_some()) {
         if own() == slot.ring() {
