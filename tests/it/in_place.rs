@@ -25,7 +25,7 @@ fn fixture(name: &str) -> Tree {
 }
 
 /// Names the recorder in the manifest, as a user does.
-fn add_recorder(tree: &Tree, features: &str) {
+pub fn add_recorder(tree: &Tree, features: &str) {
     let path = repository().join("xhist-rt");
     let manifest = tree.read("Cargo.toml");
     let has_table = manifest.contains("[dependencies]\n");

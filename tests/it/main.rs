@@ -28,6 +28,7 @@ mod select;
 mod shapes;
 mod stepped;
 mod storm;
+mod surroundings;
 mod survive;
 mod target;
 mod threads;
@@ -52,6 +53,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("samples", samples::CASES),
     ("in_place", in_place::CASES),
     ("survive", survive::CASES),
+    ("surroundings", surroundings::CASES),
     ("threads", threads::CASES),
     ("stepped", stepped::CASES),
     ("interrupted", interrupted::CASES),

@@ -41,6 +41,8 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/qs/memory.rs",
     "xhist-rt/src/trace/logger.rs",
     "xhist-rt/src/hosted/sys.rs",
+    "xhist-rt/src/hosted/ring_file.rs",
+    "xhist-rt/src/hosted/cut.rs",
     "xhist-rt/src/hosted/threads.rs",
     "xhist-rt/src/hosted/export.rs",
     "xhist-rt/src/hosted/link.rs",

@@ -30,6 +30,8 @@ pub enum Need {
     Socat,
     /// Python 3 with the package qutest.
     Qutest,
+    /// Root, who may give programs more rights than their callers have, and setpriv.
+    Root,
     /// Some minutes and 2 GiB of disk, which somebody has to allow.
     Big,
 }
@@ -49,6 +51,11 @@ impl Need {
             Need::Qutest => Need::qutest().is_none().then(|| {
                 "the Python package qutest is not there: pip install qutest, or name its program in XHIST_QUTEST".into()
             }),
+            Need::Root if !rustix::process::geteuid().is_root() => {
+                Some("only root can give a program more rights than its caller: run as root".into())
+            }
+            Need::Root => (!succeeds("setpriv", &["--version"]))
+                .then(|| "setpriv is not installed: apt-get install util-linux".into()),
             Need::Big => std::env::var_os("XHIST_BIG")
                 .is_none()
                 .then(|| "XHIST_BIG=1 is not set: it takes some minutes and 2 GiB of disk".into()),

@@ -1,17 +1,26 @@
-//! Start before `main`, for programs that know nothing of the recorder (`cargo xhist`).
+//! What happens before `main`, or when a shared object with the recorder in it is loaded.
 //!
-//! No signal is taken and nothing is printed unless `XHIST_PANIC` asks for it: the program must
-//! behave as it does without us.
+//! For programs that know nothing of the recorder (`cargo xhist`), it starts here. No signal is taken and nothing is
+//! printed unless `XHIST_PANIC` asks for it: the program must behave as it does without us.
 
+#[cfg(feature = "auto")]
 use super::config::Config;
+#[cfg(feature = "auto")]
 use super::init::Init;
+use super::settings::SWITCH;
+use super::sys;
 
 extern "C" fn start() {
     // Switched off, for example in a compiler that loads a procedural macro with us in it.
-    if Config::get().is_none_or(|config| !config.on) {
+    if SWITCH.is(&["off", "0"]) {
         return;
     }
-    Init::new().no_signal().panic_lines(0).install();
+    // Here and not at the first statement, which may run in a signal handler.
+    sys::stay_loaded();
+    #[cfg(feature = "auto")]
+    if Config::get().is_some_and(|config| config.on) {
+        Init::new().no_signal().panic_lines(0).install();
+    }
 }
 
 /// The loader calls what stands in this section before `main`.

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{export, panic, sys, threads};
+use super::config::Config;
+use super::settings::FILE;
+use super::{export, file, panic, sys, threads};
 
 /// Lines of history that the panic hook prints.
 const PANIC_LINES: usize = 16;
@@ -56,6 +58,9 @@ impl Init {
 
     /// Keeps the rings in this file, so that they outlive the process however it ends.
     /// `XHIST_FILE` in the environment has the last word.
+    ///
+    /// Rings that other living threads have by then stay in memory, so this is best called first in `main`. How many
+    /// these are is printed on standard error and counted as lost in the file.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Init {
         self.file = Some(path.into());
         self
@@ -63,14 +68,15 @@ impl Init {
 
     /// Sets it all up. A second call changes the signal and the file, and installs nothing twice.
     ///
-    /// Returns false when the file could not be opened (the rings stay in memory) or the signal
-    /// cannot be handled.
+    /// Returns false when the file could not be opened (the rings stay in memory, and standard error says why) or the
+    /// signal cannot be handled.
     pub fn install(self) -> bool {
         static INSTALLED: AtomicBool = AtomicBool::new(false);
         let mut done = true;
-        if let Some(path) = self.file
-            && std::env::var_os("XHIST_FILE").is_none_or(|path| path.is_empty())
-        {
+        let config = Config::get();
+        if FILE.value().is_some() {
+            done = file::get().is_some() || config.is_none_or(|config| !config.on);
+        } else if let Some(path) = self.file {
             use std::os::unix::ffi::OsStrExt;
             done = threads::move_to_file(path.as_os_str().as_bytes());
         }
@@ -78,8 +84,8 @@ impl Init {
             done &= sys::on_signal(signal, export::on_signal);
         }
         if !INSTALLED.swap(true, Ordering::Relaxed) {
-            let lines = std::env::var("XHIST_PANIC").ok().and_then(|lines| lines.parse().ok());
-            panic::install(lines.unwrap_or(self.panic_lines));
+            let lines = config.and_then(|config| config.panic_lines);
+            panic::install(lines.map_or(self.panic_lines, |lines| lines as usize));
             sys::at_exit(export::on_exit);
         }
         done

@@ -1,17 +1,27 @@
 //! The hosted recorder: one ring per thread, found through a table, kept in memory or in a file.
 //!
-//! The hot path is [`crate::hot`]'s. `threads` owns the rings, `config` reads the environment, `sys` is
-//! the operating system; `export`, `init` and `panic` are what a program may set up on top.
+//! The hot path is [`crate::hot`]'s. `threads` owns the rings, `settings` and `config` are what the environment asks for,
+//! `file` is where the rings are kept; `sys`, `ring_file` and `cut` are the operating system. `export`, `init` and `panic`
+//! are what a program may set up on top.
 
+#[allow(unsafe_code, reason = "a static in a section of the loader's")]
+mod auto;
 mod between;
 mod config;
+#[allow(unsafe_code)]
+mod cut;
 #[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]
 mod export;
+mod file;
 mod init;
 #[allow(unsafe_code)]
 mod link;
+mod message;
 mod names;
 mod panic;
+#[allow(unsafe_code)]
+mod ring_file;
+mod settings;
 #[allow(unsafe_code)]
 mod sys;
 #[allow(unsafe_code)]
@@ -25,7 +35,3 @@ pub use link::{flush, get_block, get_byte};
 pub(crate) use threads::{first, first_record, longest_record, set_map_hash, set_time, statement};
 pub(crate) use trigger::{count, heed_filters, is_plain, is_stopped, on_record, start_at, stop_at};
 pub use trigger::{start, stop, stop_after, stop_on_record};
-
-#[cfg(feature = "auto")]
-#[allow(unsafe_code, reason = "a static in a section of the loader's")]
-mod auto;

@@ -1,51 +1,135 @@
 //! File names for the panic hook, from the map file: `XHIST_MAP`, or the map of this build among the
 //! `xhist.map` in the working directory and above it, and under their `target/xhist`.
+//!
+//! Programs run in directories that others may write. So a map is a regular file of bounded length, its hash is that
+//! of its content, and one that was found belongs to the user of the program or to root.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
-use qs_core::map::Line;
+use qs_core::map::{Hash, Line};
 use qs_core::record::Statement;
+
+use super::message::{Shown, is_visible};
+use super::settings::MAP;
+use super::sys;
+
+/// Larger than the map of any program that prints panics; a file of another kind must not fill the memory.
+const LONGEST: u64 = 64 << 20;
 
 /// Path and base line of each file id.
 #[derive(Default)]
-pub(super) struct Names(HashMap<u16, (String, u32)>);
+pub(super) struct Names {
+    files: HashMap<u16, (String, u32)>,
+    refusal: Option<String>,
+}
 
 impl Names {
-    /// Reads the map of the build with this hash; without one, statements are shown by number.
-    pub(super) fn load(hash: u64) -> Names {
-        let read = |path: PathBuf| std::fs::read_to_string(path).ok();
-        let text = match std::env::var_os("XHIST_MAP") {
-            Some(path) => read(path.into()),
-            None => candidates().into_iter().filter_map(read).find(|text| is_of(text, hash)),
-        };
-        text.map_or_else(Names::default, |text| Names::parse(&text))
+    /// The map of the build with this hash, read once; without one, statements are shown by number. A hash of 0 is not
+    /// known.
+    pub(super) fn of(hash: u64) -> Arc<Names> {
+        static LAST: Mutex<Option<(u64, Arc<Names>)>> = Mutex::new(None);
+        // Never waits: in a forked child the thread that holds the lock may not exist.
+        let Ok(mut last) = LAST.try_lock() else { return Arc::new(Names::load(hash)) };
+        match &*last {
+            Some((of, names)) if *of == hash => Arc::clone(names),
+            _ => Arc::clone(&last.insert((hash, Arc::new(Names::load(hash)))).1),
+        }
     }
 
-    fn parse(text: &str) -> Names {
-        let files = text.lines().filter(|line| !line.starts_with("{\"stmt\"")).filter_map(|line| {
-            match Line::parse(line) {
-                Ok(Line::File(file)) => Some((file.file, (file.path.chars().collect(), file.base))),
-                _ => None,
-            }
-        });
-        Names(files.collect())
+    fn load(hash: u64) -> Names {
+        if sys::has_more_rights_than_its_caller() {
+            return Names::default();
+        }
+        // The program may change its environment meanwhile, so it is read by the standard library.
+        let named = std::env::var_os(MAP.name()).filter(|path| !path.is_empty());
+        let found = match &named {
+            Some(path) => read(Path::new(path), hash, |_| true),
+            None => candidates().iter().find_map(|path| read(path, hash, is_trusted).ok()).ok_or(""),
+        };
+        match found {
+            Ok(text) => Names { files: parse(&text), refusal: None },
+            Err(reason) => Names { files: HashMap::new(), refusal: named.map(|path| refusal(&path, reason)) },
+        }
+    }
+
+    /// Why the map that was named is not used.
+    pub(super) fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
     }
 
     /// `src/main.rs` and 12, or `file#3` and 12 without a map.
     pub(super) fn place(&self, statement: Statement) -> (String, u32) {
         let line = u32::from(statement.line);
-        match self.0.get(&statement.file) {
-            Some((path, base)) => (path.clone(), line + base),
+        match self.files.get(&statement.file) {
+            Some((path, base)) => (path.clone(), line.saturating_add(*base)),
             None => (format!("file#{}", statement.file), line),
         }
     }
 }
 
-/// Whether a map that was found may be used: programs run in directories of other projects. A hash of 0 is not known.
-fn is_of(map: &str, hash: u64) -> bool {
-    let head = map.lines().next().and_then(|line| Line::parse(line).ok());
-    hash == 0 || matches!(head, Some(Line::Head(head)) if head.hash == hash)
+fn refusal(path: &OsStr, reason: &str) -> String {
+    format!("{}={} {reason}", MAP.name(), Shown(path.as_bytes()))
+}
+
+/// The text of a map, if it is the one of the build with this hash.
+fn read(path: &Path, hash: u64, is_trusted: fn(&std::fs::Metadata) -> bool) -> Result<String, &'static str> {
+    const UNREADABLE: &str = "cannot be read";
+    let is_map = |meta: &std::fs::Metadata| meta.is_file() && is_trusted(meta);
+    // Asked first: opening a pipe or a device has effects. It may be another file once it is open.
+    let check = |meta: std::io::Result<std::fs::Metadata>| match meta {
+        Ok(meta) if is_map(&meta) => Ok(meta.len()),
+        Ok(_) => Err("is not a regular file"),
+        Err(_) => Err(UNREADABLE),
+    };
+    check(std::fs::metadata(path))?;
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let file = File::options().read(true).custom_flags(flags).open(path).map_err(|_| UNREADABLE)?;
+    if check(file.metadata())? > LONGEST {
+        return Err("is too long for a map");
+    }
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text).map_err(|_| UNREADABLE)?;
+    check_hash(&text, hash).map(|()| text)
+}
+
+/// Whether a map that was found may be believed: nobody else can have put it there.
+fn is_trusted(meta: &std::fs::Metadata) -> bool {
+    [0, sys::user()].contains(&meta.uid())
+}
+
+/// Whether a map is whole, and that of the build with this hash: programs run in directories of other projects.
+fn check_hash(map: &str, hash: u64) -> Result<(), &'static str> {
+    let (first, rest) = map.split_once('\n').unwrap_or((map, ""));
+    let Ok(Line::Head(head)) = Line::parse(first) else { return Err("is not a map") };
+    if hash != 0 && head.hash != hash {
+        return Err("is the map of another build");
+    }
+    let mut found = Hash::new();
+    found.update(rest.as_bytes());
+    if found.finish() == head.hash { Ok(()) } else { Err("is damaged: its hash is not that of its content") }
+}
+
+/// The files that a map names, with nothing in their names that a terminal obeys.
+fn parse(text: &str) -> HashMap<u16, (String, u32)> {
+    let lines = text.lines().filter(|line| !line.starts_with("{\"stmt\""));
+    let files = lines.filter_map(|line| match Line::parse(line) {
+        Ok(Line::File(file)) => {
+            let mut path = String::new();
+            for char in file.path.chars() {
+                if is_visible(char) { path.push(char) } else { path.extend(char.escape_default()) }
+            }
+            Some((file.file, (path, file.base)))
+        }
+        _ => None,
+    });
+    files.collect()
 }
 
 fn candidates() -> Vec<PathBuf> {
@@ -57,18 +141,49 @@ fn candidates() -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
+    /// A map with these lines, and its hash.
+    fn map(lines: &str) -> (String, u64) {
+        let mut hash = Hash::new();
+        hash.update(lines.as_bytes());
+        let hash = hash.finish();
+        let head =
+            format!(r#"{{"xhist":"map","version":1,"hash":"{hash:016x}","root":"/p","tool":"0.1.0"}}"#);
+        (format!("{head}\n{lines}"), hash)
+    }
+
     #[test]
     fn statements_are_shown_by_name_or_by_number() {
-        let names = Names::parse("{\"file\":3,\"path\":\"src/a.rs\",\"base\":65535}\nnot json\n");
+        let files = parse("{\"file\":3,\"path\":\"src/a.rs\",\"base\":65535}\nnot json\n");
+        let names = Names { files, refusal: None };
         assert_eq!(names.place(Statement { file: 3, line: 2 }), ("src/a.rs".into(), 65537));
         assert_eq!(names.place(Statement { file: 4, line: 93 }), ("file#4".into(), 93));
     }
 
     #[test]
-    fn a_map_of_another_build_names_nothing() {
-        let map = r#"{"xhist":"map","version":1,"hash":"00000000000000a7","root":"/p","tool":"0.1.0"}"#;
-        assert!(is_of(map, 0xA7));
-        assert!(!is_of(map, 0xA8) && !is_of("", 0xA7));
-        assert!(is_of(map, 0), "nobody knows of which build the program is");
+    fn names_do_nothing_to_a_terminal() {
+        let files = parse("{\"file\":3,\"path\":\"a\\u001b]0;x\\u0007\u{202e}b\",\"base\":0}\n");
+        assert_eq!(files[&3].0, r"a\u{1b}]0;x\u{7}\u{202e}b");
+    }
+
+    #[test]
+    fn a_map_of_another_build_or_a_changed_one_names_nothing() {
+        let (text, hash) = map("{\"file\":3,\"path\":\"src/a.rs\",\"base\":0}\n");
+        assert_eq!(check_hash(&text, hash), Ok(()));
+        assert_eq!(check_hash(&text, 0), Ok(()), "nobody knows of which build the program is");
+        assert_eq!(check_hash(&text, hash ^ 1), Err("is the map of another build"));
+        assert_eq!(
+            check_hash(&text.replace("a.rs", "b.rs"), hash),
+            Err("is damaged: its hash is not that of its content")
+        );
+        assert_eq!(check_hash("", hash), Err("is not a map"));
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_read() {
+        for path in ["/dev/zero", "/tmp", "/proc/self/fd"] {
+            assert_eq!(read(Path::new(path), 0, |_| true), Err("is not a regular file"), "{path}");
+        }
+        assert_eq!(read(Path::new("/nowhere/xhist.map"), 0, |_| true), Err("cannot be read"));
+        assert_eq!(read(Path::new("/proc/self/exe"), 0, |_| false), Err("is not a regular file"));
     }
 }

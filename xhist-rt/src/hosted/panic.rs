@@ -32,8 +32,11 @@ fn print(statements: &[Line], map_hash: u64) {
     if statements.is_empty() {
         return;
     }
-    let names = Names::load(map_hash);
+    let names = Names::of(map_hash);
     let mut text = String::from("last statements before the panic (xhist, newest last):\n");
+    if let Some(refusal) = names.refusal() {
+        text.push_str(&format!("      files are numbered: {refusal}\n"));
+    }
     for (index, line) in statements.iter().enumerate() {
         text.push_str(&match line {
             Line::Again(again) => format!("      {}\n", again.show(|statement| names.place(statement))),

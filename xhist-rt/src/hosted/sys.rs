@@ -4,6 +4,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// An environment variable. The bytes stay valid until the program changes its environment.
 pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
@@ -14,6 +15,102 @@ pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
     }
     // SAFETY: `getenv` gives a C string.
     Some(unsafe { CStr::from_ptr(value) }.to_bytes())
+}
+
+/// Calls `visit` with the name of each variable of the environment, where the system has a list of them.
+pub(crate) fn for_each_variable(mut visit: impl FnMut(&[u8])) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        unsafe extern "C" {
+            static environ: *const *const c_char;
+        }
+        // SAFETY: `environ` is null, or the first of a list of C strings that ends with a null pointer; as in `getenv`.
+        unsafe {
+            let mut at = environ;
+            while !at.is_null() && !(*at).is_null() {
+                visit(CStr::from_ptr(*at).to_bytes().split(|byte| *byte == b'=').next().unwrap_or_default());
+                at = at.add(1);
+            }
+        }
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let _ = &mut visit;
+}
+
+/// Whether the program was started with rights that its caller does not have: setuid, setgid, file capabilities.
+pub(crate) fn has_more_rights_than_its_caller() -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: has no conditions.
+    return unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    // SAFETY: have no conditions.
+    return unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() };
+}
+
+/// The file that standard error was when [`remember_stderr`] was called: device and inode.
+static STDERR: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
+
+/// Takes it that standard error is standard error now. Later a program may have closed it, and may have opened a file
+/// of its own in its place.
+pub(crate) fn remember_stderr() {
+    if let Some((device, inode)) = identity(libc::STDERR_FILENO) {
+        STDERR[0].store(device, Ordering::Relaxed);
+        STDERR[1].store(inode, Ordering::Relaxed);
+    }
+}
+
+/// Writes to standard error, if it still is what it was. A reader that has gone, or a file that must not grow, raises
+/// no signal.
+pub(crate) fn write_to_stderr(bytes: &[u8]) {
+    let remembered = (STDERR[0].load(Ordering::Relaxed), STDERR[1].load(Ordering::Relaxed));
+    if identity(libc::STDERR_FILENO) == Some(remembered) {
+        keeping_errno(|| {
+            without_signals_of_writes(|| write_all(libc::STDERR_FILENO, bytes.as_ptr(), bytes.len()));
+        });
+    }
+}
+
+/// Runs a function, and takes back the signals that its writes have raised.
+fn without_signals_of_writes<T>(run: impl FnOnce() -> T) -> T {
+    const RAISED: [c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
+    let empty = || {
+        let mut set = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
+        // SAFETY: `set` is writable, and initialised by the call.
+        unsafe {
+            libc::sigemptyset(set.as_mut_ptr());
+            set.assume_init()
+        }
+    };
+    let pending = || {
+        let mut set = empty();
+        // SAFETY: `set` is writable.
+        unsafe { libc::sigpending(&mut set) };
+        // SAFETY: `set` is initialised.
+        RAISED.map(|signal| unsafe { libc::sigismember(&set, signal) } == 1)
+    };
+    let (mut held, mut before) = (empty(), empty());
+    // SAFETY: both sets are initialised.
+    unsafe {
+        RAISED.iter().for_each(|signal| {
+            libc::sigaddset(&mut held, *signal);
+        });
+        libc::pthread_sigmask(libc::SIG_BLOCK, &held, &mut before);
+    }
+    let waited = pending();
+    let result = run();
+    for (at, signal) in RAISED.iter().enumerate() {
+        if pending()[at] && !waited[at] {
+            let (mut set, mut taken) = (empty(), 0);
+            // SAFETY: the set is initialised and `taken` is writable. The signal is pending, so this does not wait.
+            unsafe {
+                libc::sigaddset(&mut set, *signal);
+                libc::sigwait(&set, &mut taken);
+            }
+        }
+    }
+    // SAFETY: `before` is initialised.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut()) };
+    result
 }
 
 /// The working directory; 0 bytes when it has no name, or none that fits.
@@ -34,6 +131,12 @@ pub(crate) fn sleep(nanos: u32) {
 pub(crate) fn pid() -> u32 {
     // SAFETY: has no conditions.
     unsafe { libc::getpid() as u32 }
+}
+
+/// The user whose rights the process has.
+pub(crate) fn user() -> u32 {
+    // SAFETY: has no conditions.
+    unsafe { libc::geteuid() }
 }
 
 /// Thread id, as `ps -L` and debuggers show it.
@@ -89,174 +192,33 @@ pub(crate) fn rename(from: &CStr, to: &CStr) {
     unsafe { libc::rename(from.as_ptr(), to.as_ptr()) };
 }
 
-/// A file opened for rings; remembers which file its descriptor means.
-#[derive(Clone, Copy)]
-pub(crate) struct RingFile {
-    pub(crate) fd: c_int,
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
+pub(super) fn identity(fd: c_int) -> Option<(u64, u64)> {
+    // SAFETY: there is a place for the answer.
+    stat_by(|stat| unsafe { libc::fstat(fd, stat) }).ok().map(|stat| identity_of(&stat))
 }
 
-/// Why there is no ring file of a name.
-#[derive(Clone, Copy)]
-pub(crate) enum NoFile {
-    /// Another process has its rings in it.
-    Held,
-    /// What it holds is to be kept.
-    Kept,
-    /// It cannot be opened, or is no file: a directory, a device.
-    Unusable,
-}
-
-impl RingFile {
-    /// Opens and empties the file, unless another process has its rings in it, or it begins with what is to be kept.
-    pub(crate) fn create(path: &CStr, keep: fn(&[u8; 128]) -> bool) -> Result<RingFile, NoFile> {
-        // SAFETY: the path is a C string; the descriptor is ours until the process ends.
-        unsafe {
-            let low = libc::open(path.as_ptr(), libc::O_RDWR | libc::O_CREAT | libc::O_CLOEXEC, 0o644);
-            if low < 0 {
-                return Err(NoFile::Unusable);
-            }
-            // Programs expect the low descriptors to be free, and some close them all.
-            let high = libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 200);
-            let fd = if high < 0 { low } else { high };
-            if fd != low {
-                libc::close(low);
-            }
-            let mut begin = [0; 128];
-            let refused = if libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) != 0 {
-                let is_held = std::io::Error::last_os_error().kind() == std::io::ErrorKind::WouldBlock;
-                Some(if is_held { NoFile::Held } else { NoFile::Unusable })
-            } else if libc::pread(fd, begin.as_mut_ptr().cast(), begin.len(), 0) > 0 && keep(&begin) {
-                Some(NoFile::Kept)
-            } else {
-                (libc::ftruncate(fd, 0) != 0).then_some(NoFile::Unusable)
-            };
-            if let Some(refused) = refused {
-                libc::close(fd);
-                return Err(refused);
-            }
-            let (device, inode) = identity(fd).ok_or(NoFile::Unusable)?;
-            Ok(RingFile { fd, device, inode })
-        }
-    }
-
-    /// Reserves and maps `len` bytes at `offset`. Reserving first means that a full disk is an
-    /// answer here, and not a fatal signal at some later statement.
-    pub(crate) fn map(self, offset: u64, len: usize) -> Option<*mut u8> {
-        if !self.reserve(offset, len) {
-            return None;
-        }
-        // SAFETY: a new mapping touches no memory that exists.
-        let map = unsafe {
-            libc::mmap(
-                null_mut(),
-                len,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED,
-                self.fd,
-                offset as libc::off_t,
-            )
-        };
-        (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
-    }
-
-    /// Puts memory that starts a page, and what it holds, into the file. Only this thread may use it; its signals wait
-    /// meanwhile.
-    pub(crate) fn map_over(self, offset: u64, len: usize, memory: *mut u8) -> bool {
-        // SAFETY: the memory is a mapping of the recorder's, replaced by one with the same content.
-        let put = || unsafe {
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            let flags = libc::MAP_SHARED | libc::MAP_FIXED;
-            let offset = offset as libc::off_t;
-            let written = libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset);
-            written == len as isize
-                && libc::mmap(memory.cast::<c_void>(), len, access, flags, self.fd, offset)
-                    != libc::MAP_FAILED
-        };
-        self.reserve(offset, len) && while_signals_wait(put)
-    }
-
-    /// Closes the descriptor, unless the program did.
-    pub(crate) fn close(self) {
-        if self.is_open() {
-            // SAFETY: the descriptor is our file's.
-            unsafe { libc::close(self.fd) };
-        }
-    }
-
-    /// The program may have closed our descriptor and opened a file of its own in its place.
-    fn is_open(self) -> bool {
-        identity(self.fd) == Some((self.device, self.inode))
-    }
-
-    /// Whether this is the file of that name.
-    pub(crate) fn is_at(self, path: &CStr) -> bool {
-        // SAFETY: the path is a C string, and there is a place for what is told.
-        let named = identity_by(|stat| unsafe { libc::stat(path.as_ptr(), stat) });
-        named == Some((self.device, self.inode))
-    }
-
-    fn reserve(self, offset: u64, len: usize) -> bool {
-        // Growing beyond the limit of this process would be a signal that ends it.
-        if !self.is_open() || offset + len as u64 > longest_file() {
-            return false;
-        }
-        // SAFETY: the descriptor is our file's; the byte that is written is zero, as it is.
-        unsafe {
-            #[cfg(any(target_os = "linux", target_os = "android"))]
-            loop {
-                if libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) == 0 {
-                    return true;
-                }
-                match errno() {
-                    // A debugger came, or a stop: signals that nobody can hold back.
-                    libc::EINTR => {}
-                    libc::EOPNOTSUPP => break,
-                    _ => return false,
-                }
-            }
-            // No shorter, whoever is faster: what lies behind may be mapped.
-            let end = (offset + len as u64) as libc::off_t;
-            libc::lseek(self.fd, 0, libc::SEEK_END) >= end
-                || libc::pwrite(self.fd, [0u8].as_ptr().cast::<c_void>(), 1, end - 1) == 1
-        }
-    }
-}
-
-/// How long this process may make a file.
-fn longest_file() -> u64 {
-    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: `limit` is writable.
-    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
-    // The type differs from system to system.
+pub(super) fn identity_of(stat: &libc::stat) -> (u64, u64) {
+    // The types differ from system to system.
     #[allow(clippy::unnecessary_cast)]
-    return limit.rlim_cur as u64;
+    (stat.st_dev as u64, stat.st_ino as u64)
 }
 
-fn identity(fd: c_int) -> Option<(u64, u64)> {
-    // SAFETY: it is given a place for what it tells.
-    identity_by(|stat| unsafe { libc::fstat(fd, stat) })
-}
-
-/// `tell` is one of the calls that tell of a file, and gives 0 when it did.
-fn identity_by(tell: impl FnOnce(*mut libc::stat) -> c_int) -> Option<(u64, u64)> {
+/// `ask` is one of the calls that describe a file; it gives 0 when it did.
+pub(super) fn stat_by(ask: impl FnOnce(*mut libc::stat) -> c_int) -> Result<libc::stat, c_int> {
     let mut stat = core::mem::MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: `stat` is writable, and read only after the call said that it was written.
-    unsafe {
-        (tell(stat.as_mut_ptr()) == 0).then(|| {
-            let stat = stat.assume_init();
-            // The types differ from system to system.
-            #[allow(clippy::unnecessary_cast)]
-            (stat.st_dev as u64, stat.st_ino as u64)
-        })
+    if ask(stat.as_mut_ptr()) != 0 {
+        return Err(errno());
     }
+    // SAFETY: the call said that it was written.
+    Ok(unsafe { stat.assume_init() })
 }
 
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn errno() -> c_int {
+pub(super) fn errno() -> c_int {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: the location is always valid for the calling thread.
-    unsafe { *libc::__errno_location() }
+    return unsafe { *libc::__errno_location() };
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    return std::io::Error::last_os_error().raw_os_error().unwrap_or(0);
 }
 
 /// Bytes that a mapping of a file must start at a multiple of.
@@ -271,6 +233,16 @@ pub(crate) fn map_anonymous(len: usize) -> Option<*mut u8> {
     // SAFETY: a new mapping touches no memory that exists.
     let map = unsafe { libc::mmap(null_mut(), len, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
     (map != libc::MAP_FAILED).then_some(map.cast::<u8>())
+}
+
+/// The same with a page behind it whose bytes are not free, so that a writer of frames which misses the end that it set
+/// comes no further: a file that lies over the memory can be written by others.
+pub(crate) fn map_with_end(len: usize) -> Option<*mut u8> {
+    let (page, end) = (page_size(), len.next_multiple_of(page_size()));
+    let memory = map_anonymous(end + page)?;
+    // SAFETY: there are so many bytes.
+    unsafe { memory.add(end).write_bytes(0xFF, page) };
+    Some(memory)
 }
 
 /// Puts zeroed memory of this process alone in the place of a mapping; its first bytes stay.
@@ -320,13 +292,15 @@ pub(crate) fn keeping_errno<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Runs a function that no signal handler interrupts on this thread.
+/// Runs a function that no signal handler interrupts on this thread, but for the one of SIGBUS.
 pub(crate) fn while_signals_wait<T>(run: impl FnOnce() -> T) -> T {
     let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: both sets are writable, and read only after they were written.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
+        // Held back, the signal of a ring file that somebody cuts would end the program.
+        libc::sigdelset(all.as_mut_ptr(), libc::SIGBUS);
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
     let result = run();
@@ -363,6 +337,33 @@ pub(crate) fn at_fork_in_child(function: extern "C" fn()) {
             Some(core::mem::transmute::<extern "C" fn(), unsafe extern "C" fn()>(function)),
         )
     };
+}
+
+/// Keeps the shared object that holds the recorder in memory, whatever is closed: ending threads call the recorder, and
+/// so do signals. Not for use in a signal handler: it takes the loader's lock.
+pub(crate) fn stay_loaded() {
+    // Without a loader there is nothing that unloads.
+    #[cfg(not(target_feature = "crt-static"))]
+    // SAFETY: `dladdr` fills in what it says that it did; the name that it gives is a C string of the loader's.
+    unsafe {
+        let object_of = |address: *const c_void| {
+            let mut info = core::mem::MaybeUninit::<libc::Dl_info>::uninit();
+            (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init())
+        };
+        let Some(own) = object_of(stay_loaded as *const c_void).filter(|own| !own.dli_fname.is_null()) else {
+            return;
+        };
+        // The program itself is never unloaded, and its name may be that of another file here.
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            let headers = libc::getauxval(libc::AT_PHDR) as *const c_void;
+            if object_of(headers).is_some_and(|program| program.dli_fbase == own.dli_fbase) {
+                return;
+            }
+        }
+        // It is loaded, so no file is opened. The handle is never closed.
+        libc::dlopen(own.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE);
+    }
 }
 
 /// Makes a key whose destructor runs when a thread that set it ends.

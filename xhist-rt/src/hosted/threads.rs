@@ -11,7 +11,7 @@ use qs_core::ring::{FLAG_EXACT, FLAG_PACKED, FLAG_TIME_AUTO, HOSTED_HEADER_LEN, 
 
 use super::between::{Ended, take_first};
 use super::config::{self, Config, Frames, Time};
-use super::sys;
+use super::{file, sys};
 use crate::hot;
 use crate::ring::{self, Append, Clock, Ever, Header, HostedHeader, Ticks, Writer};
 use crate::site::Site;
@@ -31,6 +31,8 @@ struct Slot {
     ended: Ended,
     /// Bytes that earlier threads wrote into its ring, for a link that comes too late to take them.
     by_earlier: AtomicU64,
+    /// Its ring is in no file.
+    in_memory: AtomicBool,
 }
 
 static SLOTS: [Slot; MAX_RINGS] = [const {
@@ -39,6 +41,7 @@ static SLOTS: [Slot; MAX_RINGS] = [const {
         writer: AtomicPtr::new(null_mut()),
         ended: Ended::new(),
         by_earlier: AtomicU64::new(0),
+        in_memory: AtomicBool::new(false),
     }
 }; MAX_RINGS];
 static RINGS: AtomicU32 = AtomicU32::new(0);
@@ -174,7 +177,9 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
         RINGS.store(MAX_RINGS as u32, Ordering::Relaxed);
         return reuse().inspect(|slot| slot.lay_out(config));
     };
-    let header: *mut HostedHeader = map(place_in_file(number, config), ring_len(config.size))?.cast();
+    let (memory, in_file) = map(place_in_file(number, config), ring_len(config.size), HOSTED_HEADER_LEN)?;
+    let header: *mut HostedHeader = memory.cast();
+    slot.in_memory.store(!in_file, Ordering::Relaxed);
     if number == 0 {
         XHIST_RING_LEN.store(ring_len(config.size) as u64, Ordering::Relaxed);
         XHIST_RING.store(header, Ordering::Relaxed);
@@ -186,10 +191,7 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
     slot.writer.store(writer, Ordering::Relaxed);
     slot.ended.live();
     // SAFETY: the memory was mapped with room for both, and is zero.
-    unsafe {
-        (*header).number = number as u32;
-        lay_out(header, writer, config);
-    }
+    unsafe { lay_out(number, header, writer, config) };
     slot.header.store(header, Ordering::SeqCst);
     // Who came with something for every ring did not see this one.
     // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
@@ -222,16 +224,19 @@ fn ever_len(config: &Config) -> usize {
     if config.ever == 0 { 0 } else { Ever::len(config.ever).next_multiple_of(sys::page_size()) }
 }
 
-/// Memory that outlives the process where there is a file. What the file has no room for is at least one statement.
-fn map(offset: u64, len: usize) -> Option<*mut u8> {
-    if let Some(file) = config::file::get() {
-        let mapped = file.map(offset, len);
-        if mapped.is_some() {
-            return mapped;
-        }
+/// Memory that outlives the process where there is a file, and whether it does. What the file has no room for is at
+/// least one statement. Frames begin at `frames_at` of it.
+fn map(offset: u64, len: usize, frames_at: usize) -> Option<(*mut u8, bool)> {
+    let memory = sys::map_with_end(len)?;
+    let Some(file) = file::get() else { return Some((memory, false)) };
+    let is_mapped = file.map_over(offset, len, memory, false, frames_at);
+    if !is_mapped {
         count_lost();
+        if SLOTS[0].ring().is_none() {
+            file::has_no_room();
+        }
     }
-    sys::map_anonymous(len)
+    Some((memory, is_mapped))
 }
 
 /// The bitmap, if one is asked for. Made with the first ring.
@@ -244,7 +249,7 @@ fn ever(config: &Config) -> Option<Ever> {
         // SAFETY: it was laid out, or is being laid out by another thread; the slots are there.
         return Some(unsafe { Ever::at(known, config.ever) });
     }
-    let memory = map(0, Ever::len(config.ever))?;
+    let (memory, _) = map(0, Ever::len(config.ever), usize::MAX)?;
     // When another thread came first, its mapping of the same bytes of the file is as good.
     let _ = EVER.compare_exchange(null_mut(), memory, Ordering::AcqRel, Ordering::Acquire);
     // SAFETY: the memory was mapped with this length.
@@ -262,7 +267,7 @@ fn map_hash(config: &Config) -> u64 {
 ///
 /// # Safety
 /// There is room for a ring and a writer, and no thread uses them now.
-unsafe fn lay_out(header: *mut HostedHeader, writer: *mut Writer, config: &Config) {
+unsafe fn lay_out(number: usize, header: *mut HostedHeader, writer: *mut Writer, config: &Config) {
     let time_width = if config.time == Time::Off { 0 } else { 4 };
     let flags = match config.frames {
         Frames::Packed => FLAG_TIME_AUTO | FLAG_PACKED,
@@ -273,6 +278,7 @@ unsafe fn lay_out(header: *mut HostedHeader, writer: *mut Writer, config: &Confi
     let clock = (time_width > 0).then_some(Clock { now, marks: &SEVERAL });
     // SAFETY: the caller's.
     unsafe {
+        (*header).number = number as u32;
         (*header).init(config.size, time_width, flags, map_hash(config));
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
@@ -356,12 +362,37 @@ fn tell_end() {
 impl Slot {
     /// Lays out its ring anew for the calling thread, which has taken it.
     fn lay_out(&self, config: &Config) {
+        // The file came, or has room again, or was cut since the ring was made.
+        if self.in_memory.load(Ordering::Relaxed) {
+            self.move_to_file(config);
+        } else if let Some(file) = file::get()
+            && !file.restore(place_in_file(self.number(), config), ring_len(config.size))
+            && let Some(header) = self.ring()
+        {
+            sys::unshare::<0>(header.cast(), ring_len(config.size));
+            self.in_memory.store(true, Ordering::Relaxed);
+        }
         let (header, writer) = (self.header.load(Ordering::Relaxed), self.writer.load(Ordering::Relaxed));
         // SAFETY: a slot that was taken has both, and they are the caller's.
         unsafe {
             self.by_earlier.fetch_add(ring::written(header), Ordering::SeqCst);
-            lay_out(header, writer, config);
+            lay_out(self.number(), header, writer, config);
         }
+    }
+
+    /// Its place among all. What its ring says of that may be lost.
+    fn number(&self) -> usize {
+        SLOTS.iter().position(|slot| core::ptr::eq(slot, self)).unwrap_or(0)
+    }
+
+    /// Moves its ring, which nobody else writes, into the file, if there is one with room. It stays at its address, so
+    /// its writer need not know.
+    fn move_to_file(&self, config: &Config) -> bool {
+        let Some((file, header)) = file::get().zip(self.ring()) else { return false };
+        let (offset, len) = (place_in_file(self.number(), config), ring_len(config.size));
+        let is_moved = file.map_over(offset, len, header.cast(), true, HOSTED_HEADER_LEN);
+        self.in_memory.store(!is_moved, Ordering::Relaxed);
+        is_moved
     }
 
     /// Has it told when the calling thread ends.
@@ -441,7 +472,7 @@ pub(super) extern "C" fn on_fork_in_child() {
     if hot::is_attached() && !is_inside {
         hot::detach();
     }
-    config::file::reopen_in_child();
+    file::reopen_in_child();
     if is_inside {
         // What a handler has interrupted goes on when that returns, and takes it that there is a ring.
         sys::while_signals_wait(|| {
@@ -456,7 +487,7 @@ pub(super) extern "C" fn on_fork_in_child() {
 /// A mapping holds the lock of its file, as a descriptor does. The memory stays: a signal handler that forks may have
 /// interrupted an append.
 fn leave_file_to_parent() {
-    let Some(config) = config::file::get().and_then(|_| Config::get()) else { return };
+    let Some(config) = file::get().and_then(|_| Config::get()) else { return };
     for header in SLOTS.iter().filter_map(Slot::ring) {
         sys::unshare::<HOSTED_HEADER_LEN>(header.cast(), ring_len(config.size));
     }
@@ -512,14 +543,28 @@ pub(crate) fn set_map_hash(hash: u64) {
     }
 }
 
-/// Moves this thread's history, and all rings to come, into a file.
+/// Moves the history of this thread and of threads that have ended, and all rings to come, into a file. A ring that
+/// another thread writes stays where it is; the file counts each as something lost.
 pub(super) fn move_to_file(path: &[u8]) -> bool {
     let Some(config) = Config::get().filter(|config| config.on) else { return false };
-    let Some(file) = config::file::open(path) else { return false };
-    let Some(header) = own() else { return true };
-    let Some(number) = SLOTS.iter().position(|slot| slot.header.load(Ordering::Relaxed) == header) else {
-        return true;
-    };
-    // The ring stays where it is, so the writer need not know.
-    file.map_over(place_in_file(number, &config), ring_len(config.size), header.cast())
+    let Some(file) = file::open(path, false) else { return false };
+    let ever = EVER.load(Ordering::Acquire);
+    let is_moved = ever.is_null() || file.map_over(0, Ever::len(config.ever), ever, true, usize::MAX);
+    let (mut missing, mut is_own_moved) = (0, true);
+    for slot in SLOTS.iter().filter(|slot| slot.ring().is_some()) {
+        if own() == slot.ring() {
+            is_own_moved = slot.move_to_file(&config);
+        } else if slot.ended.order().is_some_and(|order| slot.ended.take(order)) {
+            missing += u32::from(!slot.move_to_file(&config));
+            release(slot);
+        } else {
+            missing += 1;
+        }
+    }
+    if let Some(header) = own().filter(|_| missing > 0) {
+        // SAFETY: this thread's ring.
+        unsafe { ring::count_dropped(header, missing) };
+        file::lacks(missing);
+    }
+    is_moved && is_own_moved
 }

@@ -52,7 +52,8 @@ impl Run {
     /// The hot path has written up to here.
     pub(crate) fn follow(&mut self, place: Place) {
         if self.is_open {
-            (self.cursor, self.page) = (place.cursor, place.page);
+            // Never beyond the end of the frame, though somebody may have written over it in a shared file.
+            (self.cursor, self.page) = (place.cursor.min(self.limit), place.page);
         }
     }
 
@@ -67,6 +68,7 @@ impl Run {
         while cursor < self.limit && unsafe { cursor.read_volatile() } != step::FREE {
             cursor = cursor.wrapping_add(1);
         }
+        cursor = cursor.min(self.limit);
         (self.cursor, self.page) = (cursor, Site::NONE);
         let position = self.position(cursor);
         let index = self.memory.index(position);

@@ -1,0 +1,428 @@
+//! Can anything around the traced program hurt it: files that have the name of its ring file or map, settings that are
+//! wrong, callers with fewer rights, hosts that unload it?
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::Path;
+
+use qs_core::map::Hash;
+use qs_core::ring::ever;
+use xhist_tests::{
+    Build, Case, Done, Listing, Need, Run, Torture, Tree, cargo, instrument, recorded, report, repository,
+    rings_in,
+};
+
+use crate::in_place::add_recorder;
+use crate::zoo::{place, program, zoo};
+
+pub const CASES: &[Case] = &[
+    Case::new("a_ring_file_takes_the_place_of_nothing_else", nothing_else),
+    Case::new("a_ring_file_that_was_asked_for_late_has_what_it_can", late_file),
+    Case::new("only_the_user_reads_a_ring_file", modes),
+    Case::needing("a_ring_file_of_another_user_is_left_alone", &[Need::Root], other_owner),
+    Case::needing("a_program_with_more_rights_reads_no_settings", &[Need::Root], more_rights),
+    Case::new("a_setting_that_cannot_be_used_is_named_once", settings),
+    Case::new("a_message_that_nobody_reads_ends_nothing", closed_stderr),
+    Case::new("a_ring_file_that_is_cut_loses_history_and_not_the_program", cut),
+    Case::new("a_bus_error_of_the_program_ends_it", own_bus_error),
+    Case::new("a_stack_overflow_is_reported_as_without_history", stack_overflow),
+    Case::new("a_map_that_is_no_file_holds_nothing_up", maps_that_are_no_files),
+    Case::new("names_of_a_map_do_nothing_to_a_terminal", names),
+    Case::new("a_library_may_be_closed_under_a_living_thread", closed_library),
+];
+
+const SECRET: &str = "precious\n";
+
+/// Lines of the recorder on stderr.
+fn said(done: &Done) -> Vec<&str> {
+    done.stderr.lines().filter(|line| line.starts_with("xhist: ")).collect()
+}
+
+/// Runs a program that prints `done`, in this directory.
+fn churn(tree: &Tree, file: &str) -> Done {
+    let done =
+        Run::new(program("churn"), tree.path()).env("XHIST_FILE", file).env("XHIST_SIZE", "4k").succeed();
+    done.check(done.stdout == "done\n", "it did its work");
+    done
+}
+
+/// What has the name, by how it is made, and why it is refused.
+const REFUSED: &[(&str, fn(&Path), &str)] = &[
+    ("text", |path| fs::write(path, SECRET).expect("a file"), "it is not empty and not a ring file"),
+    ("one byte", |path| fs::write(path, "x").expect("a file"), "it is not empty and not a ring file"),
+    (
+        "hard link",
+        |path| fs::hard_link(beside(path), path).expect("a link"),
+        "it is not empty and not a ring file",
+    ),
+    ("link", |path| symlink(beside(path), path).expect("a link"), "it is a symbolic link"),
+    ("dangling link", |path| symlink("nowhere", path).expect("a link"), "it is a symbolic link"),
+    ("directory", |path| fs::create_dir(path).expect("a directory"), "it is a directory"),
+    ("pipe", pipe, "it is not a regular file"),
+];
+
+fn beside(path: &Path) -> std::path::PathBuf {
+    path.with_file_name("beside.txt")
+}
+
+fn pipe(path: &Path) {
+    Run::new("mkfifo", path.parent().expect("a directory")).arg(path).succeed();
+}
+
+fn nothing_else() {
+    for (what, make, reason) in REFUSED {
+        for pattern in ["churn.xhist", "%e.xhist"] {
+            let tree = Tree::empty("refused");
+            tree.write("beside.txt", SECRET);
+            make(&tree.join("churn.xhist"));
+            let before =
+                (tree.fingerprint(), fs::symlink_metadata(tree.join("churn.xhist")).expect("it is there"));
+            let done = churn(&tree, pattern);
+            let told = if pattern.contains('%') {
+                format!("{pattern} ({})", tree.join("churn.xhist").display())
+            } else {
+                pattern.into()
+            };
+            assert_eq!(
+                said(&done),
+                [format!("xhist: XHIST_FILE={told}: {reason}; the history stays in memory")],
+                "{what}"
+            );
+            before.0.assert_same(&tree.fingerprint());
+            let after = fs::symlink_metadata(tree.join("churn.xhist")).expect("it is there");
+            assert_eq!(after.mode(), before.1.mode(), "{what}");
+        }
+    }
+    let tree = Tree::empty("refused");
+    let long = format!("{}x", "./".repeat(512));
+    for (file, reason) in [
+        ("/dev/null", "it is not a regular file"),
+        ("missing/ring.xhist", "its directory does not exist"),
+        (&*"x".repeat(300), "its name is too long"),
+        (&*long, "the path is longer than 1023 bytes"),
+    ] {
+        let done = churn(&tree, file);
+        done.check(matches!(*said(&done), [line] if line.contains(reason)), reason);
+    }
+    assert_eq!(fs::read_dir(tree.path()).expect("a directory").count(), 0, "nothing was made");
+    // An empty file, and one of ours, are taken.
+    tree.write("ring.xhist", "");
+    for _ in 0..2 {
+        let done = churn(&tree, "ring.xhist");
+        done.check(said(&done).is_empty(), "nothing is wrong");
+        let listing = report(zoo().path()).arg(tree.join("ring.xhist")).succeed();
+        assert!(Listing::parse(&listing.stdout).places().contains(&place("churn", "last")));
+    }
+}
+
+fn late_file() {
+    let torture =
+        Torture::new(Build::Optimised, "late_file", "4k", 10).env("XHIST_FILE", "").env("XHIST_EVER", "on");
+    let late = torture.tree.join("late.xhist");
+    let done = torture.run().env("LATE_FILE", &late).succeed();
+    assert_eq!(
+        said(&done),
+        ["xhist: the ring file was set when 1 other threads ran already: their history stays in memory"]
+    );
+    let image = fs::read(&late).expect("a ring file");
+    assert!(image.starts_with(&ever::MAGIC), "the bitmap is there");
+    let of_file = |number| {
+        recorded(&image)
+            .into_iter()
+            .find(|ring| ring.statements.iter().any(|statement| statement.file == number))
+    };
+    assert_eq!(of_file(80).expect("of a thread that has ended").statements.len(), 1);
+    assert!(of_file(81).is_none(), "of a thread that went on");
+    let main = of_file(82).expect("of the thread that asked");
+    assert_eq!((main.statements.len(), main.header.dropped), (2, 1));
+    assert_eq!(of_file(83).expect("of a thread that came later").statements.len(), 1);
+    // Another run takes the file, though it may begin with a hole.
+    torture.run().env("LATE_FILE", &late).succeed();
+}
+
+fn modes() {
+    let tree = Tree::empty("modes");
+    let file = tree.join("ring.xhist");
+    let mode = || fs::metadata(&file).expect("a ring file").mode() & 0o7777;
+    for mask in ["000", "022", "277"] {
+        let _ = fs::remove_file(&file);
+        let run = Run::new("sh", tree.path())
+            .arg("-c")
+            .arg(format!("umask {mask}; exec \"$0\""))
+            .arg(program("churn"));
+        run.env("XHIST_FILE", &file).env("XHIST_SIZE", "4k").succeed();
+        assert_eq!(mode(), 0o600, "umask {mask}");
+    }
+    fs::set_permissions(&file, Permissions::from_mode(0o644)).expect("its owner may");
+    churn(&tree, "ring.xhist");
+    assert_eq!(mode(), 0o600, "of an earlier run");
+}
+
+/// A directory that every user may enter.
+fn open_directory() -> tempfile::TempDir {
+    let directory = tempfile::Builder::new().prefix("xhist-tests-").tempdir().expect("a directory");
+    fs::set_permissions(directory.path(), Permissions::from_mode(0o777)).expect("its owner may");
+    directory
+}
+
+/// Another user could read what is recorded.
+fn other_owner() {
+    let directory = open_directory();
+    let file = directory.path().join("ring.xhist");
+    File::create(&file).expect("a file");
+    std::os::unix::fs::chown(&file, Some(65534), Some(65534)).expect("root may");
+    let done = Run::new(program("churn"), directory.path()).env("XHIST_FILE", &file).succeed();
+    done.check(
+        matches!(*said(&done), [line] if line.contains("it belongs to another user")),
+        "it is refused",
+    );
+    assert_eq!(fs::metadata(&file).expect("a file").len(), 0);
+}
+
+fn more_rights() {
+    let directory = open_directory();
+    let program_file = directory.path().join("churn");
+    fs::copy(program("churn"), &program_file).expect("a copy");
+    let of_root = directory.path().join("of-root.txt");
+    fs::write(&of_root, SECRET).expect("a file");
+    let new = directory.path().join("new.xhist");
+    let run = |mode: u32, file: &Path| {
+        fs::set_permissions(&program_file, Permissions::from_mode(mode)).expect("root may");
+        let caller = Run::new("setpriv", directory.path()).args("--reuid 65534 --regid 65534 --clear-groups");
+        let done = caller.arg(&program_file).env("XHIST_FILE", file).env("XHIST_SIZE", "5x").succeed();
+        done.check(done.stdout == "done\n", "it did its work");
+        done
+    };
+    for mode in [0o4755, 0o2755] {
+        for file in [&of_root, &new] {
+            let done = run(mode, file);
+            done.check(
+                matches!(*said(&done), [line] if line.contains("more rights than its caller")),
+                "said once",
+            );
+        }
+        assert!(!new.exists(), "no file is made");
+        assert_eq!(fs::read_to_string(&of_root).expect("a file"), SECRET);
+    }
+    // The same program with its caller's rights.
+    run(0o755, &new);
+    assert_eq!(fs::metadata(&new).expect("a ring file").uid(), 65534);
+}
+
+fn settings() {
+    let tree = Tree::empty("settings");
+    let run = |settings: &[(&str, &str)]| {
+        let run = Run::new(program("forks"), tree.path());
+        settings.iter().fold(run, |run, (name, value)| run.env(name, value)).succeed()
+    };
+    let plain = run(&[]);
+    let wrong = [
+        ("XHIST", "offf", "is not on, off or wait: recording is on"),
+        ("XHIST_SIZE", "5x", "is not a size (bytes, k, m, g): 256 KiB is used"),
+        ("XHIST_TIME", "yes", "is not on or off: frames are stamped"),
+        ("XHIST_FRAMES", "nope", "is not packed, single or exact: packed is used"),
+        ("XHIST_EVER", "some", "is not on, off or a number of pages: off is used"),
+        ("XHIST_PANIC", "-1", "is not a number of lines: it is ignored"),
+        ("XHIST_MAP_HASH", "0x1", "is not a hash (up to 16 hexadecimal digits): it is ignored"),
+    ];
+    let done = run(&wrong.map(|(name, value, _)| (name, value)));
+    assert_eq!(said(&done), wrong.map(|(name, value, why)| format!("xhist: {name}={value} {why}")));
+    assert_eq!(done.stdout, plain.stdout);
+
+    let done = run(&[("XHIST_SIZE", "\u{1b}]0;x\u{7}\u{202e}")]);
+    assert_eq!(
+        said(&done),
+        [r"xhist: XHIST_SIZE=\u{1b}]0;x\u{7}\u{202e} is not a size (bytes, k, m, g): 256 KiB is used"]
+    );
+
+    let done = run(&[
+        ("XHIST_FLIE", "a"),
+        ("XHIST_SPEED", "1"),
+        ("XHIST_FMT", "x"),
+        ("XHIST_REPORT", "x"),
+        ("XHISTORY", "x"),
+    ]);
+    let mut lines = said(&done);
+    lines.sort_unstable();
+    let flie = "xhist: XHIST_FLIE is not a setting (is XHIST_FILE meant?): it is ignored";
+    assert_eq!(lines, [flie, "xhist: XHIST_SPEED is not a setting: it is ignored"]);
+
+    let right = [
+        ("XHIST", "ON"),
+        ("XHIST_SIZE", " 64K"),
+        ("XHIST_TIME", "Off"),
+        ("XHIST_FRAMES", "packed"),
+        ("XHIST_EVER", "100"),
+        ("XHIST_PANIC", "0"),
+        ("XHIST_MAP_HASH", "A7"),
+    ];
+    for settings in
+        [&right[..], &[("XHIST", "off"), ("XHIST_SIZE", "5x")], &[("XHIST_SIZE", ""), ("XHIST", "")]]
+    {
+        let done = run(settings);
+        done.check(said(&done).is_empty(), "nothing is wrong");
+    }
+    assert!(rings_in(tree.path()).is_empty());
+}
+
+/// The reader of stderr has gone, which is a signal to who writes.
+fn closed_stderr() {
+    let tree = Tree::empty("closed-stderr");
+    let script = r#"{ sleep 0.3; XHIST_SIZE=5x "$0" 2>&1 >out; echo "code $?" >code; } | true; exec 2>&-; XHIST_SIZE=5x "$0""#;
+    let done = Run::new("sh", tree.path()).arg("-c").arg(script).arg(program("churn")).succeed();
+    assert_eq!((&*done.stdout, &*tree.read("out"), &*tree.read("code")), ("done\n", "done\n", "code 0\n"));
+}
+
+/// What somebody does to the ring file of a program that waits for a line.
+const CUTS: &[(&str, fn(&Path))] = &[
+    ("emptied", |file| drop(File::create(file).expect("a file"))),
+    ("cut", |file| set_len(file, 10_000)),
+    ("emptied and made longer", |file| {
+        set_len(file, 0);
+        set_len(file, 3 << 20);
+    }),
+    ("another in its place", |file| {
+        fs::write(file, [b"other".as_slice(); 100_000].concat()).expect("a file");
+    }),
+    ("zeros over it", |file| {
+        use std::os::unix::fs::FileExt as _;
+        let file = File::options().write(true).open(file).expect("a file");
+        file.write_all_at(&vec![0; 3 << 20], 0).expect("room");
+    }),
+];
+
+fn set_len(file: &Path, len: u64) {
+    File::options().write(true).open(file).expect("a file").set_len(len).expect("room");
+}
+
+fn cut() {
+    for (what, cut) in CUTS {
+        for setting in
+            [("XHIST_SIZE", "4k"), ("XHIST_SIZE", "1m"), ("XHIST_FRAMES", "exact"), ("XHIST_EVER", "on")]
+        {
+            let tree = Tree::empty("cut");
+            let file = tree.join("ring.xhist");
+            let run =
+                Run::new(program("goes_on"), tree.path()).env("XHIST_FILE", &file).env(setting.0, setting.1);
+            let mut running = run.with_input().start();
+            running.wait_for("ready\n");
+            cut(&file);
+            running.write("go on\n");
+            let done = running.done().expect(42);
+            done.check(done.stdout == "ready\ndone\n", what);
+            if *what == "emptied" {
+                let lost = "xhist: the ring file was cut while in use: part of the history is lost";
+                assert_eq!(said(&done), [lost]);
+                // What came after that is in the file again, where rings were made.
+                let (code, listing) = (1, report(zoo().path()).arg(&file).done());
+                listing.check(
+                    listing.code() <= code && listing.stdout.contains("goes_on.rs"),
+                    "threads that came later",
+                );
+            }
+        }
+    }
+}
+
+fn own_bus_error() {
+    for file in ["ring.xhist", ""] {
+        let tree = Tree::empty("own-bus-error");
+        let run = Run::new(program("goes_on"), tree.path()).arg("cuts").env("XHIST_FILE", file);
+        let mut running = run.with_input().start();
+        running.wait_for("ready\n");
+        running.write("go on\n");
+        let done = running.done().expect(128 + 7);
+        done.check(done.stdout == "ready\n" && said(&done).is_empty(), "as without us");
+    }
+    // One that was sent.
+    let tree = Tree::empty("sent-bus-error");
+    let mut running = Run::new(program("waits"), tree.path()).env("XHIST_FILE", "ring.xhist").start();
+    running.wait_for("ready");
+    running.end_with(rustix::process::Signal::BUS).expect(128 + 7);
+}
+
+fn stack_overflow() {
+    let tree = Tree::empty("stack-overflow");
+    let done = Run::new(program("stack_overflow"), tree.path()).env("XHIST_FILE", "ring.xhist").done();
+    let done = done.expect(128 + 6);
+    done.check(done.stderr.contains("has overflowed its stack"), "the message of Rust's library");
+}
+
+fn maps_that_are_no_files() {
+    let panics = |tree: &Tree, map: &str| {
+        let run = Run::new(program("panics"), tree.path()).env("XHIST_PANIC", "5").env("XHIST_MAP", map);
+        let done = run.limit(std::time::Duration::from_secs(20)).done().expect(101);
+        done.check(done.stderr.contains("   1: file#"), "files are numbered");
+        done
+    };
+    let tree = Tree::empty("maps");
+    pipe(&tree.join("xhist.map"));
+    panics(&tree, "");
+    for map in ["xhist.map", "/dev/zero", ".", "missing"] {
+        let done = panics(&tree, map);
+        done.check(done.stderr.contains(&format!("files are numbered: XHIST_MAP={map} ")), "it says why");
+    }
+}
+
+/// With the hash of the program, so that it is believed.
+fn names() {
+    let of_project = zoo().read("target/xhist/xhist.map");
+    let (head, rest) = of_project.split_once('\n').expect("lines");
+    let hash_of = |text: &str| {
+        let mut hash = Hash::new();
+        hash.update(text.as_bytes());
+        format!("{:016x}", hash.finish())
+    };
+    let tree = Tree::empty("names");
+    let panics = |map: &str| {
+        tree.write("xhist.map", map);
+        // The hash that the program was built with is known to it.
+        Run::new(program("panics"), tree.path()).env("XHIST_PANIC", "5").done().expect(101)
+    };
+    assert!(head.contains(&hash_of(rest)), "the hash is that of the content");
+    let done = panics(&of_project);
+    done.check(done.stderr.contains("src/bin/panics.rs:"), "the map of the program names its files");
+    // Changed, and with its own hash: not that of the program, so not believed.
+    let changed = rest.replace("src/bin/panics.rs", "src/bin/\\u001b]0;x\\u0007panics.rs");
+    for map in [
+        format!("{head}\n{changed}"),
+        format!("{}\n{changed}", head.replace(&hash_of(rest), &hash_of(&changed))),
+    ] {
+        let done = panics(&map);
+        done.check(done.stderr.contains("   1: file#"), "it is not the map of this build");
+    }
+    // Where nobody knows the hash, any map is believed, and its names are shown as text.
+    let plugin = Torture::new(Build::Optimised, "panics", "4k", 10);
+    let map = "{\"file\":82,\"path\":\"a\\u001b]0;x\\u0007\u{202e}b\",\"base\":0}\n";
+    let head = format!(r#"{{"xhist":"map","version":1,"hash":"{}","root":"/","tool":"0"}}"#, hash_of(map));
+    plugin.tree.write("xhist.map", &format!("{head}\n{map}"));
+    let done = plugin.run().done().expect(101);
+    done.check(done.stderr.contains(r"a\u{1b}]0;x\u{7}\u{202e}b:1"), "escaped");
+    done.check(!done.stderr.contains(['\u{1b}', '\u{202e}']), "nothing that a terminal obeys");
+}
+
+fn closed_library() {
+    let host = |tree: &Tree, library: &str| {
+        for file in ["", "ring.xhist"] {
+            let run = Run::new("./host", tree.path()).arg(format!("./{library}")).env("XHIST_FILE", file);
+            let done = run.succeed();
+            let rounds: String = (0..5).map(|round| format!("round {round}: child 3\n")).collect();
+            done.check(done.stdout == rounds && done.stderr.is_empty(), "as without us");
+        }
+        let statements = report(tree.path()).arg(tree.join("ring.xhist")).succeed().stdout;
+        assert!(statements.contains("src/lib.rs:5"), "it was recorded: {statements}");
+    };
+    let plugin = || {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/plugin"));
+        Run::new("cc", tree.path()).args("-o host host.c -ldl -lpthread").succeed();
+        tree
+    };
+    let tree = plugin();
+    cargo(tree.path()).args("xhist build --quiet").succeed();
+    host(&tree, "target/xhist/build/debug/libplugin.so");
+    let tree = plugin();
+    instrument(tree.path()).args("src/").succeed();
+    add_recorder(&tree, r#""std", "trace""#);
+    cargo(tree.path()).args("build --quiet").succeed();
+    host(&tree, "target/debug/libplugin.so");
+}

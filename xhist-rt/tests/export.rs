@@ -1,0 +1,70 @@
+//! Exports at the same time, to one pipe: each image is whole.
+
+#![cfg(all(feature = "trace", feature = "std"))]
+
+use std::io::Read as _;
+use std::os::fd::AsRawFd as _;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use qs_core::ring::{HOSTED_HEADER_LEN, Header, MAGIC};
+
+/// How often the handler ran.
+static HANDLED: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn handler(_: i32) {
+    HANDLED.fetch_add(1, Ordering::Relaxed);
+    xhist_rt::xhist_write();
+}
+
+#[test]
+fn exports_of_several_threads_and_handlers_do_not_mix() {
+    const THREADS: usize = 3;
+    let (mut reader, writer) = std::io::pipe().expect("a pipe");
+    xhist_rt::s(1, 1);
+    xhist_rt::xhist_logdev(writer.as_raw_fd());
+    assert!(xhist_rt::Init::new().panic_lines(0).no_signal().install());
+    let handler = handler as extern "C" fn(i32) as usize;
+    // SAFETY: the handler keeps to async-signal-safe calls.
+    unsafe { libc::signal(libc::SIGUSR1, handler) };
+    let together = Barrier::new(THREADS);
+    let image = std::thread::scope(|scope| {
+        let reading = scope.spawn(move || {
+            let mut image = Vec::new();
+            reader.read_to_end(&mut image).expect("a pipe");
+            image
+        });
+        let writing: Vec<_> = (0..THREADS)
+            .map(|_| {
+                scope.spawn(|| {
+                    // Their rings are there before anybody writes one.
+                    xhist_rt::s(1, 2);
+                    together.wait();
+                    for _ in 0..10 {
+                        xhist_rt::xhist_write();
+                        // SAFETY: this thread is there.
+                        unsafe { libc::raise(libc::SIGUSR1) };
+                    }
+                })
+            })
+            .collect();
+        // Interrupts whoever writes.
+        for _ in 0..20 {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            // SAFETY: has no conditions.
+            unsafe { libc::kill(libc::getpid(), libc::SIGUSR1) };
+        }
+        writing.into_iter().for_each(|thread| thread.join().expect("no panic"));
+        xhist_rt::xhist_logdev(-1);
+        drop(writer);
+        reading.join().expect("no panic")
+    });
+    let len = HOSTED_HEADER_LEN + Header::parse(&image).expect("a ring").size;
+    assert_eq!(image.len() % len, 0, "whole rings");
+    let rings = image.chunks(len);
+    assert!(rings.len() >= (1 + THREADS) * 10 * THREADS, "each export has every ring: {}", rings.len());
+    for (number, ring) in rings.enumerate() {
+        assert!(ring.starts_with(&MAGIC), "ring {number} begins where the one before it ends");
+    }
+    assert!(HANDLED.load(Ordering::Relaxed) > 20);
+}
