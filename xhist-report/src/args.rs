@@ -23,8 +23,9 @@ use crate::trace_args::TraceArgs;
 
 const AFTER_HELP: &str = "\
 On a pipe, `history` prints `N file:line` and nothing else; columns asked for follow,
-each behind a tab, in the order time, thread, source. Other QS records stand in their
-place as QSPY prints them. With --last the numbers start from 1 as well.
+each behind a tab, in the order time, thread, source. Other QS records appear in their
+place as QSPY prints them; marks of xhist itself (a panic, a trigger) appear on a terminal
+only. With --last the numbers start from 1 as well.
 Losses and notes go to stderr.
 
 Live links, told as they come until Ctrl-C; what is lost comes back, and is told on stderr:

@@ -86,7 +86,8 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     };
     let total = match options.chooses() {
         true => told(&chosen, &listed, &surveys, options),
-        false => surveys.iter().map(|survey| survey.entries).sum(),
+        false if options.shows_marks() => surveys.iter().map(|survey| survey.entries).sum(),
+        false => surveys.iter().map(|survey| survey.entries - survey.marks).sum(),
     };
     let shown = options.last.map_or(total, |last| last.min(total));
     let mut telling = Telling::new(options, maps, total - shown);

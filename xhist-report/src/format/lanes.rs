@@ -134,7 +134,10 @@ impl Format for Lanes {
                 let style = if event.is_fault() { ALARM } else { RECORD };
                 self.put(ring, style, &format!("{} {}", told.class, told.subject), begun, out)
             }
-            Subject::Record(record) => self.lane(ring, RECORD, record.text.trim_start(), out),
+            Subject::Record(record) => match &record.mark {
+                Some(mark) => self.lane(ring, RECORD, &format!("-- {mark} --"), out),
+                None => self.lane(ring, RECORD, record.text.trim_start(), out),
+            },
         }
     }
 

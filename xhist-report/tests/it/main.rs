@@ -8,6 +8,7 @@ mod golden;
 mod identify;
 mod loops;
 mod maps;
+mod marks;
 mod order;
 mod property;
 mod qs;
