@@ -22,7 +22,7 @@ pub fn groups(chosen: &[&Placed], surveys: &[Survey]) -> Vec<Vec<usize>> {
         by_owner.entry((pid, alone)).or_default().push(index);
     }
     let age = |index: &usize| {
-        let Placed { header, ring } = chosen[*index];
+        let Placed { header, ring, .. } = chosen[*index];
         (header.flags & FLAG_EARLIER == 0, header.last_time, ring.offset)
     };
     let mut groups: Vec<Vec<usize>> = by_owner.into_values().collect();

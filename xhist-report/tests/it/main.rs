@@ -6,6 +6,7 @@ mod damaged;
 mod follow;
 mod golden;
 mod identify;
+mod integrity;
 mod loops;
 mod maps;
 mod marks;

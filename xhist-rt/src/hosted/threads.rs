@@ -187,15 +187,26 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
     slot.ended.live();
     // SAFETY: the memory was mapped with room for both, and is zero.
     unsafe {
-        (*header).number = number as u32;
+        (*header).number = number as u16;
         lay_out(header, writer, config);
     }
     slot.header.store(header, Ordering::SeqCst);
+    count_rings();
     // Who came with something for every ring did not see this one.
     // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
     unsafe { (*header).set_map_hash(map_hash(config)) };
     tell_lost();
     Some(slot)
+}
+
+/// Says in the first ring how many there are. Two threads that come at once both look after their own ring is there, so
+/// one of them sees both.
+fn count_rings() {
+    let newest = SLOTS.iter().rposition(|slot| slot.ring().is_some());
+    if let (Some(first), Some(newest)) = (SLOTS[0].ring(), newest) {
+        // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
+        unsafe { (*first).count_rings(newest as u16 + 1) };
+    }
 }
 
 /// Takes the slot of the thread that ended first; those that panicked only when there is no other.
