@@ -32,7 +32,7 @@ pub fn run(
     let mut follower = Follower { file, path, lives: Vec::new(), records, scanned: 0 };
     let findings = follower.find();
     if follower.lives.is_empty() {
-        match source::Image::map(file) {
+        match source::Image::of_file(file, &path.display().to_string()) {
             Ok(image) if stream::is_one(&image) => notes.error(format_args!(
                 "this is a QS stream without a ring; `tail -c +1 -f FILE | xhist-report --follow -` follows it, \
                  `xhist-report --follow - < FILE` tells it to its end"
@@ -178,7 +178,7 @@ impl Follower<'_> {
         let end =
             known.map_or(0, |placed| placed.ring.offset + placed.header.header_len + placed.header.size);
         if len > end
-            && let Ok(image) = source::Image::map(self.file)
+            && let Ok(image) = source::Image::of_file(self.file, &self.path.display().to_string())
         {
             let unscanned = end..image.len();
             findings = decode::find(&image, Some(&[unscanned]), &mut |_| {});

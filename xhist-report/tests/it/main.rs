@@ -13,6 +13,7 @@ mod marks;
 mod order;
 mod property;
 mod qs;
+mod sources;
 mod support;
 mod threads;
 mod trace;
