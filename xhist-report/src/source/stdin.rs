@@ -37,6 +37,57 @@ fn redirected() -> Option<Image> {
     None
 }
 
+/// What standard input has for a report whose source the user did not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// A file or another program gives bytes.
+    Bytes,
+    /// It is open and brings nothing.
+    Silence,
+    /// A terminal, nothing at all, or its end.
+    Nothing,
+}
+
+/// Looks whether standard input brings anything, for so long.
+#[cfg(unix)]
+pub fn offer(patience: std::time::Duration) -> Offer {
+    let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(std::fs::File::from);
+    stdin.map_or(Offer::Nothing, |file| offered(file, patience).unwrap_or(Offer::Nothing))
+}
+
+#[cfg(unix)]
+fn offered(mut file: std::fs::File, patience: std::time::Duration) -> io::Result<Offer> {
+    use std::os::unix::fs::FileTypeExt;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let metadata = file.metadata()?;
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        let is_there = file.stream_position()? < metadata.len();
+        return Ok(if is_there { Offer::Bytes } else { Offer::Nothing });
+    }
+    if !kind.is_fifo() && !kind.is_socket() {
+        return Ok(Offer::Nothing);
+    }
+    let mut polled = [PollFd::new(&file, PollFlags::IN)];
+    let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
+    if poll(&mut polled, Some(&patience))? == 0 {
+        return Ok(Offer::Silence);
+    }
+    let has_bytes = polled[0].revents().contains(PollFlags::IN);
+    // The end of a socket looks like bytes.
+    let is_end =
+        kind.is_socket() && socket2::SockRef::from(&file).peek(&mut [std::mem::MaybeUninit::uninit()])? == 0;
+    Ok(if has_bytes && !is_end { Offer::Bytes } else { Offer::Nothing })
+}
+
+/// Not known on this system.
+#[cfg(not(unix))]
+pub fn offer(_: std::time::Duration) -> Offer {
+    Offer::Nothing
+}
+
 /// Reads everything there is.
 pub fn read_all(input: impl Read) -> io::Result<Image> {
     read_bounded(input, MAX_IN_MEMORY, MAX)
