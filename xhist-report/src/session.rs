@@ -249,6 +249,7 @@ fn find(image: &[u8], options: &Options) -> Findings {
     let mut progress = Progress::new(image.len(), options.progress);
     let mut findings = decode::find(image, options.data.as_deref(), &mut |done| progress.at(done));
     findings.rings.iter_mut().for_each(|placed| placed.ring.origin.clone_from(&options.origin));
+    order::name_threads(findings.rings.iter_mut());
     decode::check(&mut findings, image, &|pid| options.live.is_some() && source::is_running(pid));
     findings
 }

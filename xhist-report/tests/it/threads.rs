@@ -164,3 +164,33 @@ fn thousands_of_threads_have_a_column_each() {
     let last = outcome.out.lines().last().expect("an entry");
     assert!(last.ends_with(" file#1:5") && last.len() > 65_535, "{}", last.len());
 }
+
+#[test]
+fn threads_of_one_name_are_numbered_everywhere() {
+    let ring = |number: u16, name| {
+        let tid = 10 + u32::from(number);
+        RingImage { number, ..RingImage::hosted(256, 9, tid, name) }.timed(
+            100 + u64::from(number),
+            number + 1,
+            1,
+        )
+    };
+    let names = ["main", "worker", "worker", "worker#2", "worker", ""];
+    let rings: Vec<_> = names.iter().enumerate().map(|(number, name)| ring(number as u16, name)).collect();
+    // An earlier export of the third ring has the name of the ring itself.
+    let image = [&rings[2..3], &rings].concat().iter().flat_map(RingImage::build).collect::<Vec<u8>>();
+    let with = |options: Options| report_with(&image, &options);
+    let layout = Layout { thread: true, ..Layout::default() };
+    let listed = with(Options { layout, ..Options::default() });
+    let threads: Vec<_> = listed.out.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert_eq!(threads, ["main", "worker#3", "worker", "worker#2", "worker#4", "15"], "{}", listed.out);
+    let json = with(Options { format: by_name("json").expect("a format"), ..Options::default() }).out;
+    let lanes = with(Options { layout: Layout { lanes: true, ..layout }, ..Options::default() }).out;
+    for name in ["worker", "worker#2", "worker#3", "worker#4"] {
+        assert!(json.contains(&format!("\"thread\":\"{name}\"")), "{json}");
+        assert!(lanes.contains(&format!("{name} ")), "{lanes}");
+    }
+    // Whichever ring is picked, its thread keeps its name.
+    let fourth = with(Options { layout, ring: Some(6), ..Options::default() });
+    assert_eq!(fourth.out, "1 file#5:1\tworker#4\n");
+}
