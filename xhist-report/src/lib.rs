@@ -161,13 +161,9 @@ fn to_output(
     run: impl FnOnce(&mut dyn Write) -> ExitCode,
 ) -> ExitCode {
     if let Some(log) = log {
-        return match options.layout.lanes {
-            true => run(&mut anstream::StripStream::new(log as &mut (dyn Write + 'static))),
-            false => run(log),
-        };
+        return run(log);
     }
-    let styled = options.layout.terminal || options.layout.lanes;
-    match styled && options.format.about != format::About::Stream {
+    match options.layout.terminal && options.format.about != format::About::Stream {
         true => run(&mut buffered(anstream::stdout().lock())),
         false => run(&mut buffered(std::io::stdout().lock())),
     }
