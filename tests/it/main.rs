@@ -5,6 +5,7 @@
 
 mod builds;
 mod crates;
+mod damage;
 mod deps;
 mod events;
 mod firmware;
@@ -62,6 +63,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("storm", storm::CASES),
     ("places", places::CASES),
     ("post_mortem", post_mortem::CASES),
+    ("damage", damage::CASES),
     ("builds", builds::CASES),
     ("generated", generated::CASES),
     ("crates", crates::CASES),

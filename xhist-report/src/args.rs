@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand};
@@ -16,15 +17,20 @@ use crate::log::{self, Log, Rotation};
 use crate::map;
 use crate::options::{Layout, MapPlaces, Options};
 use crate::qs_args::QsArgs;
+use crate::runs;
 use crate::send::SendArgs;
-use crate::source::{self, Opened};
+use crate::source::{self, Offer, Opened};
 use crate::trace;
 use crate::trace_args::TraceArgs;
 
+/// Without a source, so long is waited for another program's first byte. Editors and CI leave pipes open that bring nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 const AFTER_HELP: &str = "\
 On a pipe, `history` prints `N file:line` and nothing else; columns asked for follow,
-each behind a tab, in the order time, thread, source. Other QS records stand in their
-place as QSPY prints them. With --last the numbers start from 1 as well.
+each behind a tab, in the order time, thread, source. Other QS records appear in their
+place as QSPY prints them; marks of xhist itself (a panic, a trigger) appear on a terminal
+only. With --last the numbers start from 1 as well.
 Losses and notes go to stderr.
 
 Live links, told as they come until Ctrl-C; what is lost comes back, and is told on stderr:
@@ -38,7 +44,8 @@ of a .fmt file is wrong; 2 wrong arguments or unreadable file; 3 no ring, or not
 --identify: 0 every build is known, 1 the map of one is missing or damaged, 3 no ring.
 
 Examples:
-  xhist-report                       the newest run under target/xhist
+  xhist-report                       the run that failed last
+  ssh target cat ring | xhist-report   what another program gives
   xhist-report dump.bin --last 20    the last 20 statements before the dump
   xhist-report core --source         with the text of each line
   xhist-report dump.bin --identify   which build it came from, and how old that is
@@ -52,8 +59,8 @@ Examples:
 #[command(version, after_help = AFTER_HELP, args_conflicts_with_subcommands = true, disable_help_subcommand = true)]
 pub struct Args {
     /// Raw image of memory, ELF core, ring file or QS stream; `-` is standard input; a live link (see below). Several are told
-    /// together, each line with where it comes from. Without any: the newest *.xhist file under target/xhist, here or in a
-    /// directory above
+    /// together, each line with where it comes from. Without any: what comes on standard input, else the run that failed last
+    /// under target/xhist (CARGO_TARGET_DIR and cargo's configuration say where), else the newest run
     #[arg(value_name = "SOURCE")]
     sources: Vec<OsString>,
 
@@ -167,6 +174,23 @@ impl Args {
         &self.sources
     }
 
+    /// The same, with what another program gives on standard input as the source where none was named.
+    #[must_use]
+    pub fn with_stdin(mut self, notes: &mut Notes<'_>) -> Args {
+        if !self.sources.is_empty() || self.command.is_some() || self.how_to_dump.is_some() {
+            return self;
+        }
+        match source::offer(PATIENCE) {
+            Offer::Bytes => self.sources.push("-".into()),
+            Offer::Silence => notes.note(format_args!(
+                "standard input is open, but nothing came for {} s, so it is not read; `xhist-report -` waits for it",
+                PATIENCE.as_secs()
+            )),
+            Offer::Nothing => {}
+        }
+        self
+    }
+
     /// Opens the files that the report goes to, if it is to be kept.
     ///
     /// # Errors
@@ -269,26 +293,25 @@ impl Args {
         format::by_name(&self.format).unwrap_or(&FORMATS[0])
     }
 
-    /// Opens one source, with a note on which one it is when the user named none.
+    /// Opens one source, with notes on which one it is when the user named none.
     ///
     /// # Errors
     /// What is wrong and what to do, in a sentence.
-    pub fn open(&self, source: Option<&OsString>) -> Result<(Opened, Option<String>), String> {
+    pub fn open(&self, source: Option<&OsString>) -> Result<(Opened, Vec<String>), String> {
         match source {
             Some(source) => {
                 let opened = source::open(source)?;
                 match opened.file {
                     None if self.follow => Err("only a ring file can be followed".to_owned()),
                     None if self.clear => Err("only a ring file can be cleared".to_owned()),
-                    _ => Ok((opened, None)),
+                    _ => Ok((opened, Vec::new())),
                 }
             }
             None => {
                 let dir =
                     std::env::current_dir().map_err(|error| format!("no working directory: {error}"))?;
-                let path = source::newest(&dir)?;
-                let shown = path.strip_prefix(&dir).unwrap_or(&path).display().to_string();
-                Ok((source::open(path.as_os_str())?, Some(format!("reading {shown}"))))
+                let chosen = runs::choose(&dir, self.follow)?;
+                Ok((source::open(chosen.path.as_os_str())?, chosen.notes))
             }
         }
     }

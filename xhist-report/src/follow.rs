@@ -32,7 +32,7 @@ pub fn run(
     let mut follower = Follower { file, path, lives: Vec::new(), records, scanned: 0 };
     let findings = follower.find();
     if follower.lives.is_empty() {
-        match source::Image::map(file) {
+        match source::Image::of_file(file, &path.display().to_string()) {
             Ok(image) if stream::is_one(&image) => notes.error(format_args!(
                 "this is a QS stream without a ring; `tail -c +1 -f FILE | xhist-report --follow -` follows it, \
                  `xhist-report --follow - < FILE` tells it to its end"
@@ -121,6 +121,8 @@ impl Follower<'_> {
         let file = self.file;
         let read = |offset: usize, bytes: &mut [u8]| source::read_at(file, offset, bytes);
         let mut new: Vec<(usize, Gap)> = Vec::new();
+        // Rings that another thread has now.
+        let mut given = Vec::new();
         for (index, live) in self.lives.iter_mut().enumerate() {
             let owner = (live.placed.ring.tid, live.placed.ring.pid);
             let gap = live.look(&read, is_last);
@@ -133,10 +135,12 @@ impl Follower<'_> {
             }
             live.refresh();
             if owner != (live.placed.ring.tid, live.placed.ring.pid) {
-                format.ring(&live.placed.ring, out)?;
+                given.push(index);
             }
             new.extend(gap.map(|gap| (index, gap)));
         }
+        self.name_threads();
+        given.iter().try_for_each(|index| format.ring(&self.lives[*index].placed.ring, out))?;
         if is_first && let Some(last) = telling.options.last {
             // What is only counted teaches no names.
             let records = self.records.borrow().clone().shared();
@@ -178,7 +182,7 @@ impl Follower<'_> {
         let end =
             known.map_or(0, |placed| placed.ring.offset + placed.header.header_len + placed.header.size);
         if len > end
-            && let Ok(image) = source::Image::map(self.file)
+            && let Ok(image) = source::Image::of_file(self.file, &self.path.display().to_string())
         {
             let unscanned = end..image.len();
             findings = decode::find(&image, Some(&[unscanned]), &mut |_| {});
@@ -188,8 +192,13 @@ impl Follower<'_> {
                 let present = image.len() - placed.ring.offset;
                 self.lives.push(Live::new(placed, present));
             }
+            self.name_threads();
         }
         findings
+    }
+
+    fn name_threads(&mut self) {
+        order::name_threads(self.lives.iter_mut().map(|live| &mut live.placed));
     }
 
     fn rings(&self) -> Vec<Ring> {

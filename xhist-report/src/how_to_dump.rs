@@ -29,7 +29,7 @@ pub fn commands(elf: &Path) -> Result<String, String> {
 }
 
 /// As a shell takes it for one word.
-fn quoted(path: &str) -> String {
+pub fn quoted(path: &str) -> String {
     let is_plain = |char: char| char.is_alphanumeric() || "/._-+=:,@%".contains(char);
     match path.chars().all(is_plain) {
         true => path.to_owned(),

@@ -26,6 +26,7 @@ mod order;
 pub mod qs;
 mod qs_args;
 mod qspy;
+mod runs;
 mod send;
 mod session;
 pub mod source;
@@ -73,6 +74,7 @@ fn report_with(
 pub fn run(args: &args::Args) -> ExitCode {
     let mut stderr = anstream::stderr();
     let notes = &mut console::Notes::new(&mut stderr);
+    let args = &args.clone().with_stdin(notes);
     let done = match args.command() {
         Some(args::Command::Send(send)) => Ok(send::run(send, &mut std::io::stdout().lock(), notes)),
         None if args.is_live() => run_live(args, notes),
@@ -123,10 +125,8 @@ fn run_file(
 ) -> ExitCode {
     let mut stderr = anstream::stderr();
     let notes = &mut console::Notes::new(&mut stderr);
-    let opened = args.open(source).and_then(|(opened, note)| {
-        if let Some(note) = note {
-            notes.note(format_args!("{note}"));
-        }
+    let opened = args.open(source).and_then(|(opened, said)| {
+        said.iter().for_each(|note| notes.note(format_args!("{note}")));
         let options = args.options(Some(&opened))?;
         Ok((opened, options))
     });
@@ -161,13 +161,9 @@ fn to_output(
     run: impl FnOnce(&mut dyn Write) -> ExitCode,
 ) -> ExitCode {
     if let Some(log) = log {
-        return match options.layout.lanes {
-            true => run(&mut anstream::StripStream::new(log as &mut (dyn Write + 'static))),
-            false => run(log),
-        };
+        return run(log);
     }
-    let styled = options.layout.terminal || options.layout.lanes;
-    match styled && options.format.about != format::About::Stream {
+    match options.layout.terminal && options.format.about != format::About::Stream {
         true => run(&mut buffered(anstream::stdout().lock())),
         false => run(&mut buffered(std::io::stdout().lock())),
     }

@@ -53,8 +53,13 @@ impl Options {
     pub fn tells(&self, what: &What) -> bool {
         match what {
             What::Trace(event) => self.trace.filter.takes(event),
-            _ => !self.format.only_traces,
+            what => !self.format.only_traces && (self.shows_marks() || !what.is_mark()),
         }
+    }
+
+    /// Whether marks of our own (a panic, a trigger) are entries of this report.
+    pub fn shows_marks(&self) -> bool {
+        (self.format.shows_marks)(self.layout)
     }
 
     /// What was asked that only rings can tell.

@@ -1,13 +1,14 @@
-//! In which order rings are told: threads of one process together, processes one after another.
+//! In which order rings are told, and what their threads are called: threads of one process together, processes one after
+//! another.
 //! It must not look into rings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use qs_core::ring::FLAG_EARLIER;
 
 use crate::console::Notes;
 use crate::decode::{Placed, Survey};
-use crate::model::Ring;
+use crate::model::{Ring, visible};
 
 /// Groups of rings to merge by time, each a list of places in `chosen`; the newest group last, and what a run before a
 /// reset has left first.
@@ -22,7 +23,7 @@ pub fn groups(chosen: &[&Placed], surveys: &[Survey]) -> Vec<Vec<usize>> {
         by_owner.entry((pid, alone)).or_default().push(index);
     }
     let age = |index: &usize| {
-        let Placed { header, ring } = chosen[*index];
+        let Placed { header, ring, .. } = chosen[*index];
         (header.flags & FLAG_EARLIER == 0, header.last_time, ring.offset)
     };
     let mut groups: Vec<Vec<usize>> = by_owner.into_values().collect();
@@ -47,6 +48,39 @@ pub fn described(chosen: &[&Placed], groups: &[Vec<usize>]) -> Vec<Ring> {
         }
     }
     rings
+}
+
+/// Gives each thread a name of its own: of several threads of one name, the second is `name#2`, and so on. Copies of one
+/// ring keep one name.
+pub fn name_threads<'p>(rings: impl Iterator<Item = &'p mut Placed>) {
+    let mut rings: Vec<&mut Placed> = rings.collect();
+    let own =
+        rings.iter().filter_map(|placed| placed.header.thread_name().map(|name| visible(name).into_owned()));
+    let mut taken: HashSet<String> = own.collect();
+    let mut names: HashMap<(u32, u32, u64, String), String> = HashMap::new();
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for Placed { header, ring, .. } in &mut rings {
+        let Some(name) = header.thread_name().map(|name| visible(name).into_owned()) else { continue };
+        let thread = (header.pid, header.tid, header.start_time, name.clone());
+        // Without ids nobody knows which thread it is.
+        if let Some(known) = names.get(&thread).filter(|_| header.tid != 0) {
+            ring.thread_name = Some(known.clone());
+            continue;
+        }
+        let count = counts.entry(name.clone()).or_default();
+        *count += 1;
+        let mut unique = name.clone();
+        while *count > 1 {
+            unique = format!("{name}#{count}");
+            // A thread may be called so.
+            if taken.insert(unique.clone()) {
+                break;
+            }
+            *count += 1;
+        }
+        names.insert(thread, unique.clone());
+        ring.thread_name = Some(unique);
+    }
 }
 
 /// Says so when rings of several processes are in one image.

@@ -29,6 +29,7 @@ const LOOKS: usize = 8;
 pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
     let findings = find(image, options);
     if options.format.about == About::Coverage {
+        tell_damage(&findings, notes);
         let rings: Vec<&Placed> = findings.rings.iter().collect();
         let lives = lives(&rings, image, options);
         return match cover::run(image, &views(&rings, &lives, image), options, out, notes) {
@@ -86,7 +87,8 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     };
     let total = match options.chooses() {
         true => told(&chosen, &listed, &surveys, options),
-        false => surveys.iter().map(|survey| survey.entries).sum(),
+        false if options.shows_marks() => surveys.iter().map(|survey| survey.entries).sum(),
+        false => surveys.iter().map(|survey| survey.entries - survey.marks).sum(),
     };
     let shown = options.last.map_or(total, |last| last.min(total));
     let mut telling = Telling::new(options, maps, total - shown);
@@ -140,7 +142,7 @@ pub fn tell_dropped(ring: &Ring, notes: &mut Notes<'_>) {
 /// Time stamps of QS records may have another width than those of statements, but whoever types it may be mistaken.
 pub fn tell_width<'p>(mut rings: impl Iterator<Item = &'p Placed>, options: &Options, notes: &mut Notes<'_>) {
     let typed = options.qs.target.sizes.time;
-    if let Some(Placed { ring, header }) =
+    if let Some(Placed { ring, header, .. }) =
         rings.find(|placed| ![0, typed].contains(&placed.header.time_width))
     {
         notes.note(format_args!(
@@ -247,6 +249,8 @@ fn find(image: &[u8], options: &Options) -> Findings {
     let mut progress = Progress::new(image.len(), options.progress);
     let mut findings = decode::find(image, options.data.as_deref(), &mut |done| progress.at(done));
     findings.rings.iter_mut().for_each(|placed| placed.ring.origin.clone_from(&options.origin));
+    order::name_threads(findings.rings.iter_mut());
+    decode::check(&mut findings, image, &|pid| options.live.is_some() && source::is_running(pid));
     findings
 }
 
@@ -270,11 +274,20 @@ pub fn tell_findings(findings: &Findings, image_len: usize, notes: &mut Notes<'_
         }
         return;
     }
+    tell_damage(findings, notes);
+}
+
+/// What is damaged, missing or left out beside the rings that can be read.
+fn tell_damage(findings: &Findings, notes: &mut Notes<'_>) {
     for bad in &findings.unreadable.first {
         notes.loss(format_args!("ring at offset 0x{:x} not readable: {}", bad.offset, bad.error));
     }
     if findings.unreadable.more > 0 {
         notes.loss(format_args!("{} not readable", count(findings.unreadable.more, "more ring")));
+    }
+    findings.damaged.first.iter().for_each(|what| notes.loss(format_args!("{what}")));
+    if findings.damaged.more > 0 {
+        notes.loss(format_args!("{} damaged or missing", count(findings.damaged.more, "more thing")));
     }
     if findings.left_out > 0 {
         let left_out = count(findings.left_out, "ring");

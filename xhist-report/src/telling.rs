@@ -125,11 +125,12 @@ impl<'o> Telling<'o> {
         out: &mut dyn Write,
         notes: &mut Notes<'_>,
     ) -> io::Result<()> {
-        if self.options.format.only_traces
-            && self.number == 0
-            && self.left_out > 0
-            && self.options.last != Some(0)
-        {
+        let is_empty = self.number == 0 && self.left_out > 0 && self.options.last != Some(0);
+        if is_empty && !self.options.format.only_traces {
+            notes.note(format_args!(
+                "nothing but marks of the recorder is here (a panic, a trigger); --format json shows them"
+            ));
+        } else if is_empty {
             let chosen = if self.options.trace.filter.is_all() { "" } else { " that was asked for" };
             notes.note(format_args!("no trace event{chosen} is among the {} entries", self.left_out));
         }

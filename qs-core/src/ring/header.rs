@@ -22,10 +22,11 @@
 //! | 64 | last time | u64: the clock in full at the last time stamp |
 //! | 72 | nested | 3 x (start u64, state u64): what signal handlers wrote that interrupted the recorder; the start is one more than the position, 0 = none |
 //! | 120 | process id, thread id | 2 x u32 |
-//! | 128 | status, number | 2 x u32, [`Status`]; which ring of its process it is, from 0 |
+//! | 128 | status | u32, [`Status`] |
+//! | 132 | number, rings | 2 x u16: which ring of its process it is, from 0; in ring 0 how many rings its process has made, 0 = not known |
 //! | 136 | thread name | 32 bytes, UTF-8, zero-filled |
 //! | 168 | start time | u64: the clock in full when the thread got its ring |
-//! | 176 | cleared | 2 x u64, [`Shown`]: what is not to be shown again; the recorder never looks at it |
+//! | 176 | cleared | 2 x u64, [`Shown`]: what is not to be shown again, with a check of its own; the recorder never looks at it |
 
 use core::fmt;
 
@@ -166,15 +167,30 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// As a header has it: bits 0..48 of the first word are the position, the others the statements; the second
-    /// word holds the repeats.
+    /// As a header has it: bits 0..48 of the first word are the position, the others the statements; bits 0..48 of the
+    /// second word are the repeats, the others a check of both.
     pub const fn words(self) -> [u64; 2] {
-        [self.position & State::HEAD_MASK | (self.statements as u64) << 48, self.repeats]
+        let first = self.position & State::HEAD_MASK | (self.statements as u64) << 48;
+        let repeats = self.repeats & State::HEAD_MASK;
+        [first, repeats | Shown::check(first, repeats) << 48]
     }
 
-    /// The reverse of [`Shown::words`].
-    pub const fn from_words(first: u64, repeats: u64) -> Shown {
-        Shown { position: first & State::HEAD_MASK, statements: (first >> 48) as u16, repeats }
+    /// The reverse of [`Shown::words`]; `None` when the check does not match. A recorder that lays a ring out clears the
+    /// first word only, so a first word of zero means that nothing was shown.
+    pub const fn from_words(first: u64, second: u64) -> Option<Shown> {
+        let repeats = second & State::HEAD_MASK;
+        if first == 0 {
+            return Some(Shown { position: 0, statements: 0, repeats: 0 });
+        }
+        if second >> 48 != Shown::check(first, repeats) {
+            return None;
+        }
+        Some(Shown { position: first & State::HEAD_MASK, statements: (first >> 48) as u16, repeats })
+    }
+
+    const fn check(first: u64, repeats: u64) -> u64 {
+        let check = check_word([first as u32, (first >> 32) as u32, repeats as u32, (repeats >> 32) as u32]);
+        ((check >> 16) ^ (check & 0xFFFF)) as u64
     }
 }
 
@@ -346,11 +362,15 @@ pub struct Header {
     /// Where the owner stands.
     pub status: Status,
     /// Which ring of its process it is, from 0.
-    pub number: u32,
+    pub number: u16,
+    /// In ring 0, how many rings its process has made; 0 = not known.
+    pub rings: u16,
     /// The clock in full when the thread got its ring; 0 = not known.
     pub start_time: u64,
     /// What is not to be shown again.
     pub cleared: Shown,
+    /// The check of the cleared words does not match, so nothing counts as shown.
+    pub is_cleared_damaged: bool,
     name: [u8; NAME_LEN],
 }
 
@@ -399,8 +419,10 @@ impl Header {
             tid: 0,
             status: Status::Live,
             number: 0,
+            rings: 0,
             start_time: 0,
             cleared: Shown::default(),
+            is_cleared_damaged: false,
             name: [0; NAME_LEN],
         };
         if header.header_len == HOSTED_HEADER_LEN {
@@ -419,10 +441,11 @@ impl Header {
         self.pid = raw.u32(PID_OFFSET);
         self.tid = raw.u32(124);
         self.status = Status::from_code(raw.u32(128));
-        self.number = raw.u32(132);
+        (self.number, self.rings) = (raw.u16(132), raw.u16(134));
         self.name = array(bytes, 136);
         self.start_time = raw.u64(168);
-        self.cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
+        let cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
+        (self.cleared, self.is_cleared_damaged) = (cleared.unwrap_or_default(), cleared.is_none());
         Ok(())
     }
 

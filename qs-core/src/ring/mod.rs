@@ -1,6 +1,6 @@
 //! The ring as it lies in memory: a header that can be found by scanning, then frames.
 //!
-//! [`Header`] is the layout, [`find`] scans an image for headers, [`Reader`] yields the
+//! [`Header`] is the layout, [`find`] scans an image for headers, [`repair`] reads a damaged one, [`Reader`] yields the
 //! records of one ring from oldest to newest. Everything here reads plain bytes, so it works
 //! alike on a live ring, a file, a core and a dump of a machine of the other byte order.
 
@@ -9,10 +9,12 @@ pub mod ever;
 mod find;
 mod header;
 mod reader;
+mod repair;
 mod tail;
 
 pub use again::{Again, Place, Thousands};
 pub use find::{Found, find};
 pub use header::*;
 pub use reader::{Item, Reader};
+pub use repair::{Damage, repair};
 pub use tail::Line;

@@ -3,12 +3,18 @@
 use std::ops::Range;
 
 use memchr::memmem;
-use qs_core::ring::{BYTE_ORDER_MARK, FLAG_EXACT, Header, HeaderError, LAYOUT_VERSION, MAGIC, Status};
+use qs_core::ring::{
+    BYTE_ORDER_MARK, Damage, FLAG_EXACT, Header, HeaderError, LAYOUT_VERSION, MAGIC, Status, repair,
+};
 
 use crate::model::Ring;
 
 /// Bytes scanned between two reports of progress.
 const STRIDE: usize = 64 << 20;
+/// Bytes scanned for one needle after the other: they stay in the processor's cache.
+const BLOCK: usize = 256 << 10;
+/// Headers that are tried with each bit flipped; an image made to tire us could hold millions.
+const MAX_REPAIRS: usize = 4096;
 /// More rings than any program has; an image made to tire us could hold millions.
 const MAX_RINGS: usize = 1 << 16;
 /// Rings do not overlap, save for stale headers. All rings together may be so many times as long
@@ -34,6 +40,8 @@ pub struct Placed {
     pub header: Header,
     /// What users see of it.
     pub ring: Ring,
+    /// What was wrong with the header, which could be read all the same.
+    pub damage: Option<Damage>,
 }
 
 /// A place that starts like a ring and is none.
@@ -45,13 +53,30 @@ pub struct NoRing {
     pub error: HeaderError,
 }
 
-/// Places that are no ring: the first few, and how many there are.
-#[derive(Clone, Debug, Default)]
-pub struct Few {
+/// The first few of something, and how many more there are.
+#[derive(Clone, Debug)]
+pub struct Few<T> {
     /// The first few.
-    pub first: Vec<NoRing>,
+    pub first: Vec<T>,
     /// How many more there are.
     pub more: usize,
+}
+
+impl<T> Default for Few<T> {
+    fn default() -> Few<T> {
+        Few { first: Vec::new(), more: 0 }
+    }
+}
+
+impl<T> Few<T> {
+    /// Keeps one more, or counts it.
+    pub fn push(&mut self, one: T) {
+        if self.first.len() < MAX_BAD {
+            self.first.push(one);
+        } else {
+            self.more += 1;
+        }
+    }
 }
 
 /// Everything that looked like a ring.
@@ -60,11 +85,15 @@ pub struct Findings {
     /// Good headers, by offset.
     pub rings: Vec<Placed>,
     /// Rings for certain, but damaged or of another version.
-    pub unreadable: Few,
+    pub unreadable: Few<NoRing>,
     /// Most likely just bytes like a ring's magic.
-    pub doubtful: Few,
+    pub doubtful: Few<NoRing>,
+    /// What is damaged in rings that can be read, and rings that are missing; in sentences.
+    pub damaged: Few<String>,
     /// Good headers that were left out, to bound time and memory.
     pub left_out: usize,
+    /// Headers that were tried with a bit flipped.
+    repairs: usize,
     /// Bytes of all good rings together.
     held: usize,
 }
@@ -73,50 +102,107 @@ pub struct Findings {
 /// how far it is.
 pub fn find(image: &[u8], data: Option<&[Range<usize>]>, progress: &mut dyn FnMut(usize)) -> Findings {
     let mut findings = Findings::default();
+    let mut scanner = Scanner::new(image);
     let whole = 0..image.len();
     for piece in data.unwrap_or(std::slice::from_ref(&whole)) {
         let piece_end = piece.end.min(image.len());
         for start in (piece.start..piece_end).step_by(STRIDE) {
             progress(start);
-            // A magic may lie across the end of the stride.
-            let end = piece_end.min(start + STRIDE + MAGIC.len() - 1);
-            for offset in memmem::find_iter(&image[start..end], &MAGIC) {
-                findings.add(image, start + offset);
+            let end = piece_end.min(start + STRIDE);
+            for block in (start..end).step_by(BLOCK) {
+                for offset in scanner.headers(block..end.min(block + BLOCK)) {
+                    findings.add(image, *offset);
+                }
             }
         }
     }
     findings
 }
 
+/// Looks for what a header starts with: its magic, or behind a damaged magic the byte-order mark.
+struct Scanner<'i> {
+    image: &'i [u8],
+    magic: memmem::Finder<'static>,
+    marks: [memmem::Finder<'static>; 2],
+    found: Vec<usize>,
+}
+
+/// Where the byte-order mark and the version are in a header.
+const MARK_AT: usize = 8;
+const VERSION_AT: usize = 12;
+
+impl<'i> Scanner<'i> {
+    fn new(image: &'i [u8]) -> Scanner<'i> {
+        let marks = [BYTE_ORDER_MARK.to_le_bytes(), BYTE_ORDER_MARK.to_be_bytes()];
+        Scanner {
+            image,
+            magic: memmem::Finder::new(&MAGIC),
+            marks: marks.map(|mark| memmem::Finder::new(&mark).into_owned()),
+            found: Vec::new(),
+        }
+    }
+
+    /// The places in a block where a header may start, in order.
+    fn headers(&mut self, block: Range<usize>) -> &[usize] {
+        let Scanner { image, magic, marks, found } = self;
+        let starts = |needle: &memmem::Finder<'_>, at: usize| {
+            // What is looked for may lie across the end of the block.
+            let end = image.len().min(block.end + at + needle.needle().len() - 1);
+            let bytes = image.get(block.start + at..end).unwrap_or(&[]);
+            needle.find_iter(bytes).map(|offset| block.start + offset).collect::<Vec<_>>()
+        };
+        found.clear();
+        found.extend(starts(magic, 0));
+        let magics = found.len();
+        for mark in marks {
+            let is_header = |start: &usize| {
+                let bytes = &image[*start..];
+                bytes.get(VERSION_AT) == Some(&LAYOUT_VERSION) && !bytes.starts_with(&MAGIC)
+            };
+            found.extend(starts(mark, MARK_AT).into_iter().filter(is_header));
+        }
+        if found.len() > magics {
+            found.sort_unstable();
+        }
+        found
+    }
+}
+
 impl Findings {
-    /// Takes a place that starts with the magic.
+    /// Takes a place where a header may start.
     fn add(&mut self, image: &[u8], offset: usize) {
         let rest = &image[offset..];
-        let header = match Header::parse(rest) {
-            Ok(header) => header,
-            Err(error) => return self.add_bad(rest, offset, error),
+        let has_magic = rest.starts_with(&MAGIC);
+        let (header, damage) = match Header::parse(rest) {
+            Ok(header) if has_magic => (header, None),
+            parsed => {
+                self.repairs += usize::from(has_magic);
+                let repaired = if self.repairs <= MAX_REPAIRS { repair(rest) } else { None };
+                match (repaired, parsed) {
+                    (Some((header, damage)), _) => (header, Some(damage)),
+                    (None, Err(error)) if has_magic => return self.add_bad(rest, offset, error),
+                    (None, _) => return,
+                }
+            }
         };
         let present = rest.len().saturating_sub(header.header_len).min(header.size);
         if self.rings.len() >= MAX_RINGS || !take_room(&mut self.held, present, image) {
             self.left_out += 1;
             return;
         }
-        let number = self.rings.len() + 1;
-        self.rings.push(Placed { header, ring: describe(number, offset, &header) });
+        let ring = describe(self.rings.len() + 1, offset, &header);
+        self.rings.push(Placed { header, ring, damage });
     }
 
     fn add_bad(&mut self, bytes: &[u8], offset: usize, error: HeaderError) {
         let certain = match error {
             HeaderError::Version(_) | HeaderError::Size { .. } => true,
-            HeaderError::Cut { .. } => has_byte_order_mark(bytes),
-            HeaderError::ByteOrder(_) | HeaderError::Check => false,
+            // Program text has the magic too, but nothing that follows on it in a header.
+            HeaderError::Cut { .. } | HeaderError::Check => has_byte_order_mark(bytes),
+            HeaderError::ByteOrder(_) => false,
         };
         let few = if certain { &mut self.unreadable } else { &mut self.doubtful };
-        if few.first.len() < MAX_BAD {
-            few.first.push(NoRing { offset, error });
-        } else {
-            few.more += 1;
-        }
+        few.push(NoRing { offset, error });
     }
 }
 

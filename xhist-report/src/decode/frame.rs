@@ -3,6 +3,8 @@
 use qs_core::frame::Frame;
 use qs_core::record::{Empty, EventKind, Record, XhistRecord, trace};
 
+use crate::model;
+
 /// What a frame is to a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -14,6 +16,8 @@ pub enum Kind {
     Signal(u64, Option<u32>),
     /// A trace event, with the low half of the time.
     Trace(Option<u32>),
+    /// Another mark of ours: its kind and its value.
+    Mark(EventKind, u64),
     /// Another record.
     Record,
     /// Nothing to be told.
@@ -39,13 +43,30 @@ pub fn kind(frame: &Frame<'_>, record_base: u8, has_clock: bool) -> Kind {
                 | EventKind::Armed
                 | EventKind::Thread
                 | EventKind::Exit
-                | EventKind::Unknown(_) => Kind::Record,
+                | EventKind::Unknown(_) => Kind::Mark(kind, value),
             }
         }
         // The ring's reader takes statements out of their frames.
         Some(XhistRecord::Statement { .. }) | None => trace_time(frame)
             .map_or(Kind::Record, |time| Kind::Trace((has_clock && time != 0).then_some(time))),
     }
+}
+
+/// The record of a mark, with what it says to people.
+pub fn marked(record: model::Record, kind: EventKind, value: u64) -> model::Record {
+    let mark = match kind {
+        EventKind::Started => "recording started here".to_owned(),
+        EventKind::Stopped => "recording stopped here".to_owned(),
+        EventKind::Armed => {
+            format!(
+                "recording stops {} later",
+                model::count(value.try_into().unwrap_or(usize::MAX), "statement")
+            )
+        }
+        EventKind::Exit => format!("the program ended here with exit code {value}"),
+        kind => format!("mark {} of the recorder", kind.code()),
+    };
+    model::Record { mark: Some(mark), ..record }
 }
 
 /// The time of a trace event that carries one as statements do; a stamp of another width is no part of their clock.

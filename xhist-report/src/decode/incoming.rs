@@ -3,7 +3,7 @@
 use qs_core::frame::Frame;
 use qs_core::record::{EnumDict, FILES, Record as _};
 
-use super::frame::Kind;
+use super::frame::{Kind, marked};
 use super::records::{Teller, Told};
 use super::threads::{Framed, Threads};
 use crate::model::{Gap, Item, What};
@@ -120,6 +120,7 @@ impl Sorter<'_> {
         let what = match kind {
             Kind::Panic(_) => What::Panic(teller.told.record),
             Kind::Signal(signal, _) => What::Signal(signal, teller.told.record),
+            Kind::Mark(kind, value) => What::Record(marked(teller.told.record, kind, value)),
             _ => teller.told.what(),
         };
         self.to.item(thread, std::mem::take(self.gap), Item { what, time, interrupt: 0 });

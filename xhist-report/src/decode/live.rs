@@ -130,7 +130,7 @@ impl Live {
 
     /// Tells of the ring what its header says now.
     pub fn refresh(&mut self) {
-        let Placed { header, ring } = &mut self.placed;
+        let Placed { header, ring, .. } = &mut self.placed;
         *ring = describe(ring.number, ring.offset, header);
     }
 

@@ -1,5 +1,6 @@
 //! Bytes of an image to items of the model, through qs-core. It must not open files or know names.
 
+mod check;
 mod clock;
 mod copies;
 mod ever;
@@ -16,6 +17,7 @@ mod survey;
 mod threads;
 mod whole;
 
+pub use check::check;
 pub use clock::Clock;
 pub use copies::copies;
 pub use ever::{Ran, counts, ran};

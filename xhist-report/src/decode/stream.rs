@@ -4,7 +4,7 @@ use qs_core::frame::Frame;
 use qs_core::ring::{self, Header, Shown};
 
 use super::clock::Clock;
-use super::frame::{Kind, kind};
+use super::frame::{Kind, kind, marked};
 use super::gap::add_missing;
 use super::live::View;
 use super::records::SharedRecords;
@@ -108,6 +108,9 @@ impl<'a> Stream<'a> {
                         Kind::Panic(stamp) => (What::Panic(tell(&frame).record), stamp),
                         Kind::Signal(signal, stamp) => (What::Signal(signal, tell(&frame).record), stamp),
                         Kind::Trace(stamp) => (tell(&frame).what(), stamp),
+                        Kind::Mark(kind, value) => {
+                            (What::Record(marked(tell(&frame).record, kind, value)), None)
+                        }
                         Kind::Record => (tell(&frame).what(), None),
                     }
                 }

@@ -11,6 +11,8 @@ use super::live::View;
 pub struct Survey {
     /// Entries that a report will print.
     pub entries: u64,
+    /// Marks of ours among them, which not every format shows.
+    pub marks: u64,
     /// Records of QS among them.
     pub records: u64,
     /// Good frames and statements, be they told or not.
@@ -37,9 +39,19 @@ pub fn survey(view: &View<'_>) -> Survey {
                 stamp
             }
             Item::Frame(frame) => match kind(&frame, header.record_base, header.time_width > 0) {
-                Kind::Panic(stamp) | Kind::Signal(_, stamp) | Kind::Trace(stamp) => {
+                Kind::Trace(stamp) => {
                     survey.entries += 1;
                     stamp
+                }
+                Kind::Panic(stamp) | Kind::Signal(_, stamp) => {
+                    survey.entries += 1;
+                    survey.marks += 1;
+                    stamp
+                }
+                Kind::Mark(..) => {
+                    survey.entries += 1;
+                    survey.marks += 1;
+                    None
                 }
                 Kind::Record => {
                     survey.entries += 1;

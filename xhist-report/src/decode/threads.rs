@@ -99,7 +99,7 @@ impl Threads {
             (_, kind @ Kind::Trace(stamp)) => {
                 Framed::Record(kind, stamp.map(|stamp| thread.clock.stamp(stamp)))
             }
-            (_, Kind::Record) => Framed::Record(Kind::Record, None),
+            (_, kind @ (Kind::Mark(..) | Kind::Record)) => Framed::Record(kind, None),
         }
     }
 }

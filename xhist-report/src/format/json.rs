@@ -108,6 +108,9 @@ enum Line<'a> {
         fields: &'a [(&'static str, FieldValue)],
         #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "in_turn")]
         elements: &'a [FieldValue],
+        /// What a mark of our own says.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mark: Option<&'a str>,
         text: &'a str,
     },
     Trace {
@@ -411,8 +414,8 @@ impl Format for Json {
             Subject::Signal(signal, _) => Line::Signal { head, signal },
             Subject::Trace(event, told) => trace_line(head, event, told),
             Subject::Record(record) => {
-                let Record { id, text, name, fields, elements, .. } = record;
-                Line::Record { head, id: *id, name, fields, elements, text }
+                let Record { id, text, name, fields, elements, mark, .. } = record;
+                Line::Record { head, id: *id, name, fields, elements, mark: mark.as_deref(), text }
             }
         };
         put(&line, out)

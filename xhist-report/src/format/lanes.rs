@@ -1,6 +1,8 @@
 //! `history` side by side: a column for each thread and for each interrupt, a line for each entry, oldest first. `~` marks entries that may
-//! have run elsewhere among those of another thread. Styles are always written, as in the listing for people.
+//! have run elsewhere among those of another thread. Styles are written for a terminal only: stripping them later costs more
+//! than all else.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
@@ -22,6 +24,10 @@ pub struct Lanes {
     number_width: usize,
     /// In the order of the columns.
     lanes: Vec<Lane>,
+    /// The line being made.
+    line: Vec<u8>,
+    /// The place in it.
+    place: Vec<u8>,
 }
 
 /// Number of the ring, and of the interrupt.
@@ -30,27 +36,52 @@ type Lane = (usize, u16);
 impl Lanes {
     /// With the time of each entry, if that was asked for.
     pub fn new(layout: Layout) -> Lanes {
-        Lanes { layout, number_width: 1, lanes: Vec::new() }
+        Lanes { layout, number_width: 1, lanes: Vec::new(), line: Vec::new(), place: Vec::new() }
     }
 
-    /// A text in the column of a ring, or of an interrupt of it.
-    fn lane(&self, lane: Lane, style: Style, text: &str, out: &mut dyn Write) -> io::Result<()> {
+    /// What is written for a style.
+    fn style(&self, style: Style) -> Style {
+        if self.layout.terminal { style } else { Style::new() }
+    }
+
+    fn push(&mut self, style: Style, text: &str) {
+        let style = self.style(style);
+        // Of a plain text nothing is to be formatted.
+        if style.is_plain() {
+            self.line.extend_from_slice(text.as_bytes());
+        } else {
+            // A line in memory takes everything.
+            let _ = write!(self.line, "{style}{text}{style:#}");
+        }
+    }
+
+    fn blank(&mut self, columns: usize) {
+        self.line.resize(self.line.len() + columns, b' ');
+    }
+
+    /// Ends the line with a text in the column of a ring, or of an interrupt of it.
+    fn lane(&mut self, lane: Lane, style: Style, text: &str, out: &mut dyn Write) -> io::Result<()> {
         self.put(lane, style, text, shortened, out)
     }
 
     fn put(
-        &self,
+        &mut self,
         lane: Lane,
         style: Style,
         text: &str,
-        shortened: fn(&str) -> String,
+        shortened: fn(&str) -> Cow<'_, str>,
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let lane = self.lanes.iter().position(|other| *other == lane).unwrap_or(0);
-        let text = if lane + 1 < self.lanes.len() { shortened(text) } else { text.to_owned() };
-        // As a width, more than 65,535 blanks are a panic.
-        let before = " ".repeat(lane * WIDTH);
-        writeln!(out, "{before}{style}{text}{style:#}")
+        self.blank(lane * WIDTH);
+        match lane + 1 < self.lanes.len() {
+            true => self.push(style, &shortened(text)),
+            false => self.push(style, text),
+        }
+        self.line.push(b'\n');
+        let written = out.write_all(&self.line);
+        self.line.clear();
+        written
     }
 
     /// The name over a column, which is a new one where there is none yet.
@@ -58,35 +89,42 @@ impl Lanes {
         if !self.lanes.contains(&(ring.number, interrupt)) {
             self.lanes.push((ring.number, interrupt));
         }
-        self.blank_margin(out)?;
+        self.blank_margin();
         self.lane((ring.number, interrupt), HEADING, name, out)
     }
 
-    fn blank_margin(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn blank_margin(&mut self) {
         let time_width = if self.layout.time { 19 } else { 0 };
-        write!(out, "{:1$}", "", self.number_width + 2 + time_width)
+        self.blank(self.number_width + 2 + time_width);
     }
 
-    fn margin(&self, number: Option<u64>, mark: char, out: &mut dyn Write) -> io::Result<()> {
-        let number = number.map(|number| number.to_string()).unwrap_or_default();
-        write!(out, "{DIM}{number:>0$}{DIM:#} {mark}", self.number_width)
+    fn margin(&mut self, number: Option<u64>, mark: u8) {
+        let mut digits = itoa::Buffer::new();
+        let number = number.map_or("", |number| digits.format(number));
+        self.blank(self.number_width.saturating_sub(number.len()));
+        self.push(DIM, number);
+        self.line.extend([b' ', mark]);
     }
 }
 
 /// The end of a text, which tells more than its start, with a blank behind it.
-fn shortened(text: &str) -> String {
+fn shortened(text: &str) -> Cow<'_, str> {
+    // No text has more characters than bytes.
+    if text.len() + 1 < WIDTH {
+        return Cow::Borrowed(text);
+    }
     let len = text.chars().count();
     match text.char_indices().nth((len + 2).saturating_sub(WIDTH)) {
-        Some((start, _)) if len + 1 >= WIDTH => format!("…{}", &text[start..]),
-        _ => text.to_owned(),
+        Some((start, _)) if len + 1 >= WIDTH => Cow::Owned(format!("…{}", &text[start..])),
+        _ => Cow::Borrowed(text),
     }
 }
 
 /// The start of a text, where that tells more.
-fn begun(text: &str) -> String {
+fn begun(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(WIDTH - 2) {
-        Some((end, _)) if text.chars().count() + 1 > WIDTH => format!("{}…", &text[..end]),
-        _ => text.to_owned(),
+        Some((end, _)) if text.chars().count() + 1 > WIDTH => Cow::Owned(format!("{}…", &text[..end])),
+        _ => Cow::Borrowed(text),
     }
 }
 
@@ -94,11 +132,18 @@ impl Format for Lanes {
     fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.number_width = number_width(opening);
         self.lanes = opening.rings.iter().map(|ring| (ring.number, 0)).collect();
-        self.blank_margin(out)?;
+        self.blank_margin();
         for ring in opening.rings {
-            write!(out, "{HEADING}{:<WIDTH$}{HEADING:#}", shortened(&ring.thread()))?;
+            let name = ring.thread();
+            let name = shortened(&name);
+            let blanks = WIDTH.saturating_sub(name.chars().count());
+            self.push(HEADING, &name);
+            self.blank(blanks);
         }
-        writeln!(out)
+        self.line.push(b'\n');
+        let written = out.write_all(&self.line);
+        self.line.clear();
+        written
     }
 
     fn ring(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
@@ -113,19 +158,23 @@ impl Format for Lanes {
         if !self.lanes.contains(&(entry.ring.number, entry.interrupt)) {
             self.heading(entry.ring, entry.interrupt, &entry.thread(), out)?;
         }
-        let mark = if entry.uncertain { '~' } else { ' ' };
+        let mark = if entry.uncertain { b'~' } else { b' ' };
         let number = (!matches!(entry.subject, Subject::Again(_))).then_some(entry.number);
-        self.margin(number, mark, out)?;
+        self.margin(number, mark);
         if self.layout.time {
             let time = entry.time.map(|time| entry.ring.time_text(time));
-            write!(out, "{DIM}{:>18}{DIM:#} ", time.as_deref().unwrap_or("-"))?;
+            self.push(DIM, &format!("{:>18}", time.as_deref().unwrap_or("-")));
+            self.line.push(b' ');
         }
         let (ring, lane) = ((entry.ring.number, 0), (entry.ring.number, entry.interrupt));
         match entry.subject {
             Subject::Statement(place, _) => {
-                let mut text = Vec::new();
+                let mut text = std::mem::take(&mut self.place);
+                text.clear();
                 push_place(&mut text, &place);
-                self.lane(lane, Style::new(), &String::from_utf8_lossy(&text), out)
+                let written = self.lane(lane, Style::new(), &String::from_utf8_lossy(&text), out);
+                self.place = text;
+                written
             }
             Subject::Again(again) => self.lane(ring, DIM, &again.text, out),
             Subject::Panic(_) => self.lane(ring, ALARM, "-- panicked here --", out),
@@ -134,22 +183,26 @@ impl Format for Lanes {
                 let style = if event.is_fault() { ALARM } else { RECORD };
                 self.put(ring, style, &format!("{} {}", told.class, told.subject), begun, out)
             }
-            Subject::Record(record) => self.lane(ring, RECORD, record.text.trim_start(), out),
+            Subject::Record(record) => match &record.mark {
+                Some(mark) => self.lane(ring, RECORD, &format!("-- {mark} --"), out),
+                None => self.lane(ring, RECORD, record.text.trim_start(), out),
+            },
         }
     }
 
     fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
-        build::write(build, rings, HEADING, out)
+        build::write(build, rings, self.style(HEADING), out)
     }
 
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
-        self.blank_margin(out)?;
+        self.blank_margin();
         self.lane((ring.number, 0), LOSS, &format!("-- {gap}"), out)
     }
 
     fn finish(&mut self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
         if !totals.complete {
-            writeln!(out, "{LOSS}-- not complete, see the messages --{LOSS:#}")?;
+            let loss = self.style(LOSS);
+            writeln!(out, "{loss}-- not complete, see the messages --{loss:#}")?;
         }
         Ok(())
     }

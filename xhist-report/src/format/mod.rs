@@ -82,6 +82,8 @@ pub struct FormatRow {
     pub fields: bool,
     /// Of all entries it is told trace events only.
     pub only_traces: bool,
+    /// Marks of our own (a panic, a trigger) are entries of it.
+    pub shows_marks: fn(Layout) -> bool,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
 }
@@ -106,6 +108,8 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 10_000,
         fields: false,
         only_traces: false,
+        // On a pipe it is the paper's listing and QS records, and nothing else.
+        shows_marks: |layout| layout.lanes || layout.terminal,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -119,6 +123,7 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 0,
         fields: true,
         only_traces: false,
+        shows_marks: |_| true,
         make: |layout| Box::new(json::Json::new(layout)),
     },
     FormatRow {
@@ -128,6 +133,7 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 0,
         fields: false,
         only_traces: true,
+        shows_marks: |_| true,
         make: |layout| Box::new(traceinfo::TraceInfo::new(layout)),
     },
     FormatRow {
@@ -137,6 +143,7 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 0,
         fields: false,
         only_traces: false,
+        shows_marks: |_| true,
         make: |_| Box::new(qspy::Qspy),
     },
     FormatRow {
@@ -146,6 +153,7 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 0,
         fields: false,
         only_traces: false,
+        shows_marks: |_| true,
         make: |_| Box::new(lcov::Lcov),
     },
 ];

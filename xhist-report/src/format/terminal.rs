@@ -110,7 +110,10 @@ impl Format for Terminal {
                 let style = if event.is_fault() { ALARM } else { RECORD };
                 writeln!(out, "{style}{} {}{style:#}", told.class, told.subject)
             }
-            Subject::Record(record) => writeln!(out, "{RECORD}{}{RECORD:#}", record.text),
+            Subject::Record(record) => match &record.mark {
+                Some(mark) => writeln!(out, "{RECORD}-- {mark} --{RECORD:#}"),
+                None => writeln!(out, "{RECORD}{}{RECORD:#}", record.text),
+            },
         }
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::model::{Names, Ring, visible};
-use crate::options::Options;
+use crate::options::{MapPlaces, Options};
 pub use builds::builds;
 pub use load::open;
 use search::{Candidate, candidates};
@@ -41,7 +41,7 @@ impl Maps {
         match &places.given {
             Some(path) => maps.load_given(path, &hashes, notes)?,
             None if options.format.only_traces => {}
-            None => maps.load_found(&candidates(places), &hashes, notes),
+            None => maps.load_found(&candidates(places), &hashes, places, notes),
         }
         Ok(maps)
     }
@@ -125,7 +125,13 @@ impl Maps {
         Ok(())
     }
 
-    fn load_found(&mut self, candidates: &[Candidate], hashes: &[u64], notes: &mut Notes<'_>) {
+    fn load_found(
+        &mut self,
+        candidates: &[Candidate],
+        hashes: &[u64],
+        places: &MapPlaces,
+        notes: &mut Notes<'_>,
+    ) {
         for &hash in hashes {
             let found = candidates.iter().find(|candidate| match hash {
                 0 => candidate.is_standard_name(),
@@ -133,7 +139,7 @@ impl Maps {
             });
             let Some(candidate) = found else {
                 self.by_hash.insert(hash, None);
-                tell_missing(hash, candidates, notes);
+                tell_missing(hash, candidates, places, notes);
                 continue;
             };
             let path = &candidate.path;
@@ -187,9 +193,24 @@ fn read(path: &Path, notes: &mut Notes<'_>) -> std::io::Result<Names> {
 }
 
 /// Nothing names the statements: a mere note when there is no map at all, a mismatch otherwise.
-fn tell_missing(hash: u64, candidates: &[Candidate], notes: &mut Notes<'_>) {
+fn tell_missing(hash: u64, candidates: &[Candidate], places: &MapPlaces, notes: &mut Notes<'_>) {
     if candidates.is_empty() || hash == 0 {
-        notes.note(format_args!("no map found, so files are shown as numbers; name one with --map FILE"));
+        let wanted = match hash {
+            0 => "the program does not say which map it was built with".to_owned(),
+            _ => format!("the program was built with map {hash:016x}"),
+        };
+        let dirs = [&places.dump_dir, &places.work_dir].into_iter().flatten().map(|dir| ancestors(dir));
+        let mut dirs: Vec<PathBuf> = dirs.filter_map(|dirs| dirs.into_iter().next()).collect();
+        dirs.dedup();
+        let dirs: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
+        let searched = match dirs.is_empty() {
+            true => String::new(),
+            false => format!(" in {} or above, nor under target/xhist there", dirs.join(", ")),
+        };
+        notes.note(format_args!(
+            "no map found{searched}, so files are shown as numbers; {wanted}: name it with --map FILE (xhist-instrument \
+             leaves xhist.map beside Cargo.toml, cargo xhist under target/xhist)"
+        ));
         return;
     }
     notes.incomplete();

@@ -53,7 +53,10 @@ fn directories(places: &MapPlaces) -> Vec<PathBuf> {
     let mut dirs = Vec::new();
     for dir in places.dump_dir.iter().flat_map(|dir| ancestors(dir)) {
         let target = dir.join("target/xhist");
+        // The target directory may have any name.
+        let kept = (dir.file_name() == Some(OsStr::new("xhist"))).then(|| dir.join("maps"));
         dirs.extend([dir, target.join("maps"), target]);
+        dirs.extend(kept);
     }
     for dir in places.work_dir.iter().flat_map(|dir| ancestors(dir)) {
         let target = dir.join("target/xhist");

@@ -39,6 +39,17 @@ pub enum What {
     Record(Record),
 }
 
+impl What {
+    /// Whether it is a mark of our own, and nothing that the program did or sent.
+    pub fn is_mark(&self) -> bool {
+        match self {
+            What::Panic(_) | What::Signal(..) => true,
+            What::Record(record) => record.mark.is_some(),
+            What::Statement { .. } | What::Again(_) | What::Trace(_) => false,
+        }
+    }
+}
+
 /// A QS record as text, and in parts where somebody wants those.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
@@ -48,6 +59,8 @@ pub struct Record {
     pub text: String,
     /// It is not as long as its layout, so that line is about an error.
     pub is_misfit: bool,
+    /// What a mark of our own says to people; `None` for any other record.
+    pub mark: Option<String>,
     /// Its name, or that of the application.
     pub name: String,
     /// Its fields by name.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{Image, Opened, holes, stdin};
 
-/// Maps a regular file; reads anything else (a pipe, a device, a file that the kernel makes up) to its end.
+/// Copies or maps a regular file; reads anything else (a pipe, a device, a file that the kernel makes up) to its end.
 pub fn open(text: &OsStr) -> Result<Opened, String> {
     let path = Path::new(text);
     let why = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
@@ -16,8 +16,9 @@ pub fn open(text: &OsStr) -> Result<Opened, String> {
         return Err(format!("{} is a directory; name a dump, a core or a ring file in it", path.display()));
     }
     let file = File::open(path).map_err(why)?;
-    let mapped = if metadata.is_file() { Image::map(&file).ok() } else { None };
-    let (image, data, file) = match mapped {
+    let name = path.display().to_string();
+    let whole = if metadata.is_file() { Image::of_file(&file, &name).ok() } else { None };
+    let (image, data, file) = match whole {
         Some(image) => (image, holes::data(&file), Some(Arc::new(file))),
         None => (stdin::read_all(file).map_err(why)?, None, None),
     };

@@ -6,9 +6,9 @@ mod file;
 mod hex;
 mod holes;
 mod image;
+mod kept;
 pub mod link;
 mod live;
-mod newest;
 mod stdin;
 
 use std::ffi::OsStr;
@@ -19,9 +19,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 pub use image::Image;
+pub use kept::{homes, ring_files, text_of};
 pub use link::Link;
 pub use live::{is_at, is_running, read_at, write_at};
-pub use newest::newest;
+pub use stdin::{Offer, offer};
 
 /// An opened source.
 pub struct Opened {

@@ -8,21 +8,92 @@ use super::{Image, Opened};
 
 /// Longer input goes to a temporary file.
 const MAX_IN_MEMORY: u64 = 256 << 20;
+/// Input that is longer may have no end, and would fill the disk.
+const MAX: u64 = 4 << 30;
 
 /// Reads standard input; maps are looked for from the working directory.
 pub fn open(_: &OsStr) -> Result<Opened, String> {
-    let image =
-        read_all(io::stdin().lock()).map_err(|error| format!("cannot read standard input: {error}"))?;
+    let image = match redirected() {
+        Some(image) => Ok(image),
+        None => read_all(io::stdin().lock()),
+    };
+    let image = image.map_err(|error| format!("cannot read standard input: {error}"))?;
     let (dir, losses) = (Some(PathBuf::from(".")), Vec::new());
     Ok(Opened { image, data: None, file: None, path: None, written: None, dir, losses })
 }
 
-/// Reads everything there is.
-pub fn read_all(input: impl Read) -> io::Result<Image> {
-    read_bounded(input, MAX_IN_MEMORY)
+/// A file that standard input was redirected from is read as a file: it needs no room on the disk.
+#[cfg(unix)]
+fn redirected() -> Option<Image> {
+    use std::os::fd::AsFd;
+
+    let mut file = std::fs::File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+    let is_at_start = file.metadata().ok()?.is_file() && file.stream_position().ok()? == 0;
+    is_at_start.then(|| Image::of_file(&file, "standard input").ok()).flatten()
 }
 
-fn read_bounded(mut input: impl Read, max_in_memory: u64) -> io::Result<Image> {
+#[cfg(not(unix))]
+fn redirected() -> Option<Image> {
+    None
+}
+
+/// What standard input has for a report whose source the user did not name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// A file or another program gives bytes.
+    Bytes,
+    /// It is open and brings nothing.
+    Silence,
+    /// A terminal, nothing at all, or its end.
+    Nothing,
+}
+
+/// Looks whether standard input brings anything, for so long.
+#[cfg(unix)]
+pub fn offer(patience: std::time::Duration) -> Offer {
+    let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(std::fs::File::from);
+    stdin.map_or(Offer::Nothing, |file| offered(file, patience).unwrap_or(Offer::Nothing))
+}
+
+#[cfg(unix)]
+fn offered(mut file: std::fs::File, patience: std::time::Duration) -> io::Result<Offer> {
+    use std::os::unix::fs::FileTypeExt;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    let metadata = file.metadata()?;
+    let kind = metadata.file_type();
+    if kind.is_file() {
+        let is_there = file.stream_position()? < metadata.len();
+        return Ok(if is_there { Offer::Bytes } else { Offer::Nothing });
+    }
+    if !kind.is_fifo() && !kind.is_socket() {
+        return Ok(Offer::Nothing);
+    }
+    let mut polled = [PollFd::new(&file, PollFlags::IN)];
+    let patience = Timespec::try_from(patience).map_err(io::Error::other)?;
+    if poll(&mut polled, Some(&patience))? == 0 {
+        return Ok(Offer::Silence);
+    }
+    let has_bytes = polled[0].revents().contains(PollFlags::IN);
+    // The end of a socket looks like bytes.
+    let is_end =
+        kind.is_socket() && socket2::SockRef::from(&file).peek(&mut [std::mem::MaybeUninit::uninit()])? == 0;
+    Ok(if has_bytes && !is_end { Offer::Bytes } else { Offer::Nothing })
+}
+
+/// Not known on this system.
+#[cfg(not(unix))]
+pub fn offer(_: std::time::Duration) -> Offer {
+    Offer::Nothing
+}
+
+/// Reads everything there is.
+pub fn read_all(input: impl Read) -> io::Result<Image> {
+    read_bounded(input, MAX_IN_MEMORY, MAX)
+}
+
+fn read_bounded(mut input: impl Read, max_in_memory: u64, max: u64) -> io::Result<Image> {
     let mut bytes = Vec::new();
     input.by_ref().take(max_in_memory).read_to_end(&mut bytes)?;
     if (bytes.len() as u64) < max_in_memory {
@@ -30,10 +101,18 @@ fn read_bounded(mut input: impl Read, max_in_memory: u64) -> io::Result<Image> {
     }
     let mut file = tempfile::tempfile()?;
     file.write_all(&bytes)?;
+    let begun = bytes.len() as u64;
     drop(bytes);
-    io::copy(&mut input, &mut file)?;
+    let rest = io::copy(&mut input.take(max.saturating_sub(begun) + 1), &mut file)?;
+    if begun + rest > max {
+        return Err(io::Error::other(format!(
+            "it is longer than {} GiB and may have no end; write the part that you need to a file and name that, or \
+             read a stream as it comes with --follow",
+            max >> 30
+        )));
+    }
     file.rewind()?;
-    Image::map(&file)
+    Image::map(&file, "a temporary file")
 }
 
 #[cfg(test)]
@@ -44,9 +123,17 @@ mod tests {
     fn long_input_is_whole_in_a_file() {
         let input: Vec<u8> = (0..=255).cycle().take(1000).collect();
         for max in [999, 1000, 1001] {
-            let image = read_bounded(&input[..], max).unwrap();
+            let image = read_bounded(&input[..], max, 1000).unwrap();
             assert_eq!(&image[..], &input[..]);
             assert_eq!(matches!(image, Image::Bytes(_)), max > 1000);
         }
+    }
+
+    #[test]
+    fn endless_input_is_refused() {
+        let read = |max| read_bounded(io::repeat(7), 1000, max).err().map(|error| error.to_string());
+        assert!(read(5000).is_some_and(|error| error.contains("may have no end")));
+        let just_fits = read_bounded(io::repeat(7).take(5000), 1000, 5000).unwrap();
+        assert_eq!(just_fits.len(), 5000);
     }
 }

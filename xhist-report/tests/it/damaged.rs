@@ -3,7 +3,7 @@
 use std::io::{Seek, SeekFrom, Write};
 use std::time::Instant;
 
-use qs_core::ring::MAGIC;
+use qs_core::ring::{BYTE_ORDER_MARK, LAYOUT_VERSION, MAGIC};
 use xhist_report::Options;
 
 use crate::support::{Dir, RingImage, listing, noise, outcome, report, report_with};
@@ -179,9 +179,13 @@ fn a_ring_of_another_version_is_told_behind_any_number_of_fakes() {
 #[test]
 fn fake_magic_beside_a_good_ring_is_not_worth_a_word() {
     let good = RingImage::bare(64).statements(THREE).build();
-    let mut stale = RingImage::bare(64).build();
-    stale[36] ^= 1;
-    let image = [&MAGIC[..], &[0; 100], &stale, &good].concat();
+    // As program text has them: the magic alone, the byte-order mark alone, and both with something between.
+    let mark = BYTE_ORDER_MARK.to_ne_bytes();
+    let text = [&MAGIC[..], &[0x48, 0x89], &mark, &[LAYOUT_VERSION; 60], &MAGIC, &[0; 100], &mark, &[2; 60]];
+    // A header that is being made has no magic yet.
+    let mut being_made = RingImage::bare(64).build();
+    being_made[..8].fill(0);
+    let image = [&text.concat()[..], &being_made, &good].concat();
     let outcome = report(&image);
     assert_eq!((outcome.code, outcome.out), (0, three()));
     assert!(!outcome.notes.contains("lost"), "{}", outcome.notes);
@@ -194,7 +198,12 @@ fn a_ring_that_claims_2_gib_in_a_small_image_is_read_as_far_as_it_goes() {
     small.size = 64;
     let data = &small.build()[64..];
     let outcome = report(&[&header, data].concat());
-    assert_eq!((outcome.code, outcome.out), (0, three()));
+    assert_eq!((outcome.code, outcome.out), (1, three()));
+    assert!(
+        outcome.notes.contains("the source ends 2147483584 bytes before the ring does"),
+        "{}",
+        outcome.notes
+    );
 }
 
 #[test]

@@ -120,3 +120,19 @@ fn a_map_that_is_none_or_not_there() {
     assert!(outcome.notes.contains("noise.map is no map of xhist"), "{}", outcome.notes);
     assert_eq!(dir.run(&["dump.bin", "--map", "."]).code, 2);
 }
+
+#[test]
+fn without_any_map_it_is_said_which_one_is_wanted_and_where_it_may_be() {
+    let dir = Dir::new();
+    dir.write("dumps/a.bin", RingImage { map_hash: 0x0f3a, ..RingImage::bare(64) }.statement(1, 22).build());
+    let outcome = dir.run(&["dumps/a.bin"]);
+    // All that was recorded is there.
+    assert_eq!((outcome.code, outcome.out.as_str()), (0, "1 file#1:22\n"));
+    let dumps = std::fs::canonicalize(dir.path().join("dumps")).unwrap();
+    for said in ["map 0000000000000f3a", "--map FILE", &dumps.display().to_string(), "beside Cargo.toml"] {
+        assert!(outcome.notes.contains(said), "{said}: {}", outcome.notes);
+    }
+    dir.write("dumps/b.bin", RingImage::bare(64).statement(1, 22).build());
+    let outcome = dir.run(&["dumps/b.bin"]);
+    assert!(outcome.notes.contains("does not say which map"), "{}", outcome.notes);
+}

@@ -9,7 +9,7 @@ use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
 use qs_core::record::packed::{Page, Repeat, code, digits, payload_head, step};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
 use qs_core::ring::{
-    BYTE_ORDER_MARK, FLAG_EXACT, FLAG_PACKED, Folded, LAYOUT_VERSION, MAGIC, State, check_word,
+    BYTE_ORDER_MARK, FLAG_EXACT, FLAG_PACKED, Folded, LAYOUT_VERSION, MAGIC, Shown, State, check_word,
 };
 use xhist_report::{ExitCode, Options};
 
@@ -29,7 +29,9 @@ pub struct RingImage {
     pub name: &'static str,
     pub flags: u8,
     pub status: u32,
-    pub number: u32,
+    pub number: u16,
+    /// Rings that its process has made, as ring 0 says; 0: it does not say.
+    pub rings: u16,
     pub dropped: u32,
     pub cleared: u64,
     /// How often the newest closed frame came again.
@@ -60,6 +62,7 @@ impl RingImage {
             flags: 0,
             status: 1,
             number: 0,
+            rings: 0,
             dropped: 0,
             cleared: 0,
             folded: 0,
@@ -246,12 +249,15 @@ impl RingImage {
             self.put(&mut header, &self.tid.to_be_bytes());
             self.put(&mut header, &self.status.to_be_bytes());
             self.put(&mut header, &self.number.to_be_bytes());
+            self.put(&mut header, &self.rings.to_be_bytes());
             let mut name = [0; 32];
             name[..self.name.len()].copy_from_slice(self.name.as_bytes());
             header.extend(name);
             self.put(&mut header, &[0; 8]);
-            self.put(&mut header, &self.cleared.to_be_bytes());
-            self.put(&mut header, &[0; 8]);
+            let cleared = Shown { position: self.cleared, ..Shown::default() };
+            for word in if self.cleared == 0 { [0, 0] } else { cleared.words() } {
+                self.put(&mut header, &word.to_be_bytes());
+            }
         }
         header
     }

@@ -1,6 +1,7 @@
 //! Are several rings one history in the right order?
 
 use qs_core::record::EventKind;
+use xhist_report::format::by_name;
 use xhist_report::{Layout, Options};
 
 use crate::support::{Dir, RingImage, listing, report, report_with};
@@ -104,11 +105,9 @@ fn an_event_of_a_recorder_without_a_clock_has_no_time() {
     let ring = RingImage { clock_hz: 1, ..RingImage::hosted(128, 1, 1, "main") };
     let ring = ring.timed(500, 1, 1).event(EventKind::Panic, 0, 0).timed(501, 1, 2);
     let layout = Layout { time: true, ..Layout::default() };
-    let outcome = report_with(&ring.build(), &Options { layout, ..Options::default() });
-    assert_eq!(
-        outcome.out,
-        "1 file#1:1\t500.000000000\n2 0000000000 USER+023 1  0\t-\n3 file#1:2\t501.000000000\n"
-    );
+    let format = by_name("json").expect("a format");
+    let outcome = report_with(&ring.build(), &Options { layout, format, ..Options::default() });
+    assert!(outcome.out.contains("{\"kind\":\"panic\",\"n\":2,\"ring\":1}\n"), "{}", outcome.out);
 }
 
 #[test]
@@ -164,4 +163,34 @@ fn thousands_of_threads_have_a_column_each() {
     assert_eq!(outcome.code, 0, "{}", outcome.notes);
     let last = outcome.out.lines().last().expect("an entry");
     assert!(last.ends_with(" file#1:5") && last.len() > 65_535, "{}", last.len());
+}
+
+#[test]
+fn threads_of_one_name_are_numbered_everywhere() {
+    let ring = |number: u16, name| {
+        let tid = 10 + u32::from(number);
+        RingImage { number, ..RingImage::hosted(256, 9, tid, name) }.timed(
+            100 + u64::from(number),
+            number + 1,
+            1,
+        )
+    };
+    let names = ["main", "worker", "worker", "worker#2", "worker", ""];
+    let rings: Vec<_> = names.iter().enumerate().map(|(number, name)| ring(number as u16, name)).collect();
+    // An earlier export of the third ring has the name of the ring itself.
+    let image = [&rings[2..3], &rings].concat().iter().flat_map(RingImage::build).collect::<Vec<u8>>();
+    let with = |options: Options| report_with(&image, &options);
+    let layout = Layout { thread: true, ..Layout::default() };
+    let listed = with(Options { layout, ..Options::default() });
+    let threads: Vec<_> = listed.out.lines().filter_map(|line| line.split('\t').nth(1)).collect();
+    assert_eq!(threads, ["main", "worker#3", "worker", "worker#2", "worker#4", "15"], "{}", listed.out);
+    let json = with(Options { format: by_name("json").expect("a format"), ..Options::default() }).out;
+    let lanes = with(Options { layout: Layout { lanes: true, ..layout }, ..Options::default() }).out;
+    for name in ["worker", "worker#2", "worker#3", "worker#4"] {
+        assert!(json.contains(&format!("\"thread\":\"{name}\"")), "{json}");
+        assert!(lanes.contains(&format!("{name} ")), "{lanes}");
+    }
+    // Whichever ring is picked, its thread keeps its name.
+    let fourth = with(Options { layout, ring: Some(6), ..Options::default() });
+    assert_eq!(fourth.out, "1 file#5:1\tworker#4\n");
 }

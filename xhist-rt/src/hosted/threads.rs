@@ -193,11 +193,22 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
     // SAFETY: the memory was mapped with room for both, and is zero.
     unsafe { lay_out(number, header, writer, config) };
     slot.header.store(header, Ordering::SeqCst);
+    count_rings();
     // Who came with something for every ring did not see this one.
     // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
     unsafe { (*header).set_map_hash(map_hash(config)) };
     tell_lost();
     Some(slot)
+}
+
+/// Says in the first ring how many there are. Two threads that come at once both look after their own ring is there, so
+/// one of them sees both.
+fn count_rings() {
+    let newest = SLOTS.iter().rposition(|slot| slot.ring().is_some());
+    if let (Some(first), Some(newest)) = (SLOTS[0].ring(), newest) {
+        // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
+        unsafe { (*first).count_rings(newest as u16 + 1) };
+    }
 }
 
 /// Takes the slot of the thread that ended first; those that panicked only when there is no other.
@@ -278,7 +289,7 @@ unsafe fn lay_out(number: usize, header: *mut HostedHeader, writer: *mut Writer,
     let clock = (time_width > 0).then_some(Clock { now, marks: &SEVERAL });
     // SAFETY: the caller's.
     unsafe {
-        (*header).number = number as u32;
+        (*header).number = number as u16;
         (*header).init(config.size, time_width, flags, map_hash(config));
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();

@@ -1,6 +1,6 @@
 //! The header of a hosted ring, and what is told in it beside the frames.
 
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 use qs_core::ring::{self as layout, NAME_LEN, NESTED, Status};
 
@@ -16,7 +16,9 @@ pub(crate) struct HostedHeader {
     pub(crate) pid: u32,
     pub(crate) tid: u32,
     status: u32,
-    pub(crate) number: u32,
+    pub(crate) number: u16,
+    /// In the first ring: how many its process has made, so that a reader misses none.
+    rings: AtomicU16,
     pub(crate) name: [u8; NAME_LEN],
     pub(crate) start_time: u64,
     cleared: Word,
@@ -34,6 +36,7 @@ const _: () = {
     assert!(size_of::<HostedHeader>() == layout::HOSTED_HEADER_LEN);
     assert!(core::mem::offset_of!(HostedHeader, nested) == 72);
     assert!(core::mem::offset_of!(HostedHeader, status) == 128);
+    assert!(core::mem::offset_of!(HostedHeader, rings) == 134);
     assert!(core::mem::offset_of!(HostedHeader, start_time) == 168);
     assert!(core::mem::offset_of!(HostedHeader, cleared) == layout::CLEARED_OFFSET);
 };
@@ -52,6 +55,11 @@ impl HostedHeader {
             self.base.dropped.store(0, Relaxed);
         }
         self.base.init(layout::HOSTED_HEADER_LEN, size, time_width, flags, map_hash);
+    }
+
+    /// Says in the first ring that there are `rings` of them, at least.
+    pub(crate) fn count_rings(&self, rings: u16) {
+        self.rings.fetch_max(rings, Relaxed);
     }
 
     /// Which map the program was instrumented with.

@@ -1,0 +1,72 @@
+//! Is a ring of the real recorder that is damaged or missing ever passed over, and is one that is whole ever doubted?
+
+use qs_core::ring::find;
+use xhist_report::{Layout, Options, report};
+use xhist_tests::{Case, Run, Tree};
+
+use crate::zoo::program;
+
+pub const CASES: &[Case] = &[
+    Case::new("a_damaged_header_is_never_passed_over", damaged_headers),
+    Case::new("a_ring_file_cut_anywhere_says_so", cut),
+];
+
+/// A ring file of this program, with the bitmap in front.
+fn ring_file(name: &str, size: &str) -> Vec<u8> {
+    let tree = Tree::empty(name);
+    let file = tree.join("ring.xhist");
+    let run = Run::new(program(name), tree.path()).env("XHIST_FILE", &file);
+    run.env("XHIST_SIZE", size).env("XHIST_EVER", "16").succeed();
+    std::fs::read(&file).expect("a ring file")
+}
+
+/// Exit code, listing with threads, and what was said.
+fn listed(image: &[u8]) -> (u8, Vec<u8>, String) {
+    let layout = Layout { thread: true, ..Layout::default() };
+    let (mut out, mut notes) = (Vec::new(), Vec::new());
+    let code = report(image, &Options { layout, ..Options::default() }, &mut out, &mut notes);
+    (code as u8, out, String::from_utf8_lossy(&notes).into_owned())
+}
+
+/// Words that stand for themselves, so that nothing contradicts them: the newest time, how often the newest frame came
+/// again, the thread's id and name.
+fn is_beyond_checking(byte: usize, bit: usize) -> bool {
+    let times = (51, 1)..(56, 0);
+    times.contains(&(byte, bit)) || [64..72, 124..128, 136..168].iter().any(|field| field.contains(&byte))
+}
+
+fn damaged_headers() {
+    for (name, size) in [("ping_pong", "4k"), ("churn", "256")] {
+        let image = ring_file(name, size);
+        let rings: Vec<usize> =
+            find(&image).filter(|found| found.header.is_ok()).map(|found| found.offset).collect();
+        let (code, whole, notes) = listed(&image);
+        assert_eq!((code, notes.contains("lost")), (0, false), "{name}: {notes}");
+        // The first says how many there are; of many, the newest are a case of their own.
+        let few = if rings.len() > 2 { &rings[rings.len() - 1..] } else { &rings[..] };
+        for ring in few {
+            for (byte, bit) in (0..192).flat_map(|byte| (0..8).map(move |bit| (byte, bit))) {
+                if is_beyond_checking(byte, bit) {
+                    continue;
+                }
+                let mut image = image.clone();
+                image[*ring + byte] ^= 1 << bit;
+                let (code, out, notes) = listed(&image);
+                let is_said = code == 1 && notes.contains("lost") || code == 0 && out == whole;
+                assert!(is_said, "{name}, ring at {ring}, byte {byte}, bit {bit}: {code}\n{notes}");
+            }
+        }
+    }
+}
+
+fn cut() {
+    let image = ring_file("ping_pong", "4k");
+    let edges = find(&image).flat_map(|found| {
+        let end = found.offset + 192 + 4096;
+        [found.offset, found.offset + 8, found.offset + 100, found.offset + 192, end - 1, end, end + 1]
+    });
+    for len in edges.chain((0..image.len()).step_by(1009)).filter(|len| *len < image.len()) {
+        let (code, _, notes) = listed(&image[..len]);
+        assert!(code == 1 && notes.contains("lost") || code == 3, "cut to {len}: {code}\n{notes}");
+    }
+}

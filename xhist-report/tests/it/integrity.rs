@@ -1,0 +1,208 @@
+//! Is a ring that is damaged or missing ever passed over? Every bit of every header is flipped, and the source is cut
+//! everywhere.
+
+use qs_core::record::EventKind;
+use qs_core::ring::Folded;
+use xhist_report::format::by_name;
+use xhist_report::{Layout, Options};
+
+use crate::support::{Outcome, RingImage, noise, report, report_with};
+
+const SIZE: u32 = 1024;
+/// Each ring starts a page.
+const STRIDE: usize = 4096;
+const RINGS: usize = 4;
+
+/// A thread of process 77 that ran statements of file `number + 1`.
+fn thread(number: u16, name: &'static str) -> RingImage {
+    let ring = RingImage { number, ..RingImage::hosted(SIZE, 77, 77 + u32::from(number), name) };
+    let start = 0x5_0000_0000 + 1000 * u64::from(number);
+    (0..12).fold(ring, |ring, n| {
+        let lines: Vec<_> = (0..20).map(|line| (number + 1, (7 * n + line) % 90)).collect();
+        ring.packed(start + 100 * u64::from(n), &lines)
+    })
+}
+
+/// Four threads: the first one's ring has gone round, the second has a record, the third has ended, the last has
+/// only an open frame.
+fn threads() -> Vec<RingImage> {
+    let open = |ring: RingImage, number| ring.open(0x5_0000_2000, &[(number, 1), (number, 2), (number, 3)]);
+    let round = (0..60).fold(thread(0, "main"), |ring, n| {
+        ring.packed(0x5_0000_1000 + n, &[(1, 1 + n as u16), (1, 30), (1, 40 + n as u16 % 3)])
+    });
+    let first = RingImage { rings: RINGS as u16, ..open(round, 1) };
+    let second = open(thread(1, "worker").event(EventKind::Panic, 0x5_0000_1900, 0), 2);
+    let third = RingImage { status: 2, ..thread(2, "worker") };
+    let last = RingImage { number: 3, last_time: 0x5_0000_2000, ..RingImage::hosted(SIZE, 77, 80, "late") };
+    vec![first, second, third, open(last, 4)]
+}
+
+/// The ring file of these threads.
+fn file(rings: &[RingImage]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for ring in rings {
+        file.resize(file.len().next_multiple_of(STRIDE), 0);
+        file.extend(ring.build());
+    }
+    file
+}
+
+fn listed(image: &[u8]) -> Outcome {
+    let layout = Layout { thread: true, ..Layout::default() };
+    report_with(image, &Options { layout, ..Options::default() })
+}
+
+fn is_complete(outcome: &Outcome) -> bool {
+    outcome.code == 0 && !outcome.notes.contains("lost")
+}
+
+/// What no reader can see: these words stand for themselves, nothing else says the same.
+fn is_beyond_checking(byte: usize, bit: usize) -> bool {
+    let times = (51, 1)..(56, 0);
+    let (last_time, thread_id, name) = (64..72, 124..128, 136..168);
+    times.contains(&(byte, bit)) || [last_time, thread_id, name].iter().any(|field| field.contains(&byte))
+}
+
+#[test]
+fn no_flipped_bit_of_a_header_is_passed_over() {
+    let image = file(&threads());
+    let whole = listed(&image);
+    assert!(is_complete(&whole), "{}", whole.notes);
+    for ring in 0..RINGS {
+        for (byte, bit) in (0..192).flat_map(|byte| (0..8).map(move |bit| (byte, bit))) {
+            if is_beyond_checking(byte, bit) {
+                continue;
+            }
+            let mut image = image.clone();
+            image[ring * STRIDE + byte] ^= 1 << bit;
+            let outcome = listed(&image);
+            let is_fine = outcome.code == 1 || outcome.code == 0 && outcome.out == whole.out;
+            assert!(is_fine, "ring {ring}, byte {byte}, bit {bit}: {}\n{}", outcome.code, outcome.notes);
+            // Magic, mark, facts, sizes and check.
+            if byte < 18 || (20..24).contains(&byte) || (36..40).contains(&byte) {
+                assert_eq!((outcome.code, &outcome.out), (1, &whole.out), "ring {ring}, byte {byte}");
+                let at = format!("at offset 0x{:x}: its header is damaged", ring * STRIDE);
+                assert!(outcome.notes.contains(&at), "{}", outcome.notes);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_single_flipped_bit_of_a_frame_is_never_passed_over() {
+    // The open frame has no checksum yet.
+    let image =
+        file(&threads()[..3].iter().map(|ring| RingImage { open: None, ..ring.clone() }).collect::<Vec<_>>());
+    let whole = listed(&image);
+    assert_eq!(whole.code, 1, "one of four is not there");
+    let mut image = image;
+    image[134..136].copy_from_slice(&3u16.to_ne_bytes());
+    let whole = listed(&image).out;
+    let random = noise(8 * 1500);
+    for chunk in random.chunks(8) {
+        let random = u64::from_le_bytes(chunk.try_into().expect("eight bytes")) as usize;
+        let (ring, byte, bit) = (random % 3, random / 3 % SIZE as usize, random >> 40 & 7);
+        let mut image = image.clone();
+        image[ring * STRIDE + 192 + byte] ^= 1 << bit;
+        let outcome = listed(&image);
+        let is_fine = outcome.code == 1 || outcome.code == 0 && outcome.out == whole;
+        assert!(is_fine, "ring {ring}, byte {byte}, bit {bit}: {}", outcome.code);
+    }
+}
+
+#[test]
+fn a_source_cut_anywhere_says_what_is_missing() {
+    let image = file(&threads());
+    let whole = listed(&image).out;
+    let near = |at: usize| at.saturating_sub(20)..at + 20;
+    let edges =
+        (0..RINGS).flat_map(|ring| near(ring * STRIDE).chain(near(ring * STRIDE + 192 + SIZE as usize)));
+    for cut in edges.chain((0..image.len()).step_by(97)).filter(|cut| *cut < image.len()) {
+        let outcome = listed(&image[..cut]);
+        assert_ne!(outcome.code, 0, "cut to {cut} bytes");
+        assert!(outcome.code == 1 || cut < 2 * 192, "cut to {cut} bytes: {}", outcome.code);
+        assert!(outcome.code == 3 || outcome.notes.contains("lost: "), "{}", outcome.notes);
+    }
+    let first = listed(&image[..STRIDE]);
+    assert!(first.out.len() < whole.len());
+    assert!(
+        first.notes.contains(
+            "process 77 has made 4 rings, and numbers 1, 2 and 3 are not here, so what their threads recorded is missing"
+        ),
+        "{}",
+        first.notes
+    );
+    let options = Options { format: by_name("json").expect("a format"), ..Options::default() };
+    assert!(report_with(&image[..STRIDE], &options).out.contains("\"complete\":false"));
+}
+
+#[test]
+fn a_gap_in_the_numbers_of_a_process_is_said() {
+    let rings = threads();
+    let without = |number: usize| -> Vec<RingImage> {
+        let some = rings.iter().enumerate().filter(|(index, _)| *index != number);
+        // A recorder that does not count.
+        some.map(|(_, ring)| RingImage { rings: 0, ..ring.clone() }).collect()
+    };
+    for number in 0..3 {
+        let image: Vec<u8> = without(number).iter().flat_map(RingImage::build).collect();
+        let outcome = listed(&image);
+        assert_eq!(outcome.code, 1, "without {number}");
+        let said = format!("process 77 has made 4 rings, and number {number} is not here");
+        assert!(outcome.notes.contains(&said), "{}", outcome.notes);
+    }
+    // The newest is no gap, and nobody counted.
+    assert_eq!(listed(&file(&without(3))).code, 0);
+}
+
+#[test]
+fn a_ring_that_is_being_made_is_no_gap() {
+    let mut rings = threads();
+    rings[0].rings = 1;
+    let mut image = file(&rings);
+    image[2 * STRIDE..3 * STRIDE].fill(0);
+    let outcome = listed(&image);
+    assert!(is_complete(&outcome), "{}", outcome.notes);
+    // Once it was counted, it was made.
+    image[134..136].copy_from_slice(&4u16.to_ne_bytes());
+    assert_eq!(listed(&image).code, 1);
+}
+
+#[test]
+fn rings_of_several_processes_and_exports_of_a_part_of_the_life_are_no_gap() {
+    let rings = threads();
+    let other = RingImage { rings: 1, ..RingImage::hosted(SIZE, 99, 99, "main").timed(5, 1, 1) };
+    let early: Vec<_> = [RingImage { rings: 2, ..thread(0, "main") }, thread(1, "worker")].into();
+    let image = [early, rings, vec![other]].concat().iter().flat_map(RingImage::build).collect::<Vec<u8>>();
+    let outcome = listed(&image);
+    assert_eq!(outcome.code, 0, "{}", outcome.notes);
+}
+
+#[test]
+fn headers_whose_words_contradict_the_frames_are_said() {
+    let ring = || RingImage { rings: 1, ..thread(0, "main") };
+    let words: [(&str, usize, u64); 3] = [
+        ("it is empty, and there are frames", 40, 0),
+        ("how far a long record may reach", 16, 192 | 0xFFFF << 16 | u64::from(SIZE) << 32),
+        ("how often the newest frame came again", 48, Folded::new(100, 7).0),
+    ];
+    for (said, at, word) in words {
+        let mut image = ring().build();
+        image[at..at + 8].copy_from_slice(&word.to_ne_bytes());
+        let outcome = report(&image);
+        assert_eq!(outcome.code, if at == 40 { 3 } else { 1 }, "{}", outcome.notes);
+        assert!(outcome.notes.contains(said), "{said}: {}", outcome.notes);
+    }
+    // What a long record under way has not reached yet is shown; what it has is not.
+    let full = || {
+        (0..40).fold(ring(), |ring, n| ring.packed(0x5_0000_1000 + n, &[(1, 1), (1, 2), (1, 40 + n as u16)]))
+    };
+    let mut image = full().build();
+    let whole = report(&image).out;
+    image[18..20].copy_from_slice(&40u16.to_ne_bytes());
+    assert_eq!((report(&image).code, report(&image).out), (0, whole.clone()));
+    let head = full().stream.len() % SIZE as usize;
+    (head..head + 500).for_each(|at| image[192 + at % SIZE as usize] = 0xAA);
+    let outcome = report(&image);
+    assert!(outcome.code == 0 && outcome.out.len() < whole.len(), "{}", outcome.notes);
+}

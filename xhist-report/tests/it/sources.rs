@@ -1,0 +1,190 @@
+//! Which bytes does a report read: of a file that is cut meanwhile, of standard input, of the run that failed last?
+
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::process::Stdio;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::support::{Dir, RingImage, outcome};
+
+/// So many statements that the listing fills every pipe.
+fn long_ring() -> RingImage {
+    let lines: Vec<_> = (0..200).map(|line| (1, line % 90)).collect();
+    (0..4000).fold(RingImage { rings: 1, ..RingImage::hosted(1 << 20, 1 << 30, 1, "main") }, |ring, _| {
+        ring.packed(0, &lines)
+    })
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_is_cut_meanwhile_ends_the_report_with_a_message() {
+    let dir = Dir::new();
+    // So long that it is mapped, and mostly a hole.
+    let path = dir.write("huge.bin", b"");
+    let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    file.set_len(300 << 20).unwrap();
+    file.seek(SeekFrom::Start(290 << 20)).unwrap();
+    file.write_all(&long_ring().build()).unwrap();
+    for (name, is_short) in [("huge.bin", false), ("short.bin", true)] {
+        if is_short {
+            dir.write("short.bin", long_ring().build());
+        }
+        let mut command = dir.command(&[name]);
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut out = child.stdout.take().unwrap();
+        out.read_exact(&mut [0; 10]).unwrap();
+        std::fs::File::options().write(true).open(dir.path().join(name)).unwrap().set_len(0).unwrap();
+        let mut rest = Vec::new();
+        out.read_to_end(&mut rest).unwrap();
+        let mut notes = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut notes).unwrap();
+        let code = child.wait().unwrap().code();
+        // A short one was copied.
+        assert_eq!(code, Some(if is_short { 0 } else { 1 }), "{name}: {notes}");
+        assert_eq!(notes.contains("huge.bin was cut while it was read"), !is_short, "{notes}");
+    }
+}
+
+fn ring(line: u16) -> Vec<u8> {
+    RingImage { rings: 1, status: 3, ..RingImage::hosted(256, 1 << 30, 1, "main") }.timed(9, 1, line).build()
+}
+
+fn with_status(line: u16, status: u32) -> Vec<u8> {
+    RingImage { rings: 1, status, ..RingImage::hosted(256, 1 << 30, 1, "main") }.timed(9, 1, line).build()
+}
+
+fn now_ms() -> u64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis() as u64
+}
+
+/// What `cargo xhist` leaves of a run that ended `minutes` ago.
+fn record(minutes: u64, failed: bool, rings: &[&str]) -> String {
+    let ended = now_ms() - minutes * 60_000;
+    format!(
+        "{{\"version\":1,\"command\":\"cargo xhist test\",\"started_ms\":{},\"ended_ms\":{ended},\
+         \"exit\":{},\"signal\":null,\"failed\":{failed},\"failed_rings\":{rings:?}}}",
+        ended - 5000,
+        if failed { 101 } else { 0 }
+    )
+}
+
+#[test]
+fn the_run_that_failed_last_is_read() {
+    let dir = Dir::new();
+    for (name, line) in
+        [("1/old-1.xhist", 1), ("2/good-1.xhist", 2), ("2/bad-2.xhist", 3), ("2/child-3.xhist", 4)]
+    {
+        dir.write(&format!("target/xhist/runs/{name}"), ring(line));
+    }
+    dir.write("target/xhist/runs/3/fine-4.xhist", ring(5));
+    dir.write("target/xhist/runs/1/run.json", record(60, true, &["old-1.xhist"]));
+    dir.write(
+        "target/xhist/runs/2/run.json",
+        record(7, true, &["gone.xhist", "../1/old-1.xhist", "bad-2.xhist"]),
+    );
+    dir.write("target/xhist/runs/3/run.json", record(2, false, &[]));
+    let outcome = dir.run(&[]);
+    assert_eq!((outcome.code, outcome.out.as_str()), (0, "1 file#1:3\n"), "{}", outcome.notes);
+    for said in [
+        "reading target/xhist/runs/2/bad-2.xhist of `cargo xhist test`, which failed 7m",
+        "(exit code 101)",
+        "other ring files of that run: target/xhist/runs/2/",
+        "a newer run ended well 2m",
+        "this reads it: xhist-report target/xhist/runs/3/fine-4.xhist",
+    ] {
+        assert!(outcome.notes.contains(said), "{said}: {}", outcome.notes);
+    }
+    // Where none failed, the newest.
+    dir.write("target/xhist/runs/1/run.json", record(60, false, &[]));
+    dir.write("target/xhist/runs/2/run.json", record(7, false, &[]));
+    let outcome = dir.run(&[]);
+    assert_eq!(outcome.out, "1 file#1:5\n");
+    assert!(!outcome.notes.contains("newer"), "{}", outcome.notes);
+}
+
+#[test]
+fn without_records_the_headers_say_which_run_failed() {
+    let dir = Dir::new();
+    dir.write("target/xhist/runs/1/a.xhist", with_status(1, 3));
+    dir.write("target/xhist/runs/1/b.xhist", with_status(2, 4));
+    dir.write("target/xhist/runs/1/c.xhist", with_status(3, 3));
+    dir.write("target/xhist/runs/1/run.json", "{ not json");
+    assert_eq!(dir.run(&[]).out, "1 file#1:2\n", "the thread that panicked");
+    // A process that left its ring alive has died.
+    dir.write("target/xhist/runs/2/d.xhist", with_status(4, 1));
+    assert_eq!(dir.run(&[]).out, "1 file#1:4\n");
+    dir.write("target/xhist/runs/2/d.xhist", with_status(4, 3));
+    let outcome = dir.run(&[]);
+    assert_eq!(outcome.out, "1 file#1:2\n");
+    assert!(outcome.notes.contains("a newer run ended well just now"), "{}", outcome.notes);
+    // A program that runs is what a user asks about, and the only one to follow.
+    let running =
+        RingImage { pid: std::process::id(), ..RingImage::hosted(256, 1, 1, "main") }.timed(9, 1, 6);
+    dir.write("target/xhist/runs/3/e.xhist", running.build());
+    assert_eq!(dir.run(&[]).out, "1 file#1:6\n");
+}
+
+#[test]
+fn cargo_says_where_the_target_directory_is() {
+    let dir = Dir::new();
+    dir.write("target/xhist/runs/1/a.xhist", ring(1));
+    dir.write("ws/member/src/lib.rs", "");
+    dir.write("ws/.cargo/config.toml", "[build]\ntarget-dir = \"../configured\"\n");
+    dir.write("configured/xhist/runs/1/b.xhist", ring(2));
+    dir.write("given/xhist/runs/1/c.xhist", ring(3));
+    dir.write("also/xhist/runs/1/d.xhist", ring(4));
+    let run = |from: &str, set: &[(&str, &str)]| {
+        let mut command = dir.command(&[]);
+        for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"] {
+            command.env_remove(name);
+        }
+        command.env("CARGO_HOME", dir.path()).envs(set.iter().copied()).current_dir(dir.path().join(from));
+        outcome(command.stdin(Stdio::null()).output().unwrap()).out
+    };
+    assert_eq!(run("ws/member/src", &[]), "1 file#1:2\n");
+    let given = dir.path().join("given").display().to_string();
+    assert_eq!(run("ws/member", &[("CARGO_TARGET_DIR", &given)]), "1 file#1:3\n");
+    assert_eq!(run("", &[("CARGO_BUILD_TARGET_DIR", "also")]), "1 file#1:4\n");
+    assert_eq!(run("", &[("CARGO_TARGET_DIR", "given"), ("CARGO_BUILD_TARGET_DIR", "also")]), "1 file#1:3\n");
+    assert_eq!(run("", &[]), "1 file#1:1\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn without_a_source_what_another_program_gives_is_read() {
+    let dir = Dir::new();
+    dir.write("target/xhist/runs/1/a.xhist", ring(1));
+    let path = dir.write("dump.bin", ring(2));
+    let with = |stdin: Stdio| outcome(dir.command(&[]).stdin(stdin).output().unwrap());
+    assert_eq!(with(Stdio::null()).out, "1 file#1:1\n");
+    assert_eq!(with(std::fs::File::open(&path).unwrap().into()).out, "1 file#1:2\n");
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(&ring(3)).unwrap();
+    drop(writer);
+    assert_eq!(with(reader.into()).out, "1 file#1:3\n");
+    // Its first byte may take a while.
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    let slow = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(400));
+        writer.write_all(&ring(4)).unwrap();
+    });
+    assert_eq!(with(reader.into()).out, "1 file#1:4\n");
+    slow.join().unwrap();
+    // Closed pipes and files without a byte bring nothing.
+    assert_eq!(with(std::io::pipe().unwrap().0.into()).out, "1 file#1:1\n");
+    let empty = dir.write("empty", "");
+    assert_eq!(with(std::fs::File::open(empty).unwrap().into()).out, "1 file#1:1\n");
+    let (socket, other) = std::os::unix::net::UnixStream::pair().unwrap();
+    drop(other);
+    assert_eq!(with(std::os::fd::OwnedFd::from(socket).into()).out, "1 file#1:1\n");
+    let (reader, _open) = std::io::pipe().unwrap();
+    let started = Instant::now();
+    let held = with(reader.into());
+    assert_eq!(held.out, "1 file#1:1\n");
+    assert!(
+        held.notes.contains("nothing came for 1 s, so it is not read; `xhist-report -` waits"),
+        "{}",
+        held.notes
+    );
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+}
