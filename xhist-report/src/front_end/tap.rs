@@ -98,7 +98,9 @@ impl Listener for Tap {
         }
         let mut channel = Channel { id: self.id, tapped: &mut self.tapped };
         match event {
-            Event::Record(record) => self.text.record(record, known, &mut channel),
+            Event::Record(record) => {
+                self.text.record(record, known, &mut channel);
+            }
             Event::Trouble(trouble) => self.text.trouble(&trouble, known, &mut channel),
             Event::Jump(jump) => self.text.jump(&jump, &mut channel),
             _ => {}

@@ -201,7 +201,7 @@ impl<'v> Live<'v> {
                         notes.incomplete();
                         notes.error(format_args!("cannot read {}: {why}", peer.name));
                     }
-                    self.view.closed(id, &peer);
+                    self.view.closed(id, &peer, notes);
                 }
             }
             Event::Dropped(bytes) => {

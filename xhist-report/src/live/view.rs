@@ -18,7 +18,7 @@ pub trait View {
     fn bytes(&mut self, id: Id, bytes: &[u8], tap: &mut Tap, notes: &mut Notes<'_>) -> io::Result<()>;
 
     /// The connection is over; another may follow.
-    fn closed(&mut self, id: Id, peer: &Peer);
+    fn closed(&mut self, id: Id, peer: &Peer, notes: &mut Notes<'_>);
 
     /// From here on it is told where things come from.
     fn several(&mut self);

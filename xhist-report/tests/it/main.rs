@@ -2,6 +2,7 @@
 
 mod cli;
 mod cover;
+mod cut_streams;
 mod damaged;
 mod follow;
 mod golden;
