@@ -24,6 +24,7 @@ mod qs;
 mod qspy;
 mod samples;
 mod select;
+mod send;
 mod shapes;
 mod stepped;
 mod storm;
@@ -71,6 +72,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("qs", qs::CASES),
     ("events", events::CASES),
     ("links", links::CASES),
+    ("send", send::CASES),
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),

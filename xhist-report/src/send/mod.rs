@@ -27,7 +27,11 @@ const SOON: Duration = Duration::from_millis(500);
 
 /// Sends, and prints what comes back.
 pub fn run(args: &SendArgs, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
-    let wire = args.what.check().and_then(|()| Wire::open(&args.link, args.target.target()));
+    let checked = args.what.check();
+    if let (Ok(()), Some(warning)) = (&checked, args.what.warning()) {
+        notes.note(format_args!("{warning}"));
+    }
+    let wire = checked.and_then(|()| Wire::open(&args.link, args.target.target()));
     let sent = wire
         .map_err(Failed::Usage)
         .and_then(|wire| Sender { wire, timeout: args.timeout() }.send(&args.what, out, notes));
@@ -79,6 +83,11 @@ impl Sender {
         connected.map_err(Failed::Answer)?;
         if what.needs_target() {
             self.learn(what)?;
+        } else if what.needs_sizes() && !self.ask()? {
+            notes.note(format_args!(
+                "the target does not say what it is: no answer to `info`; its answer is read with the sizes given by -T, -O and \
+                 the others"
+            ));
         }
         let request = what.request(self.wire.known()).map_err(Failed::Usage)?;
         self.wire.send(&request)?;
@@ -99,9 +108,7 @@ impl Sender {
 
     /// Asks for the names of the target, until the one in question is told.
     fn learn(&mut self, what: &What) -> Result<(), Failed> {
-        let ask = Request::bare(id::INFO);
-        self.wire.send(&ask)?;
-        if !self.wait(&ask, Answer::Info, self.timeout, &mut io::sink())? {
+        if !self.ask()? {
             return Err(Failed::Answer("the target does not tell its names: no answer to `info`".to_owned()));
         }
         // They follow the answer; a target that sends much may take a while to come to the last.
@@ -113,6 +120,13 @@ impl Sender {
             }
         }
         Ok(())
+    }
+
+    /// Asks the target what it is, which tells its sizes; whether it answers.
+    fn ask(&mut self) -> Result<bool, Failed> {
+        let ask = Request::bare(id::INFO);
+        self.wire.send(&ask)?;
+        self.wait(&ask, Answer::Info, self.timeout, &mut io::sink())
     }
 
     /// Takes records until the answer to a packet comes; whether it came in time.
