@@ -4,7 +4,7 @@ mod args;
 mod filter;
 mod wire;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use qs_core::record::{PeekData, QueryData, Record, RxStatus, TargetDone, TargetInfo};
@@ -16,6 +16,7 @@ use wire::Wire;
 
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
+use crate::model::visible;
 use crate::qs::{Decoded, Event, Known, Listener, Request, Text};
 
 /// Set in a status that refuses.
@@ -204,8 +205,12 @@ impl Listener for Answers {
         }
         self.got = Some(answer);
         let lines = &mut self.lines;
+        let is_terminal = io::stdout().is_terminal();
         let mut put = |_: crate::qs::Class, line: &[u8]| {
-            lines.extend_from_slice(line);
+            match is_terminal {
+                true => lines.extend_from_slice(visible(&String::from_utf8_lossy(line)).as_bytes()),
+                false => lines.extend_from_slice(line),
+            }
             lines.push(b'\n');
         };
         self.text.record(record, known, &mut put);

@@ -15,3 +15,4 @@ mod qs;
 mod support;
 mod threads;
 mod trace;
+mod visible;
