@@ -81,9 +81,13 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     last: Option<u64>,
 
-    /// Print the source text beside each statement
+    /// Print the source text beside each statement, of files below the project of the map
     #[arg(long = "source")]
     source_text: bool,
+
+    /// The same, also of files below DIR; files are looked for there, too
+    #[arg(long = "source-root", value_name = "DIR", conflicts_with_all = ["identify", "hot", "lanes"])]
+    source_roots: Vec<PathBuf>,
 
     /// Print the time of each entry: seconds where the clock rate is known, else ticks
     #[arg(long)]
@@ -320,6 +324,7 @@ impl Args {
             (self.time, "--time"),
             (self.thread, "--thread"),
             (self.source_text, "--source"),
+            (!self.source_roots.is_empty(), "--source-root"),
             (self.hot, "--hot"),
         ];
         let of_one_ring = [(self.identify, "--identify"), (self.ring.is_some(), "--ring")];
@@ -339,7 +344,7 @@ impl Args {
             terminal: std::io::stdout().is_terminal() && self.log.is_none(),
             time: self.time,
             thread: self.thread,
-            source: self.source_text,
+            source: self.source_text || !self.source_roots.is_empty(),
             lanes: self.lanes,
         };
         let work_dir = Some(Path::new(".").to_owned());
@@ -371,6 +376,7 @@ impl Args {
             origin: None,
             qs,
             trace,
+            source_roots: self.source_roots.clone(),
         })
     }
 }

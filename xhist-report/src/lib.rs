@@ -23,6 +23,7 @@ mod map;
 pub mod model;
 mod options;
 mod order;
+mod plain_source;
 pub mod qs;
 mod qs_args;
 mod qspy;

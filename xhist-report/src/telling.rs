@@ -37,7 +37,7 @@ pub struct Telling<'o> {
 impl<'o> Telling<'o> {
     /// Passes over the first `skip` entries.
     pub fn new(options: &'o Options, maps: Maps, skip: u64) -> Telling<'o> {
-        let text = SourceText::new(options.written);
+        let text = SourceText::new(options);
         Telling {
             options,
             maps,

@@ -12,6 +12,7 @@ mod maps;
 mod order;
 mod property;
 mod qs;
+mod source_text;
 mod support;
 mod threads;
 mod trace;
