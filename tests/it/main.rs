@@ -5,6 +5,7 @@
 
 mod builds;
 mod crates;
+mod crowds;
 mod deps;
 mod events;
 mod firmware;
@@ -72,6 +73,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("qs", qs::CASES),
     ("events", events::CASES),
     ("links", links::CASES),
+    ("crowds", crowds::CASES),
     ("send", send::CASES),
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),

@@ -118,10 +118,8 @@ impl View for Spy<'_> {
         }
     }
 
-    fn write_beside(&mut self, id: Id, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) {
-        if let Some(session) = self.sessions.get_mut(&id) {
-            session.write_beside(kind, wanted, notes);
-        }
+    fn write_beside(&mut self, id: Id, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) -> bool {
+        self.sessions.get_mut(&id).is_some_and(|session| session.write_beside(kind, wanted, notes))
     }
 
     fn finish(self: Box<Self>, notes: &mut Notes<'_>) -> io::Result<ExitCode> {

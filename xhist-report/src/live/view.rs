@@ -46,8 +46,10 @@ pub trait View {
     /// Writes all names of a target into their file.
     fn save_dictionaries(&mut self, _: Id) {}
 
-    /// Begins or ends a file beside.
-    fn write_beside(&mut self, _: Id, _: Beside, _: Option<bool>, _: &mut Notes<'_>) {}
+    /// Begins or ends a file beside; whether one was begun.
+    fn write_beside(&mut self, _: Id, _: Beside, _: Option<bool>, _: &mut Notes<'_>) -> bool {
+        false
+    }
 
     /// Behind everything.
     fn finish(self: Box<Self>, notes: &mut Notes<'_>) -> io::Result<ExitCode>;

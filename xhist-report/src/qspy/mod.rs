@@ -181,9 +181,9 @@ impl<'o> Session<'o> {
         self.printer.save_dictionaries(&self.decoder.known);
     }
 
-    /// Begins to write a file beside, or ends that.
-    pub fn write_beside(&mut self, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) {
-        self.printer.write_beside(kind, wanted, &self.decoder.known, notes);
+    /// Begins to write a file beside, or ends that; whether one was begun.
+    pub fn write_beside(&mut self, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) -> bool {
+        self.printer.write_beside(kind, wanted, &self.decoder.known, notes)
     }
 
     /// Nothing more comes of this stream, or of its connection: says what is missing of the last frame, and of the first one

@@ -143,8 +143,14 @@ impl<'o> Printer<'o> {
         self.dictionaries.save(known, &mut self.screen);
     }
 
-    /// Begins to write a file beside, named by the time, or ends that; says so.
-    pub fn write_beside(&mut self, kind: Beside, wanted: Option<bool>, known: &Known, notes: &mut Notes<'_>) {
+    /// Begins to write a file beside, named by the time, or ends that; says so. Whether one was begun.
+    pub fn write_beside(
+        &mut self,
+        kind: Beside,
+        wanted: Option<bool>,
+        known: &Known,
+        notes: &mut Notes<'_>,
+    ) -> bool {
         let open = match kind {
             Beside::Text => self.screen.file.take(),
             Beside::Binary => self.raw.take(),
@@ -167,6 +173,7 @@ impl<'o> Printer<'o> {
                 Err(why) => notes.error(format_args!("{why}")),
             }
         }
+        let is_begun = made.is_some();
         let shown = made.as_ref().map_or("OFF".to_owned(), |_| name.display().to_string());
         match (kind, made) {
             (Beside::Text, file) => self.screen.file = file,
@@ -182,6 +189,7 @@ impl<'o> Printer<'o> {
             }
         }
         self.screen.line(Class::Info, format!("   <USER-> {title} File={shown}").as_bytes());
+        is_begun
     }
 
     fn read_dictionaries(&mut self, known: &mut Known) {
