@@ -6,6 +6,7 @@
 mod builds;
 mod crates;
 mod crowds;
+mod debugger;
 mod deps;
 mod events;
 mod firmware;
@@ -61,6 +62,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("storm", storm::CASES),
     ("places", places::CASES),
     ("post_mortem", post_mortem::CASES),
+    ("debugger", debugger::CASES),
     ("builds", builds::CASES),
     ("generated", generated::CASES),
     ("crates", crates::CASES),

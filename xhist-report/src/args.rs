@@ -126,9 +126,14 @@ pub struct Args {
     #[arg(short = 'k', long)]
     no_keys: bool,
 
-    /// Print the commands that dump the ring of this firmware with gdb, probe-rs or OpenOCD
+    /// Print the commands that dump the rings of this program: a ring file, gdb and cores; of firmware gdb, probe-rs or OpenOCD
     #[arg(long, value_name = "ELF", conflicts_with = "sources")]
     pub how_to_dump: Option<PathBuf>,
+
+    /// Print the script that gives gdb the command `xhist`: xhist-report --gdb-script > xhist.py; gdb -p PID -batch -x xhist.py
+    /// -ex xhist
+    #[arg(long, conflicts_with_all = ["sources", "how_to_dump"])]
+    pub gdb_script: bool,
 
     /// Append the report to files DIR/NAME-000001.log and so on instead of printing it; NAME tells the source
     #[arg(long, value_name = "DIR")]
