@@ -274,6 +274,24 @@ impl Args {
         }
     }
 
+    /// What would be ignored, and must have been meant otherwise. Nobody attaches to port 0, so that asks for nothing.
+    fn check_unused(&self, is_stream: bool) -> Result<(), String> {
+        if is_stream && self.map.is_some() && !self.identify {
+            return Err("--map does not go with --format qspy, which names no files".to_owned());
+        }
+        let asks_for_port = self.front_end.is_some_and(|port| port != Some(0));
+        if !self.is_live() && (asks_for_port || self.qp8) {
+            let option = if self.qp8 { "--qp8" } else { "-u" };
+            return Err(format!("{option} is about front-ends of a live link, and no source is one"));
+        }
+        // Without a port nobody hears of it.
+        let has_port = asks_for_port || self.front_end.is_none() && is_stream;
+        match self.qp8 && !has_port {
+            true => Err("--qp8 is about front-ends, and there is no port for them: -u opens one".to_owned()),
+            false => Ok(()),
+        }
+    }
+
     fn format(&self) -> &'static FormatRow {
         format::by_name(&self.format).unwrap_or(&FORMATS[0])
     }
@@ -345,6 +363,7 @@ impl Args {
         if let Some((_, option)) = refused {
             return Err(format!("{option} does not go with --format {by}"));
         }
+        self.check_unused(is_stream)?;
         let layout = Layout {
             terminal: std::io::stdout().is_terminal() && self.log.is_none(),
             time: self.time,

@@ -166,6 +166,9 @@ fn to_output(
     run: impl FnOnce(&mut dyn Write) -> ExitCode,
 ) -> ExitCode {
     if let Some(log) = log {
+        if options.format.has_opening {
+            log.repeat_first_line();
+        }
         return match options.layout.lanes {
             true => run(&mut anstream::StripStream::new(log as &mut (dyn Write + 'static))),
             false => run(log),

@@ -82,6 +82,8 @@ pub struct FormatRow {
     pub fields: bool,
     /// Of all entries it is told trace events only.
     pub only_traces: bool,
+    /// Its first line says how the others are read.
+    pub has_opening: bool,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
 }
@@ -106,6 +108,7 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 10_000,
         fields: false,
         only_traces: false,
+        has_opening: false,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -119,6 +122,7 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 0,
         fields: true,
         only_traces: false,
+        has_opening: true,
         make: |layout| Box::new(json::Json::new(layout)),
     },
     FormatRow {
@@ -128,6 +132,7 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 0,
         fields: false,
         only_traces: true,
+        has_opening: false,
         make: |layout| Box::new(traceinfo::TraceInfo::new(layout)),
     },
     FormatRow {
@@ -137,6 +142,7 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 0,
         fields: false,
         only_traces: false,
+        has_opening: false,
         make: |_| Box::new(qspy::Qspy),
     },
     FormatRow {
@@ -146,6 +152,7 @@ pub static FORMATS: &[FormatRow] = &[
         writes_out: 0,
         fields: false,
         only_traces: false,
+        has_opening: false,
         make: |_| Box::new(lcov::Lcov),
     },
 ];

@@ -78,7 +78,7 @@ impl Write for Deaf {
 pub fn serial(name: &str) -> Result<Link, String> {
     let line = serial_name::parse(name)?;
     #[cfg(unix)]
-    return Ok(serial::link(name, line));
+    return serial::link(name, line);
     #[cfg(not(unix))]
     {
         let _ = line;
