@@ -89,8 +89,8 @@ fn all_threads() {
     let pid = running.pid().to_string();
     let done = gdb(&tree, &["-p", &pid], "xhist --thread").succeed();
     for thread in ["main", "worker-1", "worker-2"] {
-        let own = done.stdout.lines().filter(|line| line.ends_with(&format!("\t{thread}")));
-        let last = own.last().unwrap_or_else(|| panic!("{thread} in {}", done.stdout));
+        let mut own = done.stdout.lines().filter(|line| line.ends_with(&format!("\t{thread}")));
+        let last = own.next_back().unwrap_or_else(|| panic!("{thread} in {}", done.stdout));
         assert!(last.contains(&place("waits_in_threads", "waits")), "{last}");
     }
     // It goes on afterwards.

@@ -202,7 +202,7 @@ fn recorded() {
         let has_error = find(&recorded.text(), b"<COMMS> ERROR").is_some();
         if has_error || is_cut(&recorded.stream()) {
             assert_ne!(code, ExitCode::Complete, "{}", recorded.name);
-        } else if shows_errors(&recorded) {
+        } else if shows_errors(recorded) {
             assert_eq!(code, ExitCode::Complete, "{}", recorded.name);
         }
         // Behind dots QSPY's own last words follow at once.
