@@ -1,4 +1,4 @@
-//! Does a session stay usable when many come, say nothing, and stay?
+//! Does a session stay usable when many peers connect, send nothing of use, and stay?
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -9,12 +9,13 @@ use rustix::process::Signal;
 use xhist_tests::{Case, Started, Tree, free_port, report};
 
 pub const CASES: &[Case] = &[
-    Case::new("connections_that_say_nothing_give_their_places_up", idle),
+    Case::new("idle_connections_give_their_places_up", idle),
     Case::new("connections_that_send_noise_give_their_places_up", noisy),
-    Case::new("targets_that_are_of_use_keep_their_places", useful),
-    Case::new("the_port_is_whose_who_attaches_and_of_nobody_who_is_gone", front_ends),
+    Case::new("a_connection_that_ends_within_a_frame_is_a_loss", cut),
+    Case::new("targets_that_send_frames_keep_their_places", useful),
+    Case::new("an_attached_front_end_owns_the_port_while_it_lives", front_ends),
     Case::new("strangers_do_not_push_a_front_end_out", strangers),
-    Case::new("front_ends_begin_so_many_files_and_none_twice", files),
+    Case::new("front_ends_begin_a_bounded_number_of_files", files),
 ];
 
 /// Places for targets.
@@ -67,6 +68,25 @@ fn noisy() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let_in(&mut host, port);
+    // Noise before any frame is not a loss.
+    host.signal(Signal::INT);
+    host.done().expect(0);
+}
+
+fn cut() {
+    let tree = Tree::empty("crowds");
+    for (format, place) in [("history", "after entry 1"), ("qspy", ": the last 3 bytes: ")] {
+        let (mut host, port) = host(&tree, &format!("-u 0 --format {format}"));
+        let mut target = connect(port);
+        target.write_all(&statement(1, 77)).expect("sent");
+        target.write_all(&statement(2, 78)[..3]).expect("sent");
+        drop(target);
+        host.wait_for_told("lost 127.0.0.1");
+        host.signal(Signal::INT);
+        let done = host.done().expect(1);
+        done.check(done.stderr.contains("the stream ends within a frame"), "what was lost");
+        done.check(done.stderr.contains(place), "where");
+    }
 }
 
 fn useful() {
@@ -132,7 +152,7 @@ fn front_ends() {
     talker.send(&[1, 128, 3]);
     host.wait_for("UDP socket in use");
     drop(first);
-    // Now that it is gone, whoever attaches does.
+    // Now it is gone, so another may attach.
     talker.send(&[2, 128, 3]);
     assert_eq!(talker.received(), [1, 128]);
     host.wait_for("it is gone or was silent, and another attaches");

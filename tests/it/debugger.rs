@@ -20,8 +20,8 @@ pub const CASES: &[Case] = &[
 
 /// What is typed, block by block.
 fn blocks(elf: &Path) -> Vec<String> {
-    let told = report(zoo().path()).args("--how-to-dump").arg(elf).succeed().stdout;
-    told.split("# ").skip(1).map(|block| block.split_once('\n').expect("commands").1.to_owned()).collect()
+    let printed = report(zoo().path()).args("--how-to-dump").arg(elf).succeed().stdout;
+    printed.split("# ").skip(1).map(|block| block.split_once('\n').expect("commands").1.to_owned()).collect()
 }
 
 /// A shell in this directory that has our commands; it stops at the first that fails.
@@ -66,7 +66,7 @@ fn typed_for_a_process() {
     let elf = program("waits");
     let _running = started("waits", "ready 4950\n", &tree);
     let blocks = blocks(&elf);
-    // Beside the program's project nothing would tell the map.
+    // The map is found below the working directory.
     std::os::unix::fs::symlink(zoo().join("target"), tree.join("target")).expect("a link");
     let with_gdb = shell(tree.path(), &blocks[1]).succeed();
     assert_eq!(listing(&with_gdb).last(), place("waits", "last"));
@@ -135,8 +135,11 @@ fn stripped() {
     let tree = Tree::empty("stripped");
     let elf = tree.join("waits");
     Run::new("strip", tree.path()).args("-s -o").arg(&elf).arg(program("waits")).succeed();
-    let told = report(tree.path()).args("--how-to-dump waits").succeed();
-    told.check(told.stdout.contains("as it was stripped") && told.stdout.contains("-ex xhist"), "the ways");
+    let printed = report(tree.path()).args("--how-to-dump waits").succeed();
+    printed.check(
+        printed.stdout.contains("as it was stripped") && printed.stdout.contains("-ex xhist"),
+        "the ways",
+    );
     let running = started_as(Run::new(&elf, tree.path()), "ready 4950\n");
     let done = gdb(&tree, &["-p", &running.pid().to_string()], &format!("xhist --map {}", map())).succeed();
     assert_eq!(listing(&done).last(), place("waits", "last"));

@@ -51,8 +51,8 @@ def bare_ring():
     elf = program_file()
     if elf is None:
         return None
-    told = report(["--how-to-dump", elf])
-    found = re.search(r"dump binary memory dump\.bin (0x[0-9a-f]+) (0x[0-9a-f]+)", told.stdout)
+    printed = report(["--how-to-dump", elf])
+    found = re.search(r"dump binary memory dump\.bin (0x[0-9a-f]+) (0x[0-9a-f]+)", printed.stdout)
     return (int(found.group(1), 16), int(found.group(2), 16)) if found else None
 
 

@@ -1,4 +1,4 @@
-//! The commands that dump the rings of a program. Of firmware its ELF file tells where the ring lies; on an operating system a script
+//! The commands that dump the rings of a program. The ELF file of firmware has the address of the ring; on an operating system a script
 //! for gdb finds all rings in a process.
 
 use std::path::Path;

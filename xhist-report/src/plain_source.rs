@@ -7,7 +7,7 @@ use std::borrow::Cow;
 const CRATE: &str = "xhist_rt::";
 /// Where a wrapped expression ends, and where attributes start that a call needs too.
 const MARK: &str = "/*xh*/";
-/// What is called, and what stands before and behind the call of it.
+/// Inserted calls, and the text inserted before and behind each.
 const CALLS: &[(&str, &str, &str)] = &[
     ("s(", "", ""),
     ("c(", "", ""),
@@ -52,7 +52,7 @@ fn marked(text: &str) -> Option<usize> {
     Some(MARK.len() + call + len)
 }
 
-/// Length of a call that stands here; what it has before it is taken off `plain`.
+/// Length of the call at the start of a text; what was inserted before it is taken off `plain`.
 fn called(text: &str, plain: &mut String) -> Option<usize> {
     let (len, before, behind) = call_at(text)?;
     let start = plain.strip_suffix("::").unwrap_or(plain);
@@ -67,7 +67,7 @@ fn called(text: &str, plain: &mut String) -> Option<usize> {
     Some(len)
 }
 
-/// Length of the call at the start of a text, and what stands before and behind it.
+/// Length of the call at the start of a text, and the texts inserted before and behind it.
 fn call_at(text: &str) -> Option<(usize, &'static str, &'static str)> {
     let call = text.strip_prefix(CRATE)?;
     let (name, before, behind) = CALLS.iter().find(|(name, ..)| call.starts_with(name))?;

@@ -69,7 +69,8 @@ impl Incoming {
     /// Nothing more comes of this stream, or of its connection: a frame that has begun is cut.
     pub fn close(&mut self) {
         let rest = self.decoder.take_rest();
-        if rest > 0 {
+        // Before the first good record on a link there is only noise.
+        if rest > 0 && (self.is_whole || self.decoder.has_started()) {
             self.gap.add_damage(rest, &CUT_LAST);
         }
     }

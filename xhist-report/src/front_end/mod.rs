@@ -89,7 +89,7 @@ impl Answer {
 /// What a host knows of its front-end, one at a time.
 #[derive(Clone, Debug, Default)]
 pub struct FrontEnd {
-    /// Who it is: whoever attached.
+    /// The caller that attached.
     owner: Option<usize>,
     is_attached: bool,
     /// When it said something last.
@@ -132,8 +132,8 @@ impl FrontEnd {
         self.owner
     }
 
-    /// Whether this packet takes the port from its owner: another attaches, and the owner is gone, or has been silent for long. Who
-    /// that was, and what it is sent.
+    /// Takes the port from its owner when this packet attaches another caller, and the owner is gone or silent. Returns the old owner
+    /// and the packet to send it.
     pub fn give_up(
         &mut self,
         from: usize,
@@ -152,7 +152,7 @@ impl FrontEnd {
         Some((owner, farewell))
     }
 
-    /// Takes a packet of whoever this is. Until somebody attaches, anybody's is carried out.
+    /// Takes a packet. Until a front-end attaches, packets of any caller are carried out.
     pub fn packet(&mut self, from: usize, packet: &[u8], known: &Known, tap: &mut Tap) -> Vec<Answer> {
         let [seq, id, ref payload @ ..] = *packet else { return Vec::new() };
         if self.owner.is_some_and(|owner| owner != from) {
@@ -164,7 +164,7 @@ impl FrontEnd {
         self.heard = Some(Instant::now());
         let mut answers = Vec::new();
         let expected = self.came.wrapping_add(1);
-        // The first packet of one that attaches tells where its numbers start.
+        // Numbers start with the packet that attaches.
         if self.owner.is_some() && seq != expected && id != of::ATTACH {
             let line = format!("   <F-END> ERROR    Data Discontinuity Seq={expected}->{seq}");
             answers.push(Answer::line(Class::Error, line));

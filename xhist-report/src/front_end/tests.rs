@@ -120,7 +120,7 @@ fn a_silent_front_end_gives_way_to_one_that_attaches() {
 }
 
 #[test]
-fn only_who_attaches_owns_the_port() {
+fn only_attaching_makes_an_owner() {
     let (mut front_end, mut tap, known) = (FrontEnd::default(), Tap::default(), known());
     front_end.packet(1, &[0, 141, 0, b'a', 0], &known, &mut tap);
     assert_eq!(front_end.owner(), None);

@@ -103,9 +103,9 @@ struct Live<'v> {
     chosen: Option<Id>,
     keys: Option<usize>,
     port: Option<usize>,
-    /// Those who sent something to the port, and their addresses.
+    /// Callers: all that sent something to the port, with their addresses.
     callers: BTreeMap<usize, (String, Box<dyn Write + Send>)>,
-    /// Files that front-ends had written.
+    /// Files begun for front-ends.
     files: u32,
     front_end: FrontEnd,
     tap: Tap,
@@ -368,7 +368,7 @@ impl<'v> Live<'v> {
         self.spied(notes).is_some_and(|id| self.view.write_beside(id, kind, wanted, notes))
     }
 
-    /// Anybody who reaches the port can ask for files, so there is an end to them.
+    /// Any process that reaches the port can ask for files, so their number is bounded.
     fn write_for_front_end(&mut self, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) {
         let is_over = self.files >= MOST_FILES;
         if is_over && wanted != Some(false) {

@@ -72,7 +72,7 @@ impl View for Spy<'_> {
 
     fn closed(&mut self, id: Id, peer: &Peer, notes: &mut Notes<'_>) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
-        session.tell_cut(&format!("{}: ", peer.name), !peer.is_live, notes);
+        session.report_cut(&format!("{}: ", peer.name), !peer.is_live, notes);
         if let Some((host, port)) = peer.tcp() {
             let line = format!("   <COMMS> TCP-IP   Disconn from Host={host},Port={port}");
             session.say(Class::Info, line.as_bytes());

@@ -35,7 +35,7 @@ pub fn project_of(dir: &Path) -> Option<PathBuf> {
     let output = ["target/xhist/maps", "target/xhist"].map(Path::new);
     let depth =
         output.iter().find(|output| dir.ends_with(output)).map_or(0, |output| output.components().count());
-    // Everything is below the root of the file system, so that is no project.
+    // The root of the file system is not a project: everything is below it.
     let dirs = || dir.ancestors().skip(depth).filter(|dir| dir.parent().is_some());
     let project = dirs().filter(|dir| dir.join("Cargo.toml").is_file()).last().or(dirs().next());
     project.map(Path::to_owned)

@@ -20,7 +20,7 @@ pub const CUT_LAST: &str = "the stream ends within a frame, whose closing flag i
 pub enum Event<'a> {
     /// Bytes were no good record.
     Trouble(Trouble),
-    /// The stream starts within a frame: this many bytes stand before the first good record, which comes next.
+    /// The stream starts within a frame: the number of bytes before the first good record, which comes next.
     Lead(u64),
     /// Records are missing before the one that comes next.
     Jump(Jump),

@@ -31,7 +31,7 @@ pub fn print(stream: &[u8], options: &QsOptions, out: &mut dyn Write, notes: &mu
         session.push(stream)?;
         // Without any good frame that is all there is to say.
         if session.decoder.has_started() {
-            session.tell_cut("", true, notes);
+            session.report_cut("", true, notes);
         }
         Ok(())
     })
@@ -188,8 +188,11 @@ impl<'o> Session<'o> {
 
     /// Nothing more comes of this stream, or of its connection: says what is missing of the last frame, and of the first one
     /// where the whole stream is here.
-    pub fn tell_cut(&mut self, of: &str, is_whole: bool, notes: &mut Notes<'_>) {
-        self.printer.tell_cut(of, is_whole, self.decoder.take_rest(), notes);
+    pub fn report_cut(&mut self, of: &str, is_whole: bool, notes: &mut Notes<'_>) {
+        let rest = self.decoder.take_rest();
+        // Before the first good record on a link there is only noise.
+        let rest = if is_whole || self.decoder.has_started() { rest } else { 0 };
+        self.printer.report_cut(of, is_whole, rest, notes);
     }
 
     /// Ends the output; whether any good record came.

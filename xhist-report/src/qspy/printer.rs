@@ -48,7 +48,7 @@ pub struct Printer<'o> {
     sequence: Option<(Sequence, Output)>,
     row: Vec<u8>,
     losses: Losses,
-    /// Records told.
+    /// Records printed so far.
     records: u64,
     odd_sizes: u64,
     /// Objects of a sequence diagram.
@@ -127,8 +127,8 @@ impl<'o> Printer<'o> {
         Ok(())
     }
 
-    /// Says what is missing of the first frame and of the last one, in whose place these bytes are.
-    pub fn tell_cut(&mut self, of: &str, is_whole: bool, rest: u64, notes: &mut Notes<'_>) {
+    /// Reports bytes of a first frame without its start, and of a last one without its end.
+    pub fn report_cut(&mut self, of: &str, is_whole: bool, rest: u64, notes: &mut Notes<'_>) {
         let lead = std::mem::take(&mut self.losses.lead);
         if is_whole && lead > 0 {
             notes.loss(format_args!("{of}the first {}: {CUT_FIRST}", count(lead as usize, "byte")));

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn who_stops_statements_without_saying_so_is_warned() {
+    fn filters_that_stop_statements_silently_are_found() {
         for silent in ["sm,ao", "none", "u0", "sm,-31", "100,118", "all,none", "u4,none"] {
             assert!(silences_statements(silent), "{silent}");
         }

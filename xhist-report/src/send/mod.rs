@@ -123,7 +123,7 @@ impl Sender {
         Ok(())
     }
 
-    /// Asks the target what it is, which tells its sizes; whether it answers.
+    /// Asks the target for its target info, which has its sizes. Whether it answers.
     fn ask(&mut self) -> Result<bool, Failed> {
         let ask = Request::bare(id::INFO);
         self.wire.send(&ask)?;

@@ -61,7 +61,7 @@ fn read_bounded(mut input: impl Read, max_in_memory: u64, max: u64) -> io::Resul
     Image::map(&file)
 }
 
-/// Bytes that are left on the disk of a file, where the system tells.
+/// Free bytes on the disk of a file, where the system knows.
 fn left(file: &File) -> Option<u64> {
     #[cfg(unix)]
     return rustix::fs::fstatvfs(file).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));

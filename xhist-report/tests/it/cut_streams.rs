@@ -23,14 +23,14 @@ fn frames(count: u8) -> Vec<Vec<u8>> {
     (1..=count).map(|seq| frame(seq, 100, b"\x7E\x7D\0\0\x08text\0")).collect()
 }
 
-fn told(stream: &[u8], format: &str) -> Outcome {
+fn reported(stream: &[u8], format: &str) -> Outcome {
     report_with(stream, &Options { format: by_name(format).unwrap(), ..Options::default() })
 }
 
 #[track_caller]
 fn expect_loss(stream: &[u8], needles: &[&str]) {
     for format in FORMATS {
-        let outcome = told(stream, format);
+        let outcome = reported(stream, format);
         let context = format!("{format}: {}\n{}", outcome.notes, outcome.out);
         assert_eq!(outcome.code, 1, "{context}");
         assert!(needles.iter().all(|needle| outcome.notes.contains(needle)), "{needles:?} in {context}");
@@ -43,7 +43,7 @@ fn expect_loss(stream: &[u8], needles: &[&str]) {
 #[test]
 fn a_whole_stream_is_complete() {
     for format in FORMATS {
-        let outcome = told(&frames(5).concat(), format);
+        let outcome = reported(&frames(5).concat(), format);
         assert_eq!(outcome.code, 0, "{format}: {}", outcome.notes);
     }
 }
@@ -54,7 +54,7 @@ fn a_stream_that_starts_within_a_frame_is_not_complete() {
     for cut in 1..first.len() {
         expect_loss(&[&first[cut..], &rest].concat(), &["the stream starts within a frame"]);
     }
-    let outcome = told(&[&first[4..], &rest].concat(), "history");
+    let outcome = reported(&[&first[4..], &rest].concat(), "history");
     let place =
         format!("{} bytes damaged (the stream starts within a frame), before entry 1", first.len() - 4);
     assert!(outcome.notes.contains(&place), "{}", outcome.notes);
@@ -66,11 +66,11 @@ fn a_stream_that_ends_within_a_frame_is_not_complete() {
     for cut in 1..last.len() {
         expect_loss(&[&rest, &last[..cut]].concat(), &["the stream ends within a frame"]);
     }
-    let outcome = told(&[&rest, &last[..4]].concat(), "history");
+    let outcome = reported(&[&rest, &last[..4]].concat(), "history");
     assert!(outcome.notes.contains(
         "4 bytes damaged (the stream ends within a frame, whose closing flag is missing), after entry 5"
     ));
-    let outcome = told(&[&rest, &last[..4]].concat(), "qspy");
+    let outcome = reported(&[&rest, &last[..4]].concat(), "qspy");
     assert!(outcome.notes.contains("the last 4 bytes: "), "{}", outcome.notes);
 }
 
@@ -96,7 +96,7 @@ fn application_records_that_do_not_fit_are_not_complete() {
     ] {
         let stream = [whole.clone(), frame(3, 101, payload)].concat();
         for format in FORMATS {
-            let outcome = told(&stream, format);
+            let outcome = reported(&stream, format);
             let context = format!("{what} as {format}: {}\n{}", outcome.notes, outcome.out);
             assert_eq!(outcome.code, 1, "{context}");
             let place = match format {

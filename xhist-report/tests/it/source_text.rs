@@ -18,7 +18,7 @@ fn project(root: &str, paths: &[&str]) -> Dir {
     dir
 }
 
-fn told(dir: &Dir, args: &[&str]) -> Outcome {
+fn reported(dir: &Dir, args: &[&str]) -> Outcome {
     dir.run(&[&["project/target/xhist/runs/x.xhist"], args].concat())
 }
 
@@ -54,7 +54,7 @@ fn only_files_of_the_project_are_shown() {
         }
     }
     let dir = project("DIR/project", &["src/a.rs"]);
-    assert_eq!(told(&dir, &["--source"]).out, "1 src/a.rs:1\tlet shown = 1;\n");
+    assert_eq!(reported(&dir, &["--source"]).out, "1 src/a.rs:1\tlet shown = 1;\n");
 }
 
 #[cfg(unix)]
@@ -97,5 +97,5 @@ fn sources_of_packages_are_shown() {
 fn what_was_inserted_in_place_is_not_shown() {
     let dir = project("DIR/project", &["src/a.rs"]);
     dir.write("project/src/a.rs", "fn main() {::xhist_rt::m(0x0123456789abcdef);::xhist_rt::s(1,1);let shown = f(|| {::xhist_rt::a(1,1);1/*xh*/});\n}\n");
-    assert_eq!(told(&dir, &["--source"]).out, "1 src/a.rs:1\tfn main() {let shown = f(|| 1);\n");
+    assert_eq!(reported(&dir, &["--source"]).out, "1 src/a.rs:1\tfn main() {let shown = f(|| 1);\n");
 }

@@ -73,6 +73,7 @@ fn json_reads_back() {
     let outcome = report_with(&ring.build(), &options);
     assert!(!outcome.out.contains(&HIDDEN[..]), "{}", outcome.out);
     let lines = outcome.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let told: Vec<String> = lines.filter_map(|line| Some(line.get("origin")?.as_str()?.to_owned())).collect();
-    assert!(told.contains(&origin), "{told:?}");
+    let origins: Vec<String> =
+        lines.filter_map(|line| Some(line.get("origin")?.as_str()?.to_owned())).collect();
+    assert!(origins.contains(&origin), "{origins:?}");
 }

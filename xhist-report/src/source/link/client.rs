@@ -38,7 +38,7 @@ pub fn read(feed: &Feed, Ends { peer, from, to }: Ends) {
     feed.closed(slot, why);
 }
 
-/// Reads a connection that was told of, until it is lost; why it is.
+/// Reads an opened connection until it is lost. The reason.
 pub fn read_until_lost(feed: &Feed, slot: usize, mut from: Box<dyn Read + Send>) -> String {
     let mut piece = vec![0; PIECE];
     loop {

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sent_nothing_of_use_goes_first() {
+    fn connections_without_a_good_record_go_first() {
         let (queue, (sent, wait)) = (Queue::default(), std::sync::mpsc::channel());
         queue.start(Link::new("test", Keeping::Newest, move |feed| {
             for _ in 0..3 {

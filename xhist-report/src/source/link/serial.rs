@@ -19,15 +19,15 @@ use super::{Ends, Keeping, Link, client, is_a_pause};
 /// A device that takes nothing for so long does not listen.
 const TAKE: Duration = Duration::from_secs(1);
 
-/// A device that is not there yet is waited for; a file that is there and is none never becomes one.
+/// A device that is missing is waited for. A file of another kind never becomes a serial line.
 ///
 /// # Errors
-/// That it is no serial line, in a sentence.
+/// That it is not a serial line, in a sentence.
 pub fn link(name: &str, line: Line) -> Result<Link, String> {
     // Opened once only: many devices take that for a reset.
     let mut first = match open(&line) {
-        Err(error) if is_of_no_line(&error) => {
-            return Err(format!("{name}: {} is no serial line: {error}", line.path.display()));
+        Err(error) if is_other_file(&error) => {
+            return Err(format!("{name}: {} is not a serial line: {error}", line.path.display()));
         }
         first => Some(first),
     };
@@ -36,7 +36,7 @@ pub fn link(name: &str, line: Line) -> Result<Link, String> {
 }
 
 /// Whether what was opened cannot have the settings of a line, or cannot be opened so: a directory.
-fn is_of_no_line(error: &io::Error) -> bool {
+fn is_other_file(error: &io::Error) -> bool {
     let none = [Errno::NOTTY, Errno::ISDIR, Errno::NOTDIR].map(Errno::raw_os_error);
     error.raw_os_error().is_some_and(|number| none.contains(&number))
 }
