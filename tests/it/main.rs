@@ -5,7 +5,9 @@
 
 mod builds;
 mod crates;
+mod crowds;
 mod damage;
+mod debugger;
 mod deps;
 mod events;
 mod firmware;
@@ -26,6 +28,7 @@ mod qs;
 mod qspy;
 mod samples;
 mod select;
+mod send;
 mod shapes;
 mod stepped;
 mod storm;
@@ -64,6 +67,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("places", places::CASES),
     ("post_mortem", post_mortem::CASES),
     ("damage", damage::CASES),
+    ("debugger", debugger::CASES),
     ("builds", builds::CASES),
     ("generated", generated::CASES),
     ("crates", crates::CASES),
@@ -76,6 +80,8 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("qs", qs::CASES),
     ("events", events::CASES),
     ("links", links::CASES),
+    ("crowds", crowds::CASES),
+    ("send", send::CASES),
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),
     ("nextest", nextest::CASES),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use xhist_report::format::by_name;
 use xhist_report::qs::Palette;
-use xhist_report::{DictionaryFile, Options, QsOptions, report};
+use xhist_report::{DictionaryFile, ExitCode, Options, QsOptions, report};
 use xhist_tests::{Case, Need, Tree, report as command, repository};
 
 const STREAMS: &[Need] = &[Need::QsStreams];
@@ -146,11 +146,29 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|window| window == what)
 }
 
-fn print(stream: &[u8], qs: QsOptions) -> Vec<u8> {
+fn print(stream: &[u8], qs: QsOptions) -> (Vec<u8>, ExitCode) {
     let options = Options { format: by_name("qspy").expect("a format"), qs, ..Options::default() };
     let (mut out, mut notes) = (Vec::new(), Vec::new());
-    let _ = report(stream, &options, &mut out, &mut notes);
-    out
+    let code = report(stream, &options, &mut out, &mut notes);
+    (out, code)
+}
+
+/// QSPY shows no errors in quiet mode, and none of records of old versions that it does not show.
+fn shows_errors(recorded: &Recorded) -> bool {
+    !(recorded.name.starts_with("ver-") || recorded.options.iter().any(|option| option.starts_with("-q")))
+}
+
+/// Whether a stream starts or ends within a frame, by its bytes alone.
+fn is_cut(stream: &[u8]) -> bool {
+    const FLAG: u8 = 0x7E;
+    let Some(end) = stream.iter().position(|byte| *byte == FLAG) else { return true };
+    let mut first = Vec::new();
+    let mut bytes = stream[..end].iter();
+    while let Some(byte) = bytes.next() {
+        first.push(if *byte == 0x7D { bytes.next().map_or(0, |byte| byte ^ 0x20) } else { *byte });
+    }
+    let sum = first.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    sum != 0xFF || first.len() < 3 || stream.last() != Some(&FLAG)
 }
 
 /// What differs, line by line.
@@ -186,7 +204,14 @@ fn same(all: &[Recorded], at_least: usize) {
     let (mut texts, mut files) = (Differences::default(), Differences::default());
     for recorded in all {
         let tree = recorded.directory();
-        let mut found = print(&recorded.stream(), recorded.options(tree.path()));
+        let (mut found, code) = print(&recorded.stream(), recorded.options(tree.path()));
+        // Each error that QSPY shows is a loss, and so is what it says nothing of: a stream that is cut.
+        let has_error = find(&recorded.text(), b"<COMMS> ERROR").is_some();
+        if has_error || is_cut(&recorded.stream()) {
+            assert_ne!(code, ExitCode::Complete, "{}", recorded.name);
+        } else if shows_errors(recorded) {
+            assert_eq!(code, ExitCode::Complete, "{}", recorded.name);
+        }
         // Behind dots QSPY's own last words follow at once.
         if recorded.text().ends_with(b".") {
             found.pop();
@@ -229,11 +254,15 @@ fn by_command() {
 fn damaged() {
     const VARIANTS: usize = 40;
     let variants = std::env::var("XHIST_VARIANTS").map_or(VARIANTS, |text| text.parse().expect("a number"));
+    // The writers of rows and diagrams see the damage as well.
     let mut random = fastrand::Rng::with_seed(1);
+    let mut written = 0;
     for recorded in Recorded::all() {
         let tree = recorded.directory();
         let mut options = recorded.options(tree.path());
-        (options.matlab, options.sequence) = (None, None);
+        let objects = options.sequence.take().map_or("Table,?".to_owned(), |(objects, _)| objects);
+        options.matlab = Some(tree.join("m"));
+        options.sequence = Some((objects, tree.join("seq")));
         if options.dictionaries == DictionaryFile::OfBuild {
             options.dictionaries = DictionaryFile::No;
         }
@@ -244,8 +273,11 @@ fn damaged() {
             let printed = catch_unwind(AssertUnwindSafe(|| print(&damaged, options.clone())));
             let took = start.elapsed();
             assert!(printed.is_ok() && took < LIMIT, "{} variant {variant}: {took:?}", recorded.name);
+            let size = |name: &str| std::fs::metadata(tree.join(name)).expect("a file").len();
+            written += size("m") + size("seq");
         }
     }
+    assert!(written > 1 << 20, "rows and diagrams were written: {written}");
 }
 
 fn damage(stream: &[u8], random: &mut fastrand::Rng) -> Vec<u8> {

@@ -1,16 +1,130 @@
-# The command `xhist` inside gdb: the history of the program that gdb has halted.
+# The command `xhist` inside gdb: the history of the program that gdb has halted, or of the core that it has open.
 #
-#     (gdb) source xhist-report/gdb/xhist.py
+#     (gdb) source xhist.py
 #     (gdb) xhist --last 20
 #
-# Dumps the ring of a bare-metal program from its symbol XHIST_RING, and has xhist-report print it; arguments are
-# xhist-report's. XHIST_REPORT in the environment names another xhist-report.
+# `xhist-report --gdb-script > xhist.py` writes this file. Arguments of `xhist` are xhist-report's. On an operating system it
+# dumps the rings of all threads; on bare metal the ring at the symbol XHIST_RING. XHIST_REPORT in the environment names
+# another xhist-report.
 
 import os
+import re
+import struct
 import subprocess
 import tempfile
 
 import gdb
+
+MAGIC = b"\x7exHist\xa7\x1d"
+HEADER_LENGTHS = (64, 192)
+PIECE = 1 << 20
+MISSING = (
+    "`%s` cannot be started (%s). This command needs xhist-report: install it with `cargo install xhist-report` "
+    "(from a checkout: `cargo install --path xhist-report`), or name its file in the variable XHIST_REPORT before gdb starts"
+)
+
+
+def report(arguments):
+    """Runs xhist-report, and waits for it."""
+    program = os.environ.get("XHIST_REPORT", "xhist-report")
+    try:
+        # Outside of gdb's own environment nothing of it may be changed, and nothing is read from its terminal.
+        return subprocess.run(
+            [program] + arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+        )
+    except OSError as error:
+        raise gdb.GdbError(MISSING % (program, error.strerror))
+
+
+def core_file():
+    """The path of the core that gdb has open, if it has one."""
+    found = re.search(r"core dump file:\s+`(.*)', file type", gdb.execute("info files", to_string=True))
+    return found.group(1) if found else None
+
+
+def program_file():
+    return gdb.current_progspace().filename
+
+
+def bare_ring():
+    """First address of the ring of firmware and the one behind it; None where an operating system is below."""
+    elf = program_file()
+    if elf is None:
+        return None
+    printed = report(["--how-to-dump", elf])
+    found = re.search(r"dump binary memory dump\.bin (0x[0-9a-f]+) (0x[0-9a-f]+)", printed.stdout)
+    return (int(found.group(1), 16), int(found.group(2), 16)) if found else None
+
+
+def mappings():
+    """Memory that the program may write, as pairs of addresses."""
+    try:
+        text = gdb.execute("info proc mappings", to_string=True)
+    except gdb.error as error:
+        raise gdb.GdbError("its memory is not known (%s); start the program, or attach to it" % error)
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) < 4 or not words[0].startswith("0x"):
+            continue
+        permissions = next((word for word in words[4:6] if re.fullmatch(r"[r-][w-][x-][ps]", word)), "rw")
+        if permissions.startswith("rw"):
+            yield int(words[0], 16), int(words[1], 16)
+
+
+def rings(memory):
+    """Each ring in memory: its first address and its length."""
+    for start, end in mappings():
+        at = start
+        while at < end:
+            try:
+                found = memory.search_memory(at, end - at, MAGIC)
+                header = found is not None and memory.read_memory(found, 24).tobytes()
+            except gdb.error:
+                break
+            if found is None:
+                break
+            order = "<" if header[8:12] == b"\x0d\x0c\x0b\x0a" else ">"
+            mark, header_length, size = struct.unpack(order + "8xI4xH2xI", header)
+            at = found + len(MAGIC)
+            if mark == 0x0A0B0C0D and header_length in HEADER_LENGTHS and found + header_length + size <= end:
+                yield found, header_length + size
+                at = found + header_length + size
+
+
+def dump(memory, start, length, file):
+    for at in range(start, start + length, PIECE):
+        file.write(memory.read_memory(at, min(PIECE, start + length - at)))
+
+
+def temporary_directory():
+    """Beside the program, so that xhist-report finds the map above it; elsewhere if nothing can be written there."""
+    elf = program_file()
+    try:
+        return tempfile.TemporaryDirectory(prefix=".xhist-", dir=os.path.dirname(os.path.abspath(elf)))
+    except (OSError, TypeError):
+        return tempfile.TemporaryDirectory(prefix="xhist-")
+
+
+def history(arguments):
+    core = core_file()
+    if core is not None:
+        return report([core] + arguments)
+    memory = gdb.selected_inferior()
+    if memory.pid == 0:
+        raise gdb.GdbError("no program runs here, and no core is open: `run`, `attach PID`, `target remote` or `core FILE` first")
+    bare = bare_ring()
+    with temporary_directory() as directory:
+        path = os.path.join(directory, "dump.bin")
+        with open(path, "wb") as file:
+            found = [(bare[0], bare[1] - bare[0])] if bare else list(rings(memory))
+            if not found:
+                raise gdb.GdbError(
+                    "no ring of xhist is in its memory: was the program instrumented and built with the feature `trace`, "
+                    "and has a statement run?"
+                )
+            for start, length in found:
+                dump(memory, start, length, file)
+        return report([path] + arguments)
 
 
 class Xhist(gdb.Command):
@@ -20,20 +134,10 @@ class Xhist(gdb.Command):
         super().__init__("xhist", gdb.COMMAND_DATA)
 
     def invoke(self, arguments, from_tty):
-        report = os.environ.get("XHIST_REPORT", "xhist-report")
-        elf = gdb.current_progspace().filename
-        if elf is None:
-            raise gdb.GdbError("no program: name its ELF file with `file`")
-        told = subprocess.run([report, "--how-to-dump", elf], capture_output=True, text=True)
-        if told.returncode != 0:
-            raise gdb.GdbError(told.stderr.strip())
-        # The line for gdb has first and last address.
-        start, end = next(line for line in told.stdout.splitlines() if line.startswith("gdb")).split("dump.bin ")[1].split("'")[0].split()
-        with tempfile.TemporaryDirectory() as directory:
-            dump = os.path.join(directory, "dump.bin")
-            with open(dump, "wb") as file:
-                file.write(gdb.selected_inferior().read_memory(int(start, 0), int(end, 0) - int(start, 0)))
-            done = subprocess.run([report, dump] + gdb.string_to_argv(arguments), capture_output=True, text=True)
+        try:
+            done = history(gdb.string_to_argv(arguments))
+        except (gdb.error, OSError) as error:
+            raise gdb.GdbError("the rings cannot be read: %s" % error)
         gdb.write(done.stderr, gdb.STDERR)
         gdb.write(done.stdout)
 

@@ -88,9 +88,13 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     last: Option<u64>,
 
-    /// Print the source text beside each statement
+    /// Print the source text beside each statement, of files below the project of the map
     #[arg(long = "source")]
     source_text: bool,
+
+    /// The same, also of files below DIR; files are looked for there, too
+    #[arg(long = "source-root", value_name = "DIR", conflicts_with_all = ["identify", "hot", "lanes"])]
+    source_roots: Vec<PathBuf>,
 
     /// Print the time of each entry: seconds where the clock rate is known, else ticks
     #[arg(long)]
@@ -129,9 +133,14 @@ pub struct Args {
     #[arg(short = 'k', long)]
     no_keys: bool,
 
-    /// Print the commands that dump the ring of this firmware with gdb, probe-rs or OpenOCD
+    /// Print the commands that dump the rings of this program: a ring file, gdb and cores; of firmware gdb, probe-rs or OpenOCD
     #[arg(long, value_name = "ELF", conflicts_with = "sources")]
     pub how_to_dump: Option<PathBuf>,
+
+    /// Print the script that gives gdb the command `xhist`: xhist-report --gdb-script > xhist.py; gdb -p PID -batch -x xhist.py
+    /// -ex xhist
+    #[arg(long, conflicts_with_all = ["sources", "how_to_dump"])]
+    pub gdb_script: bool,
 
     /// Append the report to files DIR/NAME-000001.log and so on instead of printing it; NAME tells the source
     #[arg(long, value_name = "DIR")]
@@ -289,6 +298,24 @@ impl Args {
         }
     }
 
+    /// What would be ignored, and must have been meant otherwise. Nobody attaches to port 0, so that asks for nothing.
+    fn check_unused(&self, is_stream: bool) -> Result<(), String> {
+        if is_stream && self.map.is_some() && !self.identify {
+            return Err("--map does not go with --format qspy, which names no files".to_owned());
+        }
+        let asks_for_port = self.front_end.is_some_and(|port| port != Some(0));
+        if !self.is_live() && (asks_for_port || self.qp8) {
+            let option = if self.qp8 { "--qp8" } else { "-u" };
+            return Err(format!("{option} is about front-ends of a live link, and no source is one"));
+        }
+        // Without a port nobody hears of it.
+        let has_port = asks_for_port || self.front_end.is_none() && is_stream;
+        match self.qp8 && !has_port {
+            true => Err("--qp8 is about front-ends, and there is no port for them: -u opens one".to_owned()),
+            false => Ok(()),
+        }
+    }
+
     fn format(&self) -> &'static FormatRow {
         format::by_name(&self.format).unwrap_or(&FORMATS[0])
     }
@@ -343,6 +370,7 @@ impl Args {
             (self.time, "--time"),
             (self.thread, "--thread"),
             (self.source_text, "--source"),
+            (!self.source_roots.is_empty(), "--source-root"),
             (self.hot, "--hot"),
         ];
         let of_one_ring = [(self.identify, "--identify"), (self.ring.is_some(), "--ring")];
@@ -358,11 +386,12 @@ impl Args {
         if let Some((_, option)) = refused {
             return Err(format!("{option} does not go with --format {by}"));
         }
+        self.check_unused(is_stream)?;
         let layout = Layout {
             terminal: std::io::stdout().is_terminal() && self.log.is_none(),
             time: self.time,
             thread: self.thread,
-            source: self.source_text,
+            source: self.source_text || !self.source_roots.is_empty(),
             lanes: self.lanes,
         };
         let work_dir = Some(Path::new(".").to_owned());
@@ -394,6 +423,7 @@ impl Args {
             origin: None,
             qs,
             trace,
+            source_roots: self.source_roots.clone(),
         })
     }
 }

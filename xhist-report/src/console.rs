@@ -59,12 +59,12 @@ impl<'w> Notes<'w> {
         ExitCode::NothingFound
     }
 
-    /// Of so many records it is only told that their lengths do not fit.
-    pub fn misfits(&mut self, records: u64) {
-        if records > 0 {
+    /// Says how many records do not fit, and where the first of them is, counted in `what`.
+    pub fn misfits(&mut self, Misfits { number, first }: Misfits, what: &str) {
+        if number > 0 {
             self.loss(format_args!(
-                "records that are not as long as their layout: {records}; do -T, -O and the others tell the target's sizes, \
-                 and -v its version?"
+                "records that are not as long as their layout: {number}; the first is {what} {first}; do -T, -O and the others give \
+                 the target's sizes, and -v its version?"
             ));
         }
     }
@@ -85,6 +85,23 @@ impl<'w> Notes<'w> {
         let text = visible(&text);
         // There is nowhere to tell that stderr cannot be written.
         let _ = writeln!(self.out, "xhist-report: {style}{kind}{style:#}{text}");
+    }
+}
+
+/// Records that are not as long as their layout.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Misfits {
+    number: u64,
+    first: u64,
+}
+
+impl Misfits {
+    /// Adds the one at this place.
+    pub fn add(&mut self, place: u64) {
+        if self.number == 0 {
+            self.first = place;
+        }
+        self.number += 1;
     }
 }
 

@@ -71,8 +71,8 @@ fn calls(line: &str) -> impl Iterator<Item = u32> {
     line.match_indices("xhist_rt::").filter_map(|(at, name)| {
         let call = line[at + name.len()..].strip_prefix(['s', 'a', 'p', 'c'])?.strip_prefix('(')?;
         let (file, line) = call.split_once(')')?.0.split_once(',')?;
-        file.parse::<u16>().ok()?;
-        line.parse().ok()
+        file.trim().parse::<u16>().ok()?;
+        line.trim().parse().ok()
     })
 }
 

@@ -1,11 +1,18 @@
-//! The commands that dump the ring of a firmware: where it lies is told by the firmware's ELF file.
+//! The commands that dump the rings of a program. The ELF file of firmware has the address of the ring; on an operating system a script
+//! for gdb finds all rings in a process.
 
 use std::path::Path;
 
-use object::{Object, ObjectSymbol};
+use object::{Architecture, Object, ObjectSymbol};
 
-/// The ring's symbol.
+use crate::model::is_visible;
+
+/// The command `xhist` for gdb.
+pub const GDB_SCRIPT: &str = include_str!("../gdb/xhist.py");
+/// The ring's symbol; in a hosted program a pointer to the first of them.
 const SYMBOL: &str = "XHIST_RING";
+/// Sections of programs that an operating system loads, and that link to its libraries or say for which one they are.
+const OF_SYSTEMS: [&str; 2] = [".interp", ".note.ABI-tag"];
 
 /// What to type, with a word on each.
 ///
@@ -16,33 +23,69 @@ pub fn commands(elf: &Path) -> Result<String, String> {
     let bytes = std::fs::read(elf).map_err(|error| format!("cannot read {shown}: {error}"))?;
     let file = object::File::parse(&*bytes).map_err(|error| format!("{shown} is no ELF file: {error}"))?;
     let ring = file.symbols().find(|symbol| symbol.name() == Ok(SYMBOL) && symbol.size() > 0);
-    let ring = ring.ok_or_else(|| {
-        format!("{shown} has no {SYMBOL}: it was built without the `trace` feature of xhist-rt, or stripped of its symbols")
-    })?;
-    let (start, len) = (ring.address(), ring.size());
-    if is_hosted(&file, len) {
-        return Err(format!(
-            "{shown} runs on an operating system: dump it as docs/debugger.md shows, or set XHIST_FILE"
-        ));
+    let pointer = if file.is_64() { 8 } else { 4 };
+    let typed = quoted(&shown.to_string());
+    match ring {
+        Some(ring) if ring.size() <= pointer => Ok(hosted(&typed)),
+        Some(ring) => Ok(bare(&typed, ring.address(), ring.size())),
+        // gdb's command looks for rings in memory, and needs no symbol.
+        None if is_hosted(&file) && file.symbols().next().is_none() => Ok(format!(
+            "# {SYMBOL} is not in it, as it was stripped: whether it records is seen when it runs\n{}",
+            hosted(&typed)
+        )),
+        None => Err(format!(
+            "{shown} has no {SYMBOL}: it was built without the `trace` feature of xhist-rt, or stripped of its symbols"
+        )),
     }
-    Ok(told(&quoted(&shown.to_string()), start, len))
+}
+
+/// Whether an operating system is below, as far as that shows without a ring.
+fn is_hosted(file: &object::File<'_>) -> bool {
+    let is_of_pc = matches!(file.architecture(), Architecture::X86_64 | Architecture::I386);
+    is_of_pc || OF_SYSTEMS.iter().any(|name| file.section_by_name(name).is_some())
 }
 
 /// As a shell takes it for one word.
 pub fn quoted(path: &str) -> String {
     let is_plain = |char: char| char.is_alphanumeric() || "/._-+=:,@%".contains(char);
-    match path.chars().all(is_plain) {
-        true => path.to_owned(),
-        false => format!("'{}'", path.replace('\'', r"'\''")),
+    if path.chars().all(is_plain) {
+        return path.to_owned();
     }
+    if path.chars().all(is_visible) {
+        return format!("'{}'", path.replace('\'', r"'\''"));
+    }
+    let escaped = path.bytes().map(|byte| match byte {
+        b'\'' | b'\\' => format!("\\{}", char::from(byte)),
+        b' '..=b'~' => char::from(byte).to_string(),
+        byte => format!("\\x{byte:02x}"),
+    });
+    format!("$'{}'", escaped.collect::<String>())
 }
 
-/// Hosted programs have a pointer of this name.
-fn is_hosted(file: &object::File<'_>, len: u64) -> bool {
-    len <= if file.is_64() { 8 } else { 4 }
+/// Of a program on an operating system.
+fn hosted(elf: &str) -> String {
+    let is_path = elf.contains('/');
+    let run = if is_path { elf.to_owned() } else { format!("./{elf}") };
+    format!(
+        "\
+# with a ring file, which can be read at any time, also after kill -9
+XHIST_FILE=ring.xhist {run}
+xhist-report ring.xhist
+# without one: a process that runs or hangs, with gdb; it goes on afterwards
+PID=$(pidof -s {run})
+xhist-report --gdb-script > xhist.py
+gdb -p $PID -batch -x xhist.py -ex xhist
+# the same by a core file, to be read later
+gcore -o core $PID
+xhist-report core.$PID
+# after a crash that left a core file
+xhist-report core
+"
+    )
 }
 
-fn told(elf: &str, start: u64, len: u64) -> String {
+/// Of firmware.
+fn bare(elf: &str, start: u64, len: u64) -> String {
     let end = start.wrapping_add(len);
     format!(
         "\
@@ -56,4 +99,16 @@ openocd -f interface/INTERFACE.cfg -f target/TARGET.cfg -c init -c halt -c 'dump
 xhist-report dump.bin
 "
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_one_word_for_a_shell() {
+        assert_eq!(quoted("target/debug/demo"), "target/debug/demo");
+        assert_eq!(quoted("it's new"), r"'it'\''s new'");
+        assert_eq!(quoted("a\u{1b}'b\u{202e}"), r"$'a\x1b\'b\xe2\x80\xae'");
+    }
 }

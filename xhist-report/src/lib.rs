@@ -23,6 +23,7 @@ mod map;
 pub mod model;
 mod options;
 mod order;
+mod plain_source;
 pub mod qs;
 mod qs_args;
 mod qspy;
@@ -78,12 +79,9 @@ pub fn run(args: &args::Args) -> ExitCode {
     let done = match args.command() {
         Some(args::Command::Send(send)) => Ok(send::run(send, &mut std::io::stdout().lock(), notes)),
         None if args.is_live() => run_live(args, notes),
+        None if args.gdb_script => Ok(print(how_to_dump::GDB_SCRIPT, notes)),
         None => match &args.how_to_dump {
-            Some(elf) => how_to_dump::commands(elf).map(|commands| {
-                let mut stdout = std::io::stdout().lock();
-                let written = stdout.write_all(commands.as_bytes()).and_then(|()| stdout.flush());
-                session::outcome(written, notes)
-            }),
+            Some(elf) => how_to_dump::commands(elf).map(|commands| print(&commands, notes)),
             None => {
                 args.check_files().and_then(|()| args.open_log()).map(|mut log| run_files(args, &mut log))
             }
@@ -93,6 +91,13 @@ pub fn run(args: &args::Args) -> ExitCode {
         notes.error(format_args!("{message}"));
         ExitCode::Usage
     })
+}
+
+/// Prints a text, whole.
+fn print(text: &str, notes: &mut console::Notes<'_>) -> ExitCode {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    session::outcome(written, notes)
 }
 
 fn run_live(args: &args::Args, notes: &mut console::Notes<'_>) -> Result<ExitCode, String> {
@@ -161,6 +166,9 @@ fn to_output(
     run: impl FnOnce(&mut dyn Write) -> ExitCode,
 ) -> ExitCode {
     if let Some(log) = log {
+        if options.format.has_opening {
+            log.repeat_first_line();
+        }
         return run(log);
     }
     match options.layout.terminal && options.format.about != format::About::Stream {

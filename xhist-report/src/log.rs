@@ -39,6 +39,18 @@ pub struct Log {
     len: u64,
     waiting: Vec<u8>,
     flushed: Instant,
+    opening: Opening,
+}
+
+/// The first line of all, for formats where each file starts with it.
+#[derive(Debug)]
+enum Opening {
+    /// Nothing is repeated.
+    No,
+    /// It is still coming.
+    Coming(Vec<u8>),
+    /// It is this.
+    Line(Vec<u8>),
 }
 
 impl Rotation {
@@ -110,7 +122,24 @@ impl Log {
         let dir = rotation.dir.display().to_string();
         let opened = std::fs::create_dir_all(&rotation.dir).and_then(|()| rotation.next());
         let (number, path, file) = opened.map_err(|error| format!("cannot keep a log in {dir}: {error}"))?;
-        Ok(Log { rotation, number, path, file, len: 0, waiting: Vec::new(), flushed: Instant::now() })
+        let (waiting, flushed, opening) = (Vec::new(), Instant::now(), Opening::No);
+        Ok(Log { rotation, number, path, file, len: 0, waiting, flushed, opening })
+    }
+
+    /// The first line says how the others are read, so each file starts with it.
+    pub fn repeat_first_line(&mut self) {
+        if matches!(self.opening, Opening::No) {
+            self.opening = Opening::Coming(Vec::new());
+        }
+    }
+
+    fn learn_first_line(&mut self, piece: &[u8]) {
+        let Opening::Coming(line) = &mut self.opening else { return };
+        let end = memchr::memchr(b'\n', piece);
+        line.extend_from_slice(&piece[..end.map_or(piece.len(), |end| end + 1)]);
+        if end.is_some() {
+            self.opening = Opening::Line(std::mem::take(line));
+        }
     }
 
     /// Hands over what waits.
@@ -134,6 +163,10 @@ impl Log {
         self.hand_over()?;
         let (number, path, file) = self.rotation.next()?;
         (self.number, self.path, self.file, self.len) = (number, path, file, 0);
+        if let Opening::Line(line) = &self.opening {
+            self.waiting.extend_from_slice(line);
+            self.len = line.len() as u64;
+        }
         Ok(())
     }
 }
@@ -148,6 +181,7 @@ impl Write for Log {
         let room = usize::try_from(self.rotation.size.saturating_sub(self.len)).unwrap_or(usize::MAX);
         let filling = bytes.get(room.saturating_sub(1)..).and_then(|rest| memchr::memchr(b'\n', rest));
         let piece = &bytes[..filling.map_or(bytes.len(), |end| room.saturating_sub(1) + end + 1)];
+        self.learn_first_line(piece);
         self.waiting.extend_from_slice(piece);
         self.len += piece.len() as u64;
         if filling.is_some() {
@@ -238,6 +272,21 @@ mod tests {
         ];
         let expected = expected.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
         assert_eq!(files(dir.path()), expected);
+    }
+
+    #[test]
+    fn each_file_starts_with_the_first_line_where_that_is_wanted() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut log = Log::open(rotation(dir.path(), 12, None)).unwrap();
+        log.repeat_first_line();
+        for piece in ["sche", "ma\na\n", "bcd\ne", "fgh\nij\n"] {
+            log.write_all(piece.as_bytes()).unwrap();
+        }
+        log.flush().unwrap();
+        drop(log);
+        let texts: Vec<String> =
+            files(dir.path()).into_iter().map(|(_, text)| String::from_utf8(text).unwrap()).collect();
+        assert_eq!(texts, ["schema\na\nbcd\n", "schema\nefgh\n", "schema\nij\n"]);
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub struct Options {
     pub qs: QsOptions,
     /// How trace events are told, and which.
     pub trace: TraceOptions,
+    /// Directories whose sources may be shown too, and are looked for there; without any, those of the map's own project are.
+    pub source_roots: Vec<PathBuf>,
 }
 
 impl Options {
@@ -98,6 +100,7 @@ impl Default for Options {
             origin: None,
             qs: QsOptions::default(),
             trace: TraceOptions::default(),
+            source_roots: Vec::new(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The source files that a map names: a line of one, and whether they still are what the map was made from.
 //! It must not know records; it never fails, it only finds nothing.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,10 @@ use std::time::SystemTime;
 
 use crate::console::Notes;
 use crate::fit;
+use crate::map::project_of;
 use crate::model::{Names, Sources, visible};
+use crate::options::Options;
+use crate::plain_source::plain;
 
 /// Larger than any source file; a map may name anything.
 const MAX_SOURCE: u64 = 64 << 20;
@@ -18,6 +22,10 @@ const MAX_SOURCE: u64 = 64 << 20;
 pub struct SourceText {
     /// When the dump was written.
     dumped: Option<SystemTime>,
+    /// Files below these may be shown, and those below the project of their map.
+    allowed: Vec<PathBuf>,
+    /// Where files are looked for, beside the places of their map.
+    roots: Vec<PathBuf>,
     /// By number of the map and file id.
     files: HashMap<(usize, u16), Option<Lines>>,
 }
@@ -29,9 +37,18 @@ struct Lines {
 }
 
 impl SourceText {
-    /// For a dump that was last written then.
-    pub fn new(dumped: Option<SystemTime>) -> SourceText {
-        SourceText { dumped, files: HashMap::new() }
+    /// A map may come from anywhere and name any file, so only files of the project are shown, of the working directory's, of
+    /// packages that cargo keeps, and what the user allows.
+    pub fn new(options: &Options) -> SourceText {
+        let project = options.maps.work_dir.as_deref().and_then(project_of);
+        let packages = cargo_home().into_iter().flat_map(|home| PACKAGES.map(|packages| home.join(packages)));
+        let allowed = packages.chain(options.source_roots.clone()).filter_map(|dir| dir.canonicalize().ok());
+        SourceText {
+            dumped: options.written,
+            allowed: allowed.chain(project).collect(),
+            roots: options.source_roots.clone(),
+            files: HashMap::new(),
+        }
     }
 
     /// The text of a line without the blanks around it. A file that is missing or has changed is noted once.
@@ -43,12 +60,24 @@ impl SourceText {
         notes: &mut Notes<'_>,
     ) -> Option<&str> {
         let path = names.path(file)?;
+        let (allowed, roots) = (&self.allowed, &self.roots);
         let lines = self.files.entry((map, file)).or_insert_with(|| {
             let shown = visible(path);
-            let Some(source) = find(&names.root, path) else {
+            let places: Vec<PathBuf> = places(names, path, roots).collect();
+            let is_allowed = |path: &&PathBuf| is_below(path, allowed.iter().chain(&names.project));
+            let Some(source) = places.iter().filter(is_allowed).find_map(|path| read(path)) else {
+                if let Some(other) = places.iter().find(|place| place.is_file()) {
+                    notes.note(format_args!(
+                        "no source text of {shown}: {} is not below the project of the map or the working directory; \
+                         --source-root DIR shows files below DIR as well",
+                        other.display()
+                    ));
+                    return None;
+                }
                 let root = visible(&names.root);
                 notes.note(format_args!(
-                    "no source text of {shown}: not found below {root} or the working directory"
+                    "no source text of {shown}: not found below {root} or the working directory; --source-root DIR looks \
+                     below DIR as well"
                 ));
                 return None;
             };
@@ -70,7 +99,12 @@ impl SourceText {
 
 impl Lines {
     fn new(text: &str) -> Lines {
-        let text = text.lines().map(|line| visible(line.trim())).collect::<Vec<_>>().join("\n");
+        let is_instrumented = fit::is_instrumented(text);
+        let shown = |line: &str| {
+            let line = if is_instrumented { plain(line) } else { Cow::Borrowed(line) };
+            visible(line.trim()).into_owned()
+        };
+        let text = text.lines().map(shown).collect::<Vec<_>>().join("\n");
         let starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at as u32 + 1)).collect();
         Lines { text, starts }
@@ -82,9 +116,23 @@ impl Lines {
     }
 }
 
-/// A map made on another machine has a root that is not here; then the working directory may do.
-fn places(root: &str, path: &str) -> [PathBuf; 2] {
-    [Path::new(root).join(path), PathBuf::from(path)]
+/// A map made on another machine has a root that is not here; then the working directory may do, or what the user names.
+fn places<'a>(names: &'a Names, path: &'a str, roots: &'a [PathBuf]) -> impl Iterator<Item = PathBuf> + 'a {
+    let roots = roots.iter().map(move |root| root.join(path));
+    [Path::new(&names.root).join(path), PathBuf::from(path)].into_iter().chain(roots)
+}
+
+/// Whether a file is below one of these directories, wherever links on its way lead.
+fn is_below<'a>(path: &Path, mut dirs: impl Iterator<Item = &'a PathBuf>) -> bool {
+    path.canonicalize().is_ok_and(|path| dirs.any(|dir| path.starts_with(dir)))
+}
+
+/// Directories of cargo's own that hold sources of packages.
+const PACKAGES: [&str; 2] = ["registry/src", "git/checkouts"];
+
+fn cargo_home() -> Option<PathBuf> {
+    let home = || Some(Path::new(&std::env::var_os("HOME")?).join(".cargo"));
+    std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).filter(|home| home.is_absolute())
 }
 
 /// What became of the files that a map names.
@@ -93,7 +141,7 @@ pub fn compare(names: &Names, map_written: Option<SystemTime>) -> Sources {
     for file in names.files() {
         let Some(path) = names.path(file) else { continue };
         let (shown, statements) = (visible(path).into_owned(), names.statements(file));
-        let Some(source) = find(&names.root, path) else {
+        let Some(source) = places(names, path, &[]).find_map(|path| read(&path)) else {
             sources.missing.push(shown);
             continue;
         };
@@ -111,10 +159,6 @@ pub fn compare(names: &Names, map_written: Option<SystemTime>) -> Sources {
 struct Source {
     text: String,
     written: Option<SystemTime>,
-}
-
-fn find(root: &str, path: &str) -> Option<Source> {
-    places(root, path).iter().find_map(|path| read(path))
 }
 
 fn read(path: &Path) -> Option<Source> {

@@ -3,6 +3,8 @@
 
 use std::io::Write;
 
+use qs_core::frame::{FLAG, MAX_RECORD};
+
 use crate::console::Notes;
 use crate::decode::{Incoming, Items};
 use crate::exit_code::ExitCode;
@@ -34,13 +36,17 @@ pub fn is_one(image: &[u8]) -> bool {
     let start = &image[..image.len().min(LOOK)];
     let mut good = Good::default();
     Decoder::new(Known::new(Default::default())).push(start, &mut good);
-    2 * good.0 > start.len()
+    // The first frame and the last may be cut, and few others be there.
+    let flags = (memchr::memchr(FLAG, start), memchr::memrchr(FLAG, start));
+    let (Some(first), Some(last)) = flags else { return false };
+    let cut = (first + 1).min(MAX_RECORD) + (start.len() - last - 1).min(MAX_RECORD);
+    2 * good.0 > start.len().saturating_sub(cut)
 }
 
 /// Tells what is in a stream.
 pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
     let mut seen = Seen { options, entries: 0, files: Vec::new() };
-    incoming(options).push(image, &mut seen);
+    incoming(options, true).push(image, &mut seen);
     let mut ring = Ring { number: 1, size: image.len(), status: "stream", ..Ring::default() };
     ring.origin.clone_from(&options.origin);
     let shown = options.last.map_or(seen.entries, |last| last.min(seen.entries));
@@ -48,7 +54,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     seen.files.iter().for_each(|(file, path)| telling.name_file(&ring, *file, path, notes));
     let mut format = telling.format();
     let mut result = format.start(&Opening { rings: std::slice::from_ref(&ring), entries: shown }, out);
-    let (mut target, mut rings, mut stream) = (Target::new(ring), 1, incoming(options));
+    let (mut target, mut rings, mut stream) = (Target::new(ring), 1, incoming(options, true));
     let pieces = image.chunks(PIECE).map(Some).chain([None]);
     for piece in pieces {
         let (telling, format, target, rings) = (&mut telling, &mut *format, &mut target, &mut rings);
@@ -56,7 +62,10 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
             Teller { telling, format, target, rings, out: &mut *out, notes: &mut *notes, also: None, result };
         match piece {
             Some(piece) => stream.push(piece, &mut teller),
-            None => teller.tell(None, stream.end(), None),
+            None => {
+                stream.close();
+                teller.tell(None, stream.end(), None);
+            }
         }
         result = teller.result;
         if result.is_err() {
@@ -66,10 +75,10 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     outcome(result.and_then(|()| telling.finish(&mut *format, out, notes)), notes)
 }
 
-/// What decodes a stream as the options say.
-pub fn incoming(options: &Options) -> Incoming {
+/// What decodes a stream as the options say. `is_whole`: it is here from its start.
+pub fn incoming(options: &Options, is_whole: bool) -> Incoming {
     let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
-    Incoming::new(options.qs.known(), options.format.fields, longest)
+    Incoming::new(options.qs.known(), options.format.fields, longest, is_whole)
 }
 
 /// What is in a stream.

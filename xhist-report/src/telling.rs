@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::console::Notes;
+use crate::console::{Misfits, Notes};
 use crate::decode::Merged;
 use crate::exit_code::ExitCode;
 use crate::format::Format;
@@ -27,7 +27,7 @@ pub struct Telling<'o> {
     /// Entries shown whose order is not certain.
     uncertain: u64,
     /// Records shown that are not as long as their layout.
-    misfits: u64,
+    misfits: Misfits,
     /// The repetition that is being told.
     again: Option<Repetition>,
     /// The trace event that is being told.
@@ -37,7 +37,7 @@ pub struct Telling<'o> {
 impl<'o> Telling<'o> {
     /// Passes over the first `skip` entries.
     pub fn new(options: &'o Options, maps: Maps, skip: u64) -> Telling<'o> {
-        let text = SourceText::new(options.written);
+        let text = SourceText::new(options);
         Telling {
             options,
             maps,
@@ -46,7 +46,7 @@ impl<'o> Telling<'o> {
             number: 0,
             left_out: 0,
             uncertain: 0,
-            misfits: 0,
+            misfits: Misfits::default(),
             again: None,
             trace: ToldTrace::default(),
         }
@@ -74,6 +74,9 @@ impl<'o> Telling<'o> {
         }
         let Some(item) = &merged.item else { return Ok(()) };
         let is_again = matches!(item.what, What::Again(_));
+        if self.skip == 0 && matches!(&item.what, What::Record(record) if record.is_misfit) {
+            self.misfits.add(self.number + 1);
+        }
         if !self.options.tells(&item.what) {
             self.left_out += u64::from(!is_again);
             return Ok(());
@@ -88,7 +91,6 @@ impl<'o> Telling<'o> {
             _ => {
                 self.number += u64::from(!is_again);
                 self.uncertain += u64::from(merged.uncertain);
-                self.misfits += u64::from(matches!(&item.what, What::Record(record) if record.is_misfit));
                 let entry = Entry { uncertain: merged.uncertain, ..self.entry(ring, item, notes) };
                 format.entry(&entry, out)
             }
@@ -135,7 +137,7 @@ impl<'o> Telling<'o> {
             notes.note(format_args!("no trace event{chosen} is among the {} entries", self.left_out));
         }
         self.tell_order(format, notes);
-        notes.misfits(self.misfits);
+        notes.misfits(self.misfits, if self.options.format.only_traces { "before entry" } else { "entry" });
         let complete = notes.finish() == ExitCode::Complete;
         format.finish(&Totals { entries: self.number, complete }, out)?;
         out.flush()

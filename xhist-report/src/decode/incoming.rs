@@ -7,7 +7,7 @@ use super::frame::{Kind, marked};
 use super::records::{Teller, Told};
 use super::threads::{Framed, Threads};
 use crate::model::{Gap, Item, What};
-use crate::qs::{Decoded, Decoder, Event, Known, Listener, Text};
+use crate::qs::{CUT_FIRST, CUT_LAST, Decoded, Decoder, Event, Known, Listener, Text};
 
 /// Who is told of items.
 pub trait Items {
@@ -35,31 +35,44 @@ pub struct Incoming {
     with_fields: bool,
     /// What is missing before the next item.
     gap: Gap,
+    /// The stream is here from its start, so its first frame should be whole.
+    is_whole: bool,
 }
 
 impl Incoming {
     /// With what is known before the first byte; fields of records are told when somebody wants them, and repetitions of up to `longest`
-    /// statements are written out.
-    pub fn new(known: Known, with_fields: bool, longest: u64) -> Incoming {
+    /// statements are written out. `is_whole`: the first byte is the stream's, and not only the first that was seen of it.
+    pub fn new(known: Known, with_fields: bool, longest: u64, is_whole: bool) -> Incoming {
         Incoming {
             decoder: Decoder::new(known),
             threads: Threads::new(longest),
             text: Text::default(),
             with_fields,
             gap: Gap::default(),
+            is_whole,
         }
     }
 
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8], to: &mut dyn Items) {
-        let Incoming { decoder, threads, text, with_fields, gap } = self;
-        decoder.push(bytes, &mut Sorter { threads, text, fields: *with_fields, gap, to });
+        let Incoming { decoder, threads, text, with_fields, gap, is_whole } = self;
+        let fields = *with_fields;
+        decoder.push(bytes, &mut Sorter { threads, text, fields, gap, is_whole: *is_whole, to });
     }
 
     /// Another target, or the same one anew, is at the other end now.
     pub fn restart(&mut self) {
         self.decoder.restart();
         self.threads.restart();
+    }
+
+    /// Nothing more comes of this stream, or of its connection: a frame that has begun is cut.
+    pub fn close(&mut self) {
+        let rest = self.decoder.take_rest();
+        // Before the first good record on a link there is only noise.
+        if rest > 0 && (self.is_whole || self.decoder.has_started()) {
+            self.gap.add_damage(rest, &CUT_LAST);
+        }
     }
 
     /// What is missing behind the last item.
@@ -73,6 +86,7 @@ struct Sorter<'s> {
     text: &'s mut Text,
     fields: bool,
     gap: &'s mut Gap,
+    is_whole: bool,
     to: &'s mut dyn Items,
 }
 
@@ -84,6 +98,7 @@ impl Listener for Sorter<'_> {
                 self.gap.missing_frames += u64::from(jump.missing);
                 self.threads.lost();
             }
+            Event::Lead(bytes) if self.is_whole => self.gap.add_damage(*bytes, &CUT_FIRST),
             Event::Trouble(trouble) => {
                 self.gap.add_damage(trouble.bytes, &trouble.fault);
                 self.threads.lost();

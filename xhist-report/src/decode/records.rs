@@ -157,8 +157,8 @@ impl Listener for Teller<'_> {
             return;
         }
         let record = &mut self.told.record;
-        (record.id, record.is_misfit) = (decoded.id(), decoded.left != 0);
-        self.text.record(decoded, known, record);
+        record.id = decoded.id();
+        record.is_misfit = !self.text.record(decoded, known, record);
         if self.fields {
             tell_fields(decoded, known, record);
         }

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use super::Format;
 use crate::model::{
     Age, Arg, Build, Entry, FieldValue, Gap, Hot, Known, KnownMap, Lines, Opening, Origin, Record, Ring,
-    Sources, Subject, ToldTrace, Totals, Trace, TraceClass,
+    Sources, Subject, ToldTrace, Totals, Trace, TraceClass, is_visible,
 };
 use crate::options::Layout;
 
@@ -361,8 +361,24 @@ fn told(origin: &Origin) -> Told<'_> {
 }
 
 fn put(line: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, line)?;
+    line.serialize(&mut serde_json::Serializer::with_formatter(&mut *out, Visible))?;
     out.write_all(b"\n")
+}
+
+/// JSON as any reader takes it, with nothing in its texts that would act on a terminal or turn a line.
+struct Visible;
+
+impl serde_json::ser::Formatter for Visible {
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(|char| !is_visible(char)) {
+            out.write_all(&rest.as_bytes()[..at])?;
+            let hidden = rest[at..].chars().next().unwrap_or_default();
+            hidden.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?;
+            rest = &rest[at + hidden.len_utf8()..];
+        }
+        out.write_all(rest.as_bytes())
+    }
 }
 
 impl Format for Json {

@@ -84,6 +84,8 @@ pub struct FormatRow {
     pub only_traces: bool,
     /// Marks of our own (a panic, a trigger) are entries of it.
     pub shows_marks: fn(Layout) -> bool,
+    /// Its first line says how the others are read.
+    pub has_opening: bool,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
 }
@@ -110,6 +112,7 @@ pub static FORMATS: &[FormatRow] = &[
         only_traces: false,
         // On a pipe it is the paper's listing and QS records, and nothing else.
         shows_marks: |layout| layout.lanes || layout.terminal,
+        has_opening: false,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -124,6 +127,7 @@ pub static FORMATS: &[FormatRow] = &[
         fields: true,
         only_traces: false,
         shows_marks: |_| true,
+        has_opening: true,
         make: |layout| Box::new(json::Json::new(layout)),
     },
     FormatRow {
@@ -134,6 +138,7 @@ pub static FORMATS: &[FormatRow] = &[
         fields: false,
         only_traces: true,
         shows_marks: |_| true,
+        has_opening: false,
         make: |layout| Box::new(traceinfo::TraceInfo::new(layout)),
     },
     FormatRow {
@@ -144,6 +149,7 @@ pub static FORMATS: &[FormatRow] = &[
         fields: false,
         only_traces: false,
         shows_marks: |_| true,
+        has_opening: false,
         make: |_| Box::new(qspy::Qspy),
     },
     FormatRow {
@@ -154,6 +160,7 @@ pub static FORMATS: &[FormatRow] = &[
         fields: false,
         only_traces: false,
         shows_marks: |_| true,
+        has_opening: false,
         make: |_| Box::new(lcov::Lcov),
     },
 ];

@@ -3,6 +3,8 @@
 
 mod tap;
 
+use std::time::{Duration, Instant};
+
 use qs_core::rx::id;
 
 use crate::qs::{Class, Known, Request};
@@ -30,6 +32,8 @@ pub(crate) mod of {
     pub const NOTE: u8 = 141;
 }
 
+/// A front-end that says nothing for this long gives its place to the next one that attaches.
+pub const SILENCE: Duration = Duration::from_secs(30);
 /// A note of a test and not of the user.
 const TEST_NOTE: u8 = 0xFF;
 /// Longest note that is shown, as lines are cut.
@@ -85,9 +89,11 @@ impl Answer {
 /// What a host knows of its front-end, one at a time.
 #[derive(Clone, Debug, Default)]
 pub struct FrontEnd {
-    /// Who it is.
+    /// The caller that attached.
     owner: Option<usize>,
     is_attached: bool,
+    /// When it said something last.
+    heard: Option<Instant>,
     /// Sequence numbers, of what came last and of what was sent last.
     came: u8,
     sent: u8,
@@ -126,15 +132,40 @@ impl FrontEnd {
         self.owner
     }
 
-    /// Takes a packet of whoever this is.
+    /// Takes the port from its owner when this packet attaches another caller, and the owner is gone or silent. Returns the old owner
+    /// and the packet to send it.
+    pub fn give_up(
+        &mut self,
+        from: usize,
+        packet: &[u8],
+        is_gone: impl FnOnce(usize) -> bool,
+        tap: &mut Tap,
+    ) -> Option<(usize, Vec<u8>)> {
+        let owner = self.owner.filter(|owner| *owner != from)?;
+        let attaches = matches!(packet, [_, of::ATTACH, ..]);
+        let is_silent = self.heard.is_none_or(|heard| heard.elapsed() >= SILENCE);
+        if !(attaches && (is_silent || is_gone(owner))) {
+            return None;
+        }
+        let farewell = vec![self.next(), of::DETACH];
+        self.forget(tap);
+        Some((owner, farewell))
+    }
+
+    /// Takes a packet. Until a front-end attaches, packets of any caller are carried out.
     pub fn packet(&mut self, from: usize, packet: &[u8], known: &Known, tap: &mut Tap) -> Vec<Answer> {
         let [seq, id, ref payload @ ..] = *packet else { return Vec::new() };
-        if *self.owner.get_or_insert(from) != from {
+        if self.owner.is_some_and(|owner| owner != from) {
             return vec![Answer::line(Class::Error, "   <F-END> WARN     UDP socket in use")];
         }
+        if id == of::ATTACH {
+            self.owner = Some(from);
+        }
+        self.heard = Some(Instant::now());
         let mut answers = Vec::new();
         let expected = self.came.wrapping_add(1);
-        if self.is_attached && seq != expected && id != of::ATTACH {
+        // Numbers start with the packet that attaches.
+        if self.owner.is_some() && seq != expected && id != of::ATTACH {
             let line = format!("   <F-END> ERROR    Data Discontinuity Seq={expected}->{seq}");
             answers.push(Answer::line(Class::Error, line));
         }
@@ -151,7 +182,7 @@ impl FrontEnd {
 
     /// What is sent when the host ends.
     pub fn farewell(&mut self) -> Option<Vec<u8>> {
-        self.is_attached.then(|| vec![self.next(), of::DETACH])
+        self.owner.is_some().then(|| vec![self.next(), of::DETACH])
     }
 
     /// A packet of what the target sent.

@@ -38,6 +38,8 @@ pub struct Tap {
     as_qp8: bool,
     /// The target told of a reset.
     was_reset: bool,
+    /// A good record came.
+    has_record: bool,
     /// What came, oldest first, until it is taken.
     pub tapped: Vec<Tapped>,
     text: Text,
@@ -71,10 +73,16 @@ impl Tap {
     pub fn take_reset(&mut self) -> bool {
         std::mem::take(&mut self.was_reset)
     }
+
+    /// Whether a good record came since this was asked last.
+    pub fn take_record(&mut self) -> bool {
+        std::mem::take(&mut self.has_record)
+    }
 }
 
 impl Listener for Tap {
     fn event(&mut self, event: Event<'_>, known: &mut Known) {
+        self.has_record |= matches!(event, Event::Record(_));
         if let Event::Record(record) = event
             && let (TargetInfo::ID, [1..=255, ..]) = (record.id(), record.raw.payload())
         {
@@ -98,7 +106,9 @@ impl Listener for Tap {
         }
         let mut channel = Channel { id: self.id, tapped: &mut self.tapped };
         match event {
-            Event::Record(record) => self.text.record(record, known, &mut channel),
+            Event::Record(record) => {
+                self.text.record(record, known, &mut channel);
+            }
             Event::Trouble(trouble) => self.text.trouble(&trouble, known, &mut channel),
             Event::Jump(jump) => self.text.jump(&jump, &mut channel),
             _ => {}

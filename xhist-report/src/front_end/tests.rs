@@ -103,3 +103,27 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_silent_front_end_gives_way_to_one_that_attaches() {
+    let mut ends = Ends::attached();
+    let attach = [0, 128, 3];
+    let (there, gone) = (|_| false, |_| true);
+    assert_eq!(ends.0.give_up(2, &attach, there, &mut ends.1), None);
+    assert_eq!(ends.0.give_up(1, &attach, gone, &mut ends.1), None, "it is itself");
+    ends.0.heard = Instant::now().checked_sub(SILENCE);
+    assert_eq!(ends.0.give_up(2, &[0, 141, 0], there, &mut ends.1), None, "a note takes nothing");
+    assert_eq!(ends.0.give_up(2, &attach, there, &mut ends.1), Some((1, vec![2, 129])));
+    assert_eq!((ends.0.owner(), ends.1.channels), (None, 0));
+    let mut ends = Ends::attached();
+    assert_eq!(ends.0.give_up(2, &attach, gone, &mut ends.1), Some((1, vec![2, 129])));
+}
+
+#[test]
+fn only_attaching_makes_an_owner() {
+    let (mut front_end, mut tap, known) = (FrontEnd::default(), Tap::default(), known());
+    front_end.packet(1, &[0, 141, 0, b'a', 0], &known, &mut tap);
+    assert_eq!(front_end.owner(), None);
+    front_end.packet(2, &[0, 128, 1], &known, &mut tap);
+    assert_eq!(front_end.owner(), Some(2));
+}

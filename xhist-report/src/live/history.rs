@@ -40,18 +40,18 @@ impl<'o> History<'o> {
         Ok(History { telling, format, out, targets: BTreeMap::new(), rings: 0, several: false })
     }
 
-    fn target(&mut self, peer: &str) -> io::Result<(Target, Incoming, String)> {
+    fn target(&mut self, peer: &Peer) -> io::Result<(Target, Incoming, String)> {
         let options = self.telling.options;
         self.rings += 1;
         let ring = Ring {
             number: self.rings,
             target: self.rings,
             status: "link",
-            origin: self.several.then(|| peer.to_owned()),
+            origin: self.several.then(|| peer.name.clone()),
             ..Ring::default()
         };
         self.format.ring(&ring, self.out)?;
-        Ok((Target::new(ring), stream::incoming(options), peer.to_owned()))
+        Ok((Target::new(ring), stream::incoming(options, !peer.is_live), peer.name.clone()))
     }
 
     fn each(
@@ -91,7 +91,7 @@ impl View for History<'_> {
                 false => Ok(()),
             };
         }
-        let target = self.target(&peer.name).map_err(unwritten)?;
+        let target = self.target(peer).map_err(unwritten)?;
         self.targets.insert(id, target);
         Ok(())
     }
@@ -100,7 +100,11 @@ impl View for History<'_> {
         self.each(id, notes, Some(tap), |incoming, teller| incoming.push(bytes, teller))
     }
 
-    fn closed(&mut self, _: Id, _: &Peer) {}
+    fn closed(&mut self, id: Id, _: &Peer, _: &mut Notes<'_>) {
+        if let Some((_, incoming, _)) = self.targets.get_mut(&id) {
+            incoming.close();
+        }
+    }
 
     fn several(&mut self) {
         self.several = true;

@@ -19,6 +19,7 @@ use crate::front_end::{self, FrontEnd, Tap};
 use crate::interrupt;
 use crate::options::Options;
 use crate::qs::{Class, Known, Request};
+use crate::qspy::Beside;
 use crate::session::outcome;
 use crate::source::link::{self, Event, Id, Link, Queue};
 pub use host::Host;
@@ -26,6 +27,9 @@ use view::{Peer, View};
 
 /// When nothing happens, it is asked so often whether the session shall end.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Front-ends begin this many files at most.
+const MOST_FILES: u32 = 64;
 
 /// What a session is made of.
 pub struct Setup {
@@ -99,8 +103,10 @@ struct Live<'v> {
     chosen: Option<Id>,
     keys: Option<usize>,
     port: Option<usize>,
-    /// Those who sent something to the port.
-    callers: BTreeMap<usize, Box<dyn Write + Send>>,
+    /// Callers: all that sent something to the port, with their addresses.
+    callers: BTreeMap<usize, (String, Box<dyn Write + Send>)>,
+    /// Files begun for front-ends.
+    files: u32,
     front_end: FrontEnd,
     tap: Tap,
     /// Before this target is known, nothing is.
@@ -130,6 +136,7 @@ impl<'v> Live<'v> {
             port: setup.front_end.map(|port| queue.start(port)),
             queue,
             callers: BTreeMap::new(),
+            files: 0,
             front_end: FrontEnd::default(),
             tap: Tap::new(setup.as_qp8),
             nothing: Known::new(Default::default()),
@@ -201,7 +208,7 @@ impl<'v> Live<'v> {
                         notes.incomplete();
                         notes.error(format_args!("cannot read {}: {why}", peer.name));
                     }
-                    self.view.closed(id, &peer);
+                    self.view.closed(id, &peer, notes);
                 }
             }
             Event::Dropped(bytes) => {
@@ -213,6 +220,9 @@ impl<'v> Live<'v> {
             Event::Bytes(bytes) => {
                 self.tap.is_open = self.focus() == Some(id);
                 self.view.bytes(id, &bytes, &mut self.tap, notes)?;
+                if self.tap.take_record() {
+                    self.queue.keep(id);
+                }
                 if self.tap.take_reset()
                     && let Some((_, host)) = self.targets.get_mut(&id)
                 {
@@ -229,7 +239,7 @@ impl<'v> Live<'v> {
         let owner = self.front_end.owner();
         for tapped in std::mem::take(&mut self.tap.tapped) {
             let packet = self.front_end.forwarded(tapped);
-            if let Some(caller) = owner.and_then(|owner| self.callers.get_mut(&owner)) {
+            if let Some((_, caller)) = owner.and_then(|owner| self.callers.get_mut(&owner)) {
                 // A front-end that cannot be reached loses a datagram, as any may be lost.
                 let _ = caller.write(&packet);
             }
@@ -238,8 +248,8 @@ impl<'v> Live<'v> {
 
     fn called(&mut self, slot: usize, event: Event, notes: &mut Notes<'_>) -> bool {
         let packet = match event {
-            Event::Opened { to, .. } => {
-                self.callers.insert(slot, to);
+            Event::Opened { peer, to } => {
+                self.callers.insert(slot, (peer, to));
                 return true;
             }
             Event::Closed(_) => {
@@ -256,13 +266,31 @@ impl<'v> Live<'v> {
             Event::Bytes(packet) => packet,
             Event::Dropped(_) | Event::Ended => return true,
         };
+        self.make_way(slot, &packet, notes);
         let known = self.focus().and_then(|id| self.view.known(id)).unwrap_or(&self.nothing);
         let answers = self.front_end.packet(slot, &packet, known, &mut self.tap);
+        if let (Some(owner), Some(link)) = (self.front_end.owner(), self.port) {
+            self.queue.keep(Id { link, slot: owner });
+        }
         answers.into_iter().all(|answer| self.answer(slot, answer, notes))
     }
 
+    /// A front-end that is gone or silent leaves the port to another that attaches.
+    fn make_way(&mut self, slot: usize, packet: &[u8], notes: &mut Notes<'_>) {
+        let callers = &self.callers;
+        let is_gone = |owner| callers.get(&owner).is_none_or(|(peer, _)| link::is_gone(peer));
+        let Some((owner, farewell)) = self.front_end.give_up(slot, packet, is_gone, &mut self.tap) else {
+            return;
+        };
+        if let Some((_, caller)) = self.callers.get_mut(&owner) {
+            let _ = caller.write(&farewell);
+        }
+        let line = "   <F-END> Detached: it is gone or was silent, and another attaches";
+        self.view.say(Class::Info, line.as_bytes(), notes);
+    }
+
     fn answer(&mut self, slot: usize, answer: front_end::Answer, notes: &mut Notes<'_>) -> bool {
-        if let (Some(reply), Some(caller)) = (answer.reply, self.callers.get_mut(&slot)) {
+        if let (Some(reply), Some((_, caller))) = (answer.reply, self.callers.get_mut(&slot)) {
             let _ = caller.write(&reply);
         }
         if let Some((class, line)) = answer.line {
@@ -278,7 +306,7 @@ impl<'v> Live<'v> {
                 }
             }
             Some(front_end::Wish::SaveDictionaries) => self.save_dictionaries(notes),
-            Some(front_end::Wish::Write(kind, wanted)) => self.write_beside(kind, wanted, notes),
+            Some(front_end::Wish::Write(kind, wanted)) => self.write_for_front_end(kind, wanted, notes),
             Some(front_end::Wish::ClearScreen) => self.view.clear_screen(),
         }
         true
@@ -304,7 +332,9 @@ impl<'v> Live<'v> {
                     self.view.say(Class::Info, line.as_bytes(), notes);
                 }
                 keys::Wish::SaveDictionaries => self.save_dictionaries(notes),
-                keys::Wish::Write(kind) => self.write_beside(kind, None, notes),
+                keys::Wish::Write(kind) => {
+                    self.write_beside(kind, None, notes);
+                }
             }
         }
         true
@@ -333,16 +363,28 @@ impl<'v> Live<'v> {
         }
     }
 
-    fn write_beside(&mut self, kind: crate::qspy::Beside, wanted: Option<bool>, notes: &mut Notes<'_>) {
-        if let Some(id) = self.spied(notes) {
-            self.view.write_beside(id, kind, wanted, notes);
+    /// Whether a file was begun.
+    fn write_beside(&mut self, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) -> bool {
+        self.spied(notes).is_some_and(|id| self.view.write_beside(id, kind, wanted, notes))
+    }
+
+    /// Any process that reaches the port can ask for files, so their number is bounded.
+    fn write_for_front_end(&mut self, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) {
+        let is_over = self.files >= MOST_FILES;
+        if is_over && wanted != Some(false) {
+            let line = format!(
+                "   <F-END> ERROR    no more files: front-ends began {MOST_FILES} in this session; keys still do"
+            );
+            self.view.say(Class::Error, line.as_bytes(), notes);
         }
+        let wanted = if is_over { Some(false) } else { wanted };
+        self.files += u32::from(self.write_beside(kind, wanted, notes));
     }
 
     /// Says good-bye to the front-end; what is left is the view.
     fn end(mut self) -> Box<dyn View + 'v> {
         if let (Some(packet), Some(owner)) = (self.front_end.farewell(), self.front_end.owner())
-            && let Some(caller) = self.callers.get_mut(&owner)
+            && let Some((_, caller)) = self.callers.get_mut(&owner)
         {
             let _ = caller.write(&packet);
         }

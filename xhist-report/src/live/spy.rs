@@ -70,8 +70,10 @@ impl View for Spy<'_> {
         self.sessions.get_mut(&id).map_or(Ok(()), |session| session.push_with(bytes, tap))
     }
 
-    fn closed(&mut self, id: Id, peer: &Peer) {
-        if let (Some(session), Some((host, port))) = (self.sessions.get_mut(&id), peer.tcp()) {
+    fn closed(&mut self, id: Id, peer: &Peer, notes: &mut Notes<'_>) {
+        let Some(session) = self.sessions.get_mut(&id) else { return };
+        session.report_cut(&format!("{}: ", peer.name), !peer.is_live, notes);
+        if let Some((host, port)) = peer.tcp() {
             let line = format!("   <COMMS> TCP-IP   Disconn from Host={host},Port={port}");
             session.say(Class::Info, line.as_bytes());
         }
@@ -116,10 +118,8 @@ impl View for Spy<'_> {
         }
     }
 
-    fn write_beside(&mut self, id: Id, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) {
-        if let Some(session) = self.sessions.get_mut(&id) {
-            session.write_beside(kind, wanted, notes);
-        }
+    fn write_beside(&mut self, id: Id, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) -> bool {
+        self.sessions.get_mut(&id).is_some_and(|session| session.write_beside(kind, wanted, notes))
     }
 
     fn finish(self: Box<Self>, notes: &mut Notes<'_>) -> io::Result<ExitCode> {

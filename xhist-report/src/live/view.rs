@@ -18,7 +18,7 @@ pub trait View {
     fn bytes(&mut self, id: Id, bytes: &[u8], tap: &mut Tap, notes: &mut Notes<'_>) -> io::Result<()>;
 
     /// The connection is over; another may follow.
-    fn closed(&mut self, id: Id, peer: &Peer);
+    fn closed(&mut self, id: Id, peer: &Peer, notes: &mut Notes<'_>);
 
     /// From here on it is told where things come from.
     fn several(&mut self);
@@ -46,8 +46,10 @@ pub trait View {
     /// Writes all names of a target into their file.
     fn save_dictionaries(&mut self, _: Id) {}
 
-    /// Begins or ends a file beside.
-    fn write_beside(&mut self, _: Id, _: Beside, _: Option<bool>, _: &mut Notes<'_>) {}
+    /// Begins or ends a file beside; whether one was begun.
+    fn write_beside(&mut self, _: Id, _: Beside, _: Option<bool>, _: &mut Notes<'_>) -> bool {
+        false
+    }
 
     /// Behind everything.
     fn finish(self: Box<Self>, notes: &mut Notes<'_>) -> io::Result<ExitCode>;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use qs_core::map::Line;
 
@@ -21,7 +21,24 @@ pub fn load(path: &Path) -> io::Result<Names> {
     if map.len() as u64 > MAX_MAP {
         return Err(io::Error::other(format!("it is larger than {} MiB, so it is no map", MAX_MAP >> 20)));
     }
-    Ok(Names::parse(&map))
+    let project =
+        path.parent().and_then(|dir| project_of(if dir == Path::new("") { Path::new(".") } else { dir }));
+    let mut names = Names::parse(&map);
+    names.project = project;
+    Ok(names)
+}
+
+/// The project that a directory belongs to: the outermost one with a manifest, which is a workspace's; else the directory itself,
+/// or the one whose `target/xhist` it is.
+pub fn project_of(dir: &Path) -> Option<PathBuf> {
+    let dir = dir.canonicalize().ok()?;
+    let output = ["target/xhist/maps", "target/xhist"].map(Path::new);
+    let depth =
+        output.iter().find(|output| dir.ends_with(output)).map_or(0, |output| output.components().count());
+    // The root of the file system is not a project: everything is below it.
+    let dirs = || dir.ancestors().skip(depth).filter(|dir| dir.parent().is_some());
+    let project = dirs().filter(|dir| dir.join("Cargo.toml").is_file()).last().or(dirs().next());
+    project.map(Path::to_owned)
 }
 
 /// Hash and root of a map's first line; `None` when the file is no map.

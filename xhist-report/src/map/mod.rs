@@ -12,7 +12,7 @@ use crate::exit_code::ExitCode;
 use crate::model::{Names, Ring, visible};
 use crate::options::{MapPlaces, Options};
 pub use builds::builds;
-pub use load::open;
+pub use load::{open, project_of};
 use search::{Candidate, candidates};
 
 /// So many maps of other builds are named.

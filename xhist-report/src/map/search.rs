@@ -1,4 +1,4 @@
-//! Where maps are looked for: beside the dump and above it, and under `target/xhist`.
+//! Where maps are looked for: beside the dump and above it, and under `target/xhist`, here and above.
 //! It must not know which map is wanted.
 
 use std::collections::HashSet;
@@ -60,7 +60,7 @@ fn directories(places: &MapPlaces) -> Vec<PathBuf> {
     }
     for dir in places.work_dir.iter().flat_map(|dir| ancestors(dir)) {
         let target = dir.join("target/xhist");
-        dirs.extend([target.clone(), target.join("maps")]);
+        dirs.extend([target.clone(), target.join("maps"), dir]);
     }
     dirs
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use qs_core::record::Statement;
 
-use super::Names;
+use super::{Names, is_visible};
 
 /// A function whose statements are in the rings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub fn hot(names: &Names, counts: &HashMap<Statement, u64>) -> Vec<Hot> {
 fn exclude(path: &str, function: Option<&str>) -> Option<String> {
     // What means something in a pattern or in a text of a manifest, and what would act on a terminal.
     let is_plain = |text: &str| {
-        !text.contains(['*', '?', '[', ']', '{', '}', '!', '\\', '"']) && !text.contains(char::is_control)
+        !text.contains(['*', '?', '[', ']', '{', '}', '!', '\\', '"']) && text.chars().all(is_visible)
     };
     if !is_plain(path) {
         return None;

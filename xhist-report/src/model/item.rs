@@ -4,7 +4,7 @@ use std::fmt;
 
 use qs_core::ring::Again;
 
-use super::Trace;
+use super::{Trace, count};
 
 /// One thing recorded, and when.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,7 +146,7 @@ impl fmt::Display for Gap {
             separator = ", ";
         }
         if let Some(Damaged { pieces, bytes, first }) = &self.damaged {
-            write!(f, "{separator}{bytes} bytes damaged")?;
+            write!(f, "{separator}{} damaged", count(*bytes as usize, "byte"))?;
             match pieces {
                 1 => write!(f, " ({first})")?,
                 _ => write!(f, " in {pieces} pieces (first: {first})")?,

@@ -19,4 +19,4 @@ pub use item::{Damaged, FieldValue, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, Names, Place, Span};
 pub use ring::Ring;
 pub use trace::{Arg, Code, Severity, ToldTrace, Trace, TraceClass};
-pub use visible::{count, visible};
+pub use visible::{count, is_visible, visible};

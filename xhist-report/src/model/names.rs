@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use qs_core::map::{Hash, Line, MapError, StmtLine};
 use qs_core::record::Statement;
@@ -29,6 +30,8 @@ pub struct Names {
     pub actual_hash: u64,
     /// Directory that relative paths start from.
     pub root: String,
+    /// The project that its file lies in: a map may name any other root.
+    pub project: Option<PathBuf>,
     /// Version of the tool that wrote it.
     pub tool: String,
     /// Lines that could not be read.

@@ -1,19 +1,32 @@
-//! Text from a dump or a map may hold anything: line ends would break the listing, and escape
-//! sequences would act on the reader's terminal. Here they become visible.
+//! Text from a dump or a map may hold anything: line ends would break the listing, escape sequences would act on the
+//! reader's terminal, and marks of writing direction would show a path in another order. Here they become visible.
 
 use std::borrow::Cow;
 
-/// The text with control characters written as escapes (`\n`, `\u{1b}`).
+/// Whether a character is shown as itself: no control character, and nothing that turns the direction of text, ends a line
+/// or is not seen at all.
+pub fn is_visible(char: char) -> bool {
+    const BYTE_ORDER_MARK: char = '\u{feff}';
+    if char < '\u{80}' {
+        return !char.is_ascii_control();
+    }
+    let turns = matches!(char,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
+    let ends_line = matches!(char, '\u{2028}' | '\u{2029}');
+    !(char.is_control() || turns || ends_line || matches!(char, '\u{200b}' | BYTE_ORDER_MARK))
+}
+
+/// The text with what is not visible written as escapes (`\n`, `\u{1b}`, `\u{202e}`).
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
+    if text.chars().all(is_visible) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len() + 8);
-    for c in text.chars() {
-        if c.is_control() {
-            clean.extend(c.escape_default());
+    for char in text.chars() {
+        if is_visible(char) {
+            clean.push(char);
         } else {
-            clean.push(c);
+            clean.extend(char.escape_default());
         }
     }
     Cow::Owned(clean)
@@ -32,5 +45,19 @@ mod tests {
     fn control_characters_are_escaped_and_the_rest_is_kept() {
         assert_eq!(visible("src/é.rs"), "src/é.rs");
         assert_eq!(visible("a\n\u{1b}[2Jb\u{9b}"), "a\\n\\u{1b}[2Jb\\u{9b}");
+    }
+
+    #[test]
+    fn what_turns_or_ends_a_line_is_escaped() {
+        for char in
+            (0x202A..=0x202E).chain(0x2066..=0x2069).chain([0x61C, 0x200E, 0x200F, 0x2028, 0x2029, 0xFEFF])
+        {
+            let char = char::from_u32(char).unwrap();
+            assert_eq!(visible(&format!("a{char}b")), format!("a\\u{{{:x}}}b", u32::from(char)));
+        }
+        // Scripts are written with these.
+        for text in ["نص عربي", "עברית", "क्\u{200d}ष", "👩\u{200d}💻"] {
+            assert_eq!(visible(text), text);
+        }
     }
 }

@@ -10,11 +10,18 @@ use super::plain::Plain;
 use super::receive::{Jump, Raw, Received, Receiver, Trouble};
 use super::take::Short;
 
+/// What is wrong with bytes before the first good record.
+pub const CUT_FIRST: &str = "the stream starts within a frame";
+/// What is wrong with bytes behind the last flag.
+pub const CUT_LAST: &str = "the stream ends within a frame, whose closing flag is missing";
+
 /// What happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
     /// Bytes were no good record.
     Trouble(Trouble),
+    /// The stream starts within a frame: the number of bytes before the first good record, which comes next.
+    Lead(u64),
     /// Records are missing before the one that comes next.
     Jump(Jump),
     /// A record; what it changes is changed behind this.
@@ -73,6 +80,10 @@ impl Decoder {
                     listener.event(Event::Trouble(trouble), &mut self.known);
                 }
                 Some(Received::Record(jump)) => {
+                    let lead = self.receiver.take_lead();
+                    if lead > 0 {
+                        listener.event(Event::Lead(lead), &mut self.known);
+                    }
                     if let Some(jump) = jump {
                         listener.event(Event::Jump(jump), &mut self.known);
                     }
@@ -103,6 +114,11 @@ impl Decoder {
     pub fn start_anew(&mut self) {
         self.has_started |= self.receiver.has_started();
         self.receiver = Receiver::default();
+    }
+
+    /// Bytes of a frame whose closing flag does not come any more.
+    pub fn take_rest(&mut self) -> u64 {
+        self.receiver.take_rest()
     }
 
     /// Whether a good record came already.

@@ -25,7 +25,7 @@ mod text;
 
 pub use colour::{Palette, push as push_coloured};
 pub use decoded::{Decoded, Shape};
-pub use decoder::{Decoder, Event, Listener};
+pub use decoder::{CUT_FIRST, CUT_LAST, Decoder, Event, Listener};
 pub use dic_file::{Wrong, read as read_dictionaries, write as write_dictionaries};
 pub use fields::tell as tell_fields;
 pub use known::Known;

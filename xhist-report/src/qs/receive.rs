@@ -115,6 +115,8 @@ pub struct Receiver {
     escape: bool,
     last: u8,
     started: bool,
+    /// Bytes before the first good record, as far as no error of them is shown.
+    lead: u64,
 }
 
 impl Default for Receiver {
@@ -128,6 +130,7 @@ impl Default for Receiver {
             escape: false,
             last: 0,
             started: false,
+            lead: 0,
         }
     }
 }
@@ -186,12 +189,26 @@ impl Receiver {
 
     /// Starts anew in the stream: another target is at the other end now.
     pub fn restart(&mut self) {
-        (self.len, self.taken, self.sum, self.escape, self.last) = (0, 0, 0, false, 0);
+        self.take_rest();
+        self.last = 0;
     }
 
     /// Whether a good record came already.
     pub fn has_started(&self) -> bool {
         self.started
+    }
+
+    /// Bytes before the first good record: that of a frame whose start is not in the stream. QSPY shows nothing of them.
+    #[inline]
+    pub fn take_lead(&mut self) -> u64 {
+        std::mem::take(&mut self.lead)
+    }
+
+    /// Bytes since the last flag, of a frame that does not go on.
+    pub fn take_rest(&mut self) -> u64 {
+        let rest = self.taken;
+        (self.len, self.taken, self.sum, self.escape) = (0, 0, 0, false);
+        rest
     }
 
     /// Stores the bytes before the next flag or escape, while there are whole words and there is room for them; how many those were.
@@ -251,6 +268,7 @@ impl Receiver {
         let (len, sum) = (self.len, self.sum);
         (self.len, self.sum) = (0, 0);
         if sum != GOOD_SUM {
+            self.lead += if self.started { 0 } else { self.taken };
             let trouble = self.trouble(Fault::Checksum);
             return self.started.then_some(trouble);
         }

@@ -51,9 +51,9 @@ impl<F: FnMut(Class, &[u8])> Lines for F {
 }
 
 impl Text {
-    /// The lines of a record: what is wrong in it, then its own.
+    /// The lines of a record: what is wrong in it, then its own. Whether it is as long as its layout.
     #[inline]
-    pub fn record(&mut self, record: &Decoded<'_>, known: &Known, to: &mut impl Lines) {
+    pub fn record(&mut self, record: &Decoded<'_>, known: &Known, to: &mut impl Lines) -> bool {
         match record.shape {
             Shape::Empty => {}
             Shape::Unknown => {
@@ -75,10 +75,12 @@ impl Text {
             }
             Shape::User(_) => {
                 self.shorts(record.shorts, to);
-                self.user(record, known, to);
+                let fits = self.user(record, known, to);
                 self.give(Class::Ordinary, to);
+                return fits;
             }
         }
+        record.left == 0
     }
 
     /// The line of bytes that were no good record.
@@ -252,8 +254,8 @@ impl Text {
     }
 
     #[inline(never)]
-    fn user(&mut self, record: &Decoded<'_>, known: &Known, to: &mut impl Lines) {
-        let Shape::User(mut take) = record.shape else { return };
+    fn user(&mut self, record: &Decoded<'_>, known: &Known, to: &mut impl Lines) -> bool {
+        let Shape::User(mut take) = record.shape else { return true };
         self.line.clear();
         put::padded(&mut self.line, record.time, 10);
         self.line.push(b' ');
@@ -264,6 +266,8 @@ impl Text {
             }
             push_element(&element, known, &mut self.line);
         }
+        // Below zero: a field was longer than the record, said or not.
+        take.left() == 0
     }
 }
 

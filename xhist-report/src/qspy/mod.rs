@@ -27,7 +27,14 @@ const PIECE: usize = 64 << 10;
 
 /// Prints a stream.
 pub fn print(stream: &[u8], options: &QsOptions, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
-    run(options, out, notes, |session, _| session.push(stream))
+    run(options, out, notes, |session, notes| {
+        session.push(stream)?;
+        // Without any good frame that is all there is to say.
+        if session.decoder.has_started() {
+            session.report_cut("", true, notes);
+        }
+        Ok(())
+    })
 }
 
 /// Prints the frames of rings, one ring after another.
@@ -174,9 +181,18 @@ impl<'o> Session<'o> {
         self.printer.save_dictionaries(&self.decoder.known);
     }
 
-    /// Begins to write a file beside, or ends that.
-    pub fn write_beside(&mut self, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) {
-        self.printer.write_beside(kind, wanted, &self.decoder.known, notes);
+    /// Begins to write a file beside, or ends that; whether one was begun.
+    pub fn write_beside(&mut self, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) -> bool {
+        self.printer.write_beside(kind, wanted, &self.decoder.known, notes)
+    }
+
+    /// Nothing more comes of this stream, or of its connection: says what is missing of the last frame, and of the first one
+    /// where the whole stream is here.
+    pub fn report_cut(&mut self, of: &str, is_whole: bool, notes: &mut Notes<'_>) {
+        let rest = self.decoder.take_rest();
+        // Before the first good record on a link there is only noise.
+        let rest = if is_whole || self.decoder.has_started() { rest } else { 0 };
+        self.printer.report_cut(of, is_whole, rest, notes);
     }
 
     /// Ends the output; whether any good record came.

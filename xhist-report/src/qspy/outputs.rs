@@ -6,10 +6,18 @@ use std::path::{Path, PathBuf};
 
 use crate::console::Notes;
 
-/// `qspy260102_030405.txt`, by the time now.
+/// `qspy260102_030405.txt`, by the time now; `qspy260102_030405-2.txt` for the second one of that second.
 pub fn by_time(extension: &str) -> PathBuf {
-    let now = jiff::Zoned::now().strftime("qspy%y%m%d_%H%M%S");
-    PathBuf::from(format!("{now}.{extension}"))
+    let now = jiff::Zoned::now().strftime("qspy%y%m%d_%H%M%S").to_string();
+    free_name(|number| match number {
+        1 => PathBuf::from(format!("{now}.{extension}")),
+        number => PathBuf::from(format!("{now}-{number}.{extension}")),
+    })
+}
+
+/// The first of these names that is not yet a file's.
+fn free_name(name: impl Fn(u32) -> PathBuf) -> PathBuf {
+    (1..u32::MAX).map(&name).find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| name(1))
 }
 
 /// A file that is being written; what goes wrong is told once, at the end.

@@ -2,8 +2,11 @@
 
 use std::io::{self, Write};
 
-use crate::console::Notes;
-use crate::qs::{Class, Decoded, Event, Known, Lines, Listener, Sequence, Text, push_matlab_row};
+use crate::console::{Misfits, Notes};
+use crate::model::count;
+use crate::qs::{
+    CUT_FIRST, CUT_LAST, Class, Decoded, Event, Known, Lines, Listener, Sequence, Text, push_matlab_row,
+};
 
 use super::dictionaries::Dictionaries;
 use super::options::QsOptions;
@@ -29,7 +32,9 @@ struct Losses {
     frames: u64,
     jumps: u64,
     troubles: u64,
-    misfits: u64,
+    /// Bytes of a frame whose start is not in the stream.
+    lead: u64,
+    misfits: Misfits,
 }
 
 /// Tells what the decoder finds.
@@ -43,6 +48,8 @@ pub struct Printer<'o> {
     sequence: Option<(Sequence, Output)>,
     row: Vec<u8>,
     losses: Losses,
+    /// Records printed so far.
+    records: u64,
     odd_sizes: u64,
     /// Objects of a sequence diagram.
     list: Option<String>,
@@ -76,6 +83,7 @@ impl<'o> Printer<'o> {
             sequence,
             row: Vec::new(),
             losses: Losses::default(),
+            records: 0,
             odd_sizes: 0,
             list: options.sequence.as_ref().map(|(list, _)| list.clone()),
         };
@@ -102,14 +110,14 @@ impl<'o> Printer<'o> {
         for file in [self.screen.file.take(), self.raw.take(), self.matlab.take(), sequence] {
             file.into_iter().for_each(|file| file.finish(notes));
         }
-        let Losses { frames, jumps, troubles, misfits } = self.losses;
+        let Losses { frames, jumps, troubles, misfits, .. } = self.losses;
         if jumps > 0 {
             notes.loss(format_args!("{frames} frames or more are missing, in {jumps} places"));
         }
         if troubles > 0 {
             notes.loss(format_args!("in {troubles} places bytes are no good frame"));
         }
-        notes.misfits(misfits);
+        notes.misfits(misfits, "record");
         if self.odd_sizes > 0 {
             notes.loss(format_args!(
                 "{} target-info records tell sizes that no target has; those sizes were not believed",
@@ -119,13 +127,30 @@ impl<'o> Printer<'o> {
         Ok(())
     }
 
+    /// Reports bytes of a first frame without its start, and of a last one without its end.
+    pub fn report_cut(&mut self, of: &str, is_whole: bool, rest: u64, notes: &mut Notes<'_>) {
+        let lead = std::mem::take(&mut self.losses.lead);
+        if is_whole && lead > 0 {
+            notes.loss(format_args!("{of}the first {}: {CUT_FIRST}", count(lead as usize, "byte")));
+        }
+        if rest > 0 {
+            notes.loss(format_args!("{of}the last {}: {CUT_LAST}", count(rest as usize, "byte")));
+        }
+    }
+
     /// Writes all names into their file.
     pub fn save_dictionaries(&mut self, known: &Known) {
         self.dictionaries.save(known, &mut self.screen);
     }
 
-    /// Begins to write a file beside, named by the time, or ends that; says so.
-    pub fn write_beside(&mut self, kind: Beside, wanted: Option<bool>, known: &Known, notes: &mut Notes<'_>) {
+    /// Begins to write a file beside, named by the time, or ends that; says so. Whether one was begun.
+    pub fn write_beside(
+        &mut self,
+        kind: Beside,
+        wanted: Option<bool>,
+        known: &Known,
+        notes: &mut Notes<'_>,
+    ) -> bool {
         let open = match kind {
             Beside::Text => self.screen.file.take(),
             Beside::Binary => self.raw.take(),
@@ -148,6 +173,7 @@ impl<'o> Printer<'o> {
                 Err(why) => notes.error(format_args!("{why}")),
             }
         }
+        let is_begun = made.is_some();
         let shown = made.as_ref().map_or("OFF".to_owned(), |_| name.display().to_string());
         match (kind, made) {
             (Beside::Text, file) => self.screen.file = file,
@@ -163,6 +189,7 @@ impl<'o> Printer<'o> {
             }
         }
         self.screen.line(Class::Info, format!("   <USER-> {title} File={shown}").as_bytes());
+        is_begun
     }
 
     fn read_dictionaries(&mut self, known: &mut Known) {
@@ -175,8 +202,10 @@ impl<'o> Printer<'o> {
 
     fn record(&mut self, record: &Decoded<'_>, known: &Known) {
         self.screen.id = record.id();
-        self.losses.misfits += u64::from(record.left != 0);
-        self.text.record(record, known, &mut self.screen);
+        self.records += 1;
+        if !self.text.record(record, known, &mut self.screen) {
+            self.losses.misfits.add(self.records);
+        }
         if self.matlab.is_some() || self.sequence.is_some() {
             self.rows(record, known);
         }
@@ -209,6 +238,7 @@ impl Listener for Printer<'_> {
                 self.losses.troubles += 1;
                 self.text.trouble(&trouble, known, &mut self.screen);
             }
+            Event::Lead(bytes) => self.losses.lead = bytes,
             Event::Jump(jump) => {
                 self.losses.jumps += 1;
                 self.losses.frames += u64::from(jump.missing);

@@ -19,7 +19,7 @@ did not tell.
 Examples:
   xhist-report send serial:///dev/ttyUSB0 info
   xhist-report send tcp-listen://0.0.0.0:6601 command PAUSE
-  xhist-report send qspy://localhost filter global sm,ao,-QS_QF_TICK";
+  xhist-report send qspy://localhost filter global sm,ao,u4,-QS_QF_TICK";
 
 /// Send a command to a target, and print its answer.
 #[derive(Clone, Debug, Args)]
@@ -111,8 +111,8 @@ pub enum What {
         #[arg(default_value = "", value_parser = hex)]
         params: Bytes,
     },
-    /// Choose the records that the target sends (global), the objects that it sends records about (local), or the profile events
-    /// of a target of xhist (opcodes)
+    /// Choose the records that the target sends (global; u4 are the statements of xhist), the objects that it sends records about
+    /// (local), or the profile events of a target of xhist (opcodes)
     Filter {
         which: Which,
         /// Names and numbers, `-` before those that go: sm,ao,-31; of opcodes also ranges: 32..35
@@ -236,13 +236,31 @@ impl What {
         number(text, u64::MAX).is_err().then_some(text)
     }
 
-    /// Whether it depends on what the target tells of itself.
+    /// Whether it cannot be sent before the target has said what it is.
     pub fn needs_target(&self) -> bool {
         self.name().is_some()
             || matches!(
                 self,
                 What::Event { .. } | What::AoFilter { .. } | What::Current { .. } | What::Probe { .. }
             )
+    }
+
+    /// Whether its answer cannot be read without the target's sizes.
+    pub fn needs_sizes(&self) -> bool {
+        matches!(self, What::Query { .. } | What::Peek { .. })
+    }
+
+    /// What to know before it is sent, in a sentence.
+    pub fn warning(&self) -> Option<String> {
+        match self {
+            What::Filter { which: Which::Global, spec } if filter::silences_statements(spec) => {
+                Some(format!(
+                    "this filter replaces the target's, and lets no statements of xhist through: their history stops, in the ring as \
+                 well; `filter global {spec},u4` keeps it, and `{spec},-u4` says that this is meant"
+                ))
+            }
+            _ => None,
+        }
     }
 
     /// What is wrong with it whatever the target is.

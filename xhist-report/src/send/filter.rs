@@ -1,8 +1,8 @@
 //! Filters as they are typed: `all`, `sm,ao,-31`, `QS_QF_TICK,100`, `32..35`. It must not know who types them.
 
 use qs_core::filter::{Filter, GROUPS, LAST_OBJECT, LAST_RECORD, Objects, Records};
-use qs_core::record::RECORDS;
 use qs_core::record::trace::Opcodes;
+use qs_core::record::{RECORD_BASE, RECORDS, ids};
 
 /// What a global filter may name besides records and groups.
 const ALL: &str = "all";
@@ -37,6 +37,18 @@ pub fn global(spec: &str) -> Result<[u8; 16], String> {
             names.join(", ")
         )
     })
+}
+
+/// Whether a global filter stops the statements of a target of xhist, although no word of it says so. They are records like any
+/// others, and a filter replaces the one before.
+pub fn silences_statements(spec: &str) -> bool {
+    let lets_through = |spec: &str| {
+        const PACKED: u8 = RECORD_BASE + ids::PACKED;
+        global(spec).is_ok_and(|filter| filter[usize::from(PACKED / 8)] >> (PACKED % 8) & 1 == 1)
+    };
+    let taken_away: Vec<&str> = spec.split(',').filter(|word| word.starts_with('-')).collect();
+    let is_meant = !taken_away.is_empty() && !lets_through(&taken_away.join(","));
+    !lets_through(spec) && !is_meant
 }
 
 /// A local filter, in the same way.
@@ -123,6 +135,16 @@ mod tests {
         assert!(has(global("all").unwrap(), 124) && !has(global("none").unwrap(), 1));
         let told = global("sm,xx").unwrap_err();
         assert!(told.contains("`xx` is no record") && told.contains("u4"), "{told}");
+    }
+
+    #[test]
+    fn filters_that_stop_statements_silently_are_found() {
+        for silent in ["sm,ao", "none", "u0", "sm,-31", "100,118", "all,none", "u4,none"] {
+            assert!(silences_statements(silent), "{silent}");
+        }
+        for other in ["sm,u4", "all", "ua", "122", "-qf", "all,-u4", "-122", "sm,-u4", "sm,-ua", "-xx"] {
+            assert!(!silences_statements(other), "{other}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod args;
 mod filter;
 mod wire;
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use qs_core::record::{PeekData, QueryData, Record, RxStatus, TargetDone, TargetInfo};
@@ -16,6 +16,7 @@ use wire::Wire;
 
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
+use crate::model::visible;
 use crate::qs::{Decoded, Event, Known, Listener, Request, Text};
 
 /// Set in a status that refuses.
@@ -27,7 +28,11 @@ const SOON: Duration = Duration::from_millis(500);
 
 /// Sends, and prints what comes back.
 pub fn run(args: &SendArgs, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
-    let wire = args.what.check().and_then(|()| Wire::open(&args.link, args.target.target()));
+    let checked = args.what.check();
+    if let (Ok(()), Some(warning)) = (&checked, args.what.warning()) {
+        notes.note(format_args!("{warning}"));
+    }
+    let wire = checked.and_then(|()| Wire::open(&args.link, args.target.target()));
     let sent = wire
         .map_err(Failed::Usage)
         .and_then(|wire| Sender { wire, timeout: args.timeout() }.send(&args.what, out, notes));
@@ -79,6 +84,11 @@ impl Sender {
         connected.map_err(Failed::Answer)?;
         if what.needs_target() {
             self.learn(what)?;
+        } else if what.needs_sizes() && !self.ask()? {
+            notes.note(format_args!(
+                "the target does not say what it is: no answer to `info`; its answer is read with the sizes given by -T, -O and \
+                 the others"
+            ));
         }
         let request = what.request(self.wire.known()).map_err(Failed::Usage)?;
         self.wire.send(&request)?;
@@ -99,9 +109,7 @@ impl Sender {
 
     /// Asks for the names of the target, until the one in question is told.
     fn learn(&mut self, what: &What) -> Result<(), Failed> {
-        let ask = Request::bare(id::INFO);
-        self.wire.send(&ask)?;
-        if !self.wait(&ask, Answer::Info, self.timeout, &mut io::sink())? {
+        if !self.ask()? {
             return Err(Failed::Answer("the target does not tell its names: no answer to `info`".to_owned()));
         }
         // They follow the answer; a target that sends much may take a while to come to the last.
@@ -113,6 +121,13 @@ impl Sender {
             }
         }
         Ok(())
+    }
+
+    /// Asks the target for its target info, which has its sizes. Whether it answers.
+    fn ask(&mut self) -> Result<bool, Failed> {
+        let ask = Request::bare(id::INFO);
+        self.wire.send(&ask)?;
+        self.wait(&ask, Answer::Info, self.timeout, &mut io::sink())
     }
 
     /// Takes records until the answer to a packet comes; whether it came in time.
@@ -190,8 +205,12 @@ impl Listener for Answers {
         }
         self.got = Some(answer);
         let lines = &mut self.lines;
+        let is_terminal = io::stdout().is_terminal();
         let mut put = |_: crate::qs::Class, line: &[u8]| {
-            lines.extend_from_slice(line);
+            match is_terminal {
+                true => lines.extend_from_slice(visible(&String::from_utf8_lossy(line)).as_bytes()),
+                false => lines.extend_from_slice(line),
+            }
             lines.push(b'\n');
         };
         self.text.record(record, known, &mut put);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::console::Notes;
-use crate::front_end::{BINARY, PORT, of};
+use crate::front_end::{BINARY, PORT, SILENCE, of};
 use crate::interrupt;
 use crate::live::Host;
 use crate::qs::{Decoder, Known, Listener, Request, Target};
@@ -91,8 +91,10 @@ impl Wire {
                     let mut sink = Sink::Session { to, seq: 0 };
                     sink.packet(of::ATTACH, &[BINARY]).map_err(|error| error.to_string())?;
                     self.to = Some(sink);
-                    last = "nobody answers at this port, or another front-end holds it until it detaches"
-                        .to_owned();
+                    last = format!(
+                        "nobody answers at this port, or another front-end holds it until it detaches or has been silent for {} s",
+                        SILENCE.as_secs()
+                    );
                 }
                 Some((_, Event::Bytes(packet))) if self.is_port => {
                     self.is_attached |= matches!(packet[..], [_, of::ATTACH, ..]);

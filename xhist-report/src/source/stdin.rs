@@ -1,6 +1,7 @@
-//! Standard input, to its end. It must not hold more than a bounded part of it in memory.
+//! Standard input, to its end. It must not hold more than a bounded part of it in memory, nor fill the disk.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 
@@ -8,8 +9,12 @@ use super::{Image, Opened};
 
 /// Longer input goes to a temporary file.
 const MAX_IN_MEMORY: u64 = 256 << 20;
-/// Input that is longer may have no end, and would fill the disk.
-const MAX: u64 = 4 << 30;
+/// Longer input has no end, or is a file that had better be named.
+const MAX: u64 = 16 << 30;
+/// The temporary file leaves this much of the disk to others.
+const LEFT: u64 = 1 << 30;
+/// Between two of these it is asked what is left.
+const PIECE: u64 = 64 << 20;
 
 /// Reads standard input; maps are looked for from the working directory.
 pub fn open(_: &OsStr) -> Result<Opened, String> {
@@ -101,18 +106,39 @@ fn read_bounded(mut input: impl Read, max_in_memory: u64, max: u64) -> io::Resul
     }
     let mut file = tempfile::tempfile()?;
     file.write_all(&bytes)?;
-    let begun = bytes.len() as u64;
     drop(bytes);
-    let rest = io::copy(&mut input.take(max.saturating_sub(begun) + 1), &mut file)?;
-    if begun + rest > max {
-        return Err(io::Error::other(format!(
-            "it is longer than {} GiB and may have no end; write the part that you need to a file and name that, or \
-             read a stream as it comes with --follow",
-            max >> 30
-        )));
+    let mut len = max_in_memory;
+    loop {
+        let came = io::copy(&mut input.by_ref().take(PIECE), &mut file)?;
+        len += came;
+        if came == 0 {
+            break;
+        }
+        if len > max {
+            return Err(io::Error::other(format!(
+                "it goes on after {} GiB; name the file, or read a stream without an end by `--follow -`",
+                max >> 30
+            )));
+        }
+        if left(&file).is_some_and(|left| left < LEFT) {
+            return Err(io::Error::other(
+                "it fills the directory of temporary files; name the file, or another directory in TMPDIR",
+            ));
+        }
     }
     file.rewind()?;
     Image::map(&file, "a temporary file")
+}
+
+/// Free bytes on the disk of a file, where the system knows.
+fn left(file: &File) -> Option<u64> {
+    #[cfg(unix)]
+    return rustix::fs::fstatvfs(file).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        None
+    }
 }
 
 #[cfg(test)]
@@ -123,17 +149,15 @@ mod tests {
     fn long_input_is_whole_in_a_file() {
         let input: Vec<u8> = (0..=255).cycle().take(1000).collect();
         for max in [999, 1000, 1001] {
-            let image = read_bounded(&input[..], max, 1000).unwrap();
+            let image = read_bounded(&input[..], max, MAX).unwrap();
             assert_eq!(&image[..], &input[..]);
             assert_eq!(matches!(image, Image::Bytes(_)), max > 1000);
         }
     }
 
     #[test]
-    fn endless_input_is_refused() {
-        let read = |max| read_bounded(io::repeat(7), 1000, max).err().map(|error| error.to_string());
-        assert!(read(5000).is_some_and(|error| error.contains("may have no end")));
-        let just_fits = read_bounded(io::repeat(7).take(5000), 1000, 5000).unwrap();
-        assert_eq!(just_fits.len(), 5000);
+    fn input_without_an_end_is_an_error() {
+        let error = read_bounded(io::repeat(7), 10, 100).err().expect("it goes on");
+        assert!(error.to_string().contains("`--follow -`"), "{error}");
     }
 }

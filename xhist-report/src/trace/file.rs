@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::text::{Conversion, Kind, Piece, Text};
-use crate::model::{Code, Severity, visible};
+use crate::model::{Code, Severity, is_visible, visible};
 
 /// Longest name, in bytes.
 const MAX_NAME: usize = 100;
@@ -181,7 +181,7 @@ impl<'l> Words<'l> {
                         pieces.push(Piece::Conversion(conversion));
                     }
                 },
-                Some(control) if control.is_control() => {
+                Some(hidden) if !is_visible(hidden) => {
                     return Err(self.wrong(self.word_at(at), "a character that can be printed"));
                 }
                 Some(char) => literal.push(char),

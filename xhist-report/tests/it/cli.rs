@@ -90,6 +90,16 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["tcp://localhost"], "a host and a port"),
         (&["serial:///dev/null?baud=fast"], "no setting of a serial line"),
         (&["tcp://localhost:6601", "--last", "3"], "--last needs the end"),
+        (&["serial:///dev/null"], "/dev/null is not a serial line"),
+        (&["serial://dump.bin"], "dump.bin is not a serial line"),
+        (&["serial://."], ". is not a serial line"),
+        (&["serial://dump.bin/tty"], "dump.bin/tty is not a serial line"),
+        (&["send", "serial:///dev/null", "info"], "/dev/null is not a serial line"),
+        (&["dump.bin", "-u"], "-u is about front-ends of a live link"),
+        (&["dump.bin", "--qp8"], "--qp8 is about front-ends of a live link"),
+        (&["tcp://localhost:6601", "--qp8"], "there is no port for them"),
+        (&["tcp://localhost:6601", "--format", "qspy", "--qp8", "-u", "0"], "there is no port for them"),
+        (&["dump.bin", "--format", "qspy", "--map", "xhist.map"], "--map does not go with --format qspy"),
         (&["tcp://localhost:6601", "dump.bin", "-c"], "--clear: dump.bin is read as a stream"),
         (&["dump.bin", "--format", "lcov", "--follow"], "--follow does not go with --format lcov"),
         (&["dump.bin", "--format", "lcov", "-c"], "--clear does not go with --format lcov"),
@@ -232,4 +242,20 @@ fn the_commands_that_dump_a_ring_are_told_to_who_reads_them() {
     drop(reader);
     let mut command = dir.command(&["--how-to-dump", "firmware.elf"]);
     assert!(command.stdout(writer).status().unwrap().success());
+}
+
+#[test]
+fn each_file_of_a_log_in_json_starts_with_the_schema() {
+    let dir = Dir::new();
+    dir.write("dump.bin", ten());
+    let outcome = dir.run(&["--log", "logs", "--rotate", "200", "--format", "json", "dump.bin"]);
+    assert_eq!(outcome.code, 0, "{}", outcome.notes);
+    let files: Vec<_> =
+        std::fs::read_dir(dir.path().join("logs")).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(files.len() > 3);
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("{\"schema\":1,"), "{}: {text}", file.display());
+        assert_eq!(text.matches("\"schema\"").count(), 1);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod cli;
 mod cover;
+mod cut_streams;
 mod damaged;
 mod follow;
 mod golden;
@@ -13,7 +14,9 @@ mod marks;
 mod order;
 mod property;
 mod qs;
+mod source_text;
 mod sources;
 mod support;
 mod threads;
 mod trace;
+mod visible;

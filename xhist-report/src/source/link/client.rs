@@ -33,19 +33,20 @@ pub const END: &str = "closed by the other end";
 
 /// Tells of a connection and reads it until it is lost.
 pub fn read(feed: &Feed, Ends { peer, from, to }: Ends) {
-    read_on(feed, feed.opened(peer, to), from);
+    let slot = feed.opened(peer, to);
+    let why = read_until_lost(feed, slot, from);
+    feed.closed(slot, why);
 }
 
-/// Reads a connection that was told of, until it is lost.
-pub fn read_on(feed: &Feed, slot: usize, mut from: Box<dyn Read + Send>) {
+/// Reads an opened connection until it is lost. The reason.
+pub fn read_until_lost(feed: &Feed, slot: usize, mut from: Box<dyn Read + Send>) -> String {
     let mut piece = vec![0; PIECE];
-    let why = loop {
+    loop {
         match from.read(&mut piece) {
             Ok(0) => break END.to_owned(),
             Ok(len) => feed.bytes(slot, &piece[..len]),
             Err(error) if is_a_pause(&error) => {}
             Err(error) => break error.to_string(),
         }
-    };
-    feed.closed(slot, why);
+    }
 }

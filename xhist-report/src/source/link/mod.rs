@@ -19,7 +19,7 @@ pub use file::{pieces, stdin, stream};
 pub use keyboard::{Raw, keyboard};
 pub use queue::{Event, Feed, Id, Queue};
 pub use tcp::{client as tcp, server as tcp_listen};
-pub use udp::{front_end, packets, stream as udp};
+pub use udp::{front_end, is_gone, packets, stream as udp};
 
 /// Bytes that are taken at a time.
 const PIECE: usize = 16 << 10;
@@ -78,7 +78,7 @@ impl Write for Deaf {
 pub fn serial(name: &str) -> Result<Link, String> {
     let line = serial_name::parse(name)?;
     #[cfg(unix)]
-    return Ok(serial::link(name, line));
+    return serial::link(name, line);
     #[cfg(not(unix))]
     {
         let _ = line;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Keeping, Link};
 
@@ -16,6 +16,8 @@ const COST: usize = 64;
 const GROWN: usize = 64 << 10;
 /// Events that are no bytes; whoever makes more of them waits.
 const MOST: usize = 4096;
+/// A connection that was of use keeps its place for this long without a word.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// A connection: one of those that a link has at a time. Its number is given again when it is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,6 +61,10 @@ struct State {
 #[derive(Default)]
 struct Waiting {
     is_open: bool,
+    /// Something that can be read came of it.
+    is_useful: bool,
+    /// When bytes came last, or when it was opened.
+    heard: Option<Instant>,
     cost: usize,
     dropped: u64,
 }
@@ -122,6 +128,13 @@ impl Queue {
 }
 
 impl Queue {
+    /// What comes of this connection can be read: it keeps its place when others want it.
+    pub fn keep(&self, id: Id) {
+        if let Some(waiting) = self.0.lock().waiting.get_mut(&id) {
+            waiting.is_useful = true;
+        }
+    }
+
     /// What was dropped and not told yet, of all connections: for one who takes nothing more.
     pub fn untold(&self) -> u64 {
         let state = self.0.lock();
@@ -150,7 +163,8 @@ impl Feed {
         };
         let slot = (0..).find(|slot| !is_open(*slot)).unwrap_or_default();
         // Bytes of the connection before take room until they are taken: a target that comes again and again gets no more.
-        state.waiting.entry(Id { link: self.link, slot }).or_default().is_open = true;
+        let waiting = state.waiting.entry(Id { link: self.link, slot }).or_default();
+        (waiting.is_open, waiting.is_useful, waiting.heard) = (true, false, Some(Instant::now()));
         drop(state);
         self.tell(slot, Event::Opened { peer, to });
         slot
@@ -160,6 +174,9 @@ impl Feed {
     pub fn bytes(&self, slot: usize, bytes: &[u8]) {
         let id = Id { link: self.link, slot };
         let mut state = self.shared.lock();
+        if let Some(waiting) = state.waiting.get_mut(&id) {
+            waiting.heard = Some(Instant::now());
+        }
         let is_full = |state: &mut State| {
             state.waiting.get(&id).is_some_and(|waiting| waiting.cost + bytes.len() + COST > ROOM)
         };
@@ -176,6 +193,22 @@ impl Feed {
         state.add(id, bytes, self.keeping != Keeping::Packets);
         drop(state);
         self.shared.filled.notify_one();
+    }
+
+    /// The connection that has to go when another wants its place: of those that sent nothing that can be read, the one that has been
+    /// silent for longest; else of those that have been silent for long.
+    pub fn weakest(&self) -> Option<usize> {
+        let mut state = self.shared.lock();
+        let open = state.waiting.iter_mut().filter(|(id, waiting)| id.link == self.link && waiting.is_open);
+        let may_go = |waiting: &Waiting| {
+            !waiting.is_useful || waiting.heard.is_none_or(|heard| heard.elapsed() >= SILENCE)
+        };
+        let weakest = open.filter(|(_, waiting)| may_go(waiting));
+        weakest.min_by_key(|(_, waiting)| (waiting.is_useful, waiting.heard)).map(|(id, waiting)| {
+            // The next one to go is another.
+            (waiting.is_useful, waiting.heard) = (true, Some(Instant::now()));
+            id.slot
+        })
     }
 
     /// The connection is over.
@@ -306,6 +339,22 @@ mod tests {
         let queue = started(Keeping::All, 10_000);
         std::thread::sleep(Duration::from_millis(50));
         assert_eq!(taken(&queue), (10_000_000, 0));
+    }
+
+    #[test]
+    fn connections_without_a_good_record_go_first() {
+        let (queue, (sent, wait)) = (Queue::default(), std::sync::mpsc::channel());
+        queue.start(Link::new("test", Keeping::Newest, move |feed| {
+            for _ in 0..3 {
+                feed.opened("peer".into(), Box::new(super::super::Deaf));
+            }
+            feed.bytes(0, &[7]);
+            sent.send(feed).unwrap();
+        }));
+        let feed = wait.recv_timeout(SOON).unwrap();
+        queue.keep(Id { link: 0, slot: 2 });
+        // The one that never said a word, then the one that sent noise; what is of use stays.
+        assert_eq!([feed.weakest(), feed.weakest(), feed.weakest()], [Some(1), Some(0), None]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use rustix::termios::{
     ControlModes, OptionalActions, QueueSelector, SpecialCodeIndex, tcflush, tcgetattr, tcsetattr,
 };
@@ -18,8 +19,26 @@ use super::{Ends, Keeping, Link, client, is_a_pause};
 /// A device that takes nothing for so long does not listen.
 const TAKE: Duration = Duration::from_secs(1);
 
-pub fn link(name: &str, line: Line) -> Link {
-    Link::new(name, Keeping::Newest, move |feed| client::keep(&feed, || open(&line)))
+/// A device that is missing is waited for. A file of another kind never becomes a serial line.
+///
+/// # Errors
+/// That it is not a serial line, in a sentence.
+pub fn link(name: &str, line: Line) -> Result<Link, String> {
+    // Opened once only: many devices take that for a reset.
+    let mut first = match open(&line) {
+        Err(error) if is_other_file(&error) => {
+            return Err(format!("{name}: {} is not a serial line: {error}", line.path.display()));
+        }
+        first => Some(first),
+    };
+    let again = move || first.take().unwrap_or_else(|| open(&line));
+    Ok(Link::new(name, Keeping::Newest, move |feed| client::keep(&feed, again)))
+}
+
+/// Whether what was opened cannot have the settings of a line, or cannot be opened so: a directory.
+fn is_other_file(error: &io::Error) -> bool {
+    let none = [Errno::NOTTY, Errno::ISDIR, Errno::NOTDIR].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|number| none.contains(&number))
 }
 
 fn open(line: &Line) -> io::Result<Ends> {

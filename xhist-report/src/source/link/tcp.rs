@@ -1,14 +1,14 @@
 //! TCP, both ways: to a target that listens, or for targets that call, several at once.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
 
-use super::{Ends, Keeping, Link, address, client};
+use super::{Ends, Feed, Keeping, Link, address, client};
 
 /// A host that does not answer in this time is not there.
 const ANSWER: Duration = Duration::from_secs(3);
@@ -41,31 +41,55 @@ pub fn server(name: &str) -> Result<Link, String> {
     let listening = listener.local_addr().map_err(|error| format!("{name}: {error}"))?;
     Ok(Link::new(name, Keeping::Newest, move |feed| {
         feed.note(format!("listening on {listening}"));
-        let connected = Arc::new(AtomicUsize::new(0));
+        let connected = Connected::default();
         loop {
-            let stream = match listener.accept() {
-                Ok((stream, _)) if connected.load(Ordering::Relaxed) < MOST => stream,
-                Ok((_, peer)) => {
-                    feed.note(format!("{MOST} targets are connected; {peer} was sent away"));
-                    continue;
-                }
-                Err(_) => {
-                    // Out of descriptors, for one; that may pass.
-                    std::thread::sleep(Duration::from_millis(100));
-                    continue;
-                }
+            // Out of descriptors, for one; that may pass.
+            let Ok((stream, peer)) = listener.accept() else {
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
             };
+            if !connected.make_room(&feed) {
+                feed.note(format!("{MOST} targets are connected; {peer} was sent away"));
+                continue;
+            }
+            let Ok(same) = stream.try_clone() else { continue };
             let Ok(Ends { peer, from, to }) = ends(stream) else { continue };
-            let (feed, connected) = (feed.clone(), Arc::clone(&connected));
-            connected.fetch_add(1, Ordering::Relaxed);
             // Here, so that targets are told in the order in which they came.
             let slot = feed.opened(peer, to);
+            connected.lock().insert(slot, same);
+            let (feed, connected) = (feed.clone(), connected.clone());
             std::thread::spawn(move || {
-                client::read_on(&feed, slot, from);
-                connected.fetch_sub(1, Ordering::Relaxed);
+                let why = client::read_until_lost(&feed, slot, from);
+                // Before its number can be another's.
+                connected.lock().remove(&slot);
+                feed.closed(slot, why);
             });
         }
     }))
+}
+
+/// The connections of a server that are open, by their numbers.
+#[derive(Clone, Default)]
+struct Connected(Arc<Mutex<BTreeMap<usize, TcpStream>>>);
+
+impl Connected {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, TcpStream>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is room for one more, if need be in the place of one that is of no use.
+    fn make_room(&self, feed: &Feed) -> bool {
+        if self.lock().len() < MOST {
+            return true;
+        }
+        let Some(slot) = feed.weakest() else { return false };
+        let Some(stream) = self.lock().remove(&slot) else { return false };
+        let peer = stream.peer_addr().map_or_else(|_| "a connection".to_owned(), |peer| peer.to_string());
+        feed.note(format!("{peer} was silent for longest, and gives its place to another"));
+        // Its thread sees the end.
+        let _ = stream.shutdown(Shutdown::Both);
+        true
+    }
 }
 
 fn connect(address: &str) -> io::Result<TcpStream> {

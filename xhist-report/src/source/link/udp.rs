@@ -38,8 +38,8 @@ fn open(name: &str, keeping: Keeping) -> Result<Link, String> {
             // An error is of an earlier datagram that went to nobody.
             let Ok((len, from)) = socket.recv_from(&mut datagram) else { continue };
             let slot = peers.find(from).unwrap_or_else(|| {
-                if let Some(slot) = peers.make_room() {
-                    feed.closed(slot, "silent for longest, and others came".to_owned());
+                if let Some(slot) = peers.make_room(|| feed.weakest()) {
+                    feed.closed(slot, "it gives its place to another that came".to_owned());
                 }
                 let to = Back { socket: Arc::clone(&socket), peer: from };
                 let slot = feed.opened(from.to_string(), Box::new(to));
@@ -49,6 +49,13 @@ fn open(name: &str, keeping: Keeping) -> Result<Link, String> {
             feed.bytes(slot, &datagram[..len]);
         }
     }))
+}
+
+/// Whether nobody is at this address of this machine any more; of others that cannot be known.
+pub fn is_gone(peer: &str) -> bool {
+    let peer: Option<SocketAddr> = peer.parse().ok();
+    // A socket that is there keeps others from its address.
+    peer.is_some_and(|peer| peer.ip().is_loopback() && UdpSocket::bind(peer).is_ok())
 }
 
 /// Back to a peer, a datagram at a time.
@@ -125,6 +132,18 @@ impl Write for Connected {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_socket_that_was_closed_is_gone() {
+        for address in ["127.0.0.1:0", "0.0.0.0:0"] {
+            let socket = UdpSocket::bind(address).unwrap();
+            let peer = format!("127.0.0.1:{}", socket.local_addr().unwrap().port());
+            assert!(!is_gone(&peer));
+            drop(socket);
+            assert!(is_gone(&peer));
+        }
+        assert!(!is_gone("192.0.2.1:7701") && !is_gone("keyboard"));
+    }
 
     #[test]
     fn a_session_is_looked_for_where_sessions_listen() {

@@ -1,0 +1,120 @@
+//! A line of a source that was instrumented in place, without what was inserted there. It knows the shapes by their text only, as
+//! `fit` does.
+
+use std::borrow::Cow;
+
+/// The recorder, as every inserted call names it.
+const CRATE: &str = "xhist_rt::";
+/// Where a wrapped expression ends, and where attributes start that a call needs too.
+const MARK: &str = "/*xh*/";
+/// Inserted calls, and the text inserted before and behind each.
+const CALLS: &[(&str, &str, &str)] = &[
+    ("s(", "", ""),
+    ("c(", "", ""),
+    ("a(", "{", ""),
+    ("p(", "{", "("),
+    ("m(", "", ""),
+    ("m!(", "", ""),
+    ("start_at(", "", ""),
+    ("stop_at(", "", ""),
+];
+
+/// The line as it was before.
+pub fn plain(line: &str) -> Cow<'_, str> {
+    if !line.contains(CRATE) && !line.contains(MARK) {
+        return Cow::Borrowed(line);
+    }
+    let (mut plain, mut rest) = (String::with_capacity(line.len()), line);
+    while let Some(at) = [rest.find(MARK), rest.find(CRATE)].into_iter().flatten().min() {
+        let (before, after) = rest.split_at(at);
+        plain.push_str(before);
+        let inserted = if after.starts_with(MARK) { marked(after) } else { called(after, &mut plain) };
+        // What only looks like ours stays.
+        let (kept, len) =
+            inserted.map_or((true, after.chars().next().map_or(1, char::len_utf8)), |len| (false, len));
+        if kept {
+            plain.push_str(&after[..len]);
+        }
+        rest = &after[len..];
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
+/// Length of what a mark starts: the end of an expression, or attributes and the call that they are for.
+fn marked(text: &str) -> Option<usize> {
+    let behind = &text[MARK.len()..];
+    if let Some(end) = [")}", "}"].into_iter().find(|end| behind.starts_with(end)) {
+        return Some(MARK.len() + end.len());
+    }
+    let call = behind.starts_with('#').then(|| behind.find(CRATE))??;
+    let (len, ..) = call_at(&behind[call..])?;
+    Some(MARK.len() + call + len)
+}
+
+/// Length of the call at the start of a text; what was inserted before it is taken off `plain`.
+fn called(text: &str, plain: &mut String) -> Option<usize> {
+    let (len, before, behind) = call_at(text)?;
+    let start = plain.strip_suffix("::").unwrap_or(plain);
+    // `my_xhist_rt::s(1,2)` is somebody else's.
+    let is_name = |char: char| char.is_alphanumeric() || char == '_';
+    if start.ends_with(is_name) && start.len() == plain.len() {
+        return None;
+    }
+    let kept = start.strip_suffix(before)?.len();
+    let len = len + if text[len..].starts_with(behind) { behind.len() } else { return None };
+    plain.truncate(kept);
+    Some(len)
+}
+
+/// Length of the call at the start of a text, and the texts inserted before and behind it.
+fn call_at(text: &str) -> Option<(usize, &'static str, &'static str)> {
+    let call = text.strip_prefix(CRATE)?;
+    let (name, before, behind) = CALLS.iter().find(|(name, ..)| call.starts_with(name))?;
+    let arguments = &call[name.len()..];
+    let end = arguments.find(");")?;
+    let is_hex = |digits: &str| digits.chars().all(|char| char.is_ascii_hexdigit());
+    let is_argument = |text: &str| text.parse::<u64>().is_ok() || text.strip_prefix("0x").is_some_and(is_hex);
+    let are_ours = end == 0 || arguments[..end].split(',').all(|argument| is_argument(argument.trim()));
+    are_ours.then_some((CRATE.len() + name.len() + end + 2, *before, *behind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_inserted_is_not_shown() {
+        for (line, expected) in [
+            ("    ::xhist_rt::s(1,22);let x = f();", "    let x = f();"),
+            ("xhist_rt::s(1,22);f();", "f();"),
+            ("fn main() {::xhist_rt::m(0x0123456789abcdef);", "fn main() {"),
+            ("fn main() {::xhist_rt::m!();::xhist_rt::s(1,2);f()}", "fn main() {f()}"),
+            ("1 => {::xhist_rt::a(1,3);g()/*xh*/},", "1 => g(),"),
+            ("f(|| {::xhist_rt::p(1,3);(1)/*xh*/)});", "f(|| 1));"),
+            ("x => {::xhist_rt::p(1,3);(a, b/*xh*/)}", "x => a, b"),
+            ("x => {::xhist_rt::a(1,3);match y {", "x => match y {"),
+            ("}/*xh*/}", "}"),
+            ("/*xh*/#[cfg(a)] ::xhist_rt::c(1,1);#[cfg(a)] let x = 1;", "#[cfg(a)] let x = 1;"),
+            ("::xhist_rt::start_at(1,5);::xhist_rt::s(1,9);::xhist_rt::stop_at(2,1,16);f();", "f();"),
+        ] {
+            assert_eq!(plain(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_it_stays() {
+        for line in [
+            "xhist_rt::init();",
+            "my_xhist_rt::s(1,2);",
+            "xhist_rt::s(a,b);",
+            "xhist_rt::s(1,2)",
+            "xhist_rt::",
+            "/*xh*/ é",
+            "xhist_rt::é",
+            "xhist_rt::a(1,2);",
+        ] {
+            assert_eq!(plain(line), line);
+        }
+    }
+}
