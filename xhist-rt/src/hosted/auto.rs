@@ -1,6 +1,6 @@
 //! Start before `main`, for programs that know nothing of the recorder (`cargo xhist`).
 //!
-//! No signal is taken and nothing is printed unless `XHIST_PANIC` asks for it: the program must
+//! No signal is taken, and nothing is printed but the last statements under a panic message: else the program must
 //! behave as it does without us.
 
 use super::config::Config;
@@ -11,7 +11,7 @@ extern "C" fn start() {
     if Config::get().is_none_or(|config| !config.on) {
         return;
     }
-    Init::new().no_signal().panic_lines(0).install();
+    Init::new().no_signal().install();
 }
 
 /// The loader calls what stands in this section before `main`.

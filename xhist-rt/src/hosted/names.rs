@@ -1,8 +1,8 @@
-//! File names for the panic hook, from the map file: `XHIST_MAP`, or the map of this build among the
-//! `xhist.map` in the working directory and above it, and under their `target/xhist`.
+//! File names for the panic hook, from the map file: `XHIST_MAP`, or the map of this build among those in the directories
+//! above this program, where `cargo xhist` leaves them, and in the working directory, above it and under `target/xhist`.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use qs_core::map::Line;
 use qs_core::record::Statement;
@@ -17,7 +17,7 @@ impl Names {
         let read = |path: PathBuf| std::fs::read_to_string(path).ok();
         let text = match std::env::var_os("XHIST_MAP") {
             Some(path) => read(path.into()),
-            None => candidates().into_iter().filter_map(read).find(|text| is_of(text, hash)),
+            None => candidates(hash).into_iter().filter_map(read).find(|text| is_of(text, hash)),
         };
         text.map_or_else(Names::default, |text| Names::parse(&text))
     }
@@ -48,9 +48,28 @@ fn is_of(map: &str, hash: u64) -> bool {
     hash == 0 || matches!(head, Some(Line::Head(head)) if head.hash == hash)
 }
 
-fn candidates() -> Vec<PathBuf> {
-    let Ok(here) = std::env::current_dir() else { return Vec::new() };
-    here.ancestors().flat_map(|dir| [dir.join("xhist.map"), dir.join("target/xhist/xhist.map")]).collect()
+fn candidates(hash: u64) -> Vec<PathBuf> {
+    let object = own_object().unwrap_or_default();
+    let kept = format!("maps/{hash:016x}.map");
+    let here = std::env::current_dir().unwrap_or_default();
+    let above_object = object.ancestors().skip(1).flat_map(|dir| [dir.join("xhist.map"), dir.join(&kept)]);
+    let above_here = here.ancestors().flat_map(|dir| [dir.join("xhist.map"), dir.join("target/xhist/xhist.map")]);
+    above_object.chain(above_here).collect()
+}
+
+/// The file that this code was loaded from: the program, or a library in a program of another language.
+fn own_object() -> Option<PathBuf> {
+    let address = own_object as *const () as usize;
+    let Ok(mappings) = std::fs::read_to_string("/proc/self/maps") else { return std::env::current_exe().ok() };
+    mappings.lines().find_map(|line| mapped_at(line, address))
+}
+
+/// The file in a line such as `1000-3000 r-xp 00000000 08:01 42 /a/program`, if the address is in its range.
+fn mapped_at(line: &str, address: usize) -> Option<PathBuf> {
+    let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+    let limit = |text| usize::from_str_radix(text, 16).ok();
+    let path = &line[line.find('/')?..];
+    (limit(start)?..limit(end)?).contains(&address).then(|| Path::new(path).to_path_buf())
 }
 
 #[cfg(test)]
@@ -62,6 +81,16 @@ mod tests {
         let names = Names::parse("{\"file\":3,\"path\":\"src/a.rs\",\"base\":65535}\nnot json\n");
         assert_eq!(names.place(Statement { file: 3, line: 2 }), ("src/a.rs".into(), 65537));
         assert_eq!(names.place(Statement { file: 4, line: 93 }), ("file#4".into(), 93));
+    }
+
+    #[test]
+    fn the_file_that_this_code_is_from_is_found() {
+        assert_eq!(own_object(), std::env::current_exe().ok());
+        let line = "1000-3000 r-xp 00000000 08:01 42    /a b/program";
+        assert_eq!(mapped_at(line, 0x1000), Some("/a b/program".into()));
+        assert_eq!((mapped_at(line, 0x3000), mapped_at("1000-3000 rw-p 0 00:00 0", 0x1000)), (None, None));
+        let kept = std::env::current_exe().expect("a path").with_file_name("maps/00000000000000a7.map");
+        assert!(candidates(0xA7).contains(&kept));
     }
 
     #[test]
