@@ -6,8 +6,8 @@
 //!                                                                         └► after: the last statements
 //! ```
 //!
-//! Everything of ours lies under `target/xhist`, but for the recorder, which a user has once. The wrapper (this program under another name)
-//! swaps a crate's root file for its shadow and adds the recorder; all else is cargo's own doing.
+//! Everything of ours lies under `target/xhist`, but for the recorder, which a user has once. The wrapper (this
+//! program under another name) swaps a crate's root file for its shadow and adds the recorder; all else is cargo's own doing.
 
 mod after;
 mod cache;
