@@ -4,6 +4,7 @@
 //! and says what is missing. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
 
 mod builds;
+mod commands;
 mod crates;
 mod crowds;
 mod damage;
@@ -26,6 +27,7 @@ mod post_mortem;
 mod program;
 mod qs;
 mod qspy;
+mod recorder;
 mod samples;
 mod select;
 mod send;
@@ -74,6 +76,8 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("program", program::CASES),
     ("macros", macros::CASES),
     ("untouched", untouched::CASES),
+    ("commands", commands::CASES),
+    ("recorder", recorder::CASES),
     ("shapes", shapes::CASES),
     ("select", select::CASES),
     ("target", target::CASES),

@@ -1,6 +1,6 @@
 //! Do the first commands of the README end in the listing of the Xhist paper?
 
-use xhist_tests::{Case, Done, Listing, Run, Tree, history_of, line_of, repository};
+use xhist_tests::{Case, Done, Listing, Run, Tree, history_of, line_of, repository, with_cache};
 
 pub const CASES: &[Case] = &[
     Case::new("critical_section_ends_in_the_listing_of_figure_4", critical_section),
@@ -10,8 +10,8 @@ pub const CASES: &[Case] = &[
 /// From the root of the repository, through the alias, as the README has it; on a copy of the sample.
 fn run_sample(name: &str) -> (Tree, Done) {
     let tree = Tree::copy_of(&repository().join("samples").join(name));
-    let mut cargo =
-        Run::new("cargo", repository()).args("xhist run --manifest-path").arg(tree.join("Cargo.toml"));
+    let cargo = with_cache(Run::new("cargo", repository()));
+    let mut cargo = cargo.args("xhist run --manifest-path").arg(tree.join("Cargo.toml"));
     if let Some(target) = std::env::var_os("CARGO_TARGET_DIR") {
         // Ours is where the alias builds the tool; the sample's own goes into the copy.
         cargo = cargo.env("CARGO_TARGET_DIR", target).arg("--target-dir").arg(tree.join("target"));

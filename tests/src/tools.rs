@@ -29,7 +29,13 @@ pub fn other_cargo(program: &str, directory: &Path) -> Run {
     let path = std::env::join_paths(
         [bin_directory().to_owned()].into_iter().chain(std::env::split_paths(&directories)),
     );
-    Run::new(program, directory).env("PATH", path.expect("a path without colons"))
+    with_cache(Run::new(program, directory)).env("PATH", path.expect("a path without colons"))
+}
+
+/// Lets `cargo xhist` keep recorders beside what the tests are built into, and not in the user's cache directory.
+#[must_use]
+pub fn with_cache(run: Run) -> Run {
+    run.env("XHIST_CACHE", repository().join("target/xhist-cache"))
 }
 
 /// `xhist-report` in this directory.

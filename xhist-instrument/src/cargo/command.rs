@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::error::Error;
 use crate::When;
 
-/// What is told for `--help`.
+/// What `--help` prints.
 pub(super) const HELP: &str = "\
 Runs a cargo command on instrumented sources; the sources themselves are not touched.
 
@@ -23,7 +23,10 @@ Options of its own, anywhere before `--` and before the program's arguments:
                           start recording there; until then the program records nothing (XHIST=wait)
 
 After a crash, a panic or a failing test the last statements that ran are printed; the
-whole history is what `xhist-report` prints. Everything lies under target/xhist.
+whole history is what `xhist-report` prints. Everything lies under target/xhist, and the
+recorder, which is built once for a compiler, in ~/.cache/xhist (or in $XHIST_CACHE).
+
+All other options are those of the cargo command: `cargo help run`, `cargo help test`, ...
 
 Environment of the traced program:
   XHIST_FILE=PATH    keep the rings in this file (%p: process id, %e: program name)
@@ -31,8 +34,8 @@ Environment of the traced program:
   XHIST_TIME=...     time stamps: on (every statement), off; by default on frames of some hundred statements
   XHIST_FRAMES=...   packed (default), single (a frame for each statement), exact (the same, with the exact
                      order among threads instead of the time)
-  XHIST_PANIC=LINES  statements printed under a panic message
-  XHIST_EVER=on      remember which statements ever ran (a number: so many pages of 96 lines)
+  XHIST_PANIC=LINES  statements printed under a panic message (16 by default; 0 prints none)
+  XHIST_EVER=on      remember which statements ever ran (or the number of pages of 96 lines)
   XHIST=off, wait    record nothing; nothing until a trigger starts it
 ";
 
@@ -125,6 +128,8 @@ const RUN_WITH_VALUE: [&str; 14] = [
     "--start-at",
     "--stop-at",
 ];
+/// Short options of cargo with a value.
+const WITH_VALUE_LETTERS: &[u8] = b"pFjZ";
 
 impl Command {
     /// Takes the arguments behind the program's name; cargo puts `xhist` first.
@@ -143,6 +148,9 @@ impl Command {
             )));
         };
         let mut rest = &args[1..];
+        if rest[..program_args_at(verb, rest)].iter().any(|arg| arg == "--help" || arg == "-h") {
+            return Ok(Parsed::Help);
+        }
         for word in &verb.words()[1..] {
             rest = rest.split_first().filter(|(first, _)| first == word).map(|(_, rest)| rest).ok_or_else(
                 || Error::Usage(format!("of `cargo nextest` only `cargo xhist nextest {word}` is there")),
@@ -197,6 +205,57 @@ impl Command {
         self.pick(&["--features", "-F"], &["--all-features", "--no-default-features"])
     }
 
+    /// Whether cargo is to print nothing of its own.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.has("--quiet", b'q')
+    }
+
+    /// Whether programs run: some options let cargo stop before.
+    pub(super) fn runs(&self) -> bool {
+        self.verb.runs() && !self.has("--no-run", 0)
+    }
+
+    /// Whether this option without a value is there, by its long name or its letter.
+    pub(super) fn has(&self, long: &str, letter: u8) -> bool {
+        let is_letter = |arg: &OsString| match arg.as_encoded_bytes() {
+            [b'-', letters @ ..] if !letters.starts_with(b"-") => {
+                // Behind one with a value comes the value.
+                let end = letters.iter().position(|letter| WITH_VALUE_LETTERS.contains(letter));
+                letters[..end.unwrap_or(letters.len())].contains(&letter)
+            }
+            _ => false,
+        };
+        self.cargo_args.iter().any(|arg| arg == long || is_letter(arg))
+    }
+
+    /// Values of an option.
+    pub(super) fn values(&self, long: &str, letter: Option<&str>) -> Vec<String> {
+        let names: Vec<&str> = [long].into_iter().chain(letter).collect();
+        let mut words = self.pick(&names, &[]).into_iter();
+        let mut values = Vec::new();
+        while let Some(word) = words.next() {
+            let word = word.to_string_lossy();
+            if names.contains(&&*word) {
+                values.extend(words.next().map(|value| value.to_string_lossy().into_owned()));
+            } else if let Some(value) = names.iter().find_map(|name| word.strip_prefix(name)) {
+                values.push(value.trim_start_matches('=').to_owned());
+            }
+        }
+        values
+    }
+
+    /// The directory that cargo names after the profile.
+    pub(super) fn profile_directory(&self) -> String {
+        let option = if self.verb == Verb::Nextest { "--cargo-profile" } else { "--profile" };
+        let is_release = self.has("--release", b'r') || self.verb == Verb::Bench;
+        match self.values(option, None).pop().as_deref() {
+            None if is_release => "release".into(),
+            None | Some("dev" | "test") => "debug".into(),
+            Some("bench") => "release".into(),
+            Some(name) => name.into(),
+        }
+    }
+
     /// Values of `--config`: what the command line adds to cargo's configuration.
     pub(super) fn config_args(&self) -> Vec<OsString> {
         let args = self.pick(&["--config"], &[]);
@@ -214,6 +273,12 @@ impl Command {
             args.push("--offline".into());
         }
         args
+    }
+
+    /// Those of them that name the target, and cargo's unstable ones.
+    pub(super) fn target_args(&self) -> Vec<String> {
+        let args = self.pick(&["--target", "-Z"], &[]);
+        args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect()
     }
 
     fn pick(&self, with_value: &[&str], alone: &[&str]) -> Vec<OsString> {
@@ -253,7 +318,8 @@ fn wants_value(option: &OsStr) -> bool {
         [b'-', b'-', ..] => SHARED_WITH_VALUE.iter().chain(&RUN_WITH_VALUE).any(|known| option == *known),
         // Several short ones may share a hyphen; behind one that takes a value stands nothing but the value.
         [b'-', letters @ ..] => {
-            letters.iter().position(|letter| b"pFjZ".contains(letter)) == letters.len().checked_sub(1)
+            letters.iter().position(|letter| WITH_VALUE_LETTERS.contains(letter))
+                == letters.len().checked_sub(1)
         }
         _ => false,
     }
@@ -352,6 +418,31 @@ mod tests {
             assert!(matches!(Command::parse(&args), Err(Error::Usage(_))), "{line}");
         }
         assert!(matches!(Command::parse(&["xhist".into(), "doc".into()]), Err(Error::Usage(_))));
-        assert!(matches!(Command::parse(&["xhist".into()]), Ok(Parsed::Help)));
+    }
+
+    #[test]
+    fn help_is_there_for_each_command_and_none_of_the_programs() {
+        for line in
+            ["xhist", "xhist -h", "help", "xhist run --help", "test -h", "nextest --help", "b -q --help"]
+        {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            assert!(matches!(Command::parse(&args), Ok(Parsed::Help)), "{line}");
+        }
+        assert_eq!(words(&parse("run serve --help").program_args), "serve --help");
+        assert_eq!(words(&parse("test -- -h").program_args), "-- -h");
+    }
+
+    #[test]
+    fn options_of_cargo_are_understood_where_they_matter() {
+        let command = parse("build -vr --bin=a --bin b -pc -p d --profile dev");
+        assert_eq!(command.values("--bin", None), ["a", "b"]);
+        assert_eq!(command.values("--package", Some("-p")), ["c", "d"]);
+        assert_eq!((command.has("--release", b'r'), command.is_quiet()), (true, false));
+        assert_eq!(command.profile_directory(), "debug");
+        assert_eq!(parse("build -qr").profile_directory(), "release");
+        assert_eq!(parse("build --profile=small").profile_directory(), "small");
+        assert!(parse("build -qp r").is_quiet() && !parse("build -pq").is_quiet());
+        assert!(!parse("build -pr").has("--release", b'r'));
+        assert!(parse("test").runs() && !parse("test --no-run").runs() && !parse("build").runs());
     }
 }

@@ -1,5 +1,5 @@
-//! What the user's cargo configuration says about programs to call. Cargo's own command for this
-//! is unstable, so the files are read here, in cargo's order.
+//! What the user's cargo configuration says about programs to call and about how crates are compiled. Cargo's own
+//! command for this is unstable, so the files are read here, in cargo's order.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,53 +8,245 @@ use toml::{Table, Value};
 
 use super::command::Command;
 
-/// The wrapper that the user has around every compiler call.
-pub(super) fn rustc_wrapper(command: &Command) -> Option<OsString> {
-    let set = ["RUSTC_WRAPPER", "CARGO_BUILD_RUSTC_WRAPPER"].into_iter().find_map(std::env::var_os);
-    let wrapper = set.or_else(|| {
-        find(command, |config, base| {
-            let name = config.get("build")?.get("rustc-wrapper")?.as_str()?;
-            // A name with a slash starts at the directory that holds `.cargo`.
-            Some(if name.contains('/') { base.join(name).into() } else { name.into() })
-        })
-    })?;
-    (!wrapper.is_empty()).then_some(wrapper)
+/// A program that cargo calls in the user's own way, by its key: `rustc`, `rustc-wrapper`, `rustc-workspace-wrapper`.
+pub(super) fn tool(command: &Command, key: &str) -> Option<OsString> {
+    let name = key.to_uppercase().replace('-', "_");
+    let variable = |name: &str| {
+        let value = std::env::var_os(name)?;
+        Some(located(value, &std::env::current_dir().ok()?))
+    };
+    let pick = |layer: &Layer| {
+        let value = layer.config.get("build")?.get(key)?.as_str()?;
+        Some(located(value.into(), &layer.base))
+    };
+    let (given, files) = layers(command);
+    let tool = variable(&name)
+        .or_else(|| given.iter().find_map(pick))
+        .or_else(|| variable(&format!("CARGO_BUILD_{name}")))
+        .or_else(|| files.iter().find_map(pick))?;
+    // So the user says that there is none.
+    (!tool.is_empty()).then_some(tool)
+}
+
+/// A name with a slash starts at this directory; any other is looked for where programs are.
+fn located(name: OsString, base: &Path) -> OsString {
+    if name.as_encoded_bytes().contains(&b'/') { base.join(name).into() } else { name }
+}
+
+/// Whether the user says where cargo keeps what is between sources and results.
+pub(super) fn has_build_dir(command: &Command) -> bool {
+    let is_set = |layer: &Layer| Some(layer.config.get("build")?.get("build-dir")?.is_str());
+    let (given, files) = layers(command);
+    std::env::var_os("CARGO_BUILD_BUILD_DIR").is_some()
+        || given.iter().chain(&files).find_map(is_set).is_some()
+}
+
+/// All that says how crates that are none of the user's are compiled, as one text: what cargo's configuration has of
+/// that, and the environment. `read_by_sources`: variables that the crates themselves read.
+pub(super) fn deciding(command: &Command, read_by_sources: &[&str]) -> String {
+    let (given, files) = layers(command);
+    let mut text = String::new();
+    for layer in given.iter().chain(&files) {
+        let config = deciding_part(layer.config.clone(), read_by_sources);
+        let targets = config.get("build").and_then(|build| build.get("target")).into_iter();
+        let names = targets.flat_map(strings).filter(|name| name.ends_with(".json"));
+        for file in names.map(|name| layer.base.join(name)) {
+            text += &std::fs::read_to_string(file).unwrap_or_default();
+        }
+        if !config.is_empty() {
+            text += &format!("{config}\n");
+        }
+    }
+    let mut variables: Vec<_> = std::env::vars_os()
+        .filter(|(name, _)| name.to_str().is_some_and(|name| decides(name, read_by_sources)))
+        .collect();
+    variables.sort();
+    text + &format!("{variables:?}")
+}
+
+fn decides(variable: &str, read_by_sources: &[&str]) -> bool {
+    const WHOLE: [&str; 5] =
+        ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_BOOTSTRAP", "RUSTUP_TOOLCHAIN", "SOURCE_DATE_EPOCH"];
+    const BEGINS: [&str; 5] = [
+        "CARGO_BUILD_",
+        "CARGO_TARGET_",
+        "CARGO_UNSTABLE_",
+        "CARGO_PROFILE_RELEASE_",
+        "CARGO_PROFILE_RECORDER_",
+    ];
+    const BESIDE: [&str; 6] = ["_DIR", "_RUNNER", "_LINKER", "_JOBS", "_WRAPPER", "_RUSTDOCFLAGS"];
+    let is_of_cargo = BEGINS.iter().any(|begin| variable.starts_with(begin))
+        && !BESIDE.iter().any(|end| variable.ends_with(end));
+    WHOLE.contains(&variable) || read_by_sources.contains(&variable) || is_of_cargo
+}
+
+/// A configuration without what is known to be of no account. What is not known counts.
+fn deciding_part(mut config: Table, read_by_sources: &[&str]) -> Table {
+    const BESIDE: [&str; 16] = [
+        "alias",
+        "cache",
+        "cargo-new",
+        "credential-alias",
+        "doc",
+        "future-incompat-report",
+        "http",
+        "include",
+        "install",
+        "net",
+        "registries",
+        "registry",
+        "source",
+        "term",
+        "update",
+        "xhist",
+    ];
+    const BESIDE_BUILD: [&str; 12] = [
+        "artifact-dir",
+        "build-dir",
+        "dep-info-basedir",
+        "incremental",
+        "jobs",
+        "rustc",
+        "rustc-workspace-wrapper",
+        "rustc-wrapper",
+        "rustdoc",
+        "rustdocflags",
+        "target-dir",
+        "warnings",
+    ];
+    const BESIDE_TARGET: [&str; 4] = ["ar", "linker", "runner", "rustdocflags"];
+    config.retain(|key, _| !BESIDE.contains(&key));
+    let mut sift = |table: &str, keep: &dyn Fn(&str) -> bool| {
+        if let Some(Value::Table(table)) = config.get_mut(table) {
+            table.retain(|key, _| keep(key));
+        }
+    };
+    sift("build", &|key| !BESIDE_BUILD.contains(&key));
+    sift("env", &|key| decides(key, read_by_sources));
+    sift("profile", &|key| ["release", super::recorder::PROFILE].contains(&key));
+    if let Some(Value::Table(targets)) = config.get_mut("target") {
+        for value in targets.iter_mut().filter_map(|(_, value)| value.as_table_mut()) {
+            value.retain(|key, _| !BESIDE_TARGET.contains(&key));
+        }
+        targets.retain(|_, value| !value.as_table().is_some_and(Table::is_empty));
+    }
+    config.retain(|_, value| !value.as_table().is_some_and(Table::is_empty));
+    config
 }
 
 /// Whether the user has programs for this target run in a way of their own.
 pub(super) fn has_runner(command: &Command, target: &str) -> bool {
     let name = format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"));
-    let is_configured = |config: &Table, _: &Path| {
-        let mut targets = config.get("target")?.as_table()?.iter();
+    let is_configured = |layer: &Layer| {
+        let mut targets = layer.config.get("target")?.as_table()?.iter();
         // Whether a `cfg(...)` holds is not known here; then the user's counts.
         let is_one = |(name, value): (&String, &Value)| {
             (name == target || name.starts_with("cfg(")) && value.get("runner").is_some()
         };
         targets.any(is_one).then_some(())
     };
-    std::env::var_os(name).is_some() || find(command, is_configured).is_some()
+    let (given, files) = layers(command);
+    std::env::var_os(name).is_some() || given.iter().chain(&files).find_map(is_configured).is_some()
 }
 
-/// The first answer: of the command line, of the nearest file above the working directory, of the user's own file.
-/// `pick` gets a configuration, and the directory where relative paths in it start.
-fn find<T>(command: &Command, pick: impl Fn(&Table, &Path) -> Option<T>) -> Option<T> {
-    let here = std::env::current_dir().ok()?;
-    let given = command.config_args().into_iter().rev().filter_map(|arg| {
+/// One configuration of several: the first that says something about a key counts.
+struct Layer {
+    config: Table,
+    /// Where relative paths in it start.
+    base: PathBuf,
+}
+
+/// What the command line gives; then the files, from the one nearest to the working directory to the user's own.
+/// Cargo takes the environment in between.
+fn layers(command: &Command) -> (Vec<Layer>, Vec<Layer>) {
+    let Ok(here) = std::env::current_dir() else { return (Vec::new(), Vec::new()) };
+    let (mut given, mut files) = (Vec::new(), Vec::new());
+    for arg in command.config_args().into_iter().rev() {
         // A file, or the text of one line.
-        let file = here.join(&arg);
-        let from_file = || Some((read(&file)?, file.parent()?.to_path_buf()));
-        from_file().or_else(|| Some((arg.to_str()?.parse().ok()?, here.clone())))
-    });
+        if !add_file(&here.join(&arg), &mut given, 0)
+            && let Some(config) = arg.to_str().and_then(|text| text.parse().ok())
+        {
+            given.push(Layer { config, base: here.clone() });
+        }
+    }
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
-    let directories = here.ancestors().map(|directory| directory.join(".cargo")).chain(home);
-    let files = directories.filter_map(|directory| {
-        let config = read(&directory.join("config")).or_else(|| read(&directory.join("config.toml")))?;
-        Some((config, directory.parent()?.to_path_buf()))
-    });
-    given.chain(files).find_map(|(config, base)| pick(&config, &base))
+    let mut directories: Vec<_> = here.ancestors().map(|directory| directory.join(".cargo")).collect();
+    directories.extend(home.filter(|home| !directories.contains(home)));
+    for directory in directories {
+        if !add_file(&directory.join("config"), &mut files, 0) {
+            add_file(&directory.join("config.toml"), &mut files, 0);
+        }
+    }
+    (given, files)
 }
 
-fn read(file: &Path) -> Option<Table> {
-    std::fs::read_to_string(file).ok()?.parse().ok()
+/// Adds this file, and behind it those that it includes, the last of which counts most. Whether there is one.
+fn add_file(file: &Path, layers: &mut Vec<Layer>, depth: usize) -> bool {
+    const DEEPEST: usize = 8;
+    let Some(config) = std::fs::read_to_string(file).ok().and_then(|text| text.parse::<Table>().ok()) else {
+        return false;
+    };
+    let directory = file.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let included: Vec<PathBuf> =
+        config.get("include").into_iter().flat_map(strings).map(|name| directory.join(name)).collect();
+    let base = directory.parent().unwrap_or(&directory).to_path_buf();
+    layers.push(Layer { config, base });
+    if depth < DEEPEST {
+        for file in included.iter().rev() {
+            add_file(file, layers, depth + 1);
+        }
+    }
+    true
+}
+
+/// The strings of a value that is one, a list of them, or a list of tables with a `path`.
+fn strings(value: &Value) -> Vec<String> {
+    match value {
+        Value::String(text) => vec![text.clone()],
+        Value::Array(values) => values.iter().flat_map(strings).collect(),
+        Value::Table(table) => table.get("path").into_iter().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_about_a_recorder_is_kept() {
+        let config = "build = { target = \"t\", jobs = 3, rustc-wrapper = \"w\" }\nalias.x = \"y\"\n\
+                      target.t = { runner = \"r\", rustflags = [\"-Ca\"] }\ntarget.u.linker = \"l\"\n\
+                      env = { HOME_PAGE = \"x\", XHIST_RING_SIZE = \"4096\" }\nprofile.dev.debug = 1\n\
+                      unstable.build-std = [\"core\"]\n";
+        let kept = "build.target = \"t\"\ntarget.t.rustflags = [\"-Ca\"]\nenv.XHIST_RING_SIZE = \"4096\"\n\
+                    unstable.build-std = [\"core\"]\n";
+        let config: Table = config.parse().expect("TOML");
+        let kept: Table = kept.parse().expect("TOML");
+        assert_eq!(deciding_part(config, &["XHIST_RING_SIZE"]), kept);
+        for name in ["RUSTFLAGS", "CARGO_TARGET_A_RUSTFLAGS", "CARGO_BUILD_TARGET", "XHIST_A"] {
+            assert!(decides(name, &["XHIST_A"]), "{name}");
+        }
+        for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_RUSTC_WRAPPER", "CARGO_TARGET_A_LINKER", "XHIST_FILE"] {
+            assert!(!decides(name, &["XHIST_A"]), "{name}");
+        }
+    }
+
+    #[test]
+    fn included_files_count_less_and_the_last_of_them_most() {
+        let tree = tempfile::tempdir().expect("a directory");
+        let directory = tree.path().join(".cargo");
+        std::fs::create_dir(&directory).expect("a new directory");
+        let write = |name: &str, text: &str| std::fs::write(directory.join(name), text).expect("a file");
+        write("config.toml", "include = [\"a.toml\", { path = \"b.toml\" }]\nbuild.rustc = \"0\"\n");
+        write("a.toml", "build.rustc = \"a\"\n");
+        write("b.toml", "build.rustc = \"b\"\ninclude = \"config.toml\"\n");
+        let mut layers = Vec::new();
+        assert!(add_file(&directory.join("config.toml"), &mut layers, 0));
+        let said = |layer: &Layer| layer.config["build"]["rustc"].as_str().map(String::from);
+        let first: Vec<_> = layers.iter().take(2).filter_map(said).collect();
+        assert_eq!(first, ["0", "b"]);
+        assert_eq!(layers[0].base, tree.path());
+    }
 }

@@ -5,6 +5,7 @@
 //! resolves them for the targets at hand.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId, Target, TargetKind};
 
@@ -22,9 +23,7 @@ const ALIKE: f64 = 0.75;
 
 /// Adds the dependencies that the command names, as there are for these targets.
 pub(super) fn add(workspace: &mut Workspace, command: &Command, targets: &[String]) -> Result<(), Error> {
-    let filters = targets.iter().flat_map(|target| ["--filter-platform".into(), target.into()]);
-    let args = command.project_args().into_iter().chain(command.feature_args()).chain(filters);
-    let metadata = workspace::metadata(args, &mut cargo_metadata::MetadataCommand::new())?;
+    let metadata = resolved(command, targets)?;
     let programs = in_programs(&metadata);
     let names: Vec<&str> = command.deps.iter().map(String::as_str).filter(|name| *name != ALL).collect();
     for name in &names {
@@ -43,6 +42,34 @@ pub(super) fn add(workspace: &mut Workspace, command: &Command, targets: &[Strin
         workspace.dependencies.extend(workspace.packages.last().map(|added| added.directory.clone()));
     }
     Ok(())
+}
+
+/// The packages of all dependencies, as there are for these targets.
+fn resolved(command: &Command, targets: &[String]) -> Result<Metadata, Error> {
+    let filters = targets.iter().flat_map(|target| ["--filter-platform".into(), target.into()]);
+    let args = command.project_args().into_iter().chain(command.feature_args()).chain(filters);
+    workspace::metadata(args, &mut cargo_metadata::MetadataCommand::new())
+}
+
+/// Path dependencies outside the workspace that programs are made of and that are not recorded: names and directories.
+pub(super) fn outside(
+    workspace: &Workspace,
+    command: &Command,
+    targets: &[String],
+) -> Result<Vec<(String, PathBuf)>, Error> {
+    let metadata = resolved(command, targets)?;
+    let programs = in_programs(&metadata);
+    let is_left = |package: &&Package| {
+        let is_member = metadata.workspace_members.contains(&package.id);
+        let is_wanted = programs.contains(&package.id) && !PACKAGES.contains(&package.name.as_str());
+        // What comes from elsewhere has a source.
+        package.source.is_none() && !is_member && is_wanted
+    };
+    let named = metadata.packages.iter().filter(is_left).filter_map(|package| {
+        let directory = package.manifest_path.parent()?.as_std_path().to_path_buf();
+        (!workspace.dependencies.contains(&directory)).then(|| (package.name.to_string(), directory))
+    });
+    Ok(named.collect())
 }
 
 /// Packages whose code is in programs and tests of the members.

@@ -6,21 +6,26 @@
 //!                                                                         └► after: the last statements
 //! ```
 //!
-//! Everything of ours lies under `target/xhist`. The wrapper (this program under another name)
-//! swaps a crate's root file for its shadow and adds the recorder; all else is cargo's own doing.
+//! Everything of ours lies under `target/xhist`, but for the recorder, which a user has once. The wrapper (this
+//! program under another name) swaps a crate's root file for its shadow and adds the recorder; all else is cargo's own doing.
 
 mod after;
+mod cache;
 mod command;
 mod config;
 mod deps;
 mod error;
+mod keep;
+mod notes;
 mod own_core;
 mod plan;
+mod progress;
 mod reach;
 mod recorder;
 mod run;
 mod runner;
 mod shadow;
+mod sources;
 mod workspace;
 mod wrapper;
 
@@ -32,7 +37,8 @@ use std::process::{ExitCode, ExitStatus};
 pub fn main(args: &[OsString]) -> ExitCode {
     let called = args.first().map(Path::new).and_then(Path::file_stem);
     match called.and_then(std::ffi::OsStr::to_str) {
-        Some(plan::WRAPPER_NAME) => return wrapper::main(args),
+        Some(plan::WRAPPER_NAME) => return wrapper::main(args, true),
+        Some(plan::DEPENDENCY_NAME) => return wrapper::main(args, false),
         Some(plan::OUTER_NAME) => return wrapper::outer(args),
         Some(recorder::COMPILER_NAME) => return recorder::compile(args),
         Some(runner::NAME) => return runner::main(args),

@@ -4,6 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -12,7 +14,9 @@ use super::error::Error;
 
 /// The name under which this program is the wrapper for members.
 pub(super) const WRAPPER_NAME: &str = "xhist-rustc";
-/// And the one for every crate, which hands them all to the other.
+/// The one for crates that are no members.
+pub(super) const DEPENDENCY_NAME: &str = "xhist-rustc-dependency";
+/// And the one for every crate, which hands them all to one of the others.
 pub(super) const OUTER_NAME: &str = "xhist-rustc-all";
 const FILE_NAME: &str = "plan.json";
 
@@ -29,6 +33,8 @@ pub(super) struct Plan {
     pub(super) recorders: BTreeMap<String, Recorder>,
     /// The user's own wrapper of every compiler call, when ours takes its place.
     pub(super) user_wrapper: Option<OsString>,
+    /// The user's own wrapper of the compiler for members, whose place ours always takes.
+    pub(super) user_member_wrapper: Option<OsString>,
     /// Hash of the map, for `fn main`.
     pub(super) map_hash: String,
     /// Names of files, for programs that tell them to a host: lines of an id, a blank and a path.
@@ -59,6 +65,16 @@ impl Recorder {
     pub(super) fn libraries(&self) -> impl Iterator<Item = &Path> {
         self.deps.iter().chain([&self.library]).map(PathBuf::as_path)
     }
+
+    /// The same with its paths changed so.
+    pub(super) fn with_paths(&self, change: impl Fn(&Path) -> PathBuf) -> Recorder {
+        let of_source = |source: &Source| Source { root: change(&source.root), ..source.clone() };
+        Recorder {
+            library: change(&self.library),
+            deps: self.deps.iter().map(|library| change(library)).collect(),
+            sources: self.sources.iter().map(of_source).collect(),
+        }
+    }
 }
 
 impl Plan {
@@ -72,7 +88,7 @@ impl Plan {
     pub(super) fn install(&self, directory: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Error::step("writing the plan", error))?;
         write_if_changed(&directory.join(FILE_NAME), &text)?;
-        [WRAPPER_NAME, OUTER_NAME, super::runner::NAME]
+        [WRAPPER_NAME, DEPENDENCY_NAME, OUTER_NAME, super::runner::NAME]
             .iter()
             .try_for_each(|name| link_program(&directory.join(name)))
     }
@@ -89,14 +105,30 @@ impl Plan {
     }
 }
 
-/// Gives this program another name.
+/// Gives this program another name, under which it stays what it is now: who installs another version while cargo
+/// runs must not change the compiler's wrapper under it.
 pub(super) fn link_program(name: &Path) -> Result<(), Error> {
-    let program = std::env::current_exe().map_err(|error| Error::step("finding this program", error))?;
-    if std::fs::read_link(name).ok().as_ref() != Some(&program) {
-        let _ = std::fs::remove_file(name);
-        std::os::unix::fs::symlink(&program, name).map_err(Error::file("create", name))?;
+    let program = program()?;
+    let len = |path: &Path| path.symlink_metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
+    // A directory is for one version, see `key` in `run.rs`.
+    if program.metadata().is_ok_and(|meta| len(name) == Some(meta.len())) {
+        return Ok(());
     }
-    Ok(())
+    let directory = name.parent().unwrap_or(Path::new("."));
+    let draft = tempfile::tempdir_in(directory).map_err(Error::file("write in", directory))?;
+    let draft = draft.path().join("program");
+    if std::fs::hard_link(&program, &draft).is_err() {
+        std::fs::copy(&program, &draft).map_err(Error::file("write", &draft))?;
+    }
+    std::fs::rename(&draft, name).map_err(Error::file("create", name))
+}
+
+/// The file of this program as it runs, also when its name belongs to another one by now, or to none.
+pub(super) fn program() -> Result<PathBuf, Error> {
+    let named = std::env::current_exe().map_err(|error| Error::step("finding this program", error))?;
+    let running = PathBuf::from("/proc/self/exe");
+    let file = |path: &Path| path.metadata().map(|meta| (meta.dev(), meta.ino())).ok();
+    Ok(if file(&running).is_some() && file(&running) != file(&named) { running } else { named })
 }
 
 /// The place of `path` below `shadow`.

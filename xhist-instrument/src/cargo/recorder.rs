@@ -1,4 +1,4 @@
-//! Builds xhist-rt once for the compiler and target at hand, optimised also in dev builds.
+//! Builds xhist-rt once for a user, a compiler and what is said about how it compiles, optimised also in dev builds.
 //!
 //! A recorder that every crate shares as one library can be inlined into all of them and still
 //! be one recorder; cargo builds it in a package of its own, so the user's manifests and lock
@@ -7,53 +7,135 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use super::command;
+use super::cache::{Cache, Kept};
 use super::error::Error;
 use super::plan::{Recorder, Source};
+use super::progress::Progress;
+use super::{command, sources};
 
 /// What the recorder is, and what it is made of: these cannot record themselves.
 pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "qs-core", "critical-section", "libc"];
 
 /// The profile of its own, and the directory that cargo names after it.
-const PROFILE: &str = "recorder";
+pub(super) const PROFILE: &str = "recorder";
+
+/// Changes when the same recorder would be kept in another way.
+const FORMAT: u32 = 1;
 
 /// The name under which this program compiles the recorder.
 pub(super) const COMPILER_NAME: &str = "xhist-rustc-recorder";
 
-/// Builds, or finds built: one for each target, see [`super::plan::Plan::recorders`]. `for_dylibs`: one whose hot path
-/// finds its words through a dynamic library as well.
-pub(super) fn build(
+/// Finds the recorder in a cache, or builds it there: in the user's, or else in this project's. `for_dylibs`: one whose
+/// hot path finds its words through a dynamic library as well.
+pub(super) fn get(
     command: &command::Command,
     home: &Path,
     for_dylibs: bool,
-    features: &BTreeSet<String>,
+    bare: &BTreeSet<String>,
+    progress: &Progress,
+) -> Result<Kept, Error> {
+    let features = Features { hosted: if for_dylibs { &["auto", "portable"] } else { &["auto"] }, bare };
+    let key = key(command, &features)?;
+    let caches = Cache::all(home.join("cache"));
+    if let Some(found) = caches.iter().find_map(|cache| cache.find(&key)) {
+        return Ok(found);
+    }
+    let waits = || progress.long_step("waiting for another cargo xhist that builds the recorder");
+    let mut problem = None;
+    for cache in &caches {
+        let _lock = match cache.lock(waits) {
+            Ok(lock) => lock,
+            Err(error) => {
+                problem = Some(Error::file("write in", cache.path())(error));
+                continue;
+            }
+        };
+        // Who was waited for may have built it.
+        if let Some(found) = cache.find(&key) {
+            return Ok(found);
+        }
+        let place = cache.path().display();
+        progress.long_step(&format!("building the recorder, once for this compiler, into {place}"));
+        let directory = cache.clear(&key)?;
+        let package = directory.join("package");
+        write_package(&package, &sources::write(&directory.join("src"))?, &features)?;
+        let draft = tempfile::Builder::new().prefix("build-").tempdir_in(&package);
+        let draft = draft.map_err(Error::file("write in", &package))?;
+        return cache.keep(&key, &build(command, &package, draft.path())?);
+    }
+    Err(problem.unwrap_or_else(|| Error::step("building the recorder", "there is no directory for it")))
+}
+
+/// With what the recorder is built.
+#[derive(Debug)]
+struct Features<'a> {
+    /// On an operating system.
+    hosted: &'a [&'a str],
+    /// Without one.
+    bare: &'a BTreeSet<String>,
+}
+
+/// All that decides about the machine code of the recorder, as one number.
+fn key(command: &command::Command, features: &Features<'_>) -> Result<String, Error> {
+    let rustc = rustc(command);
+    let mut identity = Command::new(&rustc);
+    let mut sysroot = Command::new(&rustc);
+    identity.arg("-vV");
+    sysroot.args(["--print", "sysroot"]);
+    // At once: each takes some hundredths of a second.
+    let running = sysroot.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let identity = output(&mut identity)?;
+    let sysroot = running.and_then(std::process::Child::wait_with_output).map_err(cannot_run)?;
+    let sysroot = String::from_utf8_lossy(&sysroot.stdout).trim().to_owned();
+    // Two builds of a compiler may give themselves the same version.
+    let program = Path::new(&sysroot).join("bin/rustc").metadata();
+    let stamp = program.and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
+    let deciding = super::config::deciding(command, sources::VARIABLES);
+    // What `--config` says is among that.
+    let args = command.target_args();
+    let texts = args
+        .iter()
+        .map(|arg| arg.strip_prefix("--target=").unwrap_or(arg))
+        .filter(|arg| arg.ends_with(".json"));
+    let texts: Vec<_> = texts.map(std::fs::read_to_string).filter_map(Result::ok).collect();
+    let whole = format!(
+        "{FORMAT} {} {:x} {features:?} {identity} {sysroot} {stamp:?} {deciding} {args:?} {texts:?}",
+        env!("CARGO_PKG_VERSION"),
+        sources::HASH
+    );
+    let mut hash = qs_core::map::Hash::new();
+    hash.update(whole.as_bytes());
+    Ok(format!("{:016x}", hash.finish()))
+}
+
+fn build(
+    command: &command::Command,
+    package: &Path,
+    target_dir: &Path,
 ) -> Result<BTreeMap<String, Recorder>, Error> {
-    let mut name = String::from(if for_dylibs { "recorder-portable" } else { "recorder" });
-    features.iter().for_each(|feature| name = format!("{name}-{feature}"));
-    let directory = home.join(name);
-    let target_dir = directory.join("target");
-    write_package(&directory, if for_dylibs { &["auto", "portable"] } else { &["auto"] }, features)?;
     let mut cargo = cargo();
     cargo
         .args(["build", "--profile", PROFILE, "--message-format=json-render-diagnostics", "--quiet"])
         .arg("--manifest-path")
-        .arg(directory.join("Cargo.toml"))
+        .arg(package.join("Cargo.toml"))
         .args(command.build_args());
-    build_in(&mut cargo, &target_dir);
-    let compiler = directory.join(COMPILER_NAME);
+    build_in(&mut cargo, command, target_dir)?;
+    let compiler = target_dir.join(COMPILER_NAME);
     super::plan::link_program(&compiler)?;
     cargo.arg("--config").arg(config("build.rustc-wrapper", &compiler));
     // The user's wrappers are for the user's crates.
+    cargo.arg("--config").arg(config("build.rustc-workspace-wrapper", Path::new("")));
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("RUSTC_WRAPPER");
+    cargo.env_remove("CARGO_INCREMENTAL");
     let output =
         cargo.stderr(Stdio::piped()).output().map_err(|error| Error::step("running cargo", error))?;
     if !output.status.success() {
         return Err(Error::step("building the recorder (xhist-rt)", String::from_utf8_lossy(&output.stderr)));
     }
-    let recorders = recorders_in(&output.stdout, &target_dir);
+    let recorders = recorders_in(&output.stdout, target_dir);
     if recorders.is_empty() {
         return Err(Error::step("building the recorder (xhist-rt)", "cargo named no library"));
     }
@@ -79,22 +161,72 @@ pub(super) fn compile(args: &[OsString]) -> ExitCode {
 }
 
 /// The targets that these recorders are for.
-pub(super) fn targets(recorders: &BTreeMap<String, Recorder>) -> Result<Vec<String>, Error> {
+pub(super) fn targets(
+    command: &command::Command,
+    recorders: &BTreeMap<String, Recorder>,
+) -> Result<Vec<String>, Error> {
     let host = || {
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"));
-        let output =
-            Command::new(rustc).arg("-vV").output().map_err(|error| Error::step("running rustc", error))?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let text = output(Command::new(rustc(command)).arg("-vV"))?;
         let host = text.lines().find_map(|line| line.strip_prefix("host: "));
         host.map(String::from).ok_or_else(|| Error::step("asking rustc about the host", text))
     };
     recorders.keys().map(|target| if target.is_empty() { host() } else { Ok(target.clone()) }).collect()
 }
 
+/// The compiler that cargo will call.
+fn rustc(command: &command::Command) -> OsString {
+    super::config::tool(command, "rustc").unwrap_or_else(|| "rustc".into())
+}
+
+/// What a compiler prints about itself.
+fn output(rustc: &mut Command) -> Result<String, Error> {
+    let output = rustc.output().map_err(cannot_run)?;
+    if !output.status.success() {
+        return Err(Error::step("asking rustc for its version", String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn cannot_run(error: std::io::Error) -> Error {
+    Error::step("running the compiler", error)
+}
+
 /// Lets cargo keep all it makes in this directory, whatever its configuration says.
-pub(super) fn build_in(cargo: &mut Command, directory: &Path) {
+pub(super) fn build_in(
+    cargo: &mut Command,
+    command: &command::Command,
+    directory: &Path,
+) -> Result<(), Error> {
     cargo.arg("--target-dir").arg(directory);
-    cargo.arg("--config").arg(config("build.build-dir", directory));
+    if let Some(value) = build_dir(command, directory)? {
+        cargo.arg("--config").arg(config("build.build-dir", &value));
+    }
+    Ok(())
+}
+
+/// Cargo takes braces in `build.build-dir` for names of directories that it knows, and there is no other way to write
+/// them. So a path with braces starts at the working directory. `None`: cargo takes the directory by itself.
+fn build_dir(command: &command::Command, directory: &Path) -> Result<Option<PathBuf>, Error> {
+    if !has_braces(directory) {
+        return Ok(Some(directory.to_path_buf()));
+    }
+    if !super::config::has_build_dir(command) {
+        return Ok(None);
+    }
+    // Not by `..`: cargo would take it for another directory, and wait for its own lock.
+    let here = std::env::current_dir().unwrap_or_default();
+    match directory.strip_prefix(here) {
+        Ok(inside) if !has_braces(inside) => Ok(Some(inside.to_path_buf())),
+        _ => Err(Error::Usage(format!(
+            "your configuration sets `build.build-dir`, and {} cannot stand there because of its braces; go to the \
+             project's directory, or name another one: --target-dir DIR (for the recorder, XHIST_CACHE=DIR)",
+            directory.display()
+        ))),
+    }
+}
+
+fn has_braces(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().iter().any(|byte| b"{}".contains(byte))
 }
 
 /// A value of `--config`.
@@ -119,18 +251,10 @@ pub(super) fn cargo() -> Command {
     cargo
 }
 
-/// A package whose only dependency is the recorder with these features on an operating system, and those without one, from beside our own sources when they are
-/// there, else from the registry.
-fn write_package(directory: &Path, hosted: &[&str], bare: &BTreeSet<String>) -> Result<(), Error> {
-    let quoted = |feature: &dyn std::fmt::Debug| format!("{feature:?}");
-    let features = hosted.iter().map(|feature| quoted(feature)).collect::<Vec<_>>().join(", ");
-    let bare = bare.iter().map(|feature| quoted(feature)).collect::<Vec<_>>().join(", ");
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("xhist-rt");
-    let place = if sources.join("Cargo.toml").is_file() {
-        format!("path = {}", toml::Value::String(sources.display().to_string()))
-    } else {
-        format!(r#"version = "={}""#, env!("CARGO_PKG_VERSION"))
-    };
+/// A package whose only dependency is the recorder, which lies in this place.
+fn write_package(directory: &Path, place: &str, features: &Features<'_>) -> Result<(), Error> {
+    let hosted = features.hosted.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
+    let bare = features.bare.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
     // A library that unwinds can be linked into programs that abort. The user's configuration may say otherwise for
     // `release`, so all that matters is set here.
     let manifest = format!(
@@ -141,6 +265,7 @@ version = "0.0.0"
 edition = "2021"
 
 [workspace]
+resolver = "3"
 
 [lib]
 path = "lib.rs"
@@ -149,7 +274,7 @@ path = "lib.rs"
 xhist-rt = {{ {place}, features = [{bare}] }}
 
 [target.'cfg(not(target_os = "none"))'.dependencies]
-xhist-rt = {{ {place}, features = [{features}] }}
+xhist-rt = {{ {place}, features = [{hosted}] }}
 
 [profile.{PROFILE}]
 inherits = "release"
@@ -161,6 +286,7 @@ debug = "line-tables-only"
 debug-assertions = false
 overflow-checks = false
 strip = "none"
+incremental = false
 "#
     );
     super::plan::write_if_changed(&directory.join("Cargo.toml"), manifest.as_bytes())?;

@@ -16,16 +16,20 @@ use crate::select::Wishes;
 use crate::trigger::{self, Request};
 use crate::{MainHash, Options, Packed, Refusal, Trigger, When};
 
+use super::cache::Kept;
 use super::command::{Command, HELP, Parsed, Verb};
 use super::error::Error;
 use super::plan::{OUTER_NAME, Plan, Recorder, WRAPPER_NAME, write_if_changed};
+use super::progress::Progress;
 use super::reach::{self, Reached, Source};
 use super::shadow::Shadow;
 use super::workspace::{self, Workspace};
-use super::{after, config, deps, recorder, runner};
+use super::{after, config, deps, keep, notes, plan, recorder, runner};
 
 /// Runs that are kept: their ring files, and the directories they lie in.
 const KEPT_RUNS: usize = 8;
+/// Wrappers that are kept: one for each choice of what is recorded and how.
+const KEPT_WRAPPERS: usize = 8;
 
 /// `cargo xhist` with these arguments.
 pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
@@ -53,7 +57,8 @@ pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
         file.lock().map_err(Error::file("lock", &lock))?;
         prepare(&command, &mut workspace, &home, &target_dir)?
     };
-    call_cargo(&command, &home, &prepared)
+    notes::outside(&workspace, &command, &home, &prepared.kept.recorders);
+    call_cargo(&command, &workspace, &home, &prepared)
 }
 
 /// Prints what was asked for; who does not read it to the end has seen enough.
@@ -62,18 +67,20 @@ fn tell(text: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What cargo is to be told.
-struct Prepared {
+/// What is ready before cargo runs.
+pub(super) struct Prepared {
     /// Where the plan and the wrappers lie.
-    wrappers: PathBuf,
+    pub(super) wrappers: PathBuf,
     /// Cargo's target directory.
-    build: PathBuf,
-    recorders: BTreeMap<String, Recorder>,
-    root: PathBuf,
+    pub(super) build: PathBuf,
+    pub(super) kept: Kept,
+    pub(super) root: PathBuf,
     map: PathBuf,
     map_hash: String,
     /// A trigger starts recording.
     waits: bool,
+    /// As long as this is open, nobody removes the wrappers.
+    _in_use: Option<File>,
 }
 
 fn prepare(
@@ -82,11 +89,12 @@ fn prepare(
     home: &Path,
     target_dir: &Path,
 ) -> Result<Prepared, Error> {
-    let progress = spinner();
-    progress.set_message("building the recorder (once for this compiler and target)");
-    let recorders = recorder::build(command, home, workspace.has_dylib, &workspace.bare_features)?;
+    let progress = Progress::new(command.is_quiet());
+    progress.step("looking for the recorder".into());
+    let kept = recorder::get(command, home, workspace.has_dylib, &workspace.bare_features, &progress)?;
+    let recorders = kept.recorders.clone();
     if !command.deps.is_empty() {
-        deps::add(workspace, command, &recorder::targets(&recorders)?)?;
+        deps::add(workspace, command, &recorder::targets(command, &recorders)?)?;
     }
     let map_path = home.join("xhist.map");
     let triggers = requests(command, workspace)?;
@@ -96,7 +104,7 @@ fn prepare(
     };
     let mut reached = crate::in_parallel(|| {
         reach::reach(workspace, &options, |files| {
-            progress.set_message(format!("instrumenting {files} files"));
+            progress.step(format!("instrumenting {files} files"));
         })
     });
     let in_dependencies = set_triggers(&triggers, &mut reached, workspace)?;
@@ -111,27 +119,31 @@ fn prepare(
     let Written { map_hash, files, names } =
         write_sources(&reached, &shadow, &map_path, workspace, &options)?;
     shadow.link(files.iter().map(PathBuf::as_path), &reached.data)?;
-    progress.finish_and_clear();
+    drop(progress);
     let shadowed = |root: &PathBuf| files.binary_search(root).is_ok();
     let plan = Plan {
         root: workspace.root.clone(),
         shadow: shadow_root.clone(),
         roots: workspace.targets.iter().map(|target| target.root.clone()).filter(shadowed).collect(),
         recorders,
-        user_wrapper: config::rustc_wrapper(command),
+        user_wrapper: config::tool(command, "rustc-wrapper"),
+        user_member_wrapper: config::tool(command, "rustc-workspace-wrapper"),
         map_hash: format!("{map_hash:016x}"),
         file_names: names,
     };
     let wrappers = home.join("wrapper").join(&key);
     plan.install(&wrappers)?;
+    let in_use = keep::hold(&wrappers);
+    keep::prune(&home.join("wrapper"), "", KEPT_WRAPPERS);
     Ok(Prepared {
         wrappers,
         build,
-        recorders: plan.recorders,
+        kept,
         root: workspace.root.clone(),
         map: map_path,
         map_hash: plan.map_hash,
         waits: triggers.iter().any(Request::starts),
+        _in_use: in_use,
     })
 }
 
@@ -194,13 +206,6 @@ fn places(command: &Command, home: &Path, key: &str) -> Result<(PathBuf, PathBuf
     }
     write_if_changed(&stamp, key.as_bytes())?;
     Ok((choice.join(shadow), choice.join("build")))
-}
-
-/// Shows that something goes on, on a terminal and once it takes a while.
-fn spinner() -> indicatif::ProgressBar {
-    let spinner = indicatif::ProgressBar::new_spinner();
-    spinner.enable_steady_tick(std::time::Duration::from_millis(200));
-    spinner
 }
 
 /// Instruments every file into the shadow and writes the map. Returns its hash and the files.
@@ -291,7 +296,7 @@ fn key(
 ) -> String {
     let stamp =
         |path: &Path| std::fs::metadata(path).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
-    let program = std::env::current_exe().ok().and_then(|program| stamp(&program));
+    let program = plan::program().ok().and_then(|program| stamp(&program));
     let built: Vec<_> = recorders.values().map(|built| (&built.library, stamp(&built.library))).collect();
     let version = env!("CARGO_PKG_VERSION");
     let when = |wish: Option<When>| command.when.or(wish).unwrap_or_default();
@@ -301,7 +306,8 @@ fn key(
             (dir, &config.include, &config.exclude, &config.thin, when(config.when))
         })
         .collect();
-    let choice = (when(None), &workspace.dependencies, wishes, triggers);
+    let wrapper = config::tool(command, "rustc-workspace-wrapper");
+    let choice = (when(None), &workspace.dependencies, wishes, triggers, wrapper);
     format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}")))
 }
 
@@ -311,10 +317,15 @@ fn hash(text: &str) -> u64 {
     hash.finish()
 }
 
-fn call_cargo(command: &Command, home: &Path, prepared: &Prepared) -> Result<ExitCode, Error> {
+fn call_cargo(
+    command: &Command,
+    workspace: &Workspace,
+    home: &Path,
+    prepared: &Prepared,
+) -> Result<ExitCode, Error> {
     let mut cargo = recorder::cargo();
     cargo.args(command.verb.words());
-    recorder::build_in(&mut cargo, &prepared.build);
+    recorder::build_in(&mut cargo, command, &prepared.build)?;
     let mut set = |key: &str, program: &Path| {
         cargo.arg("--config").arg(recorder::config(key, program));
     };
@@ -325,7 +336,7 @@ fn call_cargo(command: &Command, home: &Path, prepared: &Prepared) -> Result<Exi
     }
     // The configuration above is what counts.
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
-    let run = if command.verb.runs() { Some(set_up_run(&mut cargo, command, home, prepared)?) } else { None };
+    let run = if command.runs() { Some(set_up_run(&mut cargo, command, home, prepared)?) } else { None };
     // Behind the program's arguments cargo reads none of its own.
     cargo.args(&command.cargo_args).args(&command.program_args);
     if run.is_none() && prepared.waits {
@@ -336,9 +347,12 @@ fn call_cargo(command: &Command, home: &Path, prepared: &Prepared) -> Result<Exi
         let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
     }
     let status = cargo.status().map_err(|error| Error::step("running cargo", error))?;
-    if let Some(run) = run {
-        after::tell(&run, status.success());
+    match run {
+        Some(run) => after::tell(&run, status.success()),
+        None if status.success() => notes::how_to_run(command, workspace, home, prepared),
+        None => {}
     }
+    notes::generated(command, home, &prepared.wrappers);
     Ok(super::exit_code(status))
 }
 
@@ -362,8 +376,9 @@ fn set_up_run(
             set_runner(cargo, command, prepared)?;
         }
     }
-    if set("XHIST_PANIC").is_none() && prints_panics {
-        cargo.env("XHIST_PANIC", "16");
+    // Else they are printed after the run.
+    if set("XHIST_PANIC").is_none() && !prints_panics {
+        cargo.env("XHIST_PANIC", "0");
     }
     if prepared.waits && set("XHIST").is_none() {
         cargo.env("XHIST", "wait");
@@ -386,7 +401,7 @@ fn set_runner(
     prepared: &Prepared,
 ) -> Result<(), Error> {
     let program = prepared.wrappers.join(runner::NAME);
-    let targets = recorder::targets(&prepared.recorders)?;
+    let targets = recorder::targets(command, &prepared.kept.recorders)?;
     for target in targets.iter().filter(|target| !config::has_runner(command, target)) {
         cargo.arg("--config").arg(recorder::config(&format!("target.{target:?}.runner"), &program));
     }

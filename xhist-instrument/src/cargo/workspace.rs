@@ -26,6 +26,8 @@ pub(super) struct Workspace {
     pub(super) dependencies: Vec<PathBuf>,
     /// A member is a dynamic library for other Rust crates: what is inlined into those must be found in it.
     pub(super) has_dylib: bool,
+    /// Packages beside the workspace that members name by a path, or that may take the place of others.
+    pub(super) has_outside: bool,
     /// What firmware wants of the recorder: the features with which members name it.
     pub(super) bare_features: BTreeSet<String>,
     /// What `[workspace.metadata.xhist]` says.
@@ -47,6 +49,9 @@ pub(super) struct Target {
     /// Its root file.
     pub(super) root: PathBuf,
     pub(super) edition2015: bool,
+    pub(super) name: String,
+    pub(super) kinds: Vec<TargetKind>,
+    pub(super) package: String,
 }
 
 /// The table `metadata.xhist` of a manifest.
@@ -67,15 +72,24 @@ pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
         targets: Vec::new(),
         dependencies: Vec::new(),
         has_dylib: false,
+        has_outside: has_patch(metadata.workspace_root.as_std_path()),
         bare_features: ["trace".to_owned()].into(),
         wishes: wishes(metadata.workspace_root.as_std_path(), &metadata.workspace_metadata, "workspace")?,
     };
+    let directories: Vec<&Path> = metadata
+        .workspace_packages()
+        .iter()
+        .filter_map(|package| package.manifest_path.as_std_path().parent())
+        .collect();
     for package in metadata.workspace_packages() {
         if !PACKAGES.contains(&package.name.as_str()) {
             workspace.has_dylib |=
                 package.targets.iter().any(|target| target.kind.contains(&TargetKind::DyLib));
             let named = package.dependencies.iter().filter(|dependency| dependency.name == "xhist-rt");
             workspace.bare_features.extend(named.flat_map(|dependency| dependency.features.iter().cloned()));
+            let by_path = package.dependencies.iter().filter_map(|dependency| dependency.path.as_ref());
+            workspace.has_outside |=
+                by_path.into_iter().any(|path| !directories.contains(&path.as_std_path()));
             workspace.add(package, |_| true)?;
         }
     }
@@ -84,7 +98,13 @@ pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
     Ok(workspace)
 }
 
-/// What `cargo metadata` tells with these arguments.
+/// Whether the workspace puts packages in the place of others.
+fn has_patch(root: &Path) -> bool {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).ok().and_then(|text| text.parse().ok());
+    manifest.is_some_and(|manifest: toml::Table| manifest.contains_key("patch"))
+}
+
+/// What `cargo metadata` says with these arguments.
 pub(super) fn metadata(
     args: impl Iterator<Item = OsString>,
     command: &mut MetadataCommand,
@@ -118,6 +138,9 @@ impl Workspace {
         self.targets.extend(targets.map(|target| Target {
             root: normal(target.src_path.as_std_path()),
             edition2015: target.edition == Edition::E2015,
+            name: target.name.clone(),
+            kinds: target.kind.clone(),
+            package: package.name.to_string(),
         }));
         Ok(())
     }

@@ -13,39 +13,48 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use super::error::Error;
 use super::own_core;
-use super::plan::{Plan, Recorder, WRAPPER_NAME};
+use super::plan::{DEPENDENCY_NAME, Plan, Recorder, WRAPPER_NAME, write_if_changed};
 use super::reach::normal;
 
 /// What an instrumented program may ask for when it is compiled.
 const MAP_HASH: &str = "XHIST_MAP_HASH";
 const FILE_NAMES: &str = "XHIST_FILES";
 
-/// `args`: the wrapper's path, rustc's path, rustc's arguments.
-pub(super) fn main(args: &[OsString]) -> ExitCode {
+/// Notes of generated code, a file for each crate, beside the wrapper.
+pub(super) const GENERATED: &str = "generated";
+
+/// `args`: the wrapper's path, rustc's path, rustc's arguments. For members the user may have a wrapper as well, which
+/// then calls the compiler.
+pub(super) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     let [wrapper, rustc, args @ ..] = args else {
         eprintln!("error: xhist-rustc is called by cargo, with the compiler's path as its first argument");
         return ExitCode::from(1);
     };
     let args = expand_response_files(args);
-    let mut command = Command::new(rustc);
+    let plan = Plan::beside(Path::new(wrapper));
+    let users = plan.as_ref().and_then(|plan| plan.user_member_wrapper.clone()).filter(|_| is_member);
+    let program = users.as_ref().unwrap_or(rustc);
+    let mut command = Command::new(program);
+    command.args(users.as_ref().map(|_| rustc));
     // A procedural macro may link instrumented members; what it does in the compiler is no history.
     command.env("XHIST", "off");
-    let crate_call =
-        Plan::beside(Path::new(wrapper)).and_then(|plan| Call::find(plan, Path::new(wrapper), rustc, &args));
+    let crate_call = plan.and_then(|plan| Call::find(plan, Path::new(wrapper), rustc, &args));
     let Some(call) = crate_call else {
         // Replaces this process: pipes, descriptors and exit code are rustc's own.
         let error = command.args(&args).exec();
-        return cannot_run(rustc, &error);
+        return cannot_run(program, &error);
     };
     let told = [(MAP_HASH, &call.plan.map_hash), (FILE_NAMES, &call.plan.file_names)];
     let status = match command.args(call.arguments(&args)).envs(told).status() {
         Ok(status) => status,
-        Err(error) => return cannot_run(rustc, &error),
+        Err(error) => return cannot_run(program, &error),
     };
     if status.success() {
         if let Some(path) = dep_info(&args) {
             call.restore_dep_info(&path);
+            note_generated(Path::new(wrapper), &path);
         }
         if values_of(&args, "--crate-type").any(|kind| kind.to_string_lossy().ends_with("lib")) {
             call.link_recorder(&args);
@@ -61,7 +70,7 @@ pub(super) fn outer(args: &[OsString]) -> ExitCode {
     let inner = Path::new(own).with_file_name(WRAPPER_NAME);
     let user = Plan::beside(&inner).and_then(|plan| plan.user_wrapper);
     let is_member = wrapped.first().is_some_and(|first| Path::new(first) == inner);
-    let inner = (!is_member).then(|| inner.into_os_string());
+    let inner = (!is_member).then(|| inner.with_file_name(DEPENDENCY_NAME).into_os_string());
     let mut words: Vec<OsString> = user.into_iter().chain(inner).chain(wrapped.iter().cloned()).collect();
     if value_of(wrapped, "--crate-name").is_some()
         && let Some(key) = Path::new(own).parent().and_then(Path::file_name)
@@ -170,11 +179,40 @@ impl Call {
         let Some(directory) = value_of(args, "--out-dir").map(PathBuf::from) else { return };
         for library in self.recorder.libraries() {
             if let Some(name) = library.file_name() {
-                // It is there already, for the most part.
-                let _ = std::os::unix::fs::symlink(library, directory.join(name));
+                let link = directory.join(name);
+                // One that an earlier recorder left may lead nowhere by now.
+                if std::fs::read_link(&link).ok().as_deref() != Some(library) {
+                    let _ = std::fs::remove_file(&link);
+                    let _ = std::os::unix::fs::symlink(library, link);
+                }
             }
         }
     }
+}
+
+/// Keeps a note of code that a build script made and this crate includes: it is compiled as it is, and `cargo xhist`
+/// says so.
+fn note_generated(wrapper: &Path, dep_info: &Path) {
+    let Some(out_dir) = std::env::var_os("OUT_DIR").map(PathBuf::from) else { return };
+    let Ok(text) = std::fs::read_to_string(dep_info) else { return };
+    let files = generated(&text, &out_dir.to_string_lossy());
+    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
+    let note = wrapper.with_file_name(GENERATED).join(dep_info.file_name().unwrap_or_default());
+    let lines: String = files.iter().map(|file| format!("{file} of {package}\n")).collect();
+    // Without the note, nothing is said.
+    let _ = match files.is_empty() {
+        true => std::fs::remove_file(&note).map_err(Error::file("remove", &note)),
+        false => write_if_changed(&note, lines.as_bytes()),
+    };
+}
+
+/// Sources in this directory that a dependency file names, seen from the directory.
+fn generated(dep_info: &str, out_dir: &str) -> BTreeSet<String> {
+    let begin = format!("{}/", out_dir.replace(' ', "\\ "));
+    let lines = dep_info.lines().filter_map(|line| line.strip_prefix(&*begin));
+    // Each file that a crate needs has a line of its own as well.
+    let names = lines.filter_map(|line| line.strip_suffix(':')).filter(|name| name.ends_with(".rs"));
+    names.map(|name| name.replace("\\ ", " ")).collect()
 }
 
 /// The dependency file with the user's files in front of their shadows.
@@ -275,6 +313,12 @@ mod tests {
     }
 
     #[test]
+    fn generated_sources_are_found_among_what_a_crate_needs() {
+        let text = "/t/a.d: src/a.rs /t/my\\ out/b.rs /t/my\\ out/c.bin\n\nsrc/a.rs:\n/t/my\\ out/b.rs:\n/t/my\\ out/c.bin:\n";
+        assert_eq!(generated(text, "/t/my out"), ["b.rs".to_owned()].into());
+    }
+
+    #[test]
     fn another_recorder_is_replaced() {
         let call = Call {
             plan: Plan {
@@ -283,6 +327,7 @@ mod tests {
                 roots: ["/w/src/main.rs".into()].into(),
                 recorders: BTreeMap::new(),
                 user_wrapper: None,
+                user_member_wrapper: None,
                 map_hash: String::new(),
                 file_names: String::new(),
             },

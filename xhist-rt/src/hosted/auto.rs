@@ -1,7 +1,7 @@
 //! What happens before `main`, or when a shared object with the recorder in it is loaded.
 //!
-//! For programs that know nothing of the recorder (`cargo xhist`), it starts here. No signal is taken and nothing is
-//! printed unless `XHIST_PANIC` asks for it: the program must behave as it does without us.
+//! For programs that know nothing of the recorder (`cargo xhist`), it starts here. No signal is taken, and nothing is
+//! printed but the last statements under a panic message: else the program must behave as it does without us.
 
 #[cfg(feature = "auto")]
 use super::config::Config;
@@ -19,7 +19,7 @@ extern "C" fn start() {
     sys::stay_loaded();
     #[cfg(feature = "auto")]
     if Config::get().is_some_and(|config| config.on) {
-        Init::new().no_signal().panic_lines(0).install();
+        Init::new().no_signal().install();
     }
 }
 

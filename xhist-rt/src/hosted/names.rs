@@ -1,5 +1,5 @@
-//! File names for the panic hook, from the map file: `XHIST_MAP`, or the map of this build among the
-//! `xhist.map` in the working directory and above it, and under their `target/xhist`.
+//! File names for the panic hook, from the map file: `XHIST_MAP`, or the map of this build among those in the directories
+//! above this program, where `cargo xhist` leaves them, and in the working directory, above it and under `target/xhist`.
 //!
 //! Programs run in directories that others may write. So a map is a regular file of bounded length, its hash is that
 //! of its content, and one that was found belongs to the user of the program or to root.
@@ -51,7 +51,7 @@ impl Names {
         let named = std::env::var_os(MAP.name()).filter(|path| !path.is_empty());
         let found = match &named {
             Some(path) => read(Path::new(path), hash, |_| true),
-            None => candidates().iter().find_map(|path| read(path, hash, is_trusted).ok()).ok_or(""),
+            None => candidates(hash).iter().find_map(|path| read(path, hash, is_trusted).ok()).ok_or(""),
         };
         match found {
             Ok(text) => Names { files: parse(&text), refusal: None },
@@ -132,9 +132,31 @@ fn parse(text: &str) -> HashMap<u16, (String, u32)> {
     files.collect()
 }
 
-fn candidates() -> Vec<PathBuf> {
-    let Ok(here) = std::env::current_dir() else { return Vec::new() };
-    here.ancestors().flat_map(|dir| [dir.join("xhist.map"), dir.join("target/xhist/xhist.map")]).collect()
+fn candidates(hash: u64) -> Vec<PathBuf> {
+    let object = own_object().unwrap_or_default();
+    let kept = format!("maps/{hash:016x}.map");
+    let here = std::env::current_dir().unwrap_or_default();
+    let above_object = object.ancestors().skip(1).flat_map(|dir| [dir.join("xhist.map"), dir.join(&kept)]);
+    let above_here =
+        here.ancestors().flat_map(|dir| [dir.join("xhist.map"), dir.join("target/xhist/xhist.map")]);
+    above_object.chain(above_here).collect()
+}
+
+/// The file that this code was loaded from: the program, or a library in a program of another language.
+fn own_object() -> Option<PathBuf> {
+    let address = own_object as *const () as usize;
+    let Ok(mappings) = std::fs::read_to_string("/proc/self/maps") else {
+        return std::env::current_exe().ok();
+    };
+    mappings.lines().find_map(|line| mapped_at(line, address))
+}
+
+/// The file in a line such as `1000-3000 r-xp 00000000 08:01 42 /a/program`, if the address is in its range.
+fn mapped_at(line: &str, address: usize) -> Option<PathBuf> {
+    let (start, end) = line.split_once(' ')?.0.split_once('-')?;
+    let limit = |text| usize::from_str_radix(text, 16).ok();
+    let path = &line[line.find('/')?..];
+    (limit(start)?..limit(end)?).contains(&address).then(|| Path::new(path).to_path_buf())
 }
 
 #[cfg(test)]
@@ -157,6 +179,16 @@ mod tests {
         let names = Names { files, refusal: None };
         assert_eq!(names.place(Statement { file: 3, line: 2 }), ("src/a.rs".into(), 65537));
         assert_eq!(names.place(Statement { file: 4, line: 93 }), ("file#4".into(), 93));
+    }
+
+    #[test]
+    fn the_file_that_this_code_is_from_is_found() {
+        assert_eq!(own_object(), std::env::current_exe().ok());
+        let line = "1000-3000 r-xp 00000000 08:01 42    /a b/program";
+        assert_eq!(mapped_at(line, 0x1000), Some("/a b/program".into()));
+        assert_eq!((mapped_at(line, 0x3000), mapped_at("1000-3000 rw-p 0 00:00 0", 0x1000)), (None, None));
+        let kept = std::env::current_exe().expect("a path").with_file_name("maps/00000000000000a7.map");
+        assert!(candidates(0xA7).contains(&kept));
     }
 
     #[test]

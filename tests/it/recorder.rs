@@ -1,0 +1,125 @@
+//! Is the recorder built once for a user and a compiler, whatever happens to where it is kept?
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use xhist_tests::{Case, Done, Run, Tree, cargo, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("two_projects_that_start_at_once_share_one", shared),
+    Case::new("a_damaged_one_is_built_again_and_a_read_only_one_is_used", damaged),
+    Case::new("a_killed_build_leaves_nothing_half", killed),
+    Case::new("without_a_cache_it_lies_in_the_project", no_cache),
+];
+
+const LINE: &str = "xhist: building the recorder, once for this compiler, into ";
+
+fn project(name: &str) -> Tree {
+    let tree = Tree::empty(name);
+    tree.write(
+        "Cargo.toml",
+        &format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n"),
+    );
+    tree.write("src/main.rs", "fn main() {\n    println!(\"runs\");\n}\n");
+    tree
+}
+
+fn run(project: &Tree, cache: &Path) -> Run {
+    cargo(project.path()).args("xhist run").env("XHIST_CACHE", cache)
+}
+
+/// Lines about builds of the recorder.
+fn builds(done: &Done) -> usize {
+    done.check(done.stdout == "runs\n", "the program runs");
+    done.stderr.lines().filter(|line| line.starts_with(LINE)).count()
+}
+
+/// Recorders in a cache.
+fn kept(cache: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(cache).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_one = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"recorder-"))
+    };
+    entries.filter(is_one).collect()
+}
+
+/// The library of the recorder in it.
+fn library(recorder: &Path) -> PathBuf {
+    let libraries = std::fs::read_dir(recorder.join("lib/host")).expect("libraries").flatten();
+    let is_it = |path: &PathBuf| path.display().to_string().contains("libxhist_rt-");
+    libraries.map(|entry| entry.path()).find(is_it).expect("the recorder's own")
+}
+
+fn shared() {
+    let cache = Tree::empty("cache").join("xhist");
+    let (one, two) = (project("one"), project("two"));
+    let (first, second) = (run(&one, &cache).start(), run(&two, &cache).start());
+    let (first, second) = (first.done().expect(0), second.done().expect(0));
+    assert_eq!(builds(&first) + builds(&second), 1, "{}\n{}", first.stderr, second.stderr);
+    let [recorder] = &kept(&cache)[..] else { panic!("one recorder: {:?}", kept(&cache)) };
+    for (project, done) in [(&one, &first), (&two, &second)] {
+        let own: Vec<_> = done.stderr.lines().filter(|line| line.starts_with("xhist: ")).collect();
+        done.check(own.len() <= 1, "one line at most is ours");
+        done.check(!project.join("target/xhist/cache").exists(), "nothing of it is in the project");
+    }
+    let again = run(&one, &cache).succeed();
+    again.check(!again.stderr.contains("xhist:"), "then there is nothing to print");
+    // What it is built from lies with it: no checkout has to be there later.
+    let manifest = std::fs::read_to_string(recorder.join("package/Cargo.toml")).expect("a manifest");
+    assert!(!manifest.contains(&repository().display().to_string()), "{manifest}");
+    let sources = recorder.join("src/xhist-rt/src/lib.rs");
+    assert!(manifest.contains("src/xhist-rt") && sources.is_file(), "{manifest}");
+    let left = std::fs::read_dir(recorder.join("package")).expect("a package").flatten();
+    assert!(left.map(|entry| entry.file_name()).all(|name| name != "target"), "cargo's own directory goes");
+    // What the recorder reads when it is compiled decides about it, and what the program reads does not.
+    run(&one, &cache).env("XHIST_SIZE", "64k").env("CARGO_NET_RETRY", "1").succeed();
+    assert_eq!(kept(&cache).len(), 1);
+    let other = run(&one, &cache).env("XHIST_RING_SIZE", "65536").succeed();
+    assert_eq!((builds(&other), kept(&cache).len()), (1, 2));
+}
+
+fn damaged() {
+    let cache = Tree::empty("cache").join("xhist");
+    let project = project("damaged");
+    assert_eq!(builds(&run(&project, &cache).succeed()), 1);
+    let file = library(&kept(&cache)[0]);
+    let whole = std::fs::read(&file).expect("a library");
+    let mut wrong = whole.clone();
+    wrong[5000] ^= 1;
+    std::fs::write(&file, &wrong).expect("a library");
+    assert_eq!(builds(&run(&project, &cache).succeed()), 1, "it is built again");
+    assert!(std::fs::read(&file).expect("a library") == whole, "as it was");
+    // Where nothing can be written, what is there is used.
+    std::fs::remove_file(cache.join("lock")).expect("a file");
+    std::fs::create_dir(cache.join("lock")).expect("a directory in its place");
+    let done = run(&project, &cache).succeed();
+    assert_eq!(builds(&done), 0);
+    assert!(!project.join("target/xhist/cache").exists());
+}
+
+fn killed() {
+    let cache = Tree::empty("cache").join("xhist");
+    let project = project("killed");
+    let mut started = run(&project, &cache).start();
+    started.wait_for_told(LINE);
+    std::thread::sleep(Duration::from_millis(400));
+    // Cargo itself may go on.
+    let _ = started.end_with(Signal::KILL);
+    let done = run(&project, &cache).succeed();
+    assert_eq!(builds(&done), 1);
+    let again = run(&project, &cache).succeed();
+    assert_eq!((builds(&again), kept(&cache).len()), (0, 1));
+}
+
+fn no_cache() {
+    let project = project("alone");
+    let done = run(&project, Path::new("/proc/xhist")).succeed();
+    assert_eq!(builds(&done), 1);
+    assert_eq!(kept(&project.join("target/xhist/cache")).len(), 1);
+    assert_eq!(builds(&run(&project, Path::new("/proc/xhist")).succeed()), 0);
+    // A wish for quiet is one.
+    let quiet = cargo(project.path()).args("xhist run -q").env("XHIST_CACHE", "/proc/xhist");
+    let quiet = quiet.env("XHIST_RING_SIZE", "8192").succeed();
+    quiet.check(quiet.stderr.is_empty(), "nothing but the program's");
+}

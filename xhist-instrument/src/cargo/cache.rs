@@ -1,0 +1,238 @@
+//! Where recorders are kept once they are built: in the user's cache directory, one directory for each, by a key of
+//! all that decides about it. A directory counts once `entry.json` is in it, which comes last and at once.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::Error;
+use super::keep;
+use super::plan::{Recorder, write_if_changed};
+
+/// Recorders that are kept: some 12 MB each.
+const KEPT: usize = 8;
+const PREFIX: &str = "recorder-";
+const ENTRY: &str = "entry.json";
+
+/// The directory of recorders.
+#[derive(Clone, Debug)]
+pub(super) struct Cache(PathBuf);
+
+/// A recorder for each target, as [`super::plan::Plan`] has them, that stays while this does.
+pub(super) struct Kept {
+    pub(super) recorders: BTreeMap<String, Recorder>,
+    _hold: Option<File>,
+}
+
+/// What is written beside the libraries. Their paths start at the directory.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    recorders: BTreeMap<String, Recorder>,
+    files: BTreeMap<PathBuf, Stamp>,
+}
+
+/// What a library looked like when it was complete.
+#[derive(Serialize, Deserialize)]
+struct Stamp {
+    len: u64,
+    modified: u64,
+    hash: u64,
+}
+
+impl Cache {
+    /// The caches to look into, in this order: the user's, and this directory of the project.
+    pub(super) fn all(in_project: PathBuf) -> Vec<Cache> {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+        let home = || Some(std::env::home_dir().and_then(absolute)?.join(".cache"));
+        let chosen = set("XHIST_CACHE").and_then(|path| std::path::absolute(path).ok());
+        let users = chosen.or_else(|| {
+            let cache = set("XDG_CACHE_HOME").and_then(absolute).or_else(home)?;
+            Some(cache.join("xhist"))
+        });
+        users.into_iter().chain([in_project]).map(Cache).collect()
+    }
+
+    /// The directory that belongs to this key.
+    pub(super) fn directory(&self, key: &str) -> PathBuf {
+        self.0.join(format!("{PREFIX}{key}"))
+    }
+
+    /// For a person.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The recorder with this key, if it is here and whole.
+    pub(super) fn find(&self, key: &str) -> Option<Kept> {
+        let directory = self.directory(key);
+        let entry =
+            || -> Option<Entry> { serde_json::from_slice(&std::fs::read(directory.join(ENTRY)).ok()?).ok() };
+        entry()?;
+        let hold = keep::hold(&directory);
+        // From now on it stays; it may have gone before.
+        let Entry { mut recorders, files } = entry()?;
+        if recorders.is_empty() || !files.iter().all(|(name, stamp)| stamp.fits(&directory.join(name))) {
+            return None;
+        }
+        for recorder in recorders.values_mut() {
+            let is_stamped = recorder.libraries().all(|library| files.contains_key(library));
+            *recorder = recorder.with_paths(|path| directory.join(path));
+            if !is_stamped || !recorder.sources.iter().all(|source| source.root.is_file()) {
+                return None;
+            }
+        }
+        Some(Kept { recorders, _hold: hold })
+    }
+
+    /// Lets nobody else build here until the file is closed. `waits` is called when somebody does. An error says that
+    /// nothing can be written here.
+    pub(super) fn lock(&self, waits: impl FnOnce()) -> std::io::Result<File> {
+        std::fs::create_dir_all(&self.0)?;
+        let file = File::create(self.0.join("lock"))?;
+        // A directory may be read-only and its lock file not.
+        tempfile::tempfile_in(&self.0)?;
+        // Where files cannot be locked, each build still has a directory of its own.
+        if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
+            waits();
+            let _ = file.lock();
+        }
+        Ok(file)
+    }
+
+    /// Takes over what was built: copies the libraries, which lie anywhere, and at last says that they are there.
+    pub(super) fn keep(&self, key: &str, built: &BTreeMap<String, Recorder>) -> Result<Kept, Error> {
+        let directory = self.directory(key);
+        let mut files = BTreeMap::new();
+        let mut recorders = BTreeMap::new();
+        for (target, recorder) in built {
+            // Cargo has its host under no name.
+            let place = Path::new("lib").join(if target.is_empty() { "host" } else { target });
+            let named = |library: &Path| place.join(library.file_name().unwrap_or_default());
+            let to = directory.join(&place);
+            std::fs::create_dir_all(&to).map_err(Error::file("create", &to))?;
+            for library in recorder.libraries() {
+                let copy = directory.join(named(library));
+                let _ = std::fs::remove_file(&copy);
+                std::fs::copy(library, &copy).map_err(Error::file("write", &copy))?;
+                let stamp = Stamp::of(&copy).ok_or_else(|| Error::step("reading back", copy.display()))?;
+                files.insert(named(library), stamp);
+            }
+            let mut kept = recorder.clone();
+            kept.library = named(&recorder.library);
+            kept.deps = recorder.deps.iter().map(|library| named(library)).collect();
+            for source in &mut kept.sources {
+                if let Ok(inside) = source.root.strip_prefix(&directory) {
+                    source.root = inside.to_path_buf();
+                }
+            }
+            recorders.insert(target.clone(), kept);
+        }
+        let text = serde_json::to_vec_pretty(&Entry { recorders, files })
+            .map_err(|error| Error::step("writing the recorder's entry", error))?;
+        write_if_changed(&directory.join(ENTRY), &text)?;
+        let kept = self.find(key).ok_or_else(|| Error::step("reading back", directory.display()))?;
+        keep::prune(&self.0, PREFIX, KEPT);
+        Ok(kept)
+    }
+
+    /// A new directory for this key. What an earlier build left, which was killed, or which something damaged, goes.
+    pub(super) fn clear(&self, key: &str) -> Result<PathBuf, Error> {
+        let directory = self.directory(key);
+        if directory.symlink_metadata().is_ok() {
+            // Cargo may outlive a killed build and go on writing there.
+            let dead = directory.with_file_name(format!("{PREFIX}dead-{}", std::process::id()));
+            std::fs::rename(&directory, &dead).map_err(Error::file("rename", &directory))?;
+            let _ = std::fs::remove_dir_all(&dead);
+        }
+        std::fs::create_dir_all(&directory).map_err(Error::file("create", &directory))?;
+        Ok(directory)
+    }
+}
+
+impl Stamp {
+    fn of(file: &Path) -> Option<Stamp> {
+        Some(Stamp { len: file.metadata().ok()?.len(), modified: modified(file)?, hash: hash(file)? })
+    }
+
+    /// A copy of a cache has other times and the same contents.
+    fn fits(&self, file: &Path) -> bool {
+        file.metadata().is_ok_and(|meta| meta.len() == self.len)
+            && (modified(file) == Some(self.modified) || hash(file) == Some(self.hash))
+    }
+}
+
+/// Nanoseconds since 1970.
+fn modified(file: &Path) -> Option<u64> {
+    let time = file.metadata().and_then(|meta| meta.modified()).ok()?;
+    Some(time.duration_since(UNIX_EPOCH).ok()?.as_nanos() as u64)
+}
+
+fn hash(file: &Path) -> Option<u64> {
+    let mut hash = qs_core::map::Hash::new();
+    hash.update(&std::fs::read(file).ok()?);
+    Some(hash.finish())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::Source;
+    use super::*;
+
+    /// A cache with one recorder that was "built" in another directory.
+    fn cache() -> (tempfile::TempDir, Cache) {
+        let tree = tempfile::tempdir().expect("a directory");
+        let cache = Cache(tree.path().join("cache"));
+        let built = tree.path().join("built");
+        std::fs::create_dir(&built).expect("a new directory");
+        for name in ["libxhist_rt.rlib", "liblibc.rlib"] {
+            std::fs::write(built.join(name), name).expect("a file");
+        }
+        let _lock = cache.lock(|| ()).expect("a lock");
+        let root = cache.clear("k").expect("a directory").join("lib.rs");
+        std::fs::write(&root, "").expect("a source");
+        let source = Source { name: "xhist_rt".into(), root, edition: "2024".into(), features: Vec::new() };
+        let recorder = Recorder {
+            library: built.join("libxhist_rt.rlib"),
+            deps: [built.join("liblibc.rlib")].into(),
+            sources: vec![source],
+        };
+        cache.keep("k", &[(String::new(), recorder)].into()).expect("it is kept");
+        (tree, cache)
+    }
+
+    #[test]
+    fn a_recorder_is_found_as_it_was_built() {
+        let (_tree, cache) = cache();
+        let found = cache.find("k").expect("the recorder");
+        let library = cache.directory("k").join("lib/host/libxhist_rt.rlib");
+        assert_eq!(found.recorders[""].library, library);
+        assert!(cache.find("other").is_none());
+        // In a copy, times differ and contents do not.
+        std::fs::write(&library, "libxhist_rt.rlib").expect("a file");
+        assert!(cache.find("k").is_some());
+    }
+
+    #[test]
+    fn what_is_damaged_is_not_used() {
+        let damages: [(&str, Option<&str>); 5] = [
+            ("entry.json", Some("{}")),
+            ("entry.json", None),
+            ("lib/host/liblibc.rlib", Some("liblibc.r1ib")),
+            ("lib/host/libxhist_rt.rlib", None),
+            ("lib.rs", None),
+        ];
+        for (name, text) in damages {
+            let (_tree, cache) = cache();
+            let file = cache.directory("k").join(name);
+            match text {
+                Some(text) => std::fs::write(&file, text).expect("a file"),
+                None => std::fs::remove_file(&file).expect("a file"),
+            }
+            assert!(cache.find("k").is_none(), "{name}");
+        }
+    }
+}

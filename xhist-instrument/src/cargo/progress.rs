@@ -1,0 +1,43 @@
+//! Shows what goes on before cargo runs: on a terminal all of it, elsewhere only what takes long, a line each.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// See the module.
+pub(super) struct Progress {
+    spinner: ProgressBar,
+    is_quiet: bool,
+}
+
+impl Progress {
+    /// `is_quiet`: the user wants no such lines.
+    pub(super) fn new(is_quiet: bool) -> Progress {
+        let spinner = if is_quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
+            spinner.set_style(style);
+        }
+        spinner.enable_steady_tick(Duration::from_millis(100));
+        Progress { spinner, is_quiet }
+    }
+
+    /// A step of a moment.
+    pub(super) fn step(&self, message: String) {
+        self.spinner.set_message(message);
+    }
+
+    /// A step that takes some seconds at least.
+    pub(super) fn long_step(&self, message: &str) {
+        if !self.is_quiet {
+            self.spinner.suspend(|| eprintln!("xhist: {message} ..."));
+        }
+        self.spinner.reset_elapsed();
+        self.spinner.set_message(message.to_owned());
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.spinner.finish_and_clear();
+    }
+}
