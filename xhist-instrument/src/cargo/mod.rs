@@ -18,9 +18,12 @@ mod own_core;
 mod plan;
 mod reach;
 mod recorder;
+mod relay;
+mod results;
 mod run;
 mod runner;
 mod shadow;
+mod signals;
 mod workspace;
 mod wrapper;
 
