@@ -3,7 +3,7 @@
 //! Reads what passes by, and changes nothing. Harness output is libtest's, in its three formats: pretty, terse and
 //! JSON. Text that tests print among it can only be mistaken for a result when it looks exactly like one.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Longest line that is looked at.
 const LONGEST: usize = 64 * 1024;
@@ -13,12 +13,19 @@ const MOST: usize = 100_000;
 /// What was printed so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Results {
-    /// Names of the tests that failed, as they were printed. Two programs may have a test of one name.
-    pub(super) failed: Vec<String>,
-    /// A harness came to its end: the names are all there are, unless a program died.
-    pub(super) harnesses: usize,
+    /// Tests that failed. Two programs may have a test of one name.
+    pub(super) failed: Vec<Failed>,
     /// Programs that a signal ended, by file name, and the signal's name.
     pub(super) killed: Vec<(String, String)>,
+}
+
+/// A test that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Failed {
+    /// Its name as it was printed.
+    pub(super) name: String,
+    /// The thread that panicked, by the id in the message; of a documentation test also the process.
+    pub(super) thread: Option<u32>,
 }
 
 /// Takes one stream of output apart.
@@ -27,8 +34,11 @@ pub(super) struct Parser {
     line: Vec<u8>,
     /// The rest of a line that is too long.
     is_cut: bool,
-    /// Tests of the harness at hand that failed.
-    seen: BTreeSet<String>,
+    /// Tests of the harness at hand that failed: where each is among the results.
+    seen: BTreeMap<String, usize>,
+    /// The test whose output follows, and the threads that panicked in each.
+    output_of: Option<String>,
+    panicked: BTreeMap<String, u32>,
     /// Names below `failures:`, until the result shows that they are names.
     listed: Option<Vec<String>>,
 }
@@ -59,14 +69,23 @@ impl Parser {
             if count.is_some_and(|count| count.parse::<usize>().is_ok()) {
                 *self = Parser::default();
             }
+        } else if let Some(name) =
+            line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))
+        {
+            self.output_of = Some(name.to_owned());
+            self.listed = None;
+        } else if let (Some(name), Some(thread)) = (&self.output_of, panicked(line)) {
+            self.panicked.entry(name.clone()).or_insert(thread);
         } else if line == "failures:" {
             self.listed = Some(Vec::new());
         } else if line.starts_with("test result: ") {
             for name in self.listed.take().into_iter().flatten() {
                 self.failed(&name, results);
             }
-            results.harnesses += 1;
-            self.seen.clear();
+            for (name, at) in std::mem::take(&mut self.seen) {
+                results.failed[at].thread = self.panicked.get(&name).copied();
+            }
+            *self = Parser::default();
         } else if let Some(rest) =
             line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
         {
@@ -94,16 +113,22 @@ impl Parser {
                 self.failed(&name, results);
             }
             (Some("suite"), Some("started")) => *self = Parser::default(),
-            (Some("suite"), Some("ok" | "failed")) => results.harnesses += 1,
             _ => {}
         }
     }
 
     fn failed(&mut self, name: &str, results: &mut Results) {
-        if results.failed.len() < MOST && self.seen.insert(name.to_owned()) {
-            results.failed.push(name.to_owned());
+        if results.failed.len() < MOST && !self.seen.contains_key(name) {
+            self.seen.insert(name.to_owned(), results.failed.len());
+            results.failed.push(Failed { name: name.to_owned(), thread: None });
         }
     }
+}
+
+/// `thread 'name' (4711) panicked at src/lib.rs:1:2:`, as Rust prints it since 1.91.
+fn panicked(line: &str) -> Option<u32> {
+    let (_, rest) = line.strip_prefix("thread '")?.rsplit_once("' (")?;
+    rest.split_once(") panicked at ")?.0.parse().ok()
 }
 
 /// ``process didn't exit successfully: `/path/name args` (signal: 6, SIGABRT: process abort signal)``, as cargo has it.
@@ -142,6 +167,10 @@ fn plain(line: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    fn names(results: &Results) -> Vec<&str> {
+        results.failed.iter().map(|failed| failed.name.as_str()).collect()
+    }
+
     fn read(text: &str) -> Results {
         let (mut whole, mut results) = (Parser::default(), Results::default());
         whole.take(text.as_bytes(), &mut results);
@@ -157,18 +186,18 @@ mod tests {
         let results = read(
             "running 4 tests\ntest a::ok ... ok\ntest a::bad ... \u{1b}[31mFAILED\u{1b}(B\u{1b}[m\r\n\
              test a::panics - should panic ... ok\ntest a::late - should panic ... FAILED\n\n\
-             failures:\n\n---- a::bad stdout ----\nfailures:\n    no name\nx\n\n\nfailures:\n    a::bad\n    a::late\n\n\
+             failures:\n\n---- a::bad stdout ----\nfailures:\n    no name\nthread 'a' (b' (4711) panicked at x.rs:1:2:\n\n\nfailures:\n    a::bad\n    a::late\n\n\
              test result: FAILED. 2 passed; 2 failed; 0 ignored\n",
         );
-        assert_eq!(results.failed, ["a::bad", "a::late"]);
-        assert_eq!(results.harnesses, 1);
+        assert_eq!(names(&results), ["a::bad", "a::late"]);
+        assert_eq!([results.failed[0].thread, results.failed[1].thread], [Some(4711), None]);
     }
 
     #[test]
     fn terse_output_names_them_at_its_end() {
         let text = "running 2 tests\nF.\nfailures:\n\n---- same stdout ----\n\nfailures:\n    same\n    src/lib.rs - a (line 3)\n\ntest result: FAILED. x\n";
         let results = read(&format!("{text}{text}"));
-        assert_eq!(results.failed, ["same", "src/lib.rs - a (line 3)", "same", "src/lib.rs - a (line 3)"]);
+        assert_eq!(names(&results), ["same", "src/lib.rs - a (line 3)", "same", "src/lib.rs - a (line 3)"]);
     }
 
     #[test]
@@ -178,7 +207,7 @@ mod tests {
              { \"type\": \"test\", \"name\": \"b\", \"event\": \"failed\", \"stdout\": \"x\" }\n\
              { \"type\": \"suite\", \"event\": \"failed\", \"passed\": 1 }\n{ no json\n",
         );
-        assert_eq!((results.failed, results.harnesses), (vec!["b".to_owned()], 1));
+        assert_eq!(names(&results), ["b"]);
     }
 
     #[test]
@@ -196,6 +225,6 @@ mod tests {
         (0..100).for_each(|_| parser.take(&[b'x'; 10_000], &mut results));
         assert!(parser.line.len() <= LONGEST);
         parser.take(b"\nrunning 1 test\ntest a ... FAILED\n", &mut results);
-        assert_eq!(results.failed, ["a"]);
+        assert_eq!(names(&results), ["a"]);
     }
 }

@@ -3,14 +3,14 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use qs_core::ring::Status;
+use qs_core::ring::{NAME_LEN, Status};
 
 use super::listing::Listing;
 use super::outcome::{TestOutcome, shown_signal, signal_of};
 use super::rings::{End, Process, Ring};
 use super::shell::{quoted, visible, word};
 use super::{Ended, Kind, Run};
-use crate::cargo::results::Results;
+use crate::cargo::results::{Failed, Results};
 use crate::map::MapFile;
 
 /// Statements shown of a thread.
@@ -70,13 +70,13 @@ impl<'a> Report<'a> {
         let mut bad: Vec<&Process> = self.with_end(End::Died).collect();
         bad.extend(self.with_end(End::Panicked));
         // The program itself, then the newest.
-        bad.sort_by_key(|process| (process.pid == self.ended.pid, process.end == End::Died));
+        bad.sort_by_key(|process| (self.is_own(process), self.end(process) == End::Died));
         bad.reverse();
         if bad.is_empty() {
             return self.no_reason();
         }
         let shown: Vec<&Process> = bad.iter().take(PROCESSES).rev().copied().collect();
-        self.print_newest(&shown, |process| self.describe(process, process.end == End::Died));
+        self.print_newest(&shown, |process| self.describe(process, self.end(process) == End::Died));
         self.more(bad.len() - shown.len());
         bad.iter().map(|process| process.path.clone()).collect()
     }
@@ -160,29 +160,43 @@ impl<'a> Report<'a> {
         files
     }
 
-    /// Each name with the thread that has it, in a program that no other test of the name is of.
-    fn find_tests(&self, names: &'a [String]) -> Vec<FailedTest<'a>> {
+    /// Each test with its thread: by the id that its panic message has, else by its name, unless others have that too.
+    fn find_tests(&self, failed: &'a [Failed]) -> Vec<FailedTest<'a>> {
         let mut taken: Vec<(&Path, usize)> = Vec::new();
-        let tests = names.iter().filter(|name| !is_documentation(name)).map(|name| {
-            let rings = self
+        let mut find = |test: &'a Failed| {
+            let all = self
                 .processes
                 .iter()
                 .flat_map(|process| process.rings.iter().map(move |ring| (process, ring)));
-            let is_it = |ring: &Ring| ring.header.thread_name().is_some_and(|thread| is_name(thread, name));
-            let free = rings.filter(|(process, ring)| {
-                is_it(ring) && !taken.contains(&(process.path.as_path(), ring.number))
-            });
-            let place = free.min_by_key(|(_, ring)| ring.header.status != Status::Panicked);
+            let mut places: Vec<(&Process, &Ring)> = all
+                .filter(|(_, ring)| {
+                    ring.header.thread_name().is_some_and(|thread| is_name(thread, &test.name))
+                })
+                .filter(|(process, ring)| !taken.contains(&(process.path.as_path(), ring.number)))
+                .collect();
+            let by_id = places.iter().find(|(_, ring)| test.thread == Some(ring.header.tid)).copied();
+            let is_cut = |ring: &Ring| ring.header.thread_name() != Some(test.name.as_str());
+            places.sort_by_key(|(_, ring)| (is_cut(ring), ring.header.status != Status::Panicked));
+            let by_name = places.first().copied();
+            let is_whole = by_name.is_some_and(|(_, ring)| !is_cut(ring));
+            let place = by_id.or(by_name.filter(|_| is_whole || places.len() == 1));
             taken.extend(place.map(|(process, ring)| (process.path.as_path(), ring.number)));
-            FailedTest { name, place }
-        });
-        tests.collect()
+            FailedTest { name: &test.name, place }
+        };
+        let mut tests: Vec<&Failed> = failed.iter().filter(|test| !is_documentation(&test.name)).collect();
+        // Those that are certain first: what is left is then the others'.
+        tests.sort_by_key(|test| test.thread.is_none());
+        let mut found: Vec<FailedTest<'a>> = tests.into_iter().map(&mut find).collect();
+        let order =
+            |test: &FailedTest<'_>| failed.iter().position(|other| other.name.as_ptr() == test.name.as_ptr());
+        found.sort_by_key(order);
+        found
     }
 
     fn print_test(&self, test: &FailedTest<'_>, lines: usize) {
         let name = visible(test.name);
         let Some((process, ring)) = test.place else {
-            return eprintln!("\nxhist: test {name} failed; there is no ring of its thread any longer");
+            return eprintln!("\nxhist: test {name} failed; no ring is known to be its thread's");
         };
         eprintln!("\nxhist: test {name} failed");
         let to_panic = ring.header.status == Status::Panicked;
@@ -203,27 +217,39 @@ impl<'a> Report<'a> {
         if named.is_empty() && results.failed.is_empty() { died } else { named }
     }
 
-    /// Programs of documentation tests, when such tests failed. One that panics as it should looks the same.
-    fn documentation(&self, names: &[String]) -> Vec<&'a Process> {
-        let failed: Vec<&String> = names.iter().filter(|name| is_documentation(name)).collect();
-        if failed.is_empty() {
-            return Vec::new();
+    /// Programs of documentation tests that failed: by the ids in their panic messages. Without such, all that
+    /// panicked or died: one that panics as it should looks the same.
+    fn documentation(&self, failed: &[Failed]) -> Vec<&'a Process> {
+        let failed: Vec<&Failed> = failed.iter().filter(|test| is_documentation(&test.name)).collect();
+        failed
+            .iter()
+            .for_each(|test| eprintln!("\nxhist: documentation test {} failed", visible(&test.name)));
+        let is_program = |process: &&Process| !failed.is_empty() && process.program().starts_with("rust_out");
+        let is_known = |process: &&Process| failed.iter().any(|test| test.thread == Some(process.pid));
+        let bad = self.with_end(End::Panicked).chain(self.with_end(End::Died)).filter(is_program);
+        let mut bad: Vec<&Process> = bad.collect();
+        if bad.iter().any(|process| is_known(process)) {
+            bad.retain(is_known);
+        } else if bad.len() > failed.len() {
+            eprintln!("{} of the processes panicked or died; some of them should", bad.len());
         }
-        failed.iter().for_each(|name| eprintln!("\nxhist: documentation test {} failed", visible(name)));
-        let is_one = |process: &&&Process| is_documentation_program(process.program());
-        let bad: Vec<&Process> = self.with_end(End::Panicked).chain(self.with_end(End::Died)).collect();
-        let bad: Vec<&Process> = bad.iter().filter(is_one).copied().collect();
-        if bad.len() > failed.len() {
-            eprintln!("{} of its processes panicked or died; some of them should", bad.len());
-        }
-        let shown = &bad[bad.len().saturating_sub(PROCESSES)..];
-        self.print_newest(shown, |process| self.describe(process, true));
-        self.more(bad.len() - shown.len());
+        self.print_newest(&bad, |process| self.describe(process, true));
         bad
     }
 
-    fn with_end(&self, end: End) -> impl Iterator<Item = &'a Process> {
-        self.processes.iter().filter(move |process| process.end == end)
+    /// The program itself, in whose place cargo was.
+    fn is_own(&self, process: &Process) -> bool {
+        self.run.kind == Kind::Program && process.pid == self.ended.pid
+    }
+
+    /// As the rings show, unless the system knows better: a thread that panics can end its process by a signal.
+    fn end(&self, process: &Process) -> End {
+        let is_killed = self.is_own(process) && signal_of(self.ended.status).is_some();
+        if is_killed { End::Died } else { process.end }
+    }
+
+    fn with_end(&self, end: End) -> impl Iterator<Item = &'a Process> + use<'a, '_> {
+        self.processes.iter().filter(move |process| self.end(process) == end)
     }
 
     /// At most a few, the last of them the newest or most relevant.
@@ -254,9 +280,9 @@ impl<'a> Report<'a> {
     }
 
     fn end_of(&self, process: &Process) -> String {
-        let is_own = self.run.kind == Kind::Program && process.pid == self.ended.pid;
+        let is_own = self.is_own(process);
         let signal = if is_own { signal_of(self.ended.status) } else { self.signal_of_test(process) };
-        match (process.end, signal, self.ended.status.code()) {
+        match (self.end(process), signal, self.ended.status.code()) {
             (End::Died, Some(signal), _) => format!("died of {}", shown_signal(&signal)),
             (End::Died, None, Some(code)) if is_own => {
                 format!("left by `_exit` with exit code {code}: no exit handler ran")
@@ -281,7 +307,7 @@ impl<'a> Report<'a> {
         rings.sort_by_key(|ring| (rank(ring), std::cmp::Reverse(ring.header.last_time)));
         let panicked = rings.iter().filter(|ring| ring.header.status == Status::Panicked).count();
         // A thread that panicked explains why the others were still at something.
-        let shown = if panicked > 0 && process.end == End::Panicked { panicked } else { rings.len() };
+        let shown = if panicked > 0 && self.end(process) == End::Panicked { panicked } else { rings.len() };
         let (shown, rest) = rings.split_at(shown.min(THREADS));
         for ring in shown {
             let to_panic = ring.header.status == Status::Panicked;
@@ -322,18 +348,13 @@ fn rank(ring: &Ring) -> u32 {
 
 /// The header may hold the start of a long name only.
 fn is_name(thread: &str, test: &str) -> bool {
-    const CUT: usize = 28;
-    thread == test || thread.len() >= CUT && test.starts_with(thread)
+    // A character that is cut in two is left out.
+    thread == test || thread.len() > NAME_LEN - 5 && test.starts_with(thread)
 }
 
 /// `src/lib.rs - item (line 3)`.
 fn is_documentation(name: &str) -> bool {
     name.contains(" - ") && name.contains("(line ")
-}
-
-/// As rustdoc names what it compiles.
-fn is_documentation_program(program: &str) -> bool {
-    program.starts_with("rust_out") || program.starts_with("doctest") || program.starts_with("rustdoc")
 }
 
 fn lines_of_each(tests: usize) -> usize {
@@ -357,8 +378,10 @@ mod tests {
     #[test]
     fn a_thread_is_known_by_the_start_of_a_long_name() {
         assert!(is_name("a::b", "a::b") && !is_name("a::b", "a::bc"));
-        let long = "a_rather_long_module_name_here::the_test";
-        assert!(is_name(&long[..31], long) && is_name(long, long));
+        let long = "a_rather_long_module_name_here::".repeat(8);
+        assert!(
+            is_name(&long[..NAME_LEN - 1], &long) && is_name(&long, &long) && !is_name(&long[..20], &long)
+        );
     }
 
     #[test]
