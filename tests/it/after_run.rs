@@ -156,7 +156,7 @@ fn failed_tests() {
         let parts: Vec<&str> = told(&done).split("xhist: test ").skip(1).collect();
         let mut names: Vec<&str> = parts.iter().filter_map(|part| part.split(' ').next()).collect();
         names.sort_unstable();
-        let short = ["short::it_returns_an_error", "short::it_should_have_panicked"];
+        let short = ["parser::it_returns_an_error", "parser::it_should_have_panicked"];
         let all: Vec<String> = FAILED.iter().map(|name| format!("{MODULE}::{name}")).collect();
         let all: Vec<&str> = all.iter().map(String::as_str).chain(short).collect();
         done.check(names == all, "the tests that failed");

@@ -24,6 +24,7 @@ Options of its own, anywhere before `--` and before the program's arguments:
 
 After a crash, a panic or a failing test the last statements that ran are printed; the
 whole history is what `xhist-report` prints. Everything lies under target/xhist.
+XHIST_KEEP=SIZE keeps that much of all runs (1g); runs that failed are kept longest.
 
 Environment of the traced program:
   XHIST_FILE=PATH    keep the rings in this file (%p: process id, %e: program name)

@@ -15,6 +15,8 @@ const MOST: usize = 100_000;
 pub(super) struct Results {
     /// Tests that failed. Two programs may have a test of one name.
     pub(super) failed: Vec<Failed>,
+    /// Threads that panicked, by name: of tests whose output is not captured.
+    pub(super) panicked: BTreeMap<String, Vec<u32>>,
     /// Programs that a signal ended, by file name, and the signal's name.
     pub(super) killed: Vec<(String, String)>,
 }
@@ -74,8 +76,14 @@ impl Parser {
         {
             self.output_of = Some(name.to_owned());
             self.listed = None;
-        } else if let (Some(name), Some(thread)) = (&self.output_of, panicked(line)) {
-            self.panicked.entry(name.clone()).or_insert(thread);
+        } else if let Some((name, thread)) = panicked(line) {
+            match &self.output_of {
+                Some(test) => _ = self.panicked.entry(test.clone()).or_insert(thread),
+                None if results.panicked.len() < MOST => {
+                    results.panicked.entry(name.to_owned()).or_default().push(thread);
+                }
+                None => {}
+            }
         } else if line == "failures:" {
             self.listed = Some(Vec::new());
         } else if line.starts_with("test result: ") {
@@ -126,9 +134,9 @@ impl Parser {
 }
 
 /// `thread 'name' (4711) panicked at src/lib.rs:1:2:`, as Rust prints it since 1.91.
-fn panicked(line: &str) -> Option<u32> {
-    let (_, rest) = line.strip_prefix("thread '")?.rsplit_once("' (")?;
-    rest.split_once(") panicked at ")?.0.parse().ok()
+fn panicked(line: &str) -> Option<(&str, u32)> {
+    let (name, rest) = line.strip_prefix("thread '")?.rsplit_once("' (")?;
+    Some((name, rest.split_once(") panicked at ")?.0.parse().ok()?))
 }
 
 /// ``process didn't exit successfully: `/path/name args` (signal: 6, SIGABRT: process abort signal)``, as cargo has it.
@@ -208,6 +216,14 @@ mod tests {
              { \"type\": \"suite\", \"event\": \"failed\", \"passed\": 1 }\n{ no json\n",
         );
         assert_eq!(names(&results), ["b"]);
+    }
+
+    #[test]
+    fn threads_are_known_by_messages_that_are_not_captured() {
+        let results =
+            read("running 1 test\nthread 'a::b' (12) panicked at x.rs:1:2:\ntest a::b ... FAILED\n");
+        assert_eq!(results.panicked["a::b"], [12]);
+        assert_eq!(names(&results), ["a::b"]);
     }
 
     #[test]

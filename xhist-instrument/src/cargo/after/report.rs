@@ -119,7 +119,7 @@ impl<'a> Report<'a> {
                 }
             };
             match &told.test {
-                Some(test) => eprintln!("\nxhist: test {} {how} (process {})", visible(test), process.pid),
+                Some(test) => eprintln!("\nxhist: test {} (process {}) {how}", visible(test), process.pid),
                 None => eprintln!("\nxhist: {} (process {}) {how}", visible(process.program()), process.pid),
             }
             if index * lines < TEST_LINES {
@@ -137,7 +137,7 @@ impl<'a> Report<'a> {
         else {
             return self.program_failed();
         };
-        let found = self.find_tests(&results.failed);
+        let found = self.find_tests(results);
         let lines = lines_of_each(found.len());
         for (index, test) in found.iter().enumerate() {
             self.print_test(test, if index * lines < TEST_LINES { lines } else { 0 });
@@ -161,7 +161,8 @@ impl<'a> Report<'a> {
     }
 
     /// Each test with its thread: by the id that its panic message has, else by its name, unless others have that too.
-    fn find_tests(&self, failed: &'a [Failed]) -> Vec<FailedTest<'a>> {
+    fn find_tests(&self, results: &'a Results) -> Vec<FailedTest<'a>> {
+        let failed = &results.failed;
         let mut taken: Vec<(&Path, usize)> = Vec::new();
         let mut find = |test: &'a Failed| {
             let all = self
@@ -174,23 +175,44 @@ impl<'a> Report<'a> {
                 })
                 .filter(|(process, ring)| !taken.contains(&(process.path.as_path(), ring.number)))
                 .collect();
-            let by_id = places.iter().find(|(_, ring)| test.thread == Some(ring.header.tid)).copied();
-            let is_cut = |ring: &Ring| ring.header.thread_name() != Some(test.name.as_str());
-            places.sort_by_key(|(_, ring)| (is_cut(ring), ring.header.status != Status::Panicked));
-            let by_name = places.first().copied();
-            let is_whole = by_name.is_some_and(|(_, ring)| !is_cut(ring));
-            let place = by_id.or(by_name.filter(|_| is_whole || places.len() == 1));
+            let messages = results.panicked.get(&test.name).into_iter().flatten().chain(&test.thread);
+            let is_known = |ring: &Ring| messages.clone().any(|thread| *thread == ring.header.tid);
+            let by_id = places.iter().find(|(_, ring)| is_known(ring)).copied();
+            let is_whole = |ring: &Ring| ring.header.thread_name() == Some(test.name.as_str());
+            places.sort_by_key(|(_, ring)| (!is_whole(ring), ring.header.status != Status::Panicked));
+            let place = by_id.or_else(|| match places[..] {
+                [] => None,
+                [place] => Some(place),
+                [place, ..] if is_whole(place.1) => Some(place),
+                _ => self.find_function(&test.name, &places),
+            });
             taken.extend(place.map(|(process, ring)| (process.path.as_path(), ring.number)));
             FailedTest { name: &test.name, place }
         };
         let mut tests: Vec<&Failed> = failed.iter().filter(|test| !is_documentation(&test.name)).collect();
         // Those that are certain first: what is left is then the others'.
-        tests.sort_by_key(|test| test.thread.is_none());
+        let is_known = |test: &Failed| test.thread.is_some() || results.panicked.contains_key(&test.name);
+        tests.sort_by_key(|test| !is_known(test));
         let mut found: Vec<FailedTest<'a>> = tests.into_iter().map(&mut find).collect();
         let order =
             |test: &FailedTest<'_>| failed.iter().position(|other| other.name.as_ptr() == test.name.as_ptr());
         found.sort_by_key(order);
         found
+    }
+
+    /// Of threads whose names are cut: the one that ran the test's function.
+    fn find_function(
+        &self,
+        name: &str,
+        places: &[(&'a Process, &'a Ring)],
+    ) -> Option<(&'a Process, &'a Ring)> {
+        // Paths of functions start at their file.
+        let is_it = |function: &str| {
+            let module = name.strip_suffix(function);
+            module.is_some_and(|module| module.is_empty() || module.ends_with("::"))
+        };
+        let statements = self.map.as_ref()?.statements_of(is_it);
+        places.iter().find(|(process, ring)| process.has_any(ring, &statements)).copied()
     }
 
     fn print_test(&self, test: &FailedTest<'_>, lines: usize) {
@@ -346,10 +368,12 @@ fn rank(ring: &Ring) -> u32 {
     }
 }
 
-/// The header may hold the start of a long name only.
+/// The header may hold the start of a long name only: what the system keeps of it, or what the header has room for.
 fn is_name(thread: &str, test: &str) -> bool {
+    const SYSTEM: usize = 15;
     // A character that is cut in two is left out.
-    thread == test || thread.len() > NAME_LEN - 5 && test.starts_with(thread)
+    let is_cut = [SYSTEM, NAME_LEN - 1, NAME_LEN].iter().any(|len| (len - 3..=*len).contains(&thread.len()));
+    thread == test || is_cut && test.starts_with(thread)
 }
 
 /// `src/lib.rs - item (line 3)`.
@@ -380,7 +404,10 @@ mod tests {
         assert!(is_name("a::b", "a::b") && !is_name("a::b", "a::bc"));
         let long = "a_rather_long_module_name_here::".repeat(8);
         assert!(
-            is_name(&long[..NAME_LEN - 1], &long) && is_name(&long, &long) && !is_name(&long[..20], &long)
+            is_name(&long[..NAME_LEN - 1], &long)
+                && is_name(&long, &long)
+                && is_name("short::it_retur", "short::it_returns")
+                && !is_name(&long[..20], &long)
         );
     }
 

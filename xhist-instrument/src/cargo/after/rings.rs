@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use qs_core::frame::Frame;
-use qs_core::record::{EventKind, XhistRecord};
+use qs_core::record::{EventKind, Statement, XhistRecord};
 use qs_core::ring::{
     Folded, HOSTED_HEADER_LEN, Header, Item, Line, MAGIC, NESTED, Reader, State, Status, Touched,
 };
@@ -99,6 +99,20 @@ impl Process {
     /// The program's name, without the process id.
     pub(super) fn program(&self) -> &str {
         program_of(&self.path)
+    }
+
+    /// Whether one of these statements is in the newest part of a ring.
+    pub(super) fn has_any(&self, ring: &Ring, statements: &[Statement]) -> bool {
+        let Ok((header, image)) = ring.window(&self.file) else { return false };
+        let mut reader = Reader::new(header, &image);
+        while let Some(item) = reader.next() {
+            if let Item::Statement(statement, _) = item
+                && statements.contains(&statement)
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// The last lines of a ring; up to its last panic when that is asked for.
