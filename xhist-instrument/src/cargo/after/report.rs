@@ -250,7 +250,7 @@ impl<'a> Report<'a> {
         let is_known = |process: &&Process| failed.iter().any(|test| test.thread == Some(process.pid));
         let bad = self.with_end(End::Panicked).chain(self.with_end(End::Died)).filter(is_program);
         let mut bad: Vec<&Process> = bad.collect();
-        if bad.iter().any(|process| is_known(process)) {
+        if bad.iter().any(is_known) {
             bad.retain(is_known);
         } else if bad.len() > failed.len() {
             eprintln!("{} of the processes panicked or died; some of them should", bad.len());
