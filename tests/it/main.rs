@@ -3,6 +3,7 @@
 //! `cargo test -p xhist-tests` runs all; a part of a name picks some. A case whose needs are not there is ignored
 //! and says what is missing. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
 
+mod after_run;
 mod builds;
 mod commands;
 mod crates;
@@ -16,6 +17,7 @@ mod fuzz;
 mod generated;
 mod in_place;
 mod interrupted;
+mod kept_runs;
 mod kills;
 mod layering;
 mod links;
@@ -70,6 +72,8 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("post_mortem", post_mortem::CASES),
     ("damage", damage::CASES),
     ("debugger", debugger::CASES),
+    ("after_run", after_run::CASES),
+    ("kept_runs", kept_runs::CASES),
     ("builds", builds::CASES),
     ("generated", generated::CASES),
     ("crates", crates::CASES),

@@ -94,12 +94,13 @@ fn failing() {
     let panicked = told.iter().find(|text| text.contains("had a panic")).expect("the one that panicked");
     assert!(panicked.contains("thread fails"), "{panicked}");
     assert!(panicked.contains(&place(&tree, "check")), "{panicked}");
-    let died = |mark: &str| {
+    let died = |test: &str, signal: &str, mark: &str| {
         let place = place(&tree, mark);
-        told.iter().any(|text| text.contains("died without exiting") && text.contains(&place))
+        let text = told.iter().find(|text| text.starts_with(&format!("test {test} "))).expect("it is named");
+        text.contains(&format!(" died of {signal}\n")) && text.contains(&place)
     };
-    assert!(died("abort"), "the one that aborted: {told:?}");
-    assert!(died("turn"), "the one that nextest ended: {told:?}");
+    assert!(died("is_killed", "SIGABRT (signal 6)", "abort"), "the one that aborted: {told:?}");
+    assert!(died("hangs", "SIGTERM (signal 15)", "turn"), "the one that nextest ended: {told:?}");
     assert!(!history_of(&ours, tree.path()).0.is_empty());
     before.assert_same(&tree.fingerprint());
 

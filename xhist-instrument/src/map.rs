@@ -3,6 +3,7 @@
 use crate::Packed;
 use crate::shape::{LINES_PER_ID, ids_needed};
 use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
+use qs_core::record::Statement;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -175,6 +176,24 @@ impl MapFile {
         })
     }
 
+    /// Statements of the functions whose path is wanted, as records name them. Of a map that was loaded.
+    pub fn statements_of(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Statement> {
+        let mut found = Vec::new();
+        for entry in &self.files {
+            let Statements::Lines(lines) = &entry.statements else { continue };
+            for line in lines.lines() {
+                let Ok(Line::Stmt(stmt)) = Line::parse(line) else { continue };
+                let index = stmt.line.saturating_sub(1) / LINES_PER_ID;
+                let line = (stmt.line - index * LINES_PER_ID) as u16;
+                if let Some(file) = entry.ids.get(index as usize).filter(|_| is_wanted(&owned(stmt.function)))
+                {
+                    found.push(Statement { file: *file, line });
+                }
+            }
+        }
+        found
+    }
+
     /// Replaces the statements of a file that has ids.
     pub fn set_sites(&mut self, path: &str, sites: Packed) {
         self.entry(path).statements = Statements::Sites(sites);
@@ -292,6 +311,8 @@ mod tests {
         map.write(map.hash(), &file).unwrap();
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(map.hash(), hash);
+        assert_eq!(map.statements_of(|function| function == "f"), [Statement { file: 1, line: 1 }]);
+        assert_eq!(map.statements_of(|function| function == "g"), []);
         map.ids("b.rs", 1).unwrap();
         assert_ne!(map.hash(), hash);
     }

@@ -25,6 +25,7 @@ Options of its own, anywhere before `--` and before the program's arguments:
 After a crash, a panic or a failing test the last statements that ran are printed; the
 whole history is what `xhist-report` prints. Everything lies under target/xhist, and the
 recorder, which is built once for a compiler, in ~/.cache/xhist (or in $XHIST_CACHE).
+XHIST_KEEP=SIZE keeps that much of all runs (1g); runs that failed are kept longest.
 
 All other options are those of the cargo command: `cargo help run`, `cargo help test`, ...
 

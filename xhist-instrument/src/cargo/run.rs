@@ -6,8 +6,6 @@ use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 
@@ -22,12 +20,12 @@ use super::error::Error;
 use super::plan::{OUTER_NAME, Plan, Recorder, WRAPPER_NAME, write_if_changed};
 use super::progress::Progress;
 use super::reach::{self, Reached, Source};
+use super::relay::Relay;
 use super::shadow::Shadow;
+use super::signals::Caught;
 use super::workspace::{self, Workspace};
 use super::{after, config, deps, keep, notes, plan, recorder, runner};
 
-/// Runs that are kept: their ring files, and the directories they lie in.
-const KEPT_RUNS: usize = 8;
 /// Wrappers that are kept: one for each choice of what is recorded and how.
 const KEPT_WRAPPERS: usize = 8;
 
@@ -342,15 +340,19 @@ fn call_cargo(
     if run.is_none() && prepared.waits {
         eprintln!("{}", trigger::NOTE_WAIT);
     }
-    // Ctrl-C is for the program; what it ran last is told all the same.
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
-    }
-    let status = cargo.status().map_err(|error| Error::step("running cargo", error))?;
-    match run {
-        Some(run) => after::tell(&run, status.success()),
-        None if status.success() => notes::how_to_run(command, workspace, home, prepared),
-        None => {}
+    let reads_along = run.is_some() && command.verb == Verb::Test;
+    let run = run.map(after::Run::start);
+    let relay = if reads_along { Relay::of(&mut cargo) } else { None };
+    let caught = Caught::start();
+    let mut child = cargo.spawn().map_err(|error| Error::step("running cargo", error))?;
+    // It holds the ends of the relay that are cargo's.
+    drop(cargo);
+    let status = caught.wait(&mut child).map_err(|error| Error::step("waiting for cargo", error))?;
+    let results = relay.map(Relay::finish);
+    if let Some(run) = run {
+        run.finish(&after::Ended { status, pid: child.id(), results });
+    } else if status.success() {
+        notes::how_to_run(command, workspace, home, prepared);
     }
     notes::generated(command, home, &prepared.wrappers);
     Ok(super::exit_code(status))
@@ -363,12 +365,15 @@ fn set_up_run(
     home: &Path,
     prepared: &Prepared,
 ) -> Result<after::Run, Error> {
-    let runs = home.join("runs");
-    prune(&runs);
+    let limit = after::Limit::from_environment()?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let directory = runs.join(format!("{:013}-{}", now.as_millis(), std::process::id()));
+    let directory = home.join("runs").join(format!("{:013}-{}", now.as_millis(), std::process::id()));
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let prints_panics = command.verb == Verb::Run;
+    let kind = match command.verb {
+        Verb::Run => after::Kind::Program,
+        Verb::Nextest => after::Kind::OneByOne,
+        _ => after::Kind::Tests,
+    };
     if set("XHIST_FILE").is_none() {
         std::fs::create_dir_all(&directory).map_err(Error::file("create", &directory))?;
         cargo.env("XHIST_FILE", directory.join("%e-%p.xhist"));
@@ -376,8 +381,8 @@ fn set_up_run(
             set_runner(cargo, command, prepared)?;
         }
     }
-    // Else they are printed after the run.
-    if set("XHIST_PANIC").is_none() && !prints_panics {
+    // Under tests they are printed after the run.
+    if set("XHIST_PANIC").is_none() && kind != after::Kind::Program {
         cargo.env("XHIST_PANIC", "0");
     }
     if prepared.waits && set("XHIST").is_none() {
@@ -389,8 +394,10 @@ fn set_up_run(
         map: prepared.map.clone(),
         root: prepared.root.clone(),
         chosen_file: set("XHIST_FILE").map(PathBuf::from),
-        prints_panics,
-        only_failed: command.verb == Verb::Nextest,
+        kind,
+        command: words(command),
+        limit,
+        started_ms: 0,
     })
 }
 
@@ -408,16 +415,10 @@ fn set_runner(
     Ok(())
 }
 
-/// Removes the oldest runs that are over. Their names sort by time and end in the process.
-fn prune(runs: &Path) {
-    let Ok(entries) = std::fs::read_dir(runs) else { return };
-    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    names.sort();
-    for old in names.iter().rev().skip(KEPT_RUNS - 1) {
-        let name = old.to_string_lossy();
-        let pid = name.rsplit('-').next().and_then(|pid| pid.parse().ok());
-        if !pid.is_some_and(after::is_running) {
-            let _ = std::fs::remove_dir_all(runs.join(old));
-        }
-    }
+/// The cargo command as it would be typed without us.
+fn words(command: &Command) -> Vec<String> {
+    let verb = command.verb.words().iter().map(|word| String::from(*word));
+    let args = command.cargo_args.iter().chain(&command.program_args);
+    let args = args.map(|arg| arg.to_string_lossy().into_owned());
+    [String::from("cargo")].into_iter().chain(verb).chain(args).collect()
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
+use super::after;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /// The name under which this program is the runner.
@@ -41,12 +42,24 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
             return ExitCode::from(101);
         }
     };
-    if let (true, Some(own)) = (status.success(), own) {
-        let _ = std::fs::remove_dir_all(own);
+    if let Some(own) = own {
+        if status.success() {
+            let _ = std::fs::remove_dir_all(own);
+        } else {
+            let (exit, signal) = (status.code(), after::signal_of(status));
+            after::TestOutcome { test: test_name(args), exit, signal }.write(&own);
+        }
     }
     if let Some(signal) = status.signal() {
         // Nextest shall see how the test ended.
         let _ = signal_hook::low_level::emulate_default_handler(signal);
     }
     super::exit_code(status)
+}
+
+/// Nextest names one test behind `--exact`, among other options.
+fn test_name(args: &[OsString]) -> Option<String> {
+    let mut names = args.iter().filter(|arg| !arg.as_encoded_bytes().starts_with(b"-"));
+    let is_one = args.iter().any(|arg| arg == "--exact");
+    names.next().filter(|_| is_one).map(|name| name.to_string_lossy().into_owned())
 }

@@ -1,0 +1,395 @@
+//! After a run: does `cargo xhist` name what failed, whatever lies in the run's directory, and end when it is asked to?
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use xhist_tests::{Case, Done, Run, Tree, cargo, history_of, line_of, repository, rings_in};
+
+pub const CASES: &[Case] = &[
+    Case::new("each_signal_is_named", signals),
+    Case::new("an_exit_code_of_the_programs_own_gives_one_line", exit_codes),
+    Case::new("threads_that_are_not_printed_are_named", threads),
+    Case::new("every_failed_test_is_named_and_no_other", failed_tests),
+    Case::new("the_output_of_tests_is_passed_on_as_it_is", passed_on),
+    Case::new("a_terminal_stays_one", terminal),
+    Case::new("tests_that_abort_are_named_with_the_signal", aborted_test),
+    Case::new("documentation_tests_that_fail_are_named", documentation),
+    Case::new("what_is_no_regular_file_is_ignored", no_regular_file),
+    Case::new("memory_does_not_depend_on_the_size_of_a_file", || memory("sparse", "256k")),
+    Case::new("memory_does_not_depend_on_the_size_of_a_ring", || memory("abort", "1g")),
+    Case::new("a_large_ring_ends_in_the_right_statement", large_ring),
+    Case::new("signals_end_it_while_it_reports", interrupted_report),
+    Case::new("ctrl_c_is_the_programs", ctrl_c),
+    Case::new("a_signal_for_cargo_xhist_alone_reaches_the_program", signal_alone),
+    Case::new("commands_that_are_printed_work_when_typed", typed),
+];
+
+/// The program that ends in many ways, built once; cases have runs and target directories of their own only where
+/// they look at them.
+pub fn ends() -> &'static Tree {
+    static ENDS: OnceLock<Tree> = OnceLock::new();
+    ENDS.get_or_init(|| fixture("ends"))
+}
+
+pub fn fixture(name: &str) -> Tree {
+    let tree = Tree::copy_of(&repository().join("tests/fixtures").join(name));
+    cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+    cargo(tree.path()).args("xhist build --quiet --all-targets").succeed();
+    tree
+}
+
+fn run(tree: &Tree, how: &str) -> Run {
+    cargo(tree.path()).args(&format!("xhist run --quiet -- {how}"))
+}
+
+/// What `cargo xhist` printed: from its first line on.
+fn told(done: &Done) -> &str {
+    done.stderr.find("xhist: ").map_or("", |at| &done.stderr[at..])
+}
+
+fn place(tree: &Tree, file: &str, mark: &str) -> String {
+    format!("{file}:{}", line_of(&tree.join(file), mark))
+}
+
+/// The statement of the last numbered line in a text.
+fn last_place(text: &str) -> &str {
+    let is_entry = |line: &&str| line.trim_start().starts_with(|char: char| char.is_ascii_digit());
+    let last = text.lines().filter(is_entry).rfind(|line| line.contains(".rs:")).unwrap_or_default();
+    last.split(' ').find(|word| word.contains(".rs:")).unwrap_or_default()
+}
+
+fn signals() {
+    let cases = [
+        ("abort", "SIGABRT (signal 6)", 134, "// abort"),
+        ("null", "SIGSEGV (signal 11)", 139, "// null"),
+        ("overflow", "SIGABRT (signal 6)", 134, "black_box([depth; 64])"),
+        ("kill 9", "SIGKILL (signal 9)", 137, "// kill"),
+        ("kill 15", "SIGTERM (signal 15)", 143, "// kill"),
+        ("kill 4", "SIGILL (signal 4)", 132, "// kill"),
+        ("drop", "SIGABRT (signal 6)", 134, "// drop"),
+    ];
+    for (how, signal, code, last) in cases {
+        let done = run(ends(), how).done().expect(code);
+        done.check(told(&done).contains(&format!(" died of {signal}\n")), signal);
+        let last = place(ends(), "src/main.rs", last);
+        done.check(how == "overflow" || last_place(told(&done)) == last, &format!("{last} is the last"));
+        let runs = run_of(ends(), &done);
+        let json: serde_json::Value = serde_json::from_str(&read(&runs.join("run.json"))).expect("an object");
+        assert_eq!(json["signal"], signal.split(' ').next().unwrap_or_default());
+        assert_eq!((json["exit"].clone(), json["failed"].clone()), (serde_json::Value::Null, true.into()));
+        let ring = json["failed_rings"][0].as_str().expect("a ring");
+        assert!(runs.join(ring).is_file(), "{ring}");
+        assert_eq!(json["command"].as_str(), Some(format!("cargo run --quiet -- {how}").as_str()));
+    }
+    let done = cargo(ends().path()).args("xhist run --quiet --profile aborting -- panic").done().expect(134);
+    done.check(told(&done).contains(" died of SIGABRT (signal 6)\n"), "a panic that aborts");
+    let done = run(ends(), "panic").done().expect(101);
+    done.check(
+        told(&done).contains(" had a panic\nwhole history: "),
+        "the panic hook printed the statements",
+    );
+}
+
+/// The directory of the run, by the ring file that is named last.
+fn run_of(tree: &Tree, done: &Done) -> PathBuf {
+    let file = done.stderr.lines().rev().find_map(|line| line.strip_prefix("whole history: xhist-report "));
+    let file = Path::new(file.expect("a ring file is named"));
+    tree.path().join(file).parent().expect("a directory").to_owned()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn exit_codes() {
+    for code in [1, 3] {
+        let done = run(ends(), &format!("exit {code}")).done().expect(code);
+        let lines: Vec<&str> = done.stderr.lines().collect();
+        done.check(lines.len() == 1, "one line");
+        let lead = format!("xhist: exit code {code}; history: xhist-report ");
+        let file = lines[0].strip_prefix(lead.as_str()).unwrap_or_else(|| panic!("{lines:?}"));
+        assert!(ends().join(file).is_file(), "{file}");
+    }
+    let done = run(ends(), "exit 0").succeed();
+    done.check(done.stderr.is_empty(), "nothing after a success");
+    let done = run(ends(), "at_once 4").done().expect(4);
+    done.check(told(&done).contains("left by `_exit` with exit code 4"), "no signal");
+    let done = run(ends(), "thread").succeed();
+    done.check(told(&done).contains(" had a panic\nwhole history: "), "a panic is no small thing");
+}
+
+fn threads() {
+    let done = run(ends(), "threads").done().expect(134);
+    let told = told(&done);
+    done.check(told.contains("last statements of thread main (newest last):\n"), "main, which aborted");
+    done.check(told.matches("last statements of thread ").count() == 3, "three threads");
+    let rest = told.lines().find_map(|line| line.strip_prefix("4 more threads, not printed: "));
+    let rest: Vec<&str> = rest.unwrap_or_default().split(", ").collect();
+    done.check(rest.len() == 4 && rest.iter().all(|name| name.starts_with("worker-")), "the others by name");
+    let first = told.split("last statements of thread ").nth(1).unwrap_or_default();
+    assert_eq!(last_place(first), place(ends(), "src/main.rs", "// with threads"));
+}
+
+const MODULE: &str = "a_module_with_a_name_that_is_rather_long";
+const FAILED: [&str; 6] = [
+    "it_panics_with_the_wrong_text",
+    "the_fifth_one",
+    "the_first_one",
+    "the_fourth_one",
+    "the_second_one",
+    "the_third_one",
+];
+
+fn many() -> &'static Tree {
+    static MANY: OnceLock<Tree> = OnceLock::new();
+    MANY.get_or_init(|| fixture("many"))
+}
+
+fn failed_tests() {
+    for options in ["", "-q", "-- --test-threads=1", "-- --nocapture", "-- --show-output -q"] {
+        let done = cargo(many().path()).args(&format!("xhist test --lib {options}")).done().expect(101);
+        let parts: Vec<&str> = told(&done).split("xhist: test ").skip(1).collect();
+        let mut names: Vec<&str> = parts.iter().filter_map(|part| part.split(' ').next()).collect();
+        names.sort_unstable();
+        let short = ["parser::it_returns_an_error", "parser::it_should_have_panicked"];
+        let all: Vec<String> = FAILED.iter().map(|name| format!("{MODULE}::{name}")).collect();
+        let all: Vec<&str> = all.iter().map(String::as_str).chain(short).collect();
+        done.check(names == all, "the tests that failed");
+        done.check(!told(&done).contains("it_panics_as_it_should"), "none that passed");
+        for part in parts {
+            let name = part.split([' ', ':']).nth(2).unwrap_or_default();
+            let history = part.lines().find_map(|line| line.strip_prefix("its history: "));
+            let listing = typed_in(many().path(), history.expect("a command"));
+            let is_of = |mark: &str| {
+                let place = place(many(), "src/lib.rs", &format!("// {mark}"));
+                assert!(part.contains(&place), "{name}: {part}");
+                assert!(listing.contains(&place), "{name}: {listing}");
+            };
+            if let Some(mark) = name.strip_prefix("the_").and_then(|name| name.strip_suffix("_one")) {
+                is_of(mark);
+                // What ran behind the panic is left out.
+                let last = place(many(), "src/lib.rs", "// last");
+                assert_eq!(last_place(part), last, "{part}");
+                assert!(part.contains("before its panic"), "{part}");
+            }
+            if name == "it_returns_an_error" {
+                is_of("error");
+            }
+        }
+    }
+    let done = cargo(many().path()).args("xhist test --lib -q -- it_passes as_it_should").succeed();
+    done.check(told(&done).is_empty(), "nothing after a success");
+}
+
+/// Runs a command line in a shell, as it was printed. Its output.
+fn typed_in(directory: &Path, command: &str) -> String {
+    let bin = xhist_tests::report(directory).into_command().get_program().to_owned();
+    let bin = Path::new(&bin).parent().expect("a directory");
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
+    Run::new("bash", directory).env("PATH", path).args("-c").arg(command).succeed().stdout
+}
+
+fn passed_on() {
+    let options = "test --lib --quiet -- --test-threads=1";
+    let text = |verb: &str| {
+        let done = cargo(many().path()).args(&format!("{verb}{options}")).done().expect(101);
+        done.stdout.lines().map(without_numbers).collect::<Vec<_>>()
+    };
+    assert_eq!(text("xhist "), text(""));
+    // Both streams in one pipe: the order is kept.
+    let both = |verb: &str| {
+        let script = format!("cargo {verb}{options} --nocapture 2>&1 | cat");
+        let command = cargo(many().path()).into_command();
+        let path = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
+        let run = Run::new("sh", many().path()).env("PATH", path.expect("a path")).args("-c").arg(script);
+        let text = run.env("CARGO_NET_OFFLINE", "true").done().stdout;
+        let text = text.split("\nxhist: ").next().unwrap_or_default().to_owned();
+        text.lines().map(without_numbers).filter(|line| !line.is_empty()).collect::<Vec<_>>()
+    };
+    assert_eq!(both("xhist "), both(""));
+}
+
+/// Times, process ids and columns differ.
+fn without_numbers(line: &str) -> String {
+    line.split(|char: char| char.is_ascii_digit() || char == '.').collect()
+}
+
+fn terminal() {
+    let script = |verb: &str| {
+        let command = format!("cargo {verb}test --lib --quiet -- --test-threads=1 it_passes the_first");
+        let cargo = cargo(many().path()).into_command();
+        let path = cargo.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
+        let run = Run::new("script", many().path()).env("PATH", path.expect("a path")).args("-qec");
+        let run = run.arg(command).arg("/dev/null").env("TERM", "xterm").env("CARGO_NET_OFFLINE", "true");
+        let done = run.env("CARGO_TERM_COLOR", "auto").done().expect(101);
+        let text = done.stdout.split("\r\nxhist: ").next().unwrap_or_default().to_owned();
+        // Before that a spinner may turn.
+        let from = text.find("running ").unwrap_or(0);
+        text[from..].lines().map(without_numbers).filter(|line| !line.is_empty()).collect::<Vec<_>>()
+    };
+    let (ours, plain) = (script("xhist "), script(""));
+    assert!(plain.iter().any(|line| line.contains("\u{1b}[")), "{plain:?}");
+    assert_eq!(ours, plain);
+}
+
+fn aborted_test() {
+    let done = cargo(many().path()).args("xhist test --quiet --test dies").done().expect(101);
+    done.check(done.stderr.contains("SIGABRT: process abort signal"), "cargo's own message");
+    done.check(told(&done).contains(" died of SIGABRT (signal 6)\n"), "the signal");
+    done.check(told(&done).contains("last statements of thread it_aborts"), "the test");
+    let abort = place(many(), "tests/dies.rs", "// abort");
+    done.check(told(&done).contains(&abort), &abort);
+    let json = read(&run_of(many(), &done).join("run.json"));
+    assert!(json.contains("\"SIGABRT\"") && json.contains("\"exit\": 101"), "{json}");
+}
+
+fn documentation() {
+    for edition in ["2021", "2024"] {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/many"));
+        tree.replace("Cargo.toml", "2021", edition);
+        cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+        // With the recorder that is there.
+        let target = many().join("target");
+        let run = cargo(tree.path()).args("xhist test --quiet --doc --target-dir").arg(target);
+        let done = run.done().expect(101);
+        let line = line_of(&tree.join("src/lib.rs"), "/// assert_eq!(many::twice_next(2), 5);") - 1;
+        let name = format!("xhist: documentation test src/lib.rs - twice_next (line {line}) failed\n");
+        done.check(told(&done).contains(&name), &name);
+        done.check(told(&done).matches(" had a panic\n").count() == 1, "and not the one that should panic");
+        assert!(!history_of(&done, tree.path()).0.is_empty());
+    }
+}
+
+fn no_regular_file() {
+    let started = Instant::now();
+    let done = run(ends(), "fifo").limit(Duration::from_secs(60)).done().expect(134);
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    done.check(!done.stderr.contains("another.xhist"), "no FIFO is named");
+}
+
+/// Starts `cargo xhist run` and returns what it takes most of memory, in MiB, and the rest.
+fn memory(how: &str, size: &str) {
+    let started = run(ends(), how).env("XHIST_SIZE", size).start();
+    let status = PathBuf::from(format!("/proc/{}/status", started.pid()));
+    // Cargo becomes `cargo-xhist` at once; neither counts what its children take.
+    let most = std::thread::spawn(move || {
+        let sample = || {
+            let text = std::fs::read_to_string(&status).ok()?;
+            let kib = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim();
+            kib.strip_suffix(" kB")?.trim().parse::<u64>().ok()
+        };
+        std::iter::from_fn(sample).inspect(|_| std::thread::sleep(Duration::from_millis(2))).max()
+    });
+    let done = started.done().expect(134);
+    let most = most.join().expect("a thread").expect("samples");
+    println!("{how} with rings of {size}: {} MiB", most >> 10);
+    assert!((1 << 10..64 << 10).contains(&most), "{} MiB", most >> 10);
+    assert_eq!(last_place(told(&done)).split(':').next(), Some("src/main.rs"), "{}", done.stderr);
+    if how == "sparse" {
+        let big = rings_in(&run_of(ends(), &done)).into_iter().find(|path| path.ends_with("big.xhist"));
+        assert_eq!(big.expect("it stays").metadata().expect("a file").len(), 8 << 30);
+    }
+}
+
+/// What was written last stands anywhere in a ring that is larger than what is read of it.
+fn large_ring() {
+    let tree = ends();
+    for (rounds, frames) in [(100, "single"), (200_000, "single"), (900_000, "single"), (900_000, "packed")] {
+        let run = run(tree, &format!("long {rounds}")).env("XHIST_SIZE", "16m").env("XHIST_FRAMES", frames);
+        let done = run.done().expect(134);
+        let text = told(&done).to_owned();
+        let whole = history_of(&done, tree.path()).only_statements().places();
+        let is_entry = |line: &&str| line.starts_with(' ') && line.contains(" src/main.rs:");
+        let places = text.lines().filter(is_entry).filter_map(|line| line.trim().split(' ').nth(1));
+        let places: Vec<&str> = places.collect();
+        done.check(places.len() == 30 || rounds < 1000, "thirty lines");
+        let last = &whole[whole.len() - places.len()..];
+        assert_eq!(places, last, "{rounds} rounds, {frames}");
+    }
+}
+
+/// Nobody reads what it prints, so it waits in the midst of its report.
+fn stuck() -> Child {
+    let mut command = run(ends(), "fill").into_command();
+    command.stderr(Stdio::piped()).stdout(Stdio::null());
+    let child = command.spawn().expect("cargo");
+    let is_stuck = |pid: u32| {
+        let children = read(Path::new(&format!("/proc/{pid}/task/{pid}/children")));
+        let name = read(Path::new(&format!("/proc/{pid}/comm")));
+        let wait = std::fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap_or_default();
+        name.trim() == "cargo-xhist" && children.trim().is_empty() && wait.contains("pipe")
+    };
+    let started = Instant::now();
+    while !is_stuck(child.id()) {
+        assert!(started.elapsed() < Duration::from_secs(120), "it does not come to its report");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child
+}
+
+fn interrupted_report() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut child = stuck();
+        kill_process(Pid::from_child(&child), signal).expect("it runs");
+        let started = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("a child") {
+                break status;
+            }
+            assert!(started.elapsed() < Duration::from_secs(2), "deaf to {signal:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        assert_eq!(std::os::unix::process::ExitStatusExt::signal(&status), Some(signal.as_raw()));
+        let mut text = Vec::new();
+        child.stderr.take().expect("a pipe").read_to_end(&mut text).expect("what it printed");
+        assert!(text.len() >= 1 << 16);
+    }
+}
+
+fn ctrl_c() {
+    let mut started = run(ends(), "sleep").start();
+    started.wait_for("ready\n");
+    kill_process_group(Pid::from_raw(started.pid().cast_signed()).expect("a process"), Signal::INT)
+        .expect("a group");
+    let done = started.done().expect(130);
+    done.check(told(&done).contains(" died of SIGINT (signal 2)\n"), "the signal");
+    done.check(!last_place(told(&done)).is_empty(), "a listing");
+    // Who ignores it goes on.
+    let mut started = run(ends(), "polite").start();
+    started.wait_for("ready\n");
+    kill_process_group(Pid::from_raw(started.pid().cast_signed()).expect("a process"), Signal::INT)
+        .expect("a group");
+    let done = started.done().expect(0);
+    done.check(told(&done).is_empty(), "it ended well");
+}
+
+fn signal_alone() {
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
+        let mut started = run(ends(), "sleep").start();
+        started.wait_for("ready\n");
+        started.signal(signal);
+        let since = Instant::now();
+        let done = started.done().expect(code);
+        assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
+        done.check(told(&done).contains(" died of SIG"), "the signal");
+    }
+}
+
+fn typed() {
+    let tree = fixture("ends");
+    let target = tree.join("it's a\u{1b}[31m $HOME");
+    let run = cargo(tree.path()).args("xhist run --quiet").arg("--target-dir").arg(&target).args("-- abort");
+    let done = run.done().expect(134);
+    done.check(!done.stderr.contains('\u{1b}'), "no escape reaches the terminal");
+    let command =
+        told(&done).lines().find_map(|line| line.strip_prefix("whole history: ")).expect("a command");
+    let listing = typed_in(tree.path(), command);
+    assert!(listing.contains("src/main.rs:"), "{command}: {listing}");
+    let report = File::open(&target);
+    assert!(report.is_ok());
+}

@@ -1,0 +1,246 @@
+//! What a test harness and cargo print about tests: which failed, and which signal ended a test program.
+//!
+//! Reads what passes by, and changes nothing. Harness output is libtest's, in its three formats: pretty, terse and
+//! JSON. Text that tests print among it can only be mistaken for a result when it looks exactly like one.
+
+use std::collections::BTreeMap;
+
+/// Longest line that is looked at.
+const LONGEST: usize = 64 * 1024;
+/// Most results that are kept.
+const MOST: usize = 100_000;
+
+/// What was printed so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Results {
+    /// Tests that failed. Two programs may have a test of one name.
+    pub(super) failed: Vec<Failed>,
+    /// Threads that panicked, by name: of tests whose output is not captured.
+    pub(super) panicked: BTreeMap<String, Vec<u32>>,
+    /// Programs that a signal ended, by file name, and the signal's name.
+    pub(super) killed: Vec<(String, String)>,
+}
+
+/// A test that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Failed {
+    /// Its name as it was printed.
+    pub(super) name: String,
+    /// The thread that panicked, by the id in the message; of a documentation test also the process.
+    pub(super) thread: Option<u32>,
+}
+
+/// Takes one stream of output apart.
+#[derive(Debug, Default)]
+pub(super) struct Parser {
+    line: Vec<u8>,
+    /// The rest of a line that is too long.
+    is_cut: bool,
+    /// Tests of the harness at hand that failed: where each is among the results.
+    seen: BTreeMap<String, usize>,
+    /// The test whose output follows, and the threads that panicked in each.
+    output_of: Option<String>,
+    panicked: BTreeMap<String, u32>,
+    /// Names below `failures:`, until the result shows that they are names.
+    listed: Option<Vec<String>>,
+}
+
+impl Parser {
+    /// The next bytes of the stream.
+    pub(super) fn take(&mut self, bytes: &[u8], results: &mut Results) {
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let (text, is_end) = match piece.split_last() {
+                Some((b'\n', text)) => (text, true),
+                _ => (piece, false),
+            };
+            let room = LONGEST - self.line.len().min(LONGEST);
+            self.is_cut |= text.len() > room;
+            self.line.extend_from_slice(&text[..text.len().min(room)]);
+            if is_end {
+                let line = std::mem::take(&mut self.line);
+                if !std::mem::take(&mut self.is_cut) {
+                    self.line(&plain(&line), results);
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, line: &str, results: &mut Results) {
+        if let Some(count) = line.strip_prefix("running ") {
+            let count = count.strip_suffix(" tests").or(count.strip_suffix(" test"));
+            if count.is_some_and(|count| count.parse::<usize>().is_ok()) {
+                *self = Parser::default();
+            }
+        } else if let Some(name) =
+            line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))
+        {
+            self.output_of = Some(name.to_owned());
+            self.listed = None;
+        } else if let Some((name, thread)) = panicked(line) {
+            match &self.output_of {
+                Some(test) => _ = self.panicked.entry(test.clone()).or_insert(thread),
+                None if results.panicked.len() < MOST => {
+                    results.panicked.entry(name.to_owned()).or_default().push(thread);
+                }
+                None => {}
+            }
+        } else if line == "failures:" {
+            self.listed = Some(Vec::new());
+        } else if line.starts_with("test result: ") {
+            for name in self.listed.take().into_iter().flatten() {
+                self.failed(&name, results);
+            }
+            for (name, at) in std::mem::take(&mut self.seen) {
+                results.failed[at].thread = self.panicked.get(&name).copied();
+            }
+            *self = Parser::default();
+        } else if let Some(rest) =
+            line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
+        {
+            self.failed(rest.strip_suffix(" - should panic").unwrap_or(rest), results);
+        } else if line.starts_with('{') {
+            self.json(line, results);
+        } else if let Some(killed) = killed(line) {
+            results.killed.push(killed);
+        } else if let Some(listed) = &mut self.listed {
+            match line.strip_prefix("    ") {
+                Some(name) if listed.len() < MOST => listed.push(name.to_owned()),
+                _ if line.is_empty() => {}
+                // The output of the tests has the same title.
+                _ => self.listed = None,
+            }
+        }
+    }
+
+    fn json(&mut self, line: &str, results: &mut Results) {
+        let Ok(event) = serde_json::from_str::<serde_json::Value>(line) else { return };
+        let text = |key: &str| event.get(key).and_then(serde_json::Value::as_str);
+        match (text("type"), text("event")) {
+            (Some("test"), Some("failed" | "timeout")) => {
+                let name = text("name").unwrap_or_default().to_owned();
+                self.failed(&name, results);
+            }
+            (Some("suite"), Some("started")) => *self = Parser::default(),
+            _ => {}
+        }
+    }
+
+    fn failed(&mut self, name: &str, results: &mut Results) {
+        if results.failed.len() < MOST && !self.seen.contains_key(name) {
+            self.seen.insert(name.to_owned(), results.failed.len());
+            results.failed.push(Failed { name: name.to_owned(), thread: None });
+        }
+    }
+}
+
+/// `thread 'name' (4711) panicked at src/lib.rs:1:2:`, as Rust prints it since 1.91.
+fn panicked(line: &str) -> Option<(&str, u32)> {
+    let (name, rest) = line.strip_prefix("thread '")?.rsplit_once("' (")?;
+    Some((name, rest.split_once(") panicked at ")?.0.parse().ok()?))
+}
+
+/// ``process didn't exit successfully: `/path/name args` (signal: 6, SIGABRT: process abort signal)``, as cargo has it.
+fn killed(line: &str) -> Option<(String, String)> {
+    let rest = line.trim_start().strip_prefix("process didn't exit successfully: `")?;
+    let (command, status) = rest.rsplit_once("` (signal: ")?;
+    let signal = status.split([',', ':', ' ', ')']).find(|word| word.starts_with("SIG"))?;
+    // A path may hold blanks: the program's name is what leads to a file's.
+    let program = command.split(" -").next().unwrap_or(command);
+    let name = program.rsplit('/').next().unwrap_or(program).split(' ').next()?;
+    Some((name.to_owned(), signal.to_owned()))
+}
+
+/// The line without a carriage return and without colours.
+fn plain(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let mut plain = String::with_capacity(text.len());
+    let mut chars = text.trim_end_matches('\r').chars();
+    while let Some(char) = chars.next() {
+        if char != '\u{1b}' {
+            plain.push(char);
+            continue;
+        }
+        match chars.next() {
+            // A sequence ends with a letter.
+            Some('[') => _ = chars.by_ref().find(|char| ('@'..='~').contains(char)),
+            // A choice of a character set.
+            Some('(' | ')') => _ = chars.next(),
+            _ => {}
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(results: &Results) -> Vec<&str> {
+        results.failed.iter().map(|failed| failed.name.as_str()).collect()
+    }
+
+    fn read(text: &str) -> Results {
+        let (mut whole, mut results) = (Parser::default(), Results::default());
+        whole.take(text.as_bytes(), &mut results);
+        // The same in pieces.
+        let (mut parser, mut again) = (Parser::default(), Results::default());
+        text.as_bytes().chunks(3).for_each(|chunk| parser.take(chunk, &mut again));
+        assert_eq!(again, results);
+        results
+    }
+
+    #[test]
+    fn pretty_output_names_the_tests_that_failed() {
+        let results = read(
+            "running 4 tests\ntest a::ok ... ok\ntest a::bad ... \u{1b}[31mFAILED\u{1b}(B\u{1b}[m\r\n\
+             test a::panics - should panic ... ok\ntest a::late - should panic ... FAILED\n\n\
+             failures:\n\n---- a::bad stdout ----\nfailures:\n    no name\nthread 'a' (b' (4711) panicked at x.rs:1:2:\n\n\nfailures:\n    a::bad\n    a::late\n\n\
+             test result: FAILED. 2 passed; 2 failed; 0 ignored\n",
+        );
+        assert_eq!(names(&results), ["a::bad", "a::late"]);
+        assert_eq!([results.failed[0].thread, results.failed[1].thread], [Some(4711), None]);
+    }
+
+    #[test]
+    fn terse_output_names_them_at_its_end() {
+        let text = "running 2 tests\nF.\nfailures:\n\n---- same stdout ----\n\nfailures:\n    same\n    src/lib.rs - a (line 3)\n\ntest result: FAILED. x\n";
+        let results = read(&format!("{text}{text}"));
+        assert_eq!(names(&results), ["same", "src/lib.rs - a (line 3)", "same", "src/lib.rs - a (line 3)"]);
+    }
+
+    #[test]
+    fn json_output_names_them_too() {
+        let results = read(
+            "{ \"type\": \"suite\", \"event\": \"started\", \"test_count\": 2 }\n\
+             { \"type\": \"test\", \"name\": \"b\", \"event\": \"failed\", \"stdout\": \"x\" }\n\
+             { \"type\": \"suite\", \"event\": \"failed\", \"passed\": 1 }\n{ no json\n",
+        );
+        assert_eq!(names(&results), ["b"]);
+    }
+
+    #[test]
+    fn threads_are_known_by_messages_that_are_not_captured() {
+        let results =
+            read("running 1 test\nthread 'a::b' (12) panicked at x.rs:1:2:\ntest a::b ... FAILED\n");
+        assert_eq!(results.panicked["a::b"], [12]);
+        assert_eq!(names(&results), ["a::b"]);
+    }
+
+    #[test]
+    fn cargo_names_the_signal_that_ended_a_program() {
+        let results = read(
+            "Caused by:\n  process didn't exit successfully: `/t/de bug/deps/many-0f1e --x y` (signal: 6, SIGABRT: process abort signal)\n\
+             process didn't exit successfully: `/t/a-2` (exit status: 1)\n",
+        );
+        assert_eq!(results.killed, [("many-0f1e".to_owned(), "SIGABRT".to_owned())]);
+    }
+
+    #[test]
+    fn a_line_without_end_takes_no_memory() {
+        let (mut parser, mut results) = (Parser::default(), Results::default());
+        (0..100).for_each(|_| parser.take(&[b'x'; 10_000], &mut results));
+        assert!(parser.line.len() <= LONGEST);
+        parser.take(b"\nrunning 1 test\ntest a ... FAILED\n", &mut results);
+        assert_eq!(names(&results), ["a"]);
+    }
+}
