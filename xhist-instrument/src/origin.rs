@@ -1,5 +1,4 @@
-//! Where the recorder, the crate xhist-rt, comes from: one decision for `cargo xhist`, which builds it, and for the
-//! advice to projects that must name it themselves.
+//! Where a project that names the recorder, the crate xhist-rt, gets it from.
 
 use std::path::{Path, PathBuf};
 
@@ -20,24 +19,9 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// For a build of our own, on this machine and now: what is on the disk comes first.
-    pub fn at_hand() -> Self {
-        checkout().or_else(installed).unwrap_or(Self::Registry)
-    }
-
-    /// For a manifest, which lasts and may travel: cargo may clean its checkouts of repositories at any time.
-    pub fn lasting() -> Self {
+    /// For a manifest, which lasts and may travel: an address comes before a directory of cargo's that it may clean.
+    pub fn find() -> Self {
         installed().or_else(checkout).unwrap_or(Self::Registry)
-    }
-
-    /// The value of a dependency in a manifest, without its braces.
-    pub fn manifest_entry(&self) -> String {
-        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-        match self {
-            Self::Path(path) => format!("path = {}", quoted(&path.display().to_string())),
-            Self::Git { url, rev } => format!("git = {}, rev = {}", quoted(url), quoted(rev)),
-            Self::Registry => format!("version = {}", quoted(concat!("=", env!("CARGO_PKG_VERSION")))),
-        }
     }
 }
 
@@ -83,17 +67,5 @@ mod tests {
         assert_eq!(git_source(&notes("path+file:///x")), None);
         assert_eq!(git_source(&notes("registry+https://x")), None);
         assert_eq!(git_source("nonsense"), None);
-    }
-
-    #[test]
-    fn a_manifest_gets_the_form_that_there_is() {
-        assert_eq!(Origin::Path("/a b".into()).manifest_entry(), "path = \"/a b\"");
-        let git = Origin::Git { url: "https://h/x".into(), rev: "0a".into() };
-        assert_eq!(git.manifest_entry(), "git = \"https://h/x\", rev = \"0a\"");
-        assert_eq!(
-            Origin::Registry.manifest_entry(),
-            concat!("version = \"=", env!("CARGO_PKG_VERSION"), "\"")
-        );
-        assert!(matches!(Origin::at_hand(), Origin::Path(_)), "this is a checkout");
     }
 }

@@ -70,16 +70,13 @@ fn all_extended(file: &File) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     names.map(|name| Ok((name.to_vec(), sized(|buffer| fgetxattr(file, name, buffer))?))).collect()
 }
 
-/// What a call writes that first has to be asked how much it is.
+/// What a call writes into a buffer that is large enough.
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 fn sized(call: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::Result<Vec<u8>> {
+    let mut buffer = vec![0; 256];
     loop {
-        let mut buffer = vec![0; call(&mut [])?];
         match call(&mut buffer) {
-            // It has grown meanwhile.
-            Err(rustix::io::Errno::RANGE) => {}
-            // Without room it gives the size again.
-            Ok(length) if length > buffer.len() => {}
+            Err(rustix::io::Errno::RANGE) if buffer.len() < MOST => buffer.resize(buffer.len() * 16, 0),
             length => {
                 buffer.truncate(length?);
                 return Ok(buffer);
@@ -87,6 +84,10 @@ fn sized(call: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::R
         }
     }
 }
+
+/// No attribute is larger.
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+const MOST: usize = 16 << 20;
 
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android", target_os = "macos"))))]
 fn extended(_new: &File, _old: &File) -> io::Result<()> {

@@ -13,7 +13,6 @@ use std::process::{Command, ExitCode, Stdio};
 use super::command;
 use super::error::Error;
 use super::plan::{Recorder, Source};
-use crate::origin::Origin;
 
 /// What the recorder is, and what it is made of: these cannot record themselves.
 pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "qs-core", "critical-section", "libc"];
@@ -120,13 +119,18 @@ pub(super) fn cargo() -> Command {
     cargo
 }
 
-/// A package whose only dependency is the recorder with these features on an operating system, and those without one, from where it
-/// is at hand.
+/// A package whose only dependency is the recorder with these features on an operating system, and those without one, from beside our own sources when they are
+/// there, else from the registry.
 fn write_package(directory: &Path, hosted: &[&str], bare: &BTreeSet<String>) -> Result<(), Error> {
     let quoted = |feature: &dyn std::fmt::Debug| format!("{feature:?}");
     let features = hosted.iter().map(|feature| quoted(feature)).collect::<Vec<_>>().join(", ");
     let bare = bare.iter().map(|feature| quoted(feature)).collect::<Vec<_>>().join(", ");
-    let place = Origin::at_hand().manifest_entry();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("xhist-rt");
+    let place = if sources.join("Cargo.toml").is_file() {
+        format!("path = {}", toml::Value::String(sources.display().to_string()))
+    } else {
+        format!(r#"version = "={}""#, env!("CARGO_PKG_VERSION"))
+    };
     // A library that unwinds can be linked into programs that abort. The user's configuration may say otherwise for
     // `release`, so all that matters is set here.
     let manifest = format!(

@@ -22,7 +22,7 @@ pub fn print<'a>(sources: impl Iterator<Item = &'a Source>) {
             None => outside = true,
         }
     }
-    let origin = Origin::lasting();
+    let origin = Origin::find();
     if outside {
         console::say(without_manifest(&origin));
     }

@@ -36,15 +36,15 @@ pub fn described_map(map: &Path) -> String {
     format!("{} (xhist-report takes names from it{earlier})", shown_from_here(map))
 }
 
-/// Without control characters, and without those that turn the direction of the text around.
-fn escaped(text: &str, is_wanted: fn(char) -> bool) -> String {
+/// Without the characters that `is_escaped` and that a terminal acts on or that hide what a text says.
+fn escaped(text: &str, is_escaped: fn(char) -> bool) -> String {
     let hides = |c: char| {
         c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
     let mut clean = String::with_capacity(text.len());
     for c in text.chars() {
-        match hides(c) && is_wanted(c) {
+        match hides(c) && is_escaped(c) {
             true => clean.extend(c.escape_default()),
             false => clean.push(c),
         }

@@ -85,9 +85,14 @@ struct Texts {
 
 fn read(args: &Args, source: &Source) -> Result<Texts, Failure> {
     let raw = std::fs::read(&source.real).map_err(|error| Failure::Io("read", error))?;
-    let original = crate::strip(&raw);
+    let original = without_calls(&raw)?;
     let original = if args.reflow { crate::reflow(&original)? } else { original };
     Ok(Texts { raw, original })
+}
+
+/// A text without what an earlier run inserted.
+fn without_calls(text: &[u8]) -> Result<Vec<u8>, Failure> {
+    Ok(crate::strip(text))
 }
 
 /// The file whose lines are recorded.
@@ -278,7 +283,7 @@ impl Job<'_> {
     fn leave(&self, source: &Source, is_cleaned: bool) -> Result<bool, Failure> {
         if is_cleaned && !self.args.check {
             let raw = std::fs::read(&source.real).map_err(|error| Failure::Io("read", error))?;
-            let stripped = crate::strip(&raw);
+            let stripped = without_calls(&raw)?;
             if stripped != raw {
                 self.put(source, &raw, &stripped)?;
                 return Ok(true);
