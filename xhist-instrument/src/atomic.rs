@@ -61,6 +61,11 @@ fn put_in_place(temporary: Temporary, path: &Path, expected: &[u8]) -> Result<()
     if !holds(path, expected)? {
         return Err(ReplaceError::Changed);
     }
+    swap(temporary, path, expected)
+}
+
+/// The second half of [`put_in_place`], for an edit that came after the first look.
+fn swap(temporary: Temporary, path: &Path, expected: &[u8]) -> Result<(), ReplaceError> {
     if !exchange(&temporary.path, path)? {
         temporary.rename_to(path)?;
         return Ok(());
@@ -191,11 +196,14 @@ mod tests {
         fs::write(&path, "read").unwrap();
         let mut temporary = Temporary::beside(&path, ".tmp").unwrap();
         temporary.file.write_all(b"new").unwrap();
-        // What `put_in_place` does, with the edit behind the first look.
-        assert!(holds(&path, b"read").unwrap());
+        let other = dir.path().join("b.rs");
+        fs::write(&other, "other").unwrap();
+        let can_exchange = exchange(&path, &other).unwrap() && exchange(&path, &other).unwrap();
         fs::write(&path, "edited").unwrap();
-        if exchange(&temporary.path, &path).unwrap() {
-            assert!(!holds(&temporary.path, b"read").unwrap());
+        if can_exchange {
+            assert!(matches!(swap(temporary, &path, b"read"), Err(ReplaceError::Changed)));
+            assert_eq!(fs::read(&path).unwrap(), b"edited");
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
         }
     }
 }

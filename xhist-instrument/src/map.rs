@@ -200,7 +200,7 @@ impl MapFile {
         let entry = self.by_path.get(path).map(|index| &self.files[*index].statements);
         entry.is_some_and(|statements| match statements {
             Statements::Lines(lines) => !lines.is_empty(),
-            Statements::Sites(sites) => sites.len() > 0,
+            Statements::Sites(sites) => !sites.is_empty(),
         })
     }
 

@@ -117,14 +117,14 @@ fn a_directory_without_rust_is_an_error_and_no_hundred_percent() {
     assert_eq!(both.code, Some(1));
     assert!(
         both.err
-            .contains("1 file: 2 statements, 0 skipped (100.0 % recorded); 1 file left alone on an error"),
+            .contains("1 file: 2 statements, 0 skipped (100.0 % recorded), 1 file left alone on an error"),
         "{}",
         both.err
     );
     let bad = project.run(&["--check", "src/bad.rs"]);
     assert_eq!(bad.code, Some(1));
     assert!(
-        bad.err.contains("0 files: 0 statements, 0 skipped; 1 file left alone on an error"),
+        bad.err.contains("0 files: 0 statements, 0 skipped, 1 file left alone on an error"),
         "{}",
         bad.err
     );

@@ -140,8 +140,8 @@ impl Need<'_> {
             Machine::Hosted => ("std,trace", ""),
             Machine::Bare { masks: true } => (
                 "trace,single-core",
-                "\n  (single-core: one core, in privileged mode; otherwise leave it out and give the program an \
-                 implementation of critical-section)",
+                "\n  (single-core: one core, in privileged mode; leave it out otherwise. Firmware also needs an \
+                 implementation of critical-section: docs/firmware.md)",
             ),
             Machine::Bare { masks: false } => (
                 "trace",

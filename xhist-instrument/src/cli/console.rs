@@ -99,7 +99,7 @@ impl Summary {
         };
         let failed = match self.failed {
             0 => String::new(),
-            failed => format!("; {} left alone on an error", files(failed as usize)),
+            failed => format!(", {} left alone on an error", files(failed as usize)),
         };
         let files = files(self.files as usize);
         say(format_args!("{files}: {} statements, {skipped} skipped{share}{failed}", self.statements));

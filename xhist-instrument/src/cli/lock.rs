@@ -30,7 +30,9 @@ impl Wanted {
     ///
     /// The directories above are locked as well, as readers do: a run that works on one of those works on this one too.
     pub fn tree(&mut self, path: &Path, alone: bool) {
-        let Ok(real) = path.canonicalize() else { return };
+        // An output directory may not be there yet.
+        let absolute = std::path::absolute(path).unwrap_or_default();
+        let Some(real) = absolute.ancestors().find_map(|path| path.canonicalize().ok()) else { return };
         let is_directory = real.is_dir();
         let top = if is_directory { &real } else { real.parent().unwrap_or(&real) };
         if is_directory || !is_shared_by_all(top) {
