@@ -441,7 +441,7 @@ fn notes(found: &Found, outcomes: &[Outcome], cleaned: usize, map: &Path) {
     }
     let pairs = found.sources.iter().zip(outcomes);
     let mut analyzed = pairs.filter(|(_, outcome)| matches!(outcome, Outcome::Analyzed(_))).peekable();
-    if analyzed.peek().is_some() {
+    if analyzed.peek().is_some() && map.is_file() {
         console::say(format_args!("map: {}", console::described_map(map)));
     }
     advice::print(analyzed.map(|(source, _)| source));
