@@ -1,15 +1,26 @@
 //! Does a project that is instrumented in place, without `cargo xhist`, record with plain cargo?
 
+use std::path::Path;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use object::{Object, ObjectSection};
 use rustix::process::Signal;
-use xhist_tests::{Case, Listing, Run, Tree, cargo, instrument, line_of, report, repository};
+use xhist_tests::{
+    Case, Done, Listing, Need, Run, Tree, cargo, instrument, line_of, online_cargo, other_cargo, report,
+    repository,
+};
 
 pub const CASES: &[Case] = &[
     Case::new("plain_cargo_runs_an_instrumented_project", plain_cargo_run),
     Case::new("strip_gives_back_every_file_byte_for_byte", strip_gives_back_every_file),
     Case::new("a_project_without_the_recorder_is_told_so", told_of_the_recorder),
+    Case::new("the_printed_advice_works_when_typed", advice_of_a_program),
+    Case::new("the_printed_advice_works_in_a_workspace", advice_in_a_workspace),
+    Case::new("the_printed_advice_names_the_repository_it_was_installed_from", advice_from_git),
+    Case::needing("the_printed_advice_works_for_firmware", &[Need::Firmware], advice_for_firmware),
+    Case::new("an_old_dump_keeps_its_names_when_the_sources_are_instrumented_again", old_dump),
+    Case::new("the_page_about_instrumenting_in_place_works_as_it_is_typed", page),
     Case::new("a_forked_child_has_a_file_of_its_own", forks),
     Case::new("a_daemon_keeps_the_history_of_its_children", daemon),
     Case::new("history_is_written_at_a_signal_and_at_exit", figure_3),
@@ -69,6 +80,202 @@ fn told_of_the_recorder() {
     add_recorder(&tree, r#""std", "trace""#);
     let done = instrument(tree.path()).args("src/").succeed();
     done.check(!done.stderr.contains("xhist-rt"), "nothing to tell once it is named");
+}
+
+/// The command that the tool printed, as a user types it.
+fn typed(done: &Done, dir: &Path) -> String {
+    let line = done.stderr.lines().find(|line| line.contains("cargo add xhist-rt"));
+    let line = line.unwrap_or_else(|| panic!("no command in {}", done.stderr));
+    let command = line[line.find("cargo add").expect("the command")..].to_owned();
+    other_cargo("sh", dir).env("CARGO_NET_OFFLINE", "true").arg("-ec").arg(&command).succeed();
+    command
+}
+
+/// All builds of these tests share what they compile.
+fn shared_target() -> &'static Tree {
+    static TARGET: OnceLock<Tree> = OnceLock::new();
+    TARGET.get_or_init(|| Tree::empty("target"))
+}
+
+/// Builds and runs a package; the last place that it records.
+fn last_place(dir: &Path, package: &str) -> String {
+    let target = shared_target();
+    cargo(dir).args(&format!("build --quiet -p {package}")).env("CARGO_TARGET_DIR", target.path()).succeed();
+    let file = dir.join("ring.xhist");
+    Run::new(target.join(&format!("debug/{package}")), dir).env("XHIST_FILE", &file).succeed();
+    Listing::parse(&report(dir).arg(&file).succeed().stdout).last()
+}
+
+const MAIN: &str = "fn main() {\n    let x = 1;\n    println!(\"{x}\");\n}\n";
+
+fn project(manifest: &str, dir: &str) -> Tree {
+    let tree = Tree::empty("advice");
+    tree.write("Cargo.toml", manifest);
+    tree.write(&format!("{dir}src/main.rs"), MAIN);
+    tree
+}
+
+fn advice_of_a_program() {
+    let recorder = repository().join("xhist-rt");
+    let package = "[package]\nname = \"advised\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    for (dependencies, named) in [
+        (String::new(), "--path"),
+        (format!("[dependencies]\nxhist-rt = {{ path = {recorder:?} }}\n"), "cargo add xhist-rt --features"),
+        (
+            format!("[dependencies]\nxhist-rt = {{ path = {recorder:?}, features = [\"trace\"] }}\n"),
+            "--features",
+        ),
+        (
+            format!("[target.'cfg(unix)'.dependencies]\nxhist-rt = {{ path = {recorder:?} }}\n"),
+            "--target 'cfg(unix)'",
+        ),
+        (format!("[dev-dependencies]\nxhist-rt = {{ path = {recorder:?} }}\n"), "--path"),
+    ] {
+        let tree = project(&format!("{package}{dependencies}"), "");
+        let done = instrument(tree.path()).args("src/").succeed();
+        let command = typed(&done, tree.path());
+        done.check(command.contains(named), named);
+        assert_eq!(last_place(tree.path(), "advised"), "src/main.rs:3", "{dependencies}");
+        let again = instrument(tree.path()).args("src/").succeed();
+        again.check(!again.stderr.contains("xhist-rt"), "nothing is lacking any more");
+    }
+    // Under another name the calls do not find it; what the note says helps.
+    let renamed = format!(
+        "{package}[dependencies]\nx = {{ package = \"xhist-rt\", path = {recorder:?}, features = [\"std\", \"trace\"] }}\n"
+    );
+    let tree = project(&renamed, "");
+    let done = instrument(tree.path()).args("src/").succeed();
+    let line = done.stderr.rsplit("each crate: ").next().expect("a line").trim().to_owned();
+    tree.write("src/main.rs", &format!("{line}{}", tree.read("src/main.rs")));
+    assert_eq!(last_place(tree.path(), "advised"), "src/main.rs:3", "{line}");
+}
+
+fn advice_in_a_workspace() {
+    let recorder = repository().join("xhist-rt");
+    let inherited =
+        format!("[workspace.dependencies]\nxhist-rt = {{ path = {recorder:?}, features = [\"trace\"] }}\n");
+    for (shared, from, named) in [
+        ("", ".", "-p member"),
+        (inherited.as_str(), ".", "-p member"),
+        ("", "member", "std,trace"),
+        ("", "/", "--manifest-path"),
+    ] {
+        let tree =
+            project(&format!("[workspace]\nresolver = \"2\"\nmembers = [\"member\"]\n{shared}"), "member/");
+        tree.write(
+            "member/Cargo.toml",
+            "[package]\nname = \"member\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+        );
+        let dir = tree.path().join(from);
+        let done = instrument(&dir).arg(tree.join("member/src")).succeed();
+        let command = typed(&done, &dir);
+        done.check(command.contains(named) && command.contains("--path") == shared.is_empty(), named);
+        assert_eq!(last_place(&tree.join("member"), "member"), "src/main.rs:3");
+    }
+}
+
+/// The tool as cargo installs it from a repository.
+fn advice_from_git() {
+    let source = Tree::copy_of(&repository().join("xhist-rt"));
+    let home = Tree::empty("repository");
+    for name in ["xhist-rt", "qs-core"] {
+        let source =
+            if name == "xhist-rt" { source.clone() } else { Tree::copy_of(&repository().join(name)) };
+        std::fs::rename(source.path(), home.join(name)).expect("moved");
+    }
+    let manifest = std::fs::read_to_string(repository().join("Cargo.toml")).expect("the manifest");
+    let members = manifest.lines().find(|line| line.starts_with("members")).expect("members").to_owned();
+    home.write("Cargo.toml", &manifest.replace(&members, "members = [\"qs-core\", \"xhist-rt\"]"));
+    let git = |arguments: &str| Run::new("git", home.path()).args(arguments).succeed();
+    git("init --quiet");
+    git("add .");
+    git("-c user.name=a -c user.email=a@b -c commit.gpgsign=false commit --quiet -m all");
+    let commit = git("rev-parse HEAD").stdout.trim().to_owned();
+    let installed = Tree::empty("installed");
+    let tool = instrument(home.path()).into_command().get_program().to_owned();
+    std::fs::create_dir(installed.join("bin")).expect("a directory");
+    std::fs::copy(tool, installed.join("bin/xhist-instrument")).expect("the tool");
+    let url = format!("file://{}", home.path().display());
+    let version = env!("CARGO_PKG_VERSION");
+    installed.write(
+        ".crates.toml",
+        &format!("[v1]\n\"xhist-instrument {version} (git+{url}?branch=main#{commit})\" = [\"cargo-xhist\", \"xhist-instrument\"]\n"),
+    );
+    let tree = project("[package]\nname = \"advised\"\nversion = \"0.1.0\"\nedition = \"2021\"\n", "");
+    let done = Run::new(installed.join("bin/xhist-instrument"), tree.path()).args("src/").succeed();
+    let command = format!("cargo add xhist-rt --git {url} --rev {commit} --features std,trace");
+    done.check(done.stderr.lines().any(|line| line.ends_with(&command)), &command);
+    online_cargo(tree.path()).args(command.strip_prefix("cargo ").expect("cargo")).succeed();
+    assert_eq!(last_place(tree.path(), "advised"), "src/main.rs:3");
+}
+
+/// A copy of the sample that does not name the recorder yet.
+fn advice_for_firmware() {
+    let tree = sample("firmware-cortex-m");
+    let manifest = tree.read("Cargo.toml");
+    let without = manifest.lines().filter(|line| !line.starts_with("xhist-rt ="));
+    tree.write("Cargo.toml", &without.collect::<Vec<_>>().join("\n"));
+    let done = instrument(tree.path()).args("src/").succeed();
+    let command = typed(&done, tree.path());
+    done.check(command.ends_with(" --features trace,single-core"), "the features of firmware with one core");
+    let build =
+        other_cargo("/usr/bin/cargo", tree.path()).env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
+    let build = build
+        .env("CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER", "arm-none-eabi-ld")
+        .env("CARGO_NET_OFFLINE", "true");
+    build.args("build --quiet --release --target thumbv7m-none-eabi -Zbuild-std=core").succeed();
+    let elf = tree.join("target/thumbv7m-none-eabi/release/firmware-cortex-m");
+    let told = report(tree.path()).arg("--how-to-dump").arg(elf).succeed();
+    told.check(told.stdout.contains("dump_image dump.bin"), "the ring is in the program");
+}
+
+fn old_dump() {
+    let tree = sample("thread-pool");
+    add_recorder(&tree, r#""std", "trace""#);
+    let places = |ring: &str| Listing::parse(&report(tree.path()).arg(ring).succeed().stdout).places();
+    let run = |ring: &str| {
+        let target = shared_target().path();
+        let cargo = cargo(tree.path()).args("run --quiet").env("CARGO_TARGET_DIR", target);
+        cargo.env("XHIST_FILE", tree.join(ring)).succeed();
+        places(ring)
+    };
+    let instrumented = || instrument(tree.path()).args("src/").succeed();
+    instrumented();
+    let first = run("first.xhist");
+    let text = tree.read("src/main.rs");
+    let end = text.rfind('}').expect("an end");
+    tree.write("src/main.rs", &format!("\n{}    drop(failed);\n{}", &text[..end], &text[end..]));
+    let done = instrumented();
+    done.check(done.stderr.contains("maps of earlier runs are in xhist.map.d/"), "it says where they are");
+    let second = run("second.xhist");
+    assert_ne!(first.last(), second.last(), "the newest statement is another one");
+    assert_eq!(places("first.xhist"), first);
+    instrument(tree.path()).args("src/ --exclude pool.rs").succeed();
+    assert_eq!((places("first.xhist"), places("second.xhist")), (first.clone(), second));
+    // The map that was asked for need not be the one.
+    let done = report(tree.path()).args("first.xhist --map xhist.map").succeed();
+    assert_eq!(Listing::parse(&done.stdout).places(), first);
+}
+
+/// Every block of commands, in their order, in one shell.
+fn page() {
+    let text = std::fs::read_to_string(repository().join("docs/in-place.md")).expect("the page");
+    let blocks = text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
+    let has_gdb = Need::Gdb.missing().is_none();
+    let script: String = blocks.filter(|block| has_gdb || !block.contains("gdb")).collect();
+    let here = repository().display().to_string();
+    let tree = Tree::empty("page");
+    let shell = other_cargo("sh", tree.path()).env("CARGO_NET_OFFLINE", "true").env("DEBUGINFOD_URLS", "");
+    let done = shell.arg("-ec").arg(script.replace("/path/to/xhist", &here)).succeed();
+    let shown = text.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
+    let [note, listing] = shown.collect::<Vec<_>>()[..] else { panic!("two blocks of output") };
+    done.check(done.stdout.contains(listing), listing);
+    let here = tree.join("demo").display().to_string();
+    let note =
+        note.replace("/path/to/xhist", &repository().display().to_string()).replace("/home/you/demo", &here);
+    done.check(done.stderr.contains(&note), &note);
+    let times = done.stdout.matches("1 src/main.rs:2\n").count();
+    done.check(times == 2 + usize::from(has_gdb), "each report has its names");
 }
 
 /// Without [`xhist_rt::init`]: of a ring file that parent and child both wrote, nothing could be told.

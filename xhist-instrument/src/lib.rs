@@ -3,15 +3,17 @@
 //! The core is two pure functions over bytes: [`analyze`] finds what to record and why the rest is left alone,
 //! [`instrument`] inserts the calls, on the same lines, and proves that [`strip`] gives back the original.
 //! Both take any bytes: what cannot be handled is a [`Refusal`] with a place, never a panic.
-//! Only `cli`, `map` and `atomic` open files.
+//! Only `cli`, `cargo`, `map`, `kept_maps`, `origin` and `atomic` open files.
 
 pub mod atomic;
 #[cfg(unix)]
 pub mod cargo;
 pub mod cli;
+pub mod kept_maps;
 mod macros;
 pub mod map;
 mod options;
+pub mod origin;
 mod packed;
 mod proof;
 mod refusal;

@@ -21,6 +21,8 @@ pub struct MapFile {
     files: Vec<Entry>,
     by_path: HashMap<String, usize>,
     next_id: u32,
+    /// Hash, root and tool in the first line of the file it was loaded from.
+    loaded: Option<(u64, String, String)>,
 }
 
 /// One path. It keeps its ids for ever, also when the file is gone.
@@ -56,7 +58,11 @@ impl fmt::Display for MapError {
         match self {
             Self::Read(path, error) => write!(f, "{}: {error}", path.display()),
             Self::Line(path, line, what) => {
-                write!(f, "{}:{line}: {what}; repair or remove the map (ids then start anew)", path.display())
+                write!(
+                    f,
+                    "{}:{line}: {what}; repair or remove the map (ids then start again at 1)",
+                    path.display()
+                )
             }
             Self::Full => f.write_str("all 65535 file ids are taken; start a new map"),
         }
@@ -68,7 +74,13 @@ impl std::error::Error for MapError {}
 impl MapFile {
     /// An empty map for files below `root`, which must be absolute.
     pub fn new(root: &Path) -> Self {
-        Self { root: root.to_path_buf(), files: Vec::new(), by_path: HashMap::new(), next_id: 1 }
+        Self {
+            root: root.to_path_buf(),
+            files: Vec::new(),
+            by_path: HashMap::new(),
+            next_id: 1,
+            loaded: None,
+        }
     }
 
     /// The map in this file, or an empty one when there is none. `root` is where paths start from now on.
@@ -92,7 +104,10 @@ impl MapFile {
 
     fn read_line(&mut self, index: usize, line: &str, old_root: &mut PathBuf) -> Result<(), String> {
         match (Line::parse(line).map_err(|error| error.to_string())?, index) {
-            (Line::Head(head), 0) => *old_root = PathBuf::from(owned(head.root)),
+            (Line::Head(head), 0) => {
+                *old_root = PathBuf::from(owned(head.root));
+                self.loaded = Some((head.hash, owned(head.root), owned(head.tool)));
+            }
             (Line::Head(_), _) => return Err("second first line".to_owned()),
             (_, 0) => return Err("the first line of a map is missing".to_owned()),
             (Line::File(file), _) => {
@@ -199,6 +214,22 @@ impl MapFile {
         self.entry(path).statements = Statements::Sites(sites);
     }
 
+    /// Whether a file has statements.
+    pub fn has_statements(&self, path: &str) -> bool {
+        let entry = self.by_path.get(path).map(|index| &self.files[*index].statements);
+        entry.is_some_and(|statements| match statements {
+            Statements::Lines(lines) => !lines.is_empty(),
+            Statements::Sites(sites) => !sites.is_empty(),
+        })
+    }
+
+    /// Forgets the statements of a file that is no longer instrumented. Its ids stay its own.
+    pub fn clear_sites(&mut self, path: &str) {
+        if self.by_path.contains_key(path) {
+            self.set_sites(path, Packed::new(&[]));
+        }
+    }
+
     /// All lines after the first, a file at a time.
     fn parts(&self) -> impl Iterator<Item = String> + '_ {
         let batches = self.files.chunks(BATCH);
@@ -226,11 +257,20 @@ impl MapFile {
         text
     }
 
-    /// Replaces the map file, which names its hash.
+    /// Replaces the map file, which names its hash. The one before is kept, see [`crate::kept_maps`]. A file that says the
+    /// same already is left as it is.
     ///
     /// # Errors
     /// As [`crate::atomic::write`].
     pub fn write(&self, hash: u64, path: &Path) -> io::Result<()> {
+        if let Some((old, root, tool)) = &self.loaded {
+            if *old == hash && *root == self.root.to_string_lossy() && tool == env!("CARGO_PKG_VERSION") {
+                return Ok(());
+            }
+            if *old != hash {
+                crate::kept_maps::keep(path, *old)?;
+            }
+        }
         crate::atomic::write(path, |file| self.write_to(hash, file))
     }
 }

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 ///
 /// Calls are inserted on the same lines; comments, formatting and line numbers stay. `--strip` takes exactly
 /// them out again. Each file is proved before it is replaced; a file that cannot be handled is left as it was.
-/// Instrument all sources of a program in one run: its `main` carries the hash of the map written by that run.
+/// Sources that are instrumented already are brought up to date. Instrument all sources of a program in one run: its
+/// `main` carries the hash of the map written by that run.
 ///
 /// Exit codes: 0 done, 1 some file was left alone on an error, 2 usage.
 #[derive(Debug, Parser)]
@@ -45,7 +46,8 @@ pub struct Args {
     #[arg(long, value_enum)]
     pub when: Option<WhenArg>,
 
-    /// The map of file ids and statements [default: xhist.map beside the nearest Cargo.toml, or in DIR].
+    /// The map of file ids and statements [default: xhist.map beside the nearest Cargo.toml, or in DIR]. Maps of earlier
+    /// runs are kept in FILE.d.
     #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
 

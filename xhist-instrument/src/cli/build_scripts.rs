@@ -28,7 +28,7 @@ pub fn spare(found: &mut Found) {
 /// Where the modules and includes of a source may be.
 fn leads_to(path: &Path) -> Vec<PathBuf> {
     let analysis: Option<Analysis> =
-        std::fs::read(path).ok().and_then(|text| analyze(&text, &Options::default()).ok());
+        std::fs::read(path).ok().and_then(|text| analyze(&crate::strip(&text), &Options::default()).ok());
     let (Some(analysis), Some(dir)) = (analysis, path.parent()) else { return Vec::new() };
     let includes = analysis.includes.iter().filter(|include| include.kind == IncludeKind::Code);
     let mut paths: Vec<PathBuf> = includes.map(|include| dir.join(&include.path)).collect();

@@ -42,6 +42,10 @@ fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
     }
     let mut ids = vec![0; ids_needed(analysis.lines)];
     if let Some(path) = &args.map {
+        // Filters of one build share the map.
+        let mut wanted = super::lock::Wanted::default();
+        wanted.map(path);
+        let _locks = wanted.take();
         let (map, mapped) = enter(path, &args.stdin_path, &analysis)?;
         ids = mapped;
         let hash = map.hash();

@@ -2,10 +2,10 @@
 
 use super::manifest::{Package, Packages};
 use super::outcome::Rule;
-use super::{Args, Fatal};
+use super::{Args, Fatal, console};
 use crate::select::{Selection, Wishes, module_path};
 use crate::trigger::Request;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use walkdir::{DirEntry, WalkDir};
@@ -19,6 +19,7 @@ pub struct Source {
     /// Below the output directory.
     pub below: PathBuf,
     pub package: Option<Arc<Package>>,
+    /// Rust that is wanted.
     pub is_rust: bool,
     /// The command line wants its functions thinned.
     pub thin: bool,
@@ -44,17 +45,32 @@ pub struct Found {
     pub selection: Selection,
     /// Triggers of the command line, then those of the manifests.
     pub triggers: Vec<Request>,
+    /// Directories that were searched.
+    pub dirs: BTreeSet<PathBuf>,
     seen: HashSet<PathBuf>,
+    seen_numbers: HashSet<(u64, u64)>,
     packages: Packages,
 }
 
-/// Searches the paths of the command line. Files that are not Rust are found only when `all` are wanted.
-pub fn find(args: &Args, all: bool) -> Result<Found, Fatal> {
+/// What is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Rust, also what is excluded: calls of an earlier run may be in it.
+    Instrument,
+    /// All files.
+    Copy,
+    /// Rust that the command line does not exclude.
+    Strip,
+}
+
+/// Searches the paths of the command line.
+pub fn find(args: &Args, purpose: Purpose) -> Result<Found, Fatal> {
     let selection = Selection::new(&args.include, &args.exclude, &args.thin)
         .map_err(|error| Fatal::Usage(error.to_string()))?;
     let out_dir = args.out_dir.as_deref().and_then(|dir| dir.canonicalize().ok());
     let triggers = Request::of_command_line(&args.start_at, &args.stop_at).map_err(Fatal::Usage)?;
     let mut found = Found { selection, triggers, ..Found::default() };
+    let mut any_rust = false;
     for path in &args.paths {
         if path == Path::new("-") {
             return Err(Fatal::Usage("- (stdin) cannot be mixed with other paths".to_owned()));
@@ -63,7 +79,16 @@ pub fn find(args: &Args, all: bool) -> Result<Found, Fatal> {
             ([_], true) => PathBuf::new(),
             _ => path.file_name().map(PathBuf::from).unwrap_or_default(),
         };
-        found.walk(path, &base, out_dir.as_deref(), all);
+        let before = found.errors.len();
+        let has_rust = found.walk(path, &base, out_dir.as_deref(), purpose);
+        any_rust |= has_rust;
+        // A directory of data may well be copied beside others.
+        if !has_rust && found.errors.len() == before && purpose != Purpose::Copy {
+            found.errors.push(no_rust(path));
+        }
+    }
+    if !any_rust && found.errors.is_empty() {
+        found.errors.extend(args.paths.iter().map(|path| no_rust(path)));
     }
     if let Some(error) = found.packages.errors.first() {
         return Err(Fatal::Usage(error.clone()));
@@ -79,8 +104,14 @@ pub fn find(args: &Args, all: bool) -> Result<Found, Fatal> {
     Ok(found)
 }
 
+fn no_rust(path: &Path) -> String {
+    format!("{}: no Rust source (*.rs) in it", console::shown(path))
+}
+
 impl Found {
-    fn walk(&mut self, top: &Path, base: &Path, out_dir: Option<&Path>, all: bool) {
+    /// Whether there is a Rust source, wanted or not.
+    fn walk(&mut self, top: &Path, base: &Path, out_dir: Option<&Path>, purpose: Purpose) -> bool {
+        let mut has_rust = false;
         let is_wanted = |entry: &DirEntry| {
             let is_out_dir = || out_dir.is_some() && entry.path().canonicalize().ok().as_deref() == out_dir;
             entry.depth() == 0
@@ -90,40 +121,63 @@ impl Found {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    let path = error.path().unwrap_or(top).display().to_string();
+                    let path = console::shown(error.path().unwrap_or(top));
                     let cause = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
                     self.errors.push(format!("{path}: {cause}"));
                     continue;
                 }
             };
             let path = entry.path();
+            if entry.file_type().is_dir() {
+                self.dirs.insert(path.to_path_buf());
+                continue;
+            }
             let below = path.strip_prefix(top).unwrap_or(path);
             // A file named on the command line is Rust whatever it is called.
             let is_rust = entry.depth() == 0 || path.extension().is_some_and(|extension| extension == "rs");
             let shown = if entry.depth() == 0 { path } else { below };
             let wanted = self.selection.wants_file(shown);
             let thin = self.selection.thins_file(shown);
-            if path.is_file() && (all || is_rust && wanted) {
-                self.add(top, path, base.join(below), is_rust && wanted, thin);
+            if !path.is_file() {
+                continue;
+            }
+            has_rust |= is_rust;
+            let looked_for = match purpose {
+                Purpose::Instrument => is_rust,
+                Purpose::Copy => true,
+                Purpose::Strip => is_rust && wanted,
+            };
+            if looked_for {
+                let kind = Kind { is_rust, wanted, thin, shares: purpose != Purpose::Copy };
+                self.add(top, path, base.join(below), kind);
             }
         }
+        has_rust
     }
 
-    fn add(&mut self, top: &Path, path: &Path, below: PathBuf, is_rust: bool, thin: bool) {
+    fn add(&mut self, top: &Path, path: &Path, below: PathBuf, kind: Kind) {
         let (Ok(real), Ok(top_real)) = (path.canonicalize(), top.canonicalize()) else {
-            self.errors.push(format!("{}: cannot be resolved", path.display()));
+            self.errors.push(format!("{}: cannot be resolved", console::shown(path)));
             return;
         };
         if !self.seen.insert(real.clone()) {
             return;
         }
+        self.dirs.extend(real.parent().map(Path::to_path_buf));
         let package = self.packages.around(real.parent().unwrap_or(&real));
         let outside = !real.starts_with(&top_real);
-        let rule = if outside { Some(Rule::OutsideTree) } else { rule(&real, package.as_deref()) };
-        let is_rust = is_rust
+        let wanted = kind.wanted
             && package
                 .as_ref()
                 .is_none_or(|package| package.wishes.iter().all(|wishes| wishes.wants_file(&real)));
+        let rule = if outside {
+            Some(Rule::OutsideTree)
+        } else if kind.shares && !self.is_first_name(&real) {
+            Some(Rule::HardLink)
+        } else {
+            let rule = rule(&real, package.as_deref());
+            rule.or((kind.is_rust && !wanted).then_some(Rule::Excluded))
+        };
         let module = package.as_ref().map_or_else(
             || module_path("crate", real.file_name().map_or(&real, Path::new)),
             |package| module_path(&package.name, real.strip_prefix(&package.dir).unwrap_or(&real)),
@@ -133,12 +187,40 @@ impl Found {
             real,
             below,
             package,
-            is_rust,
-            thin,
+            is_rust: kind.is_rust && wanted,
+            thin: kind.thin,
             module,
             rule,
         });
     }
+
+    /// False for a further name of a file that was found already: written in place, both change.
+    fn is_first_name(&mut self, real: &Path) -> bool {
+        link_number(real).is_none_or(|number| self.seen_numbers.insert(number))
+    }
+}
+
+/// What is known of a file by its name.
+struct Kind {
+    is_rust: bool,
+    /// The command line does not exclude it.
+    wanted: bool,
+    thin: bool,
+    /// Names of one file share what is written.
+    shares: bool,
+}
+
+/// What tells a file apart that has several names.
+#[cfg(unix)]
+fn link_number(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+    let meta = std::fs::metadata(path).ok()?;
+    (meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
+}
+
+#[cfg(not(unix))]
+fn link_number(_path: &Path) -> Option<(u64, u64)> {
+    None
 }
 
 fn rule(real: &Path, package: Option<&Package>) -> Option<Rule> {

@@ -1,19 +1,31 @@
 //! In place, `--out-dir`, `--check` and `--list`: analyse all, enter all into the map, then write each.
+//! What an earlier run inserted is taken out first, so a run on instrumented sources brings them up to date.
 
-use super::find::{Found, Source, find};
+use super::find::{Found, Purpose, Source, find};
 use super::outcome::{Analyzed, Failure, Outcome, Rule, guarded};
-use super::{Args, ExitCode, Fatal, build_scripts, console};
+use super::output::Output;
+use super::{Args, ExitCode, Fatal, advice, build_scripts, console, lock};
 use crate::map::MapFile;
 use crate::trigger::{self, Request};
 use crate::{Analysis, IncludeKind, Macros, MainHash, Options, When};
 use rayon::prelude::*;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
-    let mut found = find(args, args.out_dir.is_some())?;
+    let output = Output::of(args)?;
+    let root = project_root(args);
+    let map_path = map_path(args, &root);
+    let writes = !args.check && !args.list;
+    let _locks = lock(args, output.as_ref(), writes.then_some(&map_path)).take();
+    let mut found = find(args, if output.is_some() { Purpose::Copy } else { Purpose::Instrument })?;
+    if let Some(output) = &output {
+        output.check(&found)?;
+    } else if writes {
+        finish_killed_runs(&mut found, &map_path);
+    }
     build_scripts::spare(&mut found);
     let mut outcomes = analyze_all(args, &found);
     apply_includes(&found, &mut outcomes);
@@ -21,10 +33,37 @@ pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
     debug_notes(&found, &outcomes);
     if args.list {
         list(&found, &outcomes)?;
-    } else {
-        write_all(args, &found, &mut outcomes)?;
+        return Ok(report(&found, &outcomes));
     }
-    Ok(report(args, &found, &outcomes))
+    let job = Job { args, found: &found, output: output.as_ref(), map_path: &map_path };
+    let cleaned = job.write_all(&root, &mut outcomes)?;
+    let code = report(&found, &outcomes);
+    if writes {
+        notes(&found, &outcomes, cleaned, &map_path);
+    }
+    Ok(code)
+}
+
+/// Alone on what is written, together with others on what is only read.
+fn lock(args: &Args, output: Option<&Output>, map: Option<&PathBuf>) -> lock::Wanted {
+    let mut wanted = lock::Wanted::default();
+    let in_place = map.is_some() && output.is_none();
+    args.paths.iter().for_each(|path| wanted.tree(path, in_place));
+    if let Some(output) = output {
+        wanted.tree(&output.dir, true);
+    }
+    if let Some(map) = map {
+        wanted.map(map);
+    }
+    wanted
+}
+
+/// Temporary files and unfinished work that a killed run left.
+pub fn finish_killed_runs(found: &mut Found, map: &Path) {
+    found.dirs.extend(map.parent().map(Path::to_path_buf));
+    found.dirs.insert(crate::kept_maps::directory(map));
+    let problems = found.dirs.iter().flat_map(|dir| crate::atomic::remove_stale(dir));
+    found.errors.extend(problems);
 }
 
 fn options(args: &Args, found: &Found, source: &Source, main_hash: MainHash) -> Options {
@@ -38,10 +77,22 @@ fn options(args: &Args, found: &Found, source: &Source, main_hash: MainHash) -> 
     Options { edition2015, when, main_hash, triggers: !found.triggers.is_empty() }
 }
 
-/// The text to work on.
-fn read(args: &Args, source: &Source) -> Result<Vec<u8>, Failure> {
-    let text = std::fs::read(&source.real).map_err(|error| Failure::Io("read", error))?;
-    Ok(if args.reflow { crate::reflow(&text)? } else { text })
+/// A source as it is, and the text to work on: without what an earlier run inserted.
+struct Texts {
+    raw: Vec<u8>,
+    original: Vec<u8>,
+}
+
+fn read(args: &Args, source: &Source) -> Result<Texts, Failure> {
+    let raw = std::fs::read(&source.real).map_err(|error| Failure::Io("read", error))?;
+    let original = without_calls(&raw)?;
+    let original = if args.reflow { crate::reflow(&original)? } else { original };
+    Ok(Texts { raw, original })
+}
+
+/// A text without what an earlier run inserted.
+fn without_calls(text: &[u8]) -> Result<Vec<u8>, Failure> {
+    Ok(crate::strip(text))
 }
 
 /// The file whose lines are recorded.
@@ -75,13 +126,13 @@ fn analyze_all(args: &Args, found: &Found) -> Vec<Outcome> {
     outcomes
 }
 
-/// Macros of one file are called in others. What cannot be read is told later.
+/// Macros of one file are called in others. What cannot be read is reported later.
 fn all_macros(found: &Found) -> Macros {
     let sources = found.sources.par_iter().filter(|source| source.is_rust && source.rule.is_none());
     let of_one = |source: &Source| {
         let mut macros = Macros::default();
         if let Ok(text) = std::fs::read(&source.real) {
-            macros.add(&text);
+            macros.add(&crate::strip(&text));
         }
         macros
     };
@@ -89,8 +140,9 @@ fn all_macros(found: &Found) -> Macros {
 }
 
 fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> Result<Outcome, Failure> {
-    let text = read(args, source)?;
-    let mut analysis = crate::analyze_among(&text, &options(args, found, source, MainHash::None), macros)?;
+    let Texts { raw, original } = read(args, source)?;
+    let options = options(args, found, source, MainHash::None);
+    let mut analysis = crate::analyze_among(&original, &options, macros)?;
     if analysis.is_off {
         return Ok(Outcome::LeftAlone(Rule::Off));
     }
@@ -98,7 +150,7 @@ fn analyze_one(args: &Args, found: &Found, source: &Source, macros: &Macros) -> 
     for wishes in source.wishes() {
         wishes.selection.apply(&source.module, wishes.thins_file(&source.real), &mut analysis);
     }
-    Ok(Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint(&text)))))
+    Ok(Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint(&raw)))))
 }
 
 /// Sources read as strings must stay as they are; sources of one expression cannot be parsed and need not be.
@@ -137,7 +189,8 @@ fn set_triggers(found: &Found, outcomes: &mut [Outcome]) -> Result<(), Fatal> {
         Outcome::LeftAlone(rule) => Err(format!("the file is left alone: {rule}")),
         Outcome::Failed(failure) => Err(failure.describe(&found.sources[index].path)),
     };
-    let placed = trigger::place(&found.triggers, &files, look, |note| eprintln!("note: {note}"));
+    let placed =
+        trigger::place(&found.triggers, &files, look, |note| console::say(format_args!("note: {note}")));
     for (file, trigger) in placed.map_err(Fatal::Usage)? {
         if let Outcome::Analyzed(analyzed) = &mut outcomes[file] {
             analyzed.rest.add_trigger(trigger);
@@ -146,100 +199,151 @@ fn set_triggers(found: &Found, outcomes: &mut [Outcome]) -> Result<(), Fatal> {
     Ok(())
 }
 
-/// Enters all into the map, then writes (or only proves) each.
-fn write_all(args: &Args, found: &Found, outcomes: &mut [Outcome]) -> Result<(), Fatal> {
-    let failed = |error: &dyn std::fmt::Display| Fatal::Failed(error.to_string());
-    let root = project_root(args);
-    let map_path = map_path(args, &root);
-    let mut map = MapFile::load(&map_path, &root).map_err(|error| failed(&error))?;
-    let mut ids = Vec::new();
-    for (source, outcome) in found.sources.iter().zip(outcomes.iter_mut()) {
-        ids.push(enter(&mut map, &recorded_file(args, source), outcome));
-    }
-    let any = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Analyzed(_)));
-    let hash = map.hash();
-    if any && !args.check {
-        if let Some(dir) = &args.out_dir {
-            std::fs::create_dir_all(dir).map_err(|error| failed(&format!("{}: {error}", dir.display())))?;
-        }
-        let write = map.write(hash, &map_path);
-        write.map_err(|error| failed(&format!("{}: {error}; no source was changed", map_path.display())))?;
-    }
-    drop(map);
-    let bar = console::progress(found.sources.len(), if args.check { "proving" } else { "writing" });
-    found.sources.par_iter().zip(outcomes).zip(ids).for_each(|((source, outcome), ids)| {
-        bar.inc(1);
-        let options = options(args, found, source, MainHash::Literal(hash));
-        if let Err(failure) = guarded(|| write_one(args, source, outcome, &ids, &options)) {
-            *outcome = Outcome::Failed(failure);
-        }
-    });
-    bar.finish_and_clear();
-    Ok(())
+/// What all files have in common when they are written.
+struct Job<'a> {
+    args: &'a Args,
+    found: &'a Found,
+    output: Option<&'a Output>,
+    map_path: &'a Path,
 }
 
-/// The ids of a source; none when it is not instrumented.
-fn enter(map: &mut MapFile, file: &Path, outcome: &mut Outcome) -> Vec<u16> {
-    let Outcome::Analyzed(analyzed) = outcome else { return Vec::new() };
+/// What is done with one file.
+struct Task {
+    /// The ids of a source that is instrumented.
+    ids: Vec<u16>,
+    /// It is not, and what an earlier run inserted goes.
+    is_cleaned: bool,
+}
+
+impl Job<'_> {
+    /// Enters all into the map, then writes (or only proves) each. Gives how many were cleaned.
+    fn write_all(&self, root: &Path, outcomes: &mut [Outcome]) -> Result<usize, Fatal> {
+        let Self { args, found, output, map_path } = *self;
+        let failed = |error: &dyn std::fmt::Display| Fatal::Failed(error.to_string());
+        let mut map = MapFile::load(map_path, root).map_err(|error| failed(&error))?;
+        let enter = |(source, outcome): (&Source, &mut Outcome)| {
+            enter(&mut map, &recorded_file(args, source), outcome)
+        };
+        let tasks: Vec<Task> = found.sources.iter().zip(outcomes.iter_mut()).map(enter).collect();
+        let any = outcomes.iter().any(|outcome| matches!(outcome, Outcome::Analyzed(_)));
+        let hash = map.hash();
+        if !args.check {
+            output.map_or(Ok(()), Output::make)?;
+            // A map that was there names files that may have been cleaned.
+            if any || map_path.is_file() {
+                let shown = console::shown(map_path);
+                let write = map.write(hash, map_path);
+                write.map_err(|error| failed(&format!("{shown}: {error}; no source was changed")))?;
+            }
+        }
+        drop(map);
+        let bar = console::progress(found.sources.len(), if args.check { "proving" } else { "writing" });
+        let write = |((source, outcome), task): ((&Source, &mut Outcome), Task)| {
+            bar.inc(1);
+            let options = options(args, found, source, MainHash::Literal(hash));
+            let cleaned = guarded(|| self.write_one(source, outcome, &task, &options));
+            cleaned.unwrap_or_else(|failure| {
+                *outcome = Outcome::Failed(failure);
+                false
+            })
+        };
+        let cleaned =
+            found.sources.par_iter().zip(outcomes).zip(tasks).map(write).filter(|cleaned| *cleaned).count();
+        bar.finish_and_clear();
+        Ok(cleaned)
+    }
+
+    /// Whether calls were taken out of a file that is not instrumented any longer.
+    fn write_one(
+        &self,
+        source: &Source,
+        outcome: &Outcome,
+        task: &Task,
+        options: &Options,
+    ) -> Result<bool, Failure> {
+        let Outcome::Analyzed(analyzed) = outcome else {
+            return self.leave(source, task.is_cleaned);
+        };
+        let Texts { raw, original } = read(self.args, source)?;
+        if fingerprint(&raw) != analyzed.fingerprint {
+            return Err(Failure::Changed);
+        }
+        let result =
+            crate::instrument(&original, &analyzed.analysis(), &task.ids, options).inspect_err(|_| {
+                // The tree below the output directory is complete even then.
+                let _ = self.leave(source, false);
+            })?;
+        if !self.args.check {
+            self.put(source, &raw, &result)?;
+        }
+        Ok(false)
+    }
+
+    /// A file that is not instrumented, without the calls of an earlier run if it `is_cleaned`.
+    fn leave(&self, source: &Source, is_cleaned: bool) -> Result<bool, Failure> {
+        if is_cleaned && !self.args.check {
+            let raw = std::fs::read(&source.real).map_err(|error| Failure::Io("read", error))?;
+            let stripped = without_calls(&raw)?;
+            if stripped != raw {
+                self.put(source, &raw, &stripped)?;
+                return Ok(true);
+            }
+        }
+        match self.output {
+            // A map in the input is not the map of the output.
+            Some(output) if output.dir.join(&source.below) != self.map_path => {
+                output.copy(&source.real, &source.below).map_err(|error| Failure::Io("copy", error))?;
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    /// Writes the new text of a source.
+    fn put(&self, source: &Source, raw: &[u8], text: &[u8]) -> Result<(), Failure> {
+        match self.output {
+            Some(output) => {
+                let written = output.write(&source.real, &source.below, text);
+                written.map_err(|error| Failure::Io("write", error))
+            }
+            // Not rewritten when it says so already.
+            None if text == raw => Ok(()),
+            None => Ok(crate::atomic::replace(&source.real, raw, text)?),
+        }
+    }
+}
+
+/// Enters a source into the map.
+fn enter(map: &mut MapFile, file: &Path, outcome: &mut Outcome) -> Task {
     let path = map.relative(file);
-    match map.ids(&path, analyzed.rest.lines) {
-        Ok(ids) => {
-            map.set_sites(&path, analyzed.sites.clone());
-            ids
+    let mut task = Task { ids: Vec::new(), is_cleaned: false };
+    match outcome {
+        Outcome::Analyzed(analyzed) => match map.ids(&path, analyzed.rest.lines) {
+            Ok(ids) => {
+                map.set_sites(&path, analyzed.sites.clone());
+                task.ids = ids;
+            }
+            Err(error) => *outcome = Outcome::Failed(Failure::Map(error.to_string())),
+        },
+        Outcome::LeftAlone(rule) if rule.is_cleaned(map.has_statements(&path)) => {
+            map.clear_sites(&path);
+            task.is_cleaned = true;
         }
-        Err(error) => {
-            *outcome = Outcome::Failed(Failure::Map(error.to_string()));
-            Vec::new()
-        }
+        _ => {}
     }
-}
-
-fn write_one(
-    args: &Args,
-    source: &Source,
-    outcome: &Outcome,
-    ids: &[u16],
-    options: &Options,
-) -> Result<(), Failure> {
-    let target = args.out_dir.as_ref().map(|dir| dir.join(&source.below));
-    let Outcome::Analyzed(analyzed) = outcome else {
-        return target.map_or(Ok(()), |target| copy(&source.real, &target));
-    };
-    let text = read(args, source)?;
-    if fingerprint(&text) != analyzed.fingerprint {
-        return Err(Failure::Changed);
-    }
-    let result = crate::instrument(&text, &analyzed.analysis(), ids, options).inspect_err(|_| {
-        // The tree below the output directory is complete even then.
-        let _ = target.as_ref().map(|target| copy(&source.real, target));
-    })?;
-    match target {
-        _ if args.check => Ok(()),
-        Some(target) => {
-            copy(&source.real, &target)?;
-            crate::atomic::replace(&target, &result).map_err(|error| Failure::Io("write", error))
-        }
-        // Not rewritten when there is nothing to insert.
-        None if result == text => Ok(()),
-        None => crate::atomic::replace(&source.real, &result).map_err(|error| Failure::Io("write", error)),
-    }
-}
-
-fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
-    let dir = to.parent().unwrap_or(Path::new("."));
-    let copied = std::fs::create_dir_all(dir).and_then(|()| std::fs::copy(from, to));
-    copied.map(drop).map_err(|error| Failure::Io("copy", error))
+    task
 }
 
 /// The nearest directory above the first path that has a Cargo.toml, else the current directory.
-fn project_root(args: &Args) -> PathBuf {
+pub fn project_root(args: &Args) -> PathBuf {
     let current = std::env::current_dir().unwrap_or_default();
     let first = args.paths.first().map(|path| absolute(path)).unwrap_or_else(|| current.clone());
     let mut dirs = first.ancestors();
     dirs.find(|dir| dir.join("Cargo.toml").is_file()).map_or(current, Path::to_path_buf)
 }
 
-fn map_path(args: &Args, root: &Path) -> PathBuf {
+/// The map that these arguments mean.
+pub fn map_path(args: &Args, root: &Path) -> PathBuf {
     let default = || args.out_dir.as_deref().unwrap_or(root).join("xhist.map");
     args.map.clone().unwrap_or_else(default)
 }
@@ -253,8 +357,9 @@ fn list(found: &Found, outcomes: &[Outcome]) -> Result<(), Fatal> {
     for (source, outcome) in found.sources.iter().zip(outcomes) {
         let printed = match outcome {
             Outcome::Analyzed(analyzed) => print_list(&source.path, &analyzed.analysis()),
+            Outcome::LeftAlone(Rule::Excluded) => Ok(()),
             Outcome::LeftAlone(rule) => {
-                writeln!(io::stdout().lock(), "{}: left alone: {rule}", source.path.display())
+                writeln!(io::stdout().lock(), "{}: left alone: {rule}", console::shown(&source.path))
             }
             Outcome::Failed(_) => Ok(()),
         };
@@ -282,7 +387,7 @@ pub fn print_list(path: &Path, analysis: &Analysis) -> io::Result<()> {
     lines.sort_by_key(|(line, column, _)| (*line, *column));
     let mut out = io::BufWriter::new(io::stdout().lock());
     for (line, column, what) in lines {
-        writeln!(out, "{}:{line}:{column} {}", path.display(), what.trim_end())?;
+        writeln!(out, "{}:{line}:{column} {}", console::shown(path), what.trim_end())?;
     }
     out.flush()
 }
@@ -296,23 +401,25 @@ fn debug_notes(found: &Found, outcomes: &[Outcome]) {
         }
         let analysis = analyzed.analysis();
         let is_debugged = |line: u32| analysis.debug_lines.iter().any(|lines| lines.contains(&line));
-        let path = source.path.display();
+        let path = console::shown(&source.path);
         for site in analysis.sites.iter().filter(|site| is_debugged(site.line)) {
-            eprintln!("debug: {path}:{}:{} {} {}", site.line, site.column, site.kind.name(), site.function);
+            let (kind, function) = (site.kind.name(), &site.function);
+            console::say(format_args!("debug: {path}:{}:{} {kind} {function}", site.line, site.column));
         }
         for skip in analysis.skips.iter().filter(|skip| is_debugged(skip.line)) {
-            eprintln!("debug: {path}:{}:{} skipped: {}", skip.line, skip.column, skip.reason);
+            let reason = skip.reason;
+            console::say(format_args!("debug: {path}:{}:{} skipped: {reason}", skip.line, skip.column));
         }
     }
 }
 
-/// Errors, summary, and what to do next.
-fn report(args: &Args, found: &Found, outcomes: &[Outcome]) -> ExitCode {
+/// Errors and the summary.
+fn report(found: &Found, outcomes: &[Outcome]) -> ExitCode {
     let mut summary = console::Summary::default();
     let mut failed = false;
     for (source, outcome) in found.sources.iter().zip(outcomes) {
         if let Outcome::Failed(failure) = outcome {
-            eprintln!("{}", failure.describe(&source.path));
+            console::say(failure.describe(&source.path));
             failed = true;
         }
         if source.is_rust {
@@ -320,31 +427,25 @@ fn report(args: &Args, found: &Found, outcomes: &[Outcome]) -> ExitCode {
         }
     }
     for error in &found.errors {
-        eprintln!("{error}");
+        console::say(error);
         failed = true;
     }
     summary.print();
-    if !args.check && !args.list {
-        note_missing_dependency(found, outcomes);
-        if found.triggers.iter().any(Request::starts) {
-            eprintln!("{}", trigger::NOTE_WAIT);
-        }
-    }
     if failed { ExitCode::SomeFailed } else { ExitCode::Done }
 }
 
-/// The inserted calls need the recorder as a dependency.
-fn note_missing_dependency(found: &Found, outcomes: &[Outcome]) {
-    let analyzed =
-        found.sources.iter().zip(outcomes).filter(|(_, outcome)| matches!(outcome, Outcome::Analyzed(_)));
-    let packages = analyzed.filter_map(|(source, _)| source.package.as_deref());
-    let lacking: BTreeSet<&Path> =
-        packages.filter(|package| !package.names_recorder).map(|package| package.dir.as_path()).collect();
-    for dir in lacking {
-        let manifest = dir.join("Cargo.toml");
-        eprintln!(
-            "note: {} does not name xhist-rt; the calls need it: cargo add xhist-rt --features trace",
-            manifest.display()
-        );
+/// What was done besides, and what to do next.
+fn notes(found: &Found, outcomes: &[Outcome], cleaned: usize, map: &Path) {
+    if cleaned > 0 {
+        console::say(format_args!("  no longer instrumented, calls removed: {}", console::files(cleaned)));
+    }
+    let pairs = found.sources.iter().zip(outcomes);
+    let mut analyzed = pairs.filter(|(_, outcome)| matches!(outcome, Outcome::Analyzed(_))).peekable();
+    if analyzed.peek().is_some() && map.is_file() {
+        console::say(format_args!("map: {}", console::described_map(map)));
+    }
+    advice::print(analyzed.map(|(source, _)| source));
+    if found.triggers.iter().any(Request::starts) {
+        eprintln!("{}", trigger::NOTE_WAIT);
     }
 }

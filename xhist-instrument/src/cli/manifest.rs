@@ -19,8 +19,10 @@ pub struct Package {
     pub proc_macro: bool,
     /// Its build script.
     pub build: PathBuf,
-    /// It depends on xhist-rt, under any name.
-    pub names_recorder: bool,
+    /// The manifest itself.
+    pub manifest: Table,
+    /// The workspace around it, or in it: its directory and its manifest.
+    pub workspace: Option<(PathBuf, Table)>,
     /// What its manifest and its workspace's say about instrumenting; its own comes first.
     pub wishes: Vec<Wishes>,
 }
@@ -61,19 +63,26 @@ fn read(dir: &Path, errors: &mut Vec<String>) -> Option<Package> {
         (Some(_), None) => "2015".to_owned(),
         (None, None) => workspace_edition(&table).unwrap_or_else(|| "2021".to_owned()),
     };
+    let workspace = workspace(dir, text("workspace"));
     Some(Package {
         dir: dir.to_path_buf(),
         name: text("name").unwrap_or_default().to_owned(),
         edition2015: edition == "2015",
         proc_macro: lib("proc-macro").or_else(|| lib("proc_macro")).unwrap_or(false),
         build: dir.join(text("build").unwrap_or("build.rs")),
-        names_recorder: names_recorder(&table),
-        wishes: wishes(dir, &table, errors),
+        wishes: wishes(dir, &table, workspace.as_ref(), errors),
+        manifest: table,
+        workspace,
     })
 }
 
 /// The tables of the package and of its workspace.
-fn wishes(dir: &Path, table: &Table, errors: &mut Vec<String>) -> Vec<Wishes> {
+fn wishes(
+    dir: &Path,
+    table: &Table,
+    workspace: Option<&(PathBuf, Table)>,
+    errors: &mut Vec<String>,
+) -> Vec<Wishes> {
     let mut found = Vec::new();
     let mut add = |dir: &Path, table: &Table, key: &str| {
         let value = table.get(key).and_then(|table| table.get("metadata")?.get("xhist"));
@@ -86,11 +95,19 @@ fn wishes(dir: &Path, table: &Table, errors: &mut Vec<String>) -> Vec<Wishes> {
         }
     };
     add(dir, table, "package");
-    let workspace = |dir: &Path| manifest(dir).filter(|table| table.contains_key("workspace"));
-    if let Some((dir, table)) = dir.ancestors().find_map(|dir| Some((dir, workspace(dir)?))) {
-        add(dir, &table, "workspace");
+    if let Some((dir, table)) = workspace {
+        add(dir, table, "workspace");
     }
     found
+}
+
+/// The workspace of a package: the one that it names, else the nearest.
+fn workspace(dir: &Path, named: Option<&str>) -> Option<(PathBuf, Table)> {
+    let named = named.map(|named| dir.join(named));
+    let mut dirs = named.iter().map(PathBuf::as_path).chain(dir.ancestors());
+    dirs.find_map(|dir| {
+        Some((dir.to_path_buf(), manifest(dir).filter(|table| table.contains_key("workspace"))?))
+    })
 }
 
 /// `edition.workspace = true`.
@@ -102,20 +119,6 @@ fn inherited_edition(dir: &Path, workspace: Option<&str>) -> String {
 
 fn workspace_edition(table: &Table) -> Option<String> {
     table.get("workspace")?.get("package")?.get("edition")?.as_str().map(str::to_owned)
-}
-
-/// Looks for the recorder in every `dependencies` table.
-fn names_recorder(table: &Table) -> bool {
-    table.iter().any(|(key, value)| match value {
-        Value::Table(dependencies) if key.ends_with("dependencies") => {
-            dependencies.iter().any(|(name, dependency)| {
-                let renamed = dependency.get("package").and_then(Value::as_str);
-                renamed.unwrap_or(name) == "xhist-rt"
-            })
-        }
-        Value::Table(nested) if key != "workspace" && key != "patch" => names_recorder(nested),
-        _ => false,
-    })
 }
 
 #[cfg(test)]
@@ -147,10 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recorder_is_seen_in_every_form() {
-        assert!(package("[dependencies]\nxhist-rt = \"1\"").names_recorder);
-        assert!(package("[target.'cfg(unix)'.dependencies]\nx = { package = \"xhist-rt\" }").names_recorder);
-        assert!(!package("[dependencies]\nother = \"1\"").names_recorder);
+    fn a_procedural_macro_is_seen() {
         assert!(package("[lib]\nproc-macro = true").proc_macro);
     }
 }

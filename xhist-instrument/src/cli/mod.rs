@@ -1,14 +1,20 @@
 //! The command line around the pure core: finds files, reads and writes them, tells what happened.
 
+mod advice;
 mod args;
 mod build_scripts;
 mod console;
+mod dependency;
 mod exit_code;
 mod filter;
 mod find;
 mod instrument;
-pub mod manifest;
+mod lock;
+mod machine;
+mod manifest;
 mod outcome;
+mod output;
+mod shell;
 mod strip;
 
 pub use args::Args;
@@ -25,7 +31,7 @@ pub fn run(args: &Args) -> ExitCode {
         _ => instrument::run(args),
     });
     result.unwrap_or_else(|error| {
-        eprintln!("xhist-instrument: {error}");
+        console::say(format_args!("xhist-instrument: {error}"));
         error.exit_code()
     })
 }

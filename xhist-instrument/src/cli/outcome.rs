@@ -1,5 +1,6 @@
 //! What became of each file.
 
+use crate::atomic::ReplaceError;
 use crate::{Analysis, Packed, Refusal};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,6 +18,8 @@ pub enum Rule {
     Expression,
     OutsideTree,
     Off,
+    HardLink,
+    Excluded,
 }
 
 impl fmt::Display for Rule {
@@ -30,7 +33,21 @@ impl fmt::Display for Rule {
             Self::Expression => "not items, read by include!",
             Self::Off => "switched off by a directive at its head",
             Self::OutsideTree => "link that leaves the tree",
+            Self::HardLink => "another name of a file that is done already",
+            Self::Excluded => "excluded",
         })
+    }
+}
+
+impl Rule {
+    /// Whether calls of ours that an earlier run inserted go; `known`: the map has statements of the file. Text that
+    /// only looks like a call must stay, so without the map it takes the user's own wish.
+    pub fn is_cleaned(self, known: bool) -> bool {
+        match self {
+            Self::Off | Self::Excluded => true,
+            Self::BuildScript | Self::ProcMacro | Self::UiTest | Self::Data | Self::Expression => known,
+            Self::Recorder | Self::OutsideTree | Self::HardLink => false,
+        }
     }
 }
 
@@ -47,13 +64,22 @@ pub enum Failure {
 impl Failure {
     /// One line that names the file.
     pub fn describe(&self, path: &Path) -> String {
-        let path = path.display();
+        let path = super::console::shown(path);
         match self {
             Self::Refused(refusal) => format!("{path}:{refusal}"),
             Self::Io(what, error) => format!("{path}:1:1: cannot {what}: {error}; left alone"),
             Self::Changed => format!("{path}:1:1: changed while it was worked on; left alone, run again"),
             Self::Panicked => format!("{path}:1:1: this tool panicked (please report it); left alone"),
             Self::Map(error) => format!("{path}:1:1: {error}; left alone"),
+        }
+    }
+}
+
+impl From<ReplaceError> for Failure {
+    fn from(error: ReplaceError) -> Self {
+        match error {
+            ReplaceError::Changed => Self::Changed,
+            ReplaceError::Io(error) => Self::Io("write", error),
         }
     }
 }

@@ -106,8 +106,14 @@ impl Maps {
                 return Err(ExitCode::Usage);
             }
         };
-        let names = &self.names[index];
         for &hash in hashes {
+            let earlier = search::earlier(path, hash);
+            if self.names[index].hash != Some(hash) && earlier.is_file() {
+                let kept = self.read(&earlier, notes).ok();
+                self.by_hash.insert(hash, kept);
+                continue;
+            }
+            let names = &self.names[index];
             self.by_hash.insert(hash, Some(index));
             match names.hash {
                 Some(map) if hash != 0 && hash != map => {

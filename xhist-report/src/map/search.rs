@@ -1,4 +1,5 @@
-//! Where maps are looked for: beside the dump and above it, and under `target/xhist`, here and above.
+//! Where maps are looked for: beside the dump and above it, in the current directory and above it, and there in
+//! `xhist.map.d` and under `target/xhist`.
 //! It must not know which map is wanted.
 
 use std::collections::HashSet;
@@ -11,6 +12,9 @@ use crate::options::MapPlaces;
 
 /// So many files of a directory are looked at.
 const MAX_FILES: usize = 4096;
+
+/// Where xhist-instrument keeps the maps of earlier runs.
+const EARLIER: &str = "xhist.map.d";
 
 /// A map that was found, nearest first.
 #[derive(Clone, Debug)]
@@ -53,16 +57,25 @@ fn directories(places: &MapPlaces) -> Vec<PathBuf> {
     let mut dirs = Vec::new();
     for dir in places.dump_dir.iter().flat_map(|dir| ancestors(dir)) {
         let target = dir.join("target/xhist");
+        let earlier = dir.join(EARLIER);
         // The target directory may have any name.
         let kept = (dir.file_name() == Some(OsStr::new("xhist"))).then(|| dir.join("maps"));
-        dirs.extend([dir, target.join("maps"), target]);
+        dirs.extend([dir, earlier, target.join("maps"), target]);
         dirs.extend(kept);
     }
     for dir in places.work_dir.iter().flat_map(|dir| ancestors(dir)) {
         let target = dir.join("target/xhist");
-        dirs.extend([target.clone(), target.join("maps"), dir]);
+        let earlier = dir.join(EARLIER);
+        dirs.extend([target.clone(), target.join("maps"), dir, earlier]);
     }
     dirs
+}
+
+/// The map with this hash that was kept when this one took its place.
+pub fn earlier(map: &Path, hash: u64) -> PathBuf {
+    let mut dir = map.as_os_str().to_owned();
+    dir.push(".d");
+    Path::new(&dir).join(format!("{hash:016x}.map"))
 }
 
 /// The `*.map` files of a directory, `xhist.map` first, the others by name.

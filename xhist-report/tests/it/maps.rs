@@ -30,6 +30,9 @@ fn a_map_is_found_beside_the_dump_above_it_and_under_target() {
         "target/xhist/maps/0123.map",
         "target/xhist/xhist.map",
         "work/target/xhist/maps/a.map",
+        "dumps/xhist.map.d/0123.map",
+        "work/xhist.map",
+        "work/xhist.map.d/0123.map",
     ] {
         let dir = Dir::new();
         dir.write("dumps/today/a.map", &other);
@@ -73,6 +76,16 @@ fn a_map_of_another_build_that_was_asked_for_is_used_with_a_warning() {
     let outcome = dir.run(&["dump.bin", "--map", "given.map"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (1, "1 src/main.rs:2\n2 src/long.rs:65538\n"));
     assert!(outcome.notes.contains("belongs to another build"), "{}", outcome.notes);
+}
+
+#[test]
+fn the_earlier_maps_of_a_map_that_was_asked_for_are_found() {
+    let dir = Dir::new();
+    let (map, hash) = map_text("/p", FILES);
+    dir.write("a/given.map", map_text("/p", &[(1, "new.rs", 0)]).0);
+    dir.write(&format!("a/given.map.d/{hash:016x}.map"), map);
+    dir.write("dump.bin", dump(hash));
+    assert_named(&dir.run(&["dump.bin", "--map", "a/given.map"]), "kept");
 }
 
 #[test]
