@@ -13,7 +13,7 @@ use crate::exit_code::ExitCode;
 use crate::map::Maps;
 use crate::model::{Gap, Opening, Ring};
 use crate::options::Options;
-use crate::session::{outcome, tell_dropped, tell_findings, tell_width};
+use crate::session::{outcome, tell_damage, tell_dropped, tell_findings, tell_width};
 use crate::telling::Telling;
 use crate::{interrupt, order, source, stream};
 
@@ -102,6 +102,7 @@ impl Follower<'_> {
             out.flush()?;
             if is_last {
                 self.lives.iter().for_each(|live| tell_dropped(&live.placed.ring, notes));
+                self.tell_damage(notes);
                 return telling.finish(format, out, notes);
             }
             is_first = false;
@@ -195,6 +196,14 @@ impl Follower<'_> {
             self.name_threads();
         }
         findings
+    }
+
+    /// What is damaged or missing in the file by now. While threads come and go, that would be said too early.
+    fn tell_damage(&self, notes: &mut Notes<'_>) {
+        let Ok(image) = source::Image::of_file(self.file, &self.path.display().to_string()) else { return };
+        let mut findings = decode::find(&image, None, &mut |_| {});
+        decode::check(&mut findings, &image, &source::is_running);
+        tell_damage(&findings, notes);
     }
 
     fn name_threads(&mut self) {

@@ -278,7 +278,7 @@ pub fn tell_findings(findings: &Findings, image_len: usize, notes: &mut Notes<'_
 }
 
 /// What is damaged, missing or left out beside the rings that can be read.
-fn tell_damage(findings: &Findings, notes: &mut Notes<'_>) {
+pub fn tell_damage(findings: &Findings, notes: &mut Notes<'_>) {
     for bad in &findings.unreadable.first {
         notes.loss(format_args!("ring at offset 0x{:x} not readable: {}", bad.offset, bad.error));
     }

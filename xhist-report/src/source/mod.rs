@@ -2,6 +2,7 @@
 //!
 //! A new origin is a file here and a row of [`SOURCES`].
 
+mod core;
 mod file;
 mod hex;
 mod holes;
@@ -131,7 +132,7 @@ impl SourceRow {
 pub fn open(text: &OsStr) -> Result<Opened, String> {
     match row(text)?.open {
         // What is text is told by its first line, wherever it comes from.
-        Open::Whole(open) => hex::decoded(open(text)?),
+        Open::Whole(open) => hex::decoded(open(text)?).map(core::in_order),
         Open::Link(_) => Err(format!("{} is a link, and has no end", text.display())),
     }
 }

@@ -6,16 +6,18 @@ use qs_core::ring::Folded;
 use xhist_report::format::by_name;
 use xhist_report::{Layout, Options};
 
-use crate::support::{Outcome, RingImage, noise, report, report_with};
+use crate::support::{Dir, Outcome, RingImage, noise, report, report_with};
 
 const SIZE: u32 = 1024;
 /// Each ring starts a page.
 const STRIDE: usize = 4096;
 const RINGS: usize = 4;
+/// No process has this id.
+const PID: u32 = 1 << 30;
 
-/// A thread of process 77 that ran statements of file `number + 1`.
+/// A thread that ran statements of file `number + 1`.
 fn thread(number: u16, name: &'static str) -> RingImage {
-    let ring = RingImage { number, ..RingImage::hosted(SIZE, 77, 77 + u32::from(number), name) };
+    let ring = RingImage { number, ..RingImage::hosted(SIZE, PID, 77 + u32::from(number), name) };
     let start = 0x5_0000_0000 + 1000 * u64::from(number);
     (0..12).fold(ring, |ring, n| {
         let lines: Vec<_> = (0..20).map(|line| (number + 1, (7 * n + line) % 90)).collect();
@@ -33,7 +35,7 @@ fn threads() -> Vec<RingImage> {
     let first = RingImage { rings: RINGS as u16, ..open(round, 1) };
     let second = open(thread(1, "worker").event(EventKind::Panic, 0x5_0000_1900, 0), 2);
     let third = RingImage { status: 2, ..thread(2, "worker") };
-    let last = RingImage { number: 3, last_time: 0x5_0000_2000, ..RingImage::hosted(SIZE, 77, 80, "late") };
+    let last = RingImage { number: 3, last_time: 0x5_0000_2000, ..RingImage::hosted(SIZE, PID, 80, "late") };
     vec![first, second, third, open(last, 4)]
 }
 
@@ -127,7 +129,7 @@ fn a_source_cut_anywhere_says_what_is_missing() {
     assert!(first.out.len() < whole.len());
     assert!(
         first.notes.contains(
-            "process 77 has made 4 rings, and numbers 1, 2 and 3 are not here, so what their threads recorded is missing"
+            "process 1073741824 has made 4 rings, and numbers 1, 2 and 3 are not here, so what their threads recorded is missing"
         ),
         "{}",
         first.notes
@@ -148,7 +150,7 @@ fn a_gap_in_the_numbers_of_a_process_is_said() {
         let image: Vec<u8> = without(number).iter().flat_map(RingImage::build).collect();
         let outcome = listed(&image);
         assert_eq!(outcome.code, 1, "without {number}");
-        let said = format!("process 77 has made 4 rings, and number {number} is not here");
+        let said = format!("process 1073741824 has made 4 rings, and number {number} is not here");
         assert!(outcome.notes.contains(&said), "{}", outcome.notes);
     }
     // The newest is no gap, and nobody counted.
@@ -205,4 +207,18 @@ fn headers_whose_words_contradict_the_frames_are_said() {
     (head..head + 500).for_each(|at| image[192 + at % SIZE as usize] = 0xAA);
     let outcome = report(&image);
     assert!(outcome.code == 0 && outcome.out.len() < whole.len(), "{}", outcome.notes);
+}
+
+#[test]
+fn who_follows_a_file_hears_of_damage_at_the_end() {
+    let mut image = file(&threads());
+    image[2 * STRIDE] ^= 1;
+    image.truncate(3 * STRIDE);
+    let dir = Dir::new();
+    dir.write("ring.xhist", image);
+    let outcome = dir.run(&["--follow", "ring.xhist"]);
+    assert_eq!(outcome.code, 1, "{}", outcome.notes);
+    for said in ["its header is damaged: its magic is damaged", "number 3 is not here"] {
+        assert!(outcome.notes.contains(said), "{said}: {}", outcome.notes);
+    }
 }

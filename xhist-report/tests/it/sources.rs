@@ -188,3 +188,52 @@ fn without_a_source_what_another_program_gives_is_read() {
     );
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
 }
+
+/// An ELF core of these pieces of memory, each with its address, in this order.
+fn core(pieces: &[(u64, &[u8])]) -> Vec<u8> {
+    let mut core = b"\x7fELF\x02\x01\x01".to_vec();
+    core.resize(16, 0);
+    let half = |core: &mut Vec<u8>, number: u16| core.extend(number.to_le_bytes());
+    let word = |core: &mut Vec<u8>, number: u32| core.extend(number.to_le_bytes());
+    // Type, machine, version; entry, program headers, section headers; flags; sizes and counts.
+    half(&mut core, 4);
+    half(&mut core, 62);
+    word(&mut core, 1);
+    [0u64, 64, 0].iter().for_each(|number| core.extend(number.to_le_bytes()));
+    word(&mut core, 0);
+    [64, 56, pieces.len() as u16, 64, 0, 0].iter().for_each(|number| half(&mut core, *number));
+    let mut at = core.len() + 56 * pieces.len();
+    for (address, bytes) in pieces {
+        word(&mut core, 1);
+        word(&mut core, 6);
+        let len = bytes.len() as u64;
+        [at as u64, *address, 0, len, len, 1].iter().for_each(|number| core.extend(number.to_le_bytes()));
+        at += bytes.len();
+    }
+    pieces.iter().for_each(|(_, bytes)| core.extend_from_slice(bytes));
+    core
+}
+
+#[test]
+fn a_ring_that_a_core_has_in_two_places_is_read() {
+    let ring = (0..60u16)
+        .fold(RingImage { rings: 1, ..RingImage::hosted(1024, 1 << 30, 1, "main") }, |ring, n| {
+            ring.packed(100 + u64::from(n), &[(1, n), (1, 70)])
+        });
+    let dir = Dir::new();
+    dir.write("whole.bin", ring.build());
+    let whole = dir.run(&["whole.bin"]);
+    assert_eq!(whole.code, 0, "{}", whole.notes);
+    let image = ring.build();
+    let (first, second) = image.split_at(700);
+    let other = [0x55; 5000];
+    for pieces in [
+        [(0x1000, first), (0x1000 + 700, second), (0x9000, &other[..])],
+        [(0x9000, &other[..]), (0x1000 + 700, second), (0x1000, first)],
+        [(0x1000, first), (0x9000, &other[..]), (0x1000 + 700, second)],
+    ] {
+        dir.write("core", core(&pieces));
+        let outcome = dir.run(&["core"]);
+        assert_eq!((outcome.code, &outcome.out), (0, &whole.out), "{}", outcome.notes);
+    }
+}

@@ -1,0 +1,54 @@
+//! ELF cores whose file has memory in another order than the addresses have: a ring that lies in two such segments would be
+//! read across their border in the file. It must not know what is in the memory.
+
+use object::{Object, ObjectKind, ObjectSegment};
+
+use super::{Image, Opened};
+
+/// Bytes between two pieces of memory that are apart: nothing goes on from one to the other.
+const GAP: usize = 256;
+
+/// A piece of memory: its address, and where it is in the file.
+type Segment = (u64, std::ops::Range<usize>);
+
+/// The same source with its memory in the order of the addresses, where neighbours in memory are apart in the file. Cores
+/// that are too long to be held in memory stay as they are.
+pub fn in_order(opened: Opened) -> Opened {
+    let Image::Bytes(bytes) = &opened.image else { return opened };
+    let Some(segments) = segments(bytes).filter(|segments| is_torn(segments)) else { return opened };
+    let mut memory = Vec::with_capacity(bytes.len());
+    let mut end = None;
+    for (address, range) in segments {
+        if end.is_some_and(|end| end != address) {
+            memory.resize(memory.len() + GAP, 0);
+        }
+        end = address.checked_add(range.len() as u64);
+        memory.extend_from_slice(&bytes[range]);
+    }
+    Opened { image: Image::Bytes(memory), data: None, file: None, ..opened }
+}
+
+/// The segments of a core by address; `None` for any other file, and for one that claims more than it has.
+fn segments(bytes: &[u8]) -> Option<Vec<Segment>> {
+    let file = object::File::parse(bytes).ok().filter(|file| file.kind() == ObjectKind::Core)?;
+    let (mut segments, mut total) = (Vec::new(), 0usize);
+    for segment in file.segments() {
+        let (start, len) = segment.file_range();
+        let (start, len) = (usize::try_from(start).ok()?, usize::try_from(len).ok()?);
+        let end = start.checked_add(len)?.min(bytes.len());
+        total = total.checked_add(len)?;
+        if start < end {
+            segments.push((segment.address(), start..end));
+        }
+    }
+    segments.sort_by_key(|(address, _)| *address);
+    (total <= bytes.len()).then_some(segments)
+}
+
+fn is_torn(segments: &[Segment]) -> bool {
+    segments.windows(2).any(|pair| {
+        let [(address, range), (next_address, next)] = pair else { return false };
+        let are_neighbours = address.checked_add(range.len() as u64) == Some(*next_address);
+        are_neighbours && range.end != next.start
+    })
+}
