@@ -46,8 +46,11 @@ fn churn(tree: &Tree, file: &str) -> Done {
     done
 }
 
-/// What has the name, by how it is made, and why it is refused.
-const REFUSED: &[(&str, fn(&Path), &str)] = &[
+/// Something done to the file of this name.
+type Deed = fn(&Path);
+
+/// What has the name, how it is made, and why it is refused.
+const REFUSED: &[(&str, Deed, &str)] = &[
     ("text", |path| fs::write(path, SECRET).expect("a file"), "it is not empty and not a ring file"),
     ("one byte", |path| fs::write(path, "x").expect("a file"), "it is not empty and not a ring file"),
     (
@@ -274,7 +277,7 @@ fn closed_stderr() {
 }
 
 /// What somebody does to the ring file of a program that waits for a line.
-const CUTS: &[(&str, fn(&Path))] = &[
+const CUTS: &[(&str, Deed)] = &[
     ("emptied", |file| drop(File::create(file).expect("a file"))),
     ("cut", |file| set_len(file, 10_000)),
     ("emptied and made longer", |file| {
