@@ -46,7 +46,7 @@ fn dump_of_live_process() {
     );
     let dump = tree.join("dump.bin");
     // The default ring of 256 KiB behind its header, and nothing else.
-    assert_eq!(std::fs::metadata(&dump).expect("a dump").len(), 192 + 256 * 1024);
+    assert_eq!(std::fs::metadata(&dump).expect("a dump").len(), 320 + 256 * 1024);
     assert_eq!(last_statement(&dump), place("waits", "last"));
 }
 

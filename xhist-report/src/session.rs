@@ -4,7 +4,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use qs_core::ring::{CLEARED_OFFSET, HOSTED_HEADER_LEN, Shown};
+use qs_core::ring::{BARE_HEADER_LEN, CLEARED_OFFSET, Shown};
 
 use crate::console::{Notes, Progress};
 use crate::cover;
@@ -212,7 +212,7 @@ fn named<'v, 's: 'v>(
 fn clear(path: &Path, chosen: &[&Placed], surveys: &[Survey], notes: &mut Notes<'_>) {
     for (placed, survey) in chosen.iter().zip(surveys) {
         let header = &placed.header;
-        if header.header_len < HOSTED_HEADER_LEN {
+        if header.header_len == BARE_HEADER_LEN {
             notes
                 .note(format_args!("{} has no room to mark what was shown; it was not cleared", placed.ring));
             continue;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use memchr::memmem;
-use qs_core::ring::{BYTE_ORDER_MARK, FLAG_EXACT, Header, HeaderError, LAYOUT_VERSION, MAGIC, Status};
+use qs_core::ring::{BYTE_ORDER_MARK, FLAG_EXACT, Header, HeaderError, MAGIC, Status};
 
 use crate::model::Ring;
 
@@ -130,7 +130,8 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
     let is_earlier = header.flags & qs_core::ring::FLAG_EARLIER != 0;
     let status = match header.status {
         _ if is_earlier => "before the reset",
-        Status::Live => "live",
+        // Killed or aborted, it had no chance to say so; and its number may be another process's by now.
+        Status::Live => "running or killed",
         Status::Ended => "ended",
         Status::Exited => "exited",
         Status::Panicked => "panicked",
@@ -139,7 +140,7 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
     let mut ring = Ring {
         number,
         offset,
-        layout: LAYOUT_VERSION,
+        layout: header.version,
         size: header.size,
         pid: header.pid,
         tid: header.tid,

@@ -29,17 +29,10 @@ struct Slot {
     writer: AtomicPtr<Writer>,
     /// Whether its thread has.
     ended: Ended,
-    /// Bytes that earlier threads wrote into its ring, for a link that comes too late to take them.
-    by_earlier: AtomicU64,
 }
 
 static SLOTS: [Slot; MAX_RINGS] = [const {
-    Slot {
-        header: AtomicPtr::new(null_mut()),
-        writer: AtomicPtr::new(null_mut()),
-        ended: Ended::new(),
-        by_earlier: AtomicU64::new(0),
-    }
+    Slot { header: AtomicPtr::new(null_mut()), writer: AtomicPtr::new(null_mut()), ended: Ended::new() }
 }; MAX_RINGS];
 static RINGS: AtomicU32 = AtomicU32::new(0);
 /// Statements and records that no ring has, until the first ring is told.
@@ -359,7 +352,7 @@ impl Slot {
         let (header, writer) = (self.header.load(Ordering::Relaxed), self.writer.load(Ordering::Relaxed));
         // SAFETY: a slot that was taken has both, and they are the caller's.
         unsafe {
-            self.by_earlier.fetch_add(ring::written(header), Ordering::SeqCst);
+            ring::count_earlier(header);
             lay_out(header, writer, config);
         }
     }
@@ -406,7 +399,8 @@ pub(super) fn numbered_rings() -> impl Iterator<Item = (usize, *const u8, usize)
 
 /// Bytes that earlier threads wrote into the ring of this number.
 pub(super) fn by_earlier(number: usize) -> u64 {
-    SLOTS.get(number).map_or(0, |slot| slot.by_earlier.load(Ordering::SeqCst))
+    // SAFETY: a slot's header is a laid-out ring.
+    SLOTS.get(number).and_then(Slot::ring).map_or(0, |header| unsafe { ring::earlier(header) })
 }
 
 /// Tells the rate of the clock to every ring, and how the process ends to those of living threads.
@@ -433,7 +427,6 @@ pub(super) extern "C" fn on_fork_in_child() {
     for slot in &SLOTS {
         slot.header.store(null_mut(), Ordering::Relaxed);
         slot.ended.live();
-        slot.by_earlier.store(0, Ordering::Relaxed);
     }
     RINGS.store(0, Ordering::Relaxed);
     EVER.store(null_mut(), Ordering::Relaxed);

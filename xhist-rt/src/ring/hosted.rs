@@ -5,7 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use qs_core::ring::{self as layout, NAME_LEN, NESTED, Status};
 
 use super::Header;
-use crate::sync::Word;
+use crate::sync::{Word, fence};
 
 /// Field for field `qs_core::ring`'s layout.
 #[repr(C)]
@@ -17,10 +17,13 @@ pub(crate) struct HostedHeader {
     pub(crate) tid: u32,
     status: u32,
     pub(crate) number: u32,
-    pub(crate) name: [u8; NAME_LEN],
+    /// Bytes that threads wrote into this ring before its thread got it.
+    earlier: Word,
+    reserved: [u64; 3],
     pub(crate) start_time: u64,
     cleared: Word,
-    reserved: u64,
+    cleared_repeats: u64,
+    pub(crate) name: [u8; NAME_LEN],
 }
 
 /// What a signal handler wrote.
@@ -34,7 +37,9 @@ const _: () = {
     assert!(size_of::<HostedHeader>() == layout::HOSTED_HEADER_LEN);
     assert!(core::mem::offset_of!(HostedHeader, nested) == 72);
     assert!(core::mem::offset_of!(HostedHeader, status) == 128);
+    assert!(core::mem::offset_of!(HostedHeader, earlier) == 136);
     assert!(core::mem::offset_of!(HostedHeader, start_time) == 168);
+    assert!(core::mem::offset_of!(HostedHeader, name) == 192);
     assert!(core::mem::offset_of!(HostedHeader, cleared) == layout::CLEARED_OFFSET);
 };
 
@@ -69,13 +74,26 @@ pub(crate) unsafe fn count_dropped(header: *mut HostedHeader, statements: u32) {
     unsafe { (*header).base.count_dropped(statements) };
 }
 
-/// Bytes of closed frames that its owner wrote.
+/// Counts what its owner wrote among the bytes of earlier owners: it gets another.
+///
+/// # Safety
+/// `header` is a laid-out ring whose owner has ended.
+pub(crate) unsafe fn count_earlier(header: *mut HostedHeader) {
+    // SAFETY: the words are atomic.
+    unsafe {
+        let written = layout::State((*header).base.state.load()).head();
+        (*header).earlier.store((*header).earlier.load() + written);
+    }
+    fence();
+}
+
+/// Bytes of closed frames that earlier owners wrote.
 ///
 /// # Safety
 /// `header` is a laid-out ring.
-pub(crate) unsafe fn written(header: *mut HostedHeader) -> u64 {
+pub(crate) unsafe fn earlier(header: *mut HostedHeader) -> u64 {
     // SAFETY: the word is atomic.
-    layout::State(unsafe { (*header).base.state.load() }).head()
+    unsafe { (*header).earlier.load() }
 }
 
 /// Tells readers where the owner stands.
