@@ -4,6 +4,7 @@
 //! and says what is missing. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
 
 mod builds;
+mod clock;
 mod crates;
 mod deps;
 mod events;
@@ -52,6 +53,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("in_place", in_place::CASES),
     ("survive", survive::CASES),
     ("threads", threads::CASES),
+    ("clock", clock::CASES),
     ("stepped", stepped::CASES),
     ("interrupted", interrupted::CASES),
     ("nested", nested::CASES),

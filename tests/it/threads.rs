@@ -137,6 +137,11 @@ fn orphans() {
 
 fn ping_pong(word: (&str, &str)) {
     let (_, listing) = record_with("ping_pong", "1m", "--thread", word);
+    check_ping_pong(&listing);
+}
+
+/// Both threads are there, in their true order.
+pub fn check_ping_pong(listing: &Listing) {
     let steps = [place("ping_pong", "ping"), place("ping_pong", "pong"), place("ping_pong", "answered")];
     let places: Vec<String> = listing.places().into_iter().filter(|place| steps.contains(place)).collect();
     let pings = places.iter().filter(|place| **place == steps[0]).count();

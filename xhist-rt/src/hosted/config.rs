@@ -131,6 +131,9 @@ impl Config {
                     sys::at_fork_in_child(super::threads::on_fork_in_child);
                 }
                 let config = Config::from_environment();
+                if config.on {
+                    super::clock::choose();
+                }
                 SIZE_BYTES.store(config.size, Ordering::Relaxed);
                 let on = if config.on { ON } else { 0 };
                 TIME_MODE.store(config.time as u8 | on, Ordering::Relaxed);

@@ -4,6 +4,7 @@
 //! the operating system; `export`, `init` and `panic` are what a program may set up on top.
 
 mod between;
+mod clock;
 mod config;
 #[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]
 mod export;

@@ -54,27 +54,6 @@ pub(crate) fn thread_name(name: &mut [u8]) {
     name[end..].fill(0);
 }
 
-/// A clock that is cheap to read: ticks of some constant rate, from some start.
-#[inline(always)]
-pub(crate) fn ticks() -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the instruction.
-    return unsafe { core::arch::x86_64::_rdtsc() } >> TICK_SHIFT;
-    #[cfg(target_arch = "aarch64")]
-    {
-        let ticks: u64;
-        // SAFETY: user programs may read the virtual counter; the instruction touches nothing else.
-        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
-        return ticks;
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    return nanos();
-}
-
-/// Sixteen cycles a tick: 32 bits of ticks last for half a minute, a few nanoseconds each.
-#[cfg(target_arch = "x86_64")]
-const TICK_SHIFT: u32 = 4;
-
 /// Nanoseconds of the monotonic clock.
 pub(crate) fn nanos() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -401,5 +380,92 @@ pub(crate) fn program_name(buffer: &mut [u8]) -> usize {
         let name = b"program";
         buffer[..name.len()].copy_from_slice(name);
         name.len()
+    }
+}
+
+/// Sixteen cycles a tick: 32 bits of ticks last for half a minute, a few nanoseconds each.
+#[cfg(target_arch = "x86_64")]
+const TICK_SHIFT: u32 = 4;
+
+/// The processor's counter of time; 0 where it has none that programs may read.
+#[inline(always)]
+pub(crate) fn counter() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction.
+    return unsafe { core::arch::x86_64::_rdtsc() } >> TICK_SHIFT;
+    #[cfg(target_arch = "aarch64")]
+    {
+        let ticks: u64;
+        // SAFETY: user programs may read the virtual counter; the instruction touches nothing else.
+        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
+        return ticks;
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return 0;
+}
+
+/// Whether [`counter`] runs at one rate, whatever the processor does, and this program may read it.
+pub(crate) fn has_steady_counter() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        const LEAF: u32 = 0x8000_0007;
+        const INVARIANT: u32 = 1 << 8;
+        use core::arch::x86_64::__cpuid;
+        let is_invariant = __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & INVARIANT != 0;
+        return is_invariant && may_read_counter();
+    }
+    // The architecture promises it.
+    #[cfg(not(target_arch = "x86_64"))]
+    return cfg!(target_arch = "aarch64");
+}
+
+/// A program may have the instruction that reads the counter end it.
+#[cfg(target_arch = "x86_64")]
+fn may_read_counter() -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let mut mode: c_int = libc::PR_TSC_ENABLE;
+        // SAFETY: `mode` is writable.
+        unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
+        return mode == libc::PR_TSC_ENABLE;
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    return true;
+}
+
+/// Ticks of [`counter`] a second, where the processor says so; otherwise 0.
+pub(crate) fn counter_rate() -> u32 {
+    #[cfg(target_arch = "aarch64")]
+    {
+        let rate: u64;
+        // SAFETY: readable where the counter is; the instruction touches nothing else.
+        unsafe { core::arch::asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack)) };
+        return u32::try_from(rate).unwrap_or(0);
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    return 0;
+}
+
+/// Name of the clock that the kernel uses; 0 bytes where it does not say.
+pub(crate) fn kernel_clock(name: &mut [u8]) -> usize {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    {
+        let path = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        // SAFETY: the path is a C string, the buffer is as long as given, and the descriptor is ours.
+        let len = unsafe {
+            let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+            if fd < 0 {
+                return 0;
+            }
+            let len = libc::read(fd, name.as_mut_ptr().cast::<c_void>(), name.len());
+            libc::close(fd);
+            len
+        };
+        return usize::try_from(len).unwrap_or(0);
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    {
+        let _ = name;
+        return 0;
     }
 }

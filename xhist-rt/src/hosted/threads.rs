@@ -7,11 +7,13 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use qs_core::record::EventKind;
-use qs_core::ring::{FLAG_EXACT, FLAG_PACKED, FLAG_TIME_AUTO, HOSTED_HEADER_LEN, NAME_LEN, Status};
+use qs_core::ring::{
+    FLAG_EXACT, FLAG_MONOTONIC, FLAG_PACKED, FLAG_TIME_AUTO, HOSTED_HEADER_LEN, NAME_LEN, Status,
+};
 
 use super::between::{Ended, take_first};
 use super::config::{self, Config, Frames, Time};
-use super::sys;
+use super::{clock, sys};
 use crate::hot;
 use crate::ring::{self, Append, Clock, Ever, Header, HostedHeader, Ticks, Writer};
 use crate::site::Site;
@@ -48,7 +50,6 @@ static MAP_HASH: AtomicU64 = AtomicU64::new(0);
 /// A clock that the program has given, `fn() -> u32`.
 static CLOCK: AtomicPtr<()> = AtomicPtr::new(null_mut());
 static EXIT_KEY: AtomicU64 = AtomicU64::new(NO_KEY);
-static CLOCK_START: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
 const NO_KEY: u64 = u64::MAX;
 
@@ -65,7 +66,7 @@ pub(crate) fn statement(site: Site) -> Append<'static> {
     match config::frames() {
         Frames::Packed => Append::Statement(site),
         Frames::Single => Append::Single(site, None),
-        Frames::Timed => Append::Single(site, Some(sys::ticks())),
+        Frames::Timed => Append::Single(site, Some(ticks())),
         Frames::Exact => Append::Single(site, Some(ticket())),
     }
 }
@@ -122,6 +123,7 @@ pub(crate) fn longest_record() -> usize {
 /// Gives the time stamps another clock.
 pub(crate) fn set_time(time: fn() -> u32) {
     CLOCK.store(time as *mut (), Ordering::Release);
+    publish_rate(0);
 }
 
 /// Gives this thread a ring. False when it has none now.
@@ -171,8 +173,6 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
     if number == 0 {
         XHIST_RING_LEN.store(ring_len(config.size) as u64, Ordering::Relaxed);
         XHIST_RING.store(header, Ordering::Relaxed);
-        CLOCK_START[0].store(sys::ticks(), Ordering::Relaxed);
-        CLOCK_START[1].store(sys::nanos(), Ordering::Relaxed);
     }
     SEVERAL.fetch_or(number > 0, Ordering::Relaxed);
     let writer = sys::map_anonymous(size_of::<Writer>())?.cast();
@@ -257,26 +257,28 @@ fn map_hash(config: &Config) -> u64 {
 /// There is room for a ring and a writer, and no thread uses them now.
 unsafe fn lay_out(header: *mut HostedHeader, writer: *mut Writer, config: &Config) {
     let time_width = if config.time == Time::Off { 0 } else { 4 };
-    let flags = match config.frames {
-        Frames::Packed => FLAG_TIME_AUTO | FLAG_PACKED,
-        Frames::Single => FLAG_TIME_AUTO,
-        Frames::Timed => 0,
-        Frames::Exact => FLAG_EXACT,
-    };
+    let clock_flag = if clock::is_counter() { 0 } else { FLAG_MONOTONIC };
+    let flags = clock_flag
+        | match config.frames {
+            Frames::Packed => FLAG_TIME_AUTO | FLAG_PACKED,
+            Frames::Single => FLAG_TIME_AUTO,
+            Frames::Timed => 0,
+            Frames::Exact => FLAG_EXACT,
+        };
     let clock = (time_width > 0).then_some(Clock { now, marks: &SEVERAL });
     // SAFETY: the caller's.
     unsafe {
         (*header).init(config.size, time_width, flags, map_hash(config));
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
-        (*header).start_time = sys::ticks();
+        (*header).start_time = clock::ticks();
         (*header).name = [0; NAME_LEN];
         if (*header).tid == (*header).pid {
             (&mut (*header).name)[..4].copy_from_slice(b"main");
         } else {
             sys::thread_name(&mut (*header).name);
         }
-        ring::set_clock_hz(header, clock_hz());
+        ring::set_clock_hz(header, clock_hz(clock::rate()));
         writer.write(Writer::new(header.cast::<Header>(), clock));
         (*writer).ever = ever(config);
     }
@@ -294,22 +296,35 @@ fn now() -> Ticks {
     }
     let given = CLOCK.load(Ordering::Acquire);
     if given.is_null() {
-        return Ticks::Whole(sys::ticks());
+        return Ticks::Whole(ticks());
     }
     // SAFETY: `set_time` stored such a function.
     let given: fn() -> u32 = unsafe { core::mem::transmute(given) };
     Ticks::Low(given())
 }
 
-/// Rate of the clock, from how far it and the system's clock came since the first ring was made.
-fn clock_hz() -> u32 {
-    let ticks = sys::ticks().saturating_sub(CLOCK_START[0].load(Ordering::Relaxed));
-    let nanos = sys::nanos().saturating_sub(CLOCK_START[1].load(Ordering::Relaxed));
-    // Less than this and the rate would be too coarse.
-    if nanos < 1_000_000 {
-        return 0;
+/// The clock, whose rate is measured when that is due.
+#[inline(always)]
+fn ticks() -> u64 {
+    let ticks = clock::ticks();
+    if clock::is_due(ticks) {
+        publish_rate(clock::measure());
     }
-    u32::try_from(u128::from(ticks) * 1_000_000_000 / u128::from(nanos)).unwrap_or(0)
+    ticks
+}
+
+/// The rate for headers; 0 where the program has given a clock of its own.
+fn clock_hz(rate: u32) -> u32 {
+    if CLOCK.load(Ordering::Relaxed).is_null() { rate } else { 0 }
+}
+
+/// Writes the rate of the clock to every ring.
+#[cold]
+fn publish_rate(rate: u32) {
+    for header in SLOTS.iter().filter_map(Slot::ring) {
+        // SAFETY: a slot's header is a laid-out ring.
+        unsafe { ring::set_clock_hz(header, clock_hz(rate)) };
+    }
 }
 
 fn exit_key() -> u64 {
@@ -341,7 +356,7 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
 fn tell_end() {
     let is_timed = |config: Config| config.time == Time::On && config.frames != Frames::Exact;
     hot::append(match Config::get().is_some_and(is_timed) {
-        true => Append::Event(EventKind::Time, sys::ticks()),
+        true => Append::Event(EventKind::Time, ticks()),
         false => Append::Close,
     });
 }
@@ -406,14 +421,8 @@ pub(super) fn by_earlier(number: usize) -> u64 {
 /// Tells the rate of the clock to every ring, and how the process ends to those of living threads.
 pub(super) fn on_process_exit() {
     tell_end();
-    let hz = clock_hz();
-    for slot in &SLOTS {
-        if let Some(header) = slot.ring().filter(|_| hz != 0) {
-            // SAFETY: a slot's header is a laid-out ring.
-            unsafe { ring::set_clock_hz(header, hz) };
-        }
-        slot.end(Status::Exited);
-    }
+    publish_rate(clock::measure());
+    SLOTS.iter().for_each(|slot| slot.end(Status::Exited));
 }
 
 /// In a forked child: the parent's rings are the parent's; this thread gets a new one.
