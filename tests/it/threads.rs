@@ -16,6 +16,7 @@ pub const CASES: &[Case] = &[
         let torture = Torture::new(Build::Optimised, "taken_from_ended", "4k", 1);
         torture.env("XHIST_TIME", "off").run().succeed();
     }),
+    Case::new("long_thread_names_are_recorded_in_full", long_names),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
@@ -70,6 +71,29 @@ fn crowd() {
     // Two of each thread, the first thread is main; and an event that tells of it, once.
     assert_eq!(rings[0].header.dropped, 2 * (THREADS + 1 - RINGS) + 1);
     report(tree.path()).arg(&file).done().expect(1);
+}
+
+/// Neither thread panics, and the process is killed.
+fn long_names() {
+    let tree = Tree::empty("long-names");
+    let file = tree.join("ring.xhist");
+    let mut running = Run::new(program("long_names"), tree.path()).env("XHIST_FILE", &file).start();
+    running.wait_for("ready");
+    running.end_with(Signal::KILL);
+    let rings = recorded(&std::fs::read(&file).expect("a ring file"));
+    let mut names: Vec<_> = rings.iter().filter_map(|ring| ring.header.thread_name()).collect();
+    names.sort_unstable();
+    let module = "storage::index::tests::a_module_with_a_long_name";
+    assert_eq!(
+        names,
+        [
+            "main",
+            "short",
+            &format!("{module}::a_test_that_ends"),
+            &format!("{module}::a_test_that_waits"),
+            &format!("{module}::{}", "x".repeat(128 - module.len() - 2)),
+        ]
+    );
 }
 
 /// A limit stands for a disk: the file gets one ring or a few.

@@ -46,12 +46,13 @@ pub(crate) fn tid() -> u32 {
     return unsafe { libc::pthread_self() as usize as u32 };
 }
 
-/// The name that the kernel knows the thread by (15 characters at most on Linux).
-pub(crate) fn thread_name(name: &mut [u8]) {
+/// The name that the kernel knows the thread by (15 bytes at most on Linux), and its length.
+pub(crate) fn thread_name(name: &mut [u8]) -> usize {
     // SAFETY: the buffer is as long as told; both kinds write a C string into it.
     unsafe { libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast::<c_char>(), name.len()) };
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     name[end..].fill(0);
+    end
 }
 
 /// Nanoseconds of the monotonic clock.
@@ -467,5 +468,15 @@ pub(crate) fn kernel_clock(name: &mut [u8]) -> usize {
     {
         let _ = name;
         return 0;
+    }
+}
+
+/// Whether this thread has a stack of its own for signal handlers.
+pub(crate) fn has_signal_stack() -> bool {
+    let mut stack = core::mem::MaybeUninit::<libc::stack_t>::zeroed();
+    // SAFETY: no stack is set, the place for the one there is is writable, and all zeros are one.
+    unsafe {
+        libc::sigaltstack(core::ptr::null(), stack.as_mut_ptr()) == 0
+            && stack.assume_init().ss_flags & libc::SS_DISABLE == 0
     }
 }

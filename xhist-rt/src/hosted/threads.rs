@@ -272,15 +272,32 @@ unsafe fn lay_out(header: *mut HostedHeader, writer: *mut Writer, config: &Confi
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
         (*header).start_time = clock::ticks();
-        (*header).name = [0; NAME_LEN];
-        if (*header).tid == (*header).pid {
-            (&mut (*header).name)[..4].copy_from_slice(b"main");
-        } else {
-            sys::thread_name(&mut (*header).name);
-        }
+        name_thread(&mut (*header).name, (*header).tid == (*header).pid);
         ring::set_clock_hz(header, clock_hz(clock::rate()));
         writer.write(Writer::new(header.cast::<Header>(), clock));
         (*writer).ever = ever(config);
+    }
+}
+
+/// Writes the calling thread's name.
+fn name_thread(name: &mut [u8; NAME_LEN], is_main: bool) {
+    /// Linux keeps so many bytes of a name.
+    const KEPT: usize = 15;
+    name.fill(0);
+    if is_main {
+        name[..4].copy_from_slice(b"main");
+        return;
+    }
+    let len = sys::thread_name(name);
+    // The standard library knows the rest. It would allocate for a thread that it has not started, and panic in one
+    // that ends; only between that does a thread have its signal stack.
+    if len >= KEPT && sys::has_signal_stack() {
+        let thread = std::thread::current();
+        let full = thread.name().map_or(&[][..], str::as_bytes);
+        if full.starts_with(&name[..len]) {
+            let len = full.len().min(NAME_LEN);
+            name[..len].copy_from_slice(&full[..len]);
+        }
     }
 }
 
