@@ -20,6 +20,9 @@ pub const CASES: &[Case] = &[
     }),
     Case::new("in_a_file_that_is_set_up_again", same_file),
     Case::new("stopped_while_its_ring_is_made", || complete("stopped_while_reserving", 1)),
+    Case::new("on_stacks_of_16_KiB", || {
+        Build::ALL.into_iter().for_each(|build| complete_in(build, "small_stacks", 3, ("XHIST", "on")));
+    }),
 ];
 
 fn same_file() {
@@ -38,7 +41,12 @@ fn complete(kind: &str, threads: usize) {
 
 /// The same with one more word for the recorder.
 fn complete_with(kind: &str, threads: usize, word: (&str, &str)) {
-    let torture = Torture::new(Build::Optimised, kind, "64k", 8000).env(word.0, word.1);
+    complete_in(Build::Optimised, kind, threads, word);
+}
+
+/// The same in either build.
+fn complete_in(build: Build, kind: &str, threads: usize, word: (&str, &str)) {
+    let torture = Torture::new(build, kind, "64k", 8000).env(word.0, word.1);
     let pattern = torture.tree.join("%p.xhist");
     let torture = torture.env("XHIST_FILE", pattern.to_str().expect("UTF-8"));
     torture.run().succeed();

@@ -85,7 +85,11 @@ pub(super) fn choose() {
 fn is_trusted_by_kernel() -> bool {
     let mut name = [0; 64];
     let len = sys::kernel_clock(&mut name);
-    len == 0 || ON_COUNTER.contains(&name[..len].trim_ascii())
+    is_on_counter(&name[..len])
+}
+
+fn is_on_counter(kernel_clock: &[u8]) -> bool {
+    kernel_clock.is_empty() || ON_COUNTER.contains(&kernel_clock.trim_ascii())
 }
 
 /// Whether it is the processor's counter.
@@ -143,6 +147,12 @@ fn note(now: Reading) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_counter_that_the_kernel_does_not_use_is_not_trusted() {
+        assert!(is_on_counter(b"tsc\n") && is_on_counter(b"kvm-clock\n") && is_on_counter(b""));
+        assert!(!is_on_counter(b"hpet\n") && !is_on_counter(b"acpi_pm\n") && !is_on_counter(b"jiffies\n"));
+    }
 
     #[test]
     fn the_rate_is_known_at_once_and_soon_exactly() {

@@ -113,7 +113,7 @@ impl Config {
     pub(crate) fn get() -> Option<Config> {
         if !READING.is_done() {
             // A handler that came in meanwhile could not be recorded.
-            return sys::keeping_errno(|| sys::while_signals_wait(Config::read));
+            return sys::keeping_errno(|| sys::while_signals_wait(|| sys::on_large_stack(Config::read)));
         }
         let mode = TIME_MODE.load(Ordering::Relaxed);
         let time = if mode & 1 == Time::On as u8 { Time::On } else { Time::Off };

@@ -480,3 +480,46 @@ pub(crate) fn has_signal_stack() -> bool {
             && stack.assume_init().ss_flags & libc::SS_DISABLE == 0
     }
 }
+
+/// Runs a function that may need more stack than a small thread has: on x86-64 Linux on a stack of its own. Signals
+/// must wait meanwhile, because their handlers would run there, too.
+pub(crate) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    {
+        /// The unoptimised recorder needs a quarter of it.
+        const LEN: usize = 128 * 1024;
+        /// What is to run, and what came of it.
+        type Call<F, T> = (Option<F>, Option<T>);
+        // No panic leaves a function of this kind.
+        extern "C" fn call<T, F: FnOnce() -> T>(call: *mut Call<F, T>) {
+            // SAFETY: the caller has the only other pointer, and waits.
+            let (run, result) = unsafe { &mut *call };
+            *result = run.take().map(|run| run());
+        }
+        let function = call::<T, _> as extern "C" fn(*mut Call<_, T>);
+        let mut both: Call<_, T> = (Some(run), None);
+        let Some(stack) = map_anonymous(LEN) else {
+            function(&raw mut both);
+            return both.1.expect("it ran");
+        };
+        // SAFETY: the stack pointer moves to the end of memory that nothing else uses, aligned as before a call, and back
+        // from a register that the called function keeps.
+        unsafe {
+            core::arch::asm!(
+                "mov r12, rsp",
+                "mov rsp, {stack}",
+                "call {function}",
+                "mov rsp, r12",
+                stack = in(reg) stack.add(LEN),
+                function = in(reg) function,
+                in("rdi") &raw mut both,
+                out("r12") _,
+                clobber_abi("C"),
+            );
+            libc::munmap(stack.cast::<c_void>(), LEN);
+        }
+        return both.1.expect("it ran");
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    run()
+}

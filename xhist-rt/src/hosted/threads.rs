@@ -274,8 +274,7 @@ unsafe fn lay_out(header: *mut HostedHeader, writer: *mut Writer, config: &Confi
         (*header).start_time = clock::ticks();
         name_thread(&mut (*header).name, (*header).tid == (*header).pid);
         ring::set_clock_hz(header, clock_hz(clock::rate()));
-        writer.write(Writer::new(header.cast::<Header>(), clock));
-        (*writer).ever = ever(config);
+        Writer::init(writer, header.cast::<Header>(), clock, ever(config));
     }
 }
 
@@ -460,7 +459,7 @@ pub(super) extern "C" fn on_fork_in_child() {
     if hot::is_attached() && !is_inside {
         hot::detach();
     }
-    config::file::reopen_in_child();
+    sys::while_signals_wait(|| sys::on_large_stack(config::file::reopen_in_child));
     if is_inside {
         // What a handler has interrupted goes on when that returns, and takes it that there is a ring.
         sys::while_signals_wait(|| {
