@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     Case::new("many_threads_each_keep_their_own_order", churn),
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
     Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
+    Case::new("where_there_is_no_memory_for_a_ring_that_is_reported", no_memory),
     Case::new("what_the_first_ring_tells_outlives_its_thread", first_ring_again),
     Case::new("a_link_takes_the_last_statements_of_a_thread", || {
         let torture = Torture::new(Build::Optimised, "taken_from_ended", "4k", 1);
@@ -71,6 +72,20 @@ fn crowd() {
     // Two of each thread, the first thread is main; and an event that tells of it, once.
     assert_eq!(rings[0].header.dropped, 2 * (THREADS + 1 - RINGS) + 1);
     report(tree.path()).arg(&file).done().expect(1);
+}
+
+/// The address space is too small for the ring, and large enough for the program. It stops recording half-way.
+fn no_memory() {
+    let torture = Torture::new(Build::Optimised, "no_memory", "2g", 1).env("XHIST_FILE", "");
+    let shell = Run::new("sh", torture.tree.path()).arg("-c").arg("ulimit -v 1000000; exec \"$@\"").arg("sh");
+    let done = torture.under(shell).succeed();
+    done.check(done.stderr.matches("xhist: there is no memory for a ring").count() == 1, "one line says so");
+    let export = torture.tree.join("export.bin");
+    let rings = recorded(&std::fs::read(&export).expect("an export"));
+    assert_eq!((rings.len(), rings[0].header.dropped), (1, 300));
+    let told = report(torture.tree.path()).arg(&export).done();
+    told.check(told.stderr.contains("at least 300 statements not recorded"), "it is reported");
+    assert!(told.code() != 0, "it is not complete");
 }
 
 /// Neither thread panics, and the process is killed.

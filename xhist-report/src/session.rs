@@ -131,7 +131,7 @@ pub fn tell_dropped(ring: &Ring, notes: &mut Notes<'_>) {
     if ring.dropped > 0 {
         notes.loss(format_args!(
             "{ring}: at least {} not recorded: signal handlers were nested too deep, \
-             or threads found no room for a ring",
+             threads found no room for a ring, or a child was forked unseen",
             count(ring.dropped as usize, "statement")
         ));
     }
@@ -338,6 +338,7 @@ fn tell_empty(chosen: &[&Placed], views: &[View<'_>], notes: &mut Notes<'_>) {
     };
     notes.error(format_args!("no entry in the {rings} found: {why}"));
     for (placed, view) in chosen.iter().zip(views) {
+        tell_dropped(&placed.ring, notes);
         let gap = decode::whole_frames(view, &mut |_| false);
         if !gap.is_empty() {
             notes.loss(format_args!("{}: {gap}", placed.ring));

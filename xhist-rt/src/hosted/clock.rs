@@ -6,7 +6,7 @@
 //! is stamped.
 
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
 use super::sys;
 
@@ -142,6 +142,14 @@ fn note(now: Reading) {
     let rate = u128::from(ticks) * u128::from(SECOND) / u128::from(nanos);
     RATE.store(u32::try_from(rate).unwrap_or(0), Relaxed);
     NEXT.store(if nanos >= SECOND { u64::MAX } else { now.ticks + 3 * ticks }, Relaxed);
+}
+
+/// With one order for all threads: how many places in it were given.
+static TICKET: AtomicU64 = AtomicU64::new(0);
+
+/// The next place in the one order of all threads.
+pub(super) fn ticket() -> u64 {
+    TICKET.fetch_add(1, SeqCst) + 1
 }
 
 #[cfg(test)]

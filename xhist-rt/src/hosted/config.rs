@@ -80,6 +80,11 @@ pub(crate) fn forget_others() -> bool {
     is_other
 }
 
+/// Whether the environment is read.
+pub(crate) fn is_read() -> bool {
+    READING.is_done()
+}
+
 /// Whether nothing is to be recorded, once the environment is read.
 pub(crate) fn is_off() -> bool {
     READING.is_done() && TIME_MODE.load(Ordering::Relaxed) & ON == 0

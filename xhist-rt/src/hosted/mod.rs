@@ -9,12 +9,14 @@ mod config;
 #[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]
 mod export;
 mod init;
+mod layout;
 #[allow(unsafe_code)]
 mod link;
 mod names;
 mod panic;
 #[allow(unsafe_code)]
 mod sys;
+mod thread;
 #[allow(unsafe_code)]
 mod threads;
 mod trigger;
@@ -23,7 +25,9 @@ pub(crate) use crate::hot::{append_record, record};
 pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
 pub use link::{flush, get_block, get_byte};
-pub(crate) use threads::{first, first_record, longest_record, set_map_hash, set_time, statement};
+pub(crate) use threads::{
+    first, first_record, is_unseen_child, leave_parent, longest_record, set_map_hash, set_time, statement,
+};
 pub(crate) use trigger::{count, heed_filters, is_plain, is_stopped, on_record, start_at, stop_at};
 pub use trigger::{start, stop, stop_after, stop_on_record};
 

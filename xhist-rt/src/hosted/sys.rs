@@ -4,6 +4,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// An environment variable. The bytes stay valid until the program changes its environment.
 pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
@@ -522,4 +523,66 @@ pub(crate) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
     }
     #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
     run()
+}
+
+/// Whether a thread of this process has that id.
+pub(crate) fn has_thread(tid: u32) -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: signal 0 is only asked about.
+    return unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, 0) } == 0 || errno() != libc::ESRCH;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let _ = tid;
+        return true;
+    }
+}
+
+/// A word that is 1, and 0 in a child that was forked since: the kernel wipes its page there (Linux 4.14 and later).
+pub(crate) struct ForkMark(AtomicPtr<AtomicU32>);
+
+/// Where there is no such page.
+static NOT_FORKED: AtomicU32 = AtomicU32::new(1);
+
+impl ForkMark {
+    pub(crate) const fn new() -> ForkMark {
+        ForkMark(AtomicPtr::new((&raw const NOT_FORKED).cast_mut()))
+    }
+
+    /// The current process is the one that forks are counted from.
+    pub(crate) fn set(&self) {
+        if core::ptr::eq(self.0.load(Ordering::Relaxed), &raw const NOT_FORKED)
+            && let Some(page) = map_wiped_on_fork()
+        {
+            self.0.store(page.cast(), Ordering::Relaxed);
+        }
+        self.word().store(1, Ordering::Relaxed);
+    }
+
+    /// Whether this is a child, and nobody has called [`ForkMark::set`] in it.
+    #[inline(always)]
+    pub(crate) fn is_wiped(&self) -> bool {
+        self.word().load(Ordering::Relaxed) == 0
+    }
+
+    #[inline(always)]
+    fn word(&self) -> &AtomicU32 {
+        // SAFETY: the pointer is that of a static, or of a page that stays mapped.
+        unsafe { &*self.0.load(Ordering::Relaxed) }
+    }
+}
+
+fn map_wiped_on_fork() -> Option<*mut u8> {
+    #[cfg(target_os = "linux")]
+    {
+        let len = page_size();
+        let page = map_anonymous(len)?;
+        // SAFETY: the page is ours, and nothing is in it yet.
+        unsafe {
+            if libc::madvise(page.cast::<c_void>(), len, libc::MADV_WIPEONFORK) == 0 {
+                return Some(page);
+            }
+            libc::munmap(page.cast::<c_void>(), len);
+        }
+    }
+    None
 }

@@ -13,7 +13,8 @@ use qs_core::ring::{
 
 use super::between::{Ended, take_first};
 use super::config::{self, Config, Frames, Time};
-use super::{clock, sys};
+use super::layout::{place_in_file, ring_len};
+use super::{clock, sys, thread, trigger};
 use crate::hot;
 use crate::ring::{self, Append, Clock, Ever, Header, HostedHeader, Ticks, Writer};
 use crate::site::Site;
@@ -31,27 +32,34 @@ struct Slot {
     writer: AtomicPtr<Writer>,
     /// Whether its thread has.
     ended: Ended,
+    /// Id of its thread, where that cannot say that it ends; otherwise 0.
+    watched: AtomicU32,
 }
 
 static SLOTS: [Slot; MAX_RINGS] = [const {
-    Slot { header: AtomicPtr::new(null_mut()), writer: AtomicPtr::new(null_mut()), ended: Ended::new() }
+    Slot {
+        header: AtomicPtr::new(null_mut()),
+        writer: AtomicPtr::new(null_mut()),
+        ended: Ended::new(),
+        watched: AtomicU32::new(0),
+    }
 }; MAX_RINGS];
 static RINGS: AtomicU32 = AtomicU32::new(0);
 /// Statements and records that no ring has, until the first ring is told.
 static LOST: AtomicU32 = AtomicU32::new(0);
+/// Says so while there is no ring.
+static SPARE: ring::Spare = ring::Spare::new();
+static HAS_SPARE: AtomicBool = AtomicBool::new(false);
+/// The process that has these rings, as opposed to a child of it that the C library does not know of.
+static OWNER: sys::ForkMark = sys::ForkMark::new();
 static ENDED: AtomicU64 = AtomicU64::new(0);
 /// The bitmap of this process.
 static EVER: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 /// There is more than one thread, so frames tell the time more often.
 static SEVERAL: AtomicBool = AtomicBool::new(false);
-/// With one order for all threads: how many places in it were given.
-static TICKET: AtomicU64 = AtomicU64::new(0);
 static MAP_HASH: AtomicU64 = AtomicU64::new(0);
 /// A clock that the program has given, `fn() -> u32`.
 static CLOCK: AtomicPtr<()> = AtomicPtr::new(null_mut());
-static EXIT_KEY: AtomicU64 = AtomicU64::new(NO_KEY);
-
-const NO_KEY: u64 = u64::MAX;
 
 /// The first ring's memory, for debuggers: `dump binary memory dump.bin` from here on.
 #[unsafe(no_mangle)]
@@ -67,7 +75,7 @@ pub(crate) fn statement(site: Site) -> Append<'static> {
         Frames::Packed => Append::Statement(site),
         Frames::Single => Append::Single(site, None),
         Frames::Timed => Append::Single(site, Some(ticks())),
-        Frames::Exact => Append::Single(site, Some(ticket())),
+        Frames::Exact => Append::Single(site, Some(clock::ticket())),
     }
 }
 
@@ -78,7 +86,9 @@ pub(crate) fn first(site: Site) {
     if has_ring() {
         return hot::record(site);
     }
-    count_lost();
+    if !trigger::is_stopped() {
+        count_lost();
+    }
 }
 
 /// The first ring tells of what its file lacks: what threads did that have no ring.
@@ -89,11 +99,13 @@ fn count_lost() {
     }
 }
 
-/// Tells the first ring, if there is one, what was lost.
+/// Tells the first ring what was lost; the spare one, where there is none.
 fn tell_lost() {
     if let Some(header) = SLOTS[0].ring() {
         // SAFETY: a slot's header is a laid-out ring.
         unsafe { ring::count_dropped(header, LOST.swap(0, Ordering::SeqCst)) };
+    } else if HAS_SPARE.load(Ordering::Acquire) {
+        SPARE.set_dropped(LOST.load(Ordering::SeqCst));
     }
 }
 
@@ -109,7 +121,13 @@ fn has_ring() -> bool {
 #[cold]
 #[inline(never)]
 pub(crate) fn first_record(what: Append<'_>) {
-    if has_ring() {
+    let is_set_up = config::is_read();
+    let has_ring = has_ring();
+    // It was let through before the environment said that nothing is recorded until a start.
+    if !is_set_up && crate::qs::is_frozen() && !what.is_always_on() {
+        return;
+    }
+    if has_ring {
         return hot::append(what);
     }
     count_lost();
@@ -133,13 +151,13 @@ fn attach() -> bool {
     let Some(slot) = slot else {
         hot::attach(None);
         if config.on {
-            tell_no_memory(ring_len(config.size));
+            tell_no_memory(&config);
         }
         return false;
     };
     if hot::is_attached() {
         // A signal handler gave this thread a ring meanwhile.
-        release(slot);
+        slot.ended.end(&ENDED);
         return true;
     }
     slot.tell_exit();
@@ -147,20 +165,30 @@ fn attach() -> bool {
     true
 }
 
-/// Once, since the event may want a ring itself.
+/// Once, since the event may want a ring itself. Without any ring, nothing else says so.
 #[cold]
-fn tell_no_memory(len: usize) {
+fn tell_no_memory(config: &Config) {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    if SLOTS[0].ring().is_none() && !HAS_SPARE.load(Ordering::Relaxed) {
+        SPARE.init(sys::pid(), map_hash(config));
+        HAS_SPARE.store(true, Ordering::Release);
+        XHIST_RING_LEN.store(ring::Spare::LEN as u64, Ordering::Relaxed);
+        XHIST_RING.store(SPARE.header(), Ordering::Relaxed);
+        let line = b"xhist: there is no memory for a ring (XHIST_SIZE): this thread is not recorded\n";
+        sys::write_all(2, line.as_ptr(), line.len());
+    }
     if !IS_TOLD.swap(true, Ordering::Relaxed) {
-        trace::noticed(Severity::Sw2, Code::ALLOCATION_FAILED, len as u64);
+        trace::noticed(Severity::Sw2, Code::ALLOCATION_FAILED, ring_len(config.size) as u64);
     }
 }
 
 /// A slot with an empty ring: a new one, or that of the thread that ended first.
 fn acquire(config: &Config) -> Option<&'static Slot> {
-    if RINGS.load(Ordering::Relaxed) as usize >= ENOUGH_RINGS
-        && let Some(slot) = reuse()
-    {
+    let is_enough = RINGS.load(Ordering::Relaxed) as usize >= ENOUGH_RINGS;
+    if is_enough {
+        SLOTS.iter().for_each(Slot::look_after);
+    }
+    if is_enough && let Some(slot) = reuse() {
         slot.lay_out(config);
         return Some(slot);
     }
@@ -169,14 +197,19 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
         RINGS.store(MAX_RINGS as u32, Ordering::Relaxed);
         return reuse().inspect(|slot| slot.lay_out(config));
     };
-    let header: *mut HostedHeader = map(place_in_file(number, config), ring_len(config.size))?.cast();
+    let memory = slot.map_writer().and_then(|_| map(place_in_file(number, config), ring_len(config.size)));
+    let Some(memory) = memory else {
+        // The next thread may have more luck with it.
+        let _ = RINGS.compare_exchange(number as u32 + 1, number as u32, Ordering::SeqCst, Ordering::SeqCst);
+        return None;
+    };
+    let (header, writer) = (memory.cast::<HostedHeader>(), slot.writer.load(Ordering::Relaxed));
     if number == 0 {
+        OWNER.set();
         XHIST_RING_LEN.store(ring_len(config.size) as u64, Ordering::Relaxed);
         XHIST_RING.store(header, Ordering::Relaxed);
     }
     SEVERAL.fetch_or(number > 0, Ordering::Relaxed);
-    let writer = sys::map_anonymous(size_of::<Writer>())?.cast();
-    slot.writer.store(writer, Ordering::Relaxed);
     slot.ended.live();
     // SAFETY: the memory was mapped with room for both, and is zero.
     unsafe {
@@ -194,25 +227,6 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
 /// Takes the slot of the thread that ended first; those that panicked only when there is no other.
 fn reuse() -> Option<&'static Slot> {
     take_first(&SLOTS, |slot| &slot.ended, |slot, order| (slot.is(Status::Panicked), order))
-}
-
-fn release(slot: &Slot) {
-    slot.ended.end(&ENDED);
-}
-
-fn ring_len(size: u32) -> usize {
-    HOSTED_HEADER_LEN + size as usize
-}
-
-/// Where a ring stands in the file, behind the bitmap. Each is mapped by itself, so it starts a page.
-fn place_in_file(number: usize, config: &Config) -> u64 {
-    let stride = ring_len(config.size).next_multiple_of(sys::page_size());
-    (ever_len(config) + number * stride) as u64
-}
-
-/// Bytes of the bitmap in the file.
-fn ever_len(config: &Config) -> usize {
-    if config.ever == 0 { 0 } else { Ever::len(config.ever).next_multiple_of(sys::page_size()) }
 }
 
 /// Memory that outlives the process where there is a file. What the file has no room for is at least one statement.
@@ -272,43 +286,16 @@ unsafe fn lay_out(header: *mut HostedHeader, writer: *mut Writer, config: &Confi
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
         (*header).start_time = clock::ticks();
-        name_thread(&mut (*header).name, (*header).tid == (*header).pid);
+        thread::name(&mut (*header).name, (*header).tid == (*header).pid);
         ring::set_clock_hz(header, clock_hz(clock::rate()));
         Writer::init(writer, header.cast::<Header>(), clock, ever(config));
     }
 }
 
-/// Writes the calling thread's name.
-fn name_thread(name: &mut [u8; NAME_LEN], is_main: bool) {
-    /// Linux keeps so many bytes of a name.
-    const KEPT: usize = 15;
-    name.fill(0);
-    if is_main {
-        name[..4].copy_from_slice(b"main");
-        return;
-    }
-    let len = sys::thread_name(name);
-    // The standard library knows the rest. It would allocate for a thread that it has not started, and panic in one
-    // that ends; only between that does a thread have its signal stack.
-    if len >= KEPT && sys::has_signal_stack() {
-        let thread = std::thread::current();
-        let full = thread.name().map_or(&[][..], str::as_bytes);
-        if full.starts_with(&name[..len]) {
-            let len = full.len().min(NAME_LEN);
-            name[..len].copy_from_slice(&full[..len]);
-        }
-    }
-}
-
-/// The next place in the one order of all threads.
-fn ticket() -> u64 {
-    TICKET.fetch_add(1, Ordering::SeqCst) + 1
-}
-
 /// The time for stamps; where there is one order for all threads, the next place in it.
 fn now() -> Ticks {
     if config::frames() == Frames::Exact {
-        return Ticks::Whole(ticket());
+        return Ticks::Whole(clock::ticket());
     }
     let given = CLOCK.load(Ordering::Acquire);
     if given.is_null() {
@@ -343,28 +330,13 @@ fn publish_rate(rate: u32) {
     }
 }
 
-fn exit_key() -> u64 {
-    let key = EXIT_KEY.load(Ordering::Acquire);
-    if key != NO_KEY {
-        return key;
-    }
-    match sys::thread_exit_key(on_thread_exit) {
-        None => NO_KEY,
-        Some(new) => {
-            // Two threads may race; the loser's key is one more in a table of a thousand.
-            let _ = EXIT_KEY.compare_exchange(NO_KEY, u64::from(new), Ordering::AcqRel, Ordering::Acquire);
-            EXIT_KEY.load(Ordering::Acquire)
-        }
-    }
-}
-
 extern "C" fn on_thread_exit(header: *mut c_void) {
     let header = header.cast::<HostedHeader>();
     let Some(slot) = SLOTS.iter().find(|slot| slot.header.load(Ordering::Relaxed) == header) else { return };
     tell_end();
     hot::detach();
     slot.end(Status::Ended);
-    release(slot);
+    slot.ended.end(&ENDED);
 }
 
 /// Tells the time behind the last statement of this thread, so that it has an upper bound. Without times its frame is
@@ -388,11 +360,28 @@ impl Slot {
         }
     }
 
-    /// Has it told when the calling thread ends.
+    /// Memory for its writer.
+    fn map_writer(&self) -> Option<()> {
+        if self.writer.load(Ordering::Relaxed).is_null() {
+            self.writer.store(sys::map_anonymous(size_of::<Writer>())?.cast(), Ordering::Relaxed);
+        }
+        Some(())
+    }
+
+    /// Has it told when the calling thread ends, or asked about.
     fn tell_exit(&self) {
-        let key = exit_key();
-        if key != NO_KEY {
-            sys::set_thread_exit_key(key as _, self.header.load(Ordering::Relaxed).cast());
+        if !thread::call_at_end(on_thread_exit, self.header.load(Ordering::Relaxed).cast()) {
+            self.watched.store(sys::tid(), Ordering::Release);
+        }
+    }
+
+    /// Finds out whether its thread has ended, where that could not say so.
+    fn look_after(&self) {
+        let tid = self.watched.load(Ordering::Acquire);
+        let is_first = || self.watched.compare_exchange(tid, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if tid != 0 && !sys::has_thread(tid) && is_first() {
+            self.end(Status::Ended);
+            self.ended.end(&ENDED);
         }
     }
 
@@ -416,9 +405,11 @@ impl Slot {
     }
 }
 
-/// Every ring there is, as memory: start and length.
+/// Every ring there is, as memory: start and length. The spare one, where there is none.
 pub(super) fn rings() -> impl Iterator<Item = (*const u8, usize)> {
-    numbered_rings().map(|(_, start, len)| (start, len))
+    let has_none = RINGS.load(Ordering::Relaxed) == 0 && HAS_SPARE.load(Ordering::Acquire);
+    let spare = has_none.then(|| (SPARE.header().cast_const().cast(), ring::Spare::LEN));
+    numbered_rings().map(|(_, start, len)| (start, len)).chain(spare)
 }
 
 /// The same with a number for each, which it keeps whatever rings come later.
@@ -441,8 +432,30 @@ pub(super) fn on_process_exit() {
     SLOTS.iter().for_each(|slot| slot.end(Status::Exited));
 }
 
+/// Whether this is a child that was forked behind the C library's back.
+#[inline(always)]
+pub(crate) fn is_unseen_child() -> bool {
+    OWNER.is_wiped()
+}
+
+/// In such a child, once it comes to notice: what it has recorded so far may be in its parent's ring, in the middle of
+/// what the parent did, which the ring counts as one loss.
+#[cold]
+pub(crate) fn leave_parent() {
+    sys::keeping_errno(|| {
+        if let Some(header) = config::file::get().and_then(|_| own()) {
+            // SAFETY: a thread's header is a laid-out ring.
+            unsafe { ring::count_dropped(header, 1) };
+        }
+        on_fork_in_child();
+    });
+}
+
 /// In a forked child: the parent's rings are the parent's; this thread gets a new one.
 pub(super) extern "C" fn on_fork_in_child() {
+    if OWNER.is_wiped() {
+        OWNER.set();
+    }
     LOST.store(0, Ordering::Relaxed);
     if config::is_off() || config::forget_others() {
         return;
@@ -451,6 +464,8 @@ pub(super) extern "C" fn on_fork_in_child() {
     leave_file_to_parent();
     for slot in &SLOTS {
         slot.header.store(null_mut(), Ordering::Relaxed);
+        slot.writer.store(null_mut(), Ordering::Relaxed);
+        slot.watched.store(0, Ordering::Relaxed);
         slot.ended.live();
     }
     RINGS.store(0, Ordering::Relaxed);
@@ -492,6 +507,9 @@ fn own() -> Option<*mut HostedHeader> {
 
 /// Appends an event to this thread's ring and notes it in its header, with the thread's full name.
 pub(super) fn note(kind: EventKind, value: u64, status: Status, name: Option<&str>) {
+    if is_unseen_child() {
+        leave_parent();
+    }
     let Some(header) = own() else { return };
     hot::append(Append::Event(kind, value));
     // SAFETY: this thread's ring.

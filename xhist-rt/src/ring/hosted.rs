@@ -1,5 +1,7 @@
 //! The header of a hosted ring, and what is told in it beside the frames.
 
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
 use core::sync::atomic::Ordering::Relaxed;
 
 use qs_core::ring::{self as layout, NAME_LEN, NESTED, Status};
@@ -25,6 +27,51 @@ pub(crate) struct HostedHeader {
     cleared_repeats: u64,
     pub(crate) name: [u8; NAME_LEN],
 }
+
+/// A ring without frames, in the program's own memory: it counts what is lost while no ring could be made.
+pub(crate) struct Spare(UnsafeCell<MaybeUninit<SpareRing>>);
+
+#[repr(C)]
+struct SpareRing {
+    header: HostedHeader,
+    data: [u8; layout::MIN_SIZE as usize],
+}
+
+// SAFETY: what is laid out once is only changed through atomics.
+unsafe impl Sync for Spare {}
+
+impl Spare {
+    /// Bytes of the header and of what is behind it.
+    pub(crate) const LEN: usize = size_of::<SpareRing>();
+
+    pub(crate) const fn new() -> Spare {
+        Spare(UnsafeCell::new(MaybeUninit::zeroed()))
+    }
+
+    pub(crate) const fn header(&self) -> *mut HostedHeader {
+        self.0.get().cast()
+    }
+
+    /// Lays it out. Two threads that come at once do the same.
+    pub(crate) fn init(&self, pid: u32, map_hash: u64) {
+        let header = self.header();
+        // SAFETY: the memory is that of a header, all zeros before; only its counter changes later, which stays.
+        unsafe {
+            (&raw mut (*header).number).write(SPARE);
+            (*header).init(layout::MIN_SIZE, 0, 0, map_hash);
+            (*header).pid = pid;
+        }
+    }
+
+    /// So much was lost until now.
+    pub(crate) fn set_dropped(&self, count: u32) {
+        // SAFETY: the word is atomic.
+        unsafe { (*self.header()).base.dropped.store(count, Relaxed) };
+    }
+}
+
+/// The number of the ring that is none.
+const SPARE: u32 = u32::MAX;
 
 /// What a signal handler wrote.
 #[repr(C)]

@@ -8,6 +8,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use core::mem::offset_of;
 
+use qs_core::filter::Filter;
 use qs_core::record::EventKind;
 use qs_core::ring::Touched;
 
@@ -40,6 +41,18 @@ pub(crate) enum Append<'a> {
     Event(EventKind, u64),
     /// Nothing: only finds out where the hot path is.
     Nothing,
+}
+
+impl Append<'_> {
+    /// Whether it is a record that no filter keeps out.
+    pub(crate) fn is_always_on(&self) -> bool {
+        match self {
+            Append::Short(record) => Filter::ALWAYS.has(record.id()),
+            Append::Medium(record) => Filter::ALWAYS.has(record.id()),
+            Append::Long(record) => Filter::ALWAYS.has(record.id()),
+            _ => false,
+        }
+    }
 }
 
 /// A record before its sequence number, time, checksum and escapes are known.
