@@ -15,6 +15,9 @@ counters of queues, pools and time events. How wide each is a target tells in re
 that object knows it, `{evt@obj}` is `Evt<Sig=…,Pool=…,Ref=…>`, and behind a colon stands how a number is shown.
 ";
 
+/// Ids that QP reserves for interrupts switched off and on, and never sends: they have no layout.
+const NEVER_SENT: [u8; 2] = [43, 44];
+
 fn letter(kind: Kind) -> &'static str {
     match kind {
         Kind::Obj => "O",
@@ -36,6 +39,10 @@ fn page() -> String {
     page.push_str("\n| id | name | group | fields | text |\n|---|---|---|---|---|\n");
     for row in RECORDS {
         let (mut fields, mut text) = (Vec::new(), String::from("depends on the data"));
+        if NEVER_SENT.contains(&row.id) {
+            assert!(row.layout.is_none(), "{} has a layout", row.name);
+            text = format!("no target sends it: `Unknown Rec={},Len=…`", row.id);
+        }
         if let Some(layout) = row.layout {
             fields.extend(layout.timed.then(|| "T".to_owned()));
             fields.extend(layout.fields.iter().map(|field| format!("{} {}", field.name, letter(field.kind))));

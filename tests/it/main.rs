@@ -5,6 +5,7 @@
 
 mod after_run;
 mod builds;
+mod clock;
 mod commands;
 mod crates;
 mod crowds;
@@ -63,6 +64,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("survive", survive::CASES),
     ("surroundings", surroundings::CASES),
     ("threads", threads::CASES),
+    ("clock", clock::CASES),
     ("stepped", stepped::CASES),
     ("interrupted", interrupted::CASES),
     ("nested", nested::CASES),

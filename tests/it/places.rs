@@ -1,7 +1,7 @@
 //! Is everything recorded where a program is not quite itself?
 
 use qs_core::record::Statement;
-use xhist_tests::{Build, Case, Torture, recorded, rings_in};
+use xhist_tests::{Build, Case, Recorded, Torture, recorded, rings_in};
 
 pub const CASES: &[Case] = &[
     Case::new("before_main_and_after_it", || complete("before_and_after", 1)),
@@ -20,6 +20,13 @@ pub const CASES: &[Case] = &[
     }),
     Case::new("in_a_file_that_is_set_up_again", same_file),
     Case::new("stopped_while_its_ring_is_made", || complete("stopped_while_reserving", 1)),
+    Case::new("both_after_a_fork_that_the_C_library_does_not_see", raw_forks),
+    Case::new("without_allocating_where_keys_of_threads_are_scarce", many_keys),
+    Case::new("on_stacks_of_16_KiB", || {
+        for build in Build::ALL {
+            complete_in(build, "small_stacks", 3, ("XHIST", "on"));
+        }
+    }),
 ];
 
 fn same_file() {
@@ -31,6 +38,27 @@ fn same_file() {
     assert!(begun.len() == 300 && rings[0].whole("same_file").statements == begun);
 }
 
+/// The ring file of the parent says that the child had its hands on it.
+fn raw_forks() {
+    for build in Build::ALL {
+        let rings = complete_in(build, "raw_forks", 2, ("XHIST", "on"));
+        let mut dropped: Vec<u32> = rings.iter().map(|ring| ring.header.dropped).collect();
+        dropped.sort_unstable();
+        assert_eq!(dropped, [0, 1]);
+    }
+}
+
+/// Threads that cannot say that they end leave their rings all the same.
+fn many_keys() {
+    let torture = Torture::new(Build::Optimised, "many_keys", "4k", 1);
+    torture.run().succeed();
+    let rings = torture.recorded();
+    assert!((64..80).contains(&rings.len()), "{} rings of 200 threads", rings.len());
+    assert!(
+        rings.iter().all(|ring| ring.header.dropped == 0 && !ring.whole("many_keys").statements.is_empty())
+    );
+}
+
 /// What each thread did is in its rings; it has more than one when its own ended before it.
 fn complete(kind: &str, threads: usize) {
     complete_with(kind, threads, ("XHIST", "on"));
@@ -38,7 +66,12 @@ fn complete(kind: &str, threads: usize) {
 
 /// The same with one more word for the recorder.
 fn complete_with(kind: &str, threads: usize, word: (&str, &str)) {
-    let torture = Torture::new(Build::Optimised, kind, "64k", 8000).env(word.0, word.1);
+    complete_in(Build::Optimised, kind, threads, word);
+}
+
+/// The same in either build.
+fn complete_in(build: Build, kind: &str, threads: usize, word: (&str, &str)) -> Vec<Recorded> {
+    let torture = Torture::new(build, kind, "64k", 8000).env(word.0, word.1);
     let pattern = torture.tree.join("%p.xhist");
     let torture = torture.env("XHIST_FILE", pattern.to_str().expect("UTF-8"));
     torture.run().succeed();
@@ -54,4 +87,5 @@ fn complete_with(kind: &str, threads: usize, word: (&str, &str)) {
         assert!(begun.len() > 200 || kind == "destructors" && log.thread != 0, "{kind}: {}", begun.len());
         assert!(begun == recorded, "{kind}: {} began, {} are recorded", begun.len(), recorded.len());
     }
+    rings
 }

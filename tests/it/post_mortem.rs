@@ -23,16 +23,29 @@ fn with_gdb(command: &str) -> Tree {
     let mut running = Run::new(program("waits"), tree.path()).start();
     running.wait_for("ready 4950\n");
     std::thread::sleep(std::time::Duration::from_millis(50));
-    let pid = running.pid().to_string();
+    gdb(&tree, running.pid(), command);
+    tree
+}
+
+/// Dumps the first ring of a running program.
+pub fn dump_ring(tree: &Tree, pid: u32) -> PathBuf {
+    gdb(tree, pid, DUMP);
+    tree.join("dump.bin")
+}
+
+const DUMP: &str =
+    "dump binary memory dump.bin *(char**)&XHIST_RING *(char**)&XHIST_RING+*(unsigned long*)&XHIST_RING_LEN";
+
+/// Lets gdb do this to a running program.
+fn gdb(tree: &Tree, pid: u32, command: &str) {
     let gdb = Run::new("gdb", tree.path())
         .args("-nx -batch -p")
-        .arg(pid)
+        .arg(pid.to_string())
         .args("-ex")
         .arg("set language c")
         .arg("-ex")
         .arg(command);
     gdb.env("DEBUGINFOD_URLS", "").succeed();
-    tree
 }
 
 /// The last statement in a dump; the map is found under `target/xhist` of the project at hand.
@@ -41,12 +54,10 @@ fn last_statement(dump: &Path) -> String {
 }
 
 fn dump_of_live_process() {
-    let tree = with_gdb(
-        "dump binary memory dump.bin *(char**)&XHIST_RING *(char**)&XHIST_RING+*(unsigned long*)&XHIST_RING_LEN",
-    );
+    let tree = with_gdb(DUMP);
     let dump = tree.join("dump.bin");
     // The default ring of 256 KiB behind its header, and nothing else.
-    assert_eq!(std::fs::metadata(&dump).expect("a dump").len(), 192 + 256 * 1024);
+    assert_eq!(std::fs::metadata(&dump).expect("a dump").len(), 320 + 256 * 1024);
     assert_eq!(last_statement(&dump), place("waits", "last"));
 }
 

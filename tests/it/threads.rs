@@ -11,8 +11,10 @@ pub const CASES: &[Case] = &[
     Case::new("many_threads_each_keep_their_own_order", churn),
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
     Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
+    Case::new("where_there_is_no_memory_for_a_ring_that_is_reported", no_memory),
     Case::new("what_the_first_ring_tells_outlives_its_thread", first_ring_again),
     Case::new("a_link_takes_the_last_statements_of_a_thread", taken_from_ended),
+    Case::new("long_thread_names_are_recorded_in_full", long_names),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
@@ -67,6 +69,43 @@ fn crowd() {
     // Two of each thread, the first thread is main; and an event that tells of it, once.
     assert_eq!(rings[0].header.dropped, 2 * (THREADS + 1 - RINGS) + 1);
     report(tree.path()).arg(&file).done().expect(1);
+}
+
+/// The address space is too small for the ring, and large enough for the program. It stops recording half-way.
+fn no_memory() {
+    let torture = Torture::new(Build::Optimised, "no_memory", "2g", 1).env("XHIST_FILE", "");
+    let shell = Run::new("sh", torture.tree.path()).arg("-c").arg("ulimit -v 1000000; exec \"$@\"").arg("sh");
+    let done = torture.under(shell).succeed();
+    done.check(done.stderr.matches("xhist: there is no memory for a ring").count() == 1, "one line says so");
+    let export = torture.tree.join("export.bin");
+    let rings = recorded(&std::fs::read(&export).expect("an export"));
+    assert_eq!((rings.len(), rings[0].header.dropped), (1, 300));
+    let told = report(torture.tree.path()).arg(&export).done();
+    told.check(told.stderr.contains("at least 300 statements not recorded"), "it is reported");
+    assert!(told.code() != 0, "it is not complete");
+}
+
+/// Neither thread panics, and the process is killed.
+fn long_names() {
+    let tree = Tree::empty("long-names");
+    let file = tree.join("ring.xhist");
+    let mut running = Run::new(program("long_names"), tree.path()).env("XHIST_FILE", &file).start();
+    running.wait_for("ready");
+    running.end_with(Signal::KILL);
+    let rings = recorded(&std::fs::read(&file).expect("a ring file"));
+    let mut names: Vec<_> = rings.iter().filter_map(|ring| ring.header.thread_name()).collect();
+    names.sort_unstable();
+    let module = "storage::index::tests::a_module_with_a_long_name";
+    assert_eq!(
+        names,
+        [
+            "main",
+            "short",
+            &format!("{module}::a_test_that_ends"),
+            &format!("{module}::a_test_that_waits"),
+            &format!("{module}::{}", "x".repeat(128 - module.len() - 2)),
+        ]
+    );
 }
 
 /// A limit stands for a disk: the file gets one ring or a few.
@@ -145,6 +184,11 @@ fn orphans() {
 
 fn ping_pong(word: (&str, &str)) {
     let (_, listing) = record_with("ping_pong", "1m", "--thread", word);
+    check_ping_pong(&listing);
+}
+
+/// Both threads are there, in their true order.
+pub fn check_ping_pong(listing: &Listing) {
     let steps = [place("ping_pong", "ping"), place("ping_pong", "pong"), place("ping_pong", "answered")];
     let places: Vec<String> = listing.places().into_iter().filter(|place| steps.contains(place)).collect();
     let pings = places.iter().filter(|place| **place == steps[0]).count();

@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     Case::new("triggers_of_a_project_that_is_instrumented_in_place", in_place),
     Case::new("a_record_stops_also_when_its_thread_did_nothing_before", stopping_record),
     Case::new("records_wait_for_a_start_too", waiting_records),
+    Case::new("the_very_first_record_waits_for_a_start", waiting_event),
 ];
 
 const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n
@@ -168,6 +169,13 @@ fn stopping_record() {
     torture.run().succeed();
     let rings = torture.recorded();
     assert_eq!(rings[0].statements.len(), 3, "{:?}", rings[0].events);
+}
+
+fn waiting_event() {
+    let torture = Torture::new(Build::Optimised, "waiting_event", "64k", 1000).env("XHIST", "wait");
+    torture.run().succeed();
+    let rings = torture.recorded();
+    assert_eq!(rings[0].whole("waiting_event").statements.len(), 300);
 }
 
 fn waiting_records() {

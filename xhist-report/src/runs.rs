@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use serde::Deserialize;
 
+use qs_core::ring::Status;
+
 use crate::decode;
 use crate::how_to_dump::quoted;
 use crate::model::visible;
@@ -217,12 +219,12 @@ fn end_of(path: &Path) -> End {
         file.and_then(|_| Image::of_file(&std::fs::File::open(path).ok()?, &path.display().to_string()).ok());
     let Some(image) = image else { return End::Well };
     let rings = decode::find(&image, None, &mut |_| {}).rings;
-    let end = |placed: &decode::Placed| match placed.ring.status {
-        "panicked" | "killed" => End::Badly,
-        "live" if placed.ring.pid == 0 => End::Well,
-        "live" if source::is_running(placed.ring.pid) => End::Running,
-        "live" => End::Badly,
-        _ => End::Well,
+    let end = |placed: &decode::Placed| match placed.header.status {
+        Status::Panicked | Status::Killed => End::Badly,
+        Status::Live if placed.header.pid == 0 => End::Well,
+        Status::Live if source::is_running(placed.header.pid) => End::Running,
+        Status::Live => End::Badly,
+        Status::Ended | Status::Exited => End::Well,
     };
     rings.iter().map(end).max().unwrap_or(End::Well)
 }

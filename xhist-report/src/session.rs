@@ -4,7 +4,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use qs_core::ring::{CLEARED_OFFSET, HOSTED_HEADER_LEN, Shown};
+use qs_core::ring::{BARE_HEADER_LEN, CLEARED_OFFSET, Shown};
 
 use crate::console::{Notes, Progress};
 use crate::cover;
@@ -133,7 +133,7 @@ pub fn tell_dropped(ring: &Ring, notes: &mut Notes<'_>) {
     if ring.dropped > 0 {
         notes.loss(format_args!(
             "{ring}: at least {} not recorded: signal handlers were nested too deep, \
-             or threads found no room for a ring",
+             threads found no room for a ring, or a child was forked unseen",
             count(ring.dropped as usize, "statement")
         ));
     }
@@ -214,7 +214,7 @@ fn named<'v, 's: 'v>(
 fn clear(path: &Path, chosen: &[&Placed], surveys: &[Survey], notes: &mut Notes<'_>) {
     for (placed, survey) in chosen.iter().zip(surveys) {
         let header = &placed.header;
-        if header.header_len < HOSTED_HEADER_LEN {
+        if header.header_len == BARE_HEADER_LEN {
             notes
                 .note(format_args!("{} has no room to mark what was shown; it was not cleared", placed.ring));
             continue;
@@ -351,6 +351,7 @@ fn tell_empty(chosen: &[&Placed], views: &[View<'_>], notes: &mut Notes<'_>) {
     };
     notes.error(format_args!("no entry in the {rings} found: {why}"));
     for (placed, view) in chosen.iter().zip(views) {
+        tell_dropped(&placed.ring, notes);
         let gap = decode::whole_frames(view, &mut |_| false);
         if !gap.is_empty() {
             notes.loss(format_args!("{}: {gap}", placed.ring));

@@ -1,4 +1,4 @@
-//! Layout of the ring header, version 2. All numbers are in the byte order of the target.
+//! Layout of the ring header, version 3. All numbers are in the byte order of the target.
 //!
 //! | offset | field | |
 //! |---|---|---|
@@ -15,7 +15,7 @@
 //! | 56 | dropped | u32: statements that could not be kept |
 //! | 60 | touched | u32, [`Touched`]: a byte that an interrupted statement may be changing for a moment |
 //!
-//! A hosted ring's header goes on (192 bytes):
+//! A hosted ring's header goes on (320 bytes):
 //!
 //! | offset | field | |
 //! |---|---|---|
@@ -24,9 +24,13 @@
 //! | 120 | process id, thread id | 2 x u32 |
 //! | 128 | status | u32, [`Status`] |
 //! | 132 | number, rings | 2 x u16: which ring of its process it is, from 0; in ring 0 how many rings its process has made, 0 = not known |
-//! | 136 | thread name | 32 bytes, UTF-8, zero-filled |
+//! | 136 | earlier | u64: bytes that threads wrote into this ring before its thread got it |
+//! | 144 | reserved | 3 x u64 |
 //! | 168 | start time | u64: the clock in full when the thread got its ring |
 //! | 176 | cleared | 2 x u64, [`Shown`]: what is not to be shown again, with a check of its own; the recorder never looks at it |
+//! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
+//!
+//! In version 2 a hosted header ended at 192, with 32 bytes of thread name at 136.
 
 use core::fmt;
 
@@ -37,17 +41,26 @@ pub const MAGIC: [u8; 8] = [0x7E, b'x', b'H', b'i', b's', b't', 0xA7, 0x1D];
 /// Tells the byte order of a ring.
 pub const BYTE_ORDER_MARK: u32 = 0x0A0B_0C0D;
 /// Version of the layout on this page.
-pub const LAYOUT_VERSION: u8 = 2;
+pub const LAYOUT_VERSION: u8 = 3;
+/// The oldest version that is still read.
+pub const OLDEST_VERSION: u8 = 2;
 /// Length of the header of a bare-metal ring.
 pub const BARE_HEADER_LEN: usize = 64;
 /// Length of the header of a hosted ring.
-pub const HOSTED_HEADER_LEN: usize = 192;
+pub const HOSTED_HEADER_LEN: usize = 320;
+/// The same in version 2.
+const HOSTED_HEADER_LEN_2: usize = 192;
 /// Where the process id stands in a hosted header.
 pub const PID_OFFSET: usize = 120;
 /// Where the cleared words stand in a hosted header. Readers write them, when they are asked to, and nothing else.
 pub const CLEARED_OFFSET: usize = 176;
 /// Bytes of the thread name in a hosted header.
-pub const NAME_LEN: usize = 32;
+pub const NAME_LEN: usize = 128;
+/// Where the thread name stands, and its length, in versions 2 and 3.
+const NAME_2: (usize, usize) = (136, 32);
+const NAME_3: (usize, usize) = (192, NAME_LEN);
+/// Number of a ring without frames, which counts what is lost while no ring can be made.
+pub const SPARE_NUMBER: u16 = u16::MAX;
 /// Smallest ring.
 pub const MIN_SIZE: u32 = 64;
 /// Largest ring.
@@ -65,6 +78,8 @@ pub const FLAG_PACKED: u8 = 2;
 pub const FLAG_EXACT: u8 = 4;
 /// Flag: a ring of bare metal that an earlier run wrote, before a reset.
 pub const FLAG_EARLIER: u8 = 8;
+/// Flag: the clock is the system's monotonic clock, because the processor's counter cannot be trusted.
+pub const FLAG_MONOTONIC: u8 = 16;
 
 /// The facts in a state word: bits 0..48 bytes ever written, 48..53 length of the open frame's head (0: no
 /// frame is open), 56..64 sequence number of the newest closed frame.
@@ -309,7 +324,10 @@ impl fmt::Display for HeaderError {
             HeaderError::Cut { present } => write!(f, "header cut off after {present} bytes"),
             HeaderError::ByteOrder(mark) => write!(f, "byte-order mark 0x{mark:08X} is neither way round"),
             HeaderError::Version(version) => {
-                write!(f, "ring layout version {version} (this tool reads {LAYOUT_VERSION}); update xhist")
+                write!(
+                    f,
+                    "ring layout version {version} (this tool reads {OLDEST_VERSION} to {LAYOUT_VERSION}); update xhist"
+                )
             }
             HeaderError::Check => f.write_str("header check word does not fit (overwritten or stale)"),
             HeaderError::Size { header_len, size } => {
@@ -324,6 +342,8 @@ impl core::error::Error for HeaderError {}
 /// A ring header, read from an image.
 #[derive(Clone, Copy, Debug)]
 pub struct Header {
+    /// Version of the layout.
+    pub version: u8,
     /// The image is of a machine of the other byte order.
     pub swapped: bool,
     /// Bytes of the time stamp of statements: 0 or 4.
@@ -371,6 +391,8 @@ pub struct Header {
     pub cleared: Shown,
     /// The check of the cleared words does not match, so nothing counts as shown.
     pub is_cleared_damaged: bool,
+    /// Bytes that threads wrote into this ring before its thread got it; 0 in version 2.
+    pub earlier: u64,
     name: [u8; NAME_LEN],
 }
 
@@ -384,7 +406,7 @@ impl Header {
         let big = is_big_endian(bytes)?;
         let raw = Raw { bytes, big };
         let [version, time_width, record_base, flags] = array(bytes, 12);
-        if version != LAYOUT_VERSION {
+        if !(OLDEST_VERSION..=LAYOUT_VERSION).contains(&version) {
             return Err(HeaderError::Version(version));
         }
         // Of the third word only the first half stays as it is.
@@ -395,11 +417,12 @@ impl Header {
             return Err(HeaderError::Check);
         }
         let (header_len, size) = (raw.u16(16), raw.u32(20));
-        let known_len = [BARE_HEADER_LEN, HOSTED_HEADER_LEN].contains(&usize::from(header_len));
-        if !known_len || !is_valid_size(size) {
+        let lens = [BARE_HEADER_LEN, HOSTED_HEADER_LEN_2, HOSTED_HEADER_LEN];
+        if !lens.contains(&usize::from(header_len)) || !is_valid_size(size) {
             return Err(HeaderError::Size { header_len, size });
         }
         let mut header = Header {
+            version,
             swapped: big != cfg!(target_endian = "big"),
             time_width,
             record_base,
@@ -423,16 +446,17 @@ impl Header {
             start_time: 0,
             cleared: Shown::default(),
             is_cleared_damaged: false,
+            earlier: 0,
             name: [0; NAME_LEN],
         };
-        if header.header_len == HOSTED_HEADER_LEN {
+        if header.header_len > BARE_HEADER_LEN {
             header.read_hosted(image, big)?;
         }
         Ok(header)
     }
 
     fn read_hosted(&mut self, image: &[u8], big: bool) -> Result<(), HeaderError> {
-        let bytes = image.get(..HOSTED_HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
+        let bytes = image.get(..self.header_len).ok_or(HeaderError::Cut { present: image.len() })?;
         let raw = Raw { bytes, big };
         self.last_time = raw.u64(64);
         for (index, nested) in self.nested.iter_mut().enumerate() {
@@ -442,7 +466,12 @@ impl Header {
         self.tid = raw.u32(124);
         self.status = Status::from_code(raw.u32(128));
         (self.number, self.rings) = (raw.u16(132), raw.u16(134));
-        self.name = array(bytes, 136);
+        let is_long = self.header_len == HOSTED_HEADER_LEN;
+        let (name_at, name_len) = if is_long { NAME_3 } else { NAME_2 };
+        if let Some(name) = bytes.get(name_at..name_at + name_len) {
+            self.name[..name_len].copy_from_slice(name);
+        }
+        self.earlier = if is_long { raw.u64(136) } else { 0 };
         self.start_time = raw.u64(168);
         let cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
         (self.cleared, self.is_cleared_damaged) = (cleared.unwrap_or_default(), cleared.is_none());

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qs_core::frame::{Decoder, FLAG, Outcome};
 use qs_core::record::packed::{Packed, step};
-use qs_core::ring::{FLAG_PACKED, HOSTED_HEADER_LEN, Header, Item, NESTED, Reader, Shown, State, Touched};
+use qs_core::ring::{
+    BARE_HEADER_LEN, FLAG_PACKED, Header, Item, NESTED, Reader, SPARE_NUMBER, Shown, State, Touched,
+};
 
 use super::find::{Findings, Placed};
 
@@ -58,7 +60,7 @@ impl Wrong {
         let bytes = image.get(header.header_len..).unwrap_or(&[]);
         let bytes = &bytes[..bytes.len().min(header.size)];
         self.look_at_ahead(header, image);
-        if is_still && header.header_len == HOSTED_HEADER_LEN {
+        if is_still && header.header_len != BARE_HEADER_LEN {
             self.look_at_touched(header, bytes);
             self.look_at_state(header, image, bytes);
             self.look_at_folded(header, image);
@@ -209,7 +211,8 @@ fn open_frame(header: &Header, image: &[u8], head_len: usize) -> Option<(u8, usi
 /// The rings of a process are numbered, and the first says how many there are.
 fn missing_rings(findings: &mut Findings, image: &[u8]) {
     let mut by_process: BTreeMap<u32, Vec<&Placed>> = BTreeMap::new();
-    for placed in findings.rings.iter().filter(|placed| placed.header.pid != 0) {
+    let is_numbered = |placed: &&Placed| placed.header.pid != 0 && placed.header.number != SPARE_NUMBER;
+    for placed in findings.rings.iter().filter(is_numbered) {
         by_process.entry(placed.header.pid).or_default().push(placed);
     }
     for (pid, rings) in by_process {

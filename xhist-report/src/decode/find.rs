@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use memchr::memmem;
 use qs_core::ring::{
-    BYTE_ORDER_MARK, Damage, FLAG_EXACT, Header, HeaderError, LAYOUT_VERSION, MAGIC, Status, repair,
+    BYTE_ORDER_MARK, Damage, FLAG_EXACT, Header, HeaderError, LAYOUT_VERSION, MAGIC, OLDEST_VERSION, Status,
+    repair,
 };
 
 use crate::model::Ring;
@@ -157,7 +158,10 @@ impl<'i> Scanner<'i> {
         for mark in marks {
             let is_header = |start: &usize| {
                 let bytes = &image[*start..];
-                bytes.get(VERSION_AT) == Some(&LAYOUT_VERSION) && !bytes.starts_with(&MAGIC)
+                bytes
+                    .get(VERSION_AT)
+                    .is_some_and(|version| (OLDEST_VERSION..=LAYOUT_VERSION).contains(version))
+                    && !bytes.starts_with(&MAGIC)
             };
             found.extend(starts(mark, MARK_AT).into_iter().filter(is_header));
         }
@@ -216,7 +220,8 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
     let is_earlier = header.flags & qs_core::ring::FLAG_EARLIER != 0;
     let status = match header.status {
         _ if is_earlier => "before the reset",
-        Status::Live => "live",
+        // Killed or aborted, it had no chance to say so; and its number may be another process's by now.
+        Status::Live => "running or killed",
         Status::Ended => "ended",
         Status::Exited => "exited",
         Status::Panicked => "panicked",
@@ -225,7 +230,7 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
     let mut ring = Ring {
         number,
         offset,
-        layout: LAYOUT_VERSION,
+        layout: header.version,
         size: header.size,
         pid: header.pid,
         tid: header.tid,

@@ -92,8 +92,10 @@ impl Live {
     /// then all that is there is read. The gap is what was overwritten since the last look.
     pub fn look(&mut self, read: Read<'_>, is_last: bool) -> Option<Gap> {
         let before = self.header(read)?;
+        let mut unread = 0;
         if self.is_another_thread(&before) {
-            (self.from, self.shown, self.clock) = (0, before.cleared, None);
+            unread = before.earlier.saturating_sub(self.placed.header.earlier + self.shown.position);
+            (self.from, self.shown, self.clock, self.seen) = (0, before.cleared, None, None);
         }
         self.placed.header = before;
         let open = self.open_bytes(&before, read);
@@ -120,7 +122,7 @@ impl Live {
             header.state = header.state.without_open();
             self.seen = None;
         }
-        Some(self.overtaken(self.safe.max(before.kept())))
+        Some(self.overtaken(self.safe.max(before.kept()), unread))
     }
 
     /// Whether little was overwritten during the last look.
@@ -188,9 +190,10 @@ impl Live {
         }
     }
 
-    fn overtaken(&self, kept: u64) -> Gap {
+    /// `unread` are the bytes that earlier threads wrote into this ring since the last look.
+    fn overtaken(&self, kept: u64, unread: u64) -> Gap {
         // What was there before the first look is no loss.
-        let bytes = self.clock.map_or(0, |_| kept.saturating_sub(self.shown.position));
+        let bytes = unread + self.clock.map_or(0, |_| kept.saturating_sub(self.shown.position));
         let (entries, of) = self.read;
         // A statement is a byte, mostly.
         let rate = if of == 0 { 1.0 } else { entries as f64 / of as f64 };

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
+use qs_core::ring::LAYOUT_VERSION;
+
 use crate::support::{Dir, RingImage, listing, outcome};
 
 /// A process that is gone.
@@ -129,6 +131,33 @@ fn a_reader_that_was_overtaken_says_by_how_much() {
         outcome.notes
     );
     assert!(rest.ends_with(" file#1:299\n") && !outcome.notes.contains("damaged"), "{}", outcome.notes);
+}
+
+/// More threads come and go between two looks than there are rings.
+#[test]
+fn what_other_threads_left_in_a_ring_between_two_looks_is_reported() {
+    let dir = Dir::new();
+    let mut program = Running::new();
+    let pid = program.pid();
+    let of = |tid, name, earlier| RingImage { version: LAYOUT_VERSION, earlier, ..ring(pid, tid, name) };
+    let first = of(1, "first", 0).packed(0, &[(1, 1), (1, 2)]);
+    let (seen, left) = (first.stream.len() as u64, 70);
+    let path = dir.write("run.xhist", first.build());
+    let mut command = dir.command(&["run.xhist", "--follow"]);
+    let mut reader = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = lines(&mut reader);
+    assert_eq!(next(&mut out, 2), listing(&[(1, 1), (1, 2)]));
+    write(&path, 0, &of(3, "third", seen + left).packed(0, &[(3, 1)]).build());
+    assert_eq!(next(&mut out, 1), "3 file#3:1\n");
+    // All that the third thread wrote was read.
+    let third = of(3, "third", seen + left).packed(0, &[(3, 1)]).stream.len() as u64;
+    write(&path, 0, &of(4, "fourth", seen + left + third).packed(0, &[(4, 1)]).build());
+    assert_eq!(next(&mut out, 1), "4 file#4:1\n");
+    program.end();
+    let outcome = outcome(reader.wait_with_output().unwrap());
+    assert_eq!(outcome.code, 1);
+    assert_eq!(outcome.notes.matches("overtaken").count(), 1, "{}", outcome.notes);
+    assert!(outcome.notes.contains("ring 1 (thread third): overtaken: 70 bytes"), "{}", outcome.notes);
 }
 
 #[test]

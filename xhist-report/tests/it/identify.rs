@@ -79,7 +79,9 @@ fn the_current_build() {
     assert_tells(
         &outcome,
         0,
-        &["ring 1:   thread worker (78), live, 256 bytes at offset 0x0, layout 2, 1000 ticks a second\n"],
+        &[
+            "ring 1:   thread worker (78), running or killed, 256 bytes at offset 0x0, layout 2, 1000 ticks a second\n",
+        ],
     );
     assert_eq!(outcome.notes, "");
     assert!(!outcome.out.contains("src/main.rs"), "no entries: {}", outcome.out);

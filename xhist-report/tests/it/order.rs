@@ -125,7 +125,7 @@ fn statements_that_could_not_be_kept_are_a_loss() {
     let outcome = report_with(&ring.build(), &Options::default());
     assert_eq!((outcome.code, outcome.out.as_str()), (1, "1 file#1:1\n"));
     let told = "at least 3 statements not recorded: signal handlers were nested too deep, \
-                or threads found no room for a ring";
+                threads found no room for a ring, or a child was forked unseen";
     assert!(outcome.notes.contains(told), "{}", outcome.notes);
 }
 

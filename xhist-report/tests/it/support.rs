@@ -9,7 +9,7 @@ use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
 use qs_core::record::packed::{Page, Repeat, code, digits, payload_head, step};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
 use qs_core::ring::{
-    BYTE_ORDER_MARK, FLAG_EXACT, FLAG_PACKED, Folded, LAYOUT_VERSION, MAGIC, Shown, State, check_word,
+    BYTE_ORDER_MARK, FLAG_EXACT, FLAG_PACKED, Folded, MAGIC, OLDEST_VERSION, Shown, State, check_word,
 };
 use xhist_report::{ExitCode, Options};
 
@@ -20,6 +20,7 @@ pub struct RingImage {
     pub hosted: bool,
     pub size: u32,
     pub time_width: u8,
+    /// 3 for the layout of today; the others are of version 2, which must stay readable.
     pub version: u8,
     pub map_hash: u64,
     pub clock_hz: u32,
@@ -33,6 +34,8 @@ pub struct RingImage {
     /// Rings that its process has made, as ring 0 says; 0: it does not say.
     pub rings: u16,
     pub dropped: u32,
+    /// Bytes that earlier threads wrote into it.
+    pub earlier: u64,
     pub cleared: u64,
     /// How often the newest closed frame came again.
     pub folded: u64,
@@ -52,7 +55,7 @@ impl RingImage {
             hosted: false,
             size,
             time_width: 0,
-            version: LAYOUT_VERSION,
+            version: OLDEST_VERSION,
             map_hash: 0,
             clock_hz: 0,
             last_time: 0,
@@ -64,6 +67,7 @@ impl RingImage {
             number: 0,
             rings: 0,
             dropped: 0,
+            earlier: 0,
             cleared: 0,
             folded: 0,
             open: None,
@@ -217,7 +221,14 @@ impl RingImage {
     }
 
     pub fn header(&self) -> Vec<u8> {
-        let header_len: u16 = if self.hosted { 192 } else { 64 };
+        let is_old = self.version == OLDEST_VERSION;
+        let header_len: u16 = if !self.hosted {
+            64
+        } else if is_old {
+            192
+        } else {
+            320
+        };
         let mut header = Vec::from(MAGIC);
         self.put(&mut header, &BYTE_ORDER_MARK.to_be_bytes());
         header.extend([self.version, self.time_width, RECORD_BASE, self.flags]);
@@ -250,13 +261,21 @@ impl RingImage {
             self.put(&mut header, &self.status.to_be_bytes());
             self.put(&mut header, &self.number.to_be_bytes());
             self.put(&mut header, &self.rings.to_be_bytes());
-            let mut name = [0; 32];
-            name[..self.name.len()].copy_from_slice(self.name.as_bytes());
-            header.extend(name);
+            let mut name = Vec::from(self.name);
+            name.resize(if is_old { 32 } else { 128 }, 0);
+            if is_old {
+                header.extend(&name);
+            } else {
+                self.put(&mut header, &self.earlier.to_be_bytes());
+                header.extend([0; 24]);
+            }
             self.put(&mut header, &[0; 8]);
             let cleared = Shown { position: self.cleared, ..Shown::default() };
             for word in if self.cleared == 0 { [0, 0] } else { cleared.words() } {
                 self.put(&mut header, &word.to_be_bytes());
+            }
+            if !is_old {
+                header.extend(&name);
             }
         }
         header

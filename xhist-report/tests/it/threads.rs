@@ -1,6 +1,7 @@
 //! Are several rings one history in the right order?
 
 use qs_core::record::EventKind;
+use qs_core::ring::LAYOUT_VERSION;
 use xhist_report::format::by_name;
 use xhist_report::{Layout, Options};
 
@@ -16,6 +17,20 @@ fn rings_of_one_process_are_merged_by_time_across_clock_turns() {
     let outcome = report(&[b.build(), a.build()].concat());
     let expected: Vec<(u16, u32)> = (0..100).flat_map(|n| [(1, n), (2, n)]).collect();
     assert_eq!((outcome.code, outcome.out), (0, listing(&expected)));
+}
+
+/// Of the layout of today; all other rings here are of the one before.
+#[test]
+fn a_long_thread_name_is_shown_in_full() {
+    const NAME: &str = "wrap::tests::initial_indent_breaks_the_line_where_it_is_longer_than_the_width_of_the_text_and_nothing_else_is_on_it::case_12";
+    let ring = RingImage { version: LAYOUT_VERSION, ..RingImage::hosted(256, 1, 2, NAME) }.statement(1, 7);
+    for big_endian in [false, true] {
+        let image = RingImage { big_endian, ..ring.clone() }.build();
+        let layout = Layout { thread: true, ..Layout::default() };
+        let outcome = report_with(&image, &Options { layout, ..Options::default() });
+        assert_eq!(outcome.code, 0, "{}", outcome.notes);
+        assert!(outcome.out.contains(NAME), "{}", outcome.out);
+    }
 }
 
 #[test]

@@ -56,6 +56,11 @@ pub(crate) fn forget_others() -> bool {
     is_other
 }
 
+/// Whether the environment is read.
+pub(crate) fn is_read() -> bool {
+    READING.is_done()
+}
+
 /// Whether nothing is to be recorded, once the environment is read.
 pub(crate) fn is_off() -> bool {
     READING.is_done() && TIME_MODE.load(Ordering::Relaxed) & ON == 0
@@ -95,7 +100,7 @@ impl Config {
     pub(crate) fn get() -> Option<Config> {
         if !READING.is_done() {
             // A handler that came in meanwhile could not be recorded.
-            return sys::keeping_errno(|| sys::while_signals_wait(Config::read));
+            return sys::keeping_errno(|| sys::while_signals_wait(|| sys::on_large_stack(Config::read)));
         }
         let mode = TIME_MODE.load(Ordering::Relaxed);
         let time = if mode & 1 == Time::On as u8 { Time::On } else { Time::Off };
@@ -116,6 +121,9 @@ impl Config {
                     sys::at_fork_in_child(super::threads::on_fork_in_child);
                 }
                 let config = Config::from_environment();
+                if config.on {
+                    super::clock::choose();
+                }
                 SIZE_BYTES.store(config.size, Ordering::Relaxed);
                 let on = if config.on { ON } else { 0 };
                 TIME_MODE.store(config.time as u8 | on, Ordering::Relaxed);

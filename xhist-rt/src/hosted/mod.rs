@@ -7,6 +7,7 @@
 #[allow(unsafe_code, reason = "a static in a section of the loader's")]
 mod auto;
 mod between;
+mod clock;
 mod config;
 #[allow(unsafe_code)]
 mod cut;
@@ -14,6 +15,7 @@ mod cut;
 mod export;
 mod file;
 mod init;
+mod layout;
 #[allow(unsafe_code)]
 mod link;
 mod message;
@@ -24,6 +26,7 @@ mod ring_file;
 mod settings;
 #[allow(unsafe_code)]
 mod sys;
+mod thread;
 #[allow(unsafe_code)]
 mod threads;
 mod trigger;
@@ -32,6 +35,8 @@ pub(crate) use crate::hot::{append_record, record};
 pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
 pub use link::{flush, get_block, get_byte};
-pub(crate) use threads::{first, first_record, longest_record, set_map_hash, set_time, statement};
+pub(crate) use threads::{
+    first, first_record, is_unseen_child, leave_parent, longest_record, set_map_hash, set_time, statement,
+};
 pub(crate) use trigger::{count, heed_filters, is_plain, is_stopped, on_record, start_at, stop_at};
 pub use trigger::{start, stop, stop_after, stop_on_record};

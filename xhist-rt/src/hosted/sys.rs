@@ -4,7 +4,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 /// An environment variable. The bytes stay valid until the program changes its environment.
 pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
@@ -149,34 +149,14 @@ pub(crate) fn tid() -> u32 {
     return unsafe { libc::pthread_self() as usize as u32 };
 }
 
-/// The name that the kernel knows the thread by (15 characters at most on Linux).
-pub(crate) fn thread_name(name: &mut [u8]) {
+/// The name that the kernel knows the thread by (15 bytes at most on Linux), and its length.
+pub(crate) fn thread_name(name: &mut [u8]) -> usize {
     // SAFETY: the buffer is as long as told; both kinds write a C string into it.
     unsafe { libc::pthread_getname_np(libc::pthread_self(), name.as_mut_ptr().cast::<c_char>(), name.len()) };
     let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
     name[end..].fill(0);
+    end
 }
-
-/// A clock that is cheap to read: ticks of some constant rate, from some start.
-#[inline(always)]
-pub(crate) fn ticks() -> u64 {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: every x86-64 processor has the instruction.
-    return unsafe { core::arch::x86_64::_rdtsc() } >> TICK_SHIFT;
-    #[cfg(target_arch = "aarch64")]
-    {
-        let ticks: u64;
-        // SAFETY: user programs may read the virtual counter; the instruction touches nothing else.
-        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
-        return ticks;
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    return nanos();
-}
-
-/// Sixteen cycles a tick: 32 bits of ticks last for half a minute, a few nanoseconds each.
-#[cfg(target_arch = "x86_64")]
-const TICK_SHIFT: u32 = 4;
 
 /// Nanoseconds of the monotonic clock.
 pub(crate) fn nanos() -> u64 {
@@ -403,4 +383,212 @@ pub(crate) fn program_name(buffer: &mut [u8]) -> usize {
         buffer[..name.len()].copy_from_slice(name);
         name.len()
     }
+}
+
+/// Sixteen cycles a tick: 32 bits of ticks last for half a minute, a few nanoseconds each.
+#[cfg(target_arch = "x86_64")]
+const TICK_SHIFT: u32 = 4;
+
+/// The processor's counter of time; 0 where it has none that programs may read.
+#[inline(always)]
+pub(crate) fn counter() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: every x86-64 processor has the instruction.
+    return unsafe { core::arch::x86_64::_rdtsc() } >> TICK_SHIFT;
+    #[cfg(target_arch = "aarch64")]
+    {
+        let ticks: u64;
+        // SAFETY: user programs may read the virtual counter; the instruction touches nothing else.
+        unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
+        return ticks;
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    return 0;
+}
+
+/// Whether [`counter`] runs at one rate, whatever the processor does, and this program may read it.
+pub(crate) fn has_steady_counter() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        const LEAF: u32 = 0x8000_0007;
+        const INVARIANT: u32 = 1 << 8;
+        use core::arch::x86_64::__cpuid;
+        let is_invariant = __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & INVARIANT != 0;
+        is_invariant && may_read_counter()
+    }
+    // The architecture promises it.
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        cfg!(target_arch = "aarch64")
+    }
+}
+
+/// A program may have the instruction that reads the counter end it.
+#[cfg(target_arch = "x86_64")]
+fn may_read_counter() -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let mut mode: c_int = libc::PR_TSC_ENABLE;
+        // SAFETY: `mode` is writable.
+        unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
+        mode == libc::PR_TSC_ENABLE
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        true
+    }
+}
+
+/// Ticks of [`counter`] a second, where the processor says so; otherwise 0.
+pub(crate) fn counter_rate() -> u32 {
+    #[cfg(target_arch = "aarch64")]
+    {
+        let rate: u64;
+        // SAFETY: readable where the counter is; the instruction touches nothing else.
+        unsafe { core::arch::asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack)) };
+        return u32::try_from(rate).unwrap_or(0);
+    }
+    #[cfg(not(target_arch = "aarch64"))]
+    return 0;
+}
+
+/// Name of the clock that the kernel uses; 0 bytes where it does not say.
+pub(crate) fn kernel_clock(name: &mut [u8]) -> usize {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    {
+        let path = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+        // SAFETY: the path is a C string, the buffer is as long as given, and the descriptor is ours.
+        let len = unsafe {
+            let fd = libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
+            if fd < 0 {
+                return 0;
+            }
+            let len = libc::read(fd, name.as_mut_ptr().cast::<c_void>(), name.len());
+            libc::close(fd);
+            len
+        };
+        usize::try_from(len).unwrap_or(0)
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    {
+        let _ = name;
+        0
+    }
+}
+
+/// Whether this thread has a stack of its own for signal handlers.
+pub(crate) fn has_signal_stack() -> bool {
+    let mut stack = core::mem::MaybeUninit::<libc::stack_t>::zeroed();
+    // SAFETY: no stack is set, the place for the one there is is writable, and all zeros are one.
+    unsafe {
+        libc::sigaltstack(core::ptr::null(), stack.as_mut_ptr()) == 0
+            && stack.assume_init().ss_flags & libc::SS_DISABLE == 0
+    }
+}
+
+/// Runs a function that may need more stack than a small thread has: on x86-64 Linux on a stack of its own. Signals
+/// must wait meanwhile, because their handlers would run there, too.
+pub(crate) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    {
+        /// The unoptimised recorder needs a quarter of it.
+        const LEN: usize = 128 * 1024;
+        /// What is to run, and what came of it.
+        type Call<F, T> = (Option<F>, Option<T>);
+        // No panic leaves a function of this kind.
+        extern "C" fn call<T, F: FnOnce() -> T>(call: *mut Call<F, T>) {
+            // SAFETY: the caller has the only other pointer, and waits.
+            let (run, result) = unsafe { &mut *call };
+            *result = run.take().map(|run| run());
+        }
+        let function = call::<T, _> as extern "C" fn(*mut Call<_, T>);
+        let mut both: Call<_, T> = (Some(run), None);
+        let Some(stack) = map_anonymous(LEN) else {
+            function(&raw mut both);
+            return both.1.expect("it ran");
+        };
+        // SAFETY: the stack pointer moves to the end of memory that nothing else uses, aligned as before a call, and back
+        // from a register that the called function keeps.
+        unsafe {
+            core::arch::asm!(
+                "mov r12, rsp",
+                "mov rsp, {stack}",
+                "call {function}",
+                "mov rsp, r12",
+                stack = in(reg) stack.add(LEN),
+                function = in(reg) function,
+                in("rdi") &raw mut both,
+                out("r12") _,
+                clobber_abi("C"),
+            );
+            libc::munmap(stack.cast::<c_void>(), LEN);
+        }
+        both.1.expect("it ran")
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
+    {
+        run()
+    }
+}
+
+/// Whether a thread of this process has that id.
+pub(crate) fn has_thread(tid: u32) -> bool {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: signal 0 is only asked about.
+    return unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, 0) } == 0 || errno() != libc::ESRCH;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    {
+        let _ = tid;
+        return true;
+    }
+}
+
+/// A word that is 1, and 0 in a child that was forked since: the kernel wipes its page there (Linux 4.14 and later).
+pub(crate) struct ForkMark(AtomicPtr<AtomicU32>);
+
+/// Where there is no such page.
+static NOT_FORKED: AtomicU32 = AtomicU32::new(1);
+
+impl ForkMark {
+    pub(crate) const fn new() -> ForkMark {
+        ForkMark(AtomicPtr::new((&raw const NOT_FORKED).cast_mut()))
+    }
+
+    /// The current process is the one that forks are counted from.
+    pub(crate) fn set(&self) {
+        if core::ptr::eq(self.0.load(Ordering::Relaxed), &raw const NOT_FORKED)
+            && let Some(page) = map_wiped_on_fork()
+        {
+            self.0.store(page.cast(), Ordering::Relaxed);
+        }
+        self.word().store(1, Ordering::Relaxed);
+    }
+
+    /// Whether this is a child, and nobody has called [`ForkMark::set`] in it.
+    #[inline(always)]
+    pub(crate) fn is_wiped(&self) -> bool {
+        self.word().load(Ordering::Relaxed) == 0
+    }
+
+    #[inline(always)]
+    fn word(&self) -> &AtomicU32 {
+        // SAFETY: the pointer is that of a static, or of a page that stays mapped.
+        unsafe { &*self.0.load(Ordering::Relaxed) }
+    }
+}
+
+fn map_wiped_on_fork() -> Option<*mut u8> {
+    #[cfg(target_os = "linux")]
+    {
+        let len = page_size();
+        let page = map_anonymous(len)?;
+        // SAFETY: the page is ours, and nothing is in it yet.
+        unsafe {
+            if libc::madvise(page.cast::<c_void>(), len, libc::MADV_WIPEONFORK) == 0 {
+                return Some(page);
+            }
+            libc::munmap(page.cast::<c_void>(), len);
+        }
+    }
+    None
 }

@@ -7,11 +7,14 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use qs_core::record::EventKind;
-use qs_core::ring::{FLAG_EXACT, FLAG_PACKED, FLAG_TIME_AUTO, HOSTED_HEADER_LEN, NAME_LEN, Status};
+use qs_core::ring::{
+    FLAG_EXACT, FLAG_MONOTONIC, FLAG_PACKED, FLAG_TIME_AUTO, HOSTED_HEADER_LEN, NAME_LEN, Status,
+};
 
 use super::between::{Ended, take_first};
 use super::config::{self, Config, Frames, Time};
-use super::{file, sys};
+use super::layout::{place_in_file, ring_len};
+use super::{clock, file, sys, thread, trigger};
 use crate::hot;
 use crate::ring::{self, Append, Clock, Ever, Header, HostedHeader, Ticks, Writer};
 use crate::site::Site;
@@ -29,10 +32,10 @@ struct Slot {
     writer: AtomicPtr<Writer>,
     /// Whether its thread has.
     ended: Ended,
-    /// Bytes that earlier threads wrote into its ring, for a link that comes too late to take them.
-    by_earlier: AtomicU64,
     /// Its ring is in no file.
     in_memory: AtomicBool,
+    /// Id of its thread, where that cannot say that it ends; otherwise 0.
+    watched: AtomicU32,
 }
 
 static SLOTS: [Slot; MAX_RINGS] = [const {
@@ -40,27 +43,26 @@ static SLOTS: [Slot; MAX_RINGS] = [const {
         header: AtomicPtr::new(null_mut()),
         writer: AtomicPtr::new(null_mut()),
         ended: Ended::new(),
-        by_earlier: AtomicU64::new(0),
         in_memory: AtomicBool::new(false),
+        watched: AtomicU32::new(0),
     }
 }; MAX_RINGS];
 static RINGS: AtomicU32 = AtomicU32::new(0);
 /// Statements and records that no ring has, until the first ring is told.
 static LOST: AtomicU32 = AtomicU32::new(0);
+/// Says so while there is no ring.
+static SPARE: ring::Spare = ring::Spare::new();
+static HAS_SPARE: AtomicBool = AtomicBool::new(false);
+/// The process that has these rings, as opposed to a child of it that the C library does not know of.
+static OWNER: sys::ForkMark = sys::ForkMark::new();
 static ENDED: AtomicU64 = AtomicU64::new(0);
 /// The bitmap of this process.
 static EVER: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 /// There is more than one thread, so frames tell the time more often.
 static SEVERAL: AtomicBool = AtomicBool::new(false);
-/// With one order for all threads: how many places in it were given.
-static TICKET: AtomicU64 = AtomicU64::new(0);
 static MAP_HASH: AtomicU64 = AtomicU64::new(0);
 /// A clock that the program has given, `fn() -> u32`.
 static CLOCK: AtomicPtr<()> = AtomicPtr::new(null_mut());
-static EXIT_KEY: AtomicU64 = AtomicU64::new(NO_KEY);
-static CLOCK_START: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
-
-const NO_KEY: u64 = u64::MAX;
 
 /// The first ring's memory, for debuggers: `dump binary memory dump.bin` from here on.
 #[unsafe(no_mangle)]
@@ -75,8 +77,8 @@ pub(crate) fn statement(site: Site) -> Append<'static> {
     match config::frames() {
         Frames::Packed => Append::Statement(site),
         Frames::Single => Append::Single(site, None),
-        Frames::Timed => Append::Single(site, Some(sys::ticks())),
-        Frames::Exact => Append::Single(site, Some(ticket())),
+        Frames::Timed => Append::Single(site, Some(ticks())),
+        Frames::Exact => Append::Single(site, Some(clock::ticket())),
     }
 }
 
@@ -87,7 +89,9 @@ pub(crate) fn first(site: Site) {
     if has_ring() {
         return hot::record(site);
     }
-    count_lost();
+    if !trigger::is_stopped() {
+        count_lost();
+    }
 }
 
 /// The first ring tells of what its file lacks: what threads did that have no ring.
@@ -98,11 +102,13 @@ fn count_lost() {
     }
 }
 
-/// Tells the first ring, if there is one, what was lost.
+/// Tells the first ring what was lost; the spare one, where there is none.
 fn tell_lost() {
     if let Some(header) = SLOTS[0].ring() {
         // SAFETY: a slot's header is a laid-out ring.
         unsafe { ring::count_dropped(header, LOST.swap(0, Ordering::SeqCst)) };
+    } else if HAS_SPARE.load(Ordering::Acquire) {
+        SPARE.set_dropped(LOST.load(Ordering::SeqCst));
     }
 }
 
@@ -118,7 +124,13 @@ fn has_ring() -> bool {
 #[cold]
 #[inline(never)]
 pub(crate) fn first_record(what: Append<'_>) {
-    if has_ring() {
+    let is_set_up = config::is_read();
+    let has_ring = has_ring();
+    // It was let through before the environment said that nothing is recorded until a start.
+    if !is_set_up && crate::qs::is_frozen() && !what.is_always_on() {
+        return;
+    }
+    if has_ring {
         return hot::append(what);
     }
     count_lost();
@@ -132,6 +144,7 @@ pub(crate) fn longest_record() -> usize {
 /// Gives the time stamps another clock.
 pub(crate) fn set_time(time: fn() -> u32) {
     CLOCK.store(time as *mut (), Ordering::Release);
+    publish_rate(0);
 }
 
 /// Gives this thread a ring. False when it has none now.
@@ -141,13 +154,13 @@ fn attach() -> bool {
     let Some(slot) = slot else {
         hot::attach(None);
         if config.on {
-            tell_no_memory(ring_len(config.size));
+            tell_no_memory(&config);
         }
         return false;
     };
     if hot::is_attached() {
         // A signal handler gave this thread a ring meanwhile.
-        release(slot);
+        slot.ended.end(&ENDED);
         return true;
     }
     slot.tell_exit();
@@ -155,20 +168,30 @@ fn attach() -> bool {
     true
 }
 
-/// Once, since the event may want a ring itself.
+/// Once, since the event may want a ring itself. Without any ring, nothing else says so.
 #[cold]
-fn tell_no_memory(len: usize) {
+fn tell_no_memory(config: &Config) {
     static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    if SLOTS[0].ring().is_none() && !HAS_SPARE.load(Ordering::Relaxed) {
+        SPARE.init(sys::pid(), map_hash(config));
+        HAS_SPARE.store(true, Ordering::Release);
+        XHIST_RING_LEN.store(ring::Spare::LEN as u64, Ordering::Relaxed);
+        XHIST_RING.store(SPARE.header(), Ordering::Relaxed);
+        let line = b"xhist: there is no memory for a ring (XHIST_SIZE): this thread is not recorded\n";
+        sys::write_all(2, line.as_ptr(), line.len());
+    }
     if !IS_TOLD.swap(true, Ordering::Relaxed) {
-        trace::noticed(Severity::Sw2, Code::ALLOCATION_FAILED, len as u64);
+        trace::noticed(Severity::Sw2, Code::ALLOCATION_FAILED, ring_len(config.size) as u64);
     }
 }
 
 /// A slot with an empty ring: a new one, or that of the thread that ended first.
 fn acquire(config: &Config) -> Option<&'static Slot> {
-    if RINGS.load(Ordering::Relaxed) as usize >= ENOUGH_RINGS
-        && let Some(slot) = reuse()
-    {
+    let is_enough = RINGS.load(Ordering::Relaxed) as usize >= ENOUGH_RINGS;
+    if is_enough {
+        SLOTS.iter().for_each(Slot::look_after);
+    }
+    if is_enough && let Some(slot) = reuse() {
         slot.lay_out(config);
         return Some(slot);
     }
@@ -177,18 +200,21 @@ fn acquire(config: &Config) -> Option<&'static Slot> {
         RINGS.store(MAX_RINGS as u32, Ordering::Relaxed);
         return reuse().inspect(|slot| slot.lay_out(config));
     };
-    let (memory, in_file) = map(place_in_file(number, config), ring_len(config.size), HOSTED_HEADER_LEN)?;
-    let header: *mut HostedHeader = memory.cast();
+    let place = place_in_file(number, config);
+    let memory = slot.map_writer().and_then(|_| map(place, ring_len(config.size), HOSTED_HEADER_LEN));
+    let Some((memory, in_file)) = memory else {
+        // The next thread may have more luck with it.
+        let _ = RINGS.compare_exchange(number as u32 + 1, number as u32, Ordering::SeqCst, Ordering::SeqCst);
+        return None;
+    };
+    let (header, writer) = (memory.cast::<HostedHeader>(), slot.writer.load(Ordering::Relaxed));
     slot.in_memory.store(!in_file, Ordering::Relaxed);
     if number == 0 {
+        OWNER.set();
         XHIST_RING_LEN.store(ring_len(config.size) as u64, Ordering::Relaxed);
         XHIST_RING.store(header, Ordering::Relaxed);
-        CLOCK_START[0].store(sys::ticks(), Ordering::Relaxed);
-        CLOCK_START[1].store(sys::nanos(), Ordering::Relaxed);
     }
     SEVERAL.fetch_or(number > 0, Ordering::Relaxed);
-    let writer = sys::map_anonymous(size_of::<Writer>())?.cast();
-    slot.writer.store(writer, Ordering::Relaxed);
     slot.ended.live();
     // SAFETY: the memory was mapped with room for both, and is zero.
     unsafe { lay_out(number, header, writer, config) };
@@ -214,25 +240,6 @@ fn count_rings() {
 /// Takes the slot of the thread that ended first; those that panicked only when there is no other.
 fn reuse() -> Option<&'static Slot> {
     take_first(&SLOTS, |slot| &slot.ended, |slot, order| (slot.is(Status::Panicked), order))
-}
-
-fn release(slot: &Slot) {
-    slot.ended.end(&ENDED);
-}
-
-fn ring_len(size: u32) -> usize {
-    HOSTED_HEADER_LEN + size as usize
-}
-
-/// Where a ring stands in the file, behind the bitmap. Each is mapped by itself, so it starts a page.
-fn place_in_file(number: usize, config: &Config) -> u64 {
-    let stride = ring_len(config.size).next_multiple_of(sys::page_size());
-    (ever_len(config) + number * stride) as u64
-}
-
-/// Bytes of the bitmap in the file.
-fn ever_len(config: &Config) -> usize {
-    if config.ever == 0 { 0 } else { Ever::len(config.ever).next_multiple_of(sys::page_size()) }
 }
 
 /// Memory that outlives the process where there is a file, and whether it does. What the file has no room for is at
@@ -280,12 +287,14 @@ fn map_hash(config: &Config) -> u64 {
 /// There is room for a ring and a writer, and no thread uses them now.
 unsafe fn lay_out(number: usize, header: *mut HostedHeader, writer: *mut Writer, config: &Config) {
     let time_width = if config.time == Time::Off { 0 } else { 4 };
-    let flags = match config.frames {
-        Frames::Packed => FLAG_TIME_AUTO | FLAG_PACKED,
-        Frames::Single => FLAG_TIME_AUTO,
-        Frames::Timed => 0,
-        Frames::Exact => FLAG_EXACT,
-    };
+    let clock_flag = if clock::is_counter() { 0 } else { FLAG_MONOTONIC };
+    let flags = clock_flag
+        | match config.frames {
+            Frames::Packed => FLAG_TIME_AUTO | FLAG_PACKED,
+            Frames::Single => FLAG_TIME_AUTO,
+            Frames::Timed => 0,
+            Frames::Exact => FLAG_EXACT,
+        };
     let clock = (time_width > 0).then_some(Clock { now, marks: &SEVERAL });
     // SAFETY: the caller's.
     unsafe {
@@ -293,61 +302,48 @@ unsafe fn lay_out(number: usize, header: *mut HostedHeader, writer: *mut Writer,
         (*header).init(config.size, time_width, flags, map_hash(config));
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
-        (*header).start_time = sys::ticks();
-        (*header).name = [0; NAME_LEN];
-        if (*header).tid == (*header).pid {
-            (&mut (*header).name)[..4].copy_from_slice(b"main");
-        } else {
-            sys::thread_name(&mut (*header).name);
-        }
-        ring::set_clock_hz(header, clock_hz());
-        writer.write(Writer::new(header.cast::<Header>(), clock));
-        (*writer).ever = ever(config);
+        (*header).start_time = clock::ticks();
+        thread::name(&mut (*header).name, (*header).tid == (*header).pid);
+        ring::set_clock_hz(header, clock_hz(clock::rate()));
+        Writer::init(writer, header.cast::<Header>(), clock, ever(config));
     }
-}
-
-/// The next place in the one order of all threads.
-fn ticket() -> u64 {
-    TICKET.fetch_add(1, Ordering::SeqCst) + 1
 }
 
 /// The time for stamps; where there is one order for all threads, the next place in it.
 fn now() -> Ticks {
     if config::frames() == Frames::Exact {
-        return Ticks::Whole(ticket());
+        return Ticks::Whole(clock::ticket());
     }
     let given = CLOCK.load(Ordering::Acquire);
     if given.is_null() {
-        return Ticks::Whole(sys::ticks());
+        return Ticks::Whole(ticks());
     }
     // SAFETY: `set_time` stored such a function.
     let given: fn() -> u32 = unsafe { core::mem::transmute(given) };
     Ticks::Low(given())
 }
 
-/// Rate of the clock, from how far it and the system's clock came since the first ring was made.
-fn clock_hz() -> u32 {
-    let ticks = sys::ticks().saturating_sub(CLOCK_START[0].load(Ordering::Relaxed));
-    let nanos = sys::nanos().saturating_sub(CLOCK_START[1].load(Ordering::Relaxed));
-    // Less than this and the rate would be too coarse.
-    if nanos < 1_000_000 {
-        return 0;
+/// The clock, whose rate is measured when that is due.
+#[inline(always)]
+fn ticks() -> u64 {
+    let ticks = clock::ticks();
+    if clock::is_due(ticks) {
+        publish_rate(clock::measure());
     }
-    u32::try_from(u128::from(ticks) * 1_000_000_000 / u128::from(nanos)).unwrap_or(0)
+    ticks
 }
 
-fn exit_key() -> u64 {
-    let key = EXIT_KEY.load(Ordering::Acquire);
-    if key != NO_KEY {
-        return key;
-    }
-    match sys::thread_exit_key(on_thread_exit) {
-        None => NO_KEY,
-        Some(new) => {
-            // Two threads may race; the loser's key is one more in a table of a thousand.
-            let _ = EXIT_KEY.compare_exchange(NO_KEY, u64::from(new), Ordering::AcqRel, Ordering::Acquire);
-            EXIT_KEY.load(Ordering::Acquire)
-        }
+/// The rate for headers; 0 where the program has given a clock of its own.
+fn clock_hz(rate: u32) -> u32 {
+    if CLOCK.load(Ordering::Relaxed).is_null() { rate } else { 0 }
+}
+
+/// Writes the rate of the clock to every ring.
+#[cold]
+fn publish_rate(rate: u32) {
+    for header in SLOTS.iter().filter_map(Slot::ring) {
+        // SAFETY: a slot's header is a laid-out ring.
+        unsafe { ring::set_clock_hz(header, clock_hz(rate)) };
     }
 }
 
@@ -357,7 +353,7 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
     tell_end();
     hot::detach();
     slot.end(Status::Ended);
-    release(slot);
+    slot.ended.end(&ENDED);
 }
 
 /// Tells the time behind the last statement of this thread, so that it has an upper bound. Without times its frame is
@@ -365,7 +361,7 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
 fn tell_end() {
     let is_timed = |config: Config| config.time == Time::On && config.frames != Frames::Exact;
     hot::append(match Config::get().is_some_and(is_timed) {
-        true => Append::Event(EventKind::Time, sys::ticks()),
+        true => Append::Event(EventKind::Time, ticks()),
         false => Append::Close,
     });
 }
@@ -386,9 +382,17 @@ impl Slot {
         let (header, writer) = (self.header.load(Ordering::Relaxed), self.writer.load(Ordering::Relaxed));
         // SAFETY: a slot that was taken has both, and they are the caller's.
         unsafe {
-            self.by_earlier.fetch_add(ring::written(header), Ordering::SeqCst);
+            ring::count_earlier(header);
             lay_out(self.number(), header, writer, config);
         }
+    }
+
+    /// Memory for its writer.
+    fn map_writer(&self) -> Option<()> {
+        if self.writer.load(Ordering::Relaxed).is_null() {
+            self.writer.store(sys::map_anonymous(size_of::<Writer>())?.cast(), Ordering::Relaxed);
+        }
+        Some(())
     }
 
     /// Its place among all. What its ring says of that may be lost.
@@ -406,11 +410,20 @@ impl Slot {
         is_moved
     }
 
-    /// Has it told when the calling thread ends.
+    /// Has it told when the calling thread ends, or asked about.
     fn tell_exit(&self) {
-        let key = exit_key();
-        if key != NO_KEY {
-            sys::set_thread_exit_key(key as _, self.header.load(Ordering::Relaxed).cast());
+        if !thread::call_at_end(on_thread_exit, self.header.load(Ordering::Relaxed).cast()) {
+            self.watched.store(sys::tid(), Ordering::Release);
+        }
+    }
+
+    /// Finds out whether its thread has ended, where that could not say so.
+    fn look_after(&self) {
+        let tid = self.watched.load(Ordering::Acquire);
+        let is_first = || self.watched.compare_exchange(tid, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if tid != 0 && !sys::has_thread(tid) && is_first() {
+            self.end(Status::Ended);
+            self.ended.end(&ENDED);
         }
     }
 
@@ -434,9 +447,11 @@ impl Slot {
     }
 }
 
-/// Every ring there is, as memory: start and length.
+/// Every ring there is, as memory: start and length. The spare one, where there is none.
 pub(super) fn rings() -> impl Iterator<Item = (*const u8, usize)> {
-    numbered_rings().map(|(_, start, len)| (start, len))
+    let has_none = RINGS.load(Ordering::Relaxed) == 0 && HAS_SPARE.load(Ordering::Acquire);
+    let spare = has_none.then(|| (SPARE.header().cast_const().cast(), ring::Spare::LEN));
+    numbered_rings().map(|(_, start, len)| (start, len)).chain(spare)
 }
 
 /// The same with a number for each, which it keeps whatever rings come later.
@@ -448,24 +463,41 @@ pub(super) fn numbered_rings() -> impl Iterator<Item = (usize, *const u8, usize)
 
 /// Bytes that earlier threads wrote into the ring of this number.
 pub(super) fn by_earlier(number: usize) -> u64 {
-    SLOTS.get(number).map_or(0, |slot| slot.by_earlier.load(Ordering::SeqCst))
+    // SAFETY: a slot's header is a laid-out ring.
+    SLOTS.get(number).and_then(Slot::ring).map_or(0, |header| unsafe { ring::earlier(header) })
 }
 
 /// Tells the rate of the clock to every ring, and how the process ends to those of living threads.
 pub(super) fn on_process_exit() {
     tell_end();
-    let hz = clock_hz();
-    for slot in &SLOTS {
-        if let Some(header) = slot.ring().filter(|_| hz != 0) {
-            // SAFETY: a slot's header is a laid-out ring.
-            unsafe { ring::set_clock_hz(header, hz) };
+    publish_rate(clock::measure());
+    SLOTS.iter().for_each(|slot| slot.end(Status::Exited));
+}
+
+/// Whether this is a child that was forked behind the C library's back.
+#[inline(always)]
+pub(crate) fn is_unseen_child() -> bool {
+    OWNER.is_wiped()
+}
+
+/// In such a child, once it comes to notice: what it has recorded so far may be in its parent's ring, in the middle of
+/// what the parent did, which the ring counts as one loss.
+#[cold]
+pub(crate) fn leave_parent() {
+    sys::keeping_errno(|| {
+        if let Some(header) = file::get().and_then(|_| own()) {
+            // SAFETY: a thread's header is a laid-out ring.
+            unsafe { ring::count_dropped(header, 1) };
         }
-        slot.end(Status::Exited);
-    }
+        on_fork_in_child();
+    });
 }
 
 /// In a forked child: the parent's rings are the parent's; this thread gets a new one.
 pub(super) extern "C" fn on_fork_in_child() {
+    if OWNER.is_wiped() {
+        OWNER.set();
+    }
     LOST.store(0, Ordering::Relaxed);
     if config::is_off() || config::forget_others() {
         return;
@@ -474,8 +506,9 @@ pub(super) extern "C" fn on_fork_in_child() {
     leave_file_to_parent();
     for slot in &SLOTS {
         slot.header.store(null_mut(), Ordering::Relaxed);
+        slot.writer.store(null_mut(), Ordering::Relaxed);
+        slot.watched.store(0, Ordering::Relaxed);
         slot.ended.live();
-        slot.by_earlier.store(0, Ordering::Relaxed);
     }
     RINGS.store(0, Ordering::Relaxed);
     EVER.store(null_mut(), Ordering::Relaxed);
@@ -483,7 +516,7 @@ pub(super) extern "C" fn on_fork_in_child() {
     if hot::is_attached() && !is_inside {
         hot::detach();
     }
-    file::reopen_in_child();
+    sys::while_signals_wait(|| sys::on_large_stack(file::reopen_in_child));
     if is_inside {
         // What a handler has interrupted goes on when that returns, and takes it that there is a ring.
         sys::while_signals_wait(|| {
@@ -516,6 +549,9 @@ fn own() -> Option<*mut HostedHeader> {
 
 /// Appends an event to this thread's ring and notes it in its header, with the thread's full name.
 pub(super) fn note(kind: EventKind, value: u64, status: Status, name: Option<&str>) {
+    if is_unseen_child() {
+        leave_parent();
+    }
     let Some(header) = own() else { return };
     hot::append(Append::Event(kind, value));
     // SAFETY: this thread's ring.
@@ -567,7 +603,7 @@ pub(super) fn move_to_file(path: &[u8]) -> bool {
             is_own_moved = slot.move_to_file(&config);
         } else if slot.ended.order().is_some_and(|order| slot.ended.take(order)) {
             missing += u32::from(!slot.move_to_file(&config));
-            release(slot);
+            slot.ended.end(&ENDED);
         } else {
             missing += 1;
         }

@@ -124,10 +124,31 @@ pub(crate) extern "C" fn miss(page: u32, turn: u32) {
         // Otherwise the word is of no use before there is a ring, which a handler may have made meanwhile.
         return crate::recorder::first(site);
     };
+    if is_free(found) && crate::recorder::is_unseen_child() {
+        return leave_parent(tls, found, site);
+    }
     if !is_free(found) {
         Tls::set_page(tls, found);
     }
     append_statement(tls, writer, found, site);
+}
+
+/// In a child that nobody has told of the fork: its statements are not its parent's.
+#[cold]
+#[inline(never)]
+fn leave_parent(tls: *mut Tls, found: u64, site: Site) {
+    // As if the statement had not tried.
+    Tls::set_page(tls, found);
+    crate::recorder::leave_parent();
+    crate::recorder::first(site);
+}
+
+/// The same before something else than a statement.
+#[inline(always)]
+fn heed_fork(tls: *mut Tls) {
+    if crate::recorder::is_unseen_child() && is_free(Tls::page(tls)) {
+        crate::recorder::leave_parent();
+    }
 }
 
 /// Appends a statement, unless a trigger has stopped that.
@@ -191,6 +212,9 @@ pub(super) const fn is_free(found: u64) -> bool {
 pub(crate) extern "C" fn full(page: u32, turn: u32) {
     let tls = tls();
     let Some(writer) = writer() else { return };
+    if crate::recorder::is_unseen_child() {
+        return leave_parent(tls, u64::from(page), Site::at(page, (turn >> 8) as u8));
+    }
     // As if the statement had not tried: it gives the lock back.
     append_statement(tls, writer, u64::from(page), Site::at(page, (turn >> 8) as u8));
 }
@@ -213,6 +237,7 @@ fn append_alone(tls: *mut Tls, found: u64, act: impl FnOnce() -> bool) -> bool {
 /// Appends something else than a statement.
 pub(crate) fn append(what: Append<'_>) {
     let tls = tls();
+    heed_fork(tls);
     if let Some(writer) = writer() {
         append_from(tls, writer, Tls::page(tls), what);
     }
@@ -232,6 +257,7 @@ where
 {
     let record = Record { bytes, len, timed: TIMED };
     let tls = tls();
+    heed_fork(tls);
     let Some(writer) = writer() else {
         crate::recorder::first_record(record.into());
         return crate::recorder::on_record(record.id());

@@ -64,7 +64,7 @@ pub(crate) fn freeze(is_frozen: bool) {
 }
 
 /// Whether they are kept out.
-#[cfg(all(feature = "trace", not(feature = "std")))]
+#[cfg(feature = "trace")]
 pub(crate) fn is_frozen() -> bool {
     FROZEN.load(SeqCst)
 }

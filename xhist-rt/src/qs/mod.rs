@@ -25,10 +25,8 @@ pub use qs_core::rx::{Callbacks, To};
 pub use config::SIZES;
 pub use dictionary::{name_enum, name_files, name_fun, name_obj, name_obj_of, name_sig, name_user};
 pub use draft::Draft;
-#[cfg(all(feature = "trace", not(feature = "std")))]
-pub(crate) use filter::is_frozen;
 #[cfg(feature = "trace")]
-pub(crate) use filter::{freeze, wants_statements};
+pub(crate) use filter::{freeze, is_frozen, wants_statements};
 pub use filter::{global, global_off, global_on, is_on, local, local_off, local_on};
 pub use inbox::Inbox;
 #[cfg(feature = "memory")]

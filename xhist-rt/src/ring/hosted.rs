@@ -1,11 +1,13 @@
 //! The header of a hosted ring, and what is told in it beside the frames.
 
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
 use qs_core::ring::{self as layout, NAME_LEN, NESTED, Status};
 
 use super::Header;
-use crate::sync::Word;
+use crate::sync::{Word, fence};
 
 /// Field for field `qs_core::ring`'s layout.
 #[repr(C)]
@@ -19,10 +21,55 @@ pub(crate) struct HostedHeader {
     pub(crate) number: u16,
     /// In the first ring: how many its process has made, so that a reader misses none.
     rings: AtomicU16,
-    pub(crate) name: [u8; NAME_LEN],
+    /// Bytes that threads wrote into this ring before its thread got it.
+    earlier: Word,
+    reserved: [u64; 3],
     pub(crate) start_time: u64,
     cleared: Word,
-    reserved: u64,
+    cleared_repeats: u64,
+    pub(crate) name: [u8; NAME_LEN],
+}
+
+/// A ring without frames, in the program's own memory: it counts what is lost while no ring could be made.
+pub(crate) struct Spare(UnsafeCell<MaybeUninit<SpareRing>>);
+
+#[repr(C)]
+struct SpareRing {
+    header: HostedHeader,
+    data: [u8; layout::MIN_SIZE as usize],
+}
+
+// SAFETY: what is laid out once is only changed through atomics.
+unsafe impl Sync for Spare {}
+
+impl Spare {
+    /// Bytes of the header and of what is behind it.
+    pub(crate) const LEN: usize = size_of::<SpareRing>();
+
+    pub(crate) const fn new() -> Spare {
+        Spare(UnsafeCell::new(MaybeUninit::zeroed()))
+    }
+
+    pub(crate) const fn header(&self) -> *mut HostedHeader {
+        self.0.get().cast()
+    }
+
+    /// Lays it out. Two threads that come at once do the same.
+    pub(crate) fn init(&self, pid: u32, map_hash: u64) {
+        let header = self.header();
+        // SAFETY: the memory is that of a header, all zeros before; only its counter changes later, which stays.
+        unsafe {
+            (&raw mut (*header).number).write(layout::SPARE_NUMBER);
+            (*header).init(layout::MIN_SIZE, 0, 0, map_hash);
+            (*header).pid = pid;
+        }
+    }
+
+    /// So much was lost until now.
+    pub(crate) fn set_dropped(&self, count: u32) {
+        // SAFETY: the word is atomic.
+        unsafe { (*self.header()).base.dropped.store(count, Relaxed) };
+    }
 }
 
 /// What a signal handler wrote.
@@ -37,7 +84,9 @@ const _: () = {
     assert!(core::mem::offset_of!(HostedHeader, nested) == 72);
     assert!(core::mem::offset_of!(HostedHeader, status) == 128);
     assert!(core::mem::offset_of!(HostedHeader, rings) == 134);
+    assert!(core::mem::offset_of!(HostedHeader, earlier) == 136);
     assert!(core::mem::offset_of!(HostedHeader, start_time) == 168);
+    assert!(core::mem::offset_of!(HostedHeader, name) == 192);
     assert!(core::mem::offset_of!(HostedHeader, cleared) == layout::CLEARED_OFFSET);
 };
 
@@ -77,13 +126,26 @@ pub(crate) unsafe fn count_dropped(header: *mut HostedHeader, statements: u32) {
     unsafe { (*header).base.count_dropped(statements) };
 }
 
-/// Bytes of closed frames that its owner wrote.
+/// Counts what its owner wrote among the bytes of earlier owners: it gets another.
+///
+/// # Safety
+/// `header` is a laid-out ring whose owner has ended.
+pub(crate) unsafe fn count_earlier(header: *mut HostedHeader) {
+    // SAFETY: the words are atomic.
+    unsafe {
+        let written = layout::State((*header).base.state.load()).head();
+        (*header).earlier.store((*header).earlier.load() + written);
+    }
+    fence();
+}
+
+/// Bytes of closed frames that earlier owners wrote.
 ///
 /// # Safety
 /// `header` is a laid-out ring.
-pub(crate) unsafe fn written(header: *mut HostedHeader) -> u64 {
+pub(crate) unsafe fn earlier(header: *mut HostedHeader) -> u64 {
     // SAFETY: the word is atomic.
-    layout::State(unsafe { (*header).base.state.load() }).head()
+    unsafe { (*header).earlier.load() }
 }
 
 /// Tells readers where the owner stands.

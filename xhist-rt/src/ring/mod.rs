@@ -177,7 +177,9 @@ fn check_word(mark: u32, facts: [u8; 4], header_len: u16, size: u32) -> u32 {
 #[cfg(feature = "std")]
 mod hosted;
 #[cfg(feature = "std")]
-pub(crate) use hosted::{HostedHeader, count_dropped, set_clock_hz, set_status, status_code, written};
+pub(crate) use hosted::{
+    HostedHeader, Spare, count_dropped, count_earlier, earlier, set_clock_hz, set_status, status_code,
+};
 
 #[cfg(all(test, feature = "std"))]
 pub(crate) mod tests;

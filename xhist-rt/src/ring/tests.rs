@@ -125,7 +125,9 @@ impl Ring {
         // SAFETY: the memory is long enough and aligned for a header, and lives as long as the writer.
         let writer = unsafe {
             (*header).init(size, 0, FLAG_PACKED, 7);
-            Box::new(Writer::new(header.cast::<Header>(), None))
+            let mut writer = Box::<Writer>::new_uninit();
+            Writer::init(writer.as_mut_ptr(), header.cast::<Header>(), None, None);
+            writer.assume_init()
         };
         let mut ring = Ring { memory, writer };
         WRITER.set(&raw mut *ring.writer);

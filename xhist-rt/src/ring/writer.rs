@@ -8,6 +8,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use core::mem::offset_of;
 
+use qs_core::filter::Filter;
 use qs_core::record::EventKind;
 use qs_core::ring::Touched;
 
@@ -40,6 +41,18 @@ pub(crate) enum Append<'a> {
     Event(EventKind, u64),
     /// Nothing: only finds out where the hot path is.
     Nothing,
+}
+
+impl Append<'_> {
+    /// Whether it is a record that no filter keeps out.
+    pub(crate) fn is_always_on(&self) -> bool {
+        match self {
+            Append::Short(record) => Filter::ALWAYS.has(record.id()),
+            Append::Medium(record) => Filter::ALWAYS.has(record.id()),
+            Append::Long(record) => Filter::ALWAYS.has(record.id()),
+            _ => false,
+        }
+    }
 }
 
 /// A record before its sequence number, time, checksum and escapes are known.
@@ -97,29 +110,34 @@ pub(crate) struct Writer {
     runs: [Run; LEVELS],
     header: *mut Header,
     clock: Option<Clock>,
-    pub(crate) ever: Option<Ever>,
+    ever: Option<Ever>,
 }
 
 impl Writer {
-    /// A writer of an empty ring.
+    /// Makes a writer of an empty ring, in its place: all at once it would be some kilobytes of stack.
     ///
     /// # Safety
-    /// `header` was laid out and is followed by the ring; both are valid for as long as the writer is used. One thread
-    /// uses it, and what interrupts that.
-    pub(crate) unsafe fn new(header: *mut Header, clock: Option<Clock>) -> Writer {
-        // SAFETY: the caller's: so many bytes of header, then so many of ring.
-        let memory = unsafe {
+    /// There is room for it at `this`. `header` was laid out and is followed by the ring; all are valid for as long as the
+    /// writer is used. One thread uses it, and what interrupts that.
+    pub(crate) unsafe fn init(
+        this: *mut Writer,
+        header: *mut Header,
+        clock: Option<Clock>,
+        ever: Option<Ever>,
+    ) {
+        // SAFETY: the caller's: so many bytes of header, then so many of ring; every field is written once.
+        unsafe {
             let len = usize::from((*header).header_len);
-            Memory::new(header.cast::<u8>().add(len), (*header).size as usize)
-        };
-        Writer {
-            header,
-            runs: core::array::from_fn(|_| Run::new(memory)),
-            clock,
-            busy: AtomicU32::new(0),
-            top: AtomicU32::new(0),
-            guard: Word::new(NO_GUARD),
-            ever: None,
+            let memory = Memory::new(header.cast::<u8>().add(len), (*header).size as usize);
+            (&raw mut (*this).busy).write(AtomicU32::new(0));
+            (&raw mut (*this).top).write(AtomicU32::new(0));
+            (&raw mut (*this).guard).write(Word::new(NO_GUARD));
+            for level in 0..LEVELS {
+                (&raw mut (*this).runs[level]).write(Run::new(memory));
+            }
+            (&raw mut (*this).header).write(header);
+            (&raw mut (*this).clock).write(clock);
+            (&raw mut (*this).ever).write(ever);
         }
     }
 
