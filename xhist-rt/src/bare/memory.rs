@@ -87,6 +87,12 @@ pub(super) fn state() -> State {
     State(unsafe { word(Header::STATE_AT).read_volatile() })
 }
 
+/// Bytes of closed frames ever written to a ring.
+pub(super) fn head_of(ring: *const Ring) -> u64 {
+    // SAFETY: as in `state`.
+    State(unsafe { ring.cast::<u8>().add(Header::STATE_AT).cast::<u64>().read_volatile() }).head()
+}
+
 /// Sets the state word, the half with the head first: a core may be halted in between, and readers know by the sequence
 /// number of the newest frame.
 #[inline(never)]

@@ -11,7 +11,7 @@ mod mask;
 mod memory;
 mod writer;
 
-use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader};
+use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader, frame_room};
 
 pub use interrupt::interrupt;
 pub use link::{flush, get_block, get_byte};
@@ -61,7 +61,7 @@ pub(crate) fn set_map_hash(hash: u64) {
 }
 
 /// Calls `sink` with the bytes of the ring, header first, in pieces copied while interrupts are masked for a moment, so
-/// that a slow link does not keep them off.
+/// that a slow link does not keep them off. What interrupts overwrite meanwhile is zero, and missing in the report.
 pub fn export(sink: impl FnMut(&[u8])) {
     let ring = writer::with_any(|_| memory::current());
     export_ring(ring, sink);
@@ -106,11 +106,29 @@ pub fn last(into: &mut [(u16, u16)]) -> &[(u16, u16)] {
 }
 
 fn export_ring(ring: *const memory::Ring, mut sink: impl FnMut(&[u8])) {
-    const PIECE: usize = 64;
+    const PIECE: usize = BARE_HEADER_LEN;
     let mut piece = [0; PIECE];
+    let mut begun = None;
     for start in (0..BARE_HEADER_LEN + RING_SIZE).step_by(PIECE) {
-        writer::with_any(|_| memory::copy(ring, start, &mut piece));
+        let head = writer::with_any(|_| {
+            memory::copy(ring, start, &mut piece);
+            memory::head_of(ring)
+        });
+        clear_newer(&mut piece, start, *begun.get_or_insert(head), head);
         sink(&piece);
+    }
+}
+
+/// Clears what was written since the header was copied, which was at `begun`: a reader would take it for the oldest.
+fn clear_newer(piece: &mut [u8], start: usize, begun: u64, head: u64) {
+    // The frame that was open then, and the next, are where the header says so.
+    let first = (begun + 2 * frame_room(RING_SIZE) as u64) as usize;
+    let written = usize::try_from(head - begun).unwrap_or(RING_SIZE);
+    let places = (start..).map(|at| at.wrapping_sub(BARE_HEADER_LEN).wrapping_sub(first) & (RING_SIZE - 1));
+    for (byte, behind) in piece.iter_mut().zip(places) {
+        if behind < written {
+            *byte = 0;
+        }
     }
 }
 

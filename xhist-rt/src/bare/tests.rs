@@ -76,6 +76,38 @@ fn the_newest_statements_are_kept_in_order() {
     assert_eq!(ring::Header::parse(&image()).expect("a header").map_hash, 7);
 }
 
+/// Interrupts record while the ring is sent. What was there when that began is shown, but for what they overwrote.
+#[test]
+fn an_export_shows_nothing_newer_as_older() {
+    for meanwhile in [0, 1, 3, 40, 300] {
+        let _turn = turn();
+        let mut word = 0;
+        let mut record_some = |count| {
+            for _ in 0..count {
+                record_word(word);
+                word += 1;
+            }
+        };
+        record_some(100_000);
+        let mut image = Vec::new();
+        export(|piece| {
+            image.extend_from_slice(piece);
+            record_some(meanwhile);
+        });
+        let header = ring::Header::parse(&image).expect("a header");
+        let mut words = Vec::new();
+        let mut reader = Reader::new(header, &image);
+        while let Some(item) = reader.next() {
+            if let Item::Statement(statement, _) = item {
+                words.push(statement.to_word());
+            }
+        }
+        assert!(words.windows(2).all(|pair| pair[0] < pair[1]), "{meanwhile}: {words:?}");
+        assert!(meanwhile > 40 || words.contains(&99_999), "{meanwhile}: {:?}", words.last());
+        assert!(meanwhile > 3 || words.len() > RING_SIZE / 2, "{meanwhile}: {}", words.len());
+    }
+}
+
 #[test]
 fn a_ring_in_memory_that_nobody_cleared_is_of_no_map() {
     let _turn = turn();

@@ -128,6 +128,8 @@ pub(super) fn measure() -> u32 {
         let now = Reading::now();
         if now.is_exact() {
             note(now);
+        } else {
+            wait_from(now);
         }
     }
     RATE.load(Relaxed)
@@ -141,7 +143,16 @@ fn note(now: Reading) {
     }
     let rate = u128::from(ticks) * u128::from(SECOND) / u128::from(nanos);
     RATE.store(u32::try_from(rate).unwrap_or(0), Relaxed);
-    NEXT.store(if nanos >= SECOND { u64::MAX } else { now.ticks + 3 * ticks }, Relaxed);
+    if nanos >= SECOND {
+        NEXT.store(u64::MAX, Relaxed);
+    } else {
+        wait_from(now);
+    }
+}
+
+/// Four times as much time as until now has to pass before the next measurement, so that there are few.
+fn wait_from(now: Reading) {
+    NEXT.store(now.ticks.saturating_add(now.passed().0.saturating_mul(3)), Relaxed);
 }
 
 /// With one order for all threads: how many places in it were given.

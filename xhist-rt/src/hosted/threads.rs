@@ -326,10 +326,15 @@ fn now() -> Ticks {
 /// The clock, whose rate is measured when that is due.
 #[inline(always)]
 fn ticks() -> u64 {
+    // The result passes through the rare call, so that nothing is saved for it.
     let ticks = clock::ticks();
-    if clock::is_due(ticks) {
-        publish_rate(clock::measure());
-    }
+    if clock::is_due(ticks) { measured_at(ticks) } else { ticks }
+}
+
+#[cold]
+#[inline(never)]
+fn measured_at(ticks: u64) -> u64 {
+    publish_rate(clock::measure());
     ticks
 }
 
@@ -339,9 +344,9 @@ fn clock_hz(rate: u32) -> u32 {
 }
 
 /// Writes the rate of the clock to every ring.
-#[cold]
 fn publish_rate(rate: u32) {
-    for header in SLOTS.iter().filter_map(Slot::ring) {
+    let made = RINGS.load(Ordering::Relaxed) as usize;
+    for header in SLOTS.iter().take(made).filter_map(Slot::ring) {
         // SAFETY: a slot's header is a laid-out ring.
         unsafe { ring::set_clock_hz(header, clock_hz(rate)) };
     }

@@ -124,8 +124,8 @@ pub(crate) extern "C" fn miss(page: u32, turn: u32) {
         // Otherwise the word is of no use before there is a ring, which a handler may have made meanwhile.
         return crate::recorder::first(site);
     };
-    if is_free(found) && crate::recorder::is_unseen_child() {
-        return leave_parent(tls, found, site);
+    if crate::recorder::is_unseen_child() {
+        return in_unseen_child(tls, writer, found, site);
     }
     if !is_free(found) {
         Tls::set_page(tls, found);
@@ -133,21 +133,32 @@ pub(crate) extern "C" fn miss(page: u32, turn: u32) {
     append_statement(tls, writer, found, site);
 }
 
-/// In a child that nobody has told of the fork: its statements are not its parent's.
+/// In a child that the recorder was not told of: its statements are not its parent's. Inside of an append, all goes on as it
+/// began.
 #[cold]
 #[inline(never)]
-fn leave_parent(tls: *mut Tls, found: u64, site: Site) {
+fn in_unseen_child(tls: *mut Tls, writer: *mut Writer, found: u64, site: Site) {
     // As if the statement had not tried.
     Tls::set_page(tls, found);
+    if !is_free(found) {
+        return append_at_length(tls, writer, found, site);
+    }
     crate::recorder::leave_parent();
     crate::recorder::first(site);
 }
 
 /// The same before something else than a statement.
 #[inline(always)]
-fn heed_fork(tls: *mut Tls) {
-    if crate::recorder::is_unseen_child() && is_free(Tls::page(tls)) {
-        crate::recorder::leave_parent();
+fn look_for_fork(tls: *mut Tls) {
+    #[cold]
+    #[inline(never)]
+    fn leave_parent(tls: *mut Tls) {
+        if is_free(Tls::page(tls)) {
+            crate::recorder::leave_parent();
+        }
+    }
+    if crate::recorder::is_unseen_child() {
+        leave_parent(tls);
     }
 }
 
@@ -212,11 +223,12 @@ pub(super) const fn is_free(found: u64) -> bool {
 pub(crate) extern "C" fn full(page: u32, turn: u32) {
     let tls = tls();
     let Some(writer) = writer() else { return };
+    let (found, site) = (u64::from(page), Site::at(page, (turn >> 8) as u8));
     if crate::recorder::is_unseen_child() {
-        return leave_parent(tls, u64::from(page), Site::at(page, (turn >> 8) as u8));
+        return in_unseen_child(tls, writer, found, site);
     }
     // As if the statement had not tried: it gives the lock back.
-    append_statement(tls, writer, u64::from(page), Site::at(page, (turn >> 8) as u8));
+    append_statement(tls, writer, found, site);
 }
 
 /// Appends a frame of its own where nothing is under way and no frame is open; false when there is, or `act` says so.
@@ -237,7 +249,7 @@ fn append_alone(tls: *mut Tls, found: u64, act: impl FnOnce() -> bool) -> bool {
 /// Appends something else than a statement.
 pub(crate) fn append(what: Append<'_>) {
     let tls = tls();
-    heed_fork(tls);
+    look_for_fork(tls);
     if let Some(writer) = writer() {
         append_from(tls, writer, Tls::page(tls), what);
     }
@@ -257,7 +269,7 @@ where
 {
     let record = Record { bytes, len, timed: TIMED };
     let tls = tls();
-    heed_fork(tls);
+    look_for_fork(tls);
     let Some(writer) = writer() else {
         crate::recorder::first_record(record.into());
         return crate::recorder::on_record(record.id());

@@ -3,6 +3,7 @@
 use qs_core::record::{Fun, TestProbeGet};
 use qs_core::rx::Probes;
 
+use super::config::SIZES;
 use super::send::send;
 use crate::shared::Shared;
 
@@ -24,7 +25,8 @@ static WAITING: Shared<Probes<PROBES>> = Shared::new(Probes::new());
 /// assert_eq!(read_sensor(), 42);
 /// ```
 pub fn test_probe(function: Fun) -> u32 {
-    let Some(data) = WAITING.with(|probes| probes.take(function)).flatten() else { return 0 };
+    let sent = narrowed(function, SIZES.fun);
+    let Some(data) = WAITING.with(|probes| probes.take(sent)).flatten() else { return 0 };
     send(&TestProbeGet { fun: function, data });
     data
 }
@@ -35,4 +37,24 @@ pub(super) fn add(function: Fun, data: u32) -> bool {
 
 pub(super) fn clear() {
     WAITING.with(Probes::clear);
+}
+
+/// A function as a host knows it: addresses may be sent with fewer bytes than this machine has.
+const fn narrowed(Fun(address): Fun, bytes: u8) -> Fun {
+    match 1usize.checked_shl(8 * bytes as u32) {
+        Some(behind) => Fun(address & (behind - 1)),
+        None => Fun(address),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_have_the_bytes_that_are_sent() {
+        let function = Fun(usize::MAX);
+        assert_eq!((narrowed(function, 2), narrowed(function, 1)), (Fun(0xFFFF), Fun(0xFF)));
+        assert_eq!(narrowed(function, size_of::<usize>() as u8), function);
+    }
 }

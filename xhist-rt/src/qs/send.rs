@@ -70,7 +70,7 @@ pub(super) fn send_info(reset: u8) {
 
 /// Sends a predefined record about an object, if both are wanted. Objects have numbers for the local filter: active
 /// objects and threads their priority, 64 and the number of an event pool, 80 to 95 raw queues, 96 to 126 the
-/// application's own, 0 none.
+/// application's own, 0 none. As in QP, a number has seven bits: 128 stands for 0, 129 for 1.
 ///
 /// ```
 /// use xhist_rt::qs::{self, Fun, Obj, QepDispatch, Sig};
