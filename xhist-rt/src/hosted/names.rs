@@ -53,14 +53,17 @@ fn candidates(hash: u64) -> Vec<PathBuf> {
     let kept = format!("maps/{hash:016x}.map");
     let here = std::env::current_dir().unwrap_or_default();
     let above_object = object.ancestors().skip(1).flat_map(|dir| [dir.join("xhist.map"), dir.join(&kept)]);
-    let above_here = here.ancestors().flat_map(|dir| [dir.join("xhist.map"), dir.join("target/xhist/xhist.map")]);
+    let above_here =
+        here.ancestors().flat_map(|dir| [dir.join("xhist.map"), dir.join("target/xhist/xhist.map")]);
     above_object.chain(above_here).collect()
 }
 
 /// The file that this code was loaded from: the program, or a library in a program of another language.
 fn own_object() -> Option<PathBuf> {
     let address = own_object as *const () as usize;
-    let Ok(mappings) = std::fs::read_to_string("/proc/self/maps") else { return std::env::current_exe().ok() };
+    let Ok(mappings) = std::fs::read_to_string("/proc/self/maps") else {
+        return std::env::current_exe().ok();
+    };
     mappings.lines().find_map(|line| mapped_at(line, address))
 }
 
