@@ -73,7 +73,7 @@ fn check() {
     wrong.check(wrong.stderr.contains(&place), "the error and its place");
 }
 
-/// What stands behind this on a line of our own.
+/// What follows this on a line of our own.
 #[track_caller]
 fn said<'a>(done: &'a Done, lead: &str) -> &'a str {
     let line = done.stderr.lines().find_map(|line| line.strip_prefix("xhist: ")?.strip_prefix(lead));

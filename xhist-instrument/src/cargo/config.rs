@@ -24,7 +24,7 @@ pub(super) fn tool(command: &Command, key: &str) -> Option<OsString> {
         .or_else(|| given.iter().find_map(pick))
         .or_else(|| variable(&format!("CARGO_BUILD_{name}")))
         .or_else(|| files.iter().find_map(pick))?;
-    // So the user says that there is none.
+    // An empty name is how a user turns a wrapper off.
     (!tool.is_empty()).then_some(tool)
 }
 

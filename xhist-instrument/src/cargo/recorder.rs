@@ -218,7 +218,7 @@ fn build_dir(command: &command::Command, directory: &Path) -> Result<Option<Path
     match directory.strip_prefix(here) {
         Ok(inside) if !has_braces(inside) => Ok(Some(inside.to_path_buf())),
         _ => Err(Error::Usage(format!(
-            "your configuration sets `build.build-dir`, and {} cannot stand there because of its braces; go to the \
+            "your configuration sets `build.build-dir`, and {} cannot be its value because of its braces; go to the \
              project's directory, or name another one: --target-dir DIR (for the recorder, XHIST_CACHE=DIR)",
             directory.display()
         ))),
