@@ -232,14 +232,14 @@ fn copy(from: &Path, to: &Path) -> Result<(), Failure> {
 }
 
 /// The nearest directory above the first path that has a Cargo.toml, else the current directory.
-fn project_root(args: &Args) -> PathBuf {
+pub fn project_root(args: &Args) -> PathBuf {
     let current = std::env::current_dir().unwrap_or_default();
     let first = args.paths.first().map(|path| absolute(path)).unwrap_or_else(|| current.clone());
     let mut dirs = first.ancestors();
     dirs.find(|dir| dir.join("Cargo.toml").is_file()).map_or(current, Path::to_path_buf)
 }
 
-fn map_path(args: &Args, root: &Path) -> PathBuf {
+pub fn map_path(args: &Args, root: &Path) -> PathBuf {
     let default = || args.out_dir.as_deref().unwrap_or(root).join("xhist.map");
     args.map.clone().unwrap_or_else(default)
 }
@@ -294,15 +294,19 @@ fn debug_notes(found: &Found, outcomes: &[Outcome]) {
         if analyzed.rest.debug_lines.is_empty() {
             continue;
         }
-        let analysis = analyzed.analysis();
-        let is_debugged = |line: u32| analysis.debug_lines.iter().any(|lines| lines.contains(&line));
-        let path = source.path.display();
-        for site in analysis.sites.iter().filter(|site| is_debugged(site.line)) {
-            eprintln!("debug: {path}:{}:{} {} {}", site.line, site.column, site.kind.name(), site.function);
-        }
-        for skip in analysis.skips.iter().filter(|skip| is_debugged(skip.line)) {
-            eprintln!("debug: {path}:{}:{} skipped: {}", skip.line, skip.column, skip.reason);
-        }
+        print_debug_notes(&source.path, &analyzed.analysis());
+    }
+}
+
+/// The statements between `// xhist debug TRUE` and `FALSE`, on stderr.
+pub fn print_debug_notes(path: &Path, analysis: &Analysis) {
+    let is_debugged = |line: u32| analysis.debug_lines.iter().any(|lines| lines.contains(&line));
+    let path = path.display();
+    for site in analysis.sites.iter().filter(|site| is_debugged(site.line)) {
+        eprintln!("debug: {path}:{}:{} {} {}", site.line, site.column, site.kind.name(), site.function);
+    }
+    for skip in analysis.skips.iter().filter(|skip| is_debugged(skip.line)) {
+        eprintln!("debug: {path}:{}:{} skipped: {}", skip.line, skip.column, skip.reason);
     }
 }
 

@@ -8,6 +8,7 @@ mod filter;
 mod find;
 mod instrument;
 pub mod manifest;
+mod named;
 mod outcome;
 mod strip;
 

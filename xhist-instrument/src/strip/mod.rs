@@ -14,17 +14,18 @@ use crate::refusal::Refusal;
 use crate::shape::{CRATE, MARK};
 use crate::text::{self, Kind, Lexer, LineIndex, TokenPrint};
 use memchr::memmem;
-use plan::{Left, Plan};
+use plan::Left;
 use tokens::Tokens;
 
 /// A text without what this tool inserts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stripped {
     /// The text.
     pub text: Vec<u8>,
     /// File and line of each call that was taken out.
     pub calls: Vec<(u16, u16)>,
-    /// Anything was taken out.
-    pub is_changed: bool,
+    /// Line and column of the first thing that was taken out.
+    pub first: Option<(u32, u32)>,
     /// Comments that hold calls, which stay: line and column.
     pub comments: Vec<(u32, u32)>,
 }
@@ -40,15 +41,16 @@ pub fn strip(text: &[u8]) -> Vec<u8> {
 /// Something of ours cannot be taken out without touching what is around it: at the place of the first.
 pub fn try_strip(text: &[u8]) -> Result<Stripped, Refusal> {
     if !may_hold(text) {
-        return Ok(Stripped { text: text.to_vec(), calls: vec![], is_changed: false, comments: vec![] });
+        return Ok(Stripped { text: text.to_vec(), ..Stripped::default() });
     }
     let start = code_start(text);
     let tokens = Tokens::new(text, start);
     let plan = plan::plan(&tokens).map_err(|left| refusal(&tokens, left))?;
     if plan.pieces.is_empty() {
-        return Ok(Stripped { text: text.to_vec(), calls: vec![], is_changed: false, comments: vec![] });
+        return Ok(Stripped { text: text.to_vec(), ..Stripped::default() });
     }
     let (result, print) = write::write(&tokens, &plan, start);
+    let first = tokens.list[plan.pieces[0].0.start].range.start;
     let mut written = TokenPrint::new(start);
     Lexer::new(&result, start).for_each(|(_, token)| written.see(&token));
     if written != print {
@@ -57,7 +59,9 @@ pub fn try_strip(text: &[u8]) -> Result<Stripped, Refusal> {
         return Err(refusal(&tokens, left));
     }
     let calls = plan.calls.iter().filter_map(|call| call.statement).collect();
-    Ok(Stripped { text: result, calls, is_changed: true, comments: comments(&tokens) })
+    let lines = LineIndex::new(text, bom_len(text));
+    let comments = comments(&tokens).into_iter().map(|at| lines.position(at)).collect();
+    Ok(Stripped { text: result, calls, first: Some(lines.position(first)), comments })
 }
 
 /// What is left of an instrumented text without its calls, and the fingerprint of its tokens there.
@@ -102,21 +106,15 @@ fn bom_len(text: &[u8]) -> usize {
     str::from_utf8(text).map_or(0, text::bom_len)
 }
 
-/// Places of comments with calls in them.
-fn comments(tokens: &Tokens<'_>) -> Vec<(u32, u32)> {
-    let holds = |bytes: &[u8]| {
-        let inner = Lexer::new(bytes, 2);
-        inner.into_iter().any(|(kind, range)| kind == Kind::Word && bytes[range] == *b"xhist_rt")
-            && plan::plan(&Tokens::new(bytes, 2)).is_ok_and(|Plan { calls, .. }| !calls.is_empty())
+/// Where comments with calls in them stand.
+fn comments(tokens: &Tokens<'_>) -> Vec<usize> {
+    let holds = |comment: &[u8]| {
+        memmem::find(comment, b"xhist_rt").is_some()
+            && plan::plan(&Tokens::new(comment, 2)).is_ok_and(|plan| !plan.calls.is_empty())
     };
     let found = tokens.list.iter().filter(|token| token.kind == Kind::Comment);
     let found = found.filter(|token| holds(&tokens.text[token.range.clone()]));
-    let places: Vec<usize> = found.map(|token| token.range.start).collect();
-    if places.is_empty() {
-        return Vec::new();
-    }
-    let lines = LineIndex::new(tokens.text, bom_len(tokens.text));
-    places.into_iter().map(|at| lines.position(at)).collect()
+    found.map(|token| token.range.start).collect()
 }
 
 #[cfg(test)]

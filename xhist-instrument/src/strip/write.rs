@@ -82,10 +82,11 @@ impl<'t> Writer<'_, 't> {
     fn run(&mut self, pieces: &[(Range<usize>, Piece)], tokens: Range<usize>) {
         let is = |piece: Piece| pieces.iter().any(|(_, other)| *other == piece);
         let (before, behind) = (self.blanks(tokens.start), self.blanks(tokens.end));
-        let has_own_lines = starts_line(before) && ends_line(behind, self.at_end(tokens.end));
+        let has_own_lines =
+            (starts_line(before) || tokens.start == 0) && ends_line(behind, self.at_end(tokens.end));
         let is_exact = pieces.iter().all(|(_, piece)| *piece == Piece::Exact);
-        // What this tool puts on a line of its own stands at its very start.
-        if is_exact && !(has_own_lines && !before.ends_with(b"\n")) {
+        // This tool puts nothing between blanks, but for what stands at the very start of a line.
+        if is_exact && (before.is_empty() || behind.is_empty() || before.ends_with(b"\n")) {
             for (range, _) in pieces {
                 self.copy(self.tokens.list[range.start].range.start, range.start);
                 self.done = self.tokens.list[range.end - 1].range.end;
