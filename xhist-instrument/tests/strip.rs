@@ -43,7 +43,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     found.retain(|path| path.ends_with("in.rs"));
     let registry = rust_files(&home.expect("CARGO_HOME or HOME").join("registry/src"));
     let all = std::env::var("XHIST_REGISTRY").is_ok_and(|value| value == "all");
-    let step = if all { 1 } else { (registry.len() / 150).max(1) };
+    let step = if all { 1 } else { (registry.len() / 80).max(1) };
     found.extend(registry.into_iter().step_by(step));
     found.into_iter().filter_map(|path| Some((path.clone(), std::fs::read_to_string(path).ok()?))).collect()
 }

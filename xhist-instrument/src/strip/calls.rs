@@ -135,6 +135,8 @@ fn holds_only_literals(tokens: &Tokens<'_>, open: usize, close: usize, wanted: u
 
 /// The file and the line, if these are arguments of ours.
 fn arguments(tokens: &Tokens<'_>, open: usize, close: usize, widths: &[Width]) -> Option<Option<(u16, u16)>> {
+    // Spread over lines, they end with a comma.
+    let close = if tokens.bytes(close - 1) == b"," { close - 1 } else { close };
     if close - open != 2 * widths.len() {
         return None;
     }

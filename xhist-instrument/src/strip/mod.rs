@@ -172,6 +172,7 @@ mod tests {
             ("{\r\n\t::xhist_rt::s(1, 6);\r\n\tf()\r\n}", "{\r\n\tf()\r\n}"),
             ("{\n  f();\n  ::xhist_rt::s(1,6);\n}", "{\n  f();\n}"),
             ("{ :: xhist_rt :: s ( 1 , 6 ) ; f() }", "{ f() }"),
+            ("{\n  ::xhist_rt::s(\n    1, 6,\n  );\n  f()\n}", "{\n  f()\n}"),
             ("f(); xhist_rt::s(1,\n 6); g();", "f(); g();"),
             ("a();\n\n  ::xhist_rt::s(1, 6);\n\n  ::xhist_rt::s(1, 7);\n  b()", "a();\n\n\n  b()"),
             ("f();\n  ::xhist_rt::s(1, 6); // why\n  g()", "f(); // why\n  g()"),

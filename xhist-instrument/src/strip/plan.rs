@@ -312,12 +312,14 @@ impl Planner<'_, '_> {
     fn one_line(&mut self, calls: &[Call], index: usize) {
         let tokens = self.tokens;
         let call = &calls[index];
-        let neighbours = [index.checked_sub(1), Some(index + 1)].map(|index| calls.get(index?)?.statement);
         let Some(open) = tokens.code_before(call.first).filter(|open| tokens.bytes(*open) == b"{") else {
             return;
         };
         let Some(close) = tokens.list[open].pair else { return };
         let (jump, semicolon) = (call.last + 1, close - 1);
+        let before = index.checked_sub(1).map(|index| &calls[index]);
+        let behind = calls[index..].iter().find(|other| other.first > close);
+        let neighbours = [before, behind].map(|call| call?.statement);
         let is_jump = matches!(tokens.bytes(jump), b"return" | b"break" | b"continue");
         if call.name == Name::Plain
             && call.statement.is_some()
@@ -367,11 +369,11 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// `::xhist_rt::a(1, 2);`
+    /// `::xhist_rt::a(1, 2);`, or spread over lines.
     fn is_spelled_by_rustfmt(&self, call: &Call) -> bool {
         let tokens = self.tokens;
-        let gaps = (call.first..call.last).filter(|&at| !tokens.touches(at));
-        gaps.map(|at| tokens.bytes(at)).eq(std::iter::once(&b","[..]))
+        let mut gaps = (call.first..call.last).filter(|&at| !tokens.touches(at)).peekable();
+        gaps.peek().is_some() && gaps.all(|at| matches!(tokens.bytes(at), b"," | b"("))
     }
 
     /// How much deeper a call stands than the brace that closes its block, when both start their lines, as rustfmt has it.
