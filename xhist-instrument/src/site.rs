@@ -263,6 +263,8 @@ pub struct Analysis {
     pub is_off: bool,
     /// Macros that hold code in their arguments and whose rules are not known.
     pub(crate) unknown_macros: BTreeSet<String>,
+    /// Macros taken for the program's own because nothing in it was known to bring another one of that name.
+    pub(crate) assumed_macros: BTreeSet<String>,
     /// Fingerprint of where the tokens of the file stand, for the proof.
     pub(crate) tokens: TokenPrint,
 }
@@ -270,7 +272,7 @@ pub struct Analysis {
 impl Analysis {
     /// Whether these macros show more of the file: [`crate::analyze_among`] them then.
     pub fn wants(&self, macros: &Macros) -> bool {
-        self.unknown_macros.iter().any(|name| !macros.named(name).is_empty())
+        !self.assumed_macros.is_empty() || self.unknown_macros.iter().any(|name| macros.has(name))
     }
 
     /// Leaves the statements of these functions alone.

@@ -80,8 +80,9 @@ fn all_macros(found: &Found) -> Macros {
     let sources = found.sources.par_iter().filter(|source| source.is_rust && source.rule.is_none());
     let of_one = |source: &Source| {
         let mut macros = Macros::default();
+        source.package.iter().for_each(|package| macros.add_crate(&package.name));
         if let Ok(text) = std::fs::read(&source.real) {
-            macros.add(&text);
+            macros.add_file(&source.real, &text);
         }
         macros
     };

@@ -1,7 +1,6 @@
 //! What is a call of ours: the name and the numbers, however they are spaced, in a place for statements.
 
-use super::tokens::{Place, Tokens};
-use crate::text::Kind;
+use crate::text::{Kind, Place, Tokens};
 
 /// What a call is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,15 +7,13 @@
 
 mod calls;
 mod plan;
-mod tokens;
 mod write;
 
 use crate::refusal::Refusal;
 use crate::shape::{CRATE, MARK};
-use crate::text::{self, Kind, Lexer, LineIndex, TokenPrint};
+use crate::text::{self, Kind, Lexer, LineIndex, TokenPrint, Tokens};
 use memchr::memmem;
 use plan::Left;
-use tokens::Tokens;
 
 /// A text without what this tool inserts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

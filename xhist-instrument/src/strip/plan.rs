@@ -1,10 +1,9 @@
 //! Which tokens go: the calls, the attributes that were carried to them, and the blocks around expressions.
 
 use super::calls::{self, Call, Name, Seen, attribute};
-use super::tokens::{Place, Tokens};
 use crate::shape::MARK;
 use crate::syntax;
-use crate::text::Kind;
+use crate::text::{Kind, Place, Tokens};
 use std::ops::Range;
 
 /// Tokens that go together, and what becomes of the blanks around them.

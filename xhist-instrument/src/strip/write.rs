@@ -2,8 +2,7 @@
 //! was moved.
 
 use super::plan::{Piece, Plan};
-use super::tokens::Tokens;
-use crate::text::TokenPrint;
+use crate::text::{TokenPrint, Tokens};
 use std::ops::Range;
 
 pub(super) struct Writer<'a, 't> {

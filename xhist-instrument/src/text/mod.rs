@@ -7,13 +7,15 @@ mod macros;
 mod nesting;
 mod prefix;
 mod print;
+mod tokens;
 
 pub(crate) use directives::Directives;
 pub(crate) use lexer::{Kind, Lexer};
 pub(crate) use lines::LineIndex;
-pub(crate) use macros::{MacroDefinition, macro_definitions};
+pub(crate) use macros::{Import, Module, Scope};
 pub(crate) use prefix::{bom_len, code_start};
 pub(crate) use print::TokenPrint;
+pub(crate) use tokens::{Place, Tokens};
 
 use directives::Directive;
 use nesting::Nesting;

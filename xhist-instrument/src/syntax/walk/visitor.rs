@@ -91,10 +91,6 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         });
     }
 
-    fn visit_item_use(&mut self, node: &'ast syn::ItemUse) {
-        self.imports(&node.tree, None);
-    }
-
     fn visit_item_mod(&mut self, node: &'ast syn::ItemMod) {
         self.module(node);
     }

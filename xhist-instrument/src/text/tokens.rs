@@ -1,11 +1,12 @@
-//! A text as tokens that know their brackets, and whether they stand in the arguments or the rules of a macro.
+//! A text as tokens that know their brackets, and whether they stand in the arguments or the rules of a macro. Never fails;
+//! text that is not Rust gives some tokens or other.
 
-use crate::text::{Kind, Lexer};
+use super::lexer::{Kind, Lexer};
 use std::ops::Range;
 
 /// What the brackets around a token belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Code,
     /// Arguments of a macro call.
     Arguments,
@@ -13,7 +14,7 @@ pub(super) enum Place {
     Rules,
 }
 
-pub(super) struct Token {
+pub(crate) struct Token {
     pub kind: Kind,
     pub range: Range<usize>,
     pub place: Place,
@@ -21,7 +22,7 @@ pub(super) struct Token {
     pub pair: Option<usize>,
 }
 
-pub(super) struct Tokens<'t> {
+pub(crate) struct Tokens<'t> {
     pub text: &'t [u8],
     pub list: Vec<Token>,
     /// The text has a module of the recorder's name.
