@@ -49,7 +49,10 @@ impl Summary {
         let share = if total == 0 { 100.0 } else { self.statements as f64 * 100.0 / total as f64 };
         let files = files(self.files as usize);
         eprintln!("{files}: {} statements, {skipped} skipped ({share:.1} % recorded)", self.statements);
-        print_counts("skipped", &skips);
+        let estimated = |reason: &Reason| if reason.is_estimate() { " (estimated)" } else { "" };
+        let skips =
+            skips.into_iter().map(|(reason, count)| (format!("{reason}{}", estimated(reason)), count));
+        print_counts("skipped", &skips.collect());
         print_counts("not counted", &never);
         print_counts("files left alone", &self.rules);
         if self.failed > 0 {

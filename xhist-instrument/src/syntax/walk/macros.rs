@@ -69,7 +69,7 @@ impl Walker<'_> {
         let text = &self.code.text[self.start_of(brackets.open())..self.end_of(brackets.close())];
         let is_include =
             mac.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with("include"));
-        !is_include && !["mod", ";", "include"].iter().any(|word| text.contains(word))
+        !is_include && !["mod", ";", "include", "{", "|"].iter().any(|word| text.contains(word))
     }
 
     /// Notes the files that a call leads to; returns how many statements it may hold.
@@ -83,9 +83,11 @@ impl Walker<'_> {
     }
 
     pub(super) fn macro_definition(&mut self, item: &ItemMacro) {
-        let hidden = self.scan(Scan::default(), item.mac.tokens.clone(), false);
+        let mut hidden = Scan::default();
+        hidden.rules(item.mac.tokens.clone(), &mut Vec::new());
+        self.scan(Scan::default(), item.mac.tokens.clone(), false);
         self.opaque(&item.mac.tokens);
-        self.hide(&item.mac, hidden, Reason::MacroDefinition);
+        self.hide(&item.mac, hidden.statements, Reason::MacroDefinition);
     }
 
     fn hide(&mut self, mac: &Macro, statements: u32, reason: Reason) {

@@ -36,7 +36,7 @@ struct Walker<'c> {
     /// Inline modules around the current place.
     inside: Vec<InlineMod>,
     /// The compiler evaluates this; closures and functions inside are free again.
-    constant: bool,
+    constant: Option<Reason>,
     /// Functions defined here are const without saying so.
     constant_items: bool,
     /// Everything in here is left alone, closures and nested functions too.
@@ -61,7 +61,7 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         names: Vec::new(),
         function: Arc::from(""),
         inside: Vec::new(),
-        constant: false,
+        constant: None,
         constant_items: false,
         before_else: None,
         tests: 0,
@@ -148,7 +148,7 @@ impl Walker<'_> {
             return false;
         }
         let (line, column) = self.code.lines.position(range.start);
-        let reason = self.hands_off.or(self.constant.then_some(Reason::ConstContext));
+        let reason = self.hands_off.or(self.constant);
         let reason = reason.or(self.code.directives.is_off(line).then_some(Reason::Directive));
         let shape = match (reason, shape) {
             (Some(reason), _) | (None, Err(reason)) => {
@@ -227,6 +227,11 @@ impl Walker<'_> {
 
     /// Runs `work` on something that the compiler evaluates, or that runs although it stands in such a place.
     fn constant(&mut self, constant: bool, work: impl FnOnce(&mut Self)) {
+        self.constant_as(constant.then_some(Reason::ConstContext), work);
+    }
+
+    /// The same, with what it is.
+    fn constant_as(&mut self, constant: Option<Reason>, work: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.constant, constant);
         work(self);
         self.constant = outer;
