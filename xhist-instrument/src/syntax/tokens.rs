@@ -186,6 +186,8 @@ fn executes(part: &[TokenTree]) -> bool {
     }
     match rest {
         [] => false,
+        // What stands in it counts.
+        [TokenTree::Group(block)] if block.delimiter() == Delimiter::Brace => false,
         [TokenTree::Ident(first), next, ..] if first == "unsafe" || first == "const" || first == "async" => {
             matches!(next, TokenTree::Group(_))
         }
