@@ -34,7 +34,7 @@ pub use refusal::Refusal;
 pub use shape::{LINES_PER_ID, ids_needed};
 pub use site::{Analysis, Include, IncludeKind, InlineMod, ModDecl, Reason, Shape, Site, SiteKind, Skip};
 pub use stack::in_parallel;
-pub use strip::strip;
+pub use strip::{Stripped, strip, try_strip};
 pub use trigger::{Action, Trigger};
 
 use syntax::Code;

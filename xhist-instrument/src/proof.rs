@@ -2,40 +2,25 @@
 //! token for token, and no line moved.
 
 use crate::refusal::Refusal;
-use crate::strip::Inserted;
-use crate::text::{Lexer, LineIndex, TokenPrint};
+use crate::strip;
+use crate::text::{LineIndex, TokenPrint};
 
 /// Compares the result with the original, whose tokens have the fingerprint `tokens`.
 ///
-/// Bytes alone do not tell a call in the code from one in a comment or a string, nor a name from two halves of it.
+/// Bytes alone do not tell a name from two halves of it: no call may stand within a token.
 pub(crate) fn prove(original: &[u8], tokens: TokenPrint, result: &[u8]) -> Result<(), Refusal> {
-    let mut rest = original;
-    let mut kept = 0;
-    let mut print = TokenPrint::new(tokens.start);
-    let mut lexer = Lexer::new(result, tokens.start).peekable();
-    let end = result.len()..result.len();
-    for range in Inserted::new(result).chain(std::iter::once(end)) {
-        let between = &result[kept..range.start];
-        let Some(behind) = rest.strip_prefix(between) else {
-            let same = between.iter().zip(rest).take_while(|(a, b)| a == b).count();
-            return Err(defect(original, original.len() - rest.len() + same, "could not be undone exactly"));
-        };
-        let inserted_before = kept - (original.len() - rest.len());
-        while let Some((_, token)) = lexer.next_if(|(_, token)| token.start < range.start) {
-            // One that reaches into the insertion is as long as none of the original's.
-            print.see(&(token.start - inserted_before..token.end - inserted_before));
-        }
-        while lexer.next_if(|(_, token)| token.start < range.end && token.end <= range.end).is_some() {}
-        if result[range.clone()].contains(&b'\n') {
-            return Err(defect(original, original.len() - behind.len(), "would move lines"));
-        }
-        (rest, kept) = (behind, range.end);
-    }
-    if !rest.is_empty() {
-        return Err(defect(original, original.len() - rest.len(), "could not be undone exactly"));
+    let (stripped, print) = strip::take_out(result, tokens.start)
+        .map_err(|left| defect(original, 0, &format!("could not be undone ({left})")))?;
+    if stripped != original {
+        let same = stripped.iter().zip(original).take_while(|(a, b)| a == b).count();
+        return Err(defect(original, same, "could not be undone exactly"));
     }
     if print != tokens {
         return Err(defect(original, 0, "would change the code around the calls"));
+    }
+    let newlines = |text: &[u8]| memchr::memchr_iter(b'\n', text).count();
+    if newlines(original) != newlines(result) {
+        return Err(defect(original, 0, "would move lines"));
     }
     Ok(())
 }
@@ -73,7 +58,7 @@ mod tests {
             ("fn f() { 'x' }", "fn f() { '::xhist_rt::s(1,1);x' }"),
             ("/* x */", "/* ::xhist_rt::s(1,1);x */"),
         ] {
-            assert!(against(original, result).contains("change the code"), "{result}");
+            assert!(!against(original, result).is_empty(), "{result}");
         }
     }
 

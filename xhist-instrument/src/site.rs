@@ -105,6 +105,8 @@ impl Site {
 pub enum Reason {
     /// The compiler evaluates it.
     ConstContext,
+    /// A `const fn` runs in the program as well, but may call nothing there that the compiler could not evaluate.
+    ConstFn,
     /// The arguments of a macro are tokens whose meaning only the macro knows.
     MacroArguments,
     /// The body of a `macro_rules!` or `macro` definition.
@@ -144,10 +146,14 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether what is left alone would run in its place: not what the compiler evaluates, nor what a macro writes
-    /// elsewhere, nor what nothing reaches.
+    /// Whether what is left alone may run in the program: not what the compiler evaluates, nor what nothing reaches.
     pub fn is_executable(self) -> bool {
-        !matches!(self, Self::ConstContext | Self::MacroDefinition | Self::Unreachable)
+        !matches!(self, Self::ConstContext | Self::Unreachable)
+    }
+
+    /// Whether its statements are counted from tokens that nobody here can parse.
+    pub fn is_estimate(self) -> bool {
+        matches!(self, Self::MacroArguments | Self::MacroDefinition | Self::UnknownSyntax)
     }
 }
 
@@ -155,6 +161,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::ConstContext => "evaluated by the compiler (const context)",
+            Self::ConstFn => "const fn, which cannot call the recorder",
             Self::MacroArguments => "inside the arguments of a macro",
             Self::MacroDefinition => "inside a macro definition",
             Self::Directive => "switched off by a directive",
@@ -186,7 +193,7 @@ pub struct Skip {
     pub column: u32,
     /// Why.
     pub reason: Reason,
-    /// How many statements this hides: exact for parsed code, for macro tokens the number of `;` in braces.
+    /// How many statements this hides: exact for parsed code, for tokens of macros an estimate.
     pub statements: u32,
 }
 
@@ -263,6 +270,8 @@ pub struct Analysis {
     pub is_off: bool,
     /// Macros that hold code in their arguments and whose rules are not known.
     pub(crate) unknown_macros: BTreeSet<String>,
+    /// Macros taken for the program's own because nothing in it was known to bring another one of that name.
+    pub(crate) assumed_macros: BTreeSet<String>,
     /// Fingerprint of where the tokens of the file stand, for the proof.
     pub(crate) tokens: TokenPrint,
 }
@@ -270,7 +279,7 @@ pub struct Analysis {
 impl Analysis {
     /// Whether these macros show more of the file: [`crate::analyze_among`] them then.
     pub fn wants(&self, macros: &Macros) -> bool {
-        self.unknown_macros.iter().any(|name| !macros.named(name).is_empty())
+        !self.assumed_macros.is_empty() || self.unknown_macros.iter().any(|name| macros.has(name))
     }
 
     /// Leaves the statements of these functions alone.

@@ -45,19 +45,27 @@ fn an_unparsable_file_is_left_alone_and_the_others_are_done() {
     assert!(project.read("src/main.rs").contains("xhist_rt"));
 }
 
+const CONST: &str = "const fn c() -> u8 { let x = 1; x }\nconst D: u8 = { let x = 1; x };\n\
+    macro_rules! m { ($a:expr) => {{ f($a); g() }}; () => {} }\n";
+
 #[test]
 fn check_and_list_write_nothing() {
-    let project = Project::new(&[("src/main.rs", GOOD), ("src/c.rs", "const fn c() -> u8 { let x = 1; x }")]);
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/c.rs", CONST)]);
     let check = project.run(&["--check", "src"]);
     assert_eq!(check.code, Some(0), "{check:?}");
     let list = project.run(&["--list", "src"]);
     assert_eq!(list.code, Some(0));
-    let expected = "src/c.rs:1:22 skipped: evaluated by the compiler (const context)\n\
-                    src/c.rs:1:33 skipped: evaluated by the compiler (const context)\n\
+    let expected = "src/c.rs:1:22 skipped: const fn, which cannot call the recorder\n\
+                    src/c.rs:1:33 skipped: const fn, which cannot call the recorder\n\
+                    src/c.rs:2:17 skipped: evaluated by the compiler (const context)\n\
+                    src/c.rs:2:28 skipped: evaluated by the compiler (const context)\n\
+                    src/c.rs:3:1 skipped: inside a macro definition (2 statements)\n\
                     src/main.rs:2:5 let main\n\
                     src/main.rs:3:5 macro main\n";
     assert_eq!(list.out, expected);
-    assert!(list.err.contains("2 statements, 0 skipped (100.0 % recorded)"), "{}", list.err);
+    // What runs counts; what only the compiler evaluates does not.
+    assert!(list.err.contains("2 statements, 4 skipped (33.3 % recorded)"), "{}", list.err);
+    assert!(list.err.contains("skipped: 2 inside a macro definition (estimated)"), "{}", list.err);
     assert!(list.err.contains("not counted: 2 evaluated by the compiler"), "{}", list.err);
     assert_eq!(project.read("src/main.rs"), GOOD);
     assert!(!project.path("xhist.map").exists());

@@ -65,7 +65,17 @@ fn refusals_say_where_and_why() {
     assert!(refusal(b"---\n[package]\n---\nfn main() {}").starts_with("1:1: frontmatter"));
     assert!(refusal(b"fn f() {\n::xhist_rt::s(1,2);x() }").starts_with("2:1: already instrumented"));
     assert!(refusal(b"fn f() { x /*xh*/ }").contains("--strip"));
-    assert!(refusal(b"const T: &str = \"::xhist_rt::s(1,2);\";").contains("already instrumented"));
+    assert!(refusal(b"fn f() {\n  ::xhist_rt::s(1, 2);\n  x() }").starts_with("2:3: already instrumented"));
+    assert!(refusal(b"fn f() {\n  let a = ::xhist_rt::s(1, 2); }").starts_with("2:13: already instrumented"));
+}
+
+#[test]
+fn what_looks_like_a_call_in_a_string_or_comment_is_none() {
+    let text = "fn f() { x(\"{::xhist_rt::a(1,2);/*xh*/}\"); y() } // ::xhist_rt::s(1,2);";
+    let expected = text.replace("x(", "::xhist_rt::s(7,1);x(").replace("y(", "::xhist_rt::s(7,1);y(");
+    assert_eq!(instrumented(text), expected);
+    let rules = "macro_rules! m { () => { ::xhist_rt::s(1,2); } }\nfn f() { ::xhist_rt::s(x, 2); }";
+    assert_eq!(instrumented(rules), rules.replace("f() { ", "f() { ::xhist_rt::s(7,2);"));
 }
 
 #[test]

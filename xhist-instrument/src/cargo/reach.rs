@@ -55,6 +55,7 @@ pub(super) fn reach(
 ) -> Reached {
     let mut reached = Reached::default();
     let mut macros = Macros::default();
+    workspace.packages.iter().for_each(|package| macros.add_crate(&package.name));
     let mut seen = HashSet::new();
     let mut wave: Vec<Visit> = workspace
         .targets
@@ -107,7 +108,7 @@ fn read(
         .into_par_iter()
         .filter_map(|(path, visit)| Some((path, visit.included, std::fs::read(path).ok()?)))
         .collect();
-    texts.iter().for_each(|(_, _, text)| macros.add(text));
+    texts.iter().for_each(|(path, _, text)| macros.add_file(path, text));
     let read: Vec<_> = texts
         .into_par_iter()
         .filter_map(|(path, included, text)| {

@@ -38,7 +38,7 @@ pub(super) struct Workspace {
 #[derive(Debug)]
 pub(super) struct Member {
     pub(super) directory: PathBuf,
-    name: String,
+    pub(super) name: String,
     /// What its manifest and the workspace's say about instrumenting; its own comes first.
     pub(super) wishes: Vec<Wishes>,
 }

@@ -103,7 +103,10 @@ impl Summary {
         };
         let files = files(self.files as usize);
         say(format_args!("{files}: {} statements, {skipped} skipped{share}{failed}", self.statements));
-        print_counts("skipped", &skips);
+        let estimated = |reason: &Reason| if reason.is_estimate() { " (estimated)" } else { "" };
+        let skips =
+            skips.into_iter().map(|(reason, count)| (format!("{reason}{}", estimated(reason)), count));
+        print_counts("skipped", &skips.collect());
         print_counts("not counted", &never);
         print_counts("files left alone", &self.rules);
     }

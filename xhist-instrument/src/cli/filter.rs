@@ -3,10 +3,11 @@
 //! under `--stdin-path`. A source that is refused gives no output.
 
 use super::instrument::absolute;
+use super::outcome::{Analyzed, Outcome};
 use super::{Args, ExitCode, Fatal};
 use crate::map::MapFile;
 use crate::trigger::{self, Request};
-use crate::{Analysis, MainHash, Options, Packed, analyze, ids_needed, instrument, strip};
+use crate::{Analysis, MainHash, Options, Packed, analyze, ids_needed, instrument, try_strip};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
@@ -14,11 +15,20 @@ pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
     let failed = |error: std::io::Error| Fatal::Failed(error.to_string());
     let mut text = Vec::new();
     std::io::stdin().read_to_end(&mut text).map_err(failed)?;
-    let result = if args.strip { strip(&text) } else { instrumented(args, &text)? };
+    let result = if args.strip { stripped(args, &text)? } else { instrumented(args, &text)? };
     match std::io::stdout().write_all(&result).and_then(|()| std::io::stdout().flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(failed(error)),
         _ => Ok(ExitCode::Done),
     }
+}
+
+fn stripped(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
+    let name = args.stdin_path.display();
+    let stripped = try_strip(text).map_err(|left| Fatal::Failed(format!("{name}:{left}")))?;
+    for (line, column) in stripped.comments {
+        eprintln!("note: {name}:{line}:{column}: a comment with calls in it stays");
+    }
+    Ok(stripped.text)
 }
 
 fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
@@ -35,6 +45,7 @@ fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
     let mut analysis = analyze(text, &options).map_err(refused)?;
     let placed = trigger::place(&requests, &[&args.stdin_path], |_| Ok(analysis.clone()), |_| ());
     placed.map_err(Fatal::Usage)?.into_iter().for_each(|(_, trigger)| analysis.add_trigger(trigger));
+    super::instrument::print_debug_notes(&args.stdin_path, &analysis);
     if args.list {
         super::instrument::print_list(&args.stdin_path, &analysis)
             .map_err(|error| Fatal::Failed(error.to_string()))?;
@@ -55,7 +66,13 @@ fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
         }
     }
     let result = instrument(text, &analysis, &ids, &options).map_err(refused)?;
-    Ok(if args.check { Vec::new() } else { result })
+    if args.check {
+        let mut summary = super::console::Summary::default();
+        summary.add(&Outcome::Analyzed(Box::new(Analyzed::new(analysis, 0))));
+        summary.print();
+        return Ok(Vec::new());
+    }
+    Ok(result)
 }
 
 /// Enters the source into the map; gives the map and the ids of the source.

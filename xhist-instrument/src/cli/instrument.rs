@@ -92,7 +92,7 @@ fn read(args: &Args, source: &Source) -> Result<Texts, Failure> {
 
 /// A text without what an earlier run inserted.
 fn without_calls(text: &[u8]) -> Result<Vec<u8>, Failure> {
-    Ok(crate::strip(text))
+    Ok(crate::try_strip(text)?.text)
 }
 
 /// The file whose lines are recorded.
@@ -131,8 +131,9 @@ fn all_macros(found: &Found) -> Macros {
     let sources = found.sources.par_iter().filter(|source| source.is_rust && source.rule.is_none());
     let of_one = |source: &Source| {
         let mut macros = Macros::default();
+        source.package.iter().for_each(|package| macros.add_crate(&package.name));
         if let Ok(text) = std::fs::read(&source.real) {
-            macros.add(&crate::strip(&text));
+            macros.add_file(&source.real, &crate::strip(&text));
         }
         macros
     };
@@ -399,17 +400,21 @@ fn debug_notes(found: &Found, outcomes: &[Outcome]) {
         if analyzed.rest.debug_lines.is_empty() {
             continue;
         }
-        let analysis = analyzed.analysis();
-        let is_debugged = |line: u32| analysis.debug_lines.iter().any(|lines| lines.contains(&line));
-        let path = console::shown(&source.path);
-        for site in analysis.sites.iter().filter(|site| is_debugged(site.line)) {
-            let (kind, function) = (site.kind.name(), &site.function);
-            console::say(format_args!("debug: {path}:{}:{} {kind} {function}", site.line, site.column));
-        }
-        for skip in analysis.skips.iter().filter(|skip| is_debugged(skip.line)) {
-            let reason = skip.reason;
-            console::say(format_args!("debug: {path}:{}:{} skipped: {reason}", skip.line, skip.column));
-        }
+        print_debug_notes(&source.path, &analyzed.analysis());
+    }
+}
+
+/// The statements between `// xhist debug TRUE` and `FALSE`, on stderr.
+pub fn print_debug_notes(path: &Path, analysis: &Analysis) {
+    let is_debugged = |line: u32| analysis.debug_lines.iter().any(|lines| lines.contains(&line));
+    let path = console::shown(path);
+    for site in analysis.sites.iter().filter(|site| is_debugged(site.line)) {
+        let (kind, function) = (site.kind.name(), &site.function);
+        console::say(format_args!("debug: {path}:{}:{} {kind} {function}", site.line, site.column));
+    }
+    for skip in analysis.skips.iter().filter(|skip| is_debugged(skip.line)) {
+        let reason = skip.reason;
+        console::say(format_args!("debug: {path}:{}:{} skipped: {reason}", skip.line, skip.column));
     }
 }
 

@@ -16,6 +16,7 @@ use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::site::Analysis;
 use crate::text::{Directives, LineIndex, TokenPrint};
+use syn::parse::Parser as _;
 
 /// A source text, and what is known about it before parsing.
 pub(crate) struct Code<'a> {
@@ -53,6 +54,26 @@ pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
     let result = parse(code).map(drop);
     proc_macro2::extra::invalidate_current_thread_spans();
     result
+}
+
+/// Whether a text is one expression, also where a statement may end earlier: `if a {} -b` are two then. Nothing when it
+/// does not parse, or is nested too deeply.
+pub(crate) fn is_single_expression(text: &str) -> Option<bool> {
+    let nesting = crate::text::nesting(text);
+    if nesting > crate::stack::MAX_NESTING {
+        return None;
+    }
+    let parse = || {
+        let stmts = syn::Block::parse_within.parse_str(text).ok();
+        let is_single = stmts.map(|stmts| match stmts.as_slice() {
+            [syn::Stmt::Expr(_, None)] => true,
+            [syn::Stmt::Macro(mac)] => mac.semi_token.is_none(),
+            _ => false,
+        });
+        proc_macro2::extra::invalidate_current_thread_spans();
+        is_single
+    };
+    crate::stack::with_room(nesting, parse).ok().flatten()
 }
 
 fn parse(code: &Code<'_>) -> Result<syn::File, Refusal> {

@@ -7,16 +7,17 @@ mod macros;
 mod nesting;
 mod prefix;
 mod print;
+mod tokens;
 
 pub(crate) use directives::Directives;
-pub(crate) use lexer::Lexer;
+pub(crate) use lexer::{Kind, Lexer};
 pub(crate) use lines::LineIndex;
-pub(crate) use macros::{MacroDefinition, macro_definitions};
+pub(crate) use macros::{Import, Module, Scope};
 pub(crate) use prefix::{bom_len, code_start};
 pub(crate) use print::TokenPrint;
+pub(crate) use tokens::{Place, Tokens};
 
 use directives::Directive;
-use lexer::Kind;
 use nesting::Nesting;
 
 /// What one pass over the tokens shows.
@@ -47,6 +48,13 @@ pub(crate) fn survey(text: &str, start: usize, lines: &LineIndex) -> Survey {
     }
     let first_line = first_code.map_or(u32::MAX, |at| lines.line(at));
     Survey { nesting: nesting.deepest(), directives: Directives::new(&found, first_line), tokens: print }
+}
+
+/// How deep a parser may have to recurse into a text.
+pub(crate) fn nesting(text: &str) -> usize {
+    let mut nesting = Nesting::new();
+    Lexer::new(text.as_bytes(), 0).for_each(|(kind, range)| nesting.see(kind, &text.as_bytes()[range]));
+    nesting.deepest()
 }
 
 /// Nothing but blanks stands beside this range on its line.

@@ -44,7 +44,10 @@ enum Tier {
 
 /// Macros that were looked up, and the expansions under way.
 pub(super) struct Expansions {
-    definitions: HashMap<String, Rc<[Definition]>>,
+    /// By path, and by whether the text around the call decides.
+    definitions: HashMap<(String, bool), Rc<[Definition]>>,
+    /// Where the outermost call stands.
+    at: usize,
     budget: usize,
     depth: u32,
     tier: Tier,
@@ -60,6 +63,7 @@ impl Expansions {
     pub fn new() -> Self {
         Self {
             definitions: HashMap::new(),
+            at: 0,
             budget: 0,
             depth: 0,
             tier: Tier::Anywhere,
@@ -72,11 +76,6 @@ impl Expansions {
     /// Whether what is walked now is an expansion.
     pub fn is_under_way(&self) -> bool {
         self.depth > 0
-    }
-
-    /// Another macro has this name from here on.
-    pub fn forget(&mut self, name: &str) {
-        self.definitions.remove(name);
     }
 
     /// Whether a statement that the arguments brought may be recorded at this place.
@@ -104,6 +103,9 @@ impl Walker<'_> {
         let may_lead = place == Place::Items && !self.expansions.is_under_way();
         if self.expansions.depth >= DEEPEST || !(may_lead || holds_code(&mac.tokens)) {
             return false;
+        }
+        if let (false, Some(segment)) = (self.expansions.is_under_way(), mac.path.segments.first()) {
+            self.expansions.at = self.start_of(segment.ident.span());
         }
         let Some(definitions) = self.definitions(&mac.path) else {
             let name = mac.path.segments.last().map(|segment| tokens::unraw(&segment.ident));
@@ -137,38 +139,38 @@ impl Walker<'_> {
         self.found.skips.extend(seen.skips);
     }
 
-    /// The macros that may be meant: of this file, of the program, or known by name.
+    /// The macros that may be meant: of the program, or known by name.
     fn definitions(&mut self, path: &Path) -> Option<Rc<[Definition]>> {
         let segments: Vec<String> =
             path.segments.iter().map(|segment| tokens::unraw(&segment.ident)).collect();
-        let full = segments.join("::");
-        if let Some(known) = self.expansions.definitions.get(&full) {
-            return (!known.is_empty()).then(|| known.clone());
-        }
         let (name, inside) = segments.split_last()?;
         // `log::info!` is not the program's own `info!`.
         let may_be_own = inside.iter().all(|segment| ["crate", "self", "super"].contains(&segment.as_str()));
-        let is_foreign = inside.is_empty() && self.imported.contains(name);
-        let named = |macros: &crate::Macros| match may_be_own && (!is_foreign || macros.is_exported(name)) {
-            true => macros.named(name).iter().map(|rules| Definition::parse(rules)).collect(),
-            false => Some(Vec::new()),
+        let scope = self.scope();
+        let is_own = may_be_own && scope.has(name);
+        let meant = match inside {
+            _ if !is_own => None,
+            [] => scope.meant(name, self.expansions.at),
+            path => scope.meant_by_path(path, name),
         };
-        let mut definitions: Option<Vec<Definition>> = named(&self.own_macros);
-        if definitions.as_ref().is_some_and(Vec::is_empty) {
-            definitions = named(self.code.macros);
+        if is_own && meant.is_none() {
+            return None;
         }
-        if definitions.as_ref().is_some_and(Vec::is_empty) {
-            let rules = known::rules(path, self.code.text);
-            definitions = rules.map(|rules| Definition::parse(rules).into_iter().collect());
+        let is_assumed = meant.as_ref().is_some_and(|meant| meant.is_assumed);
+        if is_assumed {
+            self.found.assumed_macros.insert(name.clone());
         }
+        let key = (segments.join("::"), is_assumed);
+        if let Some(known) = self.expansions.definitions.get(&key) {
+            return (!known.is_empty()).then(|| known.clone());
+        }
+        let definitions: Option<Vec<Definition>> = match &meant {
+            Some(meant) => meant.rules.iter().map(|rules| Definition::parse(rules)).collect(),
+            None => known::rules(path, self.code.text).and_then(Definition::parse).map(|found| vec![found]),
+        };
         let definitions: Rc<[Definition]> = definitions.unwrap_or_default().into();
-        self.expansions.definitions.insert(full, definitions.clone());
+        self.expansions.definitions.insert(key, definitions.clone());
         (!definitions.is_empty()).then_some(definitions)
-    }
-
-    /// Whether the program has a macro of this name.
-    pub(super) fn is_own_macro(&self, name: &str) -> bool {
-        [&self.own_macros, self.code.macros].iter().any(|macros| !macros.named(name).is_empty())
     }
 
     /// What every definition that fits shows; nothing when they differ.
@@ -201,6 +203,7 @@ impl Walker<'_> {
         self.expansions.in_braces = in_braces;
         let found = std::mem::replace(&mut self.found, outer);
         self.found.unknown_macros.extend(found.unknown_macros);
+        self.found.assumed_macros.extend(found.assumed_macros);
         self.found.functions.extend(found.functions);
         self.found.modules.extend(found.modules);
         Seen { sites: found.sites, skips: found.skips }.once()

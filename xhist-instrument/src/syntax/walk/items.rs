@@ -39,7 +39,7 @@ impl Walker<'_> {
         self.hands_off(reason, |walker| {
             walker.named(tokens::unraw(&signature.ident), |walker| {
                 walker.note_function(block);
-                walker.constant(constant, |walker| {
+                walker.constant_as(constant.then_some(Reason::ConstFn), |walker| {
                     let constant_items = std::mem::replace(&mut walker.constant_items, false);
                     walker.block(block);
                     walker.constant_items = constant_items;

@@ -4,11 +4,11 @@ use super::super::tokens::{self, Scan};
 use super::Walker;
 use super::expansions::{Place, is_written};
 use crate::site::Reason;
-use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::visit::Visit as _;
-use syn::{Expr, ItemMacro, Macro, Path, Token, UseTree};
+use syn::{Expr, ItemMacro, Macro, Path, Token};
 
 /// Macros of the standard library whose arguments are plain expressions that are neither printed nor matched.
 const EXPRESSIONS: [&str; 13] = [
@@ -27,9 +27,6 @@ const EXPRESSIONS: [&str; 13] = [
     "writeln",
 ];
 
-/// A name that comes from here, unchanged, means what it means without being imported.
-const NOT_FOREIGN: [&str; 6] = ["crate", "self", "super", "std", "core", "alloc"];
-
 impl Walker<'_> {
     /// A call; where it stands, if that is a place for statements.
     pub(super) fn macro_call(&mut self, mac: &Macro, place: Option<Place>) {
@@ -47,21 +44,6 @@ impl Walker<'_> {
         }
     }
 
-    /// Notes names that a `use` brings from other crates or gives anew. `root` is what its path starts with.
-    pub(super) fn imports(&mut self, tree: &UseTree, root: Option<&Ident>) {
-        let is_foreign = |root: &Ident| NOT_FOREIGN.iter().all(|name| root != name);
-        let name = match tree {
-            UseTree::Path(path) => return self.imports(&path.tree, root.or(Some(&path.ident))),
-            UseTree::Group(group) => return group.items.iter().for_each(|item| self.imports(item, root)),
-            UseTree::Name(name) if root.is_some_and(is_foreign) => &name.ident,
-            UseTree::Rename(rename) => &rename.rename,
-            _ => return,
-        };
-        let name = tokens::unraw(name);
-        self.expansions.forget(&name);
-        self.imported.insert(name);
-    }
-
     /// The arguments of a macro of the standard library that are plain expressions.
     pub(super) fn expressions_of(&mut self, path: &Path, tokens: &TokenStream) -> Option<Vec<Expr>> {
         if !is_known(path) {
@@ -72,7 +54,8 @@ impl Walker<'_> {
         }
         // The program may have one of its own by this name, which may print or match its arguments.
         if let Some(name) = path.get_ident().map(tokens::unraw) {
-            if self.is_own_macro(&name) || self.imported.contains(&name) {
+            let scope = self.scope();
+            if scope.has(&name) || scope.replaces(&name) {
                 return None;
             }
             self.found.unknown_macros.insert(name);
@@ -86,7 +69,7 @@ impl Walker<'_> {
         let text = &self.code.text[self.start_of(brackets.open())..self.end_of(brackets.close())];
         let is_include =
             mac.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with("include"));
-        !is_include && !["mod", ";", "include"].iter().any(|word| text.contains(word))
+        !is_include && !["mod", ";", "include", "{", "|"].iter().any(|word| text.contains(word))
     }
 
     /// Notes the files that a call leads to; returns how many statements it may hold.
@@ -100,9 +83,11 @@ impl Walker<'_> {
     }
 
     pub(super) fn macro_definition(&mut self, item: &ItemMacro) {
-        let hidden = self.scan(Scan::default(), item.mac.tokens.clone(), false);
+        let mut hidden = Scan::default();
+        hidden.rules(item.mac.tokens.clone(), &mut Vec::new());
+        self.scan(Scan::default(), item.mac.tokens.clone(), false);
         self.opaque(&item.mac.tokens);
-        self.hide(&item.mac, hidden, Reason::MacroDefinition);
+        self.hide(&item.mac, hidden.statements, Reason::MacroDefinition);
     }
 
     fn hide(&mut self, mac: &Macro, statements: u32, reason: Reason) {

@@ -8,14 +8,15 @@ mod macros;
 mod visitor;
 
 use super::{Code, edges, wrap};
-use crate::macros::Macros;
+use crate::macros::OfFile;
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::site::{Analysis, InlineMod, Reason, Shape, Site, SiteKind, Skip};
 use expansions::Expansions;
 use proc_macro2::{LineColumn, Span};
-use std::collections::HashSet;
+use std::cell::OnceCell;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 use syn::visit::Visit as _;
 use syn::{Attribute, Block, Expr};
@@ -35,7 +36,7 @@ struct Walker<'c> {
     /// Inline modules around the current place.
     inside: Vec<InlineMod>,
     /// The compiler evaluates this; closures and functions inside are free again.
-    constant: bool,
+    constant: Option<Reason>,
     /// Functions defined here are const without saying so.
     constant_items: bool,
     /// Everything in here is left alone, closures and nested functions too.
@@ -47,10 +48,8 @@ struct Walker<'c> {
     /// The word `include` stands somewhere in the text.
     has_includes: bool,
     refusal: Option<Refusal>,
-    /// Macros of this very file.
-    own_macros: Macros,
-    /// Names that `use` has brought from other crates so far: a macro of such a name is theirs.
-    imported: HashSet<String>,
+    /// What this file says about macros; looked up when somebody asks.
+    scope: OnceCell<Rc<OfFile<'c>>>,
     expansions: Expansions,
 }
 
@@ -62,18 +61,16 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         names: Vec::new(),
         function: Arc::from(""),
         inside: Vec::new(),
-        constant: false,
+        constant: None,
         constant_items: false,
         before_else: None,
         tests: 0,
         hands_off: super::attributes::hands_off(&file.attrs),
         has_includes: memchr::memmem::find(code.text.as_bytes(), b"include").is_some(),
         refusal: None,
-        own_macros: Macros::default(),
-        imported: HashSet::new(),
+        scope: OnceCell::new(),
         expansions: Expansions::new(),
     };
-    walker.own_macros.add(code.text.as_bytes());
     walker.visit_file(file);
     if let Some(refusal) = walker.refusal {
         return Err(refusal);
@@ -92,6 +89,13 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     }
     found.lines = code.lines.count(code.text.len());
     Ok(found)
+}
+
+impl<'c> Walker<'c> {
+    /// What this file says about macros.
+    fn scope(&self) -> Rc<OfFile<'c>> {
+        self.scope.get_or_init(|| Rc::new(OfFile::new(self.code.text, self.code.macros))).clone()
+    }
 }
 
 impl Walker<'_> {
@@ -144,7 +148,7 @@ impl Walker<'_> {
             return false;
         }
         let (line, column) = self.code.lines.position(range.start);
-        let reason = self.hands_off.or(self.constant.then_some(Reason::ConstContext));
+        let reason = self.hands_off.or(self.constant);
         let reason = reason.or(self.code.directives.is_off(line).then_some(Reason::Directive));
         let shape = match (reason, shape) {
             (Some(reason), _) | (None, Err(reason)) => {
@@ -223,6 +227,11 @@ impl Walker<'_> {
 
     /// Runs `work` on something that the compiler evaluates, or that runs although it stands in such a place.
     fn constant(&mut self, constant: bool, work: impl FnOnce(&mut Self)) {
+        self.constant_as(constant.then_some(Reason::ConstContext), work);
+    }
+
+    /// The same, with what it is.
+    fn constant_as(&mut self, constant: Option<Reason>, work: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.constant, constant);
         work(self);
         self.constant = outer;

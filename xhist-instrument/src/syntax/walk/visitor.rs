@@ -3,7 +3,7 @@
 use super::super::tokens::Scan;
 use super::Walker;
 use super::expansions::Place;
-use crate::site::SiteKind;
+use crate::site::{Reason, SiteKind};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ImplItem, Item, Macro, TraitItem};
 
@@ -22,8 +22,8 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     fn visit_expr_closure(&mut self, node: &'ast syn::ExprClosure) {
         node.inputs.iter().for_each(|input| self.visit_pat(input));
         self.visit_return_type(&node.output);
-        let constant = node.constness.is_some();
-        self.constant(constant, |walker| walker.body(&node.body, SiteKind::Closure));
+        let constant = node.constness.is_some().then_some(Reason::ConstFn);
+        self.constant_as(constant, |walker| walker.body(&node.body, SiteKind::Closure));
     }
 
     fn visit_expr_if(&mut self, node: &'ast syn::ExprIf) {
@@ -89,10 +89,6 @@ impl<'ast> Visit<'ast> for Walker<'_> {
                 walker.named(name, |walker| visit::visit_item_trait(walker, node));
             });
         });
-    }
-
-    fn visit_item_use(&mut self, node: &'ast syn::ItemUse) {
-        self.imports(&node.tree, None);
     }
 
     fn visit_item_mod(&mut self, node: &'ast syn::ItemMod) {

@@ -1,0 +1,296 @@
+//! Takes out what `shape` describes and `splice` puts in, with nothing but the text to go by, also after rustfmt or an
+//! editor has moved it. Works on tokens: comments, strings and the rules of macros are never touched.
+//!
+//! ```text
+//! text ─► tokens ─► calls: what is ours ─► plan: which tokens go ─► write: the text without them
+//! ```
+
+mod calls;
+mod plan;
+mod write;
+
+use crate::refusal::Refusal;
+use crate::shape::{CRATE, MARK};
+use crate::text::{self, Kind, Lexer, LineIndex, TokenPrint, Tokens};
+use memchr::memmem;
+use plan::Left;
+
+/// A text without what this tool inserts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stripped {
+    /// The text.
+    pub text: Vec<u8>,
+    /// File and line of each call that was taken out.
+    pub calls: Vec<(u16, u16)>,
+    /// Line and column of the first thing that was taken out.
+    pub first: Option<(u32, u32)>,
+    /// Comments that hold calls, which stay: line and column.
+    pub comments: Vec<(u32, u32)>,
+}
+
+/// The text without anything this tool inserts; the same text where [`try_strip`] refuses it.
+pub fn strip(text: &[u8]) -> Vec<u8> {
+    try_strip(text).map_or_else(|_| text.to_vec(), |stripped| stripped.text)
+}
+
+/// The text without anything this tool inserts. Other text comes back as it was.
+///
+/// # Errors
+/// Something of ours cannot be taken out without touching what is around it: at the place of the first.
+pub fn try_strip(text: &[u8]) -> Result<Stripped, Refusal> {
+    if !may_hold(text) {
+        return Ok(Stripped { text: text.to_vec(), ..Stripped::default() });
+    }
+    let start = code_start(text);
+    let tokens = Tokens::new(text, start);
+    let plan = plan::plan(&tokens).map_err(|left| refusal(&tokens, left))?;
+    if plan.pieces.is_empty() {
+        return Ok(Stripped { text: text.to_vec(), ..Stripped::default() });
+    }
+    let (result, print) = write::write(&tokens, &plan, start);
+    let first = tokens.list[plan.pieces[0].0.start].range.start;
+    let mut written = TokenPrint::new(start);
+    Lexer::new(&result, start).for_each(|(_, token)| written.see(&token));
+    if written != print {
+        let left =
+            (plan.pieces[0].0.start, "taking it out would join what is around it (a defect of this tool)");
+        return Err(refusal(&tokens, left));
+    }
+    let calls = plan.calls.iter().filter_map(|call| call.statement).collect();
+    let lines = LineIndex::new(text, bom_len(text));
+    let comments = comments(&tokens).into_iter().map(|at| lines.position(at)).collect();
+    Ok(Stripped { text: result, calls, first: Some(lines.position(first)), comments })
+}
+
+/// What is left of an instrumented text without its calls, and the fingerprint of its tokens there.
+pub(crate) fn take_out(text: &[u8], start: usize) -> Result<(Vec<u8>, TokenPrint), Refusal> {
+    let tokens = Tokens::new(text, start);
+    let plan = plan::plan(&tokens).map_err(|left| refusal(&tokens, left))?;
+    Ok(write::write(&tokens, &plan, start))
+}
+
+/// The first place that is an insertion of ours, or looks like a part of one.
+pub(crate) fn find_inserted(text: &[u8]) -> Option<usize> {
+    if !may_hold(text) {
+        return None;
+    }
+    let tokens = Tokens::new(text, code_start(text));
+    let at = match plan::plan(&tokens) {
+        Ok(plan) => {
+            let call = plan.pieces.first().map(|(range, _)| range.start);
+            call.into_iter().chain(plan.lone_mark(&tokens)).min()
+        }
+        Err((at, _)) => Some(at),
+    };
+    at.map(|at| tokens.list[at].range.start)
+}
+
+fn may_hold(text: &[u8]) -> bool {
+    [CRATE.trim_end_matches(':'), MARK].iter().any(|part| memmem::find(text, part.as_bytes()).is_some())
+}
+
+/// Where the code of any bytes starts.
+fn code_start(text: &[u8]) -> usize {
+    str::from_utf8(text).ok().and_then(|text| text::code_start(text).ok()).unwrap_or(0)
+}
+
+fn refusal(tokens: &Tokens<'_>, (at, why): Left) -> Refusal {
+    let lines = LineIndex::new(tokens.text, bom_len(tokens.text));
+    let place = lines.position(tokens.list[at].range.start);
+    Refusal::new(place, format!("looks like a call of ours, but {why}; remove it by hand; left alone"))
+}
+
+fn bom_len(text: &[u8]) -> usize {
+    str::from_utf8(text).map_or(0, text::bom_len)
+}
+
+/// Where comments with calls in them stand.
+fn comments(tokens: &Tokens<'_>) -> Vec<usize> {
+    let holds = |comment: &[u8]| {
+        memmem::find(comment, b"xhist_rt").is_some()
+            && plan::plan(&Tokens::new(comment, 2)).is_ok_and(|plan| !plan.calls.is_empty())
+    };
+    let found = tokens.list.iter().filter(|token| token.kind == Kind::Comment);
+    let found = found.filter(|token| holds(&tokens.text[token.range.clone()]));
+    found.map(|token| token.range.start).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stripped(text: &str) -> String {
+        String::from_utf8(strip(text.as_bytes())).unwrap()
+    }
+
+    /// Why it is refused.
+    fn refused(text: &str) -> String {
+        try_strip(text.as_bytes()).err().map_or_else(String::new, |refusal| refusal.to_string())
+    }
+
+    #[test]
+    fn every_shape_goes() {
+        assert_eq!(stripped("{::xhist_rt::s(1,2);f()}"), "{f()}");
+        assert_eq!(stripped("{xhist_rt::s(1,65535);f()}"), "{f()}");
+        assert_eq!(stripped("A => {::xhist_rt::a(1,2);x/*xh*/},"), "A => x,");
+        assert_eq!(stripped("|| {::xhist_rt::p(1,2);({x} + 1/*xh*/)}"), "|| {x} + 1");
+        assert_eq!(stripped("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::c(1,2);x"), "{x");
+        assert_eq!(stripped("{::xhist_rt::m(0x0123456789abcdef);::xhist_rt::m!();x"), "{x");
+        assert_eq!(stripped("|| {::xhist_rt::a(1,2);|| {::xhist_rt::a(1,2);x/*xh*/}/*xh*/}"), "|| || x");
+    }
+
+    #[test]
+    fn triggers_go_with_what_they_stand_at() {
+        let (start, stop) = ("::xhist_rt::start_at(63,1);", "::xhist_rt::stop_at(0,3,4294967295);");
+        for (text, original) in [
+            (format!("{{{start}::xhist_rt::s(1,2);{stop}f()}}"), "{f()}"),
+            (format!("A => {{{start}{start}::xhist_rt::a(1,2);{stop}x/*xh*/}},"), "A => x,"),
+            (format!("|| {{{start}::xhist_rt::p(1,2);{stop}{stop}({{x}} + 1/*xh*/)}}"), "|| {x} + 1"),
+            (
+                format!(
+                    "{{/*xh*/#[cfg(a)] {start}/*xh*/#[cfg(a)] ::xhist_rt::c(1,2);/*xh*/#[cfg(a)] {stop}x"
+                ),
+                "{x",
+            ),
+            (format!("{{{start}::xhist_rt::m!();{start}::xhist_rt::s(1,2);x"), "{x"),
+            (
+                format!("|a| {{::xhist_rt::a(1,2);{start}|b| {{{start}::xhist_rt::a(1,2);x/*xh*/}}/*xh*/}}"),
+                "|a| |b| x",
+            ),
+        ] {
+            assert_eq!(stripped(&text), original);
+            assert_eq!(stripped(&text.replace("::xhist_rt", "xhist_rt")), original);
+        }
+    }
+
+    #[test]
+    fn moved_calls_go_with_their_lines() {
+        for (text, original) in [
+            ("{\n    ::xhist_rt::s(1, 6);\n    f()\n}", "{\n    f()\n}"),
+            ("{\r\n\t::xhist_rt::s(1, 6);\r\n\tf()\r\n}", "{\r\n\tf()\r\n}"),
+            ("{\n  f();\n  ::xhist_rt::s(1,6);\n}", "{\n  f();\n}"),
+            ("{ :: xhist_rt :: s ( 1 , 6 ) ; f() }", "{ f() }"),
+            ("{\n  ::xhist_rt::s(\n    1, 6,\n  );\n  f()\n}", "{\n  f()\n}"),
+            ("f(); xhist_rt::s(1,\n 6); g();", "f(); g();"),
+            ("a();\n\n  ::xhist_rt::s(1, 6);\n\n  ::xhist_rt::s(1, 7);\n  b()", "a();\n\n\n  b()"),
+            ("f();\n  ::xhist_rt::s(1, 6); // why\n  g()", "f(); // why\n  g()"),
+            ("f(); // a\n  ::xhist_rt::s(1, 6); // b\n  g()", "f(); // a\n  // b\n  g()"),
+            ("{\n  /*xh*/\n  #[cfg(a)]\n  ::xhist_rt::c(1, 6);\n  #[cfg(a)]\n  f()", "{\n  #[cfg(a)]\n  f()"),
+            ("::xhist_rt::s(1, 6);", ""),
+            ("::xhist_rt::m(0x0123_4567_89AB_cdef);x", "x"),
+            // The user's attribute, put above what was one line.
+            ("#[cfg(a)]\n    ::xhist_rt::s(1,2);f();", "#[cfg(a)]\n    f();"),
+        ] {
+            assert_eq!(stripped(text), original, "{text}");
+        }
+    }
+
+    #[test]
+    fn moved_blocks_become_expressions_again() {
+        for (text, original) in [
+            ("A => {\n    ::xhist_rt::a(1, 2);\n    x /*xh*/\n}\nB => y", "A => x,\nB => y"),
+            ("A => {\n    ::xhist_rt::a(1, 2);\n    x /*xh*/\n} // c\n}", "A => x, // c\n}"),
+            ("A => {\n    ::xhist_rt::a(1, 2);\n    return x; /*xh*/\n}\n}", "A => return x,\n}"),
+            ("f(|| {\n    ::xhist_rt::a(1, 2);\n    x\n})", "f(|| x)"),
+            (
+                "f(|| {\n    ::xhist_rt::p(1, 2);\n    (if a {} else {} + 1/*xh*/)\n})",
+                "f(|| if a {} else {} + 1)",
+            ),
+            ("else{ ::xhist_rt::a(1,2); if a {} /*xh*/ }", "else if a {}"),
+            ("A => { ::xhist_rt::a(1,2); x /*xh*/ }\n}", "A => x\n}"),
+            ("A => { ::xhist_rt::a(1,2); x // note\n/*xh*/ }}", "A => x // note\n}"),
+        ] {
+            assert_eq!(stripped(text), original, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_jump_that_was_one_line_loses_the_semicolon_of_rustfmt() {
+        let spread =
+            "::xhist_rt::s(1, 2);\nlet Some(x) = y else {\n    ::xhist_rt::s(1, 2);\n    return 0;\n};";
+        assert_eq!(stripped(spread), "let Some(x) = y else {\n    return 0\n};");
+        let other_line = spread.replacen("s(1, 2)", "s(1, 1)", 1);
+        assert_eq!(stripped(&other_line), "let Some(x) = y else {\n    return 0;\n};");
+    }
+
+    #[test]
+    fn blocks_that_somebody_uses_stay() {
+        for (text, original) in [
+            ("A => {::xhist_rt::a(1,2);f(); x/*xh*/},", "A => {f(); x},"),
+            ("A => {::xhist_rt::a(1,2);if a {} -b/*xh*/},", "A => {if a {} -b},"),
+            ("A => {::xhist_rt::a(1,2);if a {} b/*xh*/},", "A => {if a {} b},"),
+            ("A => unsafe {::xhist_rt::a(1,2);x/*xh*/},", "A => unsafe {x},"),
+            ("A => {f(); ::xhist_rt::a(1,2);x/*xh*/},", "A => {f(); x},"),
+            ("|| {::xhist_rt::p(1,2);({x} + 1/*xh*/) + 2}", "|| {({x} + 1) + 2}"),
+        ] {
+            assert_eq!(stripped(text), original, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_similar_stays() {
+        for text in [
+            "my_xhist_rt::s(1,2);",
+            "crate::xhist_rt::s(1,2);",
+            "crate ::xhist_rt::s(1, 2);",
+            "a::b::xhist_rt::s(1,2);",
+            "::xhist_rt::s(x, y);",
+            "::xhist_rt::s(1, line!());",
+            "::xhist_rt::t(1,2);",
+            "::xhist_rt::stop_after(1);",
+            "::xhist_rt::start_at(1);",
+            "::xhist_rt::s();",
+            "mod xhist_rt { pub fn s(_: u8, _: u8) {} } fn f() { xhist_rt::s(1, 2); }",
+            "::xhist_rt::start_atx(1,2);",
+            "\"::xhist_rt::s(1,2);\"",
+            "r#\"{/*xh*/}\"#",
+            "// ::xhist_rt::s(1,2);",
+            "/* {::xhist_rt::a(1,2);x/*xh*/} */",
+            "macro_rules! m { () => { ::xhist_rt::s(1,2); } }",
+            "macro m($a:expr) { ::xhist_rt::s(1,2); /*xh*/ }",
+            "/*xh*/ }",
+            "xhist_rt::",
+            "xhist_rt::s",
+            "xhist_rt::s(1",
+            "/*xh*/",
+            "use xhist_rt::s;",
+        ] {
+            assert_eq!(stripped(text), text);
+            assert_eq!(refused(text), "", "{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_go_is_refused_with_its_place() {
+        for (text, why) in [
+            ("f();\n let a = ::xhist_rt::s(1,2);", "2:12: looks like a call of ours, but it is part"),
+            ("|| ::xhist_rt::s(1, 2)", "no `;` follows it"),
+            ("return ::xhist_rt::s(1,2);", "part of an expression"),
+            ("xhist_rt::s(1,123456);", "numbers are none of ours"),
+            ("::xhist_rt::stop_at(1,2,12345678901);", "numbers are none of ours"),
+            ("{ #[cfg(a)]\n::xhist_rt::c(1,2);", "may be yours"),
+            ("{ ::xhist_rt::s(1,2); x /*xh*/ }", "a mark of ours without its call"),
+            ("(::xhist_rt::a(1,2))", "no `;`"),
+        ] {
+            assert!(refused(text).contains(why), "{text}: {}", refused(text));
+            assert_eq!(stripped(text), text, "as it was");
+        }
+    }
+
+    #[test]
+    fn comments_with_calls_in_them_are_named() {
+        let text = "f();\n// ::xhist_rt::s(1,2);\n::xhist_rt::s(1,3);g();";
+        let stripped = try_strip(text.as_bytes()).unwrap();
+        assert_eq!((stripped.comments, stripped.calls), (vec![(2, 1)], vec![(1, 3)]));
+    }
+
+    #[test]
+    fn all_that_is_or_looks_like_ours_is_found() {
+        assert_eq!(find_inserted(b"x /*xh*/"), Some(2));
+        assert_eq!(find_inserted(b"x; ::xhist_rt::s(1,2);"), Some(3));
+        assert_eq!(find_inserted(b"x;\n ::xhist_rt::s(\n1, 2);"), Some(4));
+        assert_eq!(find_inserted(b"x = xhist_rt::s(1, 2);"), Some(4));
+        assert_eq!(find_inserted(b"x ::xhist_rt::init();"), None);
+        assert_eq!(find_inserted(b"\"::xhist_rt::s(1,2);/*xh*/\""), None);
+    }
+}

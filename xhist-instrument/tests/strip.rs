@@ -1,0 +1,251 @@
+//! Taking out what somebody has moved: rustfmt, or an editor that puts blanks anywhere. Fixtures and real sources.
+//! `XHIST_REGISTRY=all` takes every file of the registry, otherwise a sample.
+
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+use rayon::prelude::*;
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use xhist_instrument::{
+    Action, MainHash, Options, Trigger, When, analyze, ids_needed, instrument, strip, try_strip,
+};
+
+/// All modes take turns.
+fn options(index: usize) -> Options {
+    Options {
+        edition2015: index % 3 == 1,
+        when: if index % 3 == 2 { When::After } else { When::Before },
+        main_hash: if index.is_multiple_of(2) { MainHash::FromEnv } else { MainHash::Literal(0xab) },
+        triggers: index % 5 == 4,
+    }
+}
+
+/// The instrumented text; nothing when it is refused.
+fn instrumented(text: &str, options: &Options) -> Option<String> {
+    let mut analysis = analyze(text.as_bytes(), options).ok()?;
+    for site in (0..analysis.sites.len()).filter(|_| options.triggers) {
+        let action = if site % 2 == 0 { Action::Start } else { Action::Stop { after: 1 } };
+        analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
+    }
+    let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
+    let result = instrument(text.as_bytes(), &analysis, &ids, options).expect("it is proved");
+    Some(String::from_utf8(result).unwrap())
+}
+
+/// Fixtures, then sources of the registry. Never none.
+fn sources() -> Vec<(PathBuf, String)> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")));
+    let mut found = rust_files(&fixtures);
+    assert!(found.len() > 50, "the fixtures are there");
+    found.retain(|path| path.ends_with("in.rs"));
+    let registry = rust_files(&home.expect("CARGO_HOME or HOME").join("registry/src"));
+    let all = std::env::var("XHIST_REGISTRY").is_ok_and(|value| value == "all");
+    let step = if all { 1 } else { (registry.len() / 80).max(1) };
+    found.extend(registry.into_iter().step_by(step));
+    found.into_iter().filter_map(|path| Some((path.clone(), std::fs::read_to_string(path).ok()?))).collect()
+}
+
+fn rust_files(dir: &Path) -> Vec<PathBuf> {
+    let files = walkdir::WalkDir::new(dir).sort_by_file_name().into_iter().filter_map(Result::ok);
+    files
+        .map(walkdir::DirEntry::into_path)
+        .filter(|path| path.extension().is_some_and(|ext| ext == "rs"))
+        .collect()
+}
+
+/// Numbers that differ from text to text, and never from run to run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self, below: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below
+    }
+}
+
+/// Tokens as texts, and whether the next one must touch.
+fn flatten(tokens: TokenStream, into: &mut Vec<(Range<usize>, bool)>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                assert!(group.delimiter() != Delimiter::None, "not in a source");
+                into.push((group.span_open().byte_range(), false));
+                flatten(group.stream(), into);
+                into.push((group.span_close().byte_range(), false));
+            }
+            TokenTree::Punct(punct) => {
+                into.push((
+                    punct.span().byte_range(),
+                    punct.spacing() == Spacing::Joint || punct.as_char() == '$',
+                ));
+            }
+            token => into.push((token.span().byte_range(), false)),
+        }
+    }
+    // A doc comment is several tokens at one place.
+    into.dedup_by(|b, a| a.0 == b.0 || b.0.start < a.0.end);
+}
+
+/// The text with other blanks between its tokens; comments stay where they are.
+fn spaced(text: &str, seed: u64) -> Option<String> {
+    let body = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let shebang = body.starts_with("#!") && !body.starts_with("#![");
+    let tokens: TokenStream = if shebang { return None } else { body.parse().ok()? };
+    let mut ranges = Vec::new();
+    flatten(tokens, &mut ranges);
+    let offset = text.len() - body.len();
+    respaced(text, &ranges, offset, seed)
+}
+
+fn respaced(text: &str, ranges: &[(Range<usize>, bool)], offset: usize, seed: u64) -> Option<String> {
+    let mut numbers = Numbers(seed);
+    let mut blank = |may_be_none: bool| match numbers.next(12) {
+        0..4 if may_be_none => "",
+        0..7 => " ",
+        7 => "\n",
+        8 => "\n    ",
+        9 => "  ",
+        10 => "\t",
+        _ => "\n\n        ",
+    };
+    let mut out = String::new();
+    let mut done = 0;
+    for pair in ranges.windows(2) {
+        let (range, joint) = (&pair[0].0, pair[0].1);
+        let (end, next) = (range.end + offset, pair[1].0.start + offset);
+        let gap = text.get(end..next)?;
+        let is_bracket = |at: usize| b"()[]{};,".contains(&text.as_bytes()[at]);
+        let is_doc = text[range.start + offset..].starts_with("//");
+        out.push_str(&text[done..end]);
+        done = next;
+        let may_be_none = is_bracket(end - 1) || is_bracket(next) && text.as_bytes()[next] != b'[';
+        match gap.trim() {
+            _ if is_doc || joint && gap.is_empty() => out.push_str(gap),
+            "" if gap.is_empty() && !may_be_none => out.push_str(gap),
+            "" => out.push_str(blank(may_be_none)),
+            "/*xh*/" => {
+                out.push_str(blank(true));
+                out.push_str("/*xh*/");
+                out.push_str(blank(true));
+            }
+            _ => out.push_str(gap),
+        }
+    }
+    out.push_str(&text[done..]);
+    Some(out)
+}
+
+/// What does not depend on blanks.
+fn without_blanks(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_whitespace()).collect()
+}
+
+/// The tokens as texts, one after the other.
+fn tokens(text: &str) -> Option<Vec<String>> {
+    fn add(tokens: TokenStream, into: &mut Vec<String>) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => {
+                    into.push(format!("{:?}", group.delimiter()));
+                    add(group.stream(), into);
+                    // Which brackets have a comma at their end is up to rustfmt.
+                    into.pop_if(|last| last == ",");
+                    into.push("end".to_owned());
+                }
+                token => into.push(token.to_string()),
+            }
+        }
+    }
+    let mut texts = Vec::new();
+    add(text.trim_start_matches('\u{feff}').parse().ok()?, &mut texts);
+    Some(texts)
+}
+
+#[test]
+fn whatever_blanks_stand_between_the_tokens() {
+    let sources = sources();
+    let wrong: Vec<String> = sources
+        .par_iter()
+        .enumerate()
+        .filter_map(|(index, (path, text))| {
+            let options = options(index);
+            let instrumented = instrumented(text, &options)?;
+            let moved = spaced(&instrumented, index as u64)?;
+            let stripped = match try_strip(moved.as_bytes()) {
+                Ok(stripped) => String::from_utf8(stripped.text).unwrap(),
+                Err(refusal) => return Some(format!("{}: {refusal}", path.display())),
+            };
+            let same = without_blanks(&stripped) == without_blanks(text) && tokens(&stripped) == tokens(text);
+            keep(!same, index, &[text, &moved, &stripped]);
+            (!same).then(|| format!("{}: other tokens", path.display()))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), sources.len(), wrong.join("\n"));
+}
+
+/// Leaves texts that are wrong for somebody to look at.
+fn keep(wrong: bool, of: usize, texts: &[&str]) {
+    if let (true, Some(dir)) = (wrong, std::env::var_os("XHIST_KEEP")) {
+        for (index, text) in texts.iter().enumerate() {
+            std::fs::write(Path::new(&dir).join(format!("{of}-{index}.rs")), text).unwrap();
+        }
+    }
+}
+
+/// The text as rustfmt lays it out; nothing when it cannot.
+fn formatted(text: &str, edition: &str) -> Option<String> {
+    let mut command = Command::new("rustfmt");
+    command.args(["--edition", edition, "--emit", "stdout"]).current_dir(env!("CARGO_TARGET_TMPDIR"));
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("rustfmt is installed");
+    let mut stdin = child.stdin.take().unwrap();
+    let input = text.to_owned();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(input.as_bytes())));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+}
+
+#[test]
+fn what_rustfmt_has_laid_out() {
+    let sources = sources();
+    let results: Vec<(bool, Option<String>)> = sources
+        .par_iter()
+        .enumerate()
+        .filter_map(|(index, (path, text))| {
+            let options = options(index);
+            let edition = if options.edition2015 { "2015" } else { "2021" };
+            let original = formatted(text, edition)?;
+            let instrumented = instrumented(&original, &options)?;
+            let moved = formatted(&instrumented, edition)?;
+            let stripped = match try_strip(moved.as_bytes()) {
+                Ok(stripped) => String::from_utf8(stripped.text).unwrap(),
+                Err(refusal) => return Some((false, Some(format!("{}: {refusal}", path.display())))),
+            };
+            let stable = formatted(&original, edition)? == original;
+            let again = formatted(&stripped, edition).unwrap_or_default();
+            let wrong = tokens(&stripped) != tokens(&original);
+            keep(wrong || stable && again != original, index, &[&original, &moved, &stripped, &again]);
+            let what = wrong.then(|| format!("{}: other tokens", path.display()));
+            Some((again == original || !stable, what))
+        })
+        .collect();
+    let wrong: Vec<&String> = results.iter().filter_map(|(_, wrong)| wrong.as_ref()).collect();
+    let same = results.iter().filter(|(same, _)| *same).count();
+    println!("{} texts: {same} the same byte for byte after rustfmt", results.len());
+    assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), results.len());
+    // rustfmt itself keeps some breaks of lines, so a few differ.
+    assert!(same * 100 >= results.len() * 95, "{same} of {} are the same", results.len());
+}
+
+#[test]
+fn texts_without_calls_stay_as_they_are() {
+    for (path, text) in sources() {
+        let stripped = try_strip(text.as_bytes()).unwrap_or_else(|left| panic!("{}: {left}", path.display()));
+        assert!(stripped.first.is_none() && stripped.text == text.as_bytes(), "{}", path.display());
+        assert_eq!(strip(text.as_bytes()), text.as_bytes());
+    }
+}
