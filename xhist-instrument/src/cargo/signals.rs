@@ -5,14 +5,18 @@
 
 use std::io::IsTerminal as _;
 use std::process::{Child, ExitStatus};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, kill_process, waitid};
 use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use signal_hook::iterator::Signals;
-use signal_hook::low_level::emulate_default_handler;
+
+/// Ctrl-C reaches this process and the program at once. The program's end may be seen first, for this long.
+const SAME_MOMENT: Duration = Duration::from_millis(50);
 
 /// A signal for the whole process group has ended the program within this time, or the program handles it.
 const GRACE: Duration = Duration::from_secs(1);
@@ -23,6 +27,8 @@ type Target = Arc<Mutex<Option<Pid>>>;
 /// Signals are caught from its making on.
 pub(super) struct Caught {
     target: Target,
+    /// From then on a signal has its default action.
+    is_over: Arc<AtomicBool>,
     handle: Option<signal_hook::iterator::Handle>,
 }
 
@@ -30,19 +36,27 @@ impl Caught {
     /// From now on signals are the child's.
     pub(super) fn start() -> Caught {
         let target = Target::default();
+        let is_over = Arc::new(AtomicBool::new(false));
+        for signal in [SIGINT, SIGTERM] {
+            // Decided when the signal arrives, and not when a thread comes to it. Reading results may wait for a disk, a
+            // pipe or a terminal: the default action ends that too.
+            let _ = flag::register_conditional_default(signal, Arc::clone(&is_over));
+        }
         let handle = Signals::new([SIGINT, SIGTERM]).ok().map(|mut signals| {
             let (handle, target) = (signals.handle(), Arc::clone(&target));
+            let (sender, receiver) = channel();
+            std::thread::spawn(move || forward_later(&receiver, &target));
             std::thread::spawn(move || {
-                let (sender, receiver) = channel();
-                let for_later = Arc::clone(&target);
-                std::thread::spawn(move || forward_later(&receiver, &for_later));
                 for signal in signals.forever() {
-                    arrived(signal, &target, &sender);
+                    // Ctrl-C at the terminal reaches the program too.
+                    if signal != SIGINT || !is_in_foreground() {
+                        let _ = sender.send(signal);
+                    }
                 }
             });
             handle
         });
-        Caught { target, handle }
+        Caught { target, is_over, handle }
     }
 
     /// Waits for the child.
@@ -57,7 +71,12 @@ impl Caught {
             }
         }
         self.set(None);
-        child.wait()
+        let status = child.wait();
+        if status.as_ref().is_ok_and(|status| !status.success()) {
+            std::thread::sleep(SAME_MOMENT);
+        }
+        self.is_over.store(true, Ordering::SeqCst);
+        status
     }
 
     fn set(&self, pid: Option<Pid>) {
@@ -70,16 +89,6 @@ impl Drop for Caught {
         if let Some(handle) = &self.handle {
             handle.close();
         }
-    }
-}
-
-fn arrived(signal: i32, target: &Target, later: &Sender<i32>) {
-    let is_running = target.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-    if !is_running {
-        // Reading results may wait for a disk, a pipe or a terminal: the default action ends that too.
-        let _ = emulate_default_handler(signal);
-    } else if signal != SIGINT || !is_in_foreground() {
-        let _ = later.send(signal);
     }
 }
 
@@ -98,7 +107,7 @@ fn forward_later(signals: &Receiver<i32>, target: &Target) {
     }
 }
 
-/// Whether this process is in the foreground of a terminal: then Ctrl-C has reached the program too.
+/// Whether this process is in the foreground of a terminal.
 fn is_in_foreground() -> bool {
     let group = |terminal: &dyn std::os::fd::AsFd| rustix::termios::tcgetpgrp(terminal.as_fd()).ok();
     let (input, output, error) = (std::io::stdin(), std::io::stdout(), std::io::stderr());
