@@ -4,6 +4,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
+use byteorder::{ByteOrder as _, NativeEndian};
 use qs_core::ring::{BARE_HEADER_LEN, CLEARED_OFFSET, Shown};
 
 use crate::console::{Notes, Progress};
@@ -221,8 +222,7 @@ fn clear(path: &Path, chosen: &[&Placed], surveys: &[Survey], notes: &mut Notes<
         }
         let mut bytes = [0; 16];
         for (word, bytes) in survey.shown.words().into_iter().zip(bytes.chunks_exact_mut(8)) {
-            let word = if header.swapped { word.swap_bytes() } else { word };
-            bytes.copy_from_slice(&word.to_ne_bytes());
+            NativeEndian::write_u64(bytes, if header.swapped { word.swap_bytes() } else { word });
         }
         if let Err(error) = source::write_at(path, placed.ring.offset + CLEARED_OFFSET, &bytes) {
             notes.incomplete();

@@ -1,5 +1,7 @@
 //! Fields of records: which kinds there are, how wide each is, and what they are put into.
 
+use byteorder::{ByteOrder as _, LittleEndian};
+
 /// What a field is. Its width depends on the target, see [`Sizes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -230,7 +232,10 @@ impl<'a> Payload<'a, '_> {
     fn number(&mut self, size: u8) -> Option<u64> {
         let (bytes, rest) = self.rest.split_at_checked(size.into())?;
         self.rest = rest;
-        Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        Some(match bytes.len() {
+            0 => 0,
+            len => LittleEndian::read_uint(bytes, len.min(8)),
+        })
     }
 
     fn text(&mut self) -> Option<&'a str> {

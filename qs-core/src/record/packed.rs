@@ -3,6 +3,8 @@
 //! `docs/wire-format.md` tells the layout; this file is the only one that knows its numbers, for the recorder
 //! and for every reader.
 
+use byteorder::{ByteOrder as _, LittleEndian};
+
 use super::Statement;
 use super::element::Data;
 use super::xhist::{FORMAT_FILE, FORMAT_U16, file};
@@ -113,12 +115,12 @@ pub struct Packed<'a> {
 impl<'a> Packed<'a> {
     /// Reads a payload; `None` when it has another layout.
     pub fn parse(payload: &'a [u8]) -> Option<Packed<'a>> {
-        let (time, rest) = payload.split_first_chunk()?;
+        let (time, rest) = payload.split_at_checked(4)?;
         let (file, rest) = file(rest)?;
         let &[FORMAT_U16, b0, b1, FORMAT_MEM, len, ref data @ ..] = rest else { return None };
         (data.len() == usize::from(len)).then_some(Packed {
-            time: u32::from_le_bytes(*time),
-            page: Page { file, base: u16::from_le_bytes([b0, b1]) },
+            time: LittleEndian::read_u32(time),
+            page: Page { file, base: LittleEndian::read_u16(&[b0, b1]) },
             data,
         })
     }

@@ -1,5 +1,7 @@
 //! The target-info record, 64: how wide the fields are, and which build runs.
 
+use byteorder::{ByteOrder as _, LittleEndian};
+
 use super::field::{Fields, Sizes};
 use super::table::Record;
 
@@ -53,7 +55,7 @@ impl TargetInfo {
             return None;
         };
         let &[second, minute, hour, day, month, year] = build else { return None };
-        let version = u16::from_le_bytes([low, high]);
+        let version = LittleEndian::read_u16(&[low, high]);
         Some(TargetInfo {
             reset,
             version: version & 0x7FFF,

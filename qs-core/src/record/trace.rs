@@ -9,6 +9,8 @@
 //! (`0x09`), or several where it is longer than one may be. An event that did not fit ends with the text `...`. Opcodes are
 //! values of enumeration 5, so that a host that was told its dictionary shows their names.
 
+use byteorder::{ByteOrder as _, LittleEndian};
+
 use super::element::{self, Data, HEX};
 use super::field::Fields;
 
@@ -323,11 +325,11 @@ impl<'a> Told<'a> {
     pub fn parse(id: u8, elements: &'a [u8]) -> Option<Told<'a>> {
         let (class, mut rest) = match (id, elements) {
             (EXCEPTION, [FORMAT_CODE, a, b, c, d, FORMAT_SEVERITY, severity, rest @ ..]) => {
-                let code = Code(u32::from_le_bytes([*a, *b, *c, *d]));
+                let code = Code(LittleEndian::read_u32(&[*a, *b, *c, *d]));
                 (Class::Exception { severity: Severity::from_number(*severity)?, code }, rest)
             }
             (PROFILE, [FORMAT_OPCODE, opcode, FORMAT_CODE, a, b, c, d, rest @ ..]) => {
-                let data = u32::from_le_bytes([*a, *b, *c, *d]);
+                let data = LittleEndian::read_u32(&[*a, *b, *c, *d]);
                 (Class::Profile { opcode: *opcode, data }, rest)
             }
             (PROFILE, [FORMAT_OPCODE, opcode, rest @ ..]) => {

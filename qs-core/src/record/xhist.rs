@@ -10,6 +10,8 @@
 //! A file is a value of enumeration 6, so that a host that was told the dictionary shows its name; file ids from 256 on are
 //! numbers instead, `0x03 file u16`. The first of the four ids is configurable and stands in the ring header.
 
+use byteorder::{ByteOrder as _, LittleEndian};
+
 use super::element::Data;
 use crate::frame::{Frame, FrameWriter};
 
@@ -87,7 +89,7 @@ impl Statement {
 pub(super) fn file(elements: &[u8]) -> Option<(u16, &[u8])> {
     match elements {
         [FORMAT_FILE, file, rest @ ..] => Some((u16::from(*file), rest)),
-        [FORMAT_U16, low, high, rest @ ..] => Some((u16::from_le_bytes([*low, *high]), rest)),
+        [FORMAT_U16, low, high, rest @ ..] => Some((LittleEndian::read_u16(&[*low, *high]), rest)),
         _ => None,
     }
 }
@@ -184,22 +186,22 @@ impl XhistRecord {
         match (frame.id.checked_sub(base)?, frame.payload) {
             (ids::STATEMENT, &[l0, l1, f0, f1]) => Some(XhistRecord::Statement {
                 statement: Statement {
-                    file: u16::from_le_bytes([f0, f1]),
-                    line: u16::from_le_bytes([l0, l1]),
+                    file: LittleEndian::read_u16(&[f0, f1]),
+                    line: LittleEndian::read_u16(&[l0, l1]),
                 },
                 time: None,
             }),
             (ids::STATEMENT_TIMED, payload) => {
-                let (time, rest) = payload.split_first_chunk()?;
+                let (time, rest) = payload.split_at_checked(4)?;
                 let (file, &[FORMAT_U16, l0, l1]) = file(rest)? else { return None };
-                let statement = Statement { file, line: u16::from_le_bytes([l0, l1]) };
-                Some(XhistRecord::Statement { statement, time: Some(u32::from_le_bytes(*time)) })
+                let statement = Statement { file, line: LittleEndian::read_u16(&[l0, l1]) };
+                Some(XhistRecord::Statement { statement, time: Some(LittleEndian::read_u32(time)) })
             }
             (ids::EVENT, &[t0, t1, t2, t3, FORMAT_U8, kind, FORMAT_U64, ref value @ ..]) => {
                 Some(XhistRecord::Event {
                     kind: EventKind::from_code(kind),
-                    time: u32::from_le_bytes([t0, t1, t2, t3]),
-                    value: u64::from_le_bytes(value.try_into().ok()?),
+                    time: LittleEndian::read_u32(&[t0, t1, t2, t3]),
+                    value: (value.len() == 8).then(|| LittleEndian::read_u64(value))?,
                 })
             }
             _ => None,

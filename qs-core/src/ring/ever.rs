@@ -19,8 +19,11 @@
 //! look for a page from [`slot`] on, at most [`PROBES`] slots further, around the end; they claim a slot by
 //! exchanging its key for 0 and never free it. Readers look at all slots, so they depend on none of this.
 
+use byteorder::{ByteOrder as _, NativeEndian};
+
 use super::find::offsets;
-use super::header::{BYTE_ORDER_MARK, HeaderError, Raw, check_word};
+use super::header::{BYTE_ORDER_MARK, HeaderError, byte_order, check_word};
+use super::raw::{Order, Raw};
 use crate::record::Statement;
 use crate::record::packed::{Page, WINDOW};
 
@@ -75,7 +78,7 @@ pub struct Ever<'a> {
     pub slots: u32,
     /// Those of them that the image holds.
     bytes: &'a [u8],
-    big: bool,
+    order: Order,
 }
 
 impl<'a> Ever<'a> {
@@ -86,8 +89,8 @@ impl<'a> Ever<'a> {
     pub fn parse(image: &'a [u8]) -> Result<Ever<'a>, HeaderError> {
         let (bytes, slots) =
             image.split_at_checked(HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
-        let big = super::header::is_big_endian(bytes)?;
-        let raw = Raw { bytes, big };
+        let order = byte_order(bytes)?;
+        let raw = Raw { bytes, order };
         if bytes[12] != VERSION {
             return Err(HeaderError::Version(bytes[12]));
         }
@@ -100,7 +103,7 @@ impl<'a> Ever<'a> {
         }
         let slots = &slots[..slots.len().min(count as usize * SLOT_LEN)];
         let (map_hash, lost, pid) = (raw.u64(MAP_HASH_AT), raw.u32(LOST_AT), raw.u32(PID_AT));
-        Ok(Ever { map_hash, lost, pid, slots: count, bytes: slots, big })
+        Ok(Ever { map_hash, lost, pid, slots: count, bytes: slots, order })
     }
 
     /// Slots that the image does not hold.
@@ -110,9 +113,9 @@ impl<'a> Ever<'a> {
 
     /// Every statement that ran, in no order.
     pub fn statements(&self) -> impl Iterator<Item = Statement> + use<'a> {
-        let big = self.big;
+        let order = self.order;
         self.bytes.chunks_exact(SLOT_LEN).flat_map(move |slot| {
-            let raw = Raw { bytes: slot, big };
+            let raw = Raw { bytes: slot, order };
             let bits = [raw.u32(4), raw.u32(8), raw.u32(12)];
             let page = raw.u32(0).checked_sub(1).map(Statement::from_word);
             page.into_iter().flat_map(move |Statement { file, line: base }| {
@@ -134,13 +137,13 @@ pub fn find(image: &[u8]) -> impl Iterator<Item = (usize, Result<Ever<'_>, Heade
 /// The first bytes of a bitmap, for those who make one: all but the slots, which are zero.
 pub fn header(slots: u32, map_hash: u64, pid: u32) -> [u8; HEADER_LEN] {
     let mut bytes = [0; HEADER_LEN];
-    let version = u32::from_ne_bytes([VERSION, 0, 0, 0]);
+    let version = NativeEndian::read_u32(&[VERSION, 0, 0, 0]);
     bytes[..8].copy_from_slice(&MAGIC);
     let check = check_word([BYTE_ORDER_MARK, version, slots, 0]);
     for (at, word) in [(8, BYTE_ORDER_MARK), (12, version), (16, slots), (36, check), (PID_AT, pid)] {
-        bytes[at..at + 4].copy_from_slice(&word.to_ne_bytes());
+        NativeEndian::write_u32(&mut bytes[at..at + 4], word);
     }
-    bytes[24..32].copy_from_slice(&map_hash.to_ne_bytes());
+    NativeEndian::write_u64(&mut bytes[24..32], map_hash);
     bytes
 }
 

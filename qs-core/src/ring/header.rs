@@ -34,6 +34,8 @@
 
 use core::fmt;
 
+use super::raw::{Order, Raw, array};
+
 use crate::record::packed;
 
 /// First bytes of every ring. Not text, so that no string of a program looks like it.
@@ -403,8 +405,7 @@ impl Header {
     /// [`HeaderError`] says why the bytes are no header.
     pub fn parse(image: &[u8]) -> Result<Header, HeaderError> {
         let bytes = image.get(..BARE_HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
-        let big = is_big_endian(bytes)?;
-        let raw = Raw { bytes, big };
+        let raw = Raw { bytes, order: byte_order(bytes)? };
         let [version, time_width, record_base, flags] = array(bytes, 12);
         if !(OLDEST_VERSION..=LAYOUT_VERSION).contains(&version) {
             return Err(HeaderError::Version(version));
@@ -412,7 +413,7 @@ impl Header {
         // Of the third word only the first half stays as it is.
         let mut lens: [u8; 4] = array(bytes, 16);
         lens[2..].fill(0);
-        let lens = if big { u32::from_be_bytes(lens) } else { u32::from_le_bytes(lens) };
+        let lens = raw.order.u32(&lens, 0);
         if raw.u32(36) != check_word([raw.u32(8), raw.u32(12), lens, raw.u32(20)]) {
             return Err(HeaderError::Check);
         }
@@ -423,7 +424,7 @@ impl Header {
         }
         let mut header = Header {
             version,
-            swapped: big != cfg!(target_endian = "big"),
+            swapped: raw.order.is_swapped(),
             time_width,
             record_base,
             flags,
@@ -450,14 +451,14 @@ impl Header {
             name: [0; NAME_LEN],
         };
         if header.header_len > BARE_HEADER_LEN {
-            header.read_hosted(image, big)?;
+            header.read_hosted(image, raw.order)?;
         }
         Ok(header)
     }
 
-    fn read_hosted(&mut self, image: &[u8], big: bool) -> Result<(), HeaderError> {
+    fn read_hosted(&mut self, image: &[u8], order: Order) -> Result<(), HeaderError> {
         let bytes = image.get(..self.header_len).ok_or(HeaderError::Cut { present: image.len() })?;
-        let raw = Raw { bytes, big };
+        let raw = Raw { bytes, order };
         self.last_time = raw.u64(64);
         for (index, nested) in self.nested.iter_mut().enumerate() {
             *nested = (raw.u64(72 + 16 * index), State(raw.u64(80 + 16 * index)));
@@ -537,39 +538,7 @@ pub const fn check_word([a, b, c, d]: [u32; 4]) -> u32 {
     with(with(with(with(0x811C_9DC5, a), b), c), d)
 }
 
-/// What the byte-order mark at offset 8 says.
-pub(super) fn is_big_endian(bytes: &[u8]) -> Result<bool, HeaderError> {
-    match u32::from_le_bytes(array(bytes, 8)) {
-        BYTE_ORDER_MARK => Ok(false),
-        other if other == BYTE_ORDER_MARK.swap_bytes() => Ok(true),
-        other => Err(HeaderError::ByteOrder(other)),
-    }
-}
-
-/// Bytes in the byte order of the target.
-pub(super) struct Raw<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) big: bool,
-}
-
-impl Raw<'_> {
-    pub(super) fn u16(&self, at: usize) -> u16 {
-        let bytes = array(self.bytes, at);
-        if self.big { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
-    }
-
-    pub(super) fn u32(&self, at: usize) -> u32 {
-        let bytes = array(self.bytes, at);
-        if self.big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) }
-    }
-
-    pub(super) fn u64(&self, at: usize) -> u64 {
-        let bytes = array(self.bytes, at);
-        if self.big { u64::from_be_bytes(bytes) } else { u64::from_le_bytes(bytes) }
-    }
-}
-
-/// `N` bytes at `at`; zeros where there are none, so that it cannot panic.
-fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    bytes.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
+/// The byte order of the target that wrote this header.
+pub(super) fn byte_order(bytes: &[u8]) -> Result<Order, HeaderError> {
+    Order::of(bytes, BYTE_ORDER_MARK).map_err(HeaderError::ByteOrder)
 }

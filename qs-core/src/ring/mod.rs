@@ -8,6 +8,7 @@ mod again;
 pub mod ever;
 mod find;
 mod header;
+mod raw;
 mod reader;
 mod repair;
 mod tail;

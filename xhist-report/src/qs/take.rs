@@ -2,6 +2,8 @@
 //!
 //! QSPY looks a little beyond the end in some places; what it sees there is the checksum, then older bytes. So does this.
 
+use byteorder::{ByteOrder as _, LittleEndian};
+
 use super::receive::Raw;
 
 /// Bytes that a field lacks.
@@ -119,8 +121,7 @@ pub const MASKS: [u64; 16] = {
 #[inline]
 pub fn little_endian(bytes: &[u8], at: usize, len: usize) -> u64 {
     if let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        let number = u64::from_le_bytes(*eight);
-        return number & MASKS[len & 15];
+        return LittleEndian::read_u64(eight) & MASKS[len & 15];
     }
     (0..len)
         .rev()

@@ -1,0 +1,104 @@
+//! Fields of a header in the byte order of the target that wrote it, which its byte-order mark shows.
+
+use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
+
+/// Offset of the byte-order mark in every header.
+const MARK_AT: usize = 8;
+
+/// Which end of a number comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    Little,
+    Big,
+}
+
+impl Order {
+    /// The order in which this header has the mark; `Err` with what it has instead.
+    pub(super) fn of(bytes: &[u8], mark: u32) -> Result<Order, u32> {
+        let found = Order::Little.u32(bytes, MARK_AT);
+        match found == mark {
+            true => Ok(Order::Little),
+            false if Order::Big.u32(bytes, MARK_AT) == mark => Ok(Order::Big),
+            false => Err(found),
+        }
+    }
+
+    /// Whether this machine has the other order.
+    pub(super) fn is_swapped(self) -> bool {
+        (self == Order::Big) != cfg!(target_endian = "big")
+    }
+
+    pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
+        let bytes = array::<2>(bytes, at);
+        match self {
+            Order::Little => LittleEndian::read_u16(&bytes),
+            Order::Big => BigEndian::read_u16(&bytes),
+        }
+    }
+
+    pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
+        let bytes = array::<4>(bytes, at);
+        match self {
+            Order::Little => LittleEndian::read_u32(&bytes),
+            Order::Big => BigEndian::read_u32(&bytes),
+        }
+    }
+
+    pub(super) fn u64(self, bytes: &[u8], at: usize) -> u64 {
+        let bytes = array::<8>(bytes, at);
+        match self {
+            Order::Little => LittleEndian::read_u64(&bytes),
+            Order::Big => BigEndian::read_u64(&bytes),
+        }
+    }
+}
+
+/// Bytes of a header, and their order.
+#[derive(Clone, Copy)]
+pub(super) struct Raw<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) order: Order,
+}
+
+impl Raw<'_> {
+    pub(super) fn u16(&self, at: usize) -> u16 {
+        self.order.u16(self.bytes, at)
+    }
+
+    pub(super) fn u32(&self, at: usize) -> u32 {
+        self.order.u32(self.bytes, at)
+    }
+
+    pub(super) fn u64(&self, at: usize) -> u64 {
+        self.order.u64(self.bytes, at)
+    }
+}
+
+/// `N` bytes at `at`; zeros behind the end, so that it cannot panic.
+pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    bytes.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_in_either_order() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+        assert_eq!((Order::Little.u16(&bytes, 0), Order::Big.u16(&bytes, 0)), (0x0201, 0x0102));
+        assert_eq!((Order::Little.u32(&bytes, 1), Order::Big.u32(&bytes, 1)), (0x0504_0302, 0x0203_0405));
+        assert_eq!(Order::Big.u64(&bytes, 1), Order::Little.u64(&bytes, 1).swap_bytes());
+        assert_eq!(Order::Little.u64(&bytes, 2), 0);
+    }
+
+    #[test]
+    fn the_mark_shows_the_order() {
+        const MARK: u32 = 0x0102_0304;
+        let header = |mark: [u8; 4]| [[0; 4], [0; 4], mark].concat();
+        assert_eq!(Order::of(&header(MARK.to_le_bytes()), MARK), Ok(Order::Little));
+        assert_eq!(Order::of(&header(MARK.to_be_bytes()), MARK), Ok(Order::Big));
+        assert_eq!(Order::of(&header([7, 0, 0, 0]), MARK), Err(7));
+    }
+}
