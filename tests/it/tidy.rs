@@ -10,6 +10,7 @@ pub const CASES: &[Case] = &[
     Case::new("unsafe_stands_only_in_the_files_named", unsafe_files),
     Case::new("every_file_says_what_it_is_for", headers),
     Case::new("no_file_is_longer_than_its_budget", lengths),
+    Case::new("the_recorder_knows_every_variable_of_ours", variables),
     Case::new("the_changelog_has_the_version", changelog),
     Case::new("all_crates_share_version_and_rust_version", versions),
 ];
@@ -45,6 +46,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/cut.rs",
     "xhist-rt/src/hosted/threads.rs",
     "xhist-rt/src/hosted/export.rs",
+    "xhist-rt/src/hosted/late_file.rs",
     "xhist-rt/src/hosted/link.rs",
     "xhist-rt/src/hosted/auto.rs",
     "xhist-report/src/source/image.rs",
@@ -111,6 +113,30 @@ fn lengths() {
     let long = sources().into_iter().map(|(path, code)| (path, code.lines().count()));
     let long: Vec<_> = long.filter(|(_, lines)| *lines > BUDGET).collect();
     assert!(long.is_empty(), "longer than {BUDGET} lines: {long:?}");
+}
+
+/// The recorder names unknown `XHIST_` variables on standard error, so its table must have those of all our tools.
+fn variables() {
+    let table =
+        std::fs::read_to_string(repository().join("xhist-rt/src/hosted/settings.rs")).expect("the table");
+    let is_name = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'_';
+    let mut unknown = Vec::new();
+    for (path, code) in
+        sources().into_iter().filter(|(path, _)| !path.starts_with("tests/it/surroundings.rs"))
+    {
+        for read in ["var(\"XHIST_", "var_os(\"XHIST_", ".env(\"XHIST_", "env!(\"XHIST_", "set(\"XHIST_"] {
+            for (at, _) in code.match_indices(read) {
+                let name = &code[at + read.find('"').expect("a quote") + 1..];
+                let name = &name[..name.bytes().take_while(is_name).count()];
+                let group = name.rmatch_indices('_').map(|(end, _)| format!("\"{}_*\"", &name[..end]));
+                let is_known = |name: &str| table.contains(name);
+                if !is_known(&format!("\"{name}\"")) && !group.into_iter().any(|group| is_known(&group)) {
+                    unknown.push(format!("{name} in {}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(unknown.is_empty(), "not in `OF_OTHERS` of settings.rs: {unknown:?}");
 }
 
 fn changelog() {

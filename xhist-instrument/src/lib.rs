@@ -19,6 +19,7 @@ mod proof;
 mod refusal;
 pub mod select;
 mod shape;
+mod shell;
 mod site;
 mod splice;
 mod stack;

@@ -1,11 +1,12 @@
 //! What a project still lacks so that the inserted calls record, with commands that work as they are printed.
 
+use super::console;
 use super::dependency::{Dependency, RECORDER};
 use super::find::Source;
 use super::machine::Machine;
 use super::manifest::Package;
-use super::{console, shell};
 use crate::origin::Origin;
+use crate::shell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use toml::Value;
@@ -163,7 +164,7 @@ impl Need<'_> {
 /// What names the origin to `cargo add`.
 fn arguments(origin: &Origin) -> String {
     match origin {
-        Origin::Path(path) => format!(" --path {}", shell::quoted(&path.to_string_lossy())),
+        Origin::Path(path) => format!(" --path {}", shell::quoted(path)),
         Origin::Git { url, rev } => format!(" --git {} --rev {}", shell::quoted(url), shell::quoted(rev)),
         Origin::Registry => String::new(),
     }
@@ -187,7 +188,7 @@ fn place(package: &Package, current: &Path) -> String {
     match shared {
         Some(_) => format!(" -p {}", shell::quoted(&package.name)),
         None => {
-            format!(" --manifest-path {}", shell::quoted(&package.dir.join("Cargo.toml").to_string_lossy()))
+            format!(" --manifest-path {}", shell::quoted(package.dir.join("Cargo.toml")))
         }
     }
 }

@@ -15,7 +15,6 @@ pub mod manifest;
 mod named;
 mod outcome;
 mod output;
-mod shell;
 mod strip;
 
 pub use args::Args;

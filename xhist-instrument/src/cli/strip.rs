@@ -3,7 +3,8 @@
 use super::named::Named;
 use super::outcome::Failure;
 use super::outcome::Rule;
-use super::{Args, ExitCode, Fatal, console, find, instrument, lock, shell};
+use super::{Args, ExitCode, Fatal, console, find, instrument, lock};
+use crate::shell;
 use rayon::prelude::*;
 use std::path::Path;
 

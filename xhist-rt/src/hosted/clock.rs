@@ -5,13 +5,10 @@
 //! the first ring is made, some microseconds later. It is measured again a few times in the first second, when a frame
 //! is stamped.
 
-use core::ffi::CStr;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 
+use super::settings::CLOCK;
 use super::sys;
-
-/// `XHIST_CLOCK`: `monotonic` takes the system's clock in any case.
-const CLOCK: &CStr = c"XHIST_CLOCK";
 
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
@@ -67,7 +64,7 @@ impl Reading {
 
 /// Chooses the clock. Called when the environment is read, before anything is stamped.
 pub(super) fn choose() {
-    let monotonic = sys::getenv(CLOCK).is_some_and(|word| word.eq_ignore_ascii_case(b"monotonic"));
+    let monotonic = CLOCK.is(&["monotonic"]);
     let is_counter = !monotonic && sys::has_steady_counter() && is_trusted_by_kernel();
     IS_COUNTER.store(is_counter, Relaxed);
     if is_counter {

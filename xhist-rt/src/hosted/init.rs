@@ -78,7 +78,7 @@ impl Init {
             done = file::get().is_some() || config.is_none_or(|config| !config.on);
         } else if let Some(path) = self.file {
             use std::os::unix::ffi::OsStrExt;
-            done = threads::move_to_file(path.as_os_str().as_bytes());
+            done = late_file::move_to_file(path.as_os_str().as_bytes());
         }
         if let Some(signal) = self.signal {
             done &= sys::on_signal(signal, export::on_signal);

@@ -17,6 +17,7 @@ mod file;
 mod init;
 mod layout;
 #[allow(unsafe_code)]
+mod late_file;
 mod link;
 mod message;
 mod names;

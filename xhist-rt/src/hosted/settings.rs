@@ -61,6 +61,13 @@ pub(super) const EVER: Setting = Setting {
     form: "on, off or a number of pages",
     instead: "off is used",
 };
+/// `XHIST_CLOCK`: `monotonic` takes the system's clock in any case.
+pub(super) const CLOCK: Setting = Setting {
+    name: c"XHIST_CLOCK",
+    is_usable: |text| is_word(text, &["counter", "monotonic"]),
+    form: "counter or monotonic",
+    instead: "the counter is used where it is steady",
+};
 /// `XHIST_PANIC`: lines that the panic hook prints.
 pub(super) const PANIC: Setting = Setting {
     name: c"XHIST_PANIC",
@@ -79,17 +86,20 @@ pub(super) const MAP_HASH: Setting = Setting {
 };
 
 /// All of them.
-const SETTINGS: [&Setting; 9] = [&SWITCH, &SIZE, &FILE, &TIME, &FRAMES, &EVER, &PANIC, &MAP, &MAP_HASH];
+const SETTINGS: [&Setting; 10] =
+    [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &PANIC, &MAP, &MAP_HASH];
 
 /// Names that others read: builds with the recorder, our tools, our tests. `*` ends the begin of a name.
-const OF_OTHERS: [&str; 24] = [
+const OF_OTHERS: [&str; 26] = [
     "XHIST_BIG",
     "XHIST_BLESS",
+    "XHIST_CACHE",
     "XHIST_DUMPS",
     "XHIST_FILES",
     "XHIST_FMT",
     "XHIST_FRAMES_STEPPED",
     "XHIST_FUZZ_*",
+    "XHIST_KEEP",
     "XHIST_KILLS",
     "XHIST_METAL_BESIDE",
     "XHIST_PROGRAMS",

@@ -26,19 +26,19 @@ const ENOUGH_RINGS: usize = 64;
 const MAX_RINGS: usize = 1024;
 
 /// A place for a ring.
-struct Slot {
+pub(super) struct Slot {
     header: AtomicPtr<HostedHeader>,
     /// Its writer, in memory of its own.
     writer: AtomicPtr<Writer>,
     /// Whether its thread has.
-    ended: Ended,
+    pub(super) ended: Ended,
     /// Its ring is in no file.
     in_memory: AtomicBool,
     /// Id of its thread, where that cannot say that it ends; otherwise 0.
     watched: AtomicU32,
 }
 
-static SLOTS: [Slot; MAX_RINGS] = [const {
+pub(super) static SLOTS: [Slot; MAX_RINGS] = [const {
     Slot {
         header: AtomicPtr::new(null_mut()),
         writer: AtomicPtr::new(null_mut()),
@@ -55,9 +55,9 @@ static SPARE: ring::Spare = ring::Spare::new();
 static HAS_SPARE: AtomicBool = AtomicBool::new(false);
 /// The process that has these rings, as opposed to a child of it that the C library does not know of.
 static OWNER: sys::ForkMark = sys::ForkMark::new();
-static ENDED: AtomicU64 = AtomicU64::new(0);
+pub(super) static ENDED: AtomicU64 = AtomicU64::new(0);
 /// The bitmap of this process.
-static EVER: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+pub(super) static EVER: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 /// There is more than one thread, so frames tell the time more often.
 static SEVERAL: AtomicBool = AtomicBool::new(false);
 static MAP_HASH: AtomicU64 = AtomicU64::new(0);
@@ -407,7 +407,7 @@ impl Slot {
 
     /// Moves its ring, which nobody else writes, into the file, if there is one with room. It stays at its address, so
     /// its writer need not know.
-    fn move_to_file(&self, config: &Config) -> bool {
+    pub(super) fn move_to_file(&self, config: &Config) -> bool {
         let Some((file, header)) = file::get().zip(self.ring()) else { return false };
         let (offset, len) = (place_in_file(self.number(), config), ring_len(config.size));
         let is_moved = file.map_over(offset, len, header.cast(), true, HOSTED_HEADER_LEN);
@@ -433,7 +433,7 @@ impl Slot {
     }
 
     /// Its ring, which is laid out.
-    fn ring(&self) -> Option<*mut HostedHeader> {
+    pub(super) fn ring(&self) -> Option<*mut HostedHeader> {
         let header = self.header.load(Ordering::SeqCst);
         (!header.is_null()).then_some(header)
     }
@@ -547,7 +547,7 @@ fn leave_file_to_parent() {
 }
 
 /// This thread's ring.
-fn own() -> Option<*mut HostedHeader> {
+pub(super) fn own() -> Option<*mut HostedHeader> {
     // SAFETY: a thread's writer is valid, and has the hosted header that `lay_out` gave it.
     hot::writer().map(|writer| unsafe { Writer::header(writer) }.cast())
 }
@@ -593,30 +593,4 @@ pub(crate) fn set_map_hash(hash: u64) {
         // SAFETY: a slot's header is a laid-out ring, and the word is atomic.
         unsafe { (*header).set_map_hash(hash) };
     }
-}
-
-/// Moves the history of this thread and of threads that have ended, and all rings to come, into a file. A ring that
-/// another thread writes stays where it is; the file counts each as something lost.
-pub(super) fn move_to_file(path: &[u8]) -> bool {
-    let Some(config) = Config::get().filter(|config| config.on) else { return false };
-    let Some(file) = file::open(path, false) else { return false };
-    let ever = EVER.load(Ordering::Acquire);
-    let is_moved = ever.is_null() || file.map_over(0, Ever::len(config.ever), ever, true, usize::MAX);
-    let (mut missing, mut is_own_moved) = (0, true);
-    for slot in SLOTS.iter().filter(|slot| slot.ring().is_some()) {
-        if own() == slot.ring() {
-            is_own_moved = slot.move_to_file(&config);
-        } else if slot.ended.order().is_some_and(|order| slot.ended.take(order)) {
-            missing += u32::from(!slot.move_to_file(&config));
-            slot.ended.end(&ENDED);
-        } else {
-            missing += 1;
-        }
-    }
-    if let Some(header) = own().filter(|_| missing > 0) {
-        // SAFETY: this thread's ring.
-        unsafe { ring::count_dropped(header, missing) };
-        file::lacks(missing);
-    }
-    is_moved && is_own_moved
 }

@@ -6,8 +6,8 @@ use qs_core::record::Statement;
 use qs_core::ring::{Line, Thousands};
 
 use super::rings::{Process, Ring};
-use super::shell::visible;
 use crate::map::MapFile;
+use crate::shell::visible;
 
 /// The lines of one ring, and where they end.
 pub(super) struct Listing<'a> {

@@ -8,7 +8,6 @@ mod outcome;
 mod report;
 mod retention;
 mod rings;
-mod shell;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;

@@ -8,10 +8,10 @@ use qs_core::ring::{NAME_LEN, Status};
 use super::listing::Listing;
 use super::outcome::{TestOutcome, shown_signal, signal_of};
 use super::rings::{End, Process, Ring};
-use super::shell::{quoted, visible, word};
 use super::{Ended, Kind, Run};
 use crate::cargo::results::{Failed, Results};
 use crate::map::MapFile;
+use crate::shell::{quoted, visible, word};
 
 /// Statements shown of a thread.
 const LINES: usize = 30;

@@ -45,7 +45,7 @@ impl Limit {
             return Ok(Limit(DEFAULT));
         };
         text.to_str().and_then(parse_size).map(Limit).ok_or_else(|| {
-            let text = super::shell::visible(&text.to_string_lossy());
+            let text = crate::shell::visible(&text.to_string_lossy());
             Error::Usage(format!(
                 "`{VARIABLE}={text}` is not a size; write the most bytes that all runs may take, as `500m` or `2g`"
             ))

@@ -219,7 +219,7 @@ impl Ring {
     /// The thread's name, or the number of its ring.
     pub(super) fn name(&self) -> String {
         match self.header.thread_name() {
-            Some(name) => super::shell::visible(name),
+            Some(name) => crate::shell::visible(name),
             None => format!("unnamed ({})", self.header.tid),
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// The text without characters that a terminal acts on or that hide what it says.
-pub(super) fn visible(text: &str) -> String {
+pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for char in text.chars() {
         if is_plain(char) {
@@ -25,14 +25,15 @@ fn is_plain(char: char) -> bool {
 }
 
 /// A path as one word of a command.
-pub(super) fn word(path: &Path) -> String {
+pub fn word(path: &Path) -> String {
     // A name must not look like an option.
     let is_option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
-    if is_option { quoted(Path::new(".").join(path).as_os_str()) } else { quoted(path.as_os_str()) }
+    if is_option { quoted(Path::new(".").join(path)) } else { quoted(path) }
 }
 
 /// One word of a command: as it is, in quotes, or with escapes where it must not be shown raw.
-pub(super) fn quoted(text: &OsStr) -> String {
+pub fn quoted(text: impl AsRef<OsStr>) -> String {
+    let text = text.as_ref();
     let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(byte) || *byte >= 0x80;
     match text.to_str() {
         Some(text) if text.chars().all(is_plain) => {
