@@ -400,10 +400,10 @@ pub(crate) fn counter() -> u64 {
         let ticks: u64;
         // SAFETY: user programs may read the virtual counter; the instruction touches nothing else.
         unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
-        return ticks;
+        ticks
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    return 0;
+    0
 }
 
 /// Whether [`counter`] runs at one rate, whatever the processor does, and this program may read it.
@@ -414,11 +414,11 @@ pub(crate) fn has_steady_counter() -> bool {
         const INVARIANT: u32 = 1 << 8;
         use core::arch::x86_64::__cpuid;
         let is_invariant = __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & INVARIANT != 0;
-        return is_invariant && may_read_counter();
+        is_invariant && may_read_counter()
     }
     // The architecture promises it.
     #[cfg(not(target_arch = "x86_64"))]
-    return cfg!(target_arch = "aarch64");
+    cfg!(target_arch = "aarch64")
 }
 
 /// A program may have the instruction that reads the counter end it.
@@ -429,10 +429,10 @@ fn may_read_counter() -> bool {
         let mut mode: c_int = libc::PR_TSC_ENABLE;
         // SAFETY: `mode` is writable.
         unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
-        return mode == libc::PR_TSC_ENABLE;
+        mode == libc::PR_TSC_ENABLE
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    return true;
+    true
 }
 
 /// Ticks of [`counter`] a second, where the processor says so; otherwise 0.
@@ -442,10 +442,10 @@ pub(crate) fn counter_rate() -> u32 {
         let rate: u64;
         // SAFETY: readable where the counter is; the instruction touches nothing else.
         unsafe { core::arch::asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack)) };
-        return u32::try_from(rate).unwrap_or(0);
+        u32::try_from(rate).unwrap_or(0)
     }
     #[cfg(not(target_arch = "aarch64"))]
-    return 0;
+    0
 }
 
 /// Name of the clock that the kernel uses; 0 bytes where it does not say.
@@ -463,12 +463,12 @@ pub(crate) fn kernel_clock(name: &mut [u8]) -> usize {
             libc::close(fd);
             len
         };
-        return usize::try_from(len).unwrap_or(0);
+        usize::try_from(len).unwrap_or(0)
     }
     #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
     {
         let _ = name;
-        return 0;
+        0
     }
 }
 
@@ -519,7 +519,7 @@ pub(crate) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
             );
             libc::munmap(stack.cast::<c_void>(), LEN);
         }
-        return both.1.expect("it ran");
+        both.1.expect("it ran")
     }
     #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
     run()
@@ -533,7 +533,7 @@ pub(crate) fn has_thread(tid: u32) -> bool {
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     {
         let _ = tid;
-        return true;
+        true
     }
 }
 
