@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::config::Config;
 use super::settings::FILE;
-use super::{export, file, panic, sys, threads};
+use super::{export, file, late_file, panic, sys};
 
 /// Lines of history that the panic hook prints.
 const PANIC_LINES: usize = 16;

@@ -15,9 +15,10 @@ mod cut;
 mod export;
 mod file;
 mod init;
-mod layout;
 #[allow(unsafe_code)]
 mod late_file;
+mod layout;
+#[allow(unsafe_code)]
 mod link;
 mod message;
 mod names;

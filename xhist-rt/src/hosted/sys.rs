@@ -400,10 +400,10 @@ pub(crate) fn counter() -> u64 {
         let ticks: u64;
         // SAFETY: user programs may read the virtual counter; the instruction touches nothing else.
         unsafe { core::arch::asm!("mrs {}, cntvct_el0", out(reg) ticks, options(nomem, nostack)) };
-        return ticks;
+        ticks
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    return 0;
+    0
 }
 
 /// Whether [`counter`] runs at one rate, whatever the processor does, and this program may read it.
@@ -418,9 +418,7 @@ pub(crate) fn has_steady_counter() -> bool {
     }
     // The architecture promises it.
     #[cfg(not(target_arch = "x86_64"))]
-    {
-        cfg!(target_arch = "aarch64")
-    }
+    cfg!(target_arch = "aarch64")
 }
 
 /// A program may have the instruction that reads the counter end it.
@@ -434,9 +432,7 @@ fn may_read_counter() -> bool {
         mode == libc::PR_TSC_ENABLE
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    {
-        true
-    }
+    true
 }
 
 /// Ticks of [`counter`] a second, where the processor says so; otherwise 0.
@@ -446,10 +442,10 @@ pub(crate) fn counter_rate() -> u32 {
         let rate: u64;
         // SAFETY: readable where the counter is; the instruction touches nothing else.
         unsafe { core::arch::asm!("mrs {}, cntfrq_el0", out(reg) rate, options(nomem, nostack)) };
-        return u32::try_from(rate).unwrap_or(0);
+        u32::try_from(rate).unwrap_or(0)
     }
     #[cfg(not(target_arch = "aarch64"))]
-    return 0;
+    0
 }
 
 /// Name of the clock that the kernel uses; 0 bytes where it does not say.
@@ -539,7 +535,7 @@ pub(crate) fn has_thread(tid: u32) -> bool {
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     {
         let _ = tid;
-        return true;
+        true
     }
 }
 
