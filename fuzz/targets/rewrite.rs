@@ -1,10 +1,11 @@
 //! Any bytes into the rewriter: it refuses, or stripped the result is the original. With XHIST_FUZZ_STRICT set,
 //! a result that could not be proved or does not parse is a crash too: the user's file is safe then, but it goes
-//! without history, or the compiler refuses it.
+//! without history, or the compiler refuses it. What is instrumented is also spaced anew: stripped it has the tokens of the
+//! original.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_instrument::{Action, Options, Trigger, analyze, ids_needed, instrument, parses, strip};
+use xhist_instrument::{Action, Options, Trigger, analyze, ids_needed, instrument, parses, strip, try_strip};
 
 fuzz_target!(|text: &[u8]| {
     let (edition2015, triggers) = (text.len() % 2 == 0, text.len() % 3 == 0);
@@ -20,6 +21,7 @@ fuzz_target!(|text: &[u8]| {
     match instrument(text, &analysis, &ids, &options) {
         Ok(result) => {
             assert_eq!(strip(&result), text);
+            respaced(text, &result);
             if is_strict() {
                 parses(&result).expect("it parses");
             }
@@ -28,6 +30,32 @@ fuzz_target!(|text: &[u8]| {
         Err(_) => {}
     }
 });
+
+/// Calls as rustfmt writes them, each on a line of its own. Only where the text itself holds nothing like it.
+fn respaced(original: &[u8], instrumented: &[u8]) {
+    let (Ok(original), Ok(instrumented)) = (str::from_utf8(original), str::from_utf8(instrumented)) else {
+        return;
+    };
+    if ["xhist_rt", "/*xh*/"].iter().any(|ours| original.contains(ours)) {
+        return;
+    }
+    let mut moved = String::new();
+    for (index, part) in instrumented.split("::xhist_rt::").enumerate() {
+        let Some((call, behind)) = part.split_once(");").filter(|_| index > 0) else {
+            moved.push_str(part);
+            continue;
+        };
+        moved.push_str("\n    :: xhist_rt::");
+        moved.push_str(&call.replace(',', ", "));
+        moved.push_str(") ;\n");
+        moved.push_str(behind);
+    }
+    let stripped = try_strip(moved.as_bytes()).expect("moved calls can be taken out").text;
+    let without_blanks = |text: &[u8]| -> Vec<u8> {
+        text.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()
+    };
+    assert_eq!(without_blanks(&stripped), without_blanks(original.as_bytes()));
+}
 
 fn is_strict() -> bool {
     std::env::var_os("XHIST_FUZZ_STRICT").is_some()

@@ -70,6 +70,18 @@ fn refusals_say_where_and_why() {
 }
 
 #[test]
+fn a_main_in_the_arguments_of_a_known_macro_gets_the_hash_too() {
+    let options = Options { main_hash: MainHash::FromEnv, ..Options::default() };
+    let text = "cfg_if::cfg_if! { if #[cfg(unix)] { fn main() { x(); } } else { fn main() {} } }";
+    let analysis = analyze(text.as_bytes(), &options).unwrap();
+    let result = instrument(text.as_bytes(), &analysis, &[1], &options).unwrap();
+    let expected = text.replace("x()", "::xhist_rt::m!();::xhist_rt::s(1,1);x()");
+    assert_eq!(String::from_utf8(result).unwrap(), expected);
+    let unknown = text.replace("cfg_if", "either");
+    assert!(analyze(unknown.as_bytes(), &options).unwrap().main_at.is_empty());
+}
+
+#[test]
 fn what_looks_like_a_call_in_a_string_or_comment_is_none() {
     let text = "fn f() { x(\"{::xhist_rt::a(1,2);/*xh*/}\"); y() } // ::xhist_rt::s(1,2);";
     let expected = text.replace("x(", "::xhist_rt::s(7,1);x(").replace("y(", "::xhist_rt::s(7,1);y(");

@@ -94,6 +94,8 @@ pub(super) fn is_written(span: Span) -> bool {
 struct Seen {
     sites: Vec<Site>,
     skips: Vec<Skip>,
+    /// Where the hash of the map goes, in a `main` among the arguments.
+    main_at: Vec<usize>,
 }
 
 impl Walker<'_> {
@@ -137,6 +139,7 @@ impl Walker<'_> {
     fn accept(&mut self, seen: Seen) {
         self.found.sites.extend(seen.sites);
         self.found.skips.extend(seen.skips);
+        self.found.main_at.extend(seen.main_at);
     }
 
     /// The macros that may be meant: of the program, or known by name.
@@ -206,7 +209,7 @@ impl Walker<'_> {
         self.found.assumed_macros.extend(found.assumed_macros);
         self.found.functions.extend(found.functions);
         self.found.modules.extend(found.modules);
-        Seen { sites: found.sites, skips: found.skips }.once()
+        Seen { sites: found.sites, skips: found.skips, main_at: found.main_at }.once()
     }
 
     /// Notes tokens that are not seen as code.
@@ -280,6 +283,8 @@ impl Seen {
         self.sites = by_place.into_values().collect();
         self.skips.sort_by_key(|skip| (skip.line, skip.column, skip.reason));
         self.skips.dedup();
+        self.main_at.sort_unstable();
+        self.main_at.dedup();
         self
     }
 
@@ -300,7 +305,12 @@ impl Seen {
             statements: 1,
         });
         self.skips.extend(hidden);
-        Self { sites, skips: self.skips }
+        // What takes the call of a statement takes another one beside it.
+        let takes = |at: &usize| {
+            sites.iter().any(|site| matches!(&site.shape, Shape::Call { at: call, .. } if call == at))
+        };
+        let main_at = self.main_at.into_iter().filter(takes).collect();
+        Self { sites, skips: self.skips, main_at }
     }
 }
 
