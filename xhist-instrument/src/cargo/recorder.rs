@@ -16,14 +16,17 @@ use super::plan::{Recorder, Source};
 use super::progress::Progress;
 use super::{command, sources};
 
-/// What the recorder is, and what it is made of: these cannot record themselves.
+/// Packages that cannot record themselves.
 pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "qs-core", "critical-section", "libc"];
+
+/// The recorder's library and those that it is made of; each depends on earlier ones only.
+const LIBRARIES: [&str; 5] = ["byteorder", "libc", "critical_section", "qs_core", "xhist_rt"];
 
 /// The profile of its own, and the directory that cargo names after it.
 pub(super) const PROFILE: &str = "recorder";
 
 /// Changes when the same recorder would be kept in another way.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// The name under which this program compiles the recorder.
 pub(super) const COMPILER_NAME: &str = "xhist-rustc-recorder";
@@ -293,9 +296,9 @@ incremental = false
     super::plan::write_if_changed(&directory.join("lib.rs"), b"#![no_std]\npub extern crate xhist_rt;\n")
 }
 
-/// Whether this crate is one of [`PACKAGES`].
-fn is_recorder(name: &str) -> bool {
-    PACKAGES.iter().any(|package| package.replace('-', "_") == name)
+/// The place of a library in [`LIBRARIES`].
+fn place(name: &str) -> Option<usize> {
+    LIBRARIES.iter().position(|library| *library == name)
 }
 
 /// The libraries that cargo names, by target: cargo keeps what it makes for a target that is named in a directory of
@@ -309,7 +312,7 @@ fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder
             let first = inside.iter().next().unwrap_or_default().to_string_lossy();
             let target = if first == PROFILE { String::new() } else { first.into_owned() };
             let recorder = recorders.entry(target).or_default();
-            if artifact.target.name != "xhist_recorder" && is_recorder(&artifact.target.name) {
+            if place(&artifact.target.name).is_some() {
                 recorder.sources.push(Source {
                     name: artifact.target.name.clone(),
                     root: artifact.target.src_path.clone().into(),
@@ -320,16 +323,13 @@ fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder
             match artifact.target.name.as_str() {
                 "xhist_rt" => recorder.library = file.into(),
                 "xhist_recorder" => {}
-                name if is_recorder(name) => _ = recorder.deps.insert(file.into()),
+                name if place(name).is_some() => _ = recorder.deps.insert(file.into()),
                 // The standard library, with `-Zbuild-std`.
                 _ => {}
             }
         }
     }
     recorders.retain(|_, recorder| recorder.library.is_absolute());
-    // The others depend on nothing.
-    recorders
-        .values_mut()
-        .for_each(|recorder| recorder.sources.sort_by_key(|source| source.name == "xhist_rt"));
+    recorders.values_mut().for_each(|recorder| recorder.sources.sort_by_key(|source| place(&source.name)));
     recorders
 }
