@@ -7,7 +7,7 @@ use crate::text::{Import, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tree::{File, Reaching, Tree};
 
 /// Macros that every crate has without asking.
@@ -136,9 +136,12 @@ impl Macros {
     pub fn add_file(&mut self, path: &Path, text: &[u8]) {
         let Ok(text) = str::from_utf8(text) else { return };
         let scope = Scope::new(text);
-        self.files.push(File::new(path, text, &scope));
+        let mut file = File::new(path, text, &scope);
         self.tree = OnceLock::new();
-        self.add_scope(scope);
+        let of_text = OfText::new(scope);
+        self.add_all(&of_text.own);
+        file.of_text = Arc::new(of_text);
+        self.files.push(file);
     }
 
     /// Adds the name of a crate of the program.
@@ -165,20 +168,24 @@ impl Macros {
     /// Together with those of another collection.
     #[must_use]
     pub fn merged(mut self, other: Macros) -> Macros {
-        for (name, rules) in other.by_name {
-            self.by_name.entry(name).or_default().extend(rules);
-        }
-        self.exported.extend(other.exported);
-        self.nested.extend(other.nested);
-        self.names.extend(other.names);
-        self.globs.extend(other.globs);
-        self.preludes.extend(other.preludes);
-        self.enums.extend(other.enums);
-        self.item_calls.extend(other.item_calls);
+        self.add_all(&other);
         self.crates.extend(other.crates);
         self.files.extend(other.files);
         self.tree = OnceLock::new();
         self
+    }
+
+    fn add_all(&mut self, other: &Macros) {
+        for (name, rules) in &other.by_name {
+            self.by_name.entry(name.clone()).or_default().extend(rules.iter().cloned());
+        }
+        self.exported.extend(other.exported.iter().cloned());
+        self.nested.extend(other.nested.iter().cloned());
+        self.names.extend(other.names.iter().cloned());
+        self.globs.extend(other.globs.iter().cloned());
+        self.preludes.extend(other.preludes.iter().cloned());
+        self.enums.extend(other.enums.iter().cloned());
+        self.item_calls.extend(other.item_calls.iter().cloned());
     }
 
     /// Whether the program has a macro of this name.
@@ -196,16 +203,34 @@ fn is_standard(name: &str) -> bool {
     STANDARD.contains(&name) || HARMLESS.contains(&name)
 }
 
+/// What one text says about macros.
+#[derive(Debug, Default)]
+struct OfText {
+    own: Macros,
+    /// Its definitions, and where they reach.
+    reaches: Vec<(String, Range<usize>)>,
+    calls: BTreeSet<String>,
+    takes_macros: bool,
+}
+
+impl OfText {
+    fn new(scope: Scope) -> Self {
+        let reaches =
+            scope.definitions.iter().map(|found| (found.name.clone(), found.reach.clone())).collect();
+        let calls = scope.calls.iter().map(|(name, _)| name.clone()).collect();
+        let takes_macros = scope.modules.iter().any(|module| !module.reach.is_empty());
+        let mut own = Macros::default();
+        own.add_scope(scope);
+        Self { own, reaches, calls, takes_macros }
+    }
+}
+
 /// What one file says about macros, in a program.
 pub(crate) struct OfFile<'p> {
     program: &'p Macros,
-    own: Macros,
-    /// Definitions of this file, and where they reach.
-    reaches: Vec<(String, Range<usize>)>,
-    calls: BTreeSet<String>,
+    text: Arc<OfText>,
     /// What reaches into it from other files.
     reaching: Reaching,
-    takes_macros: bool,
 }
 
 /// Macros that a name may mean.
@@ -217,20 +242,20 @@ pub(crate) struct Meant<'m> {
 
 impl<'p> OfFile<'p> {
     pub fn new(text: &str, program: &'p Macros) -> Self {
-        let scope = Scope::new(text);
-        let reaches =
-            scope.definitions.iter().map(|found| (found.name.clone(), found.reach.clone())).collect();
-        let calls = scope.calls.iter().map(|(name, _)| name.clone()).collect();
-        let takes_macros = scope.modules.iter().any(|module| !module.reach.is_empty());
         let tree = program.tree.get_or_init(|| Tree::new(&program.files));
-        let reaching = tree.of(tree::fingerprint(text)).cloned().unwrap_or_default();
-        let mut own = Macros::default();
-        own.add_scope(scope);
-        Self { program, own, reaches, calls, reaching, takes_macros }
+        match tree.of(tree::fingerprint(text)) {
+            Some((file, reaching)) => {
+                Self { program, text: program.files[file].of_text.clone(), reaching: reaching.clone() }
+            }
+            None => {
+                let text = Arc::new(OfText::new(Scope::new(text)));
+                Self { program, text, reaching: Reaching::default() }
+            }
+        }
     }
 
     fn all(&self) -> [&Macros; 2] {
-        [&self.own, self.program]
+        [&self.text.own, self.program]
     }
 
     /// Whether the program has a macro of this name.
@@ -243,7 +268,7 @@ impl<'p> OfFile<'p> {
     pub fn replaces(&self, name: &str) -> bool {
         let is_standard =
             |import: &Import| !import.is_renamed && STANDARD_ROOTS.contains(&import.root.as_str());
-        let mut imports = self.own.names.iter().filter(|import| import.name == name);
+        let mut imports = self.text.own.names.iter().filter(|import| import.name == name);
         let of_crate = |(krate, macros): &(String, String)| {
             macros == name
                 || macros == "*" && !HARMLESS_CRATES.contains(&krate.as_str()) && !self.is_own(krate)
@@ -255,18 +280,19 @@ impl<'p> OfFile<'p> {
     /// The macros that a call of this name at this byte may mean; none when that may be one of another crate.
     pub fn meant(&self, name: &str, at: usize) -> Option<Meant<'_>> {
         let in_text = |(defined, reach): &(String, Range<usize>)| defined == name && reach.contains(&at);
-        if self.reaches.iter().any(in_text) {
+        if self.text.reaches.iter().any(in_text) {
             // What is defined in the text comes first: the compiler refuses what would be brought over it.
-            let rules = if self.takes_macros { self.rules(name) } else { self.own.named(name).collect() };
+            let rules =
+                if self.text.takes_macros { self.rules(name) } else { self.text.own.named(name).collect() };
             return Some(Meant { rules, is_assumed: false });
         }
         if self.reaching.start.contains(name) || self.reaching.inside.iter().any(in_text) {
             return Some(Meant { rules: self.rules(name), is_assumed: true });
         }
-        let takes = self.own.globs.iter().any(|glob| !STANDARD_ROOTS.contains(&glob.root.as_str()))
-            || self.own.names.iter().any(|import| import.name == name);
+        let takes = self.text.own.globs.iter().any(|glob| !STANDARD_ROOTS.contains(&glob.root.as_str()))
+            || self.text.own.names.iter().any(|import| import.name == name);
         let is_safe = self.is_safe(name)
-            && self.calls.iter().all(|called| self.is_known(called))
+            && self.text.calls.iter().all(|called| self.is_known(called))
             && !(takes && self.program_has_foreign_globs());
         is_safe.then(|| Meant { rules: self.rules(name), is_assumed: true })
     }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// Identifies a text.
 pub(super) fn fingerprint(text: &str) -> u64 {
@@ -22,6 +23,7 @@ pub(super) struct File {
     len: usize,
     reaches: Vec<(String, Range<usize>)>,
     modules: Vec<Module>,
+    pub of_text: Arc<super::OfText>,
 }
 
 impl File {
@@ -33,6 +35,7 @@ impl File {
             len: scope.len,
             reaches: reaches.collect(),
             modules: scope.modules.clone(),
+            of_text: Arc::default(),
         }
     }
 }
@@ -40,7 +43,7 @@ impl File {
 /// Names that reach into files, and those that reach on from some place in them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
-    by_text: HashMap<u64, Reaching>,
+    by_text: HashMap<u64, (usize, Reaching)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,10 +65,10 @@ impl Tree {
             insides: HashMap::new(),
         };
         builder.link();
-        let mut by_text: HashMap<u64, Reaching> = HashMap::new();
+        let mut by_text: HashMap<u64, (usize, Reaching)> = HashMap::new();
         for (index, file) in files.iter().enumerate() {
             let reaching = Reaching { start: builder.start(index), inside: builder.inside(index) };
-            let known = by_text.entry(file.text).or_insert_with(|| reaching.clone());
+            let (_, known) = by_text.entry(file.text).or_insert_with(|| (index, reaching.clone()));
             if *known != reaching {
                 // The same text at two places: nothing is sure.
                 *known = Reaching::default();
@@ -74,8 +77,9 @@ impl Tree {
         Self { by_text }
     }
 
-    pub fn of(&self, text: u64) -> Option<&Reaching> {
-        self.by_text.get(&text)
+    /// The file with this text, and what reaches into it.
+    pub fn of(&self, text: u64) -> Option<(usize, &Reaching)> {
+        self.by_text.get(&text).map(|(file, reaching)| (*file, reaching))
     }
 }
 

@@ -169,6 +169,7 @@ mod tests {
             ("{\n    ::xhist_rt::s(1, 6);\n    f()\n}", "{\n    f()\n}"),
             ("{\r\n\t::xhist_rt::s(1, 6);\r\n\tf()\r\n}", "{\r\n\tf()\r\n}"),
             ("{\n  f();\n  ::xhist_rt::s(1,6);\n}", "{\n  f();\n}"),
+            ("A => {\n    ::xhist_rt::s(1, 6);\n} // c", "A => {} // c"),
             ("{ :: xhist_rt :: s ( 1 , 6 ) ; f() }", "{ f() }"),
             ("{\n  ::xhist_rt::s(\n    1, 6,\n  );\n  f()\n}", "{\n  f()\n}"),
             ("f(); xhist_rt::s(1,\n 6); g();", "f(); g();"),

@@ -4,6 +4,7 @@ use super::calls::{self, Call, Name, Seen, attribute};
 use crate::shape::MARK;
 use crate::syntax;
 use crate::text::{Kind, Place, Tokens};
+use std::cell::Cell;
 use std::ops::Range;
 
 /// Tokens that go together, and what becomes of the blanks around them.
@@ -50,7 +51,8 @@ pub(super) fn plan(tokens: &Tokens<'_>) -> Result<Plan, Left> {
             Seen::Other => {}
         }
     }
-    let mut planner = Planner { tokens, plan: Plan::default() };
+    let mut planner =
+        Planner { tokens, plan: Plan::default(), budget: Cell::new(BUDGET + tokens.text.len()) };
     let mut next = 0;
     while next < calls.len() {
         planner.one_line(&calls, next);
@@ -91,7 +93,12 @@ impl Plan {
 struct Planner<'a, 't> {
     tokens: &'a Tokens<'t>,
     plan: Plan,
+    /// Bytes that may still be parsed: blocks stand in each other as deep as somebody likes.
+    budget: Cell<usize>,
 }
+
+/// Bytes that may be parsed, besides each of the text once.
+const BUDGET: usize = 1 << 24;
 
 /// A block around an expression.
 struct Block<'c> {
@@ -195,9 +202,8 @@ impl Planner<'_, '_> {
 
     /// The braces around a token.
     fn around(&self, at: usize) -> Option<Range<usize>> {
-        let opens = (0..at).rev().filter(|&open| self.tokens.list[open].pair.is_some_and(|close| close > at));
-        let open = opens.into_iter().next().filter(|open| self.tokens.bytes(*open) == b"{")?;
-        Some(open..self.tokens.list[open].pair?)
+        let (open, close) = self.tokens.around(at).filter(|(open, _)| self.tokens.bytes(*open) == b"{")?;
+        Some(open..close)
     }
 
     /// Takes the mark at the end of a block that stays: it stands in the block itself, or in its parentheses.
@@ -270,6 +276,9 @@ impl Planner<'_, '_> {
             return true;
         }
         let bytes = tokens.list[range.start].range.start..tokens.list[range.end - 1].range.end;
+        // Braces that stay do no harm.
+        let Some(left) = self.budget.get().checked_sub(bytes.len()) else { return false };
+        self.budget.set(left);
         let text = str::from_utf8(&tokens.text[bytes]).ok();
         match text.and_then(syntax::is_single_expression) {
             Some(is_single) => is_single,
@@ -316,14 +325,16 @@ impl Planner<'_, '_> {
         };
         let Some(close) = tokens.list[open].pair else { return };
         let (jump, semicolon) = (call.last + 1, close - 1);
-        let before = index.checked_sub(1).map(|index| &calls[index]);
-        let behind = calls[index..].iter().find(|other| other.first > close);
-        let neighbours = [before, behind].map(|call| call?.statement);
         let is_jump = matches!(tokens.bytes(jump), b"return" | b"break" | b"continue");
+        let is_beside = || {
+            let before = index.checked_sub(1).map(|index| &calls[index]);
+            let behind = calls[index..].iter().find(|other| other.first > close);
+            [before, behind].iter().flatten().any(|other| other.statement == call.statement)
+        };
         if call.name == Name::Plain
             && call.statement.is_some()
-            && neighbours.contains(&call.statement)
             && is_jump
+            && is_beside()
             && tokens.bytes(semicolon) == b";"
             && self.is_spelled_by_rustfmt(call)
             && self.step(call.first, close).is_some()

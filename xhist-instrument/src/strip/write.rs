@@ -97,6 +97,8 @@ impl<'t> Writer<'_, 't> {
             behind.to_vec()
         } else if is(Piece::Head) {
             before.to_vec()
+        } else if has_own_lines && self.is_empty_block(&tokens) {
+            Vec::new()
         } else if has_own_lines {
             self.own_lines(pieces, before, behind)
         } else if starts_line(before) {
@@ -139,6 +141,13 @@ impl<'t> Writer<'_, 't> {
         newline.map_or(gap, |newline| &gap[..(newline + 1).max(gap.len().saturating_sub(step))])
     }
 
+    /// Whether nothing is left in the braces around these tokens: rustfmt writes `{}` then.
+    fn is_empty_block(&self, tokens: &Range<usize>) -> bool {
+        tokens.start > 0
+            && self.tokens.bytes(tokens.start - 1) == b"{"
+            && self.tokens.bytes(tokens.end) == b"}"
+    }
+
     fn at_end(&self, token: usize) -> bool {
         token >= self.tokens.len()
     }
@@ -164,11 +173,17 @@ fn dedents(tokens: usize, plan: &Plan) -> Vec<usize> {
     if plan.dedents.is_empty() {
         return Vec::new();
     }
-    let mut dedents = vec![0; tokens + 1];
+    // Blocks stand in each other as deep as somebody likes.
+    let mut changes = vec![0_isize; tokens + 1];
     for (range, step) in &plan.dedents {
-        dedents[range.clone()].iter_mut().for_each(|dedent| *dedent += step);
+        changes[range.start] += *step as isize;
+        changes[range.end] -= *step as isize;
     }
-    dedents
+    let sum = changes.into_iter().scan(0_isize, |sum, change| {
+        *sum += change;
+        Some(usize::try_from(*sum).unwrap_or(0))
+    });
+    sum.collect()
 }
 
 fn starts_line(blanks: &[u8]) -> bool {

@@ -3,6 +3,7 @@
 
 use super::lexer::Kind;
 use super::tokens::{Place, Tokens};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// A `macro_rules!` definition.
@@ -67,11 +68,14 @@ pub(crate) struct Scope {
 impl Scope {
     /// Goes over a text once.
     pub fn new(text: &str) -> Self {
-        let mut reader = Reader {
-            tokens: Tokens::new(text.as_bytes(), 0),
-            text,
-            scope: Self { len: text.len(), ..Self::default() },
-        };
+        let tokens = Tokens::new(text.as_bytes(), 0);
+        let scope = Self { len: text.len(), ..Self::default() };
+        let mut reader = Reader { tokens, text, modules: HashSet::new(), scope };
+        for at in 1..reader.tokens.len() {
+            if reader.is(at - 1, b"mod") {
+                reader.modules.insert((reader.tokens.list[at].outer, reader.name(at)));
+            }
+        }
         for at in 0..reader.tokens.len() {
             if reader.tokens.list[at].kind == Kind::Word {
                 reader.word(at);
@@ -84,6 +88,8 @@ impl Scope {
 struct Reader<'t> {
     tokens: Tokens<'t>,
     text: &'t str,
+    /// Modules, and the brackets they stand in.
+    modules: HashSet<(Option<usize>, String)>,
     scope: Scope,
 }
 
@@ -185,19 +191,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// The brackets around a token.
     fn around(&self, at: usize) -> Option<(usize, usize)> {
-        let mut before = at;
-        while let Some(open) = before.checked_sub(1) {
-            let pair = self.tokens.list[open].pair;
-            match pair {
-                Some(close) if close > at => return Some((open, close)),
-                // A whole group.
-                Some(other) if other < open => before = other,
-                _ => before = open,
-            }
-        }
-        None
+        self.tokens.around(at)
     }
 
     /// The words of each attribute in front of an item, whose visibility may stand between.
@@ -300,23 +295,9 @@ impl<'t> Reader<'t> {
         let last = path.pop().unwrap_or_default();
         // `use a::*` and `use a as b` start with what they end with.
         let root = path.first().cloned().unwrap_or_else(|| last.clone());
-        let is_module = self.has_module_beside(keyword, &root);
+        let is_module = self.modules.contains(&(self.tokens.list[keyword].outer, root.clone()));
         let path = path.into_iter().skip(1).collect();
         Import { root, is_module, path, name: renamed.unwrap_or(last), is_renamed }
-    }
-
-    /// Whether `mod name` stands in the same module as this token.
-    fn has_module_beside(&self, at: usize, name: &str) -> bool {
-        let around = self.around(at);
-        let range = around.map_or(0..self.tokens.len(), |(open, close)| open + 1..close);
-        let mut next = range.start;
-        while next < range.end {
-            if self.is(next, b"mod") && self.name(next + 1) == name {
-                return true;
-            }
-            next = self.tokens.list[next].pair.filter(|&close| close > next).unwrap_or(next) + 1;
-        }
-        false
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Token {
     pub place: Place,
     /// The other bracket; none when it is missing, and for all other tokens.
     pub pair: Option<usize>,
+    /// The bracket that opens around it.
+    pub outer: Option<usize>,
 }
 
 pub(crate) struct Tokens<'t> {
@@ -40,11 +42,12 @@ impl<'t> Tokens<'t> {
             let index = tokens.list.len();
             let mut place = open.last().map_or(Place::Code, |(_, place)| *place);
             let mut pair = None;
+            let mut outer = open.last().map(|(index, _)| *index);
             match kind {
                 Kind::Open(_) => open.push((index, tokens.inside(place))),
                 Kind::Close => {
                     if let Some((other, _)) = open.pop() {
-                        place = tokens.list[other].place;
+                        (place, outer) = (tokens.list[other].place, tokens.list[other].outer);
                         if fits(text[tokens.list[other].range.start], text[range.start]) {
                             tokens.list[other].pair = Some(index);
                             pair = Some(other);
@@ -56,7 +59,7 @@ impl<'t> Tokens<'t> {
             tokens.has_own_module |= kind == Kind::Word
                 && text[range.clone()] == *b"xhist_rt"
                 && index.checked_sub(1).is_some_and(|before| tokens.bytes(before) == b"mod");
-            tokens.list.push(Token { kind, range, place, pair });
+            tokens.list.push(Token { kind, range, place, pair, outer });
         }
         tokens
     }
@@ -110,6 +113,12 @@ impl<'t> Tokens<'t> {
     /// The first token from this one on that is no comment.
     pub fn code_from(&self, index: usize) -> Option<usize> {
         (index..self.len()).find(|&index| self.list[index].kind != Kind::Comment)
+    }
+
+    /// The brackets around a token, where both are there.
+    pub fn around(&self, index: usize) -> Option<(usize, usize)> {
+        let open = self.list[index].outer?;
+        Some((open, self.list[open].pair?))
     }
 
     pub fn is_comment(&self, index: usize) -> bool {
