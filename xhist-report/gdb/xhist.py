@@ -16,7 +16,7 @@ import tempfile
 import gdb
 
 MAGIC = b"\x7exHist\xa7\x1d"
-HEADER_LENGTHS = (64, 192)
+HEADER_LENGTHS = (64, 192, 320)
 PIECE = 1 << 20
 MISSING = (
     "`%s` cannot be started (%s). This command needs xhist-report: install it with `cargo install xhist-report` "

@@ -106,6 +106,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_script_knows_every_header() {
+        use qs_core::ring::{BARE_HEADER_LEN, HOSTED_HEADER_LEN};
+        let line = GDB_SCRIPT.lines().find(|line| line.starts_with("HEADER_LENGTHS = ")).expect("the table");
+        for len in [BARE_HEADER_LEN, HOSTED_HEADER_LEN] {
+            assert!(line.contains(&len.to_string()), "{line}");
+        }
+    }
+
+    #[test]
     fn paths_are_one_word_for_a_shell() {
         assert_eq!(quoted("target/debug/demo"), "target/debug/demo");
         assert_eq!(quoted("it's new"), r"'it'\''s new'");
