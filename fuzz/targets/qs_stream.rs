@@ -17,7 +17,9 @@ impl Listener for Lines {
             all.push(b'\n');
         };
         match event {
-            Event::Record(record) => text.record(record, known, &mut keep),
+            Event::Record(record) => {
+                text.record(record, known, &mut keep);
+            }
             Event::Trouble(trouble) => text.trouble(&trouble, known, &mut keep),
             Event::Jump(jump) => text.jump(&jump, &mut keep),
             _ => {}
