@@ -1,5 +1,5 @@
 //! Every hazard is a directory in `fixtures`: `in.rs` says in its first line why it exists, `out.rs` is what comes
-//! out. `XHIST_BLESS=1` rewrites the outputs. In every edition that it concerns it is compiled as it is, recording, and
+//! out, `ran.txt` which lines it runs. `XHIST_BLESS=1` rewrites the outputs. In every edition that it concerns it is compiled as it is, recording, and
 //! with calls that do nothing, and must print the same.
 //! Further lines at the top: `// editions: 2018 2021` where not all are meant, `// when: after`, `// compile: no`,
 //! `// triggers: all` for some at each statement, which do nothing.
@@ -151,28 +151,55 @@ fn try_program(fixture: &Fixture, edition: &str, on: &Path, off: &Path) -> Resul
     if silent != original || recording != original {
         return Err(format!("the original prints\n{original}silent\n{silent}recording\n{recording}"));
     }
-    let recorded = lines(&std::fs::read(history).map_err(|error| format!("no history: {error}"))?);
+    let threads = histories(&std::fs::read(history).map_err(|error| format!("no history: {error}"))?);
+    let recorded: HashSet<u16> = threads.iter().flatten().copied().collect();
     let sites = analyze(fixture.text.as_bytes(), &fixture.options(edition)).unwrap().sites;
     let sites: HashSet<u16> = sites.iter().map(|site| site.line.try_into().unwrap()).collect();
     if recorded.is_empty() || !recorded.is_subset(&sites) {
         return Err(format!("recorded lines {recorded:?}, instrumented lines {sites:?}"));
     }
-    Ok(())
+    match fixture.editions().last() == Some(&edition) && fixture.name() != VARIES {
+        true => as_recorded(fixture, &threads),
+        false => Ok(()),
+    }
 }
 
-/// The lines in a ring file.
-fn lines(image: &[u8]) -> HashSet<u16> {
-    let mut lines = HashSet::new();
-    for found in qs_core::ring::find(image) {
+/// How often its allocator is called is up to the standard library.
+const VARIES: &str = "allocator";
+
+/// The histories are those in `ran.txt`, one line for each thread.
+fn as_recorded(fixture: &Fixture, threads: &[Vec<u16>]) -> Result<(), String> {
+    let line = |lines: &Vec<u16>| lines.iter().map(u16::to_string).collect::<Vec<_>>().join(" ") + "\n";
+    let found: String = threads.iter().map(line).collect();
+    let path = fixture.dir.join("ran.txt");
+    if std::env::var_os("XHIST_BLESS").is_some() {
+        std::fs::write(&path, &found).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    if found == expected { Ok(()) } else { Err(format!("ran\n{found}instead of\n{expected}")) }
+}
+
+/// The lines that each thread ran, in order, in a ring file. Loops are written out.
+fn histories(image: &[u8]) -> Vec<Vec<u16>> {
+    use qs_core::ring::{Item, Reader, find};
+    let mut threads = Vec::new();
+    for found in find(image) {
         let Ok(header) = found.header else { continue };
-        let mut reader = qs_core::ring::Reader::new(header, &image[found.offset..]);
+        let (mut reader, mut lines) = (Reader::new(header, &image[found.offset..]), Vec::new());
         while let Some(item) = reader.next() {
-            if let qs_core::ring::Item::Statement(statement, _) = item {
-                lines.insert(statement.line);
+            match item {
+                Item::Statement(statement, _) => lines.push(statement.line),
+                Item::Again(again) => {
+                    let round = lines[lines.len() - again.statements..].to_vec();
+                    (0..again.times).for_each(|_| lines.extend(&round));
+                }
+                _ => {}
             }
         }
+        threads.push(lines);
     }
-    lines
+    threads.sort();
+    threads
 }
 
 /// Builds the recorder with these features; the directory of it and of what it depends on.
