@@ -12,6 +12,7 @@ pub mod cli;
 pub mod kept_maps;
 mod macros;
 pub mod map;
+mod normal;
 mod options;
 pub mod origin;
 mod packed;

@@ -13,6 +13,7 @@ use super::plan::{Recorder, write_if_changed};
 use super::run::Prepared;
 use super::workspace::{Target, Workspace};
 use super::{deps, recorder, wrapper};
+use crate::shell::word;
 
 /// Generated files that one line names.
 const NAMED: usize = 4;
@@ -195,16 +196,6 @@ fn shown(path: &Path) -> PathBuf {
     match here.parent().and_then(|above| path.strip_prefix(above).ok()) {
         Some(beside) if here.components().count() > 2 => Path::new("..").join(beside),
         _ => path.to_path_buf(),
-    }
-}
-
-/// One word for a shell.
-fn word(path: &Path) -> String {
-    let text = path.display().to_string();
-    let is_plain = |char: char| char.is_alphanumeric() || "/._-+=:,@%".contains(char);
-    match text.chars().all(is_plain) && !text.is_empty() {
-        true => text,
-        false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
 

@@ -2,7 +2,9 @@
 //! templates and other `.rs` files that are data stay as they are.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
+
+use crate::normal::normal;
 
 use rayon::prelude::*;
 
@@ -177,19 +179,4 @@ fn inline_dirs(visit: &Visit, directory: &Path, module: &ModDecl) -> Vec<PathBuf
         bases = deeper;
     }
     bases
-}
-
-/// The path without `.` and `..`, as far as that can be told without the file system.
-pub(super) fn normal(path: &Path) -> PathBuf {
-    let mut result = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
-                result.pop();
-            }
-            other => result.push(other),
-        }
-    }
-    result
 }

@@ -11,8 +11,8 @@ use crate::{Analysis, When};
 
 use super::command::Command;
 use super::error::Error;
-use super::reach::normal;
 use super::recorder::PACKAGES;
+use crate::normal::normal;
 
 /// The project at hand.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode};
 use super::error::Error;
 use super::own_core;
 use super::plan::{DEPENDENCY_NAME, Plan, Recorder, WRAPPER_NAME, write_if_changed};
-use super::reach::normal;
+use crate::normal::normal;
 
 /// What an instrumented program may ask for when it is compiled.
 const MAP_HASH: &str = "XHIST_MAP_HASH";

@@ -1,11 +1,12 @@
 //! Which macros of other files reach into one: those that are defined in front of its `mod`, there or above, also by a
 //! `#[macro_use]` module. What the compiler finds so comes before all that is imported.
 
+use crate::normal::normal;
 use crate::text::{Module, Scope};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::{DefaultHasher, Hasher as _};
 use std::ops::Range;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Identifies a text.
@@ -163,19 +164,4 @@ impl Builder<'_> {
         self.insides.insert(file, found.clone());
         found
     }
-}
-
-/// Without `.` and `..`, as far as that can be told without the file system.
-fn normal(path: &Path) -> PathBuf {
-    let mut result = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
-                result.pop();
-            }
-            other => result.push(other),
-        }
-    }
-    result
 }

@@ -1,0 +1,18 @@
+//! Paths of different spelling as one.
+
+use std::path::{Component, Path, PathBuf};
+
+/// The path without `.` and `..`, as far as that can be told without the file system.
+pub fn normal(path: &Path) -> PathBuf {
+    let mut result = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
+                result.pop();
+            }
+            other => result.push(other),
+        }
+    }
+    result
+}
