@@ -8,6 +8,7 @@ pub mod packed;
 mod table;
 mod target_info;
 pub mod trace;
+pub mod words;
 mod xhist;
 
 pub use answers::{PeekData, Query, QueryData};

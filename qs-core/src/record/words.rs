@@ -1,0 +1,253 @@
+//! Words: statements as a hosted recorder stores them, one plain store each.
+//!
+//! A word is one or two *units* of two bytes. No byte of a unit is 0x00, 0x7D or 0x7E, so words need no escapes, and
+//! the first unit with such a byte is where the written words end. A byte is a *digit* in base 253.
+//!
+//! | word | units | first digit | value |
+//! |---|---|---|---|
+//! | short | 1 | below [`LEAD`] | the number of a statement, which the map translates, see [`SHORT_END`] |
+//! | long | 2 | [`LEAD`] or more | file and line in one number, [`Statement::to_word`], see [`LONG_END`] |
+//!
+//! A *chunk* is one record, id [`ids::PACKED`](super::ids::PACKED). In a ring it has this layout, where `head` ends at a multiple
+//! of eight bytes of the ring:
+//!
+//! | part | bytes | |
+//! |---|---|---|
+//! | sequence number, id | 2 or 3 | the sequence number may be escaped |
+//! | pad length | 1 | one more than the bytes of padding |
+//! | padding | 0..=8 | digits of value 0 |
+//! | time | 5 | digits: low 32 bits of the clock when the chunk was opened; 0 = not known |
+//! | again | 8 | digits, see [`Again`]: what came again between the chunk before and this one's words |
+//! | words | | |
+//! | checksum, flag | 2 or 3 | |
+//!
+//! An open chunk has zeros before `again`, and `again` is zero or written; its words end at the first byte that no word has.
+//! On a link a chunk is cut into records of a stock host: `time u32, 0x09 length u8, words`, and what came again is an event.
+
+use super::Statement;
+
+/// Bytes of a unit.
+pub const UNIT: usize = 2;
+/// Digits are below this.
+pub const BASE: u32 = 253;
+/// First digit of the first unit of a long word.
+pub const LEAD: u32 = 200;
+/// Numbers of statements from 1 up to this, exclusive, have short words.
+pub const SHORT_END: u32 = LEAD * BASE;
+/// Values of long words are below this.
+pub const LONG_END: u32 = (BASE - LEAD) * BASE * BASE * BASE;
+/// Bytes of the head of a chunk without sequence number and padding: id, pad length, time, again.
+pub const HEAD: usize = 1 + 1 + TIME + AGAIN;
+/// Most bytes of a head.
+pub const MAX_HEAD: usize = HEAD + 1 + 8;
+/// Digits of the time.
+pub const TIME: usize = 5;
+/// Digits of [`Again`].
+pub const AGAIN: usize = 8;
+/// Most bytes behind the words of a chunk.
+pub const TAIL: usize = 3;
+/// Longest period in units that [`Again`] can hold.
+pub const MAX_PERIOD: u32 = BASE * BASE - 1;
+/// Most repetitions that [`Again`] can hold; a recorder stops folding there.
+pub const MAX_TIMES: u64 = (BASE as u64).pow(5) - 1;
+
+/// The byte of a digit.
+#[inline]
+pub const fn byte_of(digit: u32) -> u8 {
+    debug_assert!(digit < BASE);
+    // 1..=0x7C, then 0x7F..=0xFF.
+    (if digit < 0x7C { digit + 1 } else { digit + 3 }) as u8
+}
+
+/// The digit of a byte; `None` for the three bytes that no word has.
+#[inline]
+pub const fn digit_of(byte: u8) -> Option<u32> {
+    match byte {
+        0 | 0x7D | 0x7E => None,
+        1..=0x7C => Some(byte as u32 - 1),
+        _ => Some(byte as u32 - 3),
+    }
+}
+
+/// The bytes of a number, most significant digit first. What does not fit is left out.
+#[inline]
+pub const fn digits<const LEN: usize>(mut value: u64) -> [u8; LEN] {
+    let mut bytes = [byte_of(0); LEN];
+    let mut at = LEN;
+    while at > 0 {
+        at -= 1;
+        bytes[at] = byte_of((value % BASE as u64) as u32);
+        value /= BASE as u64;
+    }
+    bytes
+}
+
+/// The number in these bytes; `None` when one is no digit.
+#[inline]
+pub fn number(bytes: &[u8]) -> Option<u64> {
+    bytes.iter().try_fold(0u64, |value, byte| {
+        value.checked_mul(u64::from(BASE))?.checked_add(u64::from(digit_of(*byte)?))
+    })
+}
+
+/// A statement's word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// One unit.
+    Short([u8; UNIT]),
+    /// Two units.
+    Long([u8; 2 * UNIT]),
+}
+
+impl Word {
+    /// The word of a statement whose number in its program is `number`, 0 = none; `None` when no word is large enough.
+    #[inline]
+    pub const fn new(statement: Statement, number: u32) -> Option<Word> {
+        if number > 0 && number < SHORT_END {
+            return Some(Word::Short(digits(number as u64)));
+        }
+        let value = statement.to_word();
+        if value >= LONG_END {
+            return None;
+        }
+        Some(Word::Long(digits(value as u64 + LEAD as u64 * (BASE as u64).pow(3))))
+    }
+}
+
+/// What a word names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// The number of a statement in its program.
+    Number(u32),
+    /// A statement by file and line.
+    Statement(Statement),
+}
+
+/// The words in some bytes, up to the first byte that no word has.
+#[derive(Clone, Debug)]
+pub struct Words<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Words<'a> {
+    /// Reads from the first byte on.
+    pub const fn new(bytes: &'a [u8]) -> Words<'a> {
+        Words { bytes, at: 0 }
+    }
+
+    /// Bytes read so far.
+    pub const fn at(&self) -> usize {
+        self.at
+    }
+}
+
+impl Iterator for Words<'_> {
+    type Item = Named;
+
+    fn next(&mut self) -> Option<Named> {
+        let unit = |at: usize| number(self.bytes.get(at..at + UNIT)?);
+        let first = unit(self.at)? as u32;
+        if first < SHORT_END {
+            self.at += UNIT;
+            return Some(Named::Number(first));
+        }
+        let second = unit(self.at + UNIT)? as u32;
+        self.at += 2 * UNIT;
+        // The value was below LONG_END when it was written, so this cannot overflow.
+        let value = (first - SHORT_END) * BASE * BASE + second;
+        Some(Named::Statement(Statement::from_word(value)))
+    }
+}
+
+/// Units that came again: the `period` units before the words of a chunk ran `times` more times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Again {
+    /// How many units, counted back from the first word of the chunk.
+    pub period: u32,
+    /// How often they ran again; 0 = not at all.
+    pub times: u64,
+    /// The open chunk's words hold whole periods that `times` counts already, and that are about to be cleared:
+    /// only the words behind the last whole period count.
+    pub is_counted: bool,
+}
+
+impl Again {
+    /// Its bytes: a digit for the mark, two for the period, five for the times.
+    #[inline]
+    pub const fn to_bytes(self) -> [u8; AGAIN] {
+        let value = self.times % (MAX_TIMES + 1);
+        let value = value + self.period as u64 * (MAX_TIMES + 1);
+        digits(value + (self.is_counted as u64) * (BASE as u64).pow(7))
+    }
+
+    /// The reverse; eight zeros are an `again` that was not written, so nothing came again.
+    pub fn from_bytes(bytes: [u8; AGAIN]) -> Option<Again> {
+        if bytes == [0; AGAIN] {
+            return Some(Again::default());
+        }
+        let value = number(&bytes)?;
+        let (mark, rest) = (value / u64::from(BASE).pow(7), value % u64::from(BASE).pow(7));
+        let (period, times) = ((rest / (MAX_TIMES + 1)) as u32, rest % (MAX_TIMES + 1));
+        Some(Again { period, times, is_counted: mark == 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_all_bytes_but_three() {
+        let mut seen = [false; 256];
+        for digit in 0..BASE {
+            assert_eq!(digit_of(byte_of(digit)), Some(digit));
+            seen[usize::from(byte_of(digit))] = true;
+        }
+        let missing: [u8; 3] = core::array::from_fn(|index| [0, 0x7D, 0x7E][index]);
+        for byte in 0..=255u8 {
+            assert_eq!(seen[usize::from(byte)], !missing.contains(&byte), "{byte:#x}");
+            assert_eq!(digit_of(byte).is_some(), !missing.contains(&byte), "{byte:#x}");
+        }
+    }
+
+    fn bytes(word: Word) -> ([u8; 4], usize) {
+        match word {
+            Word::Short([a, b]) => ([a, b, 0, 0], 2),
+            Word::Long(bytes) => (bytes, 4),
+        }
+    }
+
+    #[test]
+    fn a_word_is_read_as_it_was_written() {
+        for number in [1, 2, 252, 253, 254, 31_000, SHORT_END - 1] {
+            let (bytes, len) = bytes(Word::new(Statement { file: 9, line: 9 }, number).unwrap());
+            assert_eq!(len, 2);
+            assert_eq!(Words::new(&bytes).next(), Some(Named::Number(number)));
+        }
+        for statement in [(0, 0), (0, 1), (1, 0), (1, 65_535), (300, 77), (13_000, 3)] {
+            let statement = Statement { file: statement.0, line: statement.1 };
+            for number in [0, SHORT_END, u32::MAX] {
+                let (bytes, len) = bytes(Word::new(statement, number).unwrap());
+                assert_eq!(len, 4);
+                assert_eq!(Words::new(&bytes).next(), Some(Named::Statement(statement)));
+            }
+        }
+        let last = Statement::from_word(LONG_END - 1);
+        assert_eq!(Words::new(&bytes(Word::new(last, 0).unwrap()).0).next(), Some(Named::Statement(last)));
+        assert_eq!(Word::new(Statement::from_word(LONG_END), 0), None);
+    }
+
+    #[test]
+    fn again_is_read_as_it_was_written() {
+        for again in [
+            Again::default(),
+            Again { period: 1, times: 1, is_counted: false },
+            Again { period: MAX_PERIOD, times: MAX_TIMES, is_counted: true },
+            Again { period: 4000, times: 123_456_789, is_counted: false },
+        ] {
+            assert_eq!(Again::from_bytes(again.to_bytes()), Some(again));
+        }
+        assert_eq!(Again::from_bytes([0; AGAIN]), Some(Again::default()));
+    }
+}
