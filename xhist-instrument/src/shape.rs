@@ -10,6 +10,38 @@ pub(crate) const MARK: &str = "/*xh*/";
 /// The name of the recorder crate, as it appears in every call.
 pub(crate) const CRATE: &str = "xhist_rt::";
 
+/// What a recording call stands in front of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A statement.
+    Plain,
+    /// A statement whose attributes it carries.
+    Carried,
+    /// The expression of a block that was put around it.
+    Block,
+    /// The same, with the expression in parentheses.
+    Parens,
+}
+
+/// A name of recording calls.
+pub(crate) struct Recording {
+    pub name: &'static str,
+    pub form: Form,
+}
+
+/// All names of recording calls.
+pub(crate) const RECORDINGS: [Recording; 4] = [
+    Recording { name: "s", form: Form::Plain },
+    Recording { name: "c", form: Form::Carried },
+    Recording { name: "a", form: Form::Block },
+    Recording { name: "p", form: Form::Parens },
+];
+
+/// The call of this name, if it records.
+pub(crate) fn recording(name: &[u8]) -> Option<&'static Recording> {
+    RECORDINGS.iter().find(|recording| recording.name.as_bytes() == name)
+}
+
 /// Lines one file id can number.
 pub const LINES_PER_ID: u32 = 65_535;
 
@@ -25,11 +57,13 @@ impl<'a> Writer<'a> {
         Self { out: Vec::with_capacity(capacity), prefix: if edition2015 { "" } else { "::" }, ids }
     }
 
-    /// `xhist_rt::s(F,L);` and its sisters `a`, `p`, `c`.
-    fn call(&mut self, name: char, line: u32) {
+    /// `xhist_rt::s::<F,L>();` or another of [`RECORDINGS`].
+    fn call(&mut self, form: Form, line: u32) {
+        let recording = RECORDINGS.iter().find(|recording| recording.form == form);
+        let name = recording.expect("each form has a name").name;
         let (id, line) = place(self.ids, line);
         let prefix = self.prefix;
-        self.print(format_args!("{prefix}{CRATE}{name}({id},{line});"));
+        self.print(format_args!("{prefix}{CRATE}{name}::<{id},{line}>();"));
     }
 
     fn print(&mut self, text: std::fmt::Arguments<'_>) {
@@ -39,13 +73,15 @@ impl<'a> Writer<'a> {
     pub fn statement(&mut self, line: u32, attributes: Option<&str>, triggers: &[Trigger]) {
         self.triggers(triggers, attributes, |writer| {
             writer.carry(attributes);
-            writer.call(if attributes.is_some() { 'c' } else { 's' }, line);
+            writer.call(if attributes.is_some() { Form::Carried } else { Form::Plain }, line);
         });
     }
 
     pub fn open(&mut self, line: u32, parens: bool, triggers: &[Trigger]) {
         self.out.push(b'{');
-        self.triggers(triggers, None, |writer| writer.call(if parens { 'p' } else { 'a' }, line));
+        self.triggers(triggers, None, |writer| {
+            writer.call(if parens { Form::Parens } else { Form::Block }, line)
+        });
         if parens {
             self.out.push(b'(');
         }

@@ -82,8 +82,8 @@ fn a_long_chain_of_tests_does_not_nest_as_deep() {
     let analysis = analyze(text.as_bytes(), &options).unwrap();
     let result = String::from_utf8(instrument(text.as_bytes(), &analysis, &[1], &options).unwrap()).unwrap();
     // One block is recorded in each branch; what else is opened nests.
-    assert_eq!(result.matches("else {::xhist_rt::a(1,1);if a").count(), 256);
-    assert_eq!(result.matches("{ ::xhist_rt::s(1,1);b() }").count(), 1_000);
+    assert_eq!(result.matches("else {::xhist_rt::a::<1,1>();if a").count(), 256);
+    assert_eq!(result.matches("{ ::xhist_rt::s::<1,1>();b() }").count(), 1_000);
     assert_eq!(analysis.skips.len(), 999 - 256);
 }
 

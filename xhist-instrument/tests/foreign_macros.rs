@@ -17,10 +17,10 @@ pub mod prelude { pub use crate::show; }
 
 /// Calls that do nothing.
 const RECORDER: &str = "
-pub fn s(_: u16, _: u16) {}
-pub fn a(_: u16, _: u16) {}
-pub fn p(_: u16, _: u16) {}
-pub fn c(_: u16, _: u16) {}
+pub fn s<const F: u16, const L: u16>() {}
+pub fn a<const F: u16, const L: u16>() {}
+pub fn p<const F: u16, const L: u16>() {}
+pub fn c<const F: u16, const L: u16>() {}
 pub fn m(_: u64) {}
 ";
 

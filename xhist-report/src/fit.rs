@@ -69,8 +69,12 @@ fn is_word(c: char) -> bool {
 /// The lines that the calls in an instrumented line were made for.
 fn calls(line: &str) -> impl Iterator<Item = u32> {
     line.match_indices("xhist_rt::").filter_map(|(at, name)| {
-        let call = line[at + name.len()..].strip_prefix(['s', 'a', 'p', 'c'])?.strip_prefix('(')?;
-        let (file, line) = call.split_once(')')?.0.split_once(',')?;
+        let call = line[at + name.len()..].strip_prefix(['s', 'a', 'p', 'c'])?;
+        // Earlier versions wrote the numbers in parentheses.
+        let (call, end) = [("::<", ">("), ("(", ")")]
+            .iter()
+            .find_map(|(open, end)| Some((call.strip_prefix(open)?, end)))?;
+        let (file, line) = call.split_once(end)?.0.split_once(',')?;
         file.trim().parse::<u16>().ok()?;
         line.trim().parse().ok()
     })
@@ -111,15 +115,17 @@ mod tests {
 
     #[test]
     fn in_an_instrumented_text_the_calls_tell() {
-        let text = TEXT.replace("let", "::xhist_rt::s(1,2);let").replace("h()", "::xhist_rt::s(1,4);h()");
+        let text =
+            TEXT.replace("let", "::xhist_rt::s::<1,2>();let").replace("h()", "::xhist_rt::s::<1,4>();h()");
         let statements = [span(2, 5, 21), span(4, 5, 8)];
         assert_eq!(first_moved(&text, &statements), None);
         assert_eq!(first_moved(&text.replace("    match", "\n    match"), &statements), Some(4));
         // A call before the attributes of its statement, and one in the middle of it.
-        let apart = "/*xh*/#[a] ::xhist_rt::c(1,1);#[a]\nlet x =\n    f(|| {::xhist_rt::a(1,3);1/*xh*/});";
+        let apart =
+            "/*xh*/#[a] ::xhist_rt::c::<1,1>();#[a]\nlet x =\n    f(|| {::xhist_rt::a::<1,3>();1/*xh*/});";
         let wide = Span { line: 2, col: 1, end_line: 3, end_col: 13 };
         assert_eq!(first_moved(apart, &[wide, span(3, 10, 11)]), None);
-        let far = format!("{}::xhist_rt::s(2,1);f();", "\n".repeat(65_535));
+        let far = format!("{}::xhist_rt::s::<2,1>();f();", "\n".repeat(65_535));
         assert_eq!(first_moved(&far, &[span(65_536, 1, 5)]), None);
         // A call of the user's own is none of ours.
         assert_eq!(first_moved("xhist_rt::init();", &[span(1, 1, 18)]), None);

@@ -3,16 +3,19 @@
 //! Safe, constant arguments, nothing returned, never unwinding: an inserted call cannot change
 //! what a program means.
 
-/// A statement in line `line` of file `file` is about to run.
+/// A statement in line `LINE` of file `FILE` is about to run. Const arguments stay immediates in unoptimised builds, too.
 #[inline(always)]
-pub fn s(file: u16, line: u16) {
+pub fn s<const FILE: u16, const LINE: u16>() {
     stamps_have_bytes::<4>();
-    #[cfg(all(feature = "trace", feature = "std"))]
-    crate::recorder::record(crate::site::Site::new(file, line));
-    #[cfg(all(feature = "trace", not(feature = "std")))]
-    crate::recorder::record(qs_core::record::Statement { file, line });
-    #[cfg(not(feature = "trace"))]
-    let _ = (file, line);
+    crate::recorder::record::<FILE, LINE>();
+}
+
+/// As [`s`], for numbers that are known at run time only. No inserted call has this name.
+#[doc(hidden)]
+#[inline(always)]
+pub fn at(file: u16, line: u16) {
+    stamps_have_bytes::<4>();
+    crate::recorder::at(file, line);
 }
 
 /// In QS all records have time stamps of one width, and those of statements have four bytes. Generic, so that only a
@@ -24,20 +27,20 @@ fn stamps_have_bytes<const WIDTH: u8>() {
 
 /// As [`s`]: an arm or a closure body that was wrapped in a block.
 #[inline(always)]
-pub fn a(file: u16, line: u16) {
-    s(file, line);
+pub fn a<const FILE: u16, const LINE: u16>() {
+    s::<FILE, LINE>();
 }
 
 /// As [`s`]: the same with the expression in parentheses.
 #[inline(always)]
-pub fn p(file: u16, line: u16) {
-    s(file, line);
+pub fn p<const FILE: u16, const LINE: u16>() {
+    s::<FILE, LINE>();
 }
 
 /// As [`s`]: a statement whose attributes were carried onto the call.
 #[inline(always)]
-pub fn c(file: u16, line: u16) {
-    s(file, line);
+pub fn c<const FILE: u16, const LINE: u16>() {
+    s::<FILE, LINE>();
 }
 
 /// Recording starts here when this is passed for the `hit`-th time; `trigger` tells the places apart.

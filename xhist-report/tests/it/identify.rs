@@ -139,13 +139,14 @@ fn sources_that_were_only_written_again() {
 #[test]
 fn sources_instrumented_in_place_are_what_the_map_was_made_from() {
     let project = Project::new();
-    let instrumented =
-        SOURCE.replace("first", "::xhist_rt::s(1,2);first").replace("second", "::xhist_rt::s(1,3);second");
+    let instrumented = SOURCE
+        .replace("first", "::xhist_rt::s::<1,2>();first")
+        .replace("second", "::xhist_rt::s::<1,3>();second");
     project.write("src/main.rs", &instrumented, 100);
     assert_tells(&project.identify(&[]), 0, &["sources:  unchanged since\n"]);
     project.write(
         "src/main.rs",
-        &instrumented.replace("    ::xhist_rt::s(1,3)", "\n    ::xhist_rt::s(1,3)"),
+        &instrumented.replace("    ::xhist_rt::s::<1,3>()", "\n    ::xhist_rt::s::<1,3>()"),
         100,
     );
     assert_tells(&project.identify(&[]), 0, &["src/main.rs: the statement of line 3 is elsewhere\n"]);
