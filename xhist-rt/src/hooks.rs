@@ -3,11 +3,36 @@
 //! Safe, constant arguments, nothing returned, never unwinding: an inserted call cannot change
 //! what a program means.
 
-/// A statement in line `LINE` of file `FILE` is about to run. Const arguments stay immediates in unoptimised builds, too.
-#[inline(always)]
-pub fn s<const FILE: u16, const LINE: u16>() {
-    stamps_have_bytes::<4>();
-    crate::recorder::record::<FILE, LINE>();
+/// Calls that record. Const arguments stay immediates in unoptimised builds, too. `NUMBER` is the statement's in the program,
+/// which tells two statements of one line apart.
+macro_rules! recording {
+    ($($(#[$about:meta])* $name:ident;)*) => {$(
+        $(#[$about])*
+        #[inline(always)]
+        pub fn $name<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
+            stamps_have_bytes::<4>();
+            crate::recorder::record::<FILE, LINE>();
+        }
+    )*};
+}
+
+recording! {
+    /// A statement in line `LINE` of file `FILE` is about to run.
+    s;
+    /// As [`s`]: an arm or a closure body that was wrapped in a block.
+    a;
+    /// As [`s`]: the same with the expression in parentheses.
+    p;
+    /// As [`s`]: a statement whose attributes were carried onto the call.
+    c;
+    /// As [`s`], where the recorder may check for room: at entries, loop heads, and behind what may be come back to late.
+    e;
+    /// As [`a`], where the recorder may check for room.
+    ae;
+    /// As [`p`], where the recorder may check for room.
+    pe;
+    /// As [`c`], where the recorder may check for room.
+    ce;
 }
 
 /// As [`s`], for numbers that are known at run time only. No inserted call has this name.
@@ -23,24 +48,6 @@ pub fn at(file: u16, line: u16) {
 #[inline(always)]
 fn stamps_have_bytes<const WIDTH: u8>() {
     const { assert!(crate::qs::SIZES.time == WIDTH, "where statements are recorded, XHIST_QS_SIZES needs T4") };
-}
-
-/// As [`s`]: an arm or a closure body that was wrapped in a block.
-#[inline(always)]
-pub fn a<const FILE: u16, const LINE: u16>() {
-    s::<FILE, LINE>();
-}
-
-/// As [`s`]: the same with the expression in parentheses.
-#[inline(always)]
-pub fn p<const FILE: u16, const LINE: u16>() {
-    s::<FILE, LINE>();
-}
-
-/// As [`s`]: a statement whose attributes were carried onto the call.
-#[inline(always)]
-pub fn c<const FILE: u16, const LINE: u16>() {
-    s::<FILE, LINE>();
 }
 
 /// Recording starts here when this is passed for the `hit`-th time; `trigger` tells the places apart.

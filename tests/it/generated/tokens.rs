@@ -39,7 +39,7 @@ fn without_calls(stream: TokenStream, taken: &mut usize) -> Vec<TokenTree> {
     while at < trees.len() {
         if let Some((name, length)) = call(&trees[at..]) {
             // Attributes in front of such a call are copies.
-            let may_carry = ["c", "start_at", "stop_at"].contains(&name.as_str());
+            let may_carry = ["c", "ce", "start_at", "stop_at"].contains(&name.as_str());
             while may_carry && ends_with_attribute(&left) {
                 left.truncate(left.len() - 2);
             }
@@ -51,11 +51,11 @@ fn without_calls(stream: TokenStream, taken: &mut usize) -> Vec<TokenTree> {
             TokenTree::Group(group) => {
                 let inner: Vec<TokenTree> = group.stream().into_iter().collect();
                 match (opener(&inner).as_deref(), inner.last()) {
-                    (None | Some("s" | "c"), _) => {
+                    (None | Some("s" | "c" | "e" | "ce"), _) => {
                         let inner = without_calls(group.stream(), taken).into_iter().collect();
                         left.push(Group::new(group.delimiter(), inner).into());
                     }
-                    (Some("p"), Some(TokenTree::Group(parens))) => {
+                    (Some("p" | "pe"), Some(TokenTree::Group(parens))) => {
                         let calls = inner[..inner.len() - 1].iter().cloned().collect();
                         assert!(
                             without_calls(calls, taken).is_empty(),
@@ -80,7 +80,7 @@ fn opener(trees: &[TokenTree]) -> Option<String> {
     if name == "start_at" { opener(&trees[length..]) } else { Some(name) }
 }
 
-/// `::xhist_rt::s::<1, 2>();`, with or without the colons in front: its name, and how many tokens it has.
+/// `::xhist_rt::s::<1, 2, 9>();`, with or without the colons in front: its name, and how many tokens it has.
 fn call(trees: &[TokenTree]) -> Option<(String, usize)> {
     let is_colon =
         |at: usize| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');

@@ -46,7 +46,7 @@ pub(super) fn look(tokens: &Tokens<'_>, at: usize) -> Seen {
     if tokens.has_own_module && !(at >= 2 && is_path(tokens, at - 2)) {
         return Seen::Other;
     }
-    let Some(Shape { name, numbers, is_const }) = named(tokens.bytes(at + 3)) else { return Seen::Other };
+    let Some(Shape { name, angled, round }) = named(tokens.bytes(at + 3)) else { return Seen::Other };
     let Some(first) = first(tokens, at) else { return Seen::Other };
     let behind = at + 4;
     let (statement, close) = if tokens.bytes(behind) == b"!" {
@@ -56,17 +56,15 @@ pub(super) fn look(tokens: &Tokens<'_>, at: usize) -> Seen {
         }
         (None, behind + 2)
     } else {
-        // Calls of earlier versions have their numbers in parentheses.
-        let is_angled = is_const && is_path(tokens, behind) && tokens.bytes(behind + 2) == b"<";
-        let open = if is_angled { behind + 2 } else { behind };
+        let is_angled = is_path(tokens, behind) && tokens.bytes(behind + 2) == b"<";
+        let (open, numbers) = if is_angled { (behind + 2, angled) } else { (behind, round) };
         let Some(end) = (if is_angled { angle(tokens, open) } else { close(tokens, open) }) else {
             return Seen::Other;
         };
         let close =
             if is_angled { close(tokens, end + 1).filter(|close| *close == end + 2) } else { Some(end) };
-        let Some(close) = close.filter(|_| holds_only_literals(tokens, open, end, numbers.len())) else {
-            return Seen::Other;
-        };
+        let is_ours = !numbers.is_empty() && holds_only_literals(tokens, open, end, numbers.len());
+        let Some(close) = close.filter(|_| is_ours) else { return Seen::Other };
         match arguments(tokens, open, end, numbers) {
             Some(statement) => (statement, close),
             None => return Seen::Looks(NUMBERS),
@@ -86,17 +84,20 @@ pub(super) fn look(tokens: &Tokens<'_>, at: usize) -> Seen {
 /// What a name of ours says of its call.
 struct Shape {
     name: Name,
-    numbers: &'static [Width],
-    /// They are const arguments.
-    is_const: bool,
+    /// Its const arguments.
+    angled: &'static [Width],
+    /// Its arguments, where those are not const.
+    round: &'static [Width],
 }
 
 fn named(word: &[u8]) -> Option<Shape> {
     use Width::{Hash, Long, Short};
-    if let Some(Recording { form, .. }) = shape::recording(word) {
-        return Some(Shape { name: Name::Recording(*form), numbers: &[Short, Short], is_const: true });
+    if let Some(Recording { form, checks, .. }) = shape::recording(word) {
+        // Calls of earlier versions have their numbers in parentheses.
+        let round: &[Width] = if *checks { &[] } else { &[Short, Short] };
+        return Some(Shape { name: Name::Recording(*form), angled: &[Short, Short, Long], round });
     }
-    let other = |name, numbers| Shape { name, numbers, is_const: false };
+    let other = |name, round| Shape { name, angled: &[], round };
     Some(match word {
         b"m" => other(Name::Hash, &[Hash]),
         b"start_at" => other(Name::StartAt, &[Short, Long]),
@@ -174,7 +175,7 @@ fn arguments(tokens: &Tokens<'_>, open: usize, close: usize, widths: &[Width]) -
         numbers[index] = number(tokens.bytes(at), *width)?;
     }
     let [file, line, _] = numbers;
-    let is_statement = matches!(widths, [Width::Short, Width::Short]);
+    let is_statement = matches!(widths, [Width::Short, Width::Short, ..]);
     Some(is_statement.then(|| Some((file.try_into().ok()?, line.try_into().ok()?))).flatten())
 }
 

@@ -381,7 +381,7 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// `::xhist_rt::a::<1, 2>();`, or spread over lines.
+    /// `::xhist_rt::a::<1, 2, 9>();`, or spread over lines.
     fn is_spelled_by_rustfmt(&self, call: &Call) -> bool {
         let tokens = self.tokens;
         let mut gaps = (call.first..call.last).filter(|&at| !tokens.touches(at)).peekable();

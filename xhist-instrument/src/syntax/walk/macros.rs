@@ -32,7 +32,10 @@ impl Walker<'_> {
     /// A call; where it stands, if that is a place for statements.
     pub(super) fn macro_call(&mut self, mac: &Macro, place: Option<Place>) {
         if let Some(arguments) = self.expressions_of(&mac.path, &mac.tokens) {
-            arguments.iter().for_each(|argument| self.visit_expr(argument));
+            if arguments.is_empty() {
+                self.checks.saw(&mac.tokens, true);
+            }
+            self.arguments(|walker| arguments.iter().for_each(|argument| walker.visit_expr(argument)));
             return;
         }
         let is_code = place.is_some_and(|place| self.expanded(mac, place));
@@ -40,6 +43,7 @@ impl Walker<'_> {
         let tells_nothing = if self.expansions.is_under_way() { is_code } else { self.tells_nothing(mac) };
         let hidden = if tells_nothing { 0 } else { self.scan_call(mac) };
         if !is_code {
+            self.checks.saw(&mac.tokens, false);
             self.opaque(&mac.tokens);
             self.hide(mac, hidden, Reason::MacroArguments);
         }
@@ -302,5 +306,5 @@ fn behind_call(tokens: &[TokenTree]) -> Option<(Inserted, &[TokenTree])> {
     }
 }
 
-/// Tokens of `::<F,L>`.
-const MOST_OF_CONST: usize = 7;
+/// Tokens of `::<F,L,W>`.
+const MOST_OF_CONST: usize = 9;
