@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_instrument::{Action, Options, Trigger, analyze, ids_needed, instrument, parses, strip, try_strip};
+use xhist_instrument::{Action, Numbers, Options, Trigger, analyze, ids_needed, instrument, parses, strip, try_strip};
 
 fuzz_target!(|text: &[u8]| {
     let (edition2015, triggers) = (text.len() % 2 == 0, text.len() % 3 == 0);
@@ -18,7 +18,7 @@ fuzz_target!(|text: &[u8]| {
         }
     }
     let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
-    match instrument(text, &analysis, &ids, &options) {
+    match instrument(text, &analysis, &Numbers { ids, first: 1 }, &options) {
         Ok(result) => {
             assert_eq!(strip(&result), text);
             respaced(text, &result);

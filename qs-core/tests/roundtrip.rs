@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use qs_core::frame::{Cause, Decoder, FLAG, FrameWriter, MAX_PAYLOAD, Outcome, renumber, sequence_number};
-use qs_core::map::{FileLine, Head, Line, StmtLine, Text};
+use qs_core::map::{FileLine, Head, Line, Numbers, StmtLine, Text};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, XhistRecord};
 use qs_core::ring::{Header, find};
 
@@ -128,7 +128,7 @@ proptest! {
         let plain = Text::plain(&text);
         let lines = [
             Line::Head(Head { hash, root: plain, tool: plain }),
-            Line::File(FileLine { file, path: plain, base: line }),
+            Line::File(FileLine { file, path: plain, base: line, numbers: Numbers::default() }),
             Line::Stmt(StmtLine { file, line, col, end_line: line, end_col: col, kind: plain, function: plain }),
         ];
         for line in lines {

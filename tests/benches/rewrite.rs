@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use cargo_metadata::{MetadataCommand, TargetKind};
 use walkdir::WalkDir;
-use xhist_instrument::{Options, analyze, ids_needed, in_parallel, instrument};
+use xhist_instrument::{Numbers, Options, analyze, ids_needed, in_parallel, instrument};
 use xhist_tests::{Crate, Need, Run, Tree, clean_up, repository};
 
 /// The largest tree of the corpus.
@@ -206,8 +206,8 @@ fn parse(text: &str) {
 fn rewrite(text: &str) -> Result<(), String> {
     let options = Options::default();
     let analysis = analyze(text.as_bytes(), &options).map_err(|refusal| refusal.to_string())?;
-    let ids = vec![1; ids_needed(analysis.lines)];
-    let result = instrument(text.as_bytes(), &analysis, &ids, &options);
+    let numbers = Numbers { ids: vec![1; ids_needed(analysis.lines)], first: 1 };
+    let result = instrument(text.as_bytes(), &analysis, &numbers, &options);
     result.map(drop).map_err(|refusal| refusal.to_string())
 }
 

@@ -62,7 +62,12 @@ fn round_trip() {
                 analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
             }
         }
-        let result = xhist_instrument::instrument(text.as_bytes(), &analysis, &[7], &options);
+        let result = xhist_instrument::instrument(
+            text.as_bytes(),
+            &analysis,
+            &xhist_instrument::Numbers { ids: vec![7], first: 1 },
+            &options,
+        );
         let result = result.unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));
         assert!(strip(&result) == text.as_bytes(), "{what}: strip gives back something else\n{text}");
         let result = String::from_utf8(result).expect("text");

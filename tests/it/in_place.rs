@@ -66,7 +66,7 @@ fn strip_gives_back_every_file() {
         let before = tree.fingerprint();
         instrument(tree.path()).args("src/ --map").arg(Tree::empty("map").join("xhist.map")).succeed();
         let main = tree.read(if name == "thread-pool" { "src/main.rs" } else { "src/state_machine.rs" });
-        assert!(main.contains("xhist_rt::s("), "{main}");
+        assert!(main.contains("xhist_rt::s::<"), "{main}");
         instrument(tree.path()).args("--strip src/").succeed();
         before.assert_same(&tree.fingerprint());
     }
@@ -361,7 +361,7 @@ fn same_size() {
     let plain = build();
     instrument(tree.path()).args("src/").succeed();
     let source = tree.read("src/pool.rs");
-    assert!(source.contains("xhist_rt::s("), "{source}");
+    assert!(source.contains("xhist_rt::s::<"), "{source}");
     assert_eq!(build(), plain, "bytes of .text");
     // The same check sees a difference where there is one.
     tree.replace("Cargo.toml", "features = []", r#"features = ["std", "trace"]"#);

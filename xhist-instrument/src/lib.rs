@@ -33,7 +33,7 @@ pub use macros::Macros;
 pub use options::{MainHash, Options, When};
 pub use packed::Packed;
 pub use refusal::Refusal;
-pub use shape::{LINES_PER_ID, ids_needed};
+pub use shape::{LINES_PER_ID, Numbers, ids_needed};
 pub use site::{Analysis, Include, IncludeKind, InlineMod, ModDecl, Reason, Shape, Site, SiteKind, Skip};
 pub use stack::in_parallel;
 pub use strip::{Stripped, strip, try_strip};
@@ -64,7 +64,7 @@ pub fn analyze_among(text: &[u8], options: &Options, macros: &Macros) -> Result<
     })
 }
 
-/// Writes the statements of an analysis into the text it belongs to. `ids` has one file id for each 65,535 lines.
+/// Writes the statements of an analysis into the text it belongs to.
 ///
 /// # Errors
 /// The result could not be proved: without the calls it is not the original, byte for byte and token for token, or a
@@ -72,13 +72,13 @@ pub fn analyze_among(text: &[u8], options: &Options, macros: &Macros) -> Result<
 pub fn instrument(
     text: &[u8],
     analysis: &Analysis,
-    ids: &[u16],
+    numbers: &Numbers,
     options: &Options,
 ) -> Result<Vec<u8>, Refusal> {
     if analysis.sites.is_empty() && analysis.main_at.is_empty() {
         return Ok(text.to_vec());
     }
-    let result = splice::splice(text, analysis, ids, options)?;
+    let result = splice::splice(text, analysis, numbers, options)?;
     proof::prove(text, analysis.tokens, &result)?;
     Ok(result)
 }

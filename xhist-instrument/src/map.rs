@@ -1,8 +1,8 @@
 //! The map file as a whole: stable file ids, statements, hash. One line of it is `qs_core::map`'s business.
 
 use crate::Packed;
-use crate::shape::{LINES_PER_ID, ids_needed};
-use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
+use crate::shape::{LINES_PER_ID, Numbers, ids_needed};
+use qs_core::map::{self, FileLine, Hash, Head, Line, StmtLine, Text};
 use qs_core::record::Statement;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -21,6 +21,8 @@ pub struct MapFile {
     files: Vec<Entry>,
     by_path: HashMap<String, usize>,
     next_id: u32,
+    /// No file owns this number or a higher one.
+    next_number: u32,
     /// Hash, root and tool in the first line of the file it was loaded from.
     loaded: Option<(u64, String, String)>,
 }
@@ -31,6 +33,8 @@ struct Entry {
     path: String,
     /// One id for each 65,535 lines.
     ids: Vec<u16>,
+    /// The numbers of its statements.
+    numbers: map::Numbers,
     statements: Statements,
 }
 
@@ -51,6 +55,8 @@ pub enum MapError {
     Line(PathBuf, usize, String),
     /// All 65,535 file ids are taken.
     Full,
+    /// All numbers of statements are taken.
+    NoNumber,
 }
 
 impl fmt::Display for MapError {
@@ -65,6 +71,7 @@ impl fmt::Display for MapError {
                 )
             }
             Self::Full => f.write_str("all 65535 file ids are taken; start a new map"),
+            Self::NoNumber => f.write_str("all numbers of statements are taken; start a new map"),
         }
     }
 }
@@ -79,6 +86,7 @@ impl MapFile {
             files: Vec::new(),
             by_path: HashMap::new(),
             next_id: 1,
+            next_number: 1,
             loaded: None,
         }
     }
@@ -117,6 +125,10 @@ impl MapFile {
                     return Err("file ids of one path out of order".to_owned());
                 }
                 entry.ids.push(file.file);
+                if file.base == 0 {
+                    entry.numbers = file.numbers;
+                }
+                self.next_number = self.next_number.max(file.numbers.first + file.numbers.room);
                 self.next_id = self.next_id.max(u32::from(file.file) + 1);
             }
             (Line::Stmt(stmt), _) => {
@@ -157,30 +169,42 @@ impl MapFile {
     fn entry(&mut self, path: &str) -> &mut Entry {
         let index = *self.by_path.entry(path.to_owned()).or_insert_with(|| {
             let statements = Statements::Lines(String::new());
-            self.files.push(Entry { path: path.to_owned(), ids: Vec::new(), statements });
+            self.files.push(Entry {
+                path: path.to_owned(),
+                ids: Vec::new(),
+                numbers: map::Numbers::default(),
+                statements,
+            });
             self.files.len() - 1
         });
         &mut self.files[index]
     }
 
-    /// The ids of a file of this many lines: those it has, and new ones where it has none yet.
+    /// The ids of a file of this many lines, and the number of the first of this many statements: what it has, and new ones
+    /// where that does not do.
     ///
     /// # Errors
-    /// No id is left.
-    pub fn ids(&mut self, path: &str, lines: u32) -> Result<Vec<u16>, MapError> {
-        let mut next_id = self.next_id;
+    /// No id is left, or no number.
+    pub fn numbers(&mut self, path: &str, lines: u32, statements: usize) -> Result<Numbers, MapError> {
+        let (mut next_id, mut next_number) = (self.next_id, self.next_number);
         let entry = self.entry(path);
         let needed = ids_needed(lines);
         if next_id as usize + needed.saturating_sub(entry.ids.len()) > usize::from(u16::MAX) + 1 {
             return Err(MapError::Full);
         }
+        if entry.numbers.room < statements as u32 {
+            // The old range stays below all that come, so nobody gets it.
+            let (first, room) = (next_number, room(statements as u32));
+            next_number = first.checked_add(room).ok_or(MapError::NoNumber)?;
+            entry.numbers = map::Numbers { first, room };
+        }
         while entry.ids.len() < needed {
             entry.ids.push(next_id as u16);
             next_id += 1;
         }
-        let ids = entry.ids.clone();
-        self.next_id = next_id;
-        Ok(ids)
+        let numbers = Numbers { ids: entry.ids.clone(), first: entry.numbers.first };
+        (self.next_id, self.next_number) = (next_id, next_number);
+        Ok(numbers)
     }
 
     /// The path and line that a record means.
@@ -282,7 +306,8 @@ impl Entry {
         let mut add = |line: Line<'_>| writeln!(text, "{line}").expect("writing to memory does not fail");
         for (index, &file) in self.ids.iter().enumerate() {
             let base = index as u32 * LINES_PER_ID;
-            add(Line::File(FileLine { file, path: Text::plain(&self.path), base }));
+            let numbers = if index == 0 { self.numbers } else { map::Numbers::default() };
+            add(Line::File(FileLine { file, path: Text::plain(&self.path), base, numbers }));
         }
         match (&self.statements, self.ids.first()) {
             (Statements::Lines(lines), Some(_)) => text.push_str(lines),
@@ -303,6 +328,11 @@ impl Entry {
     }
 }
 
+/// Numbers for a file of this many statements, with some for those to come.
+fn room(statements: u32) -> u32 {
+    statements.saturating_add(statements / 4).saturating_add(16)
+}
+
 fn owned(text: Text<'_>) -> String {
     text.chars().collect()
 }
@@ -315,19 +345,23 @@ mod tests {
         String::from_utf8(map.to_text(map.hash())).unwrap()
     }
 
+    fn ids(map: &mut MapFile, path: &str, lines: u32) -> Vec<u16> {
+        map.numbers(path, lines, 0).unwrap().ids
+    }
+
     #[test]
     fn ids_are_stable_and_never_reused() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
-        assert_eq!(map.ids("src/a.rs", 10).unwrap(), [1]);
-        assert_eq!(map.ids("src/b.rs", 70_000).unwrap(), [2, 3]);
+        assert_eq!(ids(&mut map, "src/a.rs", 10), [1]);
+        assert_eq!(ids(&mut map, "src/b.rs", 70_000), [2, 3]);
         map.write(map.hash(), &file).unwrap();
 
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
-        assert_eq!(map.ids("src/c.rs", 10).unwrap(), [4]);
-        assert_eq!(map.ids("src/a.rs", 70_000).unwrap(), [1, 5]);
-        assert_eq!(map.ids("src/b.rs", 10).unwrap(), [2, 3]);
+        assert_eq!(ids(&mut map, "src/c.rs", 10), [4]);
+        assert_eq!(ids(&mut map, "src/a.rs", 70_000), [1, 5]);
+        assert_eq!(ids(&mut map, "src/b.rs", 10), [2, 3]);
         map.write(map.hash(), &file).unwrap();
         let text = std::fs::read_to_string(&file).unwrap();
         let map = MapFile::load(&file, Path::new("/r")).unwrap();
@@ -341,7 +375,7 @@ mod tests {
         let text = b"fn f() { let x = g(); }";
         let analysis = crate::analyze(text, &crate::Options::default()).unwrap();
         let mut map = MapFile::new(Path::new("/r"));
-        map.ids("a.rs", 1).unwrap();
+        ids(&mut map, "a.rs", 1);
         map.set_sites("a.rs", Packed::new(&analysis.sites));
         assert!(to_text(&map).contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f"}"#));
         let hash = map.hash();
@@ -353,8 +387,57 @@ mod tests {
         assert_eq!(map.hash(), hash);
         assert_eq!(map.statements_of(|function| function == "f"), [Statement { file: 1, line: 1 }]);
         assert_eq!(map.statements_of(|function| function == "g"), []);
-        map.ids("b.rs", 1).unwrap();
+        ids(&mut map, "b.rs", 1);
         assert_ne!(map.hash(), hash);
+    }
+
+    #[test]
+    fn numbers_are_stable_and_never_given_twice() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("xhist.map");
+        let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
+        let first = |map: &mut MapFile, path, statements| map.numbers(path, 1, statements).unwrap().first;
+        assert_eq!(first(&mut map, "a.rs", 8), 1);
+        assert_eq!(first(&mut map, "b.rs", 100), 1 + 8 + 2 + 16);
+        assert_eq!(first(&mut map, "empty.rs", 0), 0, "none for no statements");
+        map.write(map.hash(), &file).unwrap();
+
+        let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
+        assert_eq!(first(&mut map, "c.rs", 1), 27 + 100 + 25 + 16);
+        assert_eq!(first(&mut map, "a.rs", 26), 1, "the slack is used up");
+        assert_eq!(first(&mut map, "b.rs", 3), 27);
+        // Outgrown: a range above all others. Nobody gets the old one, not after a while either.
+        assert_eq!(first(&mut map, "a.rs", 27), 185);
+        map.write(map.hash(), &file).unwrap();
+        let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
+        assert_eq!(first(&mut map, "a.rs", 1), 185);
+        assert_eq!(first(&mut map, "d.rs", 1), 185 + 27 + 6 + 16);
+        assert!(to_text(&map).contains(r#"{"file":1,"path":"a.rs","base":0,"first":185,"room":49}"#));
+    }
+
+    #[test]
+    fn the_last_number_is_not_passed() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("xhist.map");
+        let head = Line::Head(Head { hash: 0, root: Text::plain("/r"), tool: Text::plain("") });
+        let line = r#"{"file":1,"path":"a.rs","base":0,"first":4294967000,"room":200}"#;
+        std::fs::write(&file, format!("{head}\n{line}\n")).unwrap();
+        let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
+        assert_eq!(map.numbers("b.rs", 1, 8).unwrap().first, 4_294_967_200);
+        assert!(matches!(map.numbers("c.rs", 1, 100), Err(MapError::NoNumber)));
+    }
+
+    /// Maps of version 1 have ids and no numbers.
+    #[test]
+    fn a_map_without_numbers_gets_some() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("xhist.map");
+        let head = r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/r","tool":"0.1.0"}"#;
+        let lines = r#"{"file":7,"path":"a.rs","base":0}"#;
+        std::fs::write(&file, format!("{head}\n{lines}\n")).unwrap();
+        let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
+        assert_eq!(map.numbers("b.rs", 1, 1).unwrap(), Numbers { ids: vec![8], first: 1 });
+        assert_eq!(map.numbers("a.rs", 1, 1).unwrap(), Numbers { ids: vec![7], first: 18 });
     }
 
     #[test]
@@ -376,7 +459,7 @@ mod tests {
     #[test]
     fn the_last_id_is_65535() {
         let mut map = MapFile::new(Path::new("/r"));
-        assert_eq!(map.ids("a.rs", 65_535 * 65_535).unwrap().last(), Some(&65_535));
-        assert!(matches!(map.ids("b.rs", 1), Err(MapError::Full)));
+        assert_eq!(ids(&mut map, "a.rs", 65_535 * 65_535).last(), Some(&65_535));
+        assert!(matches!(map.numbers("b.rs", 1, 0), Err(MapError::Full)));
     }
 }

@@ -11,9 +11,9 @@ pub struct Packed {
     len: usize,
 }
 
-/// A site as it is packed: kind, line and column of both ends, bytes, shape, and the function when it is another than
-/// that of the site before.
-type Row<F> = (SiteKind, [u32; 4], Range<usize>, Shape, Option<F>);
+/// A site as it is packed: kind, line and column of both ends, bytes, shape, whether it checks and awaits, and the function
+/// when it is another than that of the site before.
+type Row<F> = (SiteKind, [u32; 4], Range<usize>, Shape, [bool; 2], Option<F>);
 
 impl Packed {
     /// Packs the sites.
@@ -24,7 +24,14 @@ impl Packed {
             let places = [site.line, site.column, site.end_line, site.end_column];
             let function =
                 Some(&*site.function).filter(|function| last.is_none_or(|last| **last != **function));
-            let row: Row<&str> = (site.kind, places, site.range.clone(), site.shape.clone(), function);
+            let row: Row<&str> = (
+                site.kind,
+                places,
+                site.range.clone(),
+                site.shape.clone(),
+                [site.checks, site.awaits],
+                function,
+            );
             bytes = postcard::to_extend(&row, bytes).expect("memory takes everything");
             last = Some(&site.function);
         }
@@ -49,14 +56,14 @@ impl Packed {
             if rest.is_empty() {
                 return None;
             }
-            let ((kind, [line, column, end_line, end_column], range, shape, other), behind) =
+            let ((kind, [line, column, end_line, end_column], range, shape, [checks, awaits], other), behind) =
                 postcard::take_from_bytes::<Row<&str>>(rest).expect("sites were packed");
             rest = behind;
             if let Some(other) = other {
                 function = Arc::from(other);
             }
             let function = function.clone();
-            Some(Site { kind, line, column, end_line, end_column, function, range, shape })
+            Some(Site { kind, line, column, end_line, end_column, function, range, shape, checks, awaits })
         })
     }
 }
@@ -68,8 +75,7 @@ mod tests {
 
     #[test]
     fn sites_come_out_as_they_went_in() {
-        let text =
-            "fn a() { let x = |y| y + 1; #[cfg(b)] x(2); }\nmod é { fn b() { match c { 1 => {}, _ => d } } }";
+        let text = "async fn a() { let x = |y| y + 1; z.await; #[cfg(b)] x(2); }\nmod é { fn b() { match c { 1 => {}, _ => d } } }";
         let sites = analyze(text.as_bytes(), &Options::default()).unwrap().sites;
         let packed = Packed::new(&sites);
         assert_eq!(packed.iter().collect::<Vec<_>>(), sites);

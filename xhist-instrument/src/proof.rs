@@ -44,19 +44,19 @@ mod tests {
 
     #[test]
     fn calls_in_the_code_are_proved() {
-        assert_eq!(against("fn f() { x() }", "fn f() { ::xhist_rt::s(1,1);x() }"), "");
-        assert_eq!(against("fn f() { || x }", "fn f() { || {::xhist_rt::a(1,1);x/*xh*/} }"), "");
+        assert_eq!(against("fn f() { x() }", "fn f() { ::xhist_rt::s::<1,1,9>();x() }"), "");
+        assert_eq!(against("fn f() { || x }", "fn f() { || {::xhist_rt::a::<1,1,9>();x/*xh*/} }"), "");
         assert_eq!(against("", ""), "");
     }
 
     #[test]
     fn calls_in_comments_strings_and_words_are_not() {
         for (original, result) in [
-            ("fn f() {} // x", "fn f() {} // ::xhist_rt::s(1,1);x"),
-            ("fn f() { \"x\" }", "fn f() { \"::xhist_rt::s(1,1);x\" }"),
-            ("fn f() { xy() }", "fn f() { x::xhist_rt::s(1,1);y() }"),
-            ("fn f() { 'x' }", "fn f() { '::xhist_rt::s(1,1);x' }"),
-            ("/* x */", "/* ::xhist_rt::s(1,1);x */"),
+            ("fn f() {} // x", "fn f() {} // ::xhist_rt::s::<1,1,9>();x"),
+            ("fn f() { \"x\" }", "fn f() { \"::xhist_rt::s::<1,1,9>();x\" }"),
+            ("fn f() { xy() }", "fn f() { x::xhist_rt::s::<1,1,9>();y() }"),
+            ("fn f() { 'x' }", "fn f() { '::xhist_rt::s::<1,1,9>();x' }"),
+            ("/* x */", "/* ::xhist_rt::s::<1,1,9>();x */"),
         ] {
             assert!(!against(original, result).is_empty(), "{result}");
         }
@@ -65,11 +65,12 @@ mod tests {
     #[test]
     fn every_other_difference_is_found() {
         assert!(
-            against("fn f() { x() }", "fn f() { ::xhist_rt::s(1,1);y() }").starts_with("1:10: could not")
+            against("fn f() { x() }", "fn f() { ::xhist_rt::s::<1,1,9>();y() }")
+                .starts_with("1:10: could not")
         );
         assert!(against("fn f() {}", "fn f() {").contains("could not"));
         assert!(against("fn f() {}", "fn f() {}}").contains("could not"));
-        let lines = "fn f() { /*xh*/#[cfg(a)]\n ::xhist_rt::c(1,1);x() }";
+        let lines = "fn f() { /*xh*/#[cfg(a)]\n ::xhist_rt::c::<1,1,9>();x() }";
         assert!(!against("fn f() { x() }", lines).is_empty());
     }
 }

@@ -10,6 +10,44 @@ pub(crate) const MARK: &str = "/*xh*/";
 /// The name of the recorder crate, as it appears in every call.
 pub(crate) const CRATE: &str = "xhist_rt::";
 
+/// What a recording call stands in front of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A statement.
+    Plain,
+    /// A statement whose attributes it carries.
+    Carried,
+    /// The expression of a block that was put around it.
+    Block,
+    /// The same, with the expression in parentheses.
+    Parens,
+}
+
+/// A name of recording calls.
+pub(crate) struct Recording {
+    pub name: &'static str,
+    pub form: Form,
+    /// The recorder may check for room here; at all others it need not.
+    pub checks: bool,
+}
+
+/// All names of recording calls.
+pub(crate) const RECORDINGS: [Recording; 8] = [
+    Recording { name: "s", form: Form::Plain, checks: false },
+    Recording { name: "c", form: Form::Carried, checks: false },
+    Recording { name: "a", form: Form::Block, checks: false },
+    Recording { name: "p", form: Form::Parens, checks: false },
+    Recording { name: "e", form: Form::Plain, checks: true },
+    Recording { name: "ce", form: Form::Carried, checks: true },
+    Recording { name: "ae", form: Form::Block, checks: true },
+    Recording { name: "pe", form: Form::Parens, checks: true },
+];
+
+/// The call of this name, if it records.
+pub(crate) fn recording(name: &[u8]) -> Option<&'static Recording> {
+    RECORDINGS.iter().find(|recording| recording.name.as_bytes() == name)
+}
+
 /// Lines one file id can number.
 pub const LINES_PER_ID: u32 = 65_535;
 
@@ -17,35 +55,58 @@ pub const LINES_PER_ID: u32 = 65_535;
 pub(crate) struct Writer<'a> {
     pub out: Vec<u8>,
     prefix: &'static str,
-    ids: &'a [u16],
+    numbers: &'a Numbers,
+}
+
+/// What the map gives to a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// One file id for each 65,535 lines.
+    pub ids: Vec<u16>,
+    /// The number of its first statement in the program.
+    pub first: u32,
+}
+
+/// A statement that a call records: its line, its place among those of its file in the order of the text, and whether its
+/// call checks for room.
+#[derive(Clone, Copy)]
+pub(crate) struct Recorded {
+    pub line: u32,
+    pub ordinal: usize,
+    pub checks: bool,
 }
 
 impl<'a> Writer<'a> {
-    pub fn new(edition2015: bool, ids: &'a [u16], capacity: usize) -> Self {
-        Self { out: Vec::with_capacity(capacity), prefix: if edition2015 { "" } else { "::" }, ids }
+    pub fn new(edition2015: bool, numbers: &'a Numbers, capacity: usize) -> Self {
+        Self { out: Vec::with_capacity(capacity), prefix: if edition2015 { "" } else { "::" }, numbers }
     }
 
-    /// `xhist_rt::s(F,L);` and its sisters `a`, `p`, `c`.
-    fn call(&mut self, name: char, line: u32) {
-        let (id, line) = place(self.ids, line);
+    /// `xhist_rt::s::<F,L,W>();` or another of [`RECORDINGS`].
+    fn call(&mut self, form: Form, Recorded { line, ordinal, checks }: Recorded) {
+        let is_meant = |recording: &&Recording| recording.form == form && recording.checks == checks;
+        let name = RECORDINGS.iter().find(is_meant).expect("each form has its names").name;
+        let (id, line) = place(&self.numbers.ids, line);
+        let number = self.numbers.first.wrapping_add(ordinal as u32);
         let prefix = self.prefix;
-        self.print(format_args!("{prefix}{CRATE}{name}({id},{line});"));
+        self.print(format_args!("{prefix}{CRATE}{name}::<{id},{line},{number}>();"));
     }
 
     fn print(&mut self, text: std::fmt::Arguments<'_>) {
         self.out.write_fmt(text).expect("writing to memory does not fail");
     }
 
-    pub fn statement(&mut self, line: u32, attributes: Option<&str>, triggers: &[Trigger]) {
+    pub fn statement(&mut self, recorded: Recorded, attributes: Option<&str>, triggers: &[Trigger]) {
         self.triggers(triggers, attributes, |writer| {
             writer.carry(attributes);
-            writer.call(if attributes.is_some() { 'c' } else { 's' }, line);
+            writer.call(if attributes.is_some() { Form::Carried } else { Form::Plain }, recorded);
         });
     }
 
-    pub fn open(&mut self, line: u32, parens: bool, triggers: &[Trigger]) {
+    pub fn open(&mut self, recorded: Recorded, parens: bool, triggers: &[Trigger]) {
         self.out.push(b'{');
-        self.triggers(triggers, None, |writer| writer.call(if parens { 'p' } else { 'a' }, line));
+        self.triggers(triggers, None, |writer| {
+            writer.call(if parens { Form::Parens } else { Form::Block }, recorded)
+        });
         if parens {
             self.out.push(b'(');
         }

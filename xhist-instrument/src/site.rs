@@ -88,11 +88,21 @@ pub struct Site {
     pub range: Range<usize>,
     /// What is written, and where.
     pub shape: Shape,
+    /// Its call checks for room: the recorder need not look at any other.
+    pub checks: bool,
+    /// It contains an `.await`, those of closures, async blocks and items in it not counted.
+    pub awaits: bool,
 }
 
 impl Site {
+    /// Takes over what was noted at the same statement elsewhere.
+    pub(crate) fn note_of(&mut self, other: &Site) {
+        self.checks |= other.checks;
+        self.awaits |= other.awaits;
+    }
+
     /// Whether a `cfg` decides about it.
-    fn may_vanish(&self) -> bool {
+    pub(crate) fn may_vanish(&self) -> bool {
         match &self.shape {
             Shape::Call { attributes, .. } => attributes.as_ref().is_some_and(|text| text.contains("cfg")),
             Shape::Wrap { .. } => false,

@@ -2,7 +2,7 @@
 
 use crate::options::{MainHash, Options};
 use crate::refusal::Refusal;
-use crate::shape::{Writer, ids_needed};
+use crate::shape::{Numbers, Recorded, Writer, ids_needed};
 use crate::site::{Analysis, Shape, Site};
 use crate::trigger::{Action, Trigger};
 use std::ops::Range;
@@ -24,8 +24,8 @@ enum Order {
 
 enum What<'a> {
     Hash(MainHash),
-    Call { line: u32, attributes: Option<&'a str>, triggers: &'a [Trigger] },
-    Open { line: u32, parens: bool, triggers: &'a [Trigger] },
+    Call { recorded: Recorded, attributes: Option<&'a str>, triggers: &'a [Trigger] },
+    Open { recorded: Recorded, parens: bool, triggers: &'a [Trigger] },
     Close { parens: bool },
 }
 
@@ -33,15 +33,16 @@ enum What<'a> {
 pub(crate) fn splice(
     text: &[u8],
     analysis: &Analysis,
-    ids: &[u16],
+    numbers: &Numbers,
     options: &Options,
 ) -> Result<Vec<u8>, Refusal> {
     let needed = ids_needed(analysis.lines);
-    if ids.len() < needed {
-        let reason = format!("a file of {} lines needs {needed} file ids, got {}", analysis.lines, ids.len());
+    if numbers.ids.len() < needed {
+        let reason =
+            format!("a file of {} lines needs {needed} file ids, got {}", analysis.lines, numbers.ids.len());
         return Err(Refusal::of_file(reason));
     }
-    let writer = Writer::new(options.edition2015, ids, text.len() + analysis.sites.len() * 24);
+    let writer = Writer::new(options.edition2015, numbers, text.len() + analysis.sites.len() * 32);
     write(text, 0..text.len(), edits(analysis, options), writer)
         .ok_or_else(|| Refusal::of_file("the analysis belongs to another text"))
 }
@@ -60,8 +61,8 @@ fn write(
         copied = edit.at;
         match edit.what {
             What::Hash(hash) => writer.main_hash(hash),
-            What::Call { line, attributes, triggers } => writer.statement(line, attributes, triggers),
-            What::Open { line, parens, triggers } => writer.open(line, parens, triggers),
+            What::Call { recorded, attributes, triggers } => writer.statement(recorded, attributes, triggers),
+            What::Open { recorded, parens, triggers } => writer.open(recorded, parens, triggers),
             What::Close { parens } => writer.close(parens),
         }
     }
@@ -78,10 +79,10 @@ const TRIGGERS: [Trigger; 2] = [
 /// Part of a text with these sites in it: what a macro would get as its arguments. With triggers, each site has some.
 pub(crate) fn part(text: &str, range: Range<usize>, sites: &[Site], triggers: bool) -> Option<String> {
     let lines = sites.iter().map(|site| site.line).max().unwrap_or(1);
-    let ids = vec![0; ids_needed(lines)];
+    let numbers = Numbers { ids: vec![0; ids_needed(lines)], first: 1 };
     let mut edits = Vec::new();
     of_sites(sites, |_| if triggers { &TRIGGERS } else { &[] }, &mut edits);
-    write(text.as_bytes(), range, edits, Writer::new(false, &ids, 0))
+    write(text.as_bytes(), range, edits, Writer::new(false, &numbers, 0))
         .and_then(|text| String::from_utf8(text).ok())
 }
 
@@ -98,14 +99,15 @@ fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
 fn of_sites<'a>(sites: &'a [Site], triggers_at: impl Fn(usize) -> &'a [Trigger], edits: &mut Vec<Edit<'a>>) {
     let mut push = |at, order, what| edits.push(Edit { at, order, what });
     for (index, site) in sites.iter().enumerate() {
-        let (line, triggers) = (site.line, triggers_at(index));
+        let recorded = Recorded { line: site.line, ordinal: index, checks: site.checks };
+        let triggers = triggers_at(index);
         match &site.shape {
             Shape::Call { at, attributes } => {
                 let attributes = attributes.as_deref();
-                push(*at, Order::Open(index), What::Call { line, attributes, triggers });
+                push(*at, Order::Open(index), What::Call { recorded, attributes, triggers });
             }
             &Shape::Wrap { ref range, parens } => {
-                push(range.start, Order::Open(index), What::Open { line, parens, triggers });
+                push(range.start, Order::Open(index), What::Open { recorded, parens, triggers });
                 let close = Order::Close(std::cmp::Reverse(index));
                 push(range.end, close, What::Close { parens });
             }

@@ -17,9 +17,11 @@ fn in_place_and_back() {
     let map = project.read("xhist.map");
     let hash = map.split("\"hash\":\"").nth(1).unwrap().split('"').next().unwrap();
     assert!(
-        project.read("src/main.rs").contains(&format!("::xhist_rt::m(0x{hash});::xhist_rt::s(1,2);let x"))
+        project
+            .read("src/main.rs")
+            .contains(&format!("::xhist_rt::m(0x{hash});::xhist_rt::e::<1,2,1>();let x"))
     );
-    assert!(map.contains(r#"{"file":2,"path":"src/sub/b.rs","base":0}"#), "{map}");
+    assert!(map.contains(r#"{"file":2,"path":"src/sub/b.rs","base":0,"first":19,"room":17}"#), "{map}");
 
     let instrumented = project.read("src/main.rs");
     let again = project.run(&["src"]);
@@ -111,7 +113,7 @@ fn permissions_stay_and_links_are_followed() {
     assert!(run.err.contains("1 link that leaves the tree"), "{}", run.err);
     assert_eq!(fs::metadata(project.path("src/main.rs")).unwrap().permissions().mode() & 0o777, 0o755);
     assert!(fs::symlink_metadata(project.path("src/link.rs")).unwrap().is_symlink());
-    assert_eq!(project.read("src/main.rs").matches("::s(").count(), 2);
+    assert_eq!(project.read("src/main.rs").matches("xhist_rt::").count(), 3);
 }
 
 #[cfg(unix)]
@@ -158,12 +160,12 @@ fn filter(args: &[&str], input: &str) -> Run {
 #[test]
 fn a_filter_reads_stdin_and_writes_stdout() {
     let run = filter(&["-"], "fn f() { x() }\n");
-    assert_eq!((run.code, run.out.as_str()), (Some(0), "fn f() { ::xhist_rt::s(0,1);x() }\n"));
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "fn f() { ::xhist_rt::e::<0,1,1>();x() }\n"));
     assert_eq!(filter(&["-", "--strip"], &run.out).out, "fn f() { x() }\n");
     let old = filter(&["-", "--edition", "2015", "--when", "after"], "fn f() { x(); }");
-    assert_eq!(old.out, "fn f() { x();xhist_rt::s(0,1); }");
+    assert_eq!(old.out, "fn f() { x();xhist_rt::e::<0,1,1>(); }");
     let stopped = filter(&["-", "--stdin-path", "a.rs", "--stop-at", "a.rs:1#2"], "fn f() { x() }");
-    assert_eq!(stopped.out, "fn f() { ::xhist_rt::s(0,1);::xhist_rt::stop_at(0,2,0);x() }");
+    assert_eq!(stopped.out, "fn f() { ::xhist_rt::e::<0,1,1>();::xhist_rt::stop_at(0,2,0);x() }");
     let bad = filter(&["-", "--stdin-path", "a.rs"], "fn f( {");
     assert_eq!((bad.code, bad.out.as_str()), (Some(1), ""));
     assert!(bad.err.starts_with("xhist-instrument: a.rs:1:7: does not parse"), "{}", bad.err);
@@ -174,9 +176,9 @@ fn a_filter_with_a_map_has_stable_ids() {
     let project = Project::new(&[]);
     let map = project.path("m.map");
     let args = |path| ["-", "--map", map.to_str().unwrap(), "--stdin-path", path];
-    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("s(1,1)"));
-    assert!(filter(&args("b.rs"), "fn f() { x() }").out.contains("s(2,1)"));
-    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("s(1,1)"));
+    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("e::<1,1,1>()"));
+    assert!(filter(&args("b.rs"), "fn f() { x() }").out.contains("e::<2,1,18>()"));
+    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("e::<1,1,1>()"));
     assert!(project.read("m.map").contains(r#""path":"b.rs""#));
 }
 
@@ -235,10 +237,10 @@ fn the_edition_comes_from_the_manifest() {
     let project = Project::new(&[("src/a.rs", "fn a() { x() }"), ("src/b.rs", "fn b() { x() }")]);
     project.write("Cargo.toml", "[package]\nname = \"p\"\n");
     let run = project.run(&["src/a.rs"]);
-    assert_eq!(project.read("src/a.rs"), "fn a() { xhist_rt::s(1,1);x() }");
+    assert_eq!(project.read("src/a.rs"), "fn a() { xhist_rt::e::<1,1,1>();x() }");
     assert!(run.err.contains("does not name xhist-rt"), "{}", run.err);
     project.run(&["--edition", "2018", "src/b.rs"]);
-    assert_eq!(project.read("src/b.rs"), "fn b() { ::xhist_rt::s(2,1);x() }");
+    assert_eq!(project.read("src/b.rs"), "fn b() { ::xhist_rt::e::<2,1,18>();x() }");
 }
 
 #[test]
@@ -247,7 +249,7 @@ fn out_dir_holds_the_whole_tree_and_leaves_the_sources() {
     let run = project.run(&["-o", "out", "."]);
     assert_eq!(run.code, Some(1));
     assert_eq!(project.read("src/main.rs"), GOOD);
-    assert!(project.read("out/src/main.rs").contains("::xhist_rt::s(1,2);let x"));
+    assert!(project.read("out/src/main.rs").contains("::xhist_rt::e::<1,2,1>();let x"));
     assert_eq!(project.read("out/src/bad.rs"), "fn f( {");
     assert_eq!(project.read("out/notes.txt"), "x");
     assert!(project.path("out/xhist.map").exists() && !project.path("xhist.map").exists());
@@ -352,9 +354,11 @@ fn triggers_are_listed_and_numbered_for_the_whole_project() {
         "{}",
         run.err
     );
-    assert!(project.read("src/main.rs").contains("::xhist_rt::s(1,3);::xhist_rt::stop_at(1,1,9);println!"));
+    assert!(
+        project.read("src/main.rs").contains("::xhist_rt::s::<1,3,2>();::xhist_rt::stop_at(1,1,9);println!")
+    );
     assert_eq!(project.run(&["src/a.rs"]).code, Some(0));
-    assert!(project.read("src/a.rs").contains("{ ::xhist_rt::start_at(0,2);::xhist_rt::s(2,1);x() }"));
+    assert!(project.read("src/a.rs").contains("{ ::xhist_rt::start_at(0,2);::xhist_rt::e::<2,1,19>();x() }"));
     assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
     assert_eq!(
         (project.read("src/main.rs"), project.read("src/a.rs")),
@@ -380,7 +384,7 @@ fn manifests_say_what_is_wanted() {
     ]);
     let run = project.run(&["."]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert_eq!(project.read("a/src/lib.rs"), "fn f() { x();xhist_rt::s(1,1); }\nfn hot() { y(); }\n");
+    assert_eq!(project.read("a/src/lib.rs"), "fn f() { x();xhist_rt::e::<1,1,1>(); }\nfn hot() { y(); }\n");
     assert_eq!(project.read("a/src/skip.rs"), GOOD);
     assert_eq!(project.read("a/src/gen/table.rs"), GOOD);
 
@@ -416,9 +420,9 @@ fn reflow_puts_one_statement_on_a_line_of_a_copy() {
     assert_eq!(project.read("out/data.txt"), "x");
     let written = project.read("out/main.rs");
     for line in [
-        "    ::xhist_rt::s(1,4);let b = 2;",
-        "        ::xhist_rt::s(1,6);f();",
-        "        ::xhist_rt::s(1,8);g(a, b);",
+        "    ::xhist_rt::s::<1,4,2>();let b = 2;",
+        "        ::xhist_rt::s::<1,6,4>();f();",
+        "        ::xhist_rt::s::<1,8,5>();g(a, b);",
     ] {
         assert!(written.lines().any(|found| found == line), "{line}\n{written}");
     }

@@ -70,7 +70,7 @@ fn f(list: &[u8]) -> Option<u8> {
     };
 
     #[cfg(not(never))]
-    println!(\"::xhist_rt::s(1, 2); {}\", if sum > 3 { 1 } else { 2 });
+    println!(\"::xhist_rt::e::<1, 2, 1>(); {}\", if sum > 3 { 1 } else { 2 });
     if sum == 0 {
     } else if sum == 1 {
         // nothing
@@ -93,11 +93,11 @@ fn after_rustfmt_the_sources_are_what_they_were() {
     let instrumented = project.read("src/main.rs");
     project.format("src/main.rs");
     let moved = project.read("src/main.rs");
-    assert!(moved != instrumented && moved.contains("\n    ::xhist_rt::s(1, 5);\n"), "{moved}");
+    assert!(moved != instrumented && moved.contains("\n    ::xhist_rt::e::<1, 5, 1>();\n"), "{moved}");
     let strip = project.run(&["--strip", "src"]);
     assert_eq!((strip.code, strip.err.contains("2 files stripped, 0 had")), (Some(0), true), "{}", strip.err);
     let stripped = project.read("src/main.rs");
-    assert!(!stripped.replace("\"::xhist_rt::s", "").contains("xh"), "{stripped}");
+    assert!(!stripped.replace("\"::xhist_rt::e", "").contains("xh"), "{stripped}");
     project.format("src/main.rs");
     assert_eq!(project.read("src/main.rs"), before);
     assert_eq!(project.read("src/other.rs"), "fn g() { x() }\n");
@@ -105,14 +105,14 @@ fn after_rustfmt_the_sources_are_what_they_were() {
 
 #[test]
 fn what_only_looks_like_a_call_stays() {
-    let text = "mod my_xhist_rt { pub fn s(_: u32, _: u32) {} }\r\n/* ::xhist_rt::s(1,2); /*xh*/ */\r\n\
-        fn main() { my_xhist_rt::s(1,2); println!(\"::xhist_rt::s(1,2);\", r#\"{/*xh*/}\"#); ::xhist_rt::s(a, 2); }\r\n";
+    let text = "mod my_xhist_rt { pub fn s(_: u32, _: u32) {} }\r\n/* ::xhist_rt::s::<1,2,9>(); /*xh*/ */\r\n\
+        fn main() { my_xhist_rt::s::<1,2,9>(); println!(\"::xhist_rt::s::<1,2,2>();\", r#\"{/*xh*/}\"#); ::xhist_rt::s(a, 2); }\r\n";
     let project = Project::new(&[("src/main.rs", text), ("src/a.rs", "\u{feff}fn a() { x() }\r\n")]);
     let strip = project.run(&["--strip", "src"]);
     assert_eq!((strip.code, strip.err.as_str()), (Some(0), "0 files stripped, 2 had nothing inserted\n"));
     assert_eq!(project.read("src/main.rs"), text);
     assert_eq!(project.run(&["src"]).code, Some(0));
-    assert!(project.read("src/main.rs").contains("::xhist_rt::s(2,3);my_xhist_rt::s(1,2);"));
+    assert!(project.read("src/main.rs").contains("::xhist_rt::e::<2,3,18>();my_xhist_rt::s::<1,2,9>();"));
     assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
     assert_eq!(project.read("src/main.rs"), text);
     assert_eq!(project.read("src/a.rs"), "\u{feff}fn a() { x() }\r\n");
@@ -120,7 +120,7 @@ fn what_only_looks_like_a_call_stays() {
 
 #[test]
 fn a_file_that_the_map_does_not_name_stays() {
-    let own = "fn own() { ::xhist_rt::s(40,50); x() }\n";
+    let own = "fn own() { ::xhist_rt::e::<40,50,1>(); x() }\n";
     let project = Project::new(&[("src/a.rs", "fn a() { x() }\n")]);
     assert_eq!(project.run(&["src"]).code, Some(0));
     project.write("src/own.rs", own);
@@ -156,7 +156,8 @@ fn a_file_that_the_map_does_not_name_stays() {
 fn what_cannot_go_is_an_error_and_the_file_stays() {
     let project = Project::new(&[("src/a.rs", "fn a() {\n    x()\n}\n"), ("src/b.rs", "fn b() { y() }\n")]);
     assert_eq!(project.run(&["src"]).code, Some(0));
-    let edited = project.read("src/a.rs").replace("::xhist_rt::s(1,2);", "let t = ::xhist_rt::s(1,2);");
+    let edited =
+        project.read("src/a.rs").replace("::xhist_rt::e::<1,2,1>();", "let t = ::xhist_rt::e::<1,2,1>();");
     project.write("src/a.rs", &edited);
     let strip = project.run(&["--strip", "src"]);
     assert_eq!(strip.code, Some(1));
@@ -173,20 +174,22 @@ fn what_cannot_go_is_an_error_and_the_file_stays() {
 fn a_comment_with_calls_in_it_is_named() {
     let project = Project::new(&[("src/a.rs", "fn a() {\n    x();\n    y();\n}\n")]);
     assert_eq!(project.run(&["src"]).code, Some(0));
-    let edited = project.read("src/a.rs").replace("::xhist_rt::s(1,2);x();", "// ::xhist_rt::s(1,2);x();");
+    let edited =
+        project.read("src/a.rs").replace("::xhist_rt::e::<1,2,1>();x();", "// ::xhist_rt::e::<1,2,1>();x();");
     project.write("src/a.rs", &edited);
     let strip = project.run(&["--strip", "src"]);
     let note = "note: src/a.rs:2:5: a comment with calls in it stays";
     assert_eq!((strip.code, strip.err.contains(note)), (Some(0), true), "{}", strip.err);
-    assert_eq!(project.read("src/a.rs"), "fn a() {\n    // ::xhist_rt::s(1,2);x();\n    y();\n}\n");
+    assert_eq!(project.read("src/a.rs"), "fn a() {\n    // ::xhist_rt::e::<1,2,1>();x();\n    y();\n}\n");
 }
 
 #[test]
 fn a_filter_strips_what_was_moved_or_says_why_not() {
-    let moved = "fn f() {\n    ::xhist_rt::s(0, 1);\n    x(|| {\n        ::xhist_rt::a(0, 2);\n        y /*xh*/\n    })\n}\n";
+    let moved = "fn f() {\n    ::xhist_rt::e::<0, 1, 1>();\n    x(|| {\n        ::xhist_rt::a::<0, 2, 2>();\n        y /*xh*/\n    })\n}\n";
     let strip = filter(&["--strip", "-"], moved);
     assert_eq!((strip.code, strip.out.as_str()), (Some(0), "fn f() {\n    x(|| y)\n}\n"));
-    let strip = filter(&["--strip", "-", "--stdin-path", "a.rs"], "fn f() {\n  x(::xhist_rt::s(0, 1)) }");
+    let strip =
+        filter(&["--strip", "-", "--stdin-path", "a.rs"], "fn f() {\n  x(::xhist_rt::e::<0, 1, 1>()) }");
     assert_eq!((strip.code, strip.out.as_str()), (Some(1), ""));
     assert!(strip.err.contains("a.rs:2:7: looks like a call of ours, but no `;` follows"), "{}", strip.err);
 }
@@ -197,7 +200,7 @@ fn a_filter_obeys_debug_directives() {
     let run = filter(&["-", "--stdin-path", "a.rs"], text);
     let expected = "debug: a.rs:3:1 expr f\ndebug: a.rs:4:1 macro f\ndebug: a.rs:4:1 skipped: inside the arguments of a macro\n";
     assert_eq!((run.code, run.err.as_str()), (Some(0), expected));
-    assert!(run.out.contains("// xhist debug TRUE\n::xhist_rt::s(0,3);x();\n"));
+    assert!(run.out.contains("// xhist debug TRUE\n::xhist_rt::e::<0,3,1>();x();\n"));
     assert_eq!(filter(&["-"], "fn f() { x() }").err, "");
 }
 

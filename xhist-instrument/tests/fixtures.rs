@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use xhist_instrument::{
-    Action, Analysis, MainHash, Options, Trigger, When, analyze, instrument, parses, strip,
+    Action, Analysis, MainHash, Numbers, Options, Trigger, When, analyze, instrument, parses, strip,
 };
 
 const EDITIONS: [&str; 4] = ["2015", "2018", "2021", "2024"];
@@ -63,7 +63,8 @@ impl Fixture {
         if options.triggers {
             set_triggers(&mut analysis);
         }
-        let result = instrument(self.text.as_bytes(), &analysis, &[1], options);
+        let result =
+            instrument(self.text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, options);
         String::from_utf8(result.unwrap_or_else(|e| panic!("{}:{e}", self.name()))).unwrap()
     }
 

@@ -33,7 +33,7 @@ fn a_run_on_instrumented_sources_does_what_one_on_the_originals_does() {
         assert_eq!(again.read(file), fresh.read(file), "{file}");
     }
     assert_eq!(hash(&again.read("xhist.map")), hash(&fresh.read("xhist.map")));
-    assert!(again.read("src/other.rs").contains("z();::xhist_rt::s(3,3);::xhist_rt::stop_at(0,2,0);"));
+    assert!(again.read("src/other.rs").contains("z();::xhist_rt::e::<3,3,38>();::xhist_rt::stop_at(0,2,0);"));
     assert_eq!(again.read("src/gone.rs"), OTHER);
     assert!(runs[0].err.contains("no longer instrumented, calls removed: 1 file"), "{}", runs[0].err);
     assert!(!again.read("xhist.map").contains("\"stmt\":1"), "{}", again.read("xhist.map"));
@@ -66,7 +66,7 @@ fn files_that_are_switched_off_or_become_data_lose_their_calls() {
     assert_eq!(project.read("src/other.rs"), OTHER);
     assert_eq!(project.read("src/off.rs"), format!("// xhist instrument FALSE\n{OTHER}"));
     // What only looks like ours, in a file that the map does not know, stays.
-    let text = "fn f() { ::xhist_rt::s(1,2);x() }";
+    let text = "fn f() { ::xhist_rt::e::<1,2,1>();x() }";
     let data =
         Project::new(&[("src/main.rs", "const D: &str = include_str!(\"data.rs\");"), ("src/data.rs", text)]);
     assert_eq!(data.run(&["src"]).code, Some(0));
@@ -342,7 +342,7 @@ fn extended_attributes_and_hard_links_survive() {
         "{}",
         run.err
     );
-    assert!(project.read("outside.txt").contains("::xhist_rt::s("));
+    assert!(project.read("outside.txt").contains("::xhist_rt::s::<"));
     check("instrumented");
     assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
     assert_eq!(project.read("outside.txt"), OTHER);
@@ -389,7 +389,7 @@ fn killed_runs_damage_nothing_and_the_next_run_tidies_up() {
         // A file of one name is whole at any moment.
         for (path, text) in files.iter().skip(1).step_by(2) {
             let now = project.read(path);
-            assert!(now == *text || now.matches("::s(").count() == 40, "{path} in round {round}");
+            assert!(now == *text || now.matches("xhist_rt::").count() == 40, "{path} in round {round}");
         }
     }
     println!("{early} runs were killed, {left} times temporary files were left");

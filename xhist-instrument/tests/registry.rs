@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use xhist_instrument::{
-    Action, MainHash, Options, Trigger, When, analyze, ids_needed, instrument, parses, strip,
+    Action, MainHash, Numbers, Options, Trigger, When, analyze, ids_needed, instrument, parses, strip,
 };
 
 #[test]
@@ -64,8 +64,8 @@ fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
         analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
     }
     let ids: Vec<u16> = (0..ids_needed(analysis.lines) as u16).collect();
-    let result =
-        instrument(text, &analysis, &ids, options).map_err(|refusal| Failure::Broken(refusal.to_string()))?;
+    let result = instrument(text, &analysis, &Numbers { ids, first: 1 }, options)
+        .map_err(|refusal| Failure::Broken(refusal.to_string()))?;
     let newlines = |text: &[u8]| text.iter().filter(|&&byte| byte == b'\n').count();
     if newlines(text) != newlines(&result) {
         return Err(Failure::Broken("number of lines changed".to_owned()));

@@ -29,7 +29,9 @@ fn instrumented(text: &str, options: &Options) -> Option<String> {
         analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
     }
     let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
-    let result = instrument(text.as_bytes(), &analysis, &ids, options).expect("it is proved");
+    let result =
+        instrument(text.as_bytes(), &analysis, &xhist_instrument::Numbers { ids, first: 1 }, options)
+            .expect("it is proved");
     Some(String::from_utf8(result).unwrap())
 }
 

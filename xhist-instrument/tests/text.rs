@@ -2,15 +2,15 @@
 
 use proptest::prelude::*;
 use xhist_instrument::{
-    Action, Analysis, IncludeKind, MainHash, Options, Reason, Trigger, When, analyze, ids_needed, instrument,
-    parses, strip,
+    Action, Analysis, IncludeKind, MainHash, Numbers, Options, Reason, Trigger, When, analyze, ids_needed,
+    instrument, parses, strip,
 };
 
 fn instrumented(text: &str) -> String {
     let options = Options::default();
     let analysis = analyze(text.as_bytes(), &options).unwrap();
     let ids: Vec<u16> = (7..).take(ids_needed(analysis.lines)).collect();
-    let result = instrument(text.as_bytes(), &analysis, &ids, &options).unwrap();
+    let result = instrument(text.as_bytes(), &analysis, &Numbers { ids, first: 1 }, &options).unwrap();
     assert_eq!(strip(&result), text.as_bytes());
     parses(&result).unwrap();
     String::from_utf8(result).unwrap()
@@ -22,28 +22,32 @@ fn refusal(text: &[u8]) -> String {
 
 #[test]
 fn a_byte_order_mark_stays_in_front() {
-    assert_eq!(instrumented("\u{feff}fn f() { x() }"), "\u{feff}fn f() { ::xhist_rt::s(7,1);x() }");
+    assert_eq!(instrumented("\u{feff}fn f() { x() }"), "\u{feff}fn f() { ::xhist_rt::e::<7,1,1>();x() }");
 }
 
 #[test]
 fn a_shebang_line_counts_as_a_line() {
     let text = "#!/usr/bin/env run\nfn f() { x() }\n";
-    assert_eq!(instrumented(text), "#!/usr/bin/env run\nfn f() { ::xhist_rt::s(7,2);x() }\n");
+    assert_eq!(instrumented(text), "#!/usr/bin/env run\nfn f() { ::xhist_rt::e::<7,2,1>();x() }\n");
     assert_eq!(instrumented("\u{feff}#!/x\n#![allow(a)]\n"), "\u{feff}#!/x\n#![allow(a)]\n");
 }
 
 #[test]
 fn carriage_returns_stay() {
     let text = "fn f() {\r\n  let a = \"x\r\n  y\\\r\n z\";\r\n  a\r\n}\r\n";
-    let expected =
-        text.replace("let a", "::xhist_rt::s(7,2);let a").replace("  a\r\n}", "  ::xhist_rt::s(7,5);a\r\n}");
+    let expected = text
+        .replace("let a", "::xhist_rt::e::<7,2,1>();let a")
+        .replace("  a\r\n}", "  ::xhist_rt::s::<7,5,2>();a\r\n}");
     assert_eq!(instrumented(text), expected);
 }
 
 #[test]
 fn offsets_are_bytes_and_columns_characters() {
     let text = "fn f() { let é = \"€\"; x() }";
-    assert_eq!(instrumented(text), "fn f() { ::xhist_rt::s(7,1);let é = \"€\"; ::xhist_rt::s(7,1);x() }");
+    assert_eq!(
+        instrumented(text),
+        "fn f() { ::xhist_rt::e::<7,1,1>();let é = \"€\"; ::xhist_rt::s::<7,1,2>();x() }"
+    );
     let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
     assert_eq!((analysis.sites[1].line, analysis.sites[1].column), (1, 23));
 }
@@ -52,7 +56,11 @@ fn offsets_are_bytes_and_columns_characters() {
 fn lines_above_65535_use_the_next_id() {
     let text = format!("fn f() {{ a();{}b();\nc() }}", "\n".repeat(65_534));
     let result = instrumented(&text);
-    assert!(result.contains("::xhist_rt::s(7,65535);b();\n::xhist_rt::s(8,1);c()"), "{}", &result[65_000..]);
+    assert!(
+        result.contains("::xhist_rt::s::<7,65535,2>();b();\n::xhist_rt::s::<8,1,3>();c()"),
+        "{}",
+        &result[65_000..]
+    );
 }
 
 #[test]
@@ -63,10 +71,15 @@ fn refusals_say_where_and_why() {
     assert!(refusal(b"fn f()").starts_with("1:7: does not parse: "));
     assert!(refusal(b"fn f() {}\n// \xff").starts_with("2:4: not UTF-8"));
     assert!(refusal(b"---\n[package]\n---\nfn main() {}").starts_with("1:1: frontmatter"));
-    assert!(refusal(b"fn f() {\n::xhist_rt::s(1,2);x() }").starts_with("2:1: already instrumented"));
+    assert!(refusal(b"fn f() {\n::xhist_rt::e::<1,2,1>();x() }").starts_with("2:1: already instrumented"));
     assert!(refusal(b"fn f() { x /*xh*/ }").contains("--strip"));
-    assert!(refusal(b"fn f() {\n  ::xhist_rt::s(1, 2);\n  x() }").starts_with("2:3: already instrumented"));
-    assert!(refusal(b"fn f() {\n  let a = ::xhist_rt::s(1, 2); }").starts_with("2:13: already instrumented"));
+    assert!(
+        refusal(b"fn f() {\n  ::xhist_rt::e::<1, 2, 1>();\n  x() }").starts_with("2:3: already instrumented")
+    );
+    assert!(
+        refusal(b"fn f() {\n  let a = ::xhist_rt::e::<1, 2, 1>(); }")
+            .starts_with("2:13: already instrumented")
+    );
 }
 
 #[test]
@@ -74,8 +87,9 @@ fn a_main_in_the_arguments_of_a_known_macro_gets_the_hash_too() {
     let options = Options { main_hash: MainHash::FromEnv, ..Options::default() };
     let text = "cfg_if::cfg_if! { if #[cfg(unix)] { fn main() { x(); } } else { fn main() {} } }";
     let analysis = analyze(text.as_bytes(), &options).unwrap();
-    let result = instrument(text.as_bytes(), &analysis, &[1], &options).unwrap();
-    let expected = text.replace("x()", "::xhist_rt::m!();::xhist_rt::s(1,1);x()");
+    let result =
+        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, &options).unwrap();
+    let expected = text.replace("x()", "::xhist_rt::m!();::xhist_rt::e::<1,1,1>();x()");
     assert_eq!(String::from_utf8(result).unwrap(), expected);
     let unknown = text.replace("cfg_if", "either");
     assert!(analyze(unknown.as_bytes(), &options).unwrap().main_at.is_empty());
@@ -83,11 +97,12 @@ fn a_main_in_the_arguments_of_a_known_macro_gets_the_hash_too() {
 
 #[test]
 fn what_looks_like_a_call_in_a_string_or_comment_is_none() {
-    let text = "fn f() { x(\"{::xhist_rt::a(1,2);/*xh*/}\"); y() } // ::xhist_rt::s(1,2);";
-    let expected = text.replace("x(", "::xhist_rt::s(7,1);x(").replace("y(", "::xhist_rt::s(7,1);y(");
+    let text = "fn f() { x(\"{::xhist_rt::ae::<1,2,1>();/*xh*/}\"); y() } // ::xhist_rt::s::<1,2,2>();";
+    let expected =
+        text.replace("x(", "::xhist_rt::e::<7,1,1>();x(").replace("y(", "::xhist_rt::s::<7,1,2>();y(");
     assert_eq!(instrumented(text), expected);
-    let rules = "macro_rules! m { () => { ::xhist_rt::s(1,2); } }\nfn f() { ::xhist_rt::s(x, 2); }";
-    assert_eq!(instrumented(rules), rules.replace("f() { ", "f() { ::xhist_rt::s(7,2);"));
+    let rules = "macro_rules! m { () => { ::xhist_rt::e::<1,2,1>(); } }\nfn f() { ::xhist_rt::s(x, 2); }";
+    assert_eq!(instrumented(rules), rules.replace("f() { ", "f() { ::xhist_rt::e::<7,2,1>();"));
 }
 
 #[test]
@@ -124,7 +139,8 @@ fn main_gets_the_hash_at_the_right_place() {
     let with = |text: &str, main_hash| {
         let options = Options { main_hash, ..Options::default() };
         let analysis = analyze(text.as_bytes(), &options).unwrap();
-        let result = instrument(text.as_bytes(), &analysis, &[1], &options).unwrap();
+        let result =
+            instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, &options).unwrap();
         assert_eq!(strip(&result), text.as_bytes());
         String::from_utf8(result).unwrap()
     };
@@ -135,7 +151,7 @@ fn main_gets_the_hash_at_the_right_place() {
     );
     assert_eq!(
         with("fn main() { fn x() {} x() }", MainHash::FromEnv),
-        "fn main() { fn x() {} ::xhist_rt::m!();::xhist_rt::s(1,1);x() }"
+        "fn main() { fn x() {} ::xhist_rt::m!();::xhist_rt::e::<1,1,1>();x() }"
     );
     for elsewhere in
         ["mod a { fn main() {} }", "impl A { fn main() {} }", "const fn main() {}", "fn f() { fn main() {} }"]
@@ -251,7 +267,7 @@ const PIECES: [&str; 67] = [
     "\r\n",
     "é",
     "/*xh*/",
-    "::xhist_rt::s(1,2);",
+    "::xhist_rt::e::<1,2,1>();",
     "::xhist_rt::stop_at(0,1,2);",
     "// xhist instrument FALSE\n",
     "fn main() {",
@@ -326,7 +342,7 @@ proptest! {
         for text in [close(&text), text] {
             if let Ok(mut analysis) = analyze(text.as_bytes(), &options) {
                 set_triggers(&mut analysis, &options);
-                let result = instrument(text.as_bytes(), &analysis, &[3], &options);
+                let result = instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![3], first: 1 }, &options);
                 prop_assert!(result.is_ok(), "{text:?}: {result:?}");
                 prop_assert_eq!(strip(&result.unwrap()), text.as_bytes());
             }
@@ -344,7 +360,7 @@ proptest! {
         let text = format!("fn main() {{{}}}", statements.concat());
         let mut analysis = analyze(text.as_bytes(), &options).unwrap();
         set_triggers(&mut analysis, &options);
-        let result = instrument(text.as_bytes(), &analysis, &[3], &options).unwrap();
+        let result = instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![3], first: 1 }, &options).unwrap();
         prop_assert_eq!(strip(&result), text.as_bytes());
     }
 }
@@ -353,7 +369,7 @@ proptest! {
 fn arguments_are_entered_only_where_the_macro_that_is_meant_is_known() {
     let own = "macro_rules! info { ($($t:tt)*) => { $($t)* } }\n";
     let call =
-        |text: &str| instrumented(&format!("{own}fn f() {{ {text} }}")).matches("xhist_rt::s(").count() - 1;
+        |text: &str| instrumented(&format!("{own}fn f() {{ {text} }}")).matches("xhist_rt::").count() - 1;
     assert_eq!(call("info!({ x(); })"), 1);
     assert_eq!(call("crate::info!({ x(); })"), 1);
     assert_eq!(call("log::info!({ x(); })"), 0);

@@ -2,6 +2,7 @@
 //! It must not open files.
 
 use crate::model::Span;
+use crate::plain_source::lines_of_calls;
 
 /// Lines that one file id can number.
 const LINES_PER_ID: u32 = 65_535;
@@ -23,14 +24,14 @@ pub fn first_moved(text: &str, statements: &[Span]) -> Option<u32> {
 
 /// Whether the text was instrumented in place.
 pub fn is_instrumented(text: &str) -> bool {
-    calls(text).next().is_some()
+    lines_of_calls(text).next().is_some()
 }
 
 fn stands(span: &Span, first: &str, last: &str) -> bool {
     if is_instrumented(first) {
         // In place: columns have moved, but the calls say which line they were made for.
         let recorded = span.line.saturating_sub(1) % LINES_PER_ID + 1;
-        return calls(first).chain(calls(last)).any(|line| line == recorded);
+        return lines_of_calls(first).chain(lines_of_calls(last)).any(|line| line == recorded);
     }
     let is_empty = (span.end_line, span.end_col) <= (span.line, span.col);
     starts_at(first, span.col) && (is_empty || is_instrumented(last) || ends_at(last, span.end_col))
@@ -64,16 +65,6 @@ fn around(line: &str, col: u32) -> Option<(Option<char>, Option<char>)> {
 
 fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
-}
-
-/// The lines that the calls in an instrumented line were made for.
-fn calls(line: &str) -> impl Iterator<Item = u32> {
-    line.match_indices("xhist_rt::").filter_map(|(at, name)| {
-        let call = line[at + name.len()..].strip_prefix(['s', 'a', 'p', 'c'])?.strip_prefix('(')?;
-        let (file, line) = call.split_once(')')?.0.split_once(',')?;
-        file.trim().parse::<u16>().ok()?;
-        line.trim().parse().ok()
-    })
 }
 
 #[cfg(test)]
@@ -111,15 +102,17 @@ mod tests {
 
     #[test]
     fn in_an_instrumented_text_the_calls_tell() {
-        let text = TEXT.replace("let", "::xhist_rt::s(1,2);let").replace("h()", "::xhist_rt::s(1,4);h()");
+        let text = TEXT
+            .replace("let", "::xhist_rt::s::<1,2,9>();let")
+            .replace("h()", "::xhist_rt::s::<1,4,9>();h()");
         let statements = [span(2, 5, 21), span(4, 5, 8)];
         assert_eq!(first_moved(&text, &statements), None);
         assert_eq!(first_moved(&text.replace("    match", "\n    match"), &statements), Some(4));
         // A call before the attributes of its statement, and one in the middle of it.
-        let apart = "/*xh*/#[a] ::xhist_rt::c(1,1);#[a]\nlet x =\n    f(|| {::xhist_rt::a(1,3);1/*xh*/});";
+        let apart = "/*xh*/#[a] ::xhist_rt::c::<1,1,9>();#[a]\nlet x =\n    f(|| {::xhist_rt::a::<1,3,9>();1/*xh*/});";
         let wide = Span { line: 2, col: 1, end_line: 3, end_col: 13 };
         assert_eq!(first_moved(apart, &[wide, span(3, 10, 11)]), None);
-        let far = format!("{}::xhist_rt::s(2,1);f();", "\n".repeat(65_535));
+        let far = format!("{}::xhist_rt::s::<2,1,9>();f();", "\n".repeat(65_535));
         assert_eq!(first_moved(&far, &[span(65_536, 1, 5)]), None);
         // A call of the user's own is none of ours.
         assert_eq!(first_moved("xhist_rt::init();", &[span(1, 1, 18)]), None);

@@ -7,17 +7,41 @@ use std::borrow::Cow;
 const CRATE: &str = "xhist_rt::";
 /// Where a wrapped expression ends, and where attributes start that a call needs too.
 const MARK: &str = "/*xh*/";
-/// Inserted calls, and the text inserted before and behind each.
+/// Names of inserted calls, and the text inserted before and behind each. Those up to `pe` record.
 const CALLS: &[(&str, &str, &str)] = &[
-    ("s(", "", ""),
-    ("c(", "", ""),
-    ("a(", "{", ""),
-    ("p(", "{", "("),
-    ("m(", "", ""),
-    ("m!(", "", ""),
-    ("start_at(", "", ""),
-    ("stop_at(", "", ""),
+    ("s", "", ""),
+    ("c", "", ""),
+    ("a", "{", ""),
+    ("p", "{", "("),
+    ("e", "", ""),
+    ("ce", "", ""),
+    ("ae", "{", ""),
+    ("pe", "{", "("),
+    ("m", "", ""),
+    ("m!", "", ""),
+    ("start_at", "", ""),
+    ("stop_at", "", ""),
 ];
+const RECORDING: usize = 8;
+/// What stands around their numbers: recording calls have const arguments, those of earlier versions had plain ones.
+const NUMBERS: [(&str, &str); 2] = [("::<", ">();"), ("(", ");")];
+
+/// The lines that the recording calls in an instrumented line were made for.
+pub fn lines_of_calls(line: &str) -> impl Iterator<Item = u32> {
+    line.match_indices(CRATE).filter_map(|(at, _)| {
+        let call = &line[at + CRATE.len()..];
+        let recording = CALLS[..RECORDING].iter();
+        let (open, close, numbers) =
+            recording.filter_map(|(name, ..)| call.strip_prefix(name)).find_map(|call| {
+                NUMBERS.iter().find_map(|(open, close)| Some((open, close, call.strip_prefix(open)?)))
+            })?;
+        let mut numbers = numbers.split_once(close)?.0.split(',').map(str::trim);
+        let (file, line) = (numbers.next()?, numbers.next()?);
+        let rest = numbers.count();
+        file.parse::<u16>().ok().filter(|_| rest == usize::from(open.len() > 1))?;
+        line.parse().ok()
+    })
+}
 
 /// The line as it was before.
 pub fn plain(line: &str) -> Cow<'_, str> {
@@ -56,7 +80,7 @@ fn marked(text: &str) -> Option<usize> {
 fn called(text: &str, plain: &mut String) -> Option<usize> {
     let (len, before, behind) = call_at(text)?;
     let start = plain.strip_suffix("::").unwrap_or(plain);
-    // `my_xhist_rt::s(1,2)` is somebody else's.
+    // `my_xhist_rt::s::<1,2,9>()` is somebody else's.
     let is_name = |char: char| char.is_alphanumeric() || char == '_';
     if start.ends_with(is_name) && start.len() == plain.len() {
         return None;
@@ -70,13 +94,18 @@ fn called(text: &str, plain: &mut String) -> Option<usize> {
 /// Length of the call at the start of a text, and the texts inserted before and behind it.
 fn call_at(text: &str) -> Option<(usize, &'static str, &'static str)> {
     let call = text.strip_prefix(CRATE)?;
-    let (name, before, behind) = CALLS.iter().find(|(name, ..)| call.starts_with(name))?;
-    let arguments = &call[name.len()..];
-    let end = arguments.find(");")?;
+    let known = CALLS.iter().find_map(|(name, before, behind)| {
+        let numbers = call.strip_prefix(name)?;
+        let around = NUMBERS.iter().find(|(open, _)| numbers.starts_with(open))?;
+        Some((name, around, before, behind))
+    });
+    let (name, (open, close), before, behind) = known?;
+    let arguments = &call[name.len() + open.len()..];
+    let end = arguments.find(close)?;
     let is_hex = |digits: &str| digits.chars().all(|char| char.is_ascii_hexdigit());
     let is_argument = |text: &str| text.parse::<u64>().is_ok() || text.strip_prefix("0x").is_some_and(is_hex);
     let are_ours = end == 0 || arguments[..end].split(',').all(|argument| is_argument(argument.trim()));
-    are_ours.then_some((CRATE.len() + name.len() + end + 2, *before, *behind))
+    are_ours.then_some((CRATE.len() + name.len() + open.len() + end + close.len(), *before, *behind))
 }
 
 #[cfg(test)]
@@ -86,17 +115,19 @@ mod tests {
     #[test]
     fn what_was_inserted_is_not_shown() {
         for (line, expected) in [
-            ("    ::xhist_rt::s(1,22);let x = f();", "    let x = f();"),
-            ("xhist_rt::s(1,22);f();", "f();"),
+            ("    ::xhist_rt::s::<1,22,9>();let x = f();", "    let x = f();"),
+            ("xhist_rt::s::<1,22,9>();f();", "f();"),
+            // As an earlier version wrote it.
+            ("    ::xhist_rt::s(1,22);let x = {::xhist_rt::p(1,3);(1)/*xh*/)};", "    let x = 1);"),
             ("fn main() {::xhist_rt::m(0x0123456789abcdef);", "fn main() {"),
-            ("fn main() {::xhist_rt::m!();::xhist_rt::s(1,2);f()}", "fn main() {f()}"),
-            ("1 => {::xhist_rt::a(1,3);g()/*xh*/},", "1 => g(),"),
-            ("f(|| {::xhist_rt::p(1,3);(1)/*xh*/)});", "f(|| 1));"),
-            ("x => {::xhist_rt::p(1,3);(a, b/*xh*/)}", "x => a, b"),
-            ("x => {::xhist_rt::a(1,3);match y {", "x => match y {"),
+            ("fn main() {::xhist_rt::m!();::xhist_rt::s::<1,2,9>();f()}", "fn main() {f()}"),
+            ("1 => {::xhist_rt::a::<1,3,9>();g()/*xh*/},", "1 => g(),"),
+            ("f(|| {::xhist_rt::p::<1,3,9>();(1)/*xh*/)});", "f(|| 1));"),
+            ("x => {::xhist_rt::p::<1,3,9>();(a, b/*xh*/)}", "x => a, b"),
+            ("x => {::xhist_rt::a::<1,3,9>();match y {", "x => match y {"),
             ("}/*xh*/}", "}"),
-            ("/*xh*/#[cfg(a)] ::xhist_rt::c(1,1);#[cfg(a)] let x = 1;", "#[cfg(a)] let x = 1;"),
-            ("::xhist_rt::start_at(1,5);::xhist_rt::s(1,9);::xhist_rt::stop_at(2,1,16);f();", "f();"),
+            ("/*xh*/#[cfg(a)] ::xhist_rt::c::<1,1,9>();#[cfg(a)] let x = 1;", "#[cfg(a)] let x = 1;"),
+            ("::xhist_rt::start_at(1,5);::xhist_rt::s::<1,9,9>();::xhist_rt::stop_at(2,1,16);f();", "f();"),
         ] {
             assert_eq!(plain(line), expected, "{line}");
         }
@@ -106,13 +137,13 @@ mod tests {
     fn what_only_looks_like_it_stays() {
         for line in [
             "xhist_rt::init();",
-            "my_xhist_rt::s(1,2);",
+            "my_xhist_rt::s::<1,2,9>();",
             "xhist_rt::s(a,b);",
-            "xhist_rt::s(1,2)",
+            "xhist_rt::s::<1,2,9>()",
             "xhist_rt::",
             "/*xh*/ é",
             "xhist_rt::é",
-            "xhist_rt::a(1,2);",
+            "xhist_rt::a::<1,2,9>();",
         ] {
             assert_eq!(plain(line), line);
         }

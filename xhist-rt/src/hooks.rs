@@ -3,16 +3,44 @@
 //! Safe, constant arguments, nothing returned, never unwinding: an inserted call cannot change
 //! what a program means.
 
-/// A statement in line `line` of file `file` is about to run.
+/// Calls that record. Const arguments stay immediates in unoptimised builds, too. `NUMBER` is the statement's in the program,
+/// which tells two statements of one line apart.
+macro_rules! recording {
+    ($($(#[$about:meta])* $name:ident;)*) => {$(
+        $(#[$about])*
+        #[inline(always)]
+        pub fn $name<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
+            stamps_have_bytes::<4>();
+            crate::recorder::record::<FILE, LINE>();
+        }
+    )*};
+}
+
+recording! {
+    /// A statement in line `LINE` of file `FILE` is about to run.
+    s;
+    /// As [`s`]: an arm or a closure body that was wrapped in a block.
+    a;
+    /// As [`s`]: the same with the expression in parentheses.
+    p;
+    /// As [`s`]: a statement whose attributes were carried onto the call.
+    c;
+    /// As [`s`], where the recorder may check for room: at entries, loop heads, and behind what may be come back to late.
+    e;
+    /// As [`a`], where the recorder may check for room.
+    ae;
+    /// As [`p`], where the recorder may check for room.
+    pe;
+    /// As [`c`], where the recorder may check for room.
+    ce;
+}
+
+/// As [`s`], for numbers that are known at run time only. No inserted call has this name.
+#[doc(hidden)]
 #[inline(always)]
-pub fn s(file: u16, line: u16) {
+pub fn at(file: u16, line: u16) {
     stamps_have_bytes::<4>();
-    #[cfg(all(feature = "trace", feature = "std"))]
-    crate::recorder::record(crate::site::Site::new(file, line));
-    #[cfg(all(feature = "trace", not(feature = "std")))]
-    crate::recorder::record(qs_core::record::Statement { file, line });
-    #[cfg(not(feature = "trace"))]
-    let _ = (file, line);
+    crate::recorder::at(file, line);
 }
 
 /// In QS all records have time stamps of one width, and those of statements have four bytes. Generic, so that only a
@@ -20,24 +48,6 @@ pub fn s(file: u16, line: u16) {
 #[inline(always)]
 fn stamps_have_bytes<const WIDTH: u8>() {
     const { assert!(crate::qs::SIZES.time == WIDTH, "where statements are recorded, XHIST_QS_SIZES needs T4") };
-}
-
-/// As [`s`]: an arm or a closure body that was wrapped in a block.
-#[inline(always)]
-pub fn a(file: u16, line: u16) {
-    s(file, line);
-}
-
-/// As [`s`]: the same with the expression in parentheses.
-#[inline(always)]
-pub fn p(file: u16, line: u16) {
-    s(file, line);
-}
-
-/// As [`s`]: a statement whose attributes were carried onto the call.
-#[inline(always)]
-pub fn c(file: u16, line: u16) {
-    s(file, line);
 }
 
 /// Recording starts here when this is passed for the `hit`-th time; `trigger` tells the places apart.

@@ -7,7 +7,7 @@ mod hooks;
 pub mod qs;
 mod shared;
 pub mod trace;
-pub use hooks::{a, c, hash_from_hex, m, p, s, start_at, stop_at};
+pub use hooks::{a, ae, at, c, ce, e, hash_from_hex, m, p, pe, s, start_at, stop_at};
 
 #[cfg(all(feature = "trace", feature = "std"))]
 #[allow(unsafe_code)]

@@ -21,7 +21,7 @@ extern "C" fn handler(_: i32) {
 fn exports_of_several_threads_and_handlers_do_not_mix() {
     const THREADS: usize = 3;
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
-    xhist_rt::s(1, 1);
+    xhist_rt::s::<1, 1, 1>();
     xhist_rt::xhist_logdev(writer.as_raw_fd());
     assert!(xhist_rt::Init::new().panic_lines(0).no_signal().install());
     let handler = handler as extern "C" fn(i32) as usize;
@@ -38,7 +38,7 @@ fn exports_of_several_threads_and_handlers_do_not_mix() {
             .map(|_| {
                 scope.spawn(|| {
                     // Their rings are there before anybody writes one.
-                    xhist_rt::s(1, 2);
+                    xhist_rt::s::<1, 2, 1>();
                     together.wait();
                     for _ in 0..10 {
                         xhist_rt::xhist_write();

@@ -60,7 +60,7 @@ fn send(sender: u8, numbers: std::ops::Range<u32>, statements: bool) {
     for number in numbers {
         qs_record!(100, 0; u8 sender, u32 number);
         if statements && number.is_multiple_of(7) {
-            xhist_rt::s(1, number as u16);
+            xhist_rt::at(1, number as u16);
         }
     }
 }
@@ -167,7 +167,7 @@ fn a_filter_that_is_turned_meanwhile_starts_nothing_that_is_stopped() {
         });
         let mut stream = Stream::default();
         while stream.take() {}
-        (0..50).for_each(|line| xhist_rt::s(2, line));
+        (0..50).for_each(|line| xhist_rt::at(2, line));
         qs::flush();
         stream = Stream::default();
         while stream.take() {}

@@ -3,14 +3,18 @@
 //! JSON lines, one flat object a line, so that `grep` and `jq` read it too:
 //!
 //! ```text
-//! {"xhist":"map","version":1,"hash":"0123456789abcdef","root":"/home/me/project","tool":"0.1.0"}
-//! {"file":3,"path":"src/crit_section.rs","base":0}
+//! {"xhist":"map","version":2,"hash":"0123456789abcdef","root":"/home/me/project","tool":"0.1.0"}
+//! {"file":3,"path":"src/crit_section.rs","base":0,"first":101,"room":51}
 //! {"stmt":3,"line":26,"col":5,"end":"27:10","kind":"let","fn":"crit_section::enter"}
 //! ```
 //!
 //! `hash` is the FNV-1a 64 of every byte behind the first line. A path is relative to
 //! `root` when it lies below it. `base` is added to the recorded line (lines above 65,535
 //! use a second id of the same path). Statements follow their file's first line.
+//!
+//! Each statement has a number in the program. A file owns the numbers from `first` on, `room` of them, and its statements
+//! have them in the order of their lines here. Ranges are given upwards from 1. A file that outgrows its own gets one above
+//! all others, so the numbers of the old one are never given again. Maps of version 1 have no numbers.
 //! This module knows one line at a time and no files; it allocates nothing.
 
 mod json;
@@ -20,7 +24,7 @@ pub use json::Text;
 use core::fmt;
 
 /// Version of the format that this crate reads and writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// One line of a map file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +57,17 @@ pub struct FileLine<'a> {
     pub path: Text<'a>,
     /// Lines to add to a recorded line: 0, or a multiple of 65,535.
     pub base: u32,
+    /// The numbers of its statements; none in further lines of a path.
+    pub numbers: Numbers,
+}
+
+/// Numbers of statements in the program: `room` of them from `first` on. No room: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// The number of the file's first statement, from 1.
+    pub first: u32,
+    /// How many numbers the file owns.
+    pub room: u32,
 }
 
 /// A recorded statement, by its place in the user's own source.
@@ -132,7 +147,15 @@ impl<'a> Line<'a> {
                 function: text("fn")?,
             }))
         } else {
-            Ok(Line::File(FileLine { file: file_id("file")?, path: text("path")?, base: number("base")? }))
+            let numbers = match object.number("room") {
+                Some(room) => Numbers { first: number("first")?, room },
+                None => Numbers::default(),
+            };
+            if numbers.first.checked_add(numbers.room).is_none() {
+                return Err(MapError::Field("room"));
+            }
+            let (file, path, base) = (file_id("file")?, text("path")?, number("base")?);
+            Ok(Line::File(FileLine { file, path, base, numbers }))
         }
     }
 }
@@ -146,7 +169,12 @@ impl fmt::Display for Line<'_> {
                 head.hash, head.root, head.tool
             ),
             Line::File(file) => {
-                write!(f, r#"{{"file":{},"path":"{}","base":{}}}"#, file.file, file.path, file.base)
+                write!(f, r#"{{"file":{},"path":"{}","base":{}"#, file.file, file.path, file.base)?;
+                let Numbers { first, room } = file.numbers;
+                if room > 0 {
+                    write!(f, r#","first":{first},"room":{room}"#)?;
+                }
+                f.write_str("}")
             }
             Line::Stmt(stmt) => write!(
                 f,
@@ -195,8 +223,9 @@ mod tests {
     #[test]
     fn lines_round_trip() {
         for line in [
-            r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/a \"b\"","tool":"0.1.0"}"#,
+            r#"{"xhist":"map","version":2,"hash":"00000000000000ff","root":"/a \"b\"","tool":"0.1.0"}"#,
             r#"{"file":3,"path":"src/é\\x.rs","base":65535}"#,
+            r#"{"file":3,"path":"a.rs","base":0,"first":101,"room":51}"#,
             r#"{"stmt":3,"line":70000,"col":5,"end":"70001:10","kind":"let","fn":"<A as B<'_>>::f"}"#,
         ] {
             assert_eq!(Line::parse(line).unwrap().to_string(), line);
@@ -206,7 +235,9 @@ mod tests {
     #[test]
     fn plain_text_is_escaped_and_read_back() {
         let path = "a\"b\\c\n\u{1}é.rs";
-        let line = Line::File(FileLine { file: 1, path: Text::plain(path), base: 0 }).to_string();
+        let line =
+            Line::File(FileLine { file: 1, path: Text::plain(path), base: 0, numbers: Numbers::default() })
+                .to_string();
         assert_eq!(line, "{\"file\":1,\"path\":\"a\\\"b\\\\c\\n\\u0001é.rs\",\"base\":0}");
         let Line::File(read) = Line::parse(&line).unwrap() else { panic!("not a file line") };
         assert_eq!(read.path.chars().collect::<String>(), path);
@@ -217,9 +248,19 @@ mod tests {
     fn unknown_fields_and_spaces_are_passed_over() {
         let line =
             r#" { "new" : [1, {"x":"]}"}, true, null], "file": 3 , "path":"a", "base": 0, "z":-1.5e3 } "#;
-        let expected = FileLine { file: 3, path: Text::plain("a"), base: 0 };
+        let expected = FileLine { file: 3, path: Text::plain("a"), base: 0, numbers: Numbers::default() };
         let Ok(Line::File(read)) = Line::parse(line) else { panic!("not a file line") };
         assert_eq!((read.file, read.path.raw()), (expected.file, "a"));
+    }
+
+    #[test]
+    fn a_map_of_version_1_is_read() {
+        let head = r#"{"xhist":"map","version":1,"hash":"0","root":"/r","tool":"0.1.0"}"#;
+        assert!(matches!(Line::parse(head), Ok(Line::Head(Head { hash: 0, .. }))));
+        let Ok(Line::File(file)) = Line::parse(r#"{"file":3,"path":"a","base":0}"#) else {
+            panic!("not a file line")
+        };
+        assert_eq!(file.numbers, Numbers::default());
     }
 
     #[test]
@@ -228,8 +269,12 @@ mod tests {
         assert_eq!(Line::parse("{\"file\":3"), Err(MapError::Syntax));
         assert_eq!(Line::parse(r#"{"file":70000,"path":"a","base":0}"#), Err(MapError::Field("file")));
         assert_eq!(Line::parse(r#"{"file":1,"base":0}"#), Err(MapError::Field("path")));
-        let newer = r#"{"xhist":"map","version":2,"hash":"0","root":"","tool":""}"#;
-        assert_eq!(Line::parse(newer), Err(MapError::Version(2)));
+        let room = r#"{"file":1,"path":"a","base":0,"room":5}"#;
+        assert_eq!(Line::parse(room), Err(MapError::Field("first")));
+        let beyond = r#"{"file":1,"path":"a","base":0,"first":4294967295,"room":1}"#;
+        assert_eq!(Line::parse(beyond), Err(MapError::Field("room")));
+        let newer = r#"{"xhist":"map","version":3,"hash":"0","root":"","tool":""}"#;
+        assert_eq!(Line::parse(newer), Err(MapError::Version(3)));
     }
 
     #[test]

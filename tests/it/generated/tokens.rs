@@ -39,7 +39,7 @@ fn without_calls(stream: TokenStream, taken: &mut usize) -> Vec<TokenTree> {
     while at < trees.len() {
         if let Some((name, length)) = call(&trees[at..]) {
             // Attributes in front of such a call are copies.
-            let may_carry = ["c", "start_at", "stop_at"].contains(&name.as_str());
+            let may_carry = ["c", "ce", "start_at", "stop_at"].contains(&name.as_str());
             while may_carry && ends_with_attribute(&left) {
                 left.truncate(left.len() - 2);
             }
@@ -51,11 +51,11 @@ fn without_calls(stream: TokenStream, taken: &mut usize) -> Vec<TokenTree> {
             TokenTree::Group(group) => {
                 let inner: Vec<TokenTree> = group.stream().into_iter().collect();
                 match (opener(&inner).as_deref(), inner.last()) {
-                    (None | Some("s" | "c"), _) => {
+                    (None | Some("s" | "c" | "e" | "ce"), _) => {
                         let inner = without_calls(group.stream(), taken).into_iter().collect();
                         left.push(Group::new(group.delimiter(), inner).into());
                     }
-                    (Some("p"), Some(TokenTree::Group(parens))) => {
+                    (Some("p" | "pe"), Some(TokenTree::Group(parens))) => {
                         let calls = inner[..inner.len() - 1].iter().cloned().collect();
                         assert!(
                             without_calls(calls, taken).is_empty(),
@@ -80,21 +80,25 @@ fn opener(trees: &[TokenTree]) -> Option<String> {
     if name == "start_at" { opener(&trees[length..]) } else { Some(name) }
 }
 
-/// `::xhist_rt::s(1, 2);`, with or without the colons in front: its name, and how many tokens it has.
+/// `::xhist_rt::s::<1, 2, 9>();`, with or without the colons in front: its name, and how many tokens it has.
 fn call(trees: &[TokenTree]) -> Option<(String, usize)> {
     let is_colon =
         |at: usize| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
     let start = if is_colon(0) && is_colon(1) { 2 } else { 0 };
-    match trees.get(start..start + 6)? {
-        [
-            TokenTree::Ident(krate),
-            _,
-            _,
-            TokenTree::Ident(name),
-            TokenTree::Group(args),
-            TokenTree::Punct(end),
-        ] if krate == "xhist_rt" && args.delimiter() == Delimiter::Parenthesis && end.as_char() == ';' => {
-            Some((name.to_string(), start + 6))
+    let [TokenTree::Ident(krate), _, _, TokenTree::Ident(name)] = trees.get(start..start + 4)? else {
+        return None;
+    };
+    let mut at = start + 4;
+    // Up to the `>` behind const arguments.
+    if is_colon(at) {
+        let is_end = |tree: &TokenTree| matches!(tree, TokenTree::Punct(punct) if punct.as_char() == '>');
+        at += trees[at..].iter().position(is_end)? + 1;
+    }
+    match trees.get(at..at + 2)? {
+        [TokenTree::Group(args), TokenTree::Punct(end)]
+            if krate == "xhist_rt" && args.delimiter() == Delimiter::Parenthesis && end.as_char() == ';' =>
+        {
+            Some((name.to_string(), at + 2))
         }
         _ => None,
     }

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::map::MapFile;
 use crate::select::Wishes;
 use crate::trigger::{self, Request};
-use crate::{MainHash, Options, Packed, Refusal, Trigger, When};
+use crate::{MainHash, Numbers, Options, Packed, Refusal, Trigger, When};
 
 use super::cache::Kept;
 use super::command::{Command, HELP, Parsed, Verb};
@@ -226,25 +226,31 @@ fn write_sources(
     let wrong = |error: crate::map::MapError| Error::step("reading the map", error);
     let mut map = MapFile::load(map_path, &workspace.root).map_err(wrong)?;
     let mut jobs = Vec::new();
-    for (path, source) in &reached.sources {
+    // The user's own statements have the low numbers.
+    let is_foreign = |path: &Path| workspace.dependencies.iter().any(|directory| path.starts_with(directory));
+    let (foreign, own): (Vec<_>, Vec<_>) = reached.sources.iter().partition(|(path, _)| is_foreign(path));
+    for (path, source) in own.into_iter().chain(foreign) {
         let name = map.relative(path);
-        let ids = source.analysis.as_ref().map_or(Ok(Vec::new()), |analysis| map.ids(&name, analysis.lines));
-        jobs.push((path, source, name, ids.map_err(wrong)?));
+        let numbers = source.analysis.as_ref().map_or(Ok(Numbers::default()), |analysis| {
+            map.numbers(&name, analysis.lines, analysis.sites.len())
+        });
+        jobs.push((path, source, name, numbers.map_err(wrong)?));
     }
-    let instrument = |path: &Path, source: &Source, ids: &[u16]| {
+    jobs.sort_unstable_by_key(|(path, ..)| *path);
+    let instrument = |path: &Path, source: &Source, numbers: &Numbers| {
         let analysis = source.analysis.as_ref().map_err(Clone::clone)?;
         crate::instrument(
             &source.text,
             analysis,
-            ids,
+            numbers,
             &Options { edition2015: source.edition2015, ..options(path) },
         )
     };
     let texts: Vec<Result<_, Refusal>> = crate::in_parallel(|| {
-        jobs.par_iter().map(|(path, source, _, ids)| instrument(path, source, ids)).collect()
+        jobs.par_iter().map(|(path, source, _, numbers)| instrument(path, source, numbers)).collect()
     });
     let (mut files, mut names) = (Vec::new(), String::new());
-    for ((path, source, name, ids), text) in jobs.into_iter().zip(texts) {
+    for ((path, source, name, numbers), text) in jobs.into_iter().zip(texts) {
         match text {
             Ok(text) => {
                 let sites = source.analysis.as_ref().map_or(&[][..], |analysis| &analysis.sites);
@@ -252,7 +258,7 @@ fn write_sources(
                 shadow.write(path, &text)?;
                 files.push(path.clone());
                 // Only these are values of an enumeration; all would be too much for the environment of a process.
-                let named = ids.iter().filter(|id| **id <= u16::from(u8::MAX));
+                let named = numbers.ids.iter().filter(|id| **id <= u16::from(u8::MAX));
                 named.for_each(|id| names.push_str(&format!("{id} {name}\n")));
             }
             Err(refusal) => eprintln!("warning: {name}:{refusal}; this file runs without history"),

@@ -7,7 +7,7 @@ use super::outcome::{Analyzed, Outcome};
 use super::{Args, ExitCode, Fatal};
 use crate::map::MapFile;
 use crate::trigger::{self, Request};
-use crate::{Analysis, MainHash, Options, Packed, analyze, ids_needed, instrument, try_strip};
+use crate::{Analysis, MainHash, Numbers, Options, Packed, analyze, ids_needed, instrument, try_strip};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
@@ -51,21 +51,21 @@ fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
             .map_err(|error| Fatal::Failed(error.to_string()))?;
         return Ok(Vec::new());
     }
-    let mut ids = vec![0; ids_needed(analysis.lines)];
+    let mut numbers = Numbers { ids: vec![0; ids_needed(analysis.lines)], first: 1 };
     if let Some(path) = &args.map {
         // Filters of one build share the map.
         let mut wanted = super::lock::Wanted::default();
         wanted.map(path);
         let _locks = wanted.take();
         let (map, mapped) = enter(path, &args.stdin_path, &analysis)?;
-        ids = mapped;
+        numbers = mapped;
         let hash = map.hash();
         options.main_hash = MainHash::Literal(hash);
         if !args.check {
             map.write(hash, path).map_err(|error| Fatal::Failed(format!("{}: {error}", path.display())))?;
         }
     }
-    let result = instrument(text, &analysis, &ids, &options).map_err(refused)?;
+    let result = instrument(text, &analysis, &numbers, &options).map_err(refused)?;
     if args.check {
         let mut summary = super::console::Summary::default();
         summary.add(&Outcome::Analyzed(Box::new(Analyzed::new(analysis, 0))));
@@ -75,14 +75,14 @@ fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
     Ok(result)
 }
 
-/// Enters the source into the map; gives the map and the ids of the source.
-fn enter(path: &Path, source: &Path, analysis: &Analysis) -> Result<(MapFile, Vec<u16>), Fatal> {
+/// Enters the source into the map; gives the map and the numbers of the source.
+fn enter(path: &Path, source: &Path, analysis: &Analysis) -> Result<(MapFile, Numbers), Fatal> {
     let failed = |error: crate::map::MapError| Fatal::Failed(error.to_string());
     let absolute_path = absolute(path);
     let root = absolute_path.parent().unwrap_or(Path::new("/"));
     let mut map = MapFile::load(path, root).map_err(failed)?;
     let name = map.relative(source);
-    let ids = map.ids(&name, analysis.lines).map_err(failed)?;
+    let numbers = map.numbers(&name, analysis.lines, analysis.sites.len()).map_err(failed)?;
     map.set_sites(&name, Packed::new(&analysis.sites));
-    Ok((map, ids))
+    Ok((map, numbers))
 }

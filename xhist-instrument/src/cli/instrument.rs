@@ -7,7 +7,7 @@ use super::output::Output;
 use super::{Args, ExitCode, Fatal, advice, build_scripts, console, lock};
 use crate::map::MapFile;
 use crate::trigger::{self, Request};
-use crate::{Analysis, IncludeKind, Macros, MainHash, Options, When};
+use crate::{Analysis, IncludeKind, Macros, MainHash, Numbers, Options, When};
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -210,8 +210,8 @@ struct Job<'a> {
 
 /// What is done with one file.
 struct Task {
-    /// The ids of a source that is instrumented.
-    ids: Vec<u16>,
+    /// Those of a source that is instrumented.
+    numbers: Numbers,
     /// It is not, and what an earlier run inserted goes.
     is_cleaned: bool,
 }
@@ -270,7 +270,7 @@ impl Job<'_> {
             return Err(Failure::Changed);
         }
         let result =
-            crate::instrument(&original, &analyzed.analysis(), &task.ids, options).inspect_err(|_| {
+            crate::instrument(&original, &analyzed.analysis(), &task.numbers, options).inspect_err(|_| {
                 // The tree below the output directory is complete even then.
                 let _ = self.leave(source, false);
             })?;
@@ -317,12 +317,12 @@ impl Job<'_> {
 /// Enters a source into the map.
 fn enter(map: &mut MapFile, file: &Path, outcome: &mut Outcome) -> Task {
     let path = map.relative(file);
-    let mut task = Task { ids: Vec::new(), is_cleaned: false };
+    let mut task = Task { numbers: Numbers::default(), is_cleaned: false };
     match outcome {
-        Outcome::Analyzed(analyzed) => match map.ids(&path, analyzed.rest.lines) {
-            Ok(ids) => {
+        Outcome::Analyzed(analyzed) => match map.numbers(&path, analyzed.rest.lines, analyzed.sites.len()) {
+            Ok(numbers) => {
                 map.set_sites(&path, analyzed.sites.clone());
-                task.ids = ids;
+                task.numbers = numbers;
             }
             Err(error) => *outcome = Outcome::Failed(Failure::Map(error.to_string())),
         },

@@ -1,18 +1,14 @@
 //! What is a call of ours: the name and the numbers, however they are spaced, in a place for statements.
 
+use crate::shape::{self, Form, Recording};
 use crate::text::{Kind, Place, Tokens};
 
 /// What a call is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Name {
-    /// `s`, and `m` of `main`.
-    Plain,
-    /// `a`: the first of a block that was put around an expression.
-    Block,
-    /// `p`: the same, with parentheses.
-    Parens,
-    /// `c`: behind attributes that were carried along.
-    Carried,
+    Recording(Form),
+    /// `m` of `main`.
+    Hash,
     StartAt,
     StopAt,
 }
@@ -50,22 +46,27 @@ pub(super) fn look(tokens: &Tokens<'_>, at: usize) -> Seen {
     if tokens.has_own_module && !(at >= 2 && is_path(tokens, at - 2)) {
         return Seen::Other;
     }
-    let Some((name, numbers)) = name(tokens.bytes(at + 3)) else { return Seen::Other };
-    let is_macro = tokens.bytes(at + 4) == b"!";
-    let open = at + 4 + usize::from(is_macro);
-    let Some(close) = tokens.list.get(open).and_then(|open| open.pair) else { return Seen::Other };
+    let Some(Shape { name, angled, round }) = named(tokens.bytes(at + 3)) else { return Seen::Other };
     let Some(first) = first(tokens, at) else { return Seen::Other };
-    let is_hash = tokens.bytes(at + 3) == b"m";
-    let statement = if is_macro {
-        if !is_hash || close != open + 1 {
+    let behind = at + 4;
+    let (statement, close) = if tokens.bytes(behind) == b"!" {
+        let close = close(tokens, behind + 1);
+        if tokens.bytes(at + 3) != b"m" || close != Some(behind + 2) {
             return Seen::Other;
         }
-        None
-    } else if tokens.bytes(open) != b"(" || !holds_only_literals(tokens, open, close, numbers.len()) {
-        return Seen::Other;
+        (None, behind + 2)
     } else {
-        match arguments(tokens, open, close, numbers) {
-            Some(statement) => statement,
+        let is_angled = is_path(tokens, behind) && tokens.bytes(behind + 2) == b"<";
+        let (open, numbers) = if is_angled { (behind + 2, angled) } else { (behind, round) };
+        let Some(end) = (if is_angled { angle(tokens, open) } else { close(tokens, open) }) else {
+            return Seen::Other;
+        };
+        let close =
+            if is_angled { close(tokens, end + 1).filter(|close| *close == end + 2) } else { Some(end) };
+        let is_ours = !numbers.is_empty() && holds_only_literals(tokens, open, end, numbers.len());
+        let Some(close) = close.filter(|_| is_ours) else { return Seen::Other };
+        match arguments(tokens, open, end, numbers) {
+            Some(statement) => (statement, close),
             None => return Seen::Looks(NUMBERS),
         }
     };
@@ -80,16 +81,27 @@ pub(super) fn look(tokens: &Tokens<'_>, at: usize) -> Seen {
     Seen::Ours(Call { name, first, last, exact, statement })
 }
 
-fn name(word: &[u8]) -> Option<(Name, &'static [Width])> {
+/// What a name of ours says of its call.
+struct Shape {
+    name: Name,
+    /// Its const arguments.
+    angled: &'static [Width],
+    /// Its arguments, where those are not const.
+    round: &'static [Width],
+}
+
+fn named(word: &[u8]) -> Option<Shape> {
     use Width::{Hash, Long, Short};
+    if let Some(Recording { form, checks, .. }) = shape::recording(word) {
+        // Calls of earlier versions have their numbers in parentheses.
+        let round: &[Width] = if *checks { &[] } else { &[Short, Short] };
+        return Some(Shape { name: Name::Recording(*form), angled: &[Short, Short, Long], round });
+    }
+    let other = |name, round| Shape { name, angled: &[], round };
     Some(match word {
-        b"s" => (Name::Plain, &[Short, Short]),
-        b"a" => (Name::Block, &[Short, Short]),
-        b"p" => (Name::Parens, &[Short, Short]),
-        b"c" => (Name::Carried, &[Short, Short]),
-        b"m" => (Name::Plain, &[Hash]),
-        b"start_at" => (Name::StartAt, &[Short, Long]),
-        b"stop_at" => (Name::StopAt, &[Short, Long, Long]),
+        b"m" => other(Name::Hash, &[Hash]),
+        b"start_at" => other(Name::StartAt, &[Short, Long]),
+        b"stop_at" => other(Name::StopAt, &[Short, Long, Long]),
         _ => return None,
     })
 }
@@ -100,6 +112,17 @@ enum Width {
     Short,
     Long,
     Hash,
+}
+
+/// The parenthesis that closes the one at this token.
+fn close(tokens: &Tokens<'_>, open: usize) -> Option<usize> {
+    tokens.list.get(open).filter(|_| tokens.bytes(open) == b"(")?.pair
+}
+
+/// The `>` that closes the `<` at this token, with nothing but literals between them.
+fn angle(tokens: &Tokens<'_>, open: usize) -> Option<usize> {
+    let end = (open + 1..tokens.len()).find(|&at| !is_plain(tokens.list[at].kind))?;
+    (tokens.bytes(end) == b">").then_some(end)
 }
 
 /// `::` at this token.
@@ -127,9 +150,12 @@ fn first(tokens: &Tokens<'_>, at: usize) -> Option<usize> {
 /// Whether so many literals stand between these brackets, and no name.
 fn holds_only_literals(tokens: &Tokens<'_>, open: usize, close: usize, wanted: usize) -> bool {
     let inside = &tokens.list[open + 1..close];
-    let is_plain = |kind| matches!(kind, Kind::Literal | Kind::Mark(b',' | b'-' | b'.') | Kind::Comment);
     inside.iter().all(|token| is_plain(token.kind))
         && inside.iter().filter(|token| token.kind == Kind::Literal).count() == wanted
+}
+
+fn is_plain(kind: Kind) -> bool {
+    matches!(kind, Kind::Literal | Kind::Mark(b',' | b'-' | b'.') | Kind::Comment)
 }
 
 /// The file and the line, if these are arguments of ours.
@@ -149,7 +175,7 @@ fn arguments(tokens: &Tokens<'_>, open: usize, close: usize, widths: &[Width]) -
         numbers[index] = number(tokens.bytes(at), *width)?;
     }
     let [file, line, _] = numbers;
-    let is_statement = matches!(widths, [Width::Short, Width::Short]);
+    let is_statement = matches!(widths, [Width::Short, Width::Short, ..]);
     Some(is_statement.then(|| Some((file.try_into().ok()?, line.try_into().ok()?))).flatten())
 }
 

@@ -130,31 +130,57 @@ mod tests {
 
     #[test]
     fn every_shape_goes() {
-        assert_eq!(stripped("{::xhist_rt::s(1,2);f()}"), "{f()}");
-        assert_eq!(stripped("{xhist_rt::s(1,65535);f()}"), "{f()}");
-        assert_eq!(stripped("A => {::xhist_rt::a(1,2);x/*xh*/},"), "A => x,");
-        assert_eq!(stripped("|| {::xhist_rt::p(1,2);({x} + 1/*xh*/)}"), "|| {x} + 1");
-        assert_eq!(stripped("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::c(1,2);x"), "{x");
+        assert_eq!(stripped("{::xhist_rt::s::<1,2,9>();f()}"), "{f()}");
+        assert_eq!(stripped("{xhist_rt::s::<1,65535,9>();f()}"), "{f()}");
+        assert_eq!(stripped("A => {::xhist_rt::a::<1,2,9>();x/*xh*/},"), "A => x,");
+        assert_eq!(stripped("|| {::xhist_rt::p::<1,2,9>();({x} + 1/*xh*/)}"), "|| {x} + 1");
+        assert_eq!(stripped("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::c::<1,2,9>();x"), "{x");
+        assert_eq!(stripped("{::xhist_rt::e::<1,2,4294967295>();f()}"), "{f()}");
+        assert_eq!(stripped("A => {::xhist_rt::ae::<1,2,9>();x/*xh*/},"), "A => x,");
+        assert_eq!(stripped("|| {::xhist_rt::pe::<1,2,9>();({x} + 1/*xh*/)}"), "|| {x} + 1");
+        assert_eq!(stripped("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::ce::<1,2,9>();x"), "{x");
         assert_eq!(stripped("{::xhist_rt::m(0x0123456789abcdef);::xhist_rt::m!();x"), "{x");
-        assert_eq!(stripped("|| {::xhist_rt::a(1,2);|| {::xhist_rt::a(1,2);x/*xh*/}/*xh*/}"), "|| || x");
+        assert_eq!(
+            stripped("|| {::xhist_rt::a::<1,2,9>();|| {::xhist_rt::a::<1,2,9>();x/*xh*/}/*xh*/}"),
+            "|| || x"
+        );
+    }
+
+    /// Sources that an earlier version instrumented are stripped, too.
+    #[test]
+    fn calls_with_their_numbers_in_parentheses_go() {
+        for (text, original) in [
+            ("{::xhist_rt::s(1,2);f()}", "{f()}"),
+            ("{xhist_rt::s(1,65535);f()}", "{f()}"),
+            ("A => {::xhist_rt::a(1,2);x/*xh*/},", "A => x,"),
+            ("|| {::xhist_rt::p(1,2);({x} + 1/*xh*/)}", "|| {x} + 1"),
+            ("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::c(1,2);x", "{x"),
+            ("{\n  ::xhist_rt::s(\n    1, 6,\n  );\n  f()\n}", "{\n  f()\n}"),
+        ] {
+            assert_eq!(stripped(text), original);
+        }
+        assert_eq!(try_strip(b"{ ::xhist_rt::s(1,2);f() }").unwrap().calls, [(1, 2)]);
+        assert!(refused("xhist_rt::s(1,123456);").contains("numbers are none of ours"));
     }
 
     #[test]
     fn triggers_go_with_what_they_stand_at() {
         let (start, stop) = ("::xhist_rt::start_at(63,1);", "::xhist_rt::stop_at(0,3,4294967295);");
         for (text, original) in [
-            (format!("{{{start}::xhist_rt::s(1,2);{stop}f()}}"), "{f()}"),
-            (format!("A => {{{start}{start}::xhist_rt::a(1,2);{stop}x/*xh*/}},"), "A => x,"),
-            (format!("|| {{{start}::xhist_rt::p(1,2);{stop}{stop}({{x}} + 1/*xh*/)}}"), "|| {x} + 1"),
+            (format!("{{{start}::xhist_rt::s::<1,2,9>();{stop}f()}}"), "{f()}"),
+            (format!("A => {{{start}{start}::xhist_rt::a::<1,2,9>();{stop}x/*xh*/}},"), "A => x,"),
+            (format!("|| {{{start}::xhist_rt::p::<1,2,9>();{stop}{stop}({{x}} + 1/*xh*/)}}"), "|| {x} + 1"),
             (
                 format!(
-                    "{{/*xh*/#[cfg(a)] {start}/*xh*/#[cfg(a)] ::xhist_rt::c(1,2);/*xh*/#[cfg(a)] {stop}x"
+                    "{{/*xh*/#[cfg(a)] {start}/*xh*/#[cfg(a)] ::xhist_rt::c::<1,2,9>();/*xh*/#[cfg(a)] {stop}x"
                 ),
                 "{x",
             ),
-            (format!("{{{start}::xhist_rt::m!();{start}::xhist_rt::s(1,2);x"), "{x"),
+            (format!("{{{start}::xhist_rt::m!();{start}::xhist_rt::s::<1,2,9>();x"), "{x"),
             (
-                format!("|a| {{::xhist_rt::a(1,2);{start}|b| {{{start}::xhist_rt::a(1,2);x/*xh*/}}/*xh*/}}"),
+                format!(
+                    "|a| {{::xhist_rt::a::<1,2,9>();{start}|b| {{{start}::xhist_rt::a::<1,2,9>();x/*xh*/}}/*xh*/}}"
+                ),
                 "|a| |b| x",
             ),
         ] {
@@ -166,21 +192,27 @@ mod tests {
     #[test]
     fn moved_calls_go_with_their_lines() {
         for (text, original) in [
-            ("{\n    ::xhist_rt::s(1, 6);\n    f()\n}", "{\n    f()\n}"),
-            ("{\r\n\t::xhist_rt::s(1, 6);\r\n\tf()\r\n}", "{\r\n\tf()\r\n}"),
-            ("{\n  f();\n  ::xhist_rt::s(1,6);\n}", "{\n  f();\n}"),
-            ("A => {\n    ::xhist_rt::s(1, 6);\n} // c", "A => {} // c"),
+            ("{\n    ::xhist_rt::s::<1, 6, 9>();\n    f()\n}", "{\n    f()\n}"),
+            ("{\r\n\t::xhist_rt::s::<1, 6, 9>();\r\n\tf()\r\n}", "{\r\n\tf()\r\n}"),
+            ("{\n  f();\n  ::xhist_rt::s::<1,6,9>();\n}", "{\n  f();\n}"),
+            ("A => {\n    ::xhist_rt::s::<1, 6, 9>();\n} // c", "A => {} // c"),
             ("{ :: xhist_rt :: s ( 1 , 6 ) ; f() }", "{ f() }"),
-            ("{\n  ::xhist_rt::s(\n    1, 6,\n  );\n  f()\n}", "{\n  f()\n}"),
-            ("f(); xhist_rt::s(1,\n 6); g();", "f(); g();"),
-            ("a();\n\n  ::xhist_rt::s(1, 6);\n\n  ::xhist_rt::s(1, 7);\n  b()", "a();\n\n\n  b()"),
-            ("f();\n  ::xhist_rt::s(1, 6); // why\n  g()", "f(); // why\n  g()"),
-            ("f(); // a\n  ::xhist_rt::s(1, 6); // b\n  g()", "f(); // a\n  // b\n  g()"),
-            ("{\n  /*xh*/\n  #[cfg(a)]\n  ::xhist_rt::c(1, 6);\n  #[cfg(a)]\n  f()", "{\n  #[cfg(a)]\n  f()"),
-            ("::xhist_rt::s(1, 6);", ""),
+            ("{\n  ::xhist_rt::s::<\n    1, 6, 9,\n  >();\n  f()\n}", "{\n  f()\n}"),
+            ("f(); xhist_rt::s::<1,\n 6, 9>(); g();", "f(); g();"),
+            (
+                "a();\n\n  ::xhist_rt::s::<1, 6, 9>();\n\n  ::xhist_rt::s::<1, 7, 9>();\n  b()",
+                "a();\n\n\n  b()",
+            ),
+            ("f();\n  ::xhist_rt::s::<1, 6, 9>(); // why\n  g()", "f(); // why\n  g()"),
+            ("f(); // a\n  ::xhist_rt::s::<1, 6, 9>(); // b\n  g()", "f(); // a\n  // b\n  g()"),
+            (
+                "{\n  /*xh*/\n  #[cfg(a)]\n  ::xhist_rt::c::<1, 6, 9>();\n  #[cfg(a)]\n  f()",
+                "{\n  #[cfg(a)]\n  f()",
+            ),
+            ("::xhist_rt::s::<1, 6, 9>();", ""),
             ("::xhist_rt::m(0x0123_4567_89AB_cdef);x", "x"),
             // The user's attribute, put above what was one line.
-            ("#[cfg(a)]\n    ::xhist_rt::s(1,2);f();", "#[cfg(a)]\n    f();"),
+            ("#[cfg(a)]\n    ::xhist_rt::s::<1,2,9>();f();", "#[cfg(a)]\n    f();"),
         ] {
             assert_eq!(stripped(text), original, "{text}");
         }
@@ -189,17 +221,17 @@ mod tests {
     #[test]
     fn moved_blocks_become_expressions_again() {
         for (text, original) in [
-            ("A => {\n    ::xhist_rt::a(1, 2);\n    x /*xh*/\n}\nB => y", "A => x,\nB => y"),
-            ("A => {\n    ::xhist_rt::a(1, 2);\n    x /*xh*/\n} // c\n}", "A => x, // c\n}"),
-            ("A => {\n    ::xhist_rt::a(1, 2);\n    return x; /*xh*/\n}\n}", "A => return x,\n}"),
-            ("f(|| {\n    ::xhist_rt::a(1, 2);\n    x\n})", "f(|| x)"),
+            ("A => {\n    ::xhist_rt::a::<1, 2, 9>();\n    x /*xh*/\n}\nB => y", "A => x,\nB => y"),
+            ("A => {\n    ::xhist_rt::a::<1, 2, 9>();\n    x /*xh*/\n} // c\n}", "A => x, // c\n}"),
+            ("A => {\n    ::xhist_rt::a::<1, 2, 9>();\n    return x; /*xh*/\n}\n}", "A => return x,\n}"),
+            ("f(|| {\n    ::xhist_rt::a::<1, 2, 9>();\n    x\n})", "f(|| x)"),
             (
-                "f(|| {\n    ::xhist_rt::p(1, 2);\n    (if a {} else {} + 1/*xh*/)\n})",
+                "f(|| {\n    ::xhist_rt::p::<1, 2, 9>();\n    (if a {} else {} + 1/*xh*/)\n})",
                 "f(|| if a {} else {} + 1)",
             ),
-            ("else{ ::xhist_rt::a(1,2); if a {} /*xh*/ }", "else if a {}"),
-            ("A => { ::xhist_rt::a(1,2); x /*xh*/ }\n}", "A => x\n}"),
-            ("A => { ::xhist_rt::a(1,2); x // note\n/*xh*/ }}", "A => x // note\n}"),
+            ("else{ ::xhist_rt::a::<1,2,9>(); if a {} /*xh*/ }", "else if a {}"),
+            ("A => { ::xhist_rt::a::<1,2,9>(); x /*xh*/ }\n}", "A => x\n}"),
+            ("A => { ::xhist_rt::a::<1,2,9>(); x // note\n/*xh*/ }}", "A => x // note\n}"),
         ] {
             assert_eq!(stripped(text), original, "{text}");
         }
@@ -207,22 +239,21 @@ mod tests {
 
     #[test]
     fn a_jump_that_was_one_line_loses_the_semicolon_of_rustfmt() {
-        let spread =
-            "::xhist_rt::s(1, 2);\nlet Some(x) = y else {\n    ::xhist_rt::s(1, 2);\n    return 0;\n};";
+        let spread = "::xhist_rt::s::<1, 2, 9>();\nlet Some(x) = y else {\n    ::xhist_rt::s::<1, 2, 9>();\n    return 0;\n};";
         assert_eq!(stripped(spread), "let Some(x) = y else {\n    return 0\n};");
-        let other_line = spread.replacen("s(1, 2)", "s(1, 1)", 1);
+        let other_line = spread.replacen("<1, 2, 9>", "<1, 1, 9>", 1);
         assert_eq!(stripped(&other_line), "let Some(x) = y else {\n    return 0;\n};");
     }
 
     #[test]
     fn blocks_that_somebody_uses_stay() {
         for (text, original) in [
-            ("A => {::xhist_rt::a(1,2);f(); x/*xh*/},", "A => {f(); x},"),
-            ("A => {::xhist_rt::a(1,2);if a {} -b/*xh*/},", "A => {if a {} -b},"),
-            ("A => {::xhist_rt::a(1,2);if a {} b/*xh*/},", "A => {if a {} b},"),
-            ("A => unsafe {::xhist_rt::a(1,2);x/*xh*/},", "A => unsafe {x},"),
-            ("A => {f(); ::xhist_rt::a(1,2);x/*xh*/},", "A => {f(); x},"),
-            ("|| {::xhist_rt::p(1,2);({x} + 1/*xh*/) + 2}", "|| {({x} + 1) + 2}"),
+            ("A => {::xhist_rt::a::<1,2,9>();f(); x/*xh*/},", "A => {f(); x},"),
+            ("A => {::xhist_rt::a::<1,2,9>();if a {} -b/*xh*/},", "A => {if a {} -b},"),
+            ("A => {::xhist_rt::a::<1,2,9>();if a {} b/*xh*/},", "A => {if a {} b},"),
+            ("A => unsafe {::xhist_rt::a::<1,2,9>();x/*xh*/},", "A => unsafe {x},"),
+            ("A => {f(); ::xhist_rt::a::<1,2,9>();x/*xh*/},", "A => {f(); x},"),
+            ("|| {::xhist_rt::p::<1,2,9>();({x} + 1/*xh*/) + 2}", "|| {({x} + 1) + 2}"),
         ] {
             assert_eq!(stripped(text), original, "{text}");
         }
@@ -231,24 +262,34 @@ mod tests {
     #[test]
     fn what_only_looks_similar_stays() {
         for text in [
-            "my_xhist_rt::s(1,2);",
-            "crate::xhist_rt::s(1,2);",
-            "crate ::xhist_rt::s(1, 2);",
-            "a::b::xhist_rt::s(1,2);",
+            "my_xhist_rt::s::<1,2,9>();",
+            "crate::xhist_rt::s::<1,2,9>();",
+            "crate ::xhist_rt::s::<1, 2, 9>();",
+            "a::b::xhist_rt::s::<1,2,9>();",
+            "::xhist_rt::s::<X, Y, Z>();",
+            "::xhist_rt::s::<1, 2, X>();",
+            "::xhist_rt::s::<1, { 2 }, 9>();",
+            "::xhist_rt::s::<1, 2, 9>(3);",
+            "::xhist_rt::s::<1, 2, 9>;",
+            "::xhist_rt::s::<1, 2, 9",
+            "::xhist_rt::s::<1, 2>();",
+            "::xhist_rt::start_at::<1, 2>();",
+            "::xhist_rt::e(1,2);",
             "::xhist_rt::s(x, y);",
+            "::xhist_rt::s::<1, { line!() as u16 }, 9>();",
             "::xhist_rt::s(1, line!());",
             "::xhist_rt::t(1,2);",
             "::xhist_rt::stop_after(1);",
             "::xhist_rt::start_at(1);",
             "::xhist_rt::s();",
-            "mod xhist_rt { pub fn s(_: u8, _: u8) {} } fn f() { xhist_rt::s(1, 2); }",
+            "mod xhist_rt { pub fn s(_: u8, _: u8) {} } fn f() { xhist_rt::s::<1, 2, 9>(); }",
             "::xhist_rt::start_atx(1,2);",
-            "\"::xhist_rt::s(1,2);\"",
+            "\"::xhist_rt::s::<1,2,9>();\"",
             "r#\"{/*xh*/}\"#",
-            "// ::xhist_rt::s(1,2);",
-            "/* {::xhist_rt::a(1,2);x/*xh*/} */",
-            "macro_rules! m { () => { ::xhist_rt::s(1,2); } }",
-            "macro m($a:expr) { ::xhist_rt::s(1,2); /*xh*/ }",
+            "// ::xhist_rt::s::<1,2,9>();",
+            "/* {::xhist_rt::a::<1,2,9>();x/*xh*/} */",
+            "macro_rules! m { () => { ::xhist_rt::s::<1,2,9>(); } }",
+            "macro m($a:expr) { ::xhist_rt::s::<1,2,9>(); /*xh*/ }",
             "/*xh*/ }",
             "xhist_rt::",
             "xhist_rt::s",
@@ -264,14 +305,15 @@ mod tests {
     #[test]
     fn what_cannot_go_is_refused_with_its_place() {
         for (text, why) in [
-            ("f();\n let a = ::xhist_rt::s(1,2);", "2:12: looks like a call of ours, but it is part"),
-            ("|| ::xhist_rt::s(1, 2)", "no `;` follows it"),
-            ("return ::xhist_rt::s(1,2);", "part of an expression"),
-            ("xhist_rt::s(1,123456);", "numbers are none of ours"),
+            ("f();\n let a = ::xhist_rt::s::<1,2,9>();", "2:12: looks like a call of ours, but it is part"),
+            ("|| ::xhist_rt::s::<1, 2, 9>()", "no `;` follows it"),
+            ("return ::xhist_rt::s::<1,2,9>();", "part of an expression"),
+            ("xhist_rt::s::<1,123456,9>();", "numbers are none of ours"),
+            ("xhist_rt::e::<1,2,12345678901>();", "numbers are none of ours"),
             ("::xhist_rt::stop_at(1,2,12345678901);", "numbers are none of ours"),
-            ("{ #[cfg(a)]\n::xhist_rt::c(1,2);", "may be yours"),
-            ("{ ::xhist_rt::s(1,2); x /*xh*/ }", "a mark of ours without its call"),
-            ("(::xhist_rt::a(1,2))", "no `;`"),
+            ("{ #[cfg(a)]\n::xhist_rt::c::<1,2,9>();", "may be yours"),
+            ("{ ::xhist_rt::s::<1,2,9>(); x /*xh*/ }", "a mark of ours without its call"),
+            ("(::xhist_rt::a::<1,2,9>())", "no `;`"),
         ] {
             assert!(refused(text).contains(why), "{text}: {}", refused(text));
             assert_eq!(stripped(text), text, "as it was");
@@ -280,7 +322,7 @@ mod tests {
 
     #[test]
     fn comments_with_calls_in_them_are_named() {
-        let text = "f();\n// ::xhist_rt::s(1,2);\n::xhist_rt::s(1,3);g();";
+        let text = "f();\n// ::xhist_rt::s::<1,2,9>();\n::xhist_rt::s::<1,3,9>();g();";
         let stripped = try_strip(text.as_bytes()).unwrap();
         assert_eq!((stripped.comments, stripped.calls), (vec![(2, 1)], vec![(1, 3)]));
     }
@@ -288,10 +330,10 @@ mod tests {
     #[test]
     fn all_that_is_or_looks_like_ours_is_found() {
         assert_eq!(find_inserted(b"x /*xh*/"), Some(2));
-        assert_eq!(find_inserted(b"x; ::xhist_rt::s(1,2);"), Some(3));
-        assert_eq!(find_inserted(b"x;\n ::xhist_rt::s(\n1, 2);"), Some(4));
-        assert_eq!(find_inserted(b"x = xhist_rt::s(1, 2);"), Some(4));
+        assert_eq!(find_inserted(b"x; ::xhist_rt::s::<1,2,9>();"), Some(3));
+        assert_eq!(find_inserted(b"x;\n ::xhist_rt::s::<\n1, 2, 9>();"), Some(4));
+        assert_eq!(find_inserted(b"x = xhist_rt::s::<1, 2, 9>();"), Some(4));
         assert_eq!(find_inserted(b"x ::xhist_rt::init();"), None);
-        assert_eq!(find_inserted(b"\"::xhist_rt::s(1,2);/*xh*/\""), None);
+        assert_eq!(find_inserted(b"\"::xhist_rt::s::<1,2,9>();/*xh*/\""), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Which tokens go: the calls, the attributes that were carried to them, and the blocks around expressions.
 
 use super::calls::{self, Call, Name, Seen, attribute};
-use crate::shape::MARK;
+use crate::shape::{Form, MARK};
 use crate::syntax;
 use crate::text::{Kind, Place, Tokens};
 use std::cell::Cell;
@@ -117,12 +117,15 @@ impl Planner<'_, '_> {
         let starts = calls.iter().take_while(|call| call.name == Name::StartAt).count();
         let joined = |count: usize| calls[..count].windows(2).all(|pair| pair[0].last + 1 == pair[1].first);
         match calls.get(starts) {
-            Some(call) if matches!(call.name, Name::Block | Name::Parens) && joined(starts + 1) => {
-                let is_more = |call: &&Call| matches!(call.name, Name::Plain | Name::StartAt | Name::StopAt);
+            Some(Call { name: Name::Recording(form @ (Form::Block | Form::Parens)), .. })
+                if joined(starts + 1) =>
+            {
+                let is_more =
+                    |call: &&Call| !matches!(call.name, Name::Recording(form) if form != Form::Plain);
                 let stops = calls[starts + 1..].iter().take_while(is_more);
                 let stops = stops.zip(&calls[starts..]).take_while(|(b, a)| a.last + 1 == b.first).count();
                 let head = &calls[..starts + 1 + stops];
-                self.block(head, call.name == Name::Parens)?;
+                self.block(head, *form == Form::Parens)?;
                 Ok(head.len())
             }
             _ => self.call(&calls[0]).map(|()| 1),
@@ -148,10 +151,10 @@ impl Planner<'_, '_> {
                 let exact = exact && tokens.touches(mark) && tokens.bytes(mark) == MARK.as_bytes();
                 self.plan.pieces.push((mark..call.last + 1, piece(exact)));
             }
-            (Some(mark), Name::Carried) if !has_attributes => {
+            (Some(mark), Name::Recording(Form::Carried)) if !has_attributes => {
                 self.plan.pieces.push((mark..call.last + 1, Piece::Call));
             }
-            (_, Name::Carried) if has_attributes => return Err((call.first, NO_MARK)),
+            (_, Name::Recording(Form::Carried)) if has_attributes => return Err((call.first, NO_MARK)),
             // Attributes that somebody put in front of the call are meant for the statement behind it.
             _ => self.plan.pieces.push((call.first..call.last + 1, piece(call.exact))),
         }
@@ -331,8 +334,7 @@ impl Planner<'_, '_> {
             let behind = calls[index..].iter().find(|other| other.first > close);
             [before, behind].iter().flatten().any(|other| other.statement == call.statement)
         };
-        if call.name == Name::Plain
-            && call.statement.is_some()
+        if call.name == Name::Recording(Form::Plain)
             && is_jump
             && is_beside()
             && tokens.bytes(semicolon) == b";"
@@ -379,11 +381,11 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// `::xhist_rt::a(1, 2);`, or spread over lines.
+    /// `::xhist_rt::a::<1, 2, 9>();`, or spread over lines.
     fn is_spelled_by_rustfmt(&self, call: &Call) -> bool {
         let tokens = self.tokens;
         let mut gaps = (call.first..call.last).filter(|&at| !tokens.touches(at)).peekable();
-        gaps.peek().is_some() && gaps.all(|at| matches!(tokens.bytes(at), b"," | b"("))
+        gaps.peek().is_some() && gaps.all(|at| matches!(tokens.bytes(at), b"," | b"(" | b"<"))
     }
 
     /// How much deeper a call stands than the brace that closes its block, when both start their lines, as rustfmt has it.

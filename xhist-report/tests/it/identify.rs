@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
-use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
+use qs_core::map::{FileLine, Hash, Head, Line, Numbers, StmtLine, Text};
 
 use crate::support::{Dir, Outcome, RingImage, map_text};
 
@@ -12,8 +12,17 @@ const SOURCE: &str = "fn main() {\n    first();\n    second();\n}\n";
 /// A map of `src/main.rs` as above.
 fn map_of_source(root: &str) -> (String, u64) {
     let mut body = String::new();
-    writeln!(body, "{}", Line::File(FileLine { file: 1, path: Text::plain("src/main.rs"), base: 0 }))
-        .unwrap();
+    writeln!(
+        body,
+        "{}",
+        Line::File(FileLine {
+            file: 1,
+            path: Text::plain("src/main.rs"),
+            base: 0,
+            numbers: Numbers::default()
+        })
+    )
+    .unwrap();
     for (line, end_col) in [(2, 13), (3, 14)] {
         let (kind, function) = (Text::plain("expr"), Text::plain("main"));
         let stmt = StmtLine { file: 1, line, col: 5, end_line: line, end_col, kind, function };
@@ -139,13 +148,14 @@ fn sources_that_were_only_written_again() {
 #[test]
 fn sources_instrumented_in_place_are_what_the_map_was_made_from() {
     let project = Project::new();
-    let instrumented =
-        SOURCE.replace("first", "::xhist_rt::s(1,2);first").replace("second", "::xhist_rt::s(1,3);second");
+    let instrumented = SOURCE
+        .replace("first", "::xhist_rt::s::<1,2,9>();first")
+        .replace("second", "::xhist_rt::s::<1,3,9>();second");
     project.write("src/main.rs", &instrumented, 100);
     assert_tells(&project.identify(&[]), 0, &["sources:  unchanged since\n"]);
     project.write(
         "src/main.rs",
-        &instrumented.replace("    ::xhist_rt::s(1,3)", "\n    ::xhist_rt::s(1,3)"),
+        &instrumented.replace("    ::xhist_rt::s::<1,3,9>()", "\n    ::xhist_rt::s::<1,3,9>()"),
         100,
     );
     assert_tells(&project.identify(&[]), 0, &["src/main.rs: the statement of line 3 is elsewhere\n"]);

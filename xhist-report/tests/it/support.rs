@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use qs_core::frame::FrameWriter;
-use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
+use qs_core::map::{FileLine, Hash, Head, Line, Numbers, StmtLine, Text};
 use qs_core::record::packed::{Page, Repeat, code, digits, payload_head, step};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
 use qs_core::ring::{
@@ -325,7 +325,12 @@ pub fn packed_data(statements: &[(u16, u16)]) -> (Page, Vec<u8>) {
 pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
     let mut body = String::new();
     for (file, path, base) in files {
-        let line = Line::File(FileLine { file: *file, path: Text::plain(path), base: *base });
+        let line = Line::File(FileLine {
+            file: *file,
+            path: Text::plain(path),
+            base: *base,
+            numbers: Numbers::default(),
+        });
         writeln!(body, "{line}").unwrap();
     }
     let mut hash = Hash::new();
@@ -337,7 +342,10 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
 
 /// A map of one file with these statements: line and function.
 pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> (String, u64) {
-    let mut body = format!("{}\n", Line::File(FileLine { file: 1, path: Text::plain(path), base: 0 }));
+    let mut body = format!(
+        "{}\n",
+        Line::File(FileLine { file: 1, path: Text::plain(path), base: 0, numbers: Numbers::default() })
+    );
     for (line, function) in statements {
         let (kind, function) = (Text::plain("expr"), Text::plain(function));
         let line = Line::Stmt(StmtLine {

@@ -11,14 +11,22 @@ mod mask;
 mod memory;
 mod writer;
 
+use qs_core::record::Statement;
 use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader, frame_room};
 
 pub use interrupt::interrupt;
 pub use link::{flush, get_block, get_byte};
+use writer::record_at;
 pub(crate) use writer::{heed_filters, record};
 
 /// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
 pub const RING_SIZE: usize = crate::size::compiled(4096) as usize;
+
+/// Records a statement whose numbers are known at run time only.
+#[inline(always)]
+pub(crate) fn at(file: u16, line: u16) {
+    record_at(Statement { file, line });
+}
 
 /// Appends a record of QS.
 pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], len: usize) {

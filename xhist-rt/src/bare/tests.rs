@@ -9,7 +9,7 @@ use qs_core::frame::{Decoder, Outcome};
 use qs_core::record::Statement;
 use qs_core::ring::{self, Item, Reader};
 
-use super::{RING_SIZE, append, export, flush, interrupt, memory, record, set_map_hash, set_time, writer};
+use super::{RING_SIZE, append, export, flush, interrupt, memory, record_at, set_map_hash, set_time, writer};
 use crate::qs;
 
 const STATEMENTS: qs::Records = qs::Records::Id(122);
@@ -54,7 +54,7 @@ fn history() -> Vec<u32> {
 }
 
 fn record_word(word: u32) {
-    record(Statement::from_word(word));
+    record_at(Statement::from_word(word));
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_loop_takes_no_room() {
     for body in bodies {
         for _ in 0..5000 {
             for (file, line) in body {
-                record(Statement { file: *file, line: *line });
+                record_at(Statement { file: *file, line: *line });
                 expected.push(Statement { file: *file, line: *line }.to_word());
             }
         }
@@ -434,7 +434,7 @@ proptest! {
                 20..24 => flush(),
                 _ => for _ in 0..times {
                     for line in line..line + lines {
-                        record(Statement { file, line });
+                        record_at(Statement { file, line });
                         expected.push(Statement { file, line }.to_word());
                     }
                 }

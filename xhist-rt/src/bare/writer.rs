@@ -133,9 +133,18 @@ fn marked(word: u32) -> u32 {
     word | u32::from(interrupt::at_hand()) << 16
 }
 
-/// Records that a statement is about to run.
+/// Records that this statement is about to run.
 #[inline(always)]
-pub(crate) fn record(site: Statement) {
+pub(crate) fn record<const FILE: u16, const LINE: u16>() {
+    match const { near(Statement { file: FILE, line: LINE }) } {
+        Some(word) => record_near(word),
+        None => record_far(const { Statement { file: FILE, line: LINE }.to_word() }),
+    }
+}
+
+/// As [`record`], for a statement that is known at run time only.
+#[inline(always)]
+pub(crate) fn record_at(site: Statement) {
     match near(site) {
         Some(word) => record_near(word),
         None => record_far(site.to_word()),

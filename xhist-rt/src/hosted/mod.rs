@@ -33,7 +33,7 @@ mod thread;
 mod threads;
 mod trigger;
 
-pub(crate) use crate::hot::{append_record, record};
+pub(crate) use crate::hot::{append_record, at, record};
 pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
 pub use link::{flush, get_block, get_byte};

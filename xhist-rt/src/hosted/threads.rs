@@ -87,7 +87,7 @@ pub(crate) fn statement(site: Site) -> Append<'static> {
 #[inline(never)]
 pub(crate) fn first(site: Site) {
     if has_ring() {
-        return hot::record(site);
+        return hot::record_at(site);
     }
     if !trigger::is_stopped() {
         count_lost();

@@ -7,7 +7,7 @@
 //! | page word | |
 //! |---|---|
 //! | a page | the hot path may write statements on it |
-//! | [`Site::NONE`](crate::site::Site::NONE) | free, no page |
+//! | [`Site::NONE`] | free, no page |
 //! | 0 | a statement of the hot path is under way |
 //! | odd | an append on the slow path is under way; [`INSIDE`] a statement of the hot path, [`TOUCHED`] when a handler came in meanwhile |
 //!
@@ -27,12 +27,13 @@
 mod cpu;
 mod slow;
 
-pub(crate) use cpu::{record, tls};
+pub(crate) use cpu::{record, record_at, tls};
 pub(crate) use slow::{
     append, append_record, attach, detach, is_attached, is_inside, is_off, replace, writer,
 };
 
 use crate::ring::Writer;
+use crate::site::Site;
 
 /// An append on the slow path is under way.
 const LOCKED: u64 = 1;
@@ -49,4 +50,10 @@ pub(crate) struct Tls {
     writer: *mut Writer,
     /// Where the cursor points when the hot path must not write: no byte is free.
     dead: [u8; 8],
+}
+
+/// Records a statement whose numbers are known at run time only.
+#[inline(always)]
+pub(crate) fn at(file: u16, line: u16) {
+    record_at(Site::new(file, line));
 }

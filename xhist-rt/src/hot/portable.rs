@@ -33,9 +33,15 @@ fn page_word<'a>(tls: *mut Tls) -> &'a AtomicU64 {
     unsafe { AtomicU64::from_ptr(&raw mut (*tls).page) }
 }
 
-/// Records that a statement is about to run.
+/// Records that this statement is about to run.
 #[inline(always)]
-pub(crate) fn record(site: Site) {
+pub(crate) fn record<const FILE: u16, const LINE: u16>() {
+    record_at(const { Site::new(FILE, LINE) });
+}
+
+/// As [`record`], for a statement that is known at run time only.
+#[inline(always)]
+pub(crate) fn record_at(site: Site) {
     let tls = tls();
     let page = u64::from(site.page());
     if page_word(tls).compare_exchange(page, 0, Relaxed, Relaxed).is_err() {
@@ -66,7 +72,7 @@ fn turn(tls: *mut Tls, site: Site) -> bool {
     if !is_free(found) || found & TOUCHED != 0 {
         return false;
     }
-    // SAFETY: where there was a page, there is a writer, and the cursor points to bytes as in `record`, of which there
+    // SAFETY: where there was a page, there is a writer, and the cursor points to bytes as in `record_at`, of which there
     // are two. A handler goes on behind a byte that it finds written, or has written itself.
     unsafe {
         let cursor = (&raw const (*tls).cursor).read_volatile();

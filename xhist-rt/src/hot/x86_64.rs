@@ -234,34 +234,65 @@ macro_rules! call {
     };
 }
 
-/// Records that a statement is about to run.
+/// The steps of a statement, whose page and code are `const` operands or registers. Few pieces of assembly, because what is
+/// between two of them an unoptimised build keeps on the stack.
+macro_rules! hot_path {
+    ($site:expr, {$($page:tt)*}, {$($code:tt)*}) => {
+        let tls = tls();
+        // SAFETY: the words are this thread's. While the lock is held the cursor points to a byte of the open frame, its
+        // end, or a dead byte, all of them writable; a byte that is not free is put back as it was.
+        unsafe {
+            asm!(
+                "sub qword ptr [{tls} + {PAGE}], {page}",
+                "jne {turn}",
+                tls = in(reg) tls,
+                page = $($page)*,
+                PAGE = const offset_of!(Tls, page),
+                turn = label { return call!("xhist_turn", tls, $site, out("r8") _) },
+                options(nostack),
+            );
+            let cursor: *mut u8;
+            asm!(
+                "mov {cursor}, qword ptr [{tls} + {CURSOR}]",
+                tls = in(reg) tls,
+                cursor = out(reg) cursor,
+                CURSOR = const offset_of!(Tls, cursor),
+                options(nostack, preserves_flags),
+            );
+            asm!(
+                "add byte ptr [{cursor}], {code}",
+                "jc {full}",
+                "lea {next}, [{cursor} + 1]",
+                "mov qword ptr [{tls} + {CURSOR}], {next}",
+                "mov qword ptr [{tls} + {PAGE}], {page}",
+                tls = in(reg) tls,
+                cursor = in(reg) cursor,
+                next = out(reg) _,
+                page = $($page)*,
+                code = $($code)*,
+                CURSOR = const offset_of!(Tls, cursor),
+                PAGE = const offset_of!(Tls, page),
+                full = label { return call!("xhist_full", tls, $site, inout("r8") cursor => _) },
+                options(nostack),
+            );
+        }
+    };
+}
+
+/// Records that this statement is about to run.
 #[inline(always)]
-pub(crate) fn record(site: Site) {
-    let tls = tls();
-    let page = u64::from(site.page());
-    // SAFETY: the words are this thread's. While the lock is held the cursor points to a byte of the open frame, its
-    // end, or a dead byte, all of them writable; a byte that is not free is put back as it was.
-    unsafe {
-        asm!(
-            "sub qword ptr [{tls} + 8], {page}",
-            "jne {turn}",
-            tls = in(reg) tls,
-            page = in(reg) page,
-            turn = label { return call!("xhist_turn", tls, site, out("r8") _) },
-            options(nostack),
-        );
-        let cursor = (&raw const (*tls).cursor).read_volatile();
-        asm!(
-            "add byte ptr [{cursor}], {code}",
-            "jc {full}",
-            cursor = in(reg) cursor,
-            code = in(reg_byte) site.code(),
-            full = label { return call!("xhist_full", tls, site, inout("r8") cursor => _) },
-            options(nostack),
-        );
-        (&raw mut (*tls).cursor).write_volatile(cursor.wrapping_add(1));
-        (&raw mut (*tls).page).write_volatile(page);
-    }
+pub(crate) fn record<const FILE: u16, const LINE: u16>() {
+    hot_path!(
+        const { Site::new(FILE, LINE) },
+        { const Site::new(FILE, LINE).page() },
+        { const Site::new(FILE, LINE).code() }
+    );
+}
+
+/// As [`record`], for a statement that is known at run time only.
+#[inline(always)]
+pub(crate) fn record_at(site: Site) {
+    hot_path!(site, { in(reg) u64::from(site.page()) }, { in(reg_byte) site.code() });
 }
 
 /// Adds to the page word, as one instruction.

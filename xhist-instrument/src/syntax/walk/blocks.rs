@@ -17,9 +17,16 @@ struct Statement<'a> {
     last: Span,
 }
 
+/// A statement is recorded whatever is configured.
+struct Certain(bool);
+
 impl Walker<'_> {
     /// Walks a block. True when one of its own statements will be recorded, whatever is configured.
     pub(super) fn block(&mut self, block: &Block) -> bool {
+        self.branch(|walker| walker.statements(block))
+    }
+
+    fn statements(&mut self, block: &Block) -> bool {
         let is_written_here = self.is_written(block.brace_token.span.open());
         let in_braces = self.expansions.in_braces;
         self.expansions.in_braces = is_written_here;
@@ -30,18 +37,23 @@ impl Walker<'_> {
         for (index, stmt) in block.stmts.iter().enumerate() {
             let after =
                 self.options.when == When::After && index < tail && !diverge::statement(stmt, Sure::Possibly);
-            recorded |= self.statement(stmt, after, unreachable);
+            let site = self.statement(stmt, after, unreachable);
+            recorded |= matches!(site, Some((_, Certain(true))));
+            let before = self.checks.clone();
             self.visit_stmt(stmt);
+            self.note_awaits(site.map(|(site, _)| site), before.awaits);
+            self.checks.is_due |= self.checks.returned_since(&before);
             unreachable = unreachable || diverge::statement(stmt, Sure::Certainly);
         }
         self.expansions.in_braces = in_braces;
         recorded
     }
 
-    fn statement(&mut self, stmt: &Stmt, after: bool, unreachable: bool) -> bool {
-        let Some(statement) = statement(stmt) else { return false };
+    /// Where it is among the sites, if it will be recorded, and whether that is certain whatever is configured.
+    fn statement(&mut self, stmt: &Stmt, after: bool, unreachable: bool) -> Option<(usize, Certain)> {
+        let statement = statement(stmt)?;
         if !self.is_written(statement.first) || !self.is_written(statement.last) {
-            return false;
+            return None;
         }
         let (first, end) = (self.start_of(statement.first), self.end_of(statement.last));
         let shape = if unreachable {
@@ -53,7 +65,13 @@ impl Walker<'_> {
             })
         };
         let may_vanish = attributes::has_cfg(statement.attributes);
-        self.site(statement.kind, first..end, shape) && !may_vanish
+        let before = self.checks.clone();
+        let site = self.site(statement.kind, first..end, shape)?;
+        match may_vanish {
+            true => self.checks.may_vanish(&before),
+            false => self.checks.is_due = false,
+        }
+        Some((site, Certain(!may_vanish)))
     }
 
     /// Where the hash goes: before the first statement of `main`, never before an item at its head.

@@ -178,7 +178,7 @@ impl Walker<'_> {
 
     /// What every definition that fits shows; nothing when they differ.
     fn agreed(&mut self, mac: &Macro, place: Place, definitions: &[Definition]) -> Option<Seen> {
-        let mut agreed = None;
+        let mut agreed: Option<Seen> = None;
         for definition in definitions {
             let seen = match definition.expand(mac.tokens.clone(), &mut self.expansions.budget) {
                 Expanded::NoRule => continue,
@@ -188,10 +188,10 @@ impl Walker<'_> {
                     self.look_into(&place.parse(tokens)?)
                 }
             };
-            if agreed.as_ref().is_some_and(|agreed| *agreed != seen) {
-                return None;
-            }
-            agreed = Some(seen);
+            agreed = match agreed {
+                None => Some(seen),
+                Some(agreed) => Some(seen.agreed(agreed)?),
+            };
         }
         agreed
     }
@@ -201,7 +201,7 @@ impl Walker<'_> {
         let outer = std::mem::take(&mut self.found);
         let in_braces = std::mem::replace(&mut self.expansions.in_braces, false);
         self.expansions.depth += 1;
-        syntax.visit(self);
+        self.arguments(|walker| syntax.visit(walker));
         self.expansions.depth -= 1;
         self.expansions.in_braces = in_braces;
         let found = std::mem::replace(&mut self.found, outer);
@@ -266,6 +266,18 @@ impl Walker<'_> {
 }
 
 impl Seen {
+    /// What both show; nothing when they differ. Who finds that a statement has to check is right.
+    fn agreed(mut self, other: Self) -> Option<Self> {
+        let sites = other.sites.into_iter();
+        self.sites.iter_mut().zip(sites.clone()).for_each(|(site, other)| site.note_of(&other));
+        let sites = sites.zip(&self.sites).map(|(mut other, site)| {
+            other.note_of(site);
+            other
+        });
+        let other = Self { sites: sites.collect(), ..other };
+        (self == other).then_some(self)
+    }
+
     /// Everything once, in the order of the text, and no statement that is something else at another place.
     fn once(mut self) -> Self {
         let mut by_place: BTreeMap<(usize, usize), Site> = BTreeMap::new();
@@ -277,7 +289,7 @@ impl Seen {
             if skipped || other {
                 torn.push(key);
             }
-            by_place.entry(key).or_insert(site);
+            by_place.entry(key).and_modify(|known| known.note_of(&site)).or_insert(site);
         }
         torn.iter().for_each(|key| drop(by_place.remove(key)));
         self.sites = by_place.into_values().collect();

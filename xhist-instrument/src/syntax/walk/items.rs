@@ -41,7 +41,10 @@ impl Walker<'_> {
                 walker.note_function(block);
                 walker.constant_as(constant.then_some(Reason::ConstFn), |walker| {
                     let constant_items = std::mem::replace(&mut walker.constant_items, false);
-                    walker.block(block);
+                    let name = tokens::unraw(&signature.ident);
+                    walker.own_body(signature.asyncness.is_some(), Some(name), |walker| {
+                        walker.block(block);
+                    });
                     walker.constant_items = constant_items;
                 });
             });

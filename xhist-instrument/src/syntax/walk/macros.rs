@@ -3,6 +3,7 @@
 use super::super::tokens::{self, Scan};
 use super::Walker;
 use super::expansions::{Place, is_written};
+use crate::shape::{self, Form};
 use crate::site::Reason;
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser as _};
@@ -31,7 +32,10 @@ impl Walker<'_> {
     /// A call; where it stands, if that is a place for statements.
     pub(super) fn macro_call(&mut self, mac: &Macro, place: Option<Place>) {
         if let Some(arguments) = self.expressions_of(&mac.path, &mac.tokens) {
-            arguments.iter().for_each(|argument| self.visit_expr(argument));
+            if arguments.is_empty() {
+                self.checks.saw(&mac.tokens, true);
+            }
+            self.arguments(|walker| arguments.iter().for_each(|argument| walker.visit_expr(argument)));
             return;
         }
         let is_code = place.is_some_and(|place| self.expanded(mac, place));
@@ -39,6 +43,7 @@ impl Walker<'_> {
         let tells_nothing = if self.expansions.is_under_way() { is_code } else { self.tells_nothing(mac) };
         let hidden = if tells_nothing { 0 } else { self.scan_call(mac) };
         if !is_code {
+            self.checks.saw(&mac.tokens, false);
             self.opaque(&mac.tokens);
             self.hide(mac, hidden, Reason::MacroArguments);
         }
@@ -191,7 +196,9 @@ pub(super) fn differ_by_calls(plain: &TokenStream, with_calls: &TokenStream) -> 
     let mut b = b.as_slice();
     let mut a = a.into_iter();
     loop {
-        while let Some(behind) = behind_call(b, &["s", "c", "start_at", "stop_at"]) {
+        while let Some((inserted, behind)) = behind_call(b)
+            && !matches!(inserted, Inserted::Recording(Form::Block | Form::Parens))
+        {
             b = behind;
         }
         let (plain, with_calls) = match (a.next(), b.split_first()) {
@@ -235,24 +242,24 @@ fn level(tokens: &TokenStream, into: &mut Vec<TokenTree>) {
     }
 }
 
-/// The expression in `{::xhist_rt::a(..);EXPR}` or `{::xhist_rt::p(..);(EXPR)}`, with triggers around the call.
+/// The expression in `{::xhist_rt::a::<..>();EXPR}` or `{::xhist_rt::p::<..>();(EXPR)}`, with triggers around the call.
 fn wrapped(group: &Group) -> Option<TokenStream> {
     if group.delimiter() != Delimiter::Brace {
         return None;
     }
-    let mut tokens = group.stream().into_iter();
-    let mut take = |count| tokens.by_ref().take(count).collect::<Vec<TokenTree>>();
-    let mut head = take(CALL);
-    while behind_call(&head, &["start_at"]).is_some() {
-        head = take(CALL);
+    let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
+    let mut rest = tokens.as_slice();
+    while let Some((Inserted::Start, behind)) = behind_call(rest) {
+        rest = behind;
     }
-    if behind_call(&head, &["a"]).is_some() {
-        return Some(tokens.collect());
+    let (Inserted::Recording(form), mut rest) = behind_call(rest)? else { return None };
+    if form == Form::Block {
+        return Some(rest.iter().cloned().collect());
     }
-    behind_call(&head, &["p"])?;
-    let rest: Vec<TokenTree> = tokens.collect();
-    let mut rest = rest.as_slice();
-    while let Some(behind) = behind_call(rest, &["stop_at"]) {
+    if form != Form::Parens {
+        return None;
+    }
+    while let Some((Inserted::Stop, behind)) = behind_call(rest) {
         rest = behind;
     }
     match rest {
@@ -261,11 +268,16 @@ fn wrapped(group: &Group) -> Option<TokenStream> {
     }
 }
 
-/// Tokens of a call.
-const CALL: usize = 8;
+/// What an inserted call is.
+enum Inserted {
+    Recording(Form),
+    Start,
+    Stop,
+}
 
-/// What follows `::xhist_rt::s(..);`, with the attributes that it carries.
-fn behind_call<'t>(tokens: &'t [TokenTree], names: &[&str]) -> Option<&'t [TokenTree]> {
+/// The call at the start of these tokens, `::xhist_rt::s::<..>();` or `::xhist_rt::stop_at(..);`, with the attributes that it
+/// carries, and what follows it.
+fn behind_call(tokens: &[TokenTree]) -> Option<(Inserted, &[TokenTree])> {
     let mut rest = tokens;
     while let [TokenTree::Punct(hash), TokenTree::Group(group), more @ ..] = rest
         && hash.as_char() == '#'
@@ -273,18 +285,26 @@ fn behind_call<'t>(tokens: &'t [TokenTree], names: &[&str]) -> Option<&'t [Token
     {
         rest = more;
     }
+    let [_, _, TokenTree::Ident(krate), _, _, TokenTree::Ident(name), more @ ..] = rest else { return None };
+    if krate != "xhist_rt" {
+        return None;
+    }
+    let name = name.to_string();
+    let (inserted, rest) = match (name.as_str(), shape::recording(name.as_bytes())) {
+        (_, Some(recording)) => {
+            let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '>');
+            let end = more.iter().take(MOST_OF_CONST).position(is_end)?;
+            (Inserted::Recording(recording.form), &more[end + 1..])
+        }
+        ("start_at", None) => (Inserted::Start, more),
+        ("stop_at", None) => (Inserted::Stop, more),
+        _ => return None,
+    };
     match rest {
-        [
-            _,
-            _,
-            TokenTree::Ident(krate),
-            _,
-            _,
-            TokenTree::Ident(name),
-            TokenTree::Group(_),
-            TokenTree::Punct(_),
-            more @ ..,
-        ] if krate == "xhist_rt" && names.iter().any(|wanted| name == wanted) => Some(more),
+        [TokenTree::Group(_), TokenTree::Punct(_), more @ ..] => Some((inserted, more)),
         _ => None,
     }
 }
+
+/// Tokens of `::<F,L,W>`.
+const MOST_OF_CONST: usize = 9;

@@ -2,6 +2,7 @@
 //! `blocks` do the work, `visitor` says which syntax goes where.
 
 mod blocks;
+mod checks;
 mod expansions;
 mod items;
 mod macros;
@@ -9,9 +10,10 @@ mod visitor;
 
 use super::{Code, edges, wrap};
 use crate::macros::OfFile;
-use crate::options::Options;
+use crate::options::{Options, When};
 use crate::refusal::Refusal;
 use crate::site::{Analysis, InlineMod, Reason, Shape, Site, SiteKind, Skip};
+use checks::Checks;
 use expansions::Expansions;
 use proc_macro2::{LineColumn, Span};
 use std::cell::OnceCell;
@@ -51,6 +53,7 @@ struct Walker<'c> {
     /// What this file says about macros; looked up when somebody asks.
     scope: OnceCell<Rc<OfFile<'c>>>,
     expansions: Expansions,
+    checks: Checks,
 }
 
 pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Result<Analysis, Refusal> {
@@ -70,6 +73,7 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         refusal: None,
         scope: OnceCell::new(),
         expansions: Expansions::new(),
+        checks: Checks::default(),
     };
     walker.visit_file(file);
     if let Some(refusal) = walker.refusal {
@@ -77,6 +81,7 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     }
     let mut found = walker.found;
     found.sites.sort_by_key(|site| site.range.start);
+    check_behind_gaps(&mut found.sites, &code.directives.off);
     found.skips.sort_by_key(|skip| (skip.line, skip.column));
     // Those of all files may be kept at once.
     found.sites.shrink_to_fit();
@@ -89,6 +94,19 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     }
     found.lines = code.lines.count(code.text.len());
     Ok(found)
+}
+
+/// The first statement behind lines that are switched off checks.
+fn check_behind_gaps(sites: &mut [Site], off: &[Range<u32>]) {
+    for gap in off {
+        let behind = sites.iter().position(|site| site.line >= gap.end).unwrap_or(sites.len());
+        for site in &mut sites[behind..] {
+            site.checks = true;
+            if !site.may_vanish() {
+                break;
+            }
+        }
+    }
 }
 
 impl<'c> Walker<'c> {
@@ -142,10 +160,10 @@ impl Walker<'_> {
         self.found.skips.push(Skip { line, column, reason, statements });
     }
 
-    /// Notes a site, or why it is none. True when it will be recorded.
-    fn site(&mut self, kind: SiteKind, range: Range<usize>, shape: Result<Shape, Reason>) -> bool {
+    /// Notes a site, or why it is none; where it is among the sites, if it will be recorded.
+    fn site(&mut self, kind: SiteKind, range: Range<usize>, shape: Result<Shape, Reason>) -> Option<usize> {
         if !self.expansions.allows() {
-            return false;
+            return None;
         }
         let (line, column) = self.code.lines.position(range.start);
         let reason = self.hands_off.or(self.constant);
@@ -153,18 +171,38 @@ impl Walker<'_> {
         let shape = match (reason, shape) {
             (Some(reason), _) | (None, Err(reason)) => {
                 self.skip(range.start, reason, 1);
-                return false;
+                return None;
             }
             (None, Ok(shape)) => shape,
         };
         let (end_line, end_column) = self.code.lines.position(range.end);
         let function = self.function.clone();
-        self.found.sites.push(Site { kind, line, column, end_line, end_column, function, range, shape });
-        true
+        let checks = self.checks.next(self.options.when == When::After);
+        let awaits = false;
+        self.found.sites.push(Site {
+            kind,
+            line,
+            column,
+            end_line,
+            end_column,
+            function,
+            range,
+            shape,
+            checks,
+            awaits,
+        });
+        Some(self.found.sites.len() - 1)
     }
 
     /// A block that says it was entered even when none of its own statements does.
     fn entered_block(&mut self, block: &Block, attributes: &[Attribute], kind: SiteKind) {
+        if kind == SiteKind::Loop {
+            return self.round(|walker| walker.entered(block, attributes, kind));
+        }
+        self.branch(|walker| walker.entered(block, attributes, kind));
+    }
+
+    fn entered(&mut self, block: &Block, attributes: &[Attribute], kind: SiteKind) {
         if !self.block(block) && self.is_written(block.brace_token.span.open()) {
             let braces = &block.brace_token.span;
             let range = self.start_of(braces.open())..self.end_of(braces.close());
@@ -194,14 +232,22 @@ impl Walker<'_> {
             return;
         }
         self.wrapped(body, None, kind);
-        self.visit_expr(body);
     }
 
-    /// An expression that becomes a block. What is shown of it ends with `shown`, or with itself.
+    /// An expression that becomes a block, and what is in it. What is shown of it ends with `shown`, or with itself.
     fn wrapped(&mut self, expr: &Expr, shown: Option<&Expr>, kind: SiteKind) {
-        let (Some(first), Some(last)) = (edges::first_token(expr), edges::last_token(expr)) else { return };
+        let site = self.block_around(expr, shown, kind);
+        // The block has nothing in front of its call.
+        self.checks.is_due &= site.is_none();
+        let awaits = self.checks.awaits;
+        self.visit_expr(expr);
+        self.note_awaits(site, awaits);
+    }
+
+    fn block_around(&mut self, expr: &Expr, shown: Option<&Expr>, kind: SiteKind) -> Option<usize> {
+        let (first, last) = edges::first_token(expr).zip(edges::last_token(expr))?;
         if !self.is_written(first) || !self.is_written(last) {
-            return;
+            return None;
         }
         let (first, end) = (self.start_of(first), self.end_of(last));
         let start = self.start(&edges::leading_attributes(expr), first);
@@ -213,7 +259,7 @@ impl Walker<'_> {
             Ok(Shape::Wrap { range: start..end, parens: wrap::needs_parens(expr) })
         };
         let shown = shown.and_then(|shown| self.end_of_expr(shown)).unwrap_or(end);
-        self.site(kind, first..shown, shape);
+        self.site(kind, first..shown, shape)
     }
 
     /// Runs `work` with `name` around it.

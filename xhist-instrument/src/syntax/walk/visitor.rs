@@ -16,22 +16,55 @@ impl<'ast> Visit<'ast> for Walker<'_> {
 
     fn visit_arm(&mut self, node: &'ast syn::Arm) {
         self.visit_pat(&node.pat);
-        self.body(&node.body, SiteKind::Arm);
+        self.branch(|walker| walker.body(&node.body, SiteKind::Arm));
     }
 
     fn visit_expr_closure(&mut self, node: &'ast syn::ExprClosure) {
         node.inputs.iter().for_each(|input| self.visit_pat(input));
         self.visit_return_type(&node.output);
         let constant = node.constness.is_some().then_some(Reason::ConstFn);
-        self.constant_as(constant, |walker| walker.body(&node.body, SiteKind::Closure));
+        self.constant_as(constant, |walker| {
+            let is_async = node.asyncness.is_some();
+            walker.own_body(is_async, None, |walker| walker.body(&node.body, SiteKind::Closure));
+        });
     }
 
     fn visit_expr_if(&mut self, node: &'ast syn::ExprIf) {
         self.visit_expr(&node.cond);
         self.entered_block(&node.then_branch, &[], SiteKind::Then);
         if let Some((_, otherwise)) = &node.else_branch {
-            self.otherwise(otherwise);
+            self.branch(|walker| walker.otherwise(otherwise));
         }
+    }
+
+    fn visit_expr_async(&mut self, node: &'ast syn::ExprAsync) {
+        self.own_body(true, None, |walker| visit::visit_expr_async(walker, node));
+    }
+
+    // What the program may come back to late.
+
+    fn visit_expr_await(&mut self, node: &'ast syn::ExprAwait) {
+        visit::visit_expr_await(self, node);
+        self.checks.awaited();
+    }
+
+    fn visit_expr_yield(&mut self, node: &'ast syn::ExprYield) {
+        visit::visit_expr_yield(self, node);
+        self.checks.yielded();
+    }
+
+    fn visit_expr_call(&mut self, node: &'ast syn::ExprCall) {
+        visit::visit_expr_call(self, node);
+        if let Expr::Path(function) = &*node.func
+            && let Some(last) = function.path.segments.last()
+        {
+            self.checks.called(&last.ident);
+        }
+    }
+
+    fn visit_expr_method_call(&mut self, node: &'ast syn::ExprMethodCall) {
+        visit::visit_expr_method_call(self, node);
+        self.checks.called(&node.method);
     }
 
     fn visit_local_init(&mut self, node: &'ast syn::LocalInit) {
@@ -42,7 +75,7 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         let outer = std::mem::replace(&mut self.before_else, end);
         self.visit_expr(&node.expr);
         self.before_else = outer;
-        self.otherwise(otherwise);
+        self.branch(|walker| walker.otherwise(otherwise));
     }
 
     fn visit_expr_loop(&mut self, node: &'ast syn::ExprLoop) {
@@ -50,7 +83,7 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     }
 
     fn visit_expr_while(&mut self, node: &'ast syn::ExprWhile) {
-        self.visit_expr(&node.cond);
+        self.round(|walker| walker.visit_expr(&node.cond));
         self.entered_block(&node.body, &node.attrs, SiteKind::Loop);
     }
 
@@ -231,7 +264,6 @@ impl Walker<'_> {
             Expr::If(next) => {
                 self.tests += 1;
                 self.wrapped(otherwise, Some(&next.cond), SiteKind::Test);
-                self.visit_expr(otherwise);
                 self.tests -= 1;
             }
             _ => self.visit_expr(otherwise),
