@@ -43,11 +43,6 @@ impl Checks {
         self.run = before.run + 1;
     }
 
-    /// Whether something was passed since then that the program may come back to late.
-    pub fn returned_since(&self, before: &Checks) -> bool {
-        self.returns != before.returns
-    }
-
     fn returned(&mut self) {
         self.is_due = true;
         self.returns = self.returns.wrapping_add(1);
