@@ -101,10 +101,17 @@ fn recorded() {
         .check(compiled(&edited) == ["outside", "app"], "what was edited is compiled again, and the program");
     tree.replace("outside/src/lib.rs", "    let result = twice;\n    result\n", "    twice\n");
 
+    // Also where all are numbered at once, the user's own statements have the low numbers.
+    std::fs::remove_file(directory.join("target/xhist/xhist.map")).expect("the map was there");
     let all = run("--deps all");
     assert_eq!(all.stdout, plain.stdout);
     assert!(has(&files(&all, &directory), "/src/lib.rs"));
     let map = std::fs::read_to_string(directory.join("target/xhist/xhist.map")).expect("the map");
+    let own = map.lines().find(|line| line.contains("\"path\":\"src/main.rs\"")).expect("the program's file");
+    assert!(
+        own.contains("\"first\":1,") && map.contains("/outside/src/lib.rs\",\"base\":0,\"first\":"),
+        "{map}"
+    );
     assert!(map.contains("/log-0.4.") && !map.contains("/syn-") && !map.contains("/serde_derive-"));
     before.assert_same(&tree.fingerprint());
 }

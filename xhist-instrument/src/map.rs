@@ -2,7 +2,7 @@
 
 use crate::Packed;
 use crate::shape::{LINES_PER_ID, Numbers, ids_needed};
-use qs_core::map::{self, FileLine, Hash, Head, Line, StmtLine, Text};
+use qs_core::map::{self, FileLine, FunctionLine, Hash, Head, Line, StmtLine, Text};
 use qs_core::record::Statement;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -131,9 +131,9 @@ impl MapFile {
                 self.next_number = self.next_number.max(file.numbers.first + file.numbers.room);
                 self.next_id = self.next_id.max(u32::from(file.file) + 1);
             }
-            (Line::Stmt(stmt), _) => {
-                let entry = self.files.last_mut().filter(|entry| entry.ids.first() == Some(&stmt.file));
-                let entry = entry.ok_or("statement without its file")?;
+            (Line::Function(FunctionLine { file, .. }) | Line::Stmt(StmtLine { file, .. }), _) => {
+                let entry = self.files.last_mut().filter(|entry| entry.ids.first() == Some(&file));
+                let entry = entry.ok_or("statement or function without its file")?;
                 if let Statements::Lines(lines) = &mut entry.statements {
                     lines.push_str(line);
                     lines.push('\n');
@@ -242,7 +242,9 @@ impl MapFile {
     pub fn has_statements(&self, path: &str) -> bool {
         let entry = self.by_path.get(path).map(|index| &self.files[*index].statements);
         entry.is_some_and(|statements| match statements {
-            Statements::Lines(lines) => !lines.is_empty(),
+            Statements::Lines(lines) => {
+                lines.lines().any(|line| matches!(Line::parse(line), Ok(Line::Stmt(_))))
+            }
             Statements::Sites(sites) => !sites.is_empty(),
         })
     }
@@ -250,7 +252,7 @@ impl MapFile {
     /// Forgets the statements of a file that is no longer instrumented. Its ids stay its own.
     pub fn clear_sites(&mut self, path: &str) {
         if self.by_path.contains_key(path) {
-            self.set_sites(path, Packed::new(&[]));
+            self.set_sites(path, Packed::default());
         }
     }
 
@@ -311,17 +313,24 @@ impl Entry {
         }
         match (&self.statements, self.ids.first()) {
             (Statements::Lines(lines), Some(_)) => text.push_str(lines),
-            (Statements::Sites(sites), Some(&file)) => sites.iter().for_each(|site| {
-                add(Line::Stmt(StmtLine {
-                    file,
-                    line: site.line,
-                    col: site.column,
-                    end_line: site.end_line,
-                    end_col: site.end_column,
-                    kind: Text::plain(site.kind.name()),
-                    function: Text::plain(&site.function),
-                }));
-            }),
+            (Statements::Sites(sites), Some(&file)) => {
+                sites.functions().for_each(|(path, [line, col, end_line, end_col])| {
+                    let path = Text::plain(path);
+                    add(Line::Function(FunctionLine { file, path, line, col, end_line, end_col }));
+                });
+                sites.iter().for_each(|site| {
+                    add(Line::Stmt(StmtLine {
+                        file,
+                        line: site.line,
+                        col: site.column,
+                        end_line: site.end_line,
+                        end_col: site.end_column,
+                        kind: Text::plain(site.kind.name()),
+                        function: Text::plain(&site.function),
+                        awaits: site.awaits,
+                    }))
+                });
+            }
             (_, None) => {}
         }
         text
@@ -376,7 +385,7 @@ mod tests {
         let analysis = crate::analyze(text, &crate::Options::default()).unwrap();
         let mut map = MapFile::new(Path::new("/r"));
         ids(&mut map, "a.rs", 1);
-        map.set_sites("a.rs", Packed::new(&analysis.sites));
+        map.set_sites("a.rs", Packed::new(&analysis));
         assert!(to_text(&map).contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f"}"#));
         let hash = map.hash();
 
@@ -438,6 +447,40 @@ mod tests {
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(map.numbers("b.rs", 1, 1).unwrap(), Numbers { ids: vec![8], first: 1 });
         assert_eq!(map.numbers("a.rs", 1, 1).unwrap(), Numbers { ids: vec![7], first: 18 });
+    }
+
+    #[test]
+    fn functions_and_awaits_are_told() {
+        let text = "async fn f() {\n    g(async { a.await });\n    if b { c.await; }\n}\nfn none() {}\n\
+                    static S: T = T::new(|| { d() });\n";
+        let analysis = crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap();
+        let mut map = MapFile::new(Path::new("/r"));
+        map.numbers("a.rs", 7, analysis.sites.len()).unwrap();
+        map.set_sites("a.rs", Packed::new(&analysis));
+        let lines: Vec<String> = to_text(&map).lines().skip(2).map(str::to_owned).collect();
+        assert_eq!(
+            lines,
+            [
+                r#"{"fn":1,"path":"f","at":"1:14","end":"4:2"}"#,
+                r#"{"fn":1,"path":"none","at":"5:11","end":"5:13"}"#,
+                r#"{"fn":1,"path":"S","at":"6:25","end":"6:32"}"#,
+                r#"{"stmt":1,"line":2,"col":5,"end":"2:26","kind":"expr","fn":"f"}"#,
+                r#"{"stmt":1,"line":2,"col":15,"end":"2:22","kind":"expr","fn":"f","await":true}"#,
+                r#"{"stmt":1,"line":3,"col":5,"end":"3:22","kind":"expr","fn":"f","await":true}"#,
+                r#"{"stmt":1,"line":3,"col":12,"end":"3:20","kind":"expr","fn":"f","await":true}"#,
+                r#"{"stmt":1,"line":6,"col":27,"end":"6:30","kind":"expr","fn":"S"}"#,
+            ]
+        );
+        // A file without statements has functions all the same, and keeps them.
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("xhist.map");
+        let analysis = crate::analyze(b"fn none() {}", &crate::Options::default()).unwrap();
+        map.numbers("b.rs", 1, 0).unwrap();
+        map.set_sites("b.rs", Packed::new(&analysis));
+        map.write(map.hash(), &file).unwrap();
+        let again = MapFile::load(&file, Path::new("/r")).unwrap();
+        assert_eq!(to_text(&again), to_text(&map));
+        assert!(again.has_statements("a.rs") && !again.has_statements("b.rs"));
     }
 
     #[test]

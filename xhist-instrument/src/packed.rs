@@ -1,14 +1,15 @@
 //! Sites in a tenth of their size: those of all files wait in memory until the last one is analysed.
 
-use crate::site::{Shape, Site, SiteKind};
+use crate::site::{Analysis, Shape, Site, SiteKind};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The sites of one file.
+/// The sites of one file, and its functions.
 #[derive(Clone, Debug, Default)]
 pub struct Packed {
     bytes: Arc<[u8]>,
     len: usize,
+    functions: Arc<[u8]>,
 }
 
 /// A site as it is packed: kind, line and column of both ends, bytes, shape, whether it checks and awaits, and the function
@@ -16,8 +17,8 @@ pub struct Packed {
 type Row<F> = (SiteKind, [u32; 4], Range<usize>, Shape, [bool; 2], Option<F>);
 
 impl Packed {
-    /// Packs the sites.
-    pub fn new(sites: &[Site]) -> Self {
+    /// Packs what an analysis has found.
+    pub fn new(Analysis { sites, functions, .. }: &Analysis) -> Self {
         let mut bytes = Vec::new();
         let mut last: Option<&Arc<str>> = None;
         for site in sites {
@@ -35,7 +36,11 @@ impl Packed {
             bytes = postcard::to_extend(&row, bytes).expect("memory takes everything");
             last = Some(&site.function);
         }
-        Self { bytes: bytes.into(), len: sites.len() }
+        let functions = functions.iter().fold(Vec::new(), |bytes, function| {
+            let row: (&str, [u32; 4]) = (&function.path, function.place);
+            postcard::to_extend(&row, bytes).expect("memory takes everything")
+        });
+        Self { bytes: bytes.into(), len: sites.len(), functions: functions.into() }
     }
 
     /// How many there are.
@@ -43,7 +48,19 @@ impl Packed {
         self.len
     }
 
-    /// Whether there are none.
+    /// Path and place of each function: line and column of its first character and behind its last one.
+    pub fn functions(&self) -> impl Iterator<Item = (&str, [u32; 4])> {
+        let mut rest = &*self.functions;
+        std::iter::from_fn(move || {
+            (!rest.is_empty()).then(|| {
+                let (row, behind) = postcard::take_from_bytes(rest).expect("functions were packed");
+                rest = behind;
+                row
+            })
+        })
+    }
+
+    /// Whether there are no sites.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -76,11 +93,13 @@ mod tests {
     #[test]
     fn sites_come_out_as_they_went_in() {
         let text = "async fn a() { let x = |y| y + 1; z.await; #[cfg(b)] x(2); }\nmod é { fn b() { match c { 1 => {}, _ => d } } }";
-        let sites = analyze(text.as_bytes(), &Options::default()).unwrap().sites;
-        let packed = Packed::new(&sites);
-        assert_eq!(packed.iter().collect::<Vec<_>>(), sites);
+        let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
+        let (packed, sites) = (Packed::new(&analysis), &analysis.sites);
+        assert_eq!(packed.iter().collect::<Vec<_>>(), *sites);
         assert_eq!(packed.len(), sites.len());
         assert!(packed.bytes.len() < sites.len() * size_of::<Site>() / 4);
-        assert!(Packed::new(&[]).is_empty() && Packed::default().iter().next().is_none());
+        let functions: Vec<_> = packed.functions().collect();
+        assert_eq!(functions, [("a", [1, 14, 1, 61]), ("é::b", [2, 16, 2, 47])]);
+        assert!(Packed::new(&Analysis::default()).is_empty() && Packed::default().iter().next().is_none());
     }
 }

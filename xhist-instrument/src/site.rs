@@ -110,6 +110,17 @@ impl Site {
     }
 }
 
+/// The body of a function, or of a closure that no function of its path is around.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Function {
+    pub path: Arc<str>,
+    /// Line and column of its first character and behind its last one, from 1.
+    pub place: [u32; 4],
+    /// The same in bytes.
+    pub body: Range<usize>,
+    pub is_closure: bool,
+}
+
 /// Why statements are left alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
@@ -270,8 +281,8 @@ pub struct Analysis {
     pub includes: Vec<Include>,
     /// Where the hash of the map goes: into each `fn main`, of which a file may have several under `cfg`.
     pub main_at: Vec<usize>,
-    /// Functions and their bodies, in no order.
-    pub(crate) functions: Vec<(Arc<str>, Range<usize>)>,
+    /// Functions, in the order of the text.
+    pub(crate) functions: Vec<Function>,
     /// Lines between `// xhist debug TRUE` and `FALSE`, end excluded.
     pub debug_lines: Vec<Range<u32>>,
     /// Lines of the file.
@@ -312,8 +323,9 @@ impl Analysis {
 
     /// Leaves all but the first statement of these functions alone, and what is nested in them.
     pub fn thin(&mut self, is_thin: impl Fn(&str) -> bool) {
-        let thin = self.functions.iter().filter(|(function, _)| is_thin(function));
-        let mut thin: Vec<(Arc<str>, Range<usize>)> = thin.cloned().collect();
+        let thin = self.functions.iter().filter(|function| !function.is_closure && is_thin(&function.path));
+        let mut thin: Vec<(Arc<str>, Range<usize>)> =
+            thin.map(|function| (function.path.clone(), function.body.clone())).collect();
         thin.sort_by_key(|(_, body)| (body.start, std::cmp::Reverse(body.end)));
         // Of nested ones the outermost counts.
         let mut end = 0;

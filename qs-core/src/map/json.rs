@@ -110,6 +110,10 @@ impl<'a> Object<'a> {
         self.value(name)?.parse().ok()
     }
 
+    pub(super) fn is_true(&self, name: &str) -> bool {
+        self.value(name) == Some("true")
+    }
+
     fn value(&self, name: &str) -> Option<&'a str> {
         self.fields().flatten().find(|(key, _)| *key == name).map(|(_, value)| value)
     }

@@ -5,16 +5,20 @@
 //! ```text
 //! {"xhist":"map","version":2,"hash":"0123456789abcdef","root":"/home/me/project","tool":"0.1.0"}
 //! {"file":3,"path":"src/crit_section.rs","base":0,"first":101,"room":51}
+//! {"fn":3,"path":"crit_section::enter","at":"25:20","end":"31:2"}
 //! {"stmt":3,"line":26,"col":5,"end":"27:10","kind":"let","fn":"crit_section::enter"}
+//! {"stmt":3,"line":29,"col":5,"end":"29:30","kind":"expr","fn":"crit_section::enter","await":true}
 //! ```
 //!
 //! `hash` is the FNV-1a 64 of every byte behind the first line. A path is relative to
 //! `root` when it lies below it. `base` is added to the recorded line (lines above 65,535
-//! use a second id of the same path). Statements follow their file's first line.
+//! use a second id of the same path). Functions and statements follow their file's lines, each in the order of the text.
+//! `at` and `end` of a function are those of its body, braces included; a closure is listed where no function of its path is
+//! around it. `await` tells that a statement contains an `.await` of its own body.
 //!
 //! Each statement has a number in the program. A file owns the numbers from `first` on, `room` of them, and its statements
 //! have them in the order of their lines here. Ranges are given upwards from 1. A file that outgrows its own gets one above
-//! all others, so the numbers of the old one are never given again. Maps of version 1 have no numbers.
+//! all others, so the numbers of the old one are never given again. Maps of version 1 have no numbers, functions and awaits.
 //! This module knows one line at a time and no files; it allocates nothing.
 
 mod json;
@@ -33,6 +37,8 @@ pub enum Line<'a> {
     Head(Head<'a>),
     /// A file id and its path.
     File(FileLine<'a>),
+    /// The body of a function.
+    Function(FunctionLine<'a>),
     /// A recorded statement.
     Stmt(StmtLine<'a>),
 }
@@ -70,6 +76,23 @@ pub struct Numbers {
     pub room: u32,
 }
 
+/// The body of a function, recorded or not, by its place in the user's own source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionLine<'a> {
+    /// File id of the first 65,535 lines of its file.
+    pub file: u16,
+    /// Path of the function.
+    pub path: Text<'a>,
+    /// Line that the body starts in, from 1.
+    pub line: u32,
+    /// Column of its first character, from 1.
+    pub col: u32,
+    /// Its last line, from 1.
+    pub end_line: u32,
+    /// Column behind its last character.
+    pub end_col: u32,
+}
+
 /// A recorded statement, by its place in the user's own source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StmtLine<'a> {
@@ -87,6 +110,8 @@ pub struct StmtLine<'a> {
     pub kind: Text<'a>,
     /// Path of the function around it.
     pub function: Text<'a>,
+    /// It contains an `.await` of its own body.
+    pub awaits: bool,
 }
 
 /// Why a line of a map could not be read.
@@ -123,6 +148,11 @@ impl<'a> Line<'a> {
         let object = json::Object::parse(line).ok_or(MapError::Syntax)?;
         let text = |name| object.text(name).ok_or(MapError::Field(name));
         let number = |name| object.number(name).ok_or(MapError::Field(name));
+        let place = |name| {
+            let parts = text(name)?.raw().split_once(':');
+            let parts = parts.and_then(|(line, col)| Some((line.parse().ok()?, col.parse().ok()?)));
+            parts.ok_or(MapError::Field(name))
+        };
         let file_id = |name| u16::try_from(number(name)?).map_err(|_| MapError::Field(name));
         if object.text("xhist").is_some() {
             let version = number("version")?;
@@ -132,11 +162,7 @@ impl<'a> Line<'a> {
             let hash = u64::from_str_radix(text("hash")?.raw(), 16).map_err(|_| MapError::Field("hash"))?;
             Ok(Line::Head(Head { hash, root: text("root")?, tool: text("tool")? }))
         } else if object.number("stmt").is_some() {
-            let end = text("end")?.raw();
-            let (end_line, end_col) = end
-                .split_once(':')
-                .and_then(|(line, col)| Some((line.parse().ok()?, col.parse().ok()?)))
-                .ok_or(MapError::Field("end"))?;
+            let (end_line, end_col) = place("end")?;
             Ok(Line::Stmt(StmtLine {
                 file: file_id("stmt")?,
                 line: number("line")?,
@@ -145,7 +171,12 @@ impl<'a> Line<'a> {
                 end_col,
                 kind: text("kind")?,
                 function: text("fn")?,
+                awaits: object.is_true("await"),
             }))
+        } else if object.number("fn").is_some() {
+            let ((line, col), (end_line, end_col)) = (place("at")?, place("end")?);
+            let (file, path) = (file_id("fn")?, text("path")?);
+            Ok(Line::Function(FunctionLine { file, path, line, col, end_line, end_col }))
         } else {
             let numbers = match object.number("room") {
                 Some(room) => Numbers { first: number("first")?, room },
@@ -176,11 +207,19 @@ impl fmt::Display for Line<'_> {
                 }
                 f.write_str("}")
             }
-            Line::Stmt(stmt) => write!(
-                f,
-                r#"{{"stmt":{},"line":{},"col":{},"end":"{}:{}","kind":"{}","fn":"{}"}}"#,
-                stmt.file, stmt.line, stmt.col, stmt.end_line, stmt.end_col, stmt.kind, stmt.function
-            ),
+            Line::Function(function) => {
+                let FunctionLine { file, path, line, col, end_line, end_col } = function;
+                write!(
+                    f,
+                    r#"{{"fn":{file},"path":"{path}","at":"{line}:{col}","end":"{end_line}:{end_col}"}}"#
+                )
+            }
+            Line::Stmt(stmt) => {
+                let StmtLine { file, line, col, end_line, end_col, kind, function, awaits } = stmt;
+                let awaits = if *awaits { r#","await":true"# } else { "" };
+                write!(f, r#"{{"stmt":{file},"line":{line},"col":{col},"end":"{end_line}:{end_col}","#)?;
+                write!(f, r#""kind":"{kind}","fn":"{function}"{awaits}}}"#)
+            }
         }
     }
 }
@@ -226,6 +265,8 @@ mod tests {
             r#"{"xhist":"map","version":2,"hash":"00000000000000ff","root":"/a \"b\"","tool":"0.1.0"}"#,
             r#"{"file":3,"path":"src/é\\x.rs","base":65535}"#,
             r#"{"file":3,"path":"a.rs","base":0,"first":101,"room":51}"#,
+            r#"{"fn":3,"path":"<A as B<'_>>::f","at":"69999:3","end":"70002:4"}"#,
+            r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true}"#,
             r#"{"stmt":3,"line":70000,"col":5,"end":"70001:10","kind":"let","fn":"<A as B<'_>>::f"}"#,
         ] {
             assert_eq!(Line::parse(line).unwrap().to_string(), line);
@@ -271,6 +312,8 @@ mod tests {
         assert_eq!(Line::parse(r#"{"file":1,"base":0}"#), Err(MapError::Field("path")));
         let room = r#"{"file":1,"path":"a","base":0,"room":5}"#;
         assert_eq!(Line::parse(room), Err(MapError::Field("first")));
+        let place = r#"{"fn":1,"path":"f","at":"7","end":"8:1"}"#;
+        assert_eq!(Line::parse(place), Err(MapError::Field("at")));
         let beyond = r#"{"file":1,"path":"a","base":0,"first":4294967295,"room":1}"#;
         assert_eq!(Line::parse(beyond), Err(MapError::Field("room")));
         let newer = r#"{"xhist":"map","version":3,"hash":"0","root":"","tool":""}"#;

@@ -253,8 +253,8 @@ fn write_sources(
     for ((path, source, name, numbers), text) in jobs.into_iter().zip(texts) {
         match text {
             Ok(text) => {
-                let sites = source.analysis.as_ref().map_or(&[][..], |analysis| &analysis.sites);
-                map.set_sites(&name, Packed::new(sites));
+                let sites = source.analysis.as_ref().map_or(Packed::default(), Packed::new);
+                map.set_sites(&name, sites);
                 shadow.write(path, &text)?;
                 files.push(path.clone());
                 // Only these are values of an enumeration; all would be too much for the environment of a process.

@@ -83,6 +83,6 @@ fn enter(path: &Path, source: &Path, analysis: &Analysis) -> Result<(MapFile, Nu
     let mut map = MapFile::load(path, root).map_err(failed)?;
     let name = map.relative(source);
     let numbers = map.numbers(&name, analysis.lines, analysis.sites.len()).map_err(failed)?;
-    map.set_sites(&name, Packed::new(&analysis.sites));
+    map.set_sites(&name, Packed::new(analysis));
     Ok((map, numbers))
 }

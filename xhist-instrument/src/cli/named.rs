@@ -63,6 +63,7 @@ fn read(path: &Path) -> Option<Map> {
                 }
                 map.ids.insert(file.file, (first, file.base));
             }
+            Line::Function(_) => {}
             Line::Stmt(statement) => {
                 map.statements.insert((statement.file, statement.line));
             }

@@ -110,7 +110,8 @@ pub struct Analyzed {
 
 impl Analyzed {
     pub fn new(mut analysis: Analysis, fingerprint: u64) -> Self {
-        let sites = Packed::new(&std::mem::take(&mut analysis.sites));
+        let sites = Packed::new(&analysis);
+        analysis.sites = Vec::new();
         analysis.modules = Vec::new();
         analysis.unknown_macros = BTreeSet::new();
         analysis.functions = Vec::new();

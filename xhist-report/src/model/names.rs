@@ -134,6 +134,7 @@ impl Names {
                     }
                 }
             }
+            Line::Function(_) => {}
             Line::Stmt(stmt) => {
                 let Some(Some(file)) = self.files.get_mut(usize::from(stmt.file)) else {
                     return self.bad(index, "a statement without its file".to_owned());
@@ -261,6 +262,19 @@ mod tests {
     use super::*;
 
     const HEAD: &str = r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/p","tool":"0"}"#;
+
+    #[test]
+    fn a_map_of_this_version_is_read() {
+        let lines = [
+            HEAD.replace(r#""version":1"#, r#""version":2"#),
+            r#"{"file":3,"path":"a.rs","base":0,"first":17,"room":18}"#.to_owned(),
+            r#"{"fn":3,"path":"f","at":"1:8","end":"9:2"}"#.to_owned(),
+            r#"{"stmt":3,"line":2,"col":5,"end":"2:9","kind":"expr","fn":"f","await":true}"#.to_owned(),
+        ];
+        let names = Names::parse(lines.join("\n").as_bytes());
+        assert_eq!((names.bad_line_count, names.path(3)), (0, Some("a.rs")));
+        assert_eq!(names.statements(3), [Span { line: 2, col: 5, end_line: 2, end_col: 9 }]);
+    }
 
     #[test]
     fn a_place_gets_path_and_base() {

@@ -356,6 +356,7 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
             end_col: 9,
             kind,
             function,
+            awaits: false,
         });
         writeln!(body, "{line}").unwrap();
     }

@@ -118,7 +118,7 @@ fn check_hash(map: &str, hash: u64) -> Result<(), &'static str> {
 
 /// The files that a map names, with nothing in their names that a terminal obeys.
 fn parse(text: &str) -> HashMap<u16, (String, u32)> {
-    let lines = text.lines().filter(|line| !line.starts_with("{\"stmt\""));
+    let lines = text.lines().filter(|line| line.starts_with("{\"file\""));
     let files = lines.filter_map(|line| match Line::parse(line) {
         Ok(Line::File(file)) => {
             let mut path = String::new();

@@ -39,10 +39,9 @@ impl Walker<'_> {
                 self.options.when == When::After && index < tail && !diverge::statement(stmt, Sure::Possibly);
             let site = self.statement(stmt, after, unreachable);
             recorded |= matches!(site, Some((_, Certain(true))));
-            let before = self.checks.clone();
+            let awaits = self.checks.awaits;
             self.visit_stmt(stmt);
-            self.note_awaits(site.map(|(site, _)| site), before.awaits);
-            self.checks.is_due |= self.checks.returned_since(&before);
+            self.note_awaits(site.map(|(site, _)| site), awaits);
             unreachable = unreachable || diverge::statement(stmt, Sure::Certainly);
         }
         self.expansions.in_braces = in_braces;

@@ -5,7 +5,8 @@
 //! `yield`, a call of the function itself. It stays due until a statement of the same block has it whatever is configured.
 
 use super::Walker;
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use std::rc::Rc;
 
 /// Calls in a row of one body, of which the last checks.
 const MOST_WITHOUT: u32 = 500;
@@ -24,7 +25,7 @@ pub(super) struct Checks {
     /// The body around the current place is async.
     is_async: bool,
     /// Name of the function around.
-    function: Option<String>,
+    function: Option<Rc<str>>,
     /// Arguments of macros around the current place, in this body.
     arguments: u32,
 }
@@ -42,11 +43,6 @@ impl Checks {
         self.run = before.run + 1;
     }
 
-    /// Whether something was passed since then that the program may come back to late.
-    pub fn returned_since(&self, before: &Checks) -> bool {
-        self.returns != before.returns
-    }
-
     fn returned(&mut self) {
         self.is_due = true;
         self.returns = self.returns.wrapping_add(1);
@@ -62,8 +58,8 @@ impl Checks {
     }
 
     /// A function or method of this name is called.
-    pub fn called(&mut self, name: &proc_macro2::Ident) {
-        if self.function.as_ref().is_some_and(|function| name == function) {
+    pub fn called(&mut self, name: &Ident) {
+        if self.function.as_ref().is_some_and(|function| *name == **function) {
             self.returned();
         }
     }
@@ -97,10 +93,11 @@ impl Walker<'_> {
     pub(super) fn own_body(
         &mut self,
         is_async: bool,
-        function: Option<String>,
+        function: Option<&Ident>,
         work: impl FnOnce(&mut Self),
     ) {
-        let function = function.or_else(|| self.checks.function.clone());
+        let name = function.map(|name| Rc::from(name.to_string()));
+        let function = name.or_else(|| self.checks.function.clone());
         let inner = Checks { is_due: true, is_async, function, ..Checks::default() };
         let outer = std::mem::replace(&mut self.checks, inner);
         work(self);

@@ -1,10 +1,12 @@
 //! Functions, impls, traits and modules: names, and what is left alone as a whole.
 
-use super::super::{attributes, tokens};
+use super::super::{attributes, edges, tokens};
 use super::Walker;
-use crate::site::{InlineMod, ModDecl, Reason};
+use crate::site::{Function, InlineMod, ModDecl, Reason, SiteKind};
+use proc_macro2::Span;
+use std::ops::Range;
 use syn::visit::{self, Visit as _};
-use syn::{Attribute, Block, ItemImpl, ItemMod, Meta, Path, Signature, Type};
+use syn::{Attribute, Block, Expr, ItemImpl, ItemMod, Meta, Path, Signature, Type};
 
 impl Walker<'_> {
     /// Runs `work`, everything in it left alone when there is a reason.
@@ -38,26 +40,44 @@ impl Walker<'_> {
         }
         self.hands_off(reason, |walker| {
             walker.named(tokens::unraw(&signature.ident), |walker| {
-                walker.note_function(block);
-                walker.constant_as(constant.then_some(Reason::ConstFn), |walker| {
-                    let constant_items = std::mem::replace(&mut walker.constant_items, false);
-                    let name = tokens::unraw(&signature.ident);
-                    walker.own_body(signature.asyncness.is_some(), Some(name), |walker| {
-                        walker.block(block);
+                let braces = &block.brace_token.span;
+                let is_written = walker.is_written(braces.open());
+                let body = is_written.then(|| walker.start_of(braces.open())..walker.end_of(braces.close()));
+                walker.noted(body, false, |walker| {
+                    walker.constant_as(constant.then_some(Reason::ConstFn), |walker| {
+                        let constant_items = std::mem::replace(&mut walker.constant_items, false);
+                        walker.own_body(signature.asyncness.is_some(), Some(&signature.ident), |walker| {
+                            walker.block(block);
+                        });
+                        walker.constant_items = constant_items;
                     });
-                    walker.constant_items = constant_items;
                 });
             });
         });
     }
 
-    /// Notes where the body of the current function stands, if it stands in the source.
-    fn note_function(&mut self, block: &Block) {
-        let braces = &block.brace_token.span;
-        if self.is_written(braces.open()) {
-            let body = self.start_of(braces.open())..self.end_of(braces.close());
-            self.found.functions.push((self.function.clone(), body));
+    /// Runs `work` on the body of the current function, and notes where that stands, if it stands in the source.
+    fn noted(&mut self, body: Option<Range<usize>>, is_closure: bool, work: impl FnOnce(&mut Self)) {
+        if let Some(body) = body {
+            let ((line, column), (end_line, end_column)) =
+                (self.code.lines.position(body.start), self.code.lines.position(body.end));
+            let place = [line, column, end_line, end_column];
+            self.found.functions.push(Function { path: self.function.clone(), place, body, is_closure });
         }
+        let outer = std::mem::replace(&mut self.body, self.function.clone());
+        work(self);
+        self.body = outer;
+    }
+
+    /// The body of a closure. In a function it is a part of that.
+    pub(super) fn closure(&mut self, is_async: bool, body: &Expr) {
+        let ends = edges::first_token(body).zip(edges::last_token(body));
+        let is_written = |(first, last): &(Span, Span)| self.is_written(*first) && self.is_written(*last);
+        let ends = ends.filter(|ends| self.body != self.function && is_written(ends));
+        let range = ends.map(|(first, last)| self.start_of(first)..self.end_of(last));
+        self.noted(range, true, |walker| {
+            walker.own_body(is_async, None, |walker| walker.body(body, SiteKind::Closure));
+        });
     }
 
     pub(super) fn implementation(&mut self, item: &ItemImpl) {

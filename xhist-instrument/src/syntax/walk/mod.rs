@@ -35,6 +35,8 @@ struct Walker<'c> {
     names: Vec<String>,
     /// `names`, joined.
     function: Arc<str>,
+    /// `function` where the body around the current place starts.
+    body: Arc<str>,
     /// Inline modules around the current place.
     inside: Vec<InlineMod>,
     /// The compiler evaluates this; closures and functions inside are free again.
@@ -63,6 +65,7 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         found: Analysis::default(),
         names: Vec::new(),
         function: Arc::from(""),
+        body: Arc::from(""),
         inside: Vec::new(),
         constant: None,
         constant_items: false,
@@ -82,6 +85,9 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     let mut found = walker.found;
     found.sites.sort_by_key(|site| site.range.start);
     check_behind_gaps(&mut found.sites, &code.directives.off);
+    found.functions.sort_by_key(|function| (function.body.start, std::cmp::Reverse(function.body.end)));
+    // What stands in the arguments of macros is walked more than once.
+    found.functions.dedup();
     found.skips.sort_by_key(|skip| (skip.line, skip.column));
     // Those of all files may be kept at once.
     found.sites.shrink_to_fit();

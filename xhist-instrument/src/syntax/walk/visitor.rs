@@ -23,10 +23,7 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         node.inputs.iter().for_each(|input| self.visit_pat(input));
         self.visit_return_type(&node.output);
         let constant = node.constness.is_some().then_some(Reason::ConstFn);
-        self.constant_as(constant, |walker| {
-            let is_async = node.asyncness.is_some();
-            walker.own_body(is_async, None, |walker| walker.body(&node.body, SiteKind::Closure));
-        });
+        self.constant_as(constant, |walker| walker.closure(node.asyncness.is_some(), &node.body));
     }
 
     fn visit_expr_if(&mut self, node: &'ast syn::ExprIf) {
