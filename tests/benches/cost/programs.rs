@@ -34,16 +34,16 @@ pub const PROGRAMS: [Program; 10] = [
 /// A loop that waits: only for what its ring holds.
 pub const WAIT: Program = kernel("wait");
 
-/// Seconds that a plain run takes: long beside what a process takes to start, short enough for many turns.
-const LONG_ENOUGH: f64 = 0.05;
+/// Seconds of work in a plain run: long beside how exactly time is kept, short enough for many turns of variants that
+/// take many times as long.
+const LONG_ENOUGH: f64 = 0.02;
 
 impl Program {
     /// Rounds that take the plain program about as long as all others.
     pub fn rounds(&self, plain: &Variant) -> u32 {
         let mut rounds = 1;
-        let start = plain.seconds(self.name, 0, 1);
         loop {
-            let seconds = plain.seconds(self.name, rounds, 1) - start;
+            let seconds = plain.seconds(self.name, rounds, 1);
             if seconds > LONG_ENOUGH / 5.0 {
                 return (f64::from(rounds) * LONG_ENOUGH / seconds).ceil() as u32;
             }
