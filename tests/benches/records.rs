@@ -1,8 +1,7 @@
-//! What a QS record costs, beside an event of `tracing` and, where one is at hand, another QS target:
-//! `[XHIST_RECORDS_BESIDE=PROGRAM] cargo bench -p xhist-tests --bench records`.
+//! What a QS record costs, beside an event of `tracing` and, where a checkout of QP/C is at hand, beside QP/C's records:
+//! `[QPC=DIRECTORY] cargo bench -p xhist-tests --bench records`.
 //!
-//! PROGRAM takes the same arguments as `tests/fixtures/records`: a kind of record and how often to send it; it prints
-//! nanoseconds a record. Instructions are counted by valgrind.
+//! Instructions are counted by valgrind. QP/C is compiled with `cc -O2`, or what `CC` and `CFLAGS` say.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,6 +24,9 @@ const KINDS: [(&str, &str); 12] = [
     ("tracing", "event of tracing, three u32, nobody listens"),
 ];
 
+/// These are compared with QP/C's.
+const BESIDE: [&str; 8] = ["off", "tick", "dispatch", "tran", "post", "numbers", "text", "pair"];
+
 /// These are told beside an application record with as many numbers.
 const EVENTS: [&str; 4] = ["profile-off", "profile", "event", "tracing"];
 const RECORD: &str = "pair";
@@ -42,28 +44,37 @@ fn main() {
         .env("CARGO_TARGET_DIR", tree.join("target"))
         .succeed();
     let ours = tree.join("target/release/records");
-    let beside = std::env::var_os("XHIST_RECORDS_BESIDE").map(PathBuf::from);
+    let beside = std::env::var_os("QPC").map(|checkout| qpc(Path::new(&checkout), &tree));
 
     println!("instructions and nanoseconds a record\n");
     print!("{:<46} {:>10} {:>8}", "", "xhist", "ns");
-    println!("{}", if beside.is_some() { "     beside       ns   ratio of instructions" } else { "" });
+    println!("{}", if beside.is_some() { "       QP/C       ns   ratio of instructions" } else { "" });
     let mut costs = BTreeMap::new();
+    let mut dearer = Vec::new();
     for (kind, about) in KINDS {
+        let beside = beside.as_deref().filter(|_| BESIDE.contains(&kind));
         let [mut best, mut best_beside] = [f64::INFINITY; 2];
         for _ in 0..TURNS {
             best = best.min(time(&ours, kind));
-            if let Some(beside) = beside.as_deref().filter(|_| kind != "tracing") {
+            if let Some(beside) = beside {
                 best_beside = best_beside.min(time(beside, kind));
             }
         }
         let instructions = instructions(&ours, kind);
         costs.insert(kind, (about, instructions, best));
         print!("{about:<46} {instructions:>10.1} {best:>8.2}");
-        if let Some(beside) = beside.as_deref().filter(|_| kind != "tracing") {
+        if let Some(beside) = beside {
             let theirs = self::instructions(beside, kind);
             print!(" {theirs:>10.1} {best_beside:>8.2} {:>7.2}", instructions / theirs);
+            if instructions > theirs && kind != "off" {
+                dearer.push(about);
+            }
         }
         println!();
+    }
+    if beside.is_some() {
+        let verdict = if dearer.is_empty() { "none".to_owned() } else { dearer.join(", ") };
+        println!("\nrecords that take more instructions than QP/C's: {verdict}");
     }
     let (about, instructions, nanoseconds) = costs[RECORD];
     println!("\nas ratios to: {about}");
@@ -71,6 +82,27 @@ fn main() {
         println!("{about:<46} {:>10.3} {:>8.3}", of_instructions / instructions, of_time / nanoseconds);
     }
     clean_up();
+}
+
+/// Builds the program that sends QP/C's records; `checkout` has the sources of QP/C 7.3.4.
+fn qpc(checkout: &Path, tree: &Tree) -> PathBuf {
+    let program = tree.join("beside");
+    // Relative to where the benchmark was called, which is this package.
+    let checkout =
+        checkout.canonicalize().unwrap_or_else(|error| panic!("QPC={}: {error}", checkout.display()));
+    let variable = |name, usual: &str| std::env::var(name).unwrap_or_else(|_| usual.to_owned());
+    let mut compile = Run::new(variable("CC", "cc"), tree.path())
+        .args("-std=c11 -D_DEFAULT_SOURCE -DQ_SPY")
+        .args(&variable("CFLAGS", "-O2"));
+    for directory in ["include", "src", "ports/posix-qv"] {
+        compile = compile.arg("-I").arg(checkout.join(directory));
+    }
+    compile = compile.arg("beside.c");
+    for source in ["src/qs/qs.c", "src/qs/qs_64bit.c", "src/qs/qstamp.c"] {
+        compile = compile.arg(checkout.join(source));
+    }
+    compile.arg("-o").arg(&program).succeed();
+    program
 }
 
 /// Nanoseconds a record, beyond what the loop takes.

@@ -51,12 +51,13 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/auto.rs",
     "xhist-report/src/source/image.rs",
     "tests/src/tracee/x86_64.rs",
+    "tests/benches/cost/cpu.rs",
 ];
 
 /// Source files of the four crates and of the tests, and their text without unit tests.
 fn sources() -> Vec<(PathBuf, String)> {
     let trees = CRATES.iter().map(|name| repository().join(name).join("src"));
-    let trees = trees.chain(["tests/src", "tests/it"].map(|tree| repository().join(tree)));
+    let trees = trees.chain(["tests/src", "tests/it", "tests/benches"].map(|tree| repository().join(tree)));
     let entries = trees.flat_map(|tree| WalkDir::new(tree).sort_by_file_name().into_iter().flatten());
     let files = entries.filter(|entry| {
         let path = entry.path();

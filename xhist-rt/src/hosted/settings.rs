@@ -90,7 +90,7 @@ const SETTINGS: [&Setting; 10] =
     [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &PANIC, &MAP, &MAP_HASH];
 
 /// Names that others read: builds with the recorder, our tools, our tests. `*` ends the begin of a name.
-const OF_OTHERS: [&str; 26] = [
+const OF_OTHERS: [&str; 25] = [
     "XHIST_BIG",
     "XHIST_BLESS",
     "XHIST_CACHE",
@@ -106,7 +106,6 @@ const OF_OTHERS: [&str; 26] = [
     "XHIST_QSPY",
     "XHIST_QS_*",
     "XHIST_QUTEST",
-    "XHIST_RECORDS_BESIDE",
     "XHIST_REGISTRY",
     "XHIST_REPORT",
     "XHIST_RING",
