@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use byteorder::{ByteOrder as _, NativeEndian};
-use qs_core::ring::{BARE_HEADER_LEN, CLEARED_OFFSET, Shown};
+use qs_core::ring::{CLEARED_OFFSET, Shown};
 
 use crate::console::{Notes, Progress};
 use crate::cover;
@@ -215,7 +215,7 @@ fn named<'v, 's: 'v>(
 fn clear(path: &Path, chosen: &[&Placed], surveys: &[Survey], notes: &mut Notes<'_>) {
     for (placed, survey) in chosen.iter().zip(surveys) {
         let header = &placed.header;
-        if header.header_len == BARE_HEADER_LEN {
+        if header.is_bare() {
             notes
                 .note(format_args!("{} has no room to mark what was shown; it was not cleared", placed.ring));
             continue;

@@ -91,6 +91,7 @@ impl<'a> Stream<'a> {
                 ring::Item::Damaged(_)
                 | ring::Item::Cut { .. }
                 | ring::Item::Torn { .. }
+                | ring::Item::Overrun
                 | ring::Item::Missing(_) => continue,
                 ring::Item::Statement(statement, stamp) => {
                     interrupt = self.reader.interrupt();
@@ -99,7 +100,7 @@ impl<'a> Stream<'a> {
                 ring::Item::Again(again) => (What::Again(again), None),
                 ring::Item::Frame(frame) => {
                     match kind(&frame, self.header.record_base, self.header.time_width > 0) {
-                        Kind::Silent => continue,
+                        Kind::Silent | Kind::Handler(_) => continue,
                         Kind::Time(full) => {
                             self.clock.set(full);
                             self.stamps += 1;

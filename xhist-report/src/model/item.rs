@@ -97,6 +97,8 @@ pub struct Gap {
     pub cut_bytes: u64,
     /// The newest frame is not the one that the ring's header counted last.
     pub torn: bool,
+    /// More words were written than the ring had room for, so that the newest are not certain.
+    pub overrun: bool,
 }
 
 /// Bytes that were overwritten before they were read.
@@ -164,6 +166,14 @@ impl fmt::Display for Gap {
         }
         if self.torn {
             write!(f, "{separator}newest frame not whole")?;
+            separator = ", ";
+        }
+        if self.overrun {
+            write!(
+                f,
+                "{separator}a thread recorded more between two checks than its ring keeps free, so what it did last is not \
+                 certain"
+            )?;
         }
         Ok(())
     }
@@ -177,12 +187,13 @@ mod tests {
     fn a_gap_says_everything_that_is_missing() {
         let damaged = Some(Damaged { pieces: 2, bytes: 30, first: "8 bytes at offset 4".into() });
         let overtaken = Some(Overtaken { bytes: 5, entries: 4 });
-        let gap = Gap { overtaken, missing_frames: 1, damaged, cut_bytes: 9, torn: true };
+        let gap = Gap { overtaken, missing_frames: 1, damaged, cut_bytes: 9, torn: true, overrun: true };
         assert_eq!(
             gap.to_string(),
             "overtaken: 5 bytes (about 4 entries) were overwritten before they were read, \
              30 bytes damaged in 2 pieces (first: 8 bytes at offset 4), 1 frame missing, \
-             9 bytes of the ring not in the image, newest frame not whole"
+             9 bytes of the ring not in the image, newest frame not whole, a thread recorded more between two checks \
+             than its ring keeps free, so what it did last is not certain"
         );
         assert!(Gap::default().is_empty() && !gap.is_empty());
     }
