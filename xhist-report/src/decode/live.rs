@@ -71,6 +71,11 @@ impl<'a> View<'a> {
         Rounds::new(self.start(), self.longest)
     }
 
+    /// Position behind all that is to be read.
+    pub fn frontier(&self) -> u64 {
+        self.start().frontier()
+    }
+
     fn start(&self) -> Reader<'a> {
         let reader = Reader::resume(self.header, self.image, self.from, self.safe, self.shown);
         let reader = reader.with_numbers(self.numbers);
@@ -197,6 +202,10 @@ impl Live {
     pub fn go_on(&mut self, (from, shown): (u64, Shown), clock: Clock, entries: u64) {
         self.read.0 += entries;
         self.read.1 += shown.position.saturating_sub(self.shown.position.max(self.safe));
+        if shown.position != self.placed.header.state.head() {
+            // Something was left for the next look.
+            self.seen = None;
+        }
         (self.from, self.shown, self.clock) = (from, shown, Some(clock));
     }
 

@@ -130,6 +130,28 @@ impl Gap {
         damaged.bytes += bytes;
     }
 
+    /// Adds what another gap lacks.
+    pub fn add(&mut self, other: Gap) {
+        let Gap { overtaken, missing_frames, damaged, cut_bytes, torn, overrun } = other;
+        if let Some(other) = overtaken {
+            let overtaken = self.overtaken.get_or_insert(Overtaken { bytes: 0, entries: 0 });
+            overtaken.bytes += other.bytes;
+            overtaken.entries += other.entries;
+        }
+        match (&mut self.damaged, damaged) {
+            (Some(damaged), Some(other)) => {
+                damaged.pieces += other.pieces;
+                damaged.bytes += other.bytes;
+            }
+            (None, other) => self.damaged = other,
+            (Some(_), None) => {}
+        }
+        self.missing_frames += missing_frames;
+        self.cut_bytes += cut_bytes;
+        self.torn |= torn;
+        self.overrun |= overrun;
+    }
+
     /// Whether nothing is missing.
     pub fn is_empty(&self) -> bool {
         *self == Gap::default()
@@ -196,5 +218,11 @@ mod tests {
              than its ring keeps free, so what it did last is not certain"
         );
         assert!(Gap::default().is_empty() && !gap.is_empty());
+        let mut sum = Gap::default();
+        sum.add(gap.clone());
+        assert_eq!(sum, gap);
+        sum.add(gap);
+        assert!(sum.to_string().starts_with("overtaken: 10 bytes (about 8 entries)"));
+        assert_eq!((sum.damaged.map(|damaged| damaged.bytes), sum.missing_frames), (Some(60), 2));
     }
 }

@@ -141,11 +141,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Frames that were overwritten cannot be counted, but bytes can: how many were written
-    /// before the oldest byte of the ring.
-    pub fn overwritten(&self) -> u64 {
-        let header = self.header();
-        header.newest().head().saturating_sub(header.size as u64)
+    /// Position behind all that this reader gives; the highest there is where nobody needs it, in rings without words.
+    pub fn frontier(&self) -> u64 {
+        match &self.0 {
+            Form::Packed(_) => u64::MAX,
+            Form::Words(reader) => reader.frontier(),
+        }
     }
 
     /// The next item, oldest first.

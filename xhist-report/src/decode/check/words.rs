@@ -1,5 +1,7 @@
 //! What contradicts in the header and the open chunk of a words ring that nobody writes. It must not know other rings.
 
+use qs_core::frame::needs_escape;
+use qs_core::record::chunk::MIN_OPEN;
 use qs_core::record::words::{AGAIN, Again, UNIT, digit_of};
 use qs_core::ring::Header;
 
@@ -24,7 +26,9 @@ pub fn look(header: &Header, bytes: &[u8], say: &mut dyn FnMut(&str)) {
         return;
     };
     let first = head + open as u64;
-    if !first.is_multiple_of(ALIGN) {
+    // The recorder pads no more than it has to.
+    let least = MIN_OPEN + usize::from(needs_escape(header.state.seq().wrapping_add(1)));
+    if !first.is_multiple_of(ALIGN) || open >= least + ALIGN as usize {
         say("the state word of its header is damaged: its open chunk cannot start there");
         return;
     }

@@ -34,13 +34,9 @@ impl WordsReader<'_> {
             return None;
         }
         let from = head + len as u64;
-        let limit = part.zeroed.min(head.saturating_add(self.ring.size)).max(from);
         let again = Again::from_bytes(array(&bytes[..copied], len - AGAIN));
-        let mut written = Piece { from, to: limit };
-        while let Some((_, len)) = self.ring.word(written) {
-            written.from += len;
-        }
-        let written = Piece { from, to: written.from };
+        let limit = self.limit(from);
+        let written = self.written(from, limit);
         let split = part.trim.at(head).map(|(kept, residue)| {
             let kept = written.first(u64::from(kept));
             let period =
@@ -90,6 +86,33 @@ impl WordsReader<'_> {
             self.append(Step::Cut(limit - written.to));
         }
         again.is_none().then(|| damaged(from - AGAIN as u64, from, Cause::Layout))
+    }
+
+    /// Position behind all that is given.
+    pub(in super::super) fn frontier(&self) -> u64 {
+        let head = self.header.state.head();
+        match self.header.state.open() {
+            None => head,
+            Some(len) if self.without_open_words => head + len as u64,
+            Some(len) => {
+                let from = head + len as u64;
+                self.written(from, self.limit(from)).to
+            }
+        }
+    }
+
+    /// Behind the last byte that may belong to words that start at `from`.
+    fn limit(&self, from: u64) -> u64 {
+        let end = self.header.state.head().saturating_add(self.ring.size);
+        self.header.words.zeroed.min(end).max(from)
+    }
+
+    fn written(&self, from: u64, limit: u64) -> Piece {
+        let mut rest = Piece { from, to: limit };
+        while let Some((_, len)) = self.ring.word(rest) {
+            rest.from += len;
+        }
+        Piece { from, to: rest.from }
     }
 
     fn append(&mut self, step: Step) {
