@@ -352,12 +352,18 @@ impl Model {
     pub fn record(&mut self, frame: &[u8]) {
         self.close();
         self.clear_ahead();
+        // With a chunk open there, the frame's bytes would look like words.
+        self.open = 0;
         for len in 0..frame.len() {
             self.put(self.head, &frame[..len]);
             if len < 12 || len + 2 > frame.len() {
                 self.snap();
             }
         }
+        // The sequence number may come last.
+        self.put(self.head, frame);
+        self.put(self.head, &[0]);
+        self.snap();
         self.put(self.head, frame);
         self.snap();
         self.newest = None;

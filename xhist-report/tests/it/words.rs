@@ -205,6 +205,16 @@ fn what_is_not_certain_or_damaged_is_reported() {
         let is_oldest = good.ends_with(bad.out.split_once('\n').map_or("", |(_, rest)| rest));
         assert!(is_open || is_oldest || bad.code == 1 || bad.out == good, "byte {at}");
     }
+    // A recorder that was stopped inside a record has announced nothing yet.
+    let mut stopped = ring.clone();
+    stopped.close();
+    let mut image = stopped.image();
+    image[46] &= 0xE0;
+    let at = 4096 + stopped.head as usize % 4096;
+    image[at..at + 9].copy_from_slice(&[0, 123, 1, 2, 3, 4, 1, 4, 14]);
+    let inside = report(&image);
+    assert_eq!((inside.code, inside.out), (0, good.clone()), "{}", inside.notes);
+    let image = ring.image();
     // So is one in the header that says where the open chunk is.
     for bit in [48, 49, 50, 51, 52, 12, 60] {
         let mut image = image.clone();

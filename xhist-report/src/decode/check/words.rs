@@ -19,15 +19,18 @@ pub fn look(header: &Header, bytes: &[u8], say: &mut dyn FnMut(&str)) {
     }
     let limit = zeroed.clamp(head, head.saturating_add(header.size as u64));
     let is_written = |from: u64, to: u64| (from..to.min(limit)).any(|at| byte(at) != 0);
+    // The recorder pads no more than it has to.
+    let least = MIN_OPEN + usize::from(needs_escape(header.state.seq().wrapping_add(1)));
     let Some(open) = header.state.open() else {
-        if is_written(head, head + AHEAD) {
+        let first = (head + least as u64).next_multiple_of(ALIGN);
+        // A record that is being written starts with bytes that an open chunk does not have.
+        let is_record = is_written(head, first - AGAIN as u64);
+        if !is_record && is_written(first - AGAIN as u64, first + AHEAD) {
             say("the state word of its header is damaged: a chunk is open that it does not know");
         }
         return;
     };
     let first = head + open as u64;
-    // The recorder pads no more than it has to.
-    let least = MIN_OPEN + usize::from(needs_escape(header.state.seq().wrapping_add(1)));
     if !first.is_multiple_of(ALIGN) || open >= least + ALIGN as usize {
         say("the state word of its header is damaged: its open chunk cannot start there");
         return;

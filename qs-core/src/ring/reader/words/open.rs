@@ -4,7 +4,7 @@ use super::super::super::raw::array;
 use super::place::Piece;
 use super::{Found, Shown, Split, Step, WordsReader, damaged};
 use crate::frame::Cause;
-use crate::record::chunk::{MAX_OPEN, MIN_OPEN, unescaped};
+use crate::record::chunk::{MAX_OPEN, MIN_OPEN};
 use crate::record::words::{AGAIN, Again, UNIT};
 use crate::ring::Item;
 
@@ -25,14 +25,6 @@ impl WordsReader<'_> {
         self.open_shown = Some(Shown { position: head, ..Shown::default() });
         let mut bytes = [0; MAX_OPEN];
         let copied = self.ring.copy(head, head + len as u64, &mut bytes);
-        // Where a record is being written, or was when the program ended, there are no words.
-        if let Some((_, at)) = unescaped(&bytes[..copied], 0).filter(|_| bytes[0] != 0)
-            && let Some((id, _)) = unescaped(&bytes[..copied], at)
-            && id != 0
-            && id != self.chunk_id()
-        {
-            return None;
-        }
         let from = head + len as u64;
         let again = Again::from_bytes(array(&bytes[..copied], len - AGAIN));
         let limit = self.limit(from);
