@@ -3,8 +3,31 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use qs_core::ring::{Reader, find};
+use qs_core::ring::{Header, Item, Reader, Shown, find};
 use xhist_report::{Options, report};
+
+/// More items than a ring of this size may hold.
+fn bound(header: &Header) -> usize {
+    8 * header.size + 64
+}
+
+/// A reader that goes on where another stopped gives nothing that was shown, and no reader goes on for ever.
+fn readers(header: Header, image: &[u8]) {
+    let count = |mut reader: Reader<'_>| {
+        let (mut items, mut statements) = (0, 0);
+        while let Some(item) = reader.next() {
+            items += 1;
+            statements += usize::from(matches!(item, Item::Statement(..) | Item::Again(_)));
+            assert!(items <= bound(&header));
+        }
+        (statements, reader.resume_from(), reader.shown())
+    };
+    let (_, from, shown) = count(Reader::resume(header, image, 0, 0, Shown::default()));
+    let again = count(Reader::resume(header, image, from, 0, shown)).0;
+    assert!(again == 0 || !header.has_words() || shown.statements == u16::MAX);
+    count(Reader::new(header, image).whole_frames());
+    count(Reader::new(header, image).without_open_words());
+}
 
 fuzz_target!(|image: &[u8]| {
     let (mut out, mut notes) = (Vec::new(), Vec::new());
@@ -12,5 +35,6 @@ fuzz_target!(|image: &[u8]| {
     // The report bounds how many rings it reads; one is enough here.
     if let Some((offset, header)) = find(image).find_map(|found| Some((found.offset, found.header.ok()?))) {
         assert!(Reader::new(header, &image[offset..]).tail(5).count() <= 5);
+        readers(header, &image[offset..]);
     }
 });

@@ -60,7 +60,7 @@ fn read(header: Header, image: &[u8]) -> Recorded {
                 }
                 _ => wrong.push(format!("{frame:?}")),
             },
-            Item::Missing(_) | Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } => {
+            Item::Missing(_) | Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } | Item::Overrun => {
                 wrong.push(format!("{item:?}"));
             }
         }

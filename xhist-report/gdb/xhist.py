@@ -16,7 +16,7 @@ import tempfile
 import gdb
 
 MAGIC = b"\x7exHist\xa7\x1d"
-HEADER_LENGTHS = (64, 192, 320)
+HEADER_LENGTHS = (64, 192, 320, 4096, 8192, 16384, 32768, 65536)
 PIECE = 1 << 20
 MISSING = (
     "`%s` cannot be started (%s). This command needs xhist-report: install it with `cargo install xhist-report` "
@@ -85,6 +85,7 @@ def rings(memory):
                 break
             order = "<" if header[8:12] == b"\x0d\x0c\x0b\x0a" else ">"
             mark, header_length, size = struct.unpack(order + "8xI4xH2xI", header)
+            header_length = header_length or 65536
             at = found + len(MAGIC)
             if mark == 0x0A0B0C0D and header_length in HEADER_LENGTHS and found + header_length + size <= end:
                 yield found, header_length + size

@@ -1,11 +1,15 @@
 //! Tells what a running program records as it comes: looks at the ring file again and again. It never writes to the
 //! file, and the program knows nothing of it. It must not know how a ring is read.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use qs_core::record::{Numbers, Statement};
 
 use crate::console::Notes;
 use crate::decode::{self, Clock, Findings, Live, Records, SharedRecords, Stream};
@@ -78,7 +82,10 @@ impl Follower<'_> {
         out: &mut dyn Write,
         notes: &mut Notes<'_>,
     ) -> io::Result<()> {
-        format.start(&Opening { rings: &self.rings(), entries: 0 }, out)?;
+        let is_thread = |(index, _): &(usize, &Ring)| !self.is_lane(*index);
+        let threads: Vec<Ring> =
+            self.rings().iter().enumerate().filter(is_thread).map(|(_, ring)| ring.clone()).collect();
+        format.start(&Opening { rings: &threads, entries: 0 }, out)?;
         let (mut is_first, mut is_there) = (true, true);
         loop {
             // A program that executes itself anew, for one, puts its file aside and makes another.
@@ -94,9 +101,11 @@ impl Follower<'_> {
             let known = self.lives.len();
             self.find();
             let rings = self.rings();
-            for ring in &rings[known..] {
+            for (index, ring) in rings.iter().enumerate().skip(known) {
                 telling.maps.add(ring, telling.options, notes);
-                format.ring(ring, out)?;
+                if !self.is_lane(index) {
+                    format.ring(ring, out)?;
+                }
             }
             self.tell_new(telling, format, (is_first, is_last), out, notes)?;
             out.flush()?;
@@ -124,7 +133,11 @@ impl Follower<'_> {
         let mut new: Vec<(usize, Gap)> = Vec::new();
         // Rings that another thread has now.
         let mut given = Vec::new();
-        for (index, live) in self.lives.iter_mut().enumerate() {
+        // A lane after the ring that its handlers interrupted, so that their places are known.
+        let mut order: Vec<usize> = (0..self.lives.len()).collect();
+        order.sort_by_key(|index| self.lives[*index].placed.header.words.level);
+        for index in order {
+            let live = &mut self.lives[index];
             let owner = (live.placed.ring.tid, live.placed.ring.pid);
             let gap = live.look(&read, is_last);
             // While a program runs, that may be for a moment only.
@@ -141,21 +154,29 @@ impl Follower<'_> {
             new.extend(gap.map(|gap| (index, gap)));
         }
         self.name_threads();
+        given.retain(|index| !self.is_lane(*index));
         given.iter().try_for_each(|index| format.ring(&self.lives[*index].placed.ring, out))?;
+        let tables: Vec<_> =
+            self.lives.iter().map(|live| numbers(&telling.maps, &live.placed.ring)).collect();
         if is_first && let Some(last) = telling.options.last {
             // What is only counted teaches no names.
             let records = self.records.borrow().clone().shared();
-            let streams = self.streams(&new, &records).into_iter();
+            let streams = self.streams(&new, &tables, &records, is_last).into_iter();
             let total: u64 = streams.map(|stream| stream.count(&|what| telling.options.tells(what))).sum();
             telling.skip = total.saturating_sub(last);
         }
         let rings = self.rings();
-        let mut merge = decode::merge(self.streams(&new, &self.records));
+        let streams = self.streams(&new, &tables, &self.records, is_last);
+        let of: Vec<usize> = streams.iter().map(Stream::index).collect();
+        let mut merge = decode::merge(streams);
         for merged in merge.by_ref() {
-            telling.tell(&rings[new[merged.stream].0], &merged, format, out, notes)?;
+            telling.tell(&rings[of[merged.stream]], &merged, format, out, notes)?;
         }
-        let done: Vec<_> = merge.into_streams().iter().map(Stream::finish).collect();
-        for ((index, _), (place, clock, entries)) in new.into_iter().zip(done) {
+        let mut done = Vec::new();
+        for stream in merge.into_streams() {
+            stream.finish(&mut |index, place, clock, entries| done.push((index, place, clock, entries)));
+        }
+        for (index, place, clock, entries) in done {
             self.lives[index].go_on(place, clock, entries);
         }
         // What comes after the first look is new, however few entries there were.
@@ -163,15 +184,41 @@ impl Follower<'_> {
         Ok(())
     }
 
-    /// What is new in these rings, behind a gap.
-    fn streams(&self, new: &[(usize, Gap)], records: &SharedRecords) -> Vec<Stream<'_>> {
-        let streams = new.iter().map(|(index, gap)| {
-            let live = &self.lives[*index];
-            let view = live.view();
-            let clock = live.clock.unwrap_or_else(|| Clock::starting_at(decode::survey(&view).first_time));
-            Stream::new(&view, clock, gap.clone(), records)
-        });
-        streams.collect()
+    /// What is new in these rings, behind a gap, and in the rings that lanes among them belong to.
+    fn streams<'s>(
+        &'s self,
+        new: &[(usize, Gap)],
+        tables: &'s [Arc<[Option<Statement>]>],
+        records: &SharedRecords,
+        is_last: bool,
+    ) -> Vec<Stream<'s>> {
+        let mut gaps: BTreeMap<usize, Gap> = new.iter().cloned().collect();
+        let placed: Vec<_> = self.lives.iter().map(|live| &live.placed).collect();
+        let parents = order::parents(&placed);
+        for (index, _) in new {
+            let mut ring = *index;
+            while let Some(parent) = parents[ring] {
+                gaps.entry(parent).or_default();
+                ring = parent;
+            }
+        }
+        // A lane in which nothing is new has no part in it.
+        let parents: Vec<_> = parents
+            .iter()
+            .enumerate()
+            .map(|(ring, parent)| parent.filter(|_| gaps.contains_key(&ring)))
+            .collect();
+        let view = |ring: usize| self.lives[ring].view().with_numbers(Numbers::new(&tables[ring]));
+        let stream = &|ring: usize| {
+            let view = view(ring);
+            let clock = self.lives[ring]
+                .clock
+                .unwrap_or_else(|| Clock::starting_at(decode::survey(&view).first_time));
+            Stream::new(ring, &view, clock, gaps[&ring].clone(), records)
+        };
+        let limit = &|ring: usize| if is_last { u64::MAX } else { view(ring).frontier() };
+        let threads = gaps.keys().filter(|ring| parents[**ring].is_none());
+        threads.map(|ring| order::with_lanes(*ring, &parents, stream, limit)).collect()
     }
 
     /// Looks for rings where none were looked for yet.
@@ -215,6 +262,12 @@ impl Follower<'_> {
         order::described(&placed, &[(0..placed.len()).collect()])
     }
 
+    /// Whether a ring belongs to a thread that has another one.
+    fn is_lane(&self, ring: usize) -> bool {
+        let placed = &self.lives[ring].placed;
+        self.lives.iter().any(|other| order::is_lane_of(placed, &other.placed))
+    }
+
     /// Whether more may come.
     fn is_alive(&self) -> bool {
         self.lives.iter().any(|live| {
@@ -222,4 +275,9 @@ impl Follower<'_> {
             !matches!(ring.status, "ended" | "exited") && source::is_running(ring.pid)
         })
     }
+}
+
+/// The statements of a ring's build by number.
+fn numbers(maps: &Maps, ring: &Ring) -> Arc<[Option<Statement>]> {
+    Arc::clone(maps.of(ring).1.numbers())
 }

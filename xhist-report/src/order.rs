@@ -7,17 +7,56 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use qs_core::ring::FLAG_EARLIER;
 
 use crate::console::Notes;
-use crate::decode::{Placed, Survey};
+use crate::decode::{Placed, Stream, Survey};
 use crate::model::{Ring, visible};
 
-/// Groups of rings to merge by time, each a list of places in `chosen`; the newest group last, and what a run before a
+/// For each ring the place of the one whose code the handlers in it interrupted, if it is a lane and that ring is here.
+pub fn parents(chosen: &[&Placed]) -> Vec<Option<usize>> {
+    chosen.iter().map(|placed| chosen.iter().position(|other| is_lane_of(placed, other))).collect()
+}
+
+/// Whether handlers that interrupted the code of `parent` recorded in this ring.
+pub fn is_lane_of(placed: &Placed, parent: &Placed) -> bool {
+    let (lane, of) = (&placed.header, &parent.header);
+    // Levels go up, so no ring is a lane of itself by way of others.
+    lane.words.parent == Some(of.number)
+        && (lane.pid, lane.tid) == (of.pid, of.tid)
+        && lane.words.level > of.words.level
+}
+
+/// The thread's own ring of a lane; any other ring is its own.
+pub fn root(mut ring: usize, parents: &[Option<usize>]) -> usize {
+    while let Some(parent) = parents[ring] {
+        ring = parent;
+    }
+    ring
+}
+
+/// The stream of a ring, with those of its lanes in it. Handlers that came behind `limit` of a ring are left.
+pub fn with_lanes<'v>(
+    ring: usize,
+    parents: &[Option<usize>],
+    stream: &dyn Fn(usize) -> Stream<'v>,
+    limit: &dyn Fn(usize) -> u64,
+) -> Stream<'v> {
+    let lanes = (0..parents.len()).filter(|lane| parents[*lane] == Some(ring));
+    let lanes: Vec<_> = lanes.map(|lane| with_lanes(lane, parents, stream, limit)).collect();
+    match lanes.is_empty() {
+        true => stream(ring),
+        false => stream(ring).with_lanes(lanes, limit(ring)),
+    }
+}
+
+/// Groups of rings to merge by time, lanes aside, each a list of places in `chosen`; the newest group last, and what a run before a
 /// reset has left first.
 ///
 /// Rings without a process id may be of different boots, whose clocks cannot be compared: each
 /// is a group of its own.
 pub fn groups(chosen: &[&Placed], surveys: &[Survey]) -> Vec<Vec<usize>> {
     let mut by_owner: BTreeMap<(u32, usize), Vec<usize>> = BTreeMap::new();
-    for (index, placed) in chosen.iter().enumerate() {
+    let parents = parents(chosen);
+    let threads = chosen.iter().enumerate().filter(|(index, _)| parents[*index].is_none());
+    for (index, placed) in threads {
         let pid = placed.ring.pid;
         let alone = if pid == 0 { index + 1 } else { 0 };
         by_owner.entry((pid, alone)).or_default().push(index);
@@ -59,7 +98,8 @@ pub fn name_threads<'p>(rings: impl Iterator<Item = &'p mut Placed>) {
     let mut taken: HashSet<String> = own.collect();
     let mut names: HashMap<(u32, u32, u64, String), String> = HashMap::new();
     let mut counts: HashMap<String, usize> = HashMap::new();
-    for Placed { header, ring, .. } in &mut rings {
+    for Placed { header, ring, .. } in rings.iter_mut().filter(|placed| placed.header.words.parent.is_none())
+    {
         let Some(name) = header.thread_name().map(|name| visible(name).into_owned()) else { continue };
         let thread = (header.pid, header.tid, header.start_time, name.clone());
         // Without ids nobody knows which thread it is.
@@ -80,6 +120,16 @@ pub fn name_threads<'p>(rings: impl Iterator<Item = &'p mut Placed>) {
         }
         names.insert(thread, unique.clone());
         ring.thread_name = Some(unique);
+    }
+    // A lane is called as its thread.
+    for index in 0..rings.len() {
+        let mut of = index;
+        while let Some(parent) = rings.iter().position(|other| is_lane_of(rings[of], other)) {
+            of = parent;
+        }
+        if of != index {
+            rings[index].ring.thread_name = rings[of].ring.thread_name.clone();
+        }
     }
 }
 

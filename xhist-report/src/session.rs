@@ -5,7 +5,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use byteorder::{ByteOrder as _, NativeEndian};
-use qs_core::ring::{BARE_HEADER_LEN, CLEARED_OFFSET, Shown};
+use qs_core::record::Numbers;
+use qs_core::ring::{CLEARED_OFFSET, Shown};
 
 use crate::console::{Notes, Progress};
 use crate::cover;
@@ -70,7 +71,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
     }
     // Only who reads a listing wants to see again what ran again.
     let longest = if options.layout.terminal { 0 } else { options.format.writes_out };
-    let listed: Vec<View<'_>> = views.iter().map(|view| view.writing_out(longest)).collect();
+    let mut listed: Vec<View<'_>> = views.iter().map(|view| view.writing_out(longest)).collect();
     let surveys: Vec<Survey> = listed.iter().map(decode::survey).collect();
     if surveys.iter().all(|survey| survey.frames == 0) {
         tell_empty(&chosen, &views, notes);
@@ -86,6 +87,10 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         Ok(maps) => maps,
         Err(code) => return code,
     };
+    let tables: Vec<_> = rings.iter().map(|ring| std::sync::Arc::clone(maps.of(ring).1.numbers())).collect();
+    for (view, table) in listed.iter_mut().zip(&tables) {
+        *view = view.with_numbers(Numbers::new(table));
+    }
     let total = match options.chooses() {
         true => told(&chosen, &listed, &surveys, options),
         false if options.shows_marks() => surveys.iter().map(|survey| survey.entries).sum(),
@@ -166,10 +171,13 @@ fn write(
     let mut format = telling.format();
     let groups = order::groups(chosen, surveys);
     let rings = order::described(chosen, &groups);
-    format.start(&Opening { rings: &rings, entries: shown }, out)?;
+    let parents = order::parents(chosen);
+    let threads = rings.iter().zip(&parents).filter(|(_, parent)| parent.is_none());
+    let threads: Vec<Ring> = threads.map(|(ring, _)| ring.clone()).collect();
+    format.start(&Opening { rings: &threads, entries: shown }, out)?;
     order::tell_groups(&groups, &rings, notes);
     for group in groups {
-        for merged in decode::merge(streams(&group, views, surveys, telling.options)) {
+        for merged in decode::merge(streams(&group, &parents, views, surveys, telling.options)) {
             telling.tell(&rings[group[merged.stream]], &merged, &mut *format, out, notes)?;
         }
     }
@@ -178,22 +186,24 @@ fn write(
 
 /// How many entries are told, when not all of them are: only a walk that knows what each is can count those.
 fn told(chosen: &[&Placed], views: &[View<'_>], surveys: &[Survey], options: &Options) -> u64 {
-    let groups = order::groups(chosen, surveys);
-    let streams = groups.iter().flat_map(|group| streams(group, views, surveys, options));
+    let (groups, parents) = (order::groups(chosen, surveys), order::parents(chosen));
+    let streams = groups.iter().flat_map(|group| streams(group, &parents, views, surveys, options));
     streams.map(|stream| stream.count(&|what| options.tells(what))).sum()
 }
 
-/// The rings of a process, to be read.
+/// The rings of a process, to be read, each with its lanes.
 fn streams<'v>(
     group: &[usize],
+    parents: &[Option<usize>],
     views: &[View<'v>],
     surveys: &[Survey],
     options: &Options,
 ) -> Vec<Stream<'v>> {
-    let records = named(group.iter().map(|ring| (&views[*ring], &surveys[*ring])), options);
+    let of_group = (0..views.len()).filter(|ring| group.contains(&order::root(*ring, parents)));
+    let records = named(of_group.map(|ring| (&views[ring], &surveys[ring])), options);
     let clock = |ring: usize| Clock::starting_at(surveys[ring].first_time);
-    let stream = |ring: &usize| Stream::new(&views[*ring], clock(*ring), Gap::default(), &records);
-    group.iter().map(stream).collect()
+    let stream = &|ring: usize| Stream::new(ring, &views[ring], clock(ring), Gap::default(), &records);
+    group.iter().map(|ring| order::with_lanes(*ring, parents, stream, &|_| u64::MAX)).collect()
 }
 
 /// What the records of a process tell of names, whichever of its threads told it, and when.
@@ -215,7 +225,7 @@ fn named<'v, 's: 'v>(
 fn clear(path: &Path, chosen: &[&Placed], surveys: &[Survey], notes: &mut Notes<'_>) {
     for (placed, survey) in chosen.iter().zip(surveys) {
         let header = &placed.header;
-        if header.header_len == BARE_HEADER_LEN {
+        if header.is_bare() {
             notes
                 .note(format_args!("{} has no room to mark what was shown; it was not cleared", placed.ring));
             continue;
@@ -315,9 +325,20 @@ fn choose<'a>(
                 };
                 notes.error(format_args!("there is no ring {number}; this source has {has}"));
             }
-            ring.map(|ring| vec![ring])
+            ring.map(|ring| with_lanes(ring, rings))
         }
     }
+}
+
+/// A ring, and the lanes of the handlers that interrupted its code.
+fn with_lanes<'a>(ring: &'a Placed, rings: &'a [Placed]) -> Vec<&'a Placed> {
+    let mut chosen = vec![ring];
+    let mut next = 0;
+    while let Some(parent) = chosen.get(next).copied() {
+        chosen.extend(rings.iter().filter(|other| order::is_lane_of(other, parent)));
+        next += 1;
+    }
+    chosen
 }
 
 /// Several exports of one ring would tell everything twice.

@@ -149,7 +149,7 @@ impl<'o> Telling<'o> {
                 let (map, names) = self.maps.of(ring);
                 let place = names.place(*file, *line);
                 let text = match self.options.layout.source {
-                    true => self.text.line((map, names), *file, place.line, notes),
+                    true => self.text.line((map, names), place.file, place.line, notes),
                     false => None,
                 };
                 Subject::Statement(place, text)

@@ -42,6 +42,8 @@ pub enum Cause {
     TooShort,
     /// More than [`MAX_RECORD`] bytes without a flag.
     TooLong,
+    /// A chunk of words that has not the layout of one.
+    Layout,
 }
 
 impl fmt::Display for Damage {
@@ -50,6 +52,7 @@ impl fmt::Display for Damage {
         match self.cause {
             Cause::Checksum { sum } => write!(f, "bad checksum (sum 0x{sum:02X}, expected 0xFF)"),
             Cause::TooShort => f.write_str("frame too short"),
+            Cause::Layout => f.write_str("not the layout of a chunk of words"),
             Cause::TooLong => write!(f, "no frame end within {MAX_RECORD} bytes"),
         }
     }

@@ -22,6 +22,7 @@
 //! This module knows one line at a time and no files; it allocates nothing.
 
 mod json;
+pub mod numbers;
 
 pub use json::Text;
 

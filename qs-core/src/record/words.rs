@@ -181,7 +181,7 @@ impl Again {
         digits(value + (self.is_counted as u64) * (BASE as u64).pow(7))
     }
 
-    /// The reverse; eight zeros are an `again` that was not written, so nothing came again.
+    /// The reverse, `None` when the bytes are not those of a repetition; eight zeros are an `again` that was not written, so nothing came again.
     pub fn from_bytes(bytes: [u8; AGAIN]) -> Option<Again> {
         if bytes == [0; AGAIN] {
             return Some(Again::default());
@@ -189,7 +189,8 @@ impl Again {
         let value = number(&bytes)?;
         let (mark, rest) = (value / u64::from(BASE).pow(7), value % u64::from(BASE).pow(7));
         let (period, times) = ((rest / (MAX_TIMES + 1)) as u32, rest % (MAX_TIMES + 1));
-        Some(Again { period, times, is_counted: mark == 1 })
+        let is_one = mark <= 1 && (period > 0 || times == 0);
+        is_one.then_some(Again { period, times, is_counted: mark == 1 })
     }
 }
 
@@ -249,5 +250,7 @@ mod tests {
             assert_eq!(Again::from_bytes(again.to_bytes()), Some(again));
         }
         assert_eq!(Again::from_bytes([0; AGAIN]), Some(Again::default()));
+        assert_eq!(Again::from_bytes(digits(2 * (BASE as u64).pow(7))), None);
+        assert_eq!(Again::from_bytes(Again { times: 1, ..Again::default() }.to_bytes()), None);
     }
 }

@@ -5,6 +5,7 @@
 //! | 120 | statement | `line u16, file u16` | a record without elements whose time stamp is line + 65536 * file |
 //! | 121 | statement with time | `time u32, 0xE0 file u8, 0x03 line u16` | `0000123456 USER+021 003 93` |
 //! | 122 | packed statements | `time u32, 0xE0 file u8, 0x03 line u16, 0x09 length u8, data`, see [`packed`](super::packed) | `0000123456 USER+022 003 0  FD FE` |
+//! | 122 | words, in a stream | `time u32, 0x09 length u8, words`, see [`chunk`](super::chunk) | `0000123456 USER+022 02 39 02 3A` |
 //! | 123 | event | `time u32, 0x01 kind u8, 0x0E value u64` | `0000123456 USER+023 1  42` |
 //!
 //! A file is a value of enumeration 6, so that a host that was told the dictionary shows its name; file ids from 256 on are
@@ -113,6 +114,10 @@ pub enum EventKind {
     Thread,
     /// The program ends; the value is its exit code.
     Exit,
+    /// On a link: the newest words came again; the value is [`Again::to_event`](super::words::Again::to_event).
+    Again,
+    /// In a lane: a signal handler begins here; the value is the position in the interrupted ring.
+    Handler,
     /// A kind that a newer recorder writes.
     Unknown(u8),
 }
@@ -129,6 +134,8 @@ impl EventKind {
             EventKind::Armed => 6,
             EventKind::Thread => 7,
             EventKind::Exit => 8,
+            EventKind::Again => 9,
+            EventKind::Handler => 10,
             EventKind::Unknown(code) => code,
         }
     }
@@ -143,19 +150,24 @@ impl EventKind {
             6 => EventKind::Armed,
             7 => EventKind::Thread,
             8 => EventKind::Exit,
+            9 => EventKind::Again,
+            10 => EventKind::Handler,
             other => EventKind::Unknown(other),
         }
     }
 
+    /// The payload of this event.
+    pub fn payload(self, time: u32, value: u64) -> [u8; 15] {
+        let mut payload = [0; 15];
+        payload[..4].copy_from_slice(&time.to_le_bytes());
+        payload[4..7].copy_from_slice(&[FORMAT_U8, self.code(), FORMAT_U64]);
+        payload[7..].copy_from_slice(&value.to_le_bytes());
+        payload
+    }
+
     /// Writes the frame of this event.
     pub fn emit(self, seq: u8, base: u8, time: u32, value: u64, sink: impl FnMut(u8)) {
-        FrameWriter::new(seq, base + ids::EVENT, sink)
-            .u32(time)
-            .u8(FORMAT_U8)
-            .u8(self.code())
-            .u8(FORMAT_U64)
-            .u64(value)
-            .finish();
+        FrameWriter::new(seq, base + ids::EVENT, sink).bytes(&self.payload(time, value)).finish();
     }
 }
 

@@ -3,7 +3,7 @@
 
 use core::fmt::{self, Display, Formatter};
 
-use crate::record::Statement;
+use crate::record::{Numbers, Statement};
 
 /// Files of a loop that are told; those of more are only counted.
 const PLACES: usize = 4;
@@ -50,6 +50,27 @@ impl Again {
     /// The same, but so often.
     pub(super) const fn with_times(self, times: u64) -> Again {
         Again { times, ..self }
+    }
+
+    /// The same with places by file and line where they are only known by number. The numbers of a file go up with its
+    /// lines, so a range of numbers is a range of lines, unless it goes from one file to another.
+    #[must_use]
+    pub fn resolve(self, numbers: Numbers<'_>) -> Again {
+        let mut again = Again { places: Default::default(), files: 0, ..self };
+        for Place { file, first, last } in self.places() {
+            let ends = [*first, *last].map(|line| numbers.resolve(Statement { file: *file, line }));
+            if ends[0].file == ends[1].file {
+                ends.into_iter().for_each(|end| again.add(end));
+            } else {
+                again.add(Statement { file: *file, line: *first });
+                again.add(Statement { file: *file, line: *last });
+            }
+        }
+        if self.more_files() == 0 {
+            return again;
+        }
+        // A place fewer would make the number of other files wrong.
+        if again.files < PLACES { self } else { Again { files: self.files.max(again.files), ..again } }
     }
 
     /// How often the loop went round.
@@ -109,13 +130,22 @@ impl<P: Display, N: Fn(Statement) -> (P, u32)> Display for Shown<N> {
         for (index, Place { file, first, last }) in self.again.places().iter().copied().enumerate() {
             let (path, line) = (self.name)(Statement { file, line: first });
             let end = line.saturating_add(u32::from(last - first));
+            let is_numbered = file == Statement::NUMBERED;
+            let what = if is_numbered { "statement" } else { "line" };
             match (index, first == last) {
-                (0, true) => write!(f, "... line {line} x {}", Thousands(self.again.rounds()))?,
-                (0, false) => write!(f, "... lines {line}-{end} x {}", Thousands(self.again.rounds()))?,
+                (0, true) => write!(f, "... {what} {line}")?,
+                (0, false) => write!(f, "... {what}s {line}-{end}")?,
                 (_, true) => write!(f, ", {line}")?,
                 (_, false) => write!(f, ", {line}-{end}")?,
             }
-            write!(f, " in {path}")?;
+            if index == 0 {
+                write!(f, " x {}", Thousands(self.again.rounds()))?;
+            }
+            if !is_numbered {
+                write!(f, " in {path}")?;
+            } else if index > 0 {
+                write!(f, " of unknown files")?;
+            }
         }
         if self.again.more_files() > 0 {
             f.write_str(" and more files")?;
@@ -172,6 +202,25 @@ mod tests {
         let many: Vec<_> = (1..=9).map(|file| (file, 1)).collect();
         assert!(show(&many, 1).ends_with(" in 3.rs, 1001 in 4.rs and more files"));
         assert_eq!((show(&[], 3), show(&[(1, 1)], 0)), (String::new(), String::new()));
+    }
+
+    #[test]
+    fn a_loop_that_is_known_by_numbers_is_resolved_where_that_is_certain() {
+        let numbers = |all: &[u16]| {
+            let statements = all.iter().map(|number| Statement::numbered(*number)).collect::<Vec<_>>();
+            Again::new(statements.into_iter(), 5).unwrap()
+        };
+        let show = |again: Again| again.show(|Statement { file, line }| (file, line.into())).to_string();
+        assert_eq!(show(numbers(&[7])), "... statement 7 x 5");
+        assert_eq!(show(numbers(&[7, 9])), "... statements 7-9 x 5");
+        let table = [None, Some((1, 40)), Some((1, 44)), Some((2, 3))];
+        let table = table.map(|known| known.map(|(file, line)| Statement { file, line }));
+        let table = Numbers::new(&table);
+        assert_eq!(show(numbers(&[2, 1]).resolve(table)), "... lines 40-44 x 5 in 1");
+        assert_eq!(show(numbers(&[2, 3]).resolve(table)), "... statements 2-3 x 5");
+        assert_eq!(show(numbers(&[2, 7]).resolve(table)), "... statements 2-7 x 5");
+        let known = Again::new([Statement { file: 3, line: 4 }].into_iter(), 2).unwrap();
+        assert_eq!(known.resolve(table), known);
     }
 
     #[test]

@@ -22,8 +22,8 @@
 use byteorder::{ByteOrder as _, NativeEndian};
 
 use super::find::offsets;
-use super::header::{BYTE_ORDER_MARK, HeaderError, byte_order, check_word};
-use super::raw::{Order, Raw};
+use super::header::{BYTE_ORDER_MARK, HeaderError, byte_order};
+use super::raw::{Order, Raw, check_word};
 use crate::record::Statement;
 use crate::record::packed::{Page, WINDOW};
 
@@ -99,7 +99,7 @@ impl<'a> Ever<'a> {
         }
         let count = raw.u32(16);
         if !count.is_power_of_two() || count > MAX_SLOTS {
-            return Err(HeaderError::Size { header_len: HEADER_LEN as u16, size: count });
+            return Err(HeaderError::Size { header_len: HEADER_LEN, size: count });
         }
         let slots = &slots[..slots.len().min(count as usize * SLOT_LEN)];
         let (map_hash, lost, pid) = (raw.u64(MAP_HASH_AT), raw.u32(LOST_AT), raw.u32(PID_AT));

@@ -1,4 +1,4 @@
-//! Layout of the ring header, version 3. All numbers are in the byte order of the target.
+//! Layout of the ring header, versions 2 to 4. All numbers are in the byte order of the target.
 //!
 //! | offset | field | |
 //! |---|---|---|
@@ -31,27 +31,59 @@
 //! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
 //!
 //! In version 2 a hosted header ended at 192, with 32 bytes of thread name at 136.
+//!
+//! Version 4 is that of words rings ([`FLAG_WORDS`]), which are hosted. `ahead`, `folded` and `touched` are 0 there. The header
+//! is a page long (a length of 0 means 65,536), the data start a page, and 72..120 is:
+//!
+//! | offset | field | |
+//! |---|---|---|
+//! | 72 | zeroed | u64: position behind the last byte that was zeroed for words to come |
+//! | 80 | trim | u64, [`Trim`]: the open chunk is being split |
+//! | 88 | trim again | u64: the 8 bytes of that split's [`Again`](crate::record::words::Again) |
+//! | 96 | lane, level | 2 x u16: one more than the number of the ring whose code this ring's signal handlers interrupted, 0 in a thread's own ring; how many handlers deep |
+//! | 100 | reserved | u32 |
+//! | 104 | open time | u64: the clock in full when the open chunk was opened |
+//! | 112 | foreign handlers | u64: signals whose handlers were installed behind the C library's back |
 
 use core::fmt;
 
-use super::raw::{Order, Raw, array};
-
+use super::raw::{Order, Raw, array, check_word};
+use super::state::{Folded, Shown, State, Touched, Trim, WordsPart};
 use crate::record::packed;
+use crate::record::words::Again;
 
 /// First bytes of every ring. Not text, so that no string of a program looks like it.
 pub const MAGIC: [u8; 8] = [0x7E, b'x', b'H', b'i', b's', b't', 0xA7, 0x1D];
 /// Tells the byte order of a ring.
 pub const BYTE_ORDER_MARK: u32 = 0x0A0B_0C0D;
-/// Version of the layout on this page.
+/// Version of the layout of rings without words.
 pub const LAYOUT_VERSION: u8 = 3;
+/// Version of the layout of words rings.
+pub const WORDS_VERSION: u8 = 4;
 /// The oldest version that is still read.
 pub const OLDEST_VERSION: u8 = 2;
+/// The newest version that is read.
+pub const NEWEST_VERSION: u8 = WORDS_VERSION;
 /// Length of the header of a bare-metal ring.
 pub const BARE_HEADER_LEN: usize = 64;
-/// Length of the header of a hosted ring.
+/// Length of the header of a hosted ring; of a words ring, bytes of its header that have a meaning.
 pub const HOSTED_HEADER_LEN: usize = 320;
+/// Shortest and longest page, and so header of a words ring.
+pub const PAGES_OF_WORDS: core::ops::RangeInclusive<usize> = 4096..=65536;
 /// The same in version 2.
 const HOSTED_HEADER_LEN_2: usize = 192;
+/// Offset of the position behind the last zeroed byte in the header of a words ring.
+pub const ZEROED_OFFSET: usize = 72;
+/// Offset of the trim word, see [`Trim`].
+pub const TRIM_OFFSET: usize = 80;
+/// Offset of the trim's repetition.
+pub const TRIM_AGAIN_OFFSET: usize = 88;
+/// Offset of the lane and, behind it, of the level.
+pub const LANE_OFFSET: usize = 96;
+/// Offset of the time at which the open chunk was opened.
+pub const OPEN_TIME_OFFSET: usize = 104;
+/// Offset of the mask of foreign handlers.
+pub const FOREIGN_HANDLERS_OFFSET: usize = 112;
 /// Where the process id stands in a hosted header.
 pub const PID_OFFSET: usize = 120;
 /// Where the cleared words stand in a hosted header. Readers write them, when they are asked to, and nothing else.
@@ -83,165 +115,8 @@ pub const FLAG_EARLIER: u8 = 8;
 /// Flag: the clock is the system's monotonic clock, because the processor's counter cannot be trusted.
 pub const FLAG_MONOTONIC: u8 = 16;
 
-/// The facts in a state word: bits 0..48 bytes ever written, 48..53 length of the open frame's head (0: no
-/// frame is open), 56..64 sequence number of the newest closed frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct State(pub u64);
-
-impl State {
-    const HEAD_MASK: u64 = (1 << 48) - 1;
-
-    /// The state in which frames end at `head`, the newest of them is `seq`, and no frame is open.
-    #[inline]
-    pub const fn closed(head: u64, seq: u8) -> State {
-        State((head & State::HEAD_MASK) | (seq as u64) << 56)
-    }
-
-    /// The same with a frame open at its head, whose data starts `head_len` bytes behind that.
-    #[inline]
-    #[must_use]
-    pub const fn with_open(self, head_len: usize) -> State {
-        State(self.0 | (head_len as u64 & 0x1F) << 48)
-    }
-
-    /// The same with no frame open.
-    #[must_use]
-    pub const fn without_open(self) -> State {
-        State(self.0 & !(0xFF << 48))
-    }
-
-    /// Bytes of closed frames ever written.
-    #[inline]
-    pub const fn head(self) -> u64 {
-        self.0 & State::HEAD_MASK
-    }
-
-    /// Sequence number of the newest closed frame (0 before the first).
-    #[inline]
-    pub const fn seq(self) -> u8 {
-        (self.0 >> 56) as u8
-    }
-
-    /// Bytes of the open frame before its data; `None` when no frame is open.
-    #[inline]
-    pub const fn open(self) -> Option<usize> {
-        match (self.0 >> 48 & 0x1F) as usize {
-            0 => None,
-            len => Some(len),
-        }
-    }
-
-    /// The state after one more closed frame of `len` bytes.
-    #[inline]
-    #[must_use]
-    pub const fn after(self, len: usize) -> State {
-        State::closed(self.head() + len as u64, self.seq().wrapping_add(1))
-    }
-}
-
-/// The facts in the folded word: bits 0..24 low bits of the head that it belongs to, bit 24 the open frame is one of
-/// those counted, bits 25..64 how often the closed frame before it came again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Folded(pub u64);
-
-impl Folded {
-    const HEAD_MASK: u64 = (1 << 24) - 1;
-    const COUNTED: u64 = 1 << 24;
-
-    /// The frame that ends at `head` came `times` more times.
-    #[inline]
-    pub const fn new(head: u64, times: u64) -> Folded {
-        Folded((head & Folded::HEAD_MASK) | times << 25)
-    }
-
-    /// The same while what the open frame holds is one of those times, and is about to be cleared.
-    #[inline]
-    #[must_use]
-    pub const fn counted(self) -> Folded {
-        Folded(self.0 | Folded::COUNTED)
-    }
-
-    /// How often the frame that ends at `head` came again, and whether what the open frame holds is counted.
-    #[inline]
-    pub const fn at(self, head: u64) -> (u64, bool) {
-        if self.0 & Folded::HEAD_MASK == head & Folded::HEAD_MASK {
-            (self.0 >> 25, self.0 & Folded::COUNTED != 0)
-        } else {
-            (0, false)
-        }
-    }
-}
-
-/// How far a reader has shown a ring: all frames before a position, and a part of what followed when it looked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Shown {
-    /// Position where a frame starts, counted from the first byte ever written; 48 bits.
-    pub position: u64,
-    /// Statements of that frame that were shown while it was open.
-    pub statements: u16,
-    /// How often the frame before it had come again by then.
-    pub repeats: u64,
-}
-
-impl Shown {
-    /// As a header has it: bits 0..48 of the first word are the position, the others the statements; bits 0..48 of the
-    /// second word are the repeats, the others a check of both.
-    pub const fn words(self) -> [u64; 2] {
-        let first = self.position & State::HEAD_MASK | (self.statements as u64) << 48;
-        let repeats = self.repeats & State::HEAD_MASK;
-        [first, repeats | Shown::check(first, repeats) << 48]
-    }
-
-    /// The reverse of [`Shown::words`]; `None` when the check does not match. A recorder that lays a ring out clears the
-    /// first word only, so a first word of zero means that nothing was shown.
-    pub const fn from_words(first: u64, second: u64) -> Option<Shown> {
-        let repeats = second & State::HEAD_MASK;
-        if first == 0 {
-            return Some(Shown { position: 0, statements: 0, repeats: 0 });
-        }
-        if second >> 48 != Shown::check(first, repeats) {
-            return None;
-        }
-        Some(Shown { position: first & State::HEAD_MASK, statements: (first >> 48) as u16, repeats })
-    }
-
-    const fn check(first: u64, repeats: u64) -> u64 {
-        let check = check_word([first as u32, (first >> 32) as u32, repeats as u32, (repeats >> 32) as u32]);
-        ((check >> 16) ^ (check & 0xFFFF)) as u64
-    }
-}
-
-/// The fact in the touched word: a byte that a statement adds its code to and takes it back, because a signal handler
-/// or the frame's end came before. The handler that interrupts it tells; 0 for none, otherwise one more than twice the
-/// byte's place in the ring, and 1 where it is no step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touched(pub u32);
-
-impl Touched {
-    /// No byte.
-    pub const NONE: Touched = Touched(0);
-
-    /// The end of a frame's data.
-    pub const fn end(index: usize) -> Touched {
-        Touched((index as u32).wrapping_mul(2).wrapping_add(1))
-    }
-
-    /// No step: a handler was faster.
-    pub const fn skip(index: usize) -> Touched {
-        Touched((index as u32).wrapping_mul(2).wrapping_add(2))
-    }
-
-    /// Its place in the ring, and what it is when nobody changes it.
-    pub const fn byte(self) -> Option<(usize, &'static [u8; 1])> {
-        match self.0.checked_sub(1) {
-            None => None,
-            Some(word) => Some((
-                (word / 2) as usize,
-                if word % 2 == 0 { &[packed::step::END] } else { &[packed::step::SKIP] },
-            )),
-        }
-    }
-}
+/// Flag: statements are words in chunks, see [`words`](crate::record::words); the layout is version 4.
+pub const FLAG_WORDS: u8 = 32;
 
 /// Unit of the header's word about long records.
 pub const AHEAD: u64 = 16;
@@ -314,7 +189,7 @@ pub enum HeaderError {
     /// Lengths that no recorder writes.
     Size {
         /// Header length found.
-        header_len: u16,
+        header_len: usize,
         /// Ring size found.
         size: u32,
     },
@@ -328,7 +203,7 @@ impl fmt::Display for HeaderError {
             HeaderError::Version(version) => {
                 write!(
                     f,
-                    "ring layout version {version} (this tool reads {OLDEST_VERSION} to {LAYOUT_VERSION}); update xhist"
+                    "ring layout version {version} (this tool reads {OLDEST_VERSION} to {NEWEST_VERSION}); update xhist"
                 )
             }
             HeaderError::Check => f.write_str("header check word does not fit (overwritten or stale)"),
@@ -375,6 +250,8 @@ pub struct Header {
     /// What signal handlers wrote: one more than where it starts, and its state. Those that start before the state
     /// they interrupted are over.
     pub nested: [(u64, State); NESTED],
+    /// What only words rings have.
+    pub words: WordsPart,
     /// The clock in full at the last time stamp; 0 = not known.
     pub last_time: u64,
     /// Process id; 0 = not known.
@@ -407,7 +284,7 @@ impl Header {
         let bytes = image.get(..BARE_HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
         let raw = Raw { bytes, order: byte_order(bytes)? };
         let [version, time_width, record_base, flags] = array(bytes, 12);
-        if !(OLDEST_VERSION..=LAYOUT_VERSION).contains(&version) {
+        if !(OLDEST_VERSION..=NEWEST_VERSION).contains(&version) {
             return Err(HeaderError::Version(version));
         }
         // Of the third word only the first half stays as it is.
@@ -417,9 +294,16 @@ impl Header {
         if raw.u32(36) != check_word([raw.u32(8), raw.u32(12), lens, raw.u32(20)]) {
             return Err(HeaderError::Check);
         }
-        let (header_len, size) = (raw.u16(16), raw.u32(20));
-        let lens = [BARE_HEADER_LEN, HOSTED_HEADER_LEN_2, HOSTED_HEADER_LEN];
-        if !lens.contains(&usize::from(header_len)) || !is_valid_size(size) {
+        let size = raw.u32(20);
+        let header_len = header_len(raw.u16(16));
+        let fits = match flags & FLAG_WORDS {
+            0 => [BARE_HEADER_LEN, HOSTED_HEADER_LEN_2, HOSTED_HEADER_LEN].contains(&header_len),
+            _ => {
+                let is_page = header_len.is_power_of_two() && PAGES_OF_WORDS.contains(&header_len);
+                is_page && header_len <= size as usize && version >= WORDS_VERSION
+            }
+        };
+        if !fits || !is_valid_size(size) {
             return Err(HeaderError::Size { header_len, size });
         }
         let mut header = Header {
@@ -428,7 +312,7 @@ impl Header {
             time_width,
             record_base,
             flags,
-            header_len: usize::from(header_len),
+            header_len,
             ahead: u64::from(raw.u16(18)) * AHEAD,
             size: size as usize,
             map_hash: raw.u64(24),
@@ -438,6 +322,7 @@ impl Header {
             dropped: raw.u32(56),
             touched: Touched(raw.u32(60)),
             nested: [(0, State(0)); NESTED],
+            words: WordsPart::default(),
             last_time: 0,
             pid: 0,
             tid: 0,
@@ -457,17 +342,22 @@ impl Header {
     }
 
     fn read_hosted(&mut self, image: &[u8], order: Order) -> Result<(), HeaderError> {
-        let bytes = image.get(..self.header_len).ok_or(HeaderError::Cut { present: image.len() })?;
+        let len = self.header_len.min(HOSTED_HEADER_LEN);
+        let bytes = image.get(..len).ok_or(HeaderError::Cut { present: image.len() })?;
         let raw = Raw { bytes, order };
         self.last_time = raw.u64(64);
-        for (index, nested) in self.nested.iter_mut().enumerate() {
-            *nested = (raw.u64(72 + 16 * index), State(raw.u64(80 + 16 * index)));
+        if self.has_words() {
+            self.words = words_part(&raw);
+        } else {
+            for (index, nested) in self.nested.iter_mut().enumerate() {
+                *nested = (raw.u64(72 + 16 * index), State(raw.u64(80 + 16 * index)));
+            }
         }
         self.pid = raw.u32(PID_OFFSET);
         self.tid = raw.u32(124);
         self.status = Status::from_code(raw.u32(128));
         (self.number, self.rings) = (raw.u16(132), raw.u16(134));
-        let is_long = self.header_len == HOSTED_HEADER_LEN;
+        let is_long = self.header_len >= HOSTED_HEADER_LEN;
         let (name_at, name_len) = if is_long { NAME_3 } else { NAME_2 };
         if let Some(name) = bytes.get(name_at..name_at + name_len) {
             self.name[..name_len].copy_from_slice(name);
@@ -477,6 +367,16 @@ impl Header {
         let cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
         (self.cleared, self.is_cleared_damaged) = (cleared.unwrap_or_default(), cleared.is_none());
         Ok(())
+    }
+
+    /// Whether statements are words in chunks.
+    pub const fn has_words(&self) -> bool {
+        self.flags & FLAG_WORDS != 0
+    }
+
+    /// Whether a recorder without an operating system wrote it.
+    pub const fn is_bare(&self) -> bool {
+        self.header_len == BARE_HEADER_LEN
     }
 
     /// Name of the thread, where it has one.
@@ -509,6 +409,11 @@ impl Header {
     /// Position from which on nothing is overwritten: the frame under way, and the one after it where frames are
     /// packed, may have begun to overwrite what is older.
     pub fn kept(&self) -> u64 {
+        if self.has_words() {
+            // A chunk may run beyond what was zeroed; a damaged word must not hide everything.
+            let (head, size) = (self.state.head(), self.size as u64);
+            return self.words.zeroed.clamp(head, head.saturating_add(size)).saturating_sub(size);
+        }
         let ahead = match self.flags & FLAG_PACKED {
             0 => SINGLE_ROOM.min(self.size as u64 / 4),
             _ => 2 * frame_room(self.size) as u64,
@@ -522,20 +427,27 @@ impl Header {
     }
 }
 
+/// The length that a header tells.
+const fn header_len(found: u16) -> usize {
+    if found == 0 { 1 << 16 } else { found as usize }
+}
+
+fn words_part(raw: &Raw<'_>) -> WordsPart {
+    WordsPart {
+        zeroed: raw.u64(ZEROED_OFFSET),
+        trim: Trim(raw.u64(TRIM_OFFSET)),
+        // They are bytes, so their order is that in memory.
+        trim_again: Again::from_bytes(array(raw.bytes, TRIM_AGAIN_OFFSET)),
+        parent: raw.u16(LANE_OFFSET).checked_sub(1),
+        level: raw.u16(LANE_OFFSET + 2),
+        open_time: raw.u64(OPEN_TIME_OFFSET),
+        foreign_handlers: raw.u64(FOREIGN_HANDLERS_OFFSET),
+    }
+}
+
 /// Whether a recorder may have made a ring of this size.
 pub const fn is_valid_size(size: u32) -> bool {
     size.is_power_of_two() && size >= MIN_SIZE && size <= MAX_SIZE
-}
-
-/// The check word over the four words at offset 8.
-#[inline]
-pub const fn check_word([a, b, c, d]: [u32; 4]) -> u32 {
-    const fn with(check: u32, word: u32) -> u32 {
-        let check = (check ^ word).wrapping_mul(0x0100_0193);
-        check ^ check >> 15
-    }
-    // No loop: of what is known when compiling, nothing is left.
-    with(with(with(with(0x811C_9DC5, a), b), c), d)
 }
 
 /// The byte order of the target that wrote this header.

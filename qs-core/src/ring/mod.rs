@@ -11,11 +11,14 @@ mod header;
 mod raw;
 mod reader;
 mod repair;
+mod state;
 mod tail;
 
 pub use again::{Again, Place, Thousands};
 pub use find::{Found, find};
 pub use header::*;
+pub use raw::check_word;
 pub use reader::{Item, Reader};
 pub use repair::{Damage, repair};
+pub use state::{Folded, Shown, State, Touched, Trim, WordsPart};
 pub use tail::Line;

@@ -1,4 +1,4 @@
-//! Fields of a header in the byte order of the target that wrote it, which its byte-order mark shows.
+//! Fields of a header in the byte order of the target that wrote it, which its byte-order mark shows; the check of a header.
 
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
@@ -77,6 +77,17 @@ impl Raw<'_> {
 /// `N` bytes at `at`; zeros behind the end, so that it cannot panic.
 pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
+}
+
+/// The check word over the four words at offset 8.
+#[inline]
+pub const fn check_word([a, b, c, d]: [u32; 4]) -> u32 {
+    const fn with(check: u32, word: u32) -> u32 {
+        let check = (check ^ word).wrapping_mul(0x0100_0193);
+        check ^ check >> 15
+    }
+    // No loop: of what is known when compiling, nothing is left.
+    with(with(with(with(0x811C_9DC5, a), b), c), d)
 }
 
 #[cfg(test)]

@@ -2,13 +2,13 @@
 //! are missing. A header's magic and check word cover only its first half, so the rest is compared with what is behind it.
 //! It must not print anything.
 
+mod words;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use qs_core::frame::{Decoder, FLAG, Outcome};
 use qs_core::record::packed::{Packed, step};
-use qs_core::ring::{
-    BARE_HEADER_LEN, FLAG_PACKED, Header, Item, NESTED, Reader, SPARE_NUMBER, Shown, State, Touched,
-};
+use qs_core::ring::{FLAG_PACKED, Header, Item, NESTED, Reader, SPARE_NUMBER, Shown, State, Touched};
 
 use super::find::{Findings, Placed};
 
@@ -60,10 +60,14 @@ impl Wrong {
         let bytes = image.get(header.header_len..).unwrap_or(&[]);
         let bytes = &bytes[..bytes.len().min(header.size)];
         self.look_at_ahead(header, image);
-        if is_still && header.header_len != BARE_HEADER_LEN {
-            self.look_at_touched(header, bytes);
+        if is_still && !header.is_bare() {
             self.look_at_state(header, image, bytes);
-            self.look_at_folded(header, image);
+            if header.has_words() {
+                words::look(header, bytes, &mut |what| self.say(what));
+            } else {
+                self.look_at_touched(header, bytes);
+                self.look_at_folded(header, image);
+            }
         }
     }
 

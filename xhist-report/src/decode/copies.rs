@@ -15,7 +15,8 @@ pub fn copies(rings: &[Placed], image: &[u8]) -> BTreeMap<usize, usize> {
     for (index, Placed { header, .. }) in rings.iter().enumerate().filter(|(_, placed)| placed.ring.pid != 0)
     {
         let owner = (header.pid, header.tid, header.start_time, header.size, header.map_hash);
-        by_owner.entry(owner).or_default().push(index);
+        // A thread's lanes are other rings of it.
+        by_owner.entry((owner, header.words.level)).or_default().push(index);
     }
     let mut copies = BTreeMap::new();
     for mut owned in by_owner.into_values() {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 use qs_core::ring::{
-    BYTE_ORDER_MARK, Damage, FLAG_EXACT, Header, HeaderError, LAYOUT_VERSION, MAGIC, OLDEST_VERSION, Status,
+    BYTE_ORDER_MARK, Damage, FLAG_EXACT, Header, HeaderError, MAGIC, NEWEST_VERSION, OLDEST_VERSION, Status,
     repair,
 };
 
@@ -160,7 +160,7 @@ impl<'i> Scanner<'i> {
                 let bytes = &image[*start..];
                 bytes
                     .get(VERSION_AT)
-                    .is_some_and(|version| (OLDEST_VERSION..=LAYOUT_VERSION).contains(version))
+                    .is_some_and(|version| (OLDEST_VERSION..=NEWEST_VERSION).contains(version))
                     && !bytes.starts_with(&MAGIC)
             };
             found.extend(starts(mark, MARK_AT).into_iter().filter(is_header));

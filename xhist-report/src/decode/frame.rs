@@ -20,6 +20,8 @@ pub enum Kind {
     Mark(EventKind, u64),
     /// Another record.
     Record,
+    /// A signal handler begins, which came at this position of the ring that it interrupted.
+    Handler(u64),
     /// Nothing to be told.
     Silent,
 }
@@ -36,6 +38,7 @@ pub fn kind(frame: &Frame<'_>, record_base: u8, has_clock: bool) -> Kind {
             let time = (has_clock && time != 0).then_some(time);
             match kind {
                 EventKind::Time => Kind::Time(value),
+                EventKind::Handler => Kind::Handler(value),
                 EventKind::Panic => Kind::Panic(time),
                 EventKind::Signal => Kind::Signal(value, time),
                 EventKind::Started
@@ -43,6 +46,7 @@ pub fn kind(frame: &Frame<'_>, record_base: u8, has_clock: bool) -> Kind {
                 | EventKind::Armed
                 | EventKind::Thread
                 | EventKind::Exit
+                | EventKind::Again
                 | EventKind::Unknown(_) => Kind::Mark(kind, value),
             }
         }

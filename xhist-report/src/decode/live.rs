@@ -3,9 +3,12 @@
 //! The words of the header are read before and after the bytes. The writer announces a frame by one store of the
 //! state word and prepares at most two frames ahead of it, so what the words before call closed, and what the words
 //! after do not allow to be overwritten yet, is as it was written. The open frame only grows while neither the state
-//! nor the folded word changes; when one did, it is left for the next look.
+//! nor the folded word changes; when one did, it is left for the next look. In a words ring its repetition and the trim
+//! word do what the folded word does.
 
-use qs_core::ring::{Folded, Header, NESTED, Reader, Shown, State, frame_room};
+use qs_core::record::Numbers;
+use qs_core::record::words::{AGAIN, Again};
+use qs_core::ring::{Folded, HOSTED_HEADER_LEN, Header, NESTED, Reader, Shown, State, Trim, frame_room};
 
 use super::clock::Clock;
 use super::find::{Placed, describe};
@@ -26,6 +29,9 @@ pub struct View<'a> {
     shown: Shown,
     /// Repetitions of up to so many statements are written out.
     longest: u64,
+    /// Of the open chunk only what came again is looked at.
+    is_folding: bool,
+    numbers: Numbers<'a>,
 }
 
 impl<'a> View<'a> {
@@ -33,7 +39,8 @@ impl<'a> View<'a> {
     pub fn whole(placed: &Placed, image: &'a [u8]) -> View<'a> {
         let header = placed.header;
         let image = image.get(placed.ring.offset..).unwrap_or(&[]);
-        View { header, image, from: 0, safe: 0, shown: header.cleared, longest: 0 }
+        let (shown, numbers) = (header.cleared, Numbers::default());
+        View { header, image, from: 0, safe: 0, shown, longest: 0, is_folding: false, numbers }
     }
 
     /// The same with what was cleared.
@@ -48,14 +55,31 @@ impl<'a> View<'a> {
         View { longest, ..self }
     }
 
+    /// The same, which knows statements by their numbers.
+    #[must_use]
+    pub fn with_numbers(self, numbers: Numbers<'a>) -> View<'a> {
+        View { numbers, ..self }
+    }
+
     /// A reader at its start, of every frame as it is.
     pub fn whole_frames(&self) -> Reader<'a> {
-        Reader::resume(self.header, self.image, self.from, self.safe, self.shown).whole_frames()
+        self.start().whole_frames()
     }
 
     /// A reader at its start.
     pub fn reader(&self) -> Rounds<'a> {
-        Rounds::new(Reader::resume(self.header, self.image, self.from, self.safe, self.shown), self.longest)
+        Rounds::new(self.start(), self.longest)
+    }
+
+    /// Position behind all that is to be read.
+    pub fn frontier(&self) -> u64 {
+        self.start().frontier()
+    }
+
+    fn start(&self) -> Reader<'a> {
+        let reader = Reader::resume(self.header, self.image, self.from, self.safe, self.shown);
+        let reader = reader.with_numbers(self.numbers);
+        if self.is_folding { reader.without_open_words() } else { reader }
     }
 }
 
@@ -72,12 +96,17 @@ pub struct Live {
     pub clock: Option<Clock>,
     /// The words and the open frame at the last look, to see whether there is anything new; none when that look
     /// left something.
-    seen: Option<(State, Folded, Vec<u8>)>,
-    /// How often the newest closed frame had come again then.
+    seen: Option<(Changing, Vec<u8>)>,
+    /// How often the newest words or frame had come again then.
     repeats: u64,
+    /// Since then they have come again.
+    is_folding: bool,
     /// Entries and bytes read so far.
     read: (u64, u64),
 }
+
+/// The words of a header that say what the bytes behind it mean.
+type Changing = (State, Folded, Trim, Option<Again>);
 
 impl Live {
     /// Of the ring, `present` bytes are in the file.
@@ -85,7 +114,18 @@ impl Live {
         let len = placed.header.header_len + placed.header.size;
         let image = vec![0; len.min(present)];
         let shown = placed.header.cleared;
-        Live { placed, image, from: 0, safe: 0, shown, clock: None, seen: None, repeats: 0, read: (0, 0) }
+        Live {
+            placed,
+            image,
+            from: 0,
+            safe: 0,
+            shown,
+            clock: None,
+            seen: None,
+            repeats: 0,
+            is_folding: false,
+            read: (0, 0),
+        }
     }
 
     /// Reads what is new; `None` when nothing is. `is_last` when nobody writes any longer, or nobody will look again:
@@ -98,26 +138,32 @@ impl Live {
             (self.from, self.shown, self.clock, self.seen) = (0, before.cleared, None, None);
         }
         self.placed.header = before;
+        let before_again = self.again(&before, read);
         let open = self.open_bytes(&before, read);
-        let seen = Some((before.state, before.folded, open));
+        let seen = Some((changing(&before, before_again), open));
         if seen == self.seen && !is_last {
             return None;
         }
-        let repeats = before.folded.at(before.state.head()).0;
+        let repeats = before.folded.at(before.state.head()).0 + before_again.map_or(0, |again| again.times);
         let folds = repeats > 0 && repeats != std::mem::replace(&mut self.repeats, repeats);
         self.seen = seen;
         let from = self.from.max(before.kept());
-        self.copy(from, before.newest().head() + frame_room(before.size) as u64, read);
+        self.copy(from, self.end(&before), read);
+        let after_again = self.again(&before, read);
         let after = self.header(read)?;
         self.safe = after.kept();
-        let words = |header: &Header| (header.state, header.folded, header.nested);
         let header = &mut self.placed.header;
-        let is_still = words(&before) == words(&after);
+        let is_still =
+            changing(&before, before_again) == changing(&after, after_again) && before.nested == after.nested;
+        self.is_folding = false;
         if !is_still || !is_last {
             // A handler's part moves when the handler ends.
             header.nested = [(0, State(0)); NESTED];
         }
-        if !is_still || folds && !is_last {
+        if is_still && folds && !is_last && header.has_words() {
+            self.is_folding = true;
+            self.seen = None;
+        } else if !is_still || folds && !is_last {
             // A loop that goes on folding is told by its rounds, not by what it is just at.
             header.state = header.state.without_open();
             self.seen = None;
@@ -138,20 +184,34 @@ impl Live {
 
     /// What the last look found.
     pub fn view(&self) -> View<'_> {
-        let Live { image, from, safe, shown, .. } = self;
-        View { header: self.placed.header, image, from: *from, safe: *safe, shown: *shown, longest: 0 }
+        let Live { image, from, safe, shown, is_folding, .. } = self;
+        let (header, numbers) = (self.placed.header, Numbers::default());
+        View {
+            header,
+            image,
+            from: *from,
+            safe: *safe,
+            shown: *shown,
+            longest: 0,
+            is_folding: *is_folding,
+            numbers,
+        }
     }
 
     /// Goes on behind what such a reader has read, which gave so many entries.
     pub fn go_on(&mut self, (from, shown): (u64, Shown), clock: Clock, entries: u64) {
         self.read.0 += entries;
         self.read.1 += shown.position.saturating_sub(self.shown.position.max(self.safe));
+        if shown.position != self.placed.header.state.head() {
+            // Something was left for the next look.
+            self.seen = None;
+        }
         (self.from, self.shown, self.clock) = (from, shown, Some(clock));
     }
 
     fn header(&self, read: Read<'_>) -> Option<Header> {
-        let mut bytes = [0; qs_core::ring::HOSTED_HEADER_LEN];
-        let bytes = bytes.get_mut(..self.placed.header.header_len)?;
+        let mut bytes = [0; HOSTED_HEADER_LEN];
+        let bytes = &mut bytes[..self.placed.header.header_len.min(HOSTED_HEADER_LEN)];
         read(self.placed.ring.offset, bytes).then(|| Header::parse(bytes).ok()).flatten()
     }
 
@@ -161,11 +221,31 @@ impl Live {
         owner(header) != owner(&self.placed.header) || header.state.head() < self.shown.position
     }
 
+    /// Behind the last byte that may belong to the open frame.
+    fn end(&self, header: &Header) -> u64 {
+        let newest = header.newest().head();
+        match header.has_words() {
+            true => header.words.zeroed.clamp(newest, newest.saturating_add(header.size as u64)),
+            false => newest + frame_room(header.size) as u64,
+        }
+    }
+
+    /// What came again before the words of the open chunk.
+    fn again(&self, header: &Header, read: Read<'_>) -> Option<Again> {
+        let open = header.state.open().filter(|_| header.has_words())?;
+        let at = header.state.head() + open.checked_sub(AGAIN)? as u64;
+        let mut bytes = [0; AGAIN];
+        let start = self.placed.ring.offset + header.header_len;
+        // It is aligned, so it does not wrap.
+        read(start + (at % header.size as u64) as usize, &mut bytes);
+        Again::from_bytes(bytes)
+    }
+
     fn open_bytes(&self, header: &Header, read: Read<'_>) -> Vec<u8> {
         let mut bytes = Vec::new();
         if header.state.open().is_some() {
             let start = (header.state.head() % header.size as u64) as usize;
-            let room = frame_room(header.size);
+            let room = (self.end(header) - header.state.head()) as usize;
             let first = room.min(header.size - start);
             bytes.resize(room, 0);
             let (one, other) = bytes.split_at_mut(first);
@@ -200,4 +280,8 @@ impl Live {
         let overtaken = (bytes > 0).then_some(Overtaken { bytes, entries: (bytes as f64 * rate) as u64 });
         Gap { overtaken, ..Gap::default() }
     }
+}
+
+fn changing(header: &Header, again: Option<Again>) -> Changing {
+    (header.state, header.folded, header.words.trim, again)
 }

@@ -47,6 +47,11 @@ impl<'a> Rounds<'a> {
         self.reader.shown()
     }
 
+    /// As [`Reader::item_position`].
+    pub fn item_position(&self) -> u64 {
+        self.reader.item_position()
+    }
+
     /// The interrupt that the newest statement ran in.
     pub fn interrupt(&self) -> u16 {
         self.written_out.unwrap_or_else(|| self.reader.interrupt())

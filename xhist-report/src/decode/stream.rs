@@ -1,4 +1,5 @@
-//! The items of one ring, oldest first, with what is missing between them. It must not know other rings.
+//! The items of one thread, oldest first, with what is missing between them: those of its ring, and in their places those
+//! of the lanes in which its signal handlers recorded. It must not know other threads.
 
 use qs_core::frame::Frame;
 use qs_core::ring::{self, Header, Shown};
@@ -22,36 +23,59 @@ pub struct Stream<'a> {
     ahead: Option<Box<Stream<'a>>>,
     /// What is missing before the next item.
     gap: Gap,
-    /// Entries given.
+    /// Entries read.
     entries: u64,
+    /// Time stamps read when the newest item was given.
+    given_stamps: u64,
+    /// Which ring of the caller's it is.
+    index: usize,
+    /// What its own reader gives next, where that was looked at.
+    own: Option<Next>,
+    /// What comes next of it and its lanes, likewise.
+    next: Option<Next>,
+    lanes: Vec<Stream<'a>>,
+    handler: Handler,
     /// Makes records; a reader that only looks ahead needs none.
     records: Option<SharedRecords>,
 }
 
+/// An item that is not given yet.
+struct Next {
+    gap: Gap,
+    item: Option<Item>,
+    /// Where it is in its ring.
+    position: u64,
+    /// Where in the ring that its handler interrupted it belongs.
+    anchor: u64,
+    stamps: u64,
+}
+
+/// The handlers of a lane.
+#[derive(Clone, Copy)]
+struct Handler {
+    /// Where the newest one begins in the lane.
+    position: u64,
+    /// Where it came in the interrupted ring, and where the one before it.
+    anchors: [u64; 2],
+    /// Handlers that came later than this are left for the next look.
+    limit: u64,
+    /// The first of those, by its position in the lane.
+    left: Option<u64>,
+}
+
+impl Handler {
+    const NONE: Handler = Handler { position: 0, anchors: [0; 2], limit: u64::MAX, left: None };
+}
+
 impl<'a> Stream<'a> {
-    /// A stream at the oldest entry, whose stamps go on from a clock; `gap` is missing before it.
-    pub fn new(view: &View<'a>, clock: Clock, gap: Gap, records: &SharedRecords) -> Stream<'a> {
+    /// A stream at the oldest entry, whose stamps go on from a clock; `gap` is missing before it. `index` says which ring it is.
+    pub fn new(index: usize, view: &View<'a>, clock: Clock, gap: Gap, records: &SharedRecords) -> Stream<'a> {
+        let reader = view.reader();
+        Stream { gap, index, ..Stream::of(reader, view.header, clock, Some(SharedRecords::clone(records))) }
+    }
+
+    fn of(reader: Rounds<'a>, header: Header, clock: Clock, records: Option<SharedRecords>) -> Stream<'a> {
         Stream {
-            reader: view.reader(),
-            header: view.header,
-            clock,
-            stamps: 0,
-            ahead: None,
-            gap,
-            entries: 0,
-            records: Some(SharedRecords::clone(records)),
-        }
-    }
-
-    /// Where to go on, with which clock, and how many entries it gave.
-    pub fn finish(&self) -> ((u64, Shown), Clock, u64) {
-        ((self.reader.resume_from(), self.reader.shown()), self.clock, self.entries)
-    }
-
-    /// Prepares for [`Stream::until`]; to be called before anything is read.
-    pub fn look_ahead(&mut self) {
-        let (reader, header, clock) = (self.reader.clone(), self.header, self.clock);
-        self.ahead = Some(Box::new(Stream {
             reader,
             header,
             clock,
@@ -59,15 +83,50 @@ impl<'a> Stream<'a> {
             ahead: None,
             gap: Gap::default(),
             entries: 0,
-            records: None,
-        }));
+            given_stamps: 0,
+            index: 0,
+            own: None,
+            next: None,
+            lanes: Vec::new(),
+            handler: Handler::NONE,
+            records,
+        }
+    }
+
+    /// The same with the lanes of its handlers. Those that came behind `limit` in its ring are left.
+    #[must_use]
+    pub fn with_lanes(mut self, mut lanes: Vec<Stream<'a>>, limit: u64) -> Stream<'a> {
+        lanes.iter_mut().for_each(|lane| lane.handler.limit = limit);
+        self.lanes = lanes;
+        self
+    }
+
+    /// Which ring of the caller's it is.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Where to go on in each of its rings, with which clock, and how many entries it gave.
+    pub fn finish(&self, each: &mut dyn FnMut(usize, (u64, Shown), Clock, u64)) {
+        let place = match self.handler.left {
+            None => (self.reader.resume_from(), self.reader.shown()),
+            Some(position) => (position, Shown { position, ..Shown::default() }),
+        };
+        each(self.index, place, self.clock, self.entries);
+        self.lanes.iter().for_each(|lane| lane.finish(each));
+    }
+
+    /// Prepares for [`Stream::until`]; to be called before anything is read.
+    pub fn look_ahead(&mut self) {
+        let reader = self.reader.clone();
+        self.ahead = Some(Box::new(Stream::of(reader, self.header, self.clock, None)));
     }
 
     /// A time at which the newest item has run for certain: that of a later stamp of this ring.
     pub fn until(&mut self) -> Option<u64> {
         let ahead = self.ahead.as_mut()?;
-        while ahead.stamps <= self.stamps && ahead.next().1.is_some() {}
-        if ahead.stamps > self.stamps { ahead.clock.now() } else { None }
+        while ahead.stamps <= self.given_stamps && ahead.read().item.is_some() {}
+        if ahead.stamps > self.given_stamps { ahead.clock.now() } else { None }
     }
 
     /// How many of its entries are told.
@@ -78,6 +137,51 @@ impl<'a> Stream<'a> {
 
     /// The next item, and what is missing before it (or, behind the last one, at the end).
     pub fn next(&mut self) -> (Gap, Option<Item>) {
+        let Next { gap, item, stamps, .. } = match self.lanes.is_empty() && self.next.is_none() {
+            true => self.read(),
+            false => self.choose(),
+        };
+        self.given_stamps = stamps;
+        (gap, item)
+    }
+
+    /// What comes next of the ring and its lanes.
+    fn choose(&mut self) -> Next {
+        if let Some(next) = self.next.take() {
+            return next;
+        }
+        let own = self.own.take().unwrap_or_else(|| self.read());
+        let lane = self.lanes.iter_mut().filter_map(|lane| {
+            let next = lane.choose();
+            let anchor = next.anchor;
+            let is_item = next.item.is_some();
+            lane.next = Some(next);
+            is_item.then_some((anchor, lane))
+        });
+        let lane = lane.min_by_key(|(anchor, _)| *anchor);
+        match lane.filter(|(anchor, _)| own.item.is_none() || *anchor <= own.position) {
+            Some((at, lane)) => {
+                // A handler that came before the newest handler of this ring began interrupted the one before that.
+                let Handler { position, anchors, .. } = self.handler;
+                let anchor = anchors[usize::from(at <= position)];
+                let next = lane.choose();
+                self.own = Some(own);
+                Next { anchor, stamps: self.given_stamps, ..next }
+            }
+            None if own.item.is_some() => own,
+            None => {
+                let mut own = own;
+                self.lanes
+                    .iter_mut()
+                    .filter_map(|lane| lane.next.take())
+                    .for_each(|end| own.gap.add(end.gap));
+                own
+            }
+        }
+    }
+
+    /// The next item of the ring alone.
+    fn read(&mut self) -> Next {
         let mut gap = std::mem::take(&mut self.gap);
         let records = self.records.as_ref();
         let tell = |frame: &Frame<'_>| {
@@ -85,12 +189,17 @@ impl<'a> Stream<'a> {
         };
         loop {
             let mut interrupt = 0;
-            let Some(item) = self.reader.next() else { return (gap, None) };
+            let item = if self.handler.left.is_none() { self.reader.next() } else { None };
+            let Some(item) = item else {
+                let (stamps, anchor) = (self.stamps, self.handler.anchors[0]);
+                return Next { gap, item: None, position: u64::MAX, anchor, stamps };
+            };
             add_missing(&mut gap, &item);
             let (what, stamp) = match item {
                 ring::Item::Damaged(_)
                 | ring::Item::Cut { .. }
                 | ring::Item::Torn { .. }
+                | ring::Item::Overrun
                 | ring::Item::Missing(_) => continue,
                 ring::Item::Statement(statement, stamp) => {
                     interrupt = self.reader.interrupt();
@@ -100,6 +209,15 @@ impl<'a> Stream<'a> {
                 ring::Item::Frame(frame) => {
                     match kind(&frame, self.header.record_base, self.header.time_width > 0) {
                         Kind::Silent => continue,
+                        Kind::Handler(anchor) if anchor > self.handler.limit => {
+                            self.handler.left = Some(frame.offset);
+                            continue;
+                        }
+                        Kind::Handler(anchor) => {
+                            let before = self.handler.anchors[0];
+                            (self.handler.position, self.handler.anchors) = (frame.offset, [anchor, before]);
+                            continue;
+                        }
                         Kind::Time(full) => {
                             self.clock.set(full);
                             self.stamps += 1;
@@ -118,7 +236,13 @@ impl<'a> Stream<'a> {
             let time = stamp.map(|stamp| self.clock.stamp(stamp));
             self.stamps += u64::from(time.is_some());
             self.entries += u64::from(!matches!(what, What::Again(_)));
-            return (gap, Some(Item { what, time, interrupt }));
+            return Next {
+                gap,
+                item: Some(Item { what, time, interrupt }),
+                position: self.reader.item_position(),
+                anchor: self.handler.anchors[0],
+                stamps: self.stamps,
+            };
         }
     }
 }

@@ -31,9 +31,12 @@ pub fn survey(view: &View<'_>) -> Survey {
     let mut survey = Survey::default();
     while let Some(item) = reader.next() {
         let stamp = match item {
-            Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } | Item::Missing(_) | Item::Again(_) => {
-                continue;
-            }
+            Item::Damaged(_)
+            | Item::Cut { .. }
+            | Item::Torn { .. }
+            | Item::Overrun
+            | Item::Missing(_)
+            | Item::Again(_) => continue,
             Item::Statement(_, stamp) => {
                 survey.entries += 1;
                 stamp
@@ -58,7 +61,7 @@ pub fn survey(view: &View<'_>) -> Survey {
                     survey.records += 1;
                     None
                 }
-                Kind::Silent => None,
+                Kind::Silent | Kind::Handler(_) => None,
                 Kind::Time(full) => {
                     anchor.full(full);
                     None

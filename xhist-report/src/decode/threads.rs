@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use qs_core::frame::Frame;
+use qs_core::record::chunk::CutWords;
 use qs_core::record::packed::{PAGES, Packed, Repeat, Step, Steps};
-use qs_core::record::{EventKind, RECORD_BASE, Statement, XhistRecord, ids};
+use qs_core::record::words::{self, UNIT, Words};
+use qs_core::record::{EventKind, Numbers, RECORD_BASE, Statement, XhistRecord, ids};
 use qs_core::ring::Again;
 
 use super::clock::Clock;
@@ -14,6 +16,8 @@ use crate::model::{Item, What};
 
 /// More threads than this are not kept apart: numbers of a damaged stream could be any.
 const MOST: usize = 1024;
+/// Words that may come again. A chunk has fewer.
+const WINDOW: usize = 1 << 15;
 
 /// The threads of a target.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +35,8 @@ pub struct Threads {
 struct Thread {
     /// The newest frames, nothing missing between them, for those that come again.
     frames: VecDeque<Vec<(Statement, u16)>>,
+    /// The newest words, nothing missing between them, each with its units.
+    words: VecDeque<(Statement, usize)>,
     clock: Clock,
 }
 
@@ -56,7 +62,7 @@ impl Threads {
 
     /// Frames are missing, and nobody knows whose.
     pub fn lost(&mut self) {
-        self.threads.values_mut().for_each(|thread| thread.frames.clear());
+        self.threads.values_mut().for_each(Thread::lost);
     }
 
     /// Another target, or the same one anew.
@@ -78,17 +84,29 @@ impl Threads {
         if frame.id == RECORD_BASE + ids::PACKED
             && let Some(packed) = Packed::parse(frame.payload)
         {
+            thread.words.clear();
             thread.packed(&packed, self.longest, give);
             return Framed::Done;
         }
-        thread.frames.clear();
+        if frame.id == RECORD_BASE + ids::PACKED
+            && let Some(cut) = CutWords::parse(frame.payload)
+        {
+            thread.frames.clear();
+            thread.cut_words(&cut, give);
+            return Framed::Done;
+        }
+        if let Some(XhistRecord::Event { kind: EventKind::Again, value, .. }) = record {
+            thread.words_again(words::Again::from_event(value), self.longest, give);
+            return Framed::Done;
+        }
+        thread.lost();
         match (record, kind(frame, RECORD_BASE, true)) {
             (Some(XhistRecord::Statement { statement, time }), _) => {
                 let time = time.filter(|time| *time != 0).map(|time| thread.clock.stamp(time));
                 give(item(statement, 0, time));
                 Framed::Done
             }
-            (_, Kind::Silent) => Framed::Done,
+            (_, Kind::Silent | Kind::Handler(_)) => Framed::Done,
             (_, Kind::Time(full)) => {
                 thread.clock.set(full);
                 Framed::Done
@@ -105,6 +123,39 @@ impl Threads {
 }
 
 impl Thread {
+    /// What comes again is no longer known.
+    fn lost(&mut self) {
+        self.frames.clear();
+        self.words.clear();
+    }
+
+    fn cut_words(&mut self, cut: &CutWords<'_>, give: &mut dyn FnMut(Item)) {
+        let (mut words, mut at) = (Words::new(cut.words), 0);
+        let mut stamp = (cut.time != 0).then_some(cut.time);
+        while let Some(named) = words.next() {
+            let statement = Numbers::default().statement(named);
+            if self.words.len() == WINDOW {
+                self.words.pop_front();
+            }
+            self.words.push_back((statement, (words.at() - at) / UNIT));
+            at = words.at();
+            give(item(statement, 0, stamp.take().map(|stamp| self.clock.stamp(stamp))));
+        }
+    }
+
+    /// The newest words came again. Nothing is given when they came before this host did.
+    fn words_again(&mut self, again: words::Again, longest: u64, give: &mut dyn FnMut(Item)) {
+        let (mut units, mut first) = (0, self.words.len());
+        while units < again.period as usize && first > 0 {
+            first -= 1;
+            units += self.words[first].1;
+        }
+        if units == again.period as usize {
+            let round: Vec<_> = self.words.range(first..).map(|(statement, _)| (*statement, 0)).collect();
+            came_again(&round, again.times, longest, give);
+        }
+    }
+
     fn packed(&mut self, packed: &Packed<'_>, longest: u64, give: &mut dyn FnMut(Item)) {
         if let Some(repeat) = packed.repeat() {
             self.again(repeat, longest, give);
@@ -144,14 +195,19 @@ impl Thread {
             return;
         };
         let statements: Vec<_> = self.frames.range(first..).flatten().copied().collect();
-        let all = statements.iter().map(|(statement, _)| *statement);
-        let Some(again) = Again::new(all, repeat.times) else { return };
-        if repeat.times.saturating_mul(statements.len() as u64) > longest {
-            return give(Item { what: What::Again(again), time: None, interrupt: 0 });
-        }
-        for _ in 0..repeat.times {
-            statements.iter().for_each(|(statement, interrupt)| give(item(*statement, *interrupt, None)));
-        }
+        came_again(&statements, repeat.times, longest, give);
+    }
+}
+
+/// Gives statements that ran so many times more, written out where they are at most `longest` in all.
+fn came_again(statements: &[(Statement, u16)], times: u64, longest: u64, give: &mut dyn FnMut(Item)) {
+    let all = statements.iter().map(|(statement, _)| *statement);
+    let Some(again) = Again::new(all, times) else { return };
+    if times.saturating_mul(statements.len() as u64) > longest {
+        return give(Item { what: What::Again(again), time: None, interrupt: 0 });
+    }
+    for _ in 0..times {
+        statements.iter().for_each(|(statement, interrupt)| give(item(*statement, *interrupt, None)));
     }
 }
 
@@ -163,6 +219,7 @@ fn item(Statement { file, line }: Statement, interrupt: u16, time: Option<u64>) 
 mod tests {
     use super::*;
     use qs_core::record::packed::{Page, code, digits, payload_head, step};
+    use qs_core::record::words::Word;
 
     fn frame(id: u8, payload: &[u8]) -> Frame<'_> {
         Frame { offset: 0, seq: 1, id, payload, missing: 0 }
@@ -216,6 +273,38 @@ mod tests {
         assert_eq!(told(&mut threads, ids::PACKED, &packed(Some((1, 9)), &[8])), ["8"]);
     }
 
+    fn cut(time: u32, numbers: &[u32]) -> Vec<u8> {
+        let mut words = Vec::new();
+        for number in numbers {
+            match Word::new(Statement { file: 1, line: *number as u16 }, number % 100).expect("a word") {
+                Word::Short(bytes) => words.extend(bytes),
+                Word::Long(bytes) => words.extend(bytes),
+            }
+        }
+        [&CutWords::head(time, words.len())[..], &words].concat()
+    }
+
+    #[test]
+    fn words_come_again_by_their_units() {
+        let mut threads = Threads::new(4);
+        // 100 and 200 have no number, so they are long words.
+        assert_eq!(told(&mut threads, ids::PACKED, &cut(7, &[1, 100, 2])), ["1", "100", "2"]);
+        let again = |period, times| {
+            EventKind::Again.payload(0, words::Again { period, times, is_counted: false }.to_event())
+        };
+        assert_eq!(told(&mut threads, ids::EVENT, &again(3, 2)), ["100", "2", "100", "2"]);
+        assert_eq!(told(&mut threads, ids::EVENT, &again(4, 1_000)), ["3x1000"]);
+        // Neither more words than there were, nor a half of one.
+        for (period, times) in [(5, 1), (2, 1), (0, 9), (3, 0)] {
+            assert!(told(&mut threads, ids::EVENT, &again(period, times)).is_empty(), "{period}");
+        }
+        // Its words, and what came again behind them, are of the records before.
+        assert_eq!(told(&mut threads, ids::PACKED, &cut(0, &[100])), ["100"]);
+        assert_eq!(told(&mut threads, ids::EVENT, &again(2, 1)), ["100"]);
+        threads.lost();
+        assert!(told(&mut threads, ids::EVENT, &again(2, 1)).is_empty());
+    }
+
     #[test]
     fn any_payload_is_fine() {
         let mut threads = Threads::new(10);
@@ -225,6 +314,8 @@ mod tests {
             for id in 0..4 {
                 let _ = threads.take(&frame(RECORD_BASE + id, &payload), &mut |_| {});
                 let _ = threads.take(&frame(RECORD_BASE + id, &bytes), &mut |_| {});
+                let cut = [&CutWords::head(seed, bytes.len())[..], &bytes].concat();
+                let _ = threads.take(&frame(RECORD_BASE + id, &cut), &mut |_| {});
             }
         }
     }

@@ -71,10 +71,15 @@ enum Line<'a> {
     Statement {
         #[serde(flatten)]
         head: Head,
-        file_id: u16,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file_id: Option<u16>,
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
-        line: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
+        /// Of a statement that no map names.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        number: Option<u32>,
         #[serde(skip_serializing_if = "Option::is_none")]
         source: Option<&'a str>,
     },
@@ -147,6 +152,8 @@ enum Line<'a> {
         damaged_bytes: u64,
         cut_bytes: u64,
         torn: bool,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        overrun: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         overtaken_bytes: Option<u64>,
         text: String,
@@ -159,9 +166,11 @@ enum Line<'a> {
 
 #[derive(Serialize)]
 struct ToldLines<'a> {
-    file_id: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_id: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
+    /// Of lines; of numbers where there is no file id.
     first: u32,
     last: u32,
 }
@@ -291,8 +300,8 @@ fn order(entry: &Entry<'_>) -> Option<&'static str> {
 }
 
 fn told_lines(lines: &Lines) -> ToldLines<'_> {
-    let Lines { file, path, first, last } = lines;
-    ToldLines { file_id: *file, file: path.as_deref(), first: *first, last: *last }
+    let Lines { path, first, last, .. } = lines;
+    ToldLines { file_id: lines.file_id(), file: path.as_deref(), first: *first, last: *last }
 }
 
 fn trace_line<'a>(head: Head, event: &Trace, told: &'a ToldTrace) -> Line<'a> {
@@ -412,9 +421,10 @@ impl Format for Json {
         let line = match entry.subject {
             Subject::Statement(place, source) => Line::Statement {
                 head,
-                file_id: place.file,
+                file_id: place.number().is_none().then_some(place.file),
                 file: place.path,
-                line: place.line,
+                line: place.number().is_none().then_some(place.line),
+                number: place.number(),
                 source: source.filter(|_| self.layout.source),
             },
             Subject::Again(again) => Line::Again {
@@ -454,6 +464,7 @@ impl Format for Json {
             damaged_bytes: gap.damaged.as_ref().map_or(0, |damaged| damaged.bytes),
             cut_bytes: gap.cut_bytes,
             torn: gap.torn,
+            overrun: gap.overrun,
             overtaken_bytes: gap.overtaken.as_ref().map(|overtaken| overtaken.bytes),
             text: gap.to_string(),
         };

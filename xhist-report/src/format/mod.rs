@@ -185,12 +185,17 @@ fn push_trace(line: &mut Vec<u8>, told: &crate::model::ToldTrace) {
     line.extend_from_slice(told.subject.as_bytes());
 }
 
-/// Appends `src/main.rs:12`, or `file#3:12` where no map names the file.
+/// Appends `src/main.rs:12`, or `file#3:12` where no map names the file, or `statement 7` of which no map is known at all.
 fn push_place(line: &mut Vec<u8>, place: &crate::model::Place<'_>) {
     let mut digits = itoa::Buffer::new();
-    match place.path {
-        Some(path) => line.extend_from_slice(path.as_bytes()),
-        None => {
+    match (place.path, place.number()) {
+        (Some(path), _) => line.extend_from_slice(path.as_bytes()),
+        (None, Some(number)) => {
+            line.extend_from_slice(b"statement ");
+            line.extend_from_slice(digits.format(number).as_bytes());
+            return;
+        }
+        (None, None) => {
             line.extend_from_slice(b"file#");
             line.extend_from_slice(digits.format(place.file).as_bytes());
         }

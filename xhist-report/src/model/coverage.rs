@@ -23,7 +23,7 @@ pub fn coverage(names: &Names, ran: &HashSet<Statement>) -> Vec<Covered> {
     let mut files: BTreeMap<&str, Covered> = BTreeMap::new();
     for Statement { file, line } in ran {
         let place = names.place(*file, *line);
-        if let Some(path) = names.path(*file) {
+        if let Some(path) = names.path(place.file) {
             files.entry(path).or_default().lines.insert(place.line, true);
         }
     }

@@ -1,5 +1,7 @@
 //! What formats are given: an opening, entries, gaps, totals. It must not know how they look.
 
+use qs_core::record::Statement;
+
 use super::{Place, Record, Ring, ToldTrace, Trace};
 
 /// Told once, before the first entry.
@@ -81,6 +83,13 @@ pub struct Lines {
     pub first: u32,
     /// Last line.
     pub last: u32,
+}
+
+impl Lines {
+    /// The file, unless only numbers of statements are known.
+    pub fn file_id(&self) -> Option<u16> {
+        (self.file != Statement::NUMBERED).then_some(self.file)
+    }
 }
 
 /// Told once, behind the last entry.

@@ -28,11 +28,12 @@ pub fn hot(names: &Names, counts: &HashMap<Statement, u64>) -> Vec<Hot> {
     let mut found: HashMap<(u16, &str), Hot> = HashMap::new();
     for (Statement { file, line }, count) in counts {
         let place = names.place(*file, *line);
+        let file = &place.file;
         let lines = functions.entry(*file).or_insert_with(|| names.functions(*file).collect());
         let function = lines.get(&place.line).copied().filter(|function| !function.is_empty());
         let hot = found.entry((*file, function.unwrap_or(""))).or_insert_with(|| Hot {
             function: function.map(str::to_owned),
-            file: place.path.map_or_else(|| format!("file#{file}"), str::to_owned),
+            file: place.path.map_or_else(|| unnamed(*file), str::to_owned),
             lines: (place.line, place.line),
             statements: 0,
             exclude: names.path(*file).and_then(|path| exclude(path, function)),
@@ -48,6 +49,13 @@ pub fn hot(names: &Names, counts: &HashMap<Statement, u64>) -> Vec<Hot> {
             .then_with(|| (&one.file, one.lines).cmp(&(&other.file, other.lines)))
     });
     found
+}
+
+fn unnamed(file: u16) -> String {
+    match file {
+        Statement::NUMBERED => "unknown files".to_owned(),
+        file => format!("file#{file}"),
+    }
 }
 
 /// A pattern over Rust paths, or over files where the function cannot be named in one. `*` stands for the crate, whose

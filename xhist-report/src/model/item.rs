@@ -97,6 +97,8 @@ pub struct Gap {
     pub cut_bytes: u64,
     /// The newest frame is not the one that the ring's header counted last.
     pub torn: bool,
+    /// More words were written than the ring had room for, so that the newest are not certain.
+    pub overrun: bool,
 }
 
 /// Bytes that were overwritten before they were read.
@@ -126,6 +128,28 @@ impl Gap {
             self.damaged.get_or_insert_with(|| Damaged { pieces: 0, bytes: 0, first: what.to_string() });
         damaged.pieces += 1;
         damaged.bytes += bytes;
+    }
+
+    /// Adds what another gap lacks.
+    pub fn add(&mut self, other: Gap) {
+        let Gap { overtaken, missing_frames, damaged, cut_bytes, torn, overrun } = other;
+        if let Some(other) = overtaken {
+            let overtaken = self.overtaken.get_or_insert(Overtaken { bytes: 0, entries: 0 });
+            overtaken.bytes += other.bytes;
+            overtaken.entries += other.entries;
+        }
+        match (&mut self.damaged, damaged) {
+            (Some(damaged), Some(other)) => {
+                damaged.pieces += other.pieces;
+                damaged.bytes += other.bytes;
+            }
+            (None, other) => self.damaged = other,
+            (Some(_), None) => {}
+        }
+        self.missing_frames += missing_frames;
+        self.cut_bytes += cut_bytes;
+        self.torn |= torn;
+        self.overrun |= overrun;
     }
 
     /// Whether nothing is missing.
@@ -164,6 +188,14 @@ impl fmt::Display for Gap {
         }
         if self.torn {
             write!(f, "{separator}newest frame not whole")?;
+            separator = ", ";
+        }
+        if self.overrun {
+            write!(
+                f,
+                "{separator}a thread recorded more between two checks than its ring keeps free, so what it did last is not \
+                 certain"
+            )?;
         }
         Ok(())
     }
@@ -177,13 +209,20 @@ mod tests {
     fn a_gap_says_everything_that_is_missing() {
         let damaged = Some(Damaged { pieces: 2, bytes: 30, first: "8 bytes at offset 4".into() });
         let overtaken = Some(Overtaken { bytes: 5, entries: 4 });
-        let gap = Gap { overtaken, missing_frames: 1, damaged, cut_bytes: 9, torn: true };
+        let gap = Gap { overtaken, missing_frames: 1, damaged, cut_bytes: 9, torn: true, overrun: true };
         assert_eq!(
             gap.to_string(),
             "overtaken: 5 bytes (about 4 entries) were overwritten before they were read, \
              30 bytes damaged in 2 pieces (first: 8 bytes at offset 4), 1 frame missing, \
-             9 bytes of the ring not in the image, newest frame not whole"
+             9 bytes of the ring not in the image, newest frame not whole, a thread recorded more between two checks \
+             than its ring keeps free, so what it did last is not certain"
         );
         assert!(Gap::default().is_empty() && !gap.is_empty());
+        let mut sum = Gap::default();
+        sum.add(gap.clone());
+        assert_eq!(sum, gap);
+        sum.add(gap);
+        assert!(sum.to_string().starts_with("overtaken: 10 bytes (about 8 entries)"));
+        assert_eq!((sum.damaged.map(|damaged| damaged.bytes), sum.missing_frames), (Some(60), 2));
     }
 }

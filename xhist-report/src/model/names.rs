@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use qs_core::map::numbers::{Range, statement};
 use qs_core::map::{Hash, Line, MapError, StmtLine};
-use qs_core::record::Statement;
+use qs_core::record::{Numbers, Statement};
 use qs_core::ring::Again;
 
 use super::{Lines, Repetition, visible};
@@ -19,6 +21,13 @@ pub struct Place<'a> {
     pub line: u32,
     /// Path of the file, printable; `None` when no map knows the id.
     pub path: Option<&'a str>,
+}
+
+impl Place<'_> {
+    /// The number of the statement, where nothing else is known of it.
+    pub fn number(&self) -> Option<u32> {
+        (self.file == Statement::NUMBERED).then_some(self.line)
+    }
 }
 
 /// A map, as far as a report needs it.
@@ -43,6 +52,8 @@ pub struct Names {
     /// Paths of functions, each once.
     functions: Vec<String>,
     function_ids: HashMap<String, u32>,
+    /// Index is the number of a statement.
+    numbers: Arc<[Option<Statement>]>,
 }
 
 /// A line of a map that could not be read.
@@ -59,6 +70,8 @@ struct File {
     path: String,
     shown: String,
     base: u32,
+    /// Numbers of its statements, where they have some.
+    range: Option<Range>,
     places: Vec<Span>,
     /// The function of each of them.
     functions: Vec<u32>,
@@ -91,19 +104,20 @@ impl Names {
             }
             match std::str::from_utf8(line) {
                 Err(_) => names.bad(index, "not UTF-8".to_owned()),
-                Ok(line) => match Line::parse(line) {
-                    Ok(line) => names.add(index, &line),
+                Ok(text) => match Line::parse(text) {
+                    Ok(line) => names.add(index, &line, text),
                     Err(error) => names.bad(index, error.to_string()),
                 },
             }
         }
+        names.numbers = numbers(&names.files).into();
         if names.hash.is_none() {
             names.bad(0, MapError::Field("hash").to_string());
         }
         names
     }
 
-    fn add(&mut self, index: usize, line: &Line<'_>) {
+    fn add(&mut self, index: usize, line: &Line<'_>, text: &str) {
         match line {
             Line::Head(head) if index == 0 => {
                 self.hash = Some(head.hash);
@@ -128,6 +142,7 @@ impl Names {
                             path,
                             shown,
                             base: file.base,
+                            range: Range::parse(text),
                             places: Vec::new(),
                             functions: Vec::new(),
                         })
@@ -159,8 +174,14 @@ impl Names {
         }
     }
 
+    /// The statements by number.
+    pub fn numbers(&self) -> &Arc<[Option<Statement>]> {
+        &self.numbers
+    }
+
     /// The place of a recorded statement.
     pub fn place(&self, file: u16, line: u16) -> Place<'_> {
+        let Statement { file, line } = Numbers::new(&self.numbers).resolve(Statement { file, line });
         match self.file(file) {
             Some(known) => {
                 Place { file, line: known.base.saturating_add(u32::from(line)), path: Some(&known.shown) }
@@ -171,6 +192,7 @@ impl Names {
 
     /// What a ring tells of statements that ran again, named.
     pub fn repetition(&self, again: &Again) -> Repetition {
+        let again = &again.resolve(Numbers::new(&self.numbers));
         let name = |Statement { file, line }| {
             let place = self.place(file, line);
             (place.path.map_or_else(|| Cow::Owned(format!("file#{file}")), Cow::Borrowed), place.line)
@@ -197,7 +219,8 @@ impl Names {
         }
         let shown = visible(path).into_owned();
         let (places, functions) = (Vec::new(), Vec::new());
-        self.files[slot] = Some(File { path: path.to_owned(), shown, base: 0, places, functions });
+        self.files[slot] =
+            Some(File { path: path.to_owned(), shown, base: 0, range: None, places, functions });
     }
 
     /// Every file id and its path.
@@ -250,6 +273,27 @@ impl Names {
     }
 }
 
+/// The statements of a map by their numbers.
+fn numbers(files: &[Option<File>]) -> Vec<Option<Statement>> {
+    let mut ids: HashMap<(&str, u32), u16> = HashMap::new();
+    for (id, file) in files.iter().enumerate().filter_map(|(id, file)| Some((id, file.as_ref()?))) {
+        ids.insert((&file.path, file.base), id as u16);
+    }
+    let mut table = Vec::new();
+    for file in files.iter().flatten() {
+        let Some(range) = file.range else { continue };
+        for (ordinal, span) in file.places.iter().enumerate() {
+            let Some(number) = range.number(ordinal) else { break };
+            let slot = number as usize;
+            if table.len() <= slot {
+                table.resize(slot + 1, None);
+            }
+            table[slot] = statement(span.line, |base| ids.get(&(file.path.as_str(), base)).copied());
+        }
+    }
+    table
+}
+
 fn body_hash(map: &[u8]) -> u64 {
     let first_line = map.iter().position(|byte| *byte == b'\n').map_or(map.len(), |end| end + 1);
     let mut hash = Hash::new();
@@ -295,6 +339,31 @@ mod tests {
         let names = Names::parse(map.as_bytes());
         assert_eq!(names.bad_lines.iter().map(|bad| bad.line).collect::<Vec<_>>(), [2, 5]);
         assert_eq!(names.place(1, 1).path, Some("a.rs"));
+    }
+
+    #[test]
+    fn a_statement_is_named_by_its_number() {
+        let map = [
+            HEAD,
+            r#"{"file":1,"path":"a.rs","base":0,"first":5,"room":2}"#,
+            r#"{"stmt":1,"line":7,"col":1,"end":"7:2","kind":"let","fn":"f"}"#,
+            r#"{"stmt":1,"line":65540,"col":1,"end":"65540:2","kind":"let","fn":"f"}"#,
+            r#"{"stmt":1,"line":65541,"col":1,"end":"65541:2","kind":"let","fn":"f"}"#,
+            r#"{"file":2,"path":"a.rs","base":65535}"#,
+            r#"{"file":3,"path":"b.rs","base":0}"#,
+        ];
+        let names = Names::parse(map.join("\n").as_bytes());
+        let place = |number| {
+            let Statement { file, line } = Statement::numbered(number);
+            names.place(file, line)
+        };
+        assert_eq!(place(5), Place { file: 1, line: 7, path: Some("a.rs") });
+        assert_eq!(place(6), Place { file: 2, line: 65540, path: Some("a.rs") });
+        // The range has no room for the third.
+        for number in [0, 4, 7] {
+            assert_eq!(place(number).path, None);
+            assert_eq!((place(number).file, place(number).line), (Statement::NUMBERED, number.into()));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::io::{Seek, SeekFrom, Write};
 use std::time::Instant;
 
-use qs_core::ring::{BYTE_ORDER_MARK, LAYOUT_VERSION, MAGIC};
+use qs_core::ring::{BYTE_ORDER_MARK, LAYOUT_VERSION, MAGIC, NEWEST_VERSION};
 use xhist_report::Options;
 
 use crate::support::{Dir, RingImage, listing, noise, outcome, report, report_with};
@@ -169,11 +169,11 @@ fn absurd_headers_are_refused_with_a_reason() {
 
 #[test]
 fn a_ring_of_another_version_is_told_behind_any_number_of_fakes() {
-    let newer = RingImage { version: 4, ..RingImage::bare(64) }.build();
+    let newer = RingImage { version: NEWEST_VERSION + 1, ..RingImage::bare(64) }.build();
     let good = RingImage::bare(64).statements(THREE).build();
     let outcome = report(&[MAGIC.repeat(100), newer, good].concat());
     assert_eq!((outcome.code, outcome.out), (1, three()));
-    assert!(outcome.notes.contains("layout version 4"), "{}", outcome.notes);
+    assert!(outcome.notes.contains(&format!("layout version {}", NEWEST_VERSION + 1)), "{}", outcome.notes);
 }
 
 #[test]

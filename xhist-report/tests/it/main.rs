@@ -20,3 +20,6 @@ mod support;
 mod threads;
 mod trace;
 mod visible;
+mod words;
+#[path = "../../../qs-core/tests/words/model.rs"]
+mod words_model;

@@ -2,6 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use qs_core::record::Statement;
 use xhist_report::format::FORMATS;
 use xhist_report::model::Names;
 use xhist_report::{Layout, Options};
@@ -21,7 +22,7 @@ fn options(format: bool, terminal: bool, last: Option<u64>) -> Options {
 proptest! {
     #[test]
     fn statements_written_are_the_statements_read(
-        statements in vec(any::<(u16, u16)>(), 1..500),
+        statements in vec((0..Statement::NUMBERED, any::<u16>()), 1..500),
         big_endian: bool,
         hosted: bool,
         before in vec(any::<u8>(), 0..200),

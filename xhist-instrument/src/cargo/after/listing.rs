@@ -48,6 +48,7 @@ fn place(map: Option<&MapFile>, statement: Statement) -> (String, u32) {
     let Statement { file, line } = statement;
     match map.and_then(|map| map.place(file, line)) {
         Some((path, line)) => (visible(path), line),
+        None if statement.number().is_some() => ("statement".to_owned(), u32::from(line)),
         None => (format!("file#{file}"), u32::from(line)),
     }
 }

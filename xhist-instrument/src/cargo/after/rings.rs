@@ -83,7 +83,8 @@ impl Process {
     pub(super) fn read(path: &Path, follow_links: bool) -> Option<Process> {
         let file = open(path, follow_links).ok()?;
         let mut rings = find(&file, file.metadata().ok()?.size());
-        rings.retain(|ring| !ring.is_empty());
+        // What handlers recorded is part of their thread's history, which xhist-report prints as one.
+        rings.retain(|ring| ring.header.words.parent.is_none() && !ring.is_empty(&file));
         let pid = rings.first()?.header.pid;
         let has = |status: Status| rings.iter().any(|ring| ring.header.status == status);
         let end = match is_in_use(&file, pid) {
@@ -211,9 +212,14 @@ fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
 }
 
 impl Ring {
-    fn is_empty(&self) -> bool {
+    fn is_empty(&self, file: &File) -> bool {
         let newest = self.header.newest();
-        newest.head() == 0 && newest.open().is_none()
+        let has_words = |open: usize| {
+            // A ring of words always has an open chunk.
+            let (mut unit, first) = ([0; 2], self.offset + (self.header.header_len + open) as u64);
+            !self.header.has_words() || read_at(file, &mut unit, first).is_ok() && unit != [0; 2]
+        };
+        newest.head() == 0 && !newest.open().is_some_and(has_words)
     }
 
     /// The thread's name, or the number of its ring.

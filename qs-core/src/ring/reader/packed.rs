@@ -1,48 +1,20 @@
-//! Reads one ring from its oldest whole frame to its newest statement.
-//!
-//! What an overwriting writer leaves at the oldest end (the tail of a frame) is skipped
-//! silently: it is older than the history. Everything else that cannot be read is told.
+//! Reads a ring whose statements are frames, packed or single.
 
-use crate::frame::{Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame, FrameWriter};
+use crate::frame::{Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, FrameWriter};
 use crate::record::packed::{MAX_HEADER, PAGES, Packed, Repeat, Step, Steps};
 use crate::record::{Statement, XhistRecord, ids};
 
-use super::again::Again;
-use super::header::{BARE_HEADER_LEN, Header, NESTED, Shown, State};
-
-/// What a ring yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item<'a> {
-    /// A statement ran; with the low 4 bytes of the clock where its frame tells them.
-    Statement(Statement, Option<u32>),
-    /// The newest statements ran again and were not written again.
-    Again(Again),
-    /// Another record. Its `missing` tells of a gap before it.
-    Frame(Frame<'a>),
-    /// Frames are missing before the statement that comes next, modulo 256.
-    Missing(u8),
-    /// Bytes that are no good frame.
-    Damaged(Damage),
-    /// The image ends before the ring does.
-    Cut {
-        /// Bytes of the ring that are not in the image.
-        missing: u64,
-    },
-    /// The newest frame is not the one that the header counted last.
-    Torn {
-        /// Sequence number that the header counted.
-        expected: u8,
-    },
-}
+use super::super::again::Again;
+use super::super::header::{Header, NESTED};
+use super::super::state::{Shown, State};
+use super::Item;
 
 /// Bytes of data in a packed frame.
 const DATA: usize = 255;
 
-/// Walks a ring; call [`Reader::next`] until it returns `None`.
-///
-/// Offsets in frames and damages count from the first byte ever written to the ring.
+/// Walks a ring; call [`PackedReader::next`] until it returns `None`.
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub(super) struct PackedReader<'a> {
     header: Header,
     bytes: &'a [u8],
     decoder: Decoder,
@@ -103,23 +75,21 @@ enum Stage {
     Done,
 }
 
-impl<'a> Reader<'a> {
-    /// A reader of the ring whose header was read from the start of `image`; without what was cleared.
-    pub fn new(header: Header, image: &'a [u8]) -> Reader<'a> {
-        Reader::resume(header, image, 0, 0, header.cleared)
-    }
-
-    /// A reader of what was not shown yet. It starts at `from`, where a frame starts (see [`Reader::resume_from`]),
-    /// and passes over what was shown. Bytes before `safe` may have been overwritten while the image was made.
-    pub fn resume(header: Header, image: &'a [u8], from: u64, safe: u64, shown: Shown) -> Reader<'a> {
-        let bytes = image.get(header.header_len..).unwrap_or(&[]);
-        let bytes = &bytes[..bytes.len().min(header.size)];
+impl<'a> PackedReader<'a> {
+    /// As [`Reader::resume`](super::Reader::resume), of the bytes behind a header.
+    pub(super) fn new(
+        header: Header,
+        bytes: &'a [u8],
+        from: u64,
+        safe: u64,
+        shown: Shown,
+    ) -> PackedReader<'a> {
         let mut parts = [(u64::MAX, State(0)); NESTED + 1];
         for (slot, (start, state)) in parts.iter_mut().zip(header.parts()) {
             *slot = (start.unwrap_or(0), state);
         }
         let oldest = from.max(safe).max(header.kept());
-        let mut reader = Reader {
+        let mut reader = PackedReader {
             header,
             bytes,
             decoder: Decoder::new(),
@@ -146,53 +116,41 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// The same, which gives every frame as it is, those of statements too; the open frame as if it were closed now.
-    #[must_use]
-    pub fn whole_frames(self) -> Reader<'a> {
-        Reader { whole_frames: true, ..self }
+    /// As [`Reader::whole_frames`](super::Reader::whole_frames).
+    pub(super) fn whole_frames(self) -> PackedReader<'a> {
+        PackedReader { whole_frames: true, ..self }
     }
 
-    /// How far this reader has shown the ring, once it is at its end. What signal handlers wrote counts as not shown:
-    /// it moves when they end.
-    pub fn shown(&self) -> Shown {
-        let (position, (repeats, _)) =
-            (self.header.state.head(), self.header.folded.at(self.header.state.head()));
+    /// As [`Reader::shown`](super::Reader::shown).
+    pub(super) fn shown(&self) -> Shown {
+        let position = self.header.state.head();
+        let (repeats, _) = self.header.folded.at(position);
         Shown { position, statements: self.open_statements, repeats }
     }
 
-    /// Where a reader that goes on from here has to start, so that it knows the frames that may come again. To be asked
-    /// at the end of a ring without nested parts.
-    pub fn resume_from(&self) -> u64 {
+    /// As [`Reader::resume_from`](super::Reader::resume_from).
+    pub(super) fn resume_from(&self) -> u64 {
         match self.unbroken {
             0 => self.header.state.head(),
             frames => self.starts[PAGES - frames].min(self.header.state.head()),
         }
     }
 
-    /// The header that this reader follows.
-    pub const fn header(&self) -> &Header {
+    pub(super) const fn header(&self) -> &Header {
         &self.header
     }
 
-    /// The interrupt that the newest statement ran in; 0 for none, or when the recorder does not tell.
-    pub const fn interrupt(&self) -> u16 {
+    pub(super) const fn interrupt(&self) -> u16 {
         self.interrupt
     }
 
-    /// Position of the next byte to read, counted from the first byte ever written to the ring.
-    pub const fn position(&self) -> u64 {
-        self.at
-    }
-
-    /// Frames that were overwritten cannot be counted, but bytes can: how many were written
-    /// before the oldest byte of the ring.
-    pub fn overwritten(&self) -> u64 {
-        self.header.newest().head().saturating_sub(self.header.size as u64)
+    pub(super) const fn item_position(&self) -> u64 {
+        self.start
     }
 
     /// The next item, oldest first.
     #[allow(clippy::should_implement_trait, reason = "items borrow the reader's buffer")]
-    pub fn next(&mut self) -> Option<Item<'_>> {
+    pub(super) fn next(&mut self) -> Option<Item<'_>> {
         loop {
             let found = self.step()?;
             if self.start < self.shown.position
@@ -245,7 +203,7 @@ impl<'a> Reader<'a> {
                     let (start, state) = self.parts[self.part];
                     let expected = state.seq();
                     let has_frames = state.head() > start.max(self.oldest) && !self.was_cut;
-                    let is_bare = self.header.header_len == BARE_HEADER_LEN;
+                    let is_bare = self.header.is_bare();
                     if is_bare && has_frames && self.newest_seq == Some(expected.wrapping_add(1)) {
                         // Halted between the halves of the word: the frame is closed, what else it says is of before.
                         self.parts[self.part].1 = state.without_open();
@@ -394,7 +352,7 @@ impl<'a> Reader<'a> {
         if frames == 0 || self.is_replay {
             return None;
         }
-        let mut replay = Reader {
+        let mut replay = PackedReader {
             is_replay: true,
             stage: Stage::Frames,
             run: Run::empty(),
@@ -513,7 +471,7 @@ impl<'a> Reader<'a> {
 
 /// The statements of frames that are read once more.
 #[derive(Clone)]
-struct Replay<'a>(Reader<'a>);
+struct Replay<'a>(PackedReader<'a>);
 
 impl Iterator for Replay<'_> {
     type Item = Statement;

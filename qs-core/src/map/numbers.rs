@@ -1,0 +1,71 @@
+//! Numbers of statements: the range of each file, and which statement of it a number is.
+//!
+//! A file's line names the first number of its range and how many there are: `"first":1,"room":128`. The statements of the
+//! file have the numbers of the range in the order of the map.
+
+use super::json::Object;
+use crate::record::Statement;
+use crate::record::words::SHORT_END;
+
+/// Lines that one file id can number.
+pub const LINES_PER_ID: u32 = 65_535;
+
+/// The numbers of a file's statements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range {
+    /// The first one.
+    pub first: u32,
+    /// How many there are.
+    pub room: u32,
+}
+
+impl Range {
+    /// The range in the line of a file, without its line end; `None` where it has none.
+    pub fn parse(line: &str) -> Option<Range> {
+        let object = Object::parse(line)?;
+        let (first, room) = (object.number("first")?, object.number("room")?);
+        (first > 0 && room > 0).then_some(Range { first, room })
+    }
+
+    /// The number of the statement before which the map has `ordinal` others of the file, if words may have it.
+    pub fn number(self, ordinal: usize) -> Option<u32> {
+        let ordinal = u32::try_from(ordinal).ok().filter(|ordinal| *ordinal < self.room)?;
+        self.first.checked_add(ordinal).filter(|number| *number < SHORT_END)
+    }
+}
+
+/// The base of the file id that a line is recorded with, and the line as recorded.
+pub const fn recorded(line: u32) -> (u32, u16) {
+    let before = line.saturating_sub(1) / LINES_PER_ID * LINES_PER_ID;
+    (before, (line - before) as u16)
+}
+
+/// The statement that a line of a file is recorded as; `id_of_base` gives the file id for a base.
+pub fn statement(line: u32, id_of_base: impl FnOnce(u32) -> Option<u16>) -> Option<Statement> {
+    let (base, line) = recorded(line);
+    Some(Statement { file: id_of_base(base)?, line })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_read_where_there_is_one() {
+        let line = r#"{"file":3,"path":"a.rs","base":0,"first":9,"room":2}"#;
+        let range = Range::parse(line).expect("a range");
+        assert_eq!((range.number(0), range.number(1), range.number(2)), (Some(9), Some(10), None));
+        assert_eq!(Range::parse(r#"{"file":3,"path":"a.rs","base":0}"#), None);
+        assert_eq!(Range::parse(r#"{"file":3,"path":"a.rs","base":0,"first":0,"room":0}"#), None);
+        assert_eq!(Range { first: SHORT_END - 1, room: 5 }.number(1), None);
+    }
+
+    #[test]
+    fn later_lines_of_a_file_have_another_id() {
+        assert_eq!((recorded(1), recorded(65_535), recorded(65_536)), ((0, 1), (0, 65_535), (65_535, 1)));
+        assert_eq!(recorded(0), (0, 0));
+        let id = |base| (base == 65_535).then_some(7);
+        assert_eq!(statement(65_537, id), Some(Statement { file: 7, line: 2 }));
+        assert_eq!(statement(2, id), None);
+    }
+}

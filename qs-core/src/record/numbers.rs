@@ -1,0 +1,70 @@
+//! Statements by their numbers in a program. A map tells which statement a number is.
+
+use super::Statement;
+use super::words::Named;
+
+impl Statement {
+    /// File id of a statement of which only the number is known; its line is the number. No program has so many files.
+    pub const NUMBERED: u16 = u16::MAX;
+
+    /// A statement of which only the number is known.
+    pub const fn numbered(number: u16) -> Statement {
+        Statement { file: Statement::NUMBERED, line: number }
+    }
+
+    /// Its number, when nothing else is known of it.
+    pub const fn number(self) -> Option<u16> {
+        match self.file {
+            Statement::NUMBERED => Some(self.line),
+            _ => None,
+        }
+    }
+}
+
+/// The statements of a program, by number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Numbers<'a> {
+    table: &'a [Option<Statement>],
+}
+
+impl<'a> Numbers<'a> {
+    /// The statement with number `n` is at place `n`; place 0 and numbers of no statement are `None`.
+    pub const fn new(table: &'a [Option<Statement>]) -> Numbers<'a> {
+        Numbers { table }
+    }
+
+    /// The same statement by file and line, if it is only known by its number and this table has that.
+    pub fn resolve(self, statement: Statement) -> Statement {
+        let known = statement.number().and_then(|number| *self.table.get(usize::from(number))?);
+        known.unwrap_or(statement)
+    }
+
+    /// The statement that a word names.
+    pub fn statement(self, named: Named) -> Statement {
+        match named {
+            // Numbers of short words are below SHORT_END.
+            Named::Number(number) => self.resolve(Statement::numbered(number as u16)),
+            Named::Statement(statement) => statement,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::words::{LONG_END, SHORT_END};
+
+    #[test]
+    fn a_number_stays_one_until_a_table_has_it() {
+        assert!(SHORT_END <= u32::from(u16::MAX) && Statement::from_word(LONG_END - 1).number().is_none());
+        let known = Statement { file: 3, line: 9 };
+        let table = [None, Some(known), None];
+        let numbers = Numbers::new(&table);
+        assert_eq!(numbers.statement(Named::Number(1)), known);
+        assert_eq!(numbers.statement(Named::Statement(known)), known);
+        for number in [0, 2, 3, SHORT_END - 1] {
+            let statement = numbers.statement(Named::Number(number));
+            assert_eq!(statement.number().map(u32::from), Some(number));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The bytes of a words ring by their positions. It must not know frames.
+
+use crate::record::words::{Named, UNIT, Words, digit_of};
+use crate::record::{Numbers, Statement};
+
+/// The bytes behind the header, and which statements their words name.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ring<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) size: u64,
+    pub(super) numbers: Numbers<'a>,
+}
+
+/// Words from a position to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) from: u64,
+    pub(super) to: u64,
+}
+
+impl<'a> Ring<'a> {
+    /// Sizes are powers of two.
+    const fn index(&self, position: u64) -> usize {
+        (position & (self.size - 1)) as usize
+    }
+
+    pub(super) fn byte(&self, position: u64) -> Option<u8> {
+        self.bytes.get(self.index(position)).copied()
+    }
+
+    /// The bytes from a position on that lie in one piece; empty where the image lacks them.
+    pub(super) fn slice(&self, from: u64, to: u64) -> &'a [u8] {
+        let start = self.index(from);
+        let len = to.saturating_sub(from).min(self.size - start as u64) as usize;
+        let bytes = self.bytes.get(start..).unwrap_or(&[]);
+        &bytes[..bytes.len().min(len)]
+    }
+
+    /// Copies what there is to the start of `bytes`; how many bytes.
+    pub(super) fn copy(&self, from: u64, to: u64, bytes: &mut [u8]) -> usize {
+        let mut len = 0;
+        while let Some(slot) = bytes.get_mut(len)
+            && from + (len as u64) < to
+            && let Some(byte) = self.byte(from + len as u64)
+        {
+            *slot = byte;
+            len += 1;
+        }
+        len
+    }
+
+    /// The word at the start of a piece, and its length; `None` when no whole one is there.
+    pub(super) fn word(&self, piece: Piece) -> Option<(Named, u64)> {
+        let mut bytes = [0; 2 * UNIT];
+        let len = match self.slice(piece.from, piece.to) {
+            [a, b, c, d, ..] => {
+                bytes = [*a, *b, *c, *d];
+                bytes.len()
+            }
+            _ => self.copy(piece.from, piece.to, &mut bytes),
+        };
+        let mut words = Words::new(&bytes[..len]);
+        let named = words.next()?;
+        Some((named, words.at() as u64))
+    }
+
+    /// The word at the start of a piece, which then begins behind it.
+    pub(super) fn take(&self, piece: &mut Piece) -> Option<Statement> {
+        let (named, len) = self.word(*piece)?;
+        piece.from += len;
+        Some(self.numbers.statement(named))
+    }
+
+    pub(super) fn count(&self, mut piece: Piece) -> u64 {
+        let mut count = 0;
+        while self.take(&mut piece).is_some() {
+            count += 1;
+        }
+        count
+    }
+
+    /// The piece without its first statements.
+    pub(super) fn behind(&self, mut piece: Piece, statements: u64) -> Piece {
+        for _ in 0..statements {
+            if self.take(&mut piece).is_none() {
+                break;
+            }
+        }
+        piece
+    }
+
+    /// Whether there are only whole units of words.
+    pub(super) fn is_words(&self, piece: Piece) -> bool {
+        let mut at = piece.from;
+        while at < piece.to {
+            let slice = self.slice(at, piece.to);
+            if slice.is_empty() || slice.iter().any(|byte| digit_of(*byte).is_none()) {
+                return false;
+            }
+            at += slice.len() as u64;
+        }
+        (piece.to - piece.from).is_multiple_of(UNIT as u64)
+    }
+}
+
+impl Piece {
+    pub(super) const fn units(self) -> u64 {
+        (self.to - self.from) / UNIT as u64
+    }
+
+    /// The last units of it; `None` when it has fewer.
+    pub(super) fn last(self, units: u64) -> Option<Piece> {
+        (units <= self.units()).then(|| Piece { from: self.to - units * UNIT as u64, to: self.to })
+    }
+
+    /// The first units of it, or all.
+    pub(super) fn first(self, units: u64) -> Piece {
+        Piece { to: self.to.min(self.from + units * UNIT as u64), ..self }
+    }
+}
+
+/// The statements of a piece.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Statements<'a> {
+    pub(super) ring: Ring<'a>,
+    pub(super) piece: Piece,
+}
+
+impl Iterator for Statements<'_> {
+    type Item = Statement;
+
+    fn next(&mut self) -> Option<Statement> {
+        self.ring.take(&mut self.piece)
+    }
+}

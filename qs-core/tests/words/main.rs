@@ -1,0 +1,373 @@
+//! Words rings: what a recorder writes is read back exactly, at each step of it, whatever it is and however often a reader looks.
+
+mod model;
+
+use model::{Model, PAGE};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use qs_core::record::chunk::{CutWords, MAX_CUT};
+use qs_core::record::words::Words;
+use qs_core::record::{EventKind, Numbers, RECORD_BASE, Statement, XhistRecord, ids};
+use qs_core::ring::{Header, Item, Reader, Shown, find};
+
+/// Statements that have numbers.
+const NUMBERED: u16 = 60;
+
+fn table() -> Vec<Option<Statement>> {
+    (0..NUMBERED).map(|n| (n > 0).then_some(Statement { file: n / 20, line: n })).collect()
+}
+
+/// A statement and its number: the first few have one.
+fn statement(which: u16) -> (Statement, u32) {
+    match which {
+        1..NUMBERED => (Statement { file: which / 20, line: which }, which.into()),
+        _ => (Statement { file: 7 + which % 3, line: which }, 0),
+    }
+}
+
+/// What a reader gave of an image.
+#[derive(Debug, Default, Clone, PartialEq)]
+struct Given {
+    /// Every statement as often as it ran.
+    statements: Vec<Statement>,
+    events: Vec<(EventKind, usize)>,
+    /// Times that something was folded.
+    folds: u64,
+    losses: usize,
+    overrun: bool,
+}
+
+impl Given {
+    fn take(&mut self, reader: &mut Reader<'_>) {
+        while let Some(item) = reader.next() {
+            match item {
+                Item::Statement(statement, _) => self.statements.push(statement),
+                Item::Again(again) => {
+                    self.folds += again.times;
+                    let first = self.statements.len() - again.statements;
+                    let round = self.statements[first..].to_vec();
+                    (0..again.times).for_each(|_| self.statements.extend(&round));
+                }
+                Item::Frame(frame) => match XhistRecord::parse(&frame, RECORD_BASE) {
+                    Some(XhistRecord::Event { kind, .. }) if frame.missing == 0 => {
+                        self.events.push((kind, self.statements.len()));
+                    }
+                    _ => self.losses += 1,
+                },
+                Item::Overrun => self.overrun = true,
+                _ => self.losses += 1,
+            }
+        }
+    }
+}
+
+fn read(image: &[u8]) -> Given {
+    let (table, mut given) = (table(), Given::default());
+    let header = Header::parse(image).expect("a header");
+    given.take(&mut Reader::new(header, image).with_numbers(Numbers::new(&table)));
+    given
+}
+
+/// Reads what is new since `from` and `shown`, which move on.
+fn read_on(given: &mut Given, image: &[u8], (from, shown): &mut (u64, Shown), is_folding: bool) {
+    let table = table();
+    let header = Header::parse(image).expect("a header");
+    let reader = Reader::resume(header, image, *from, 0, *shown).with_numbers(Numbers::new(&table));
+    let mut reader = if is_folding { reader.without_open_words() } else { reader };
+    given.take(&mut reader);
+    (*from, *shown) = (reader.resume_from(), reader.shown());
+}
+
+/// What a program does.
+#[derive(Clone, Debug)]
+enum Act {
+    /// Statements in a row.
+    Run(Vec<u16>),
+    /// These so often; a check at the head of each round.
+    Loop(Vec<u16>, usize),
+    /// A record.
+    Event,
+    /// An export.
+    Close,
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let near = || prop_oneof![3 => 1u16..12, 1 => 1u16..400];
+    prop_oneof![
+        4 => vec(near(), 1..60).prop_map(Act::Run),
+        4 => (vec(near(), 1..40), 1usize..700).prop_map(|(round, times)| Act::Loop(round, times)),
+        1 => Just(Act::Event),
+        1 => Just(Act::Close),
+    ]
+}
+
+fn perform(model: &mut Model, act: &Act) {
+    let one = |model: &mut Model, which: u16| {
+        let (statement, number) = statement(which);
+        model.statement(statement, number);
+    };
+    match act {
+        Act::Run(all) => {
+            model.check();
+            all.iter().for_each(|which| one(model, *which));
+        }
+        Act::Loop(round, times) => {
+            for _ in 0..*times {
+                model.check();
+                round.iter().for_each(|which| one(model, *which));
+            }
+        }
+        Act::Event => model.event(EventKind::Started, 0),
+        Act::Close => {
+            model.close();
+            model.clear_ahead();
+        }
+    }
+    model.snap();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    #[test]
+    fn statements_written_are_the_statements_read_at_each_step(acts in vec(act(), 1..30), bits in 12u32..15, every in 1usize..60) {
+        let mut model = Model { snapshots: Some(Vec::new()), every, ..Model::new(1 << bits) };
+        acts.iter().for_each(|act| perform(&mut model, act));
+        let snapshots = model.snapshots.take().unwrap();
+        for (image, len) in snapshots {
+            let given = read(&image);
+            let truth = &model.truth[..len];
+            prop_assert_eq!((given.losses, given.overrun), (0, false));
+            match Header::parse(&image).unwrap().kept() {
+                0 => prop_assert_eq!(&given.statements[..], truth),
+                _ => prop_assert!(truth.ends_with(&given.statements)),
+            }
+        }
+        let whole = read(&model.image());
+        prop_assert!(model.truth.ends_with(&whole.statements) && !whole.statements.is_empty() || model.truth.is_empty() || whole.statements.is_empty() && model.is_empty());
+    }
+
+    #[test]
+    fn a_reader_that_goes_on_gives_each_statement_once(
+        acts in vec(act(), 1..16),
+        looks in vec((any::<bool>(), any::<bool>()), 1..50),
+        every in 1usize..60,
+    ) {
+        let model = Model::new(1 << 17);
+        let mut model = Model { snapshots: Some(Vec::new()), every, chunk: 1024, slack: 4096, ..model };
+        (model.limit, model.cursor) = (0, model.first());
+        acts.iter().for_each(|act| perform(&mut model, act));
+        let snapshots = model.snapshots.take().unwrap();
+        let (mut given, mut place, mut looks) = (Given::default(), (0, Shown::default()), looks.iter().cycle());
+        for (image, len) in &snapshots {
+            let (is_look, is_folding) = *looks.next().unwrap();
+            if !is_look {
+                continue;
+            }
+            read_on(&mut given, image, &mut place, is_folding);
+            let truth = &model.truth[..*len];
+            prop_assert!(given.statements.len() <= truth.len() && truth.starts_with(&given.statements), "{} of {}", given.statements.len(), truth.len());
+            prop_assert!(is_folding || given.statements.len() == truth.len());
+            // What was cleared is not given again, whoever asks.
+            let mut image = image.clone();
+            let [first, second] = place.1.words();
+            image[176..184].copy_from_slice(&first.to_ne_bytes());
+            image[184..192].copy_from_slice(&second.to_ne_bytes());
+            let again = read(&image);
+            prop_assert!(is_folding || again.statements.is_empty(), "{:?}", again);
+        }
+        read_on(&mut given, &model.image(), &mut place, false);
+        prop_assert_eq!((given.losses, given.statements), (0, model.truth));
+    }
+
+    #[test]
+    fn any_damage_is_survived_and_damage_of_closed_frames_is_reported(
+        acts in vec(act(), 1..30),
+        noise in vec((any::<prop::sample::Index>(), 0u32..8), 1..4),
+        words in vec((5usize..16, any::<u64>(), 0u32..64), 0..4),
+    ) {
+        let mut model = Model::new(1 << 14);
+        acts.iter().for_each(|act| perform(&mut model, act));
+        let whole = model.image();
+        let mut image = whole.clone();
+        let (at, bit) = &noise[0];
+        let at = PAGE + at.index(model.size);
+        image[at] ^= 1 << bit;
+        let (before, after) = (read(&whole), read(&image));
+        let header = Header::parse(&whole).unwrap();
+        let first = model.first() as usize % model.size;
+        let ahead = (at - PAGE).wrapping_sub(first) % model.size;
+        let is_open = ahead < (model.zeroed - model.first()) as usize || ahead >= model.size - model.open;
+        let is_old = (header.kept() > 0) && !is_open && before.statements.len() < model.truth.len();
+        if before != after && !is_open && !is_old {
+            prop_assert!(after.losses > 0, "byte {} bit {}", at, bit);
+        }
+        for (at, bit) in &noise {
+            image[PAGE + at.index(model.size)] ^= 1 << bit;
+        }
+        for (word, value, shift) in words {
+            image[8 * word..8 * word + 8].copy_from_slice(&(value >> shift).to_ne_bytes());
+        }
+        if Header::parse(&image).is_ok() {
+            let header = Header::parse(&image).unwrap();
+            let mut reader = Reader::new(header, &image);
+            let mut items = 0usize;
+            while reader.next().is_some() {
+                items += 1;
+                prop_assert!(items <= 4 * model.size);
+            }
+            let _ = (reader.shown(), reader.resume_from());
+            prop_assert!(Reader::new(header, &image).tail(5).count() <= 5);
+            let mut frames = Reader::new(header, &image).whole_frames();
+            while frames.next().is_some() {}
+        }
+        prop_assert!(find(&image).count() >= 1);
+    }
+
+    #[test]
+    fn any_bytes_in_any_ring_are_survived(bytes in vec(any::<u8>(), 4096), words in vec((8usize..15, any::<u64>(), 0u32..64), 0..8), state: u64, shift in 0u32..64, counted: u64) {
+        let mut model = Model::new(4096);
+        model.ring = bytes;
+        let mut image = model.image();
+        for (word, value, shift) in words {
+            image[8 * word..8 * word + 8].copy_from_slice(&(value >> shift).to_ne_bytes());
+        }
+        image[40..48].copy_from_slice(&(state >> shift).to_ne_bytes());
+        let header = Header::parse(&image).unwrap();
+        let shown = Shown { position: state >> shift & 0xFFFF_FFFF_FFFF, statements: counted as u16, repeats: counted };
+        for mut reader in [Reader::new(header, &image), Reader::resume(header, &image, 0, 0, shown), Reader::new(header, &image).whole_frames()] {
+            let mut items = 0usize;
+            while reader.next().is_some() {
+                items += 1;
+                prop_assert!(items <= 5 * 4096);
+            }
+        }
+    }
+
+    #[test]
+    fn an_image_cut_short_gives_what_it_has(acts in vec(act(), 1..30), cut: prop::sample::Index) {
+        let mut model = Model::new(1 << 13);
+        acts.iter().for_each(|act| perform(&mut model, act));
+        let image = model.image();
+        let len = PAGE + cut.index(model.size);
+        let given = read_statements(&image[..len]);
+        let whole = read_statements(&image);
+        let mut rest = whole.iter();
+        prop_assert!(given.iter().all(|statement| rest.any(|other| other == statement)));
+    }
+
+    #[test]
+    fn the_records_of_a_stream_tell_the_same(acts in vec(act(), 1..30), steps in any::<prop::sample::Index>()) {
+        let mut model = Model { snapshots: Some(Vec::new()), every: 7, ..Model::new(1 << 16) };
+        acts.iter().for_each(|act| perform(&mut model, act));
+        let snapshots = model.snapshots.take().unwrap();
+        prop_assume!(!snapshots.is_empty());
+        let (image, len) = &snapshots[steps.index(snapshots.len())];
+        let header = Header::parse(image).unwrap();
+        let mut reader = Reader::new(header, image).whole_frames();
+        let (table, mut units, mut statements, mut last) = (table(), Vec::<Statement>::new(), Vec::new(), None);
+        let mut starts = Vec::new();
+        while let Some(item) = reader.next() {
+            let Item::Frame(frame) = item else { panic!("{item:?}") };
+            prop_assert!(last.is_none_or(|last: u8| last.wrapping_add(1) == frame.seq));
+            last = Some(frame.seq);
+            if let Some(cut) = CutWords::parse(frame.payload).filter(|_| frame.id == RECORD_BASE + ids::PACKED) {
+                prop_assert!(cut.words.len() <= MAX_CUT);
+                let mut words = Words::new(cut.words);
+                let mut at = 0;
+                while let Some(word) = words.next() {
+                    let statement = Numbers::new(&table).statement(word);
+                    statements.push(statement);
+                    units.push(statement);
+                    starts.push((words.at() - at) / 2);
+                    at = words.at();
+                }
+                prop_assert_eq!(at, cut.words.len());
+            } else if let Some(XhistRecord::Event { kind: EventKind::Again, value, .. }) = XhistRecord::parse(&frame, RECORD_BASE) {
+                let mut left = (value & 0xFFFF) as usize;
+                let mut first = units.len();
+                while left > 0 && first > 0 {
+                    first -= 1;
+                    left -= starts[first];
+                }
+                // Words that came again may be no longer in the ring.
+                prop_assert!(left == 0 || header.kept() > 0);
+                let round = units[first..].to_vec();
+                (0..value >> 16).for_each(|_| statements.extend(&round));
+            }
+        }
+        if header.kept() == 0 {
+            prop_assert_eq!(&statements[..], &model.truth[..*len]);
+        }
+    }
+}
+
+/// The statements as they are in the ring, what came again once.
+fn read_statements(image: &[u8]) -> Vec<Statement> {
+    let mut reader = Reader::new(Header::parse(image).expect("a header"), image);
+    let mut statements = Vec::new();
+    while let Some(item) = reader.next() {
+        if let Item::Statement(statement, _) = item {
+            statements.push(statement);
+        }
+    }
+    statements
+}
+
+#[test]
+fn a_loop_takes_one_chunk_and_a_count() {
+    let mut model = Model::new(1 << 14);
+    perform(&mut model, &Act::Run(vec![300, 301, 302]));
+    perform(&mut model, &Act::Loop(vec![3, 4, 300, 5], 100_000));
+    let given = read(&model.image());
+    assert_eq!(given.statements, model.truth);
+    assert!(given.folds > 90_000 && model.head < 1 << 13, "{} {}", given.folds, model.head);
+}
+
+#[test]
+fn words_beyond_what_was_zeroed_are_not_certain() {
+    let mut model = Model::new(4096);
+    for which in 0..3000u16 {
+        model.check();
+        let (statement, number) = statement(60 + which % 1000);
+        model.statement(statement, number);
+    }
+    let reached = (model.zeroed - model.cursor) / 4;
+    for _ in 0..reached + 10 {
+        let (statement, number) = statement(70);
+        model.statement(statement, number);
+    }
+    let given = read(&model.image());
+    assert!(given.overrun && given.losses == 0);
+    let certain = &model.truth[..model.truth.len() - 10];
+    assert!(certain.ends_with(&given.statements) && given.statements.len() > 100);
+}
+
+#[test]
+fn the_time_of_a_chunk_is_that_of_its_first_statement() {
+    let mut model = Model::new(1 << 14);
+    for time in [5000, 6000] {
+        (model.last_time, model.open_time) = (time, time);
+        perform(&mut model, &Act::Run(vec![1, 2, 300]));
+        model.close();
+    }
+    (model.last_time, model.open_time) = (0x1_0000_0007, 0x1_0000_0007);
+    perform(&mut model, &Act::Run(vec![3, 4]));
+    let image = model.image();
+    let mut reader = Reader::new(Header::parse(&image).unwrap(), &image);
+    let mut stamps = Vec::new();
+    while let Some(item) = reader.next() {
+        let Item::Statement(_, stamp) = item else { panic!("{item:?}") };
+        stamps.push(stamp);
+    }
+    assert_eq!(stamps, [Some(5000), None, None, Some(6000), None, None, Some(7), None]);
+}
+
+#[test]
+fn a_statement_without_a_table_keeps_its_number() {
+    let mut model = Model::new(4096);
+    perform(&mut model, &Act::Run(vec![7, 300]));
+    let numbers: Vec<_> =
+        read_statements(&model.image()).iter().map(|statement| statement.number()).collect();
+    assert_eq!(numbers, [Some(7), None]);
+}

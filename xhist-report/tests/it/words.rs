@@ -1,0 +1,313 @@
+//! Are words rings reported as any other ring: whole, live and damaged, with the handlers of their threads in place?
+
+use std::io::{BufRead, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+use qs_core::map::Hash;
+use qs_core::record::{EventKind, Statement};
+use serde_json::Value;
+
+use crate::support::{Dir, Outcome, outcome, report};
+use crate::words_model::Model;
+
+fn model(size: usize) -> Model {
+    Model { pid: 0, tid: 7, name: "main", rings: 1, ..Model::new(size) }
+}
+
+/// Statements of file 1 by long words.
+fn run(model: &mut Model, lines: impl IntoIterator<Item = u16>) {
+    for line in lines {
+        model.check();
+        model.statement(Statement { file: 1, line }, 0);
+    }
+}
+
+fn numbered(model: &mut Model, numbers: impl IntoIterator<Item = u32>) {
+    for number in numbers {
+        model.check();
+        model.statement(Statement { file: 1, line: number as u16 }, number);
+    }
+}
+
+fn lines(outcome: &Outcome) -> Vec<&str> {
+    outcome.out.lines().map(|line| line.split_once(' ').map_or(line, |(_, rest)| rest)).collect()
+}
+
+/// A map of one file, `src/a.rs`, whose statements have the numbers from `first` on.
+fn map(first: u32, lines: &[u32]) -> (String, u64) {
+    let mut body = format!("{{\"file\":1,\"path\":\"src/a.rs\",\"base\":0,\"first\":{first},\"room\":50}}\n");
+    for line in lines {
+        body += &format!(
+            "{{\"stmt\":1,\"line\":{line},\"col\":5,\"end\":\"{line}:9\",\"kind\":\"expr\",\"fn\":\"f{}\"}}\n",
+            line / 10
+        );
+    }
+    let mut hash = Hash::new();
+    hash.update(body.as_bytes());
+    let hash = hash.finish();
+    let head = format!(
+        "{{\"xhist\":\"map\",\"version\":1,\"hash\":\"{hash:016x}\",\"root\":\"/p\",\"tool\":\"0\"}}\n"
+    );
+    (head + &body, hash)
+}
+
+#[test]
+fn a_ring_is_listed_and_loops_are_one_line() {
+    let mut ring = model(1 << 16);
+    run(&mut ring, [1, 2, 3]);
+    run(&mut ring, (0..30_000).map(|n| 10 + n % 3));
+    run(&mut ring, [4]);
+    let outcome = report(&ring.image());
+    assert_eq!((outcome.code, outcome.notes.contains("lost")), (0, false), "{}", outcome.notes);
+    let all = lines(&outcome);
+    assert_eq!(&all[..4], ["file#1:1", "file#1:2", "file#1:3", "file#1:10"]);
+    assert_eq!(all.last(), Some(&"file#1:4"));
+    let folded: Vec<_> = outcome.out.lines().filter(|line| line.starts_with("...")).collect();
+    assert!(matches!(folded[..], [one] if one.ends_with(" in file#1")), "{folded:?}");
+}
+
+#[test]
+fn statements_are_named_by_their_numbers_and_without_a_map_by_those_alone() {
+    let dir = Dir::new();
+    let (text, map_hash) = map(20, &[5, 6, 17, 18]);
+    let mut ring = Model { map_hash, ..model(1 << 14) };
+    numbered(&mut ring, [20, 22]);
+    numbered(&mut ring, (0..30_000).map(|n| 20 + n % 3));
+    numbered(&mut ring, [23, 24]);
+    dir.write("ring", ring.image());
+    let bare = dir.run(&["ring"]);
+    assert_eq!(&lines(&bare)[..2], ["statement 20", "statement 22"], "{}", bare.notes);
+    assert!(bare.out.contains("\n... statements 20-22 x "), "{}", bare.out);
+    let json = dir.run(&["ring", "--format", "json"]);
+    let entries: Vec<Value> = json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |kind: &str| entries.iter().find(|entry| entry["kind"] == kind).unwrap().clone();
+    assert_eq!(
+        (of("statement")["number"].clone(), of("statement")["file_id"].clone()),
+        (20.into(), Value::Null)
+    );
+    let place = &of("again")["places"][0];
+    assert_eq!((place["first"].clone(), place["file_id"].clone()), (20.into(), Value::Null));
+
+    dir.write("xhist.map", &text);
+    let named = dir.run(&["ring"]);
+    assert_eq!(named.code, 0, "{}", named.notes);
+    assert_eq!(&lines(&named)[..2], ["src/a.rs:5", "src/a.rs:17"]);
+    assert!(
+        named.out.contains("\n... lines 5-17 x ") && named.out.contains(" in src/a.rs\n"),
+        "{}",
+        named.out
+    );
+    // The map has no fifth statement.
+    assert!(lines(&named).ends_with(&["src/a.rs:18", "statement 24"]), "{}", named.out);
+    let lcov = dir.run(&["ring", "--format", "lcov"]);
+    assert!(lcov.out.contains("DA:5,1\n") && lcov.out.contains("DA:6,1\n"), "{}", lcov.out);
+    let hot = dir.run(&["ring", "--hot"]);
+    assert!(hot.out.contains("f0") && hot.out.contains("src/a.rs"), "{}", hot.out);
+}
+
+/// A ring, and a ring for handlers that interrupted it.
+fn with_lane(size: usize) -> (Model, Model) {
+    let thread = Model { rings: 2, pid: 9, ..model(size) };
+    let lane = Model { number: 1, lane: (1, 1), pid: 9, ..model(size) };
+    (thread, lane)
+}
+
+fn handler(lane: &mut Model, of: &Model, lines: impl IntoIterator<Item = u16>) {
+    lane.event(EventKind::Handler, of.cursor);
+    run(lane, lines);
+}
+
+#[test]
+fn handlers_stand_where_they_came() {
+    let (mut thread, mut lane) = with_lane(1 << 14);
+    let mut inner = Model { number: 2, lane: (2, 2), ..lane.clone() };
+    thread.is_plain = true;
+    run(&mut thread, [1, 2]);
+    handler(&mut lane, &thread, [100, 101]);
+    handler(&mut inner, &lane, [200]);
+    run(&mut lane, [102]);
+    handler(&mut inner, &lane, [201]);
+    run(&mut thread, [3]);
+    handler(&mut lane, &thread, []);
+    handler(&mut inner, &lane, [202]);
+    run(&mut lane, [103]);
+    thread.close();
+    run(&mut thread, [4]);
+    handler(&mut lane, &thread, [104]);
+    let image = [inner.image(), lane.image(), thread.image()].concat();
+    let whole = report(&image);
+    let expected = [1, 2, 100, 101, 200, 102, 201, 3, 202, 103, 4, 104].map(|line| format!("file#1:{line}"));
+    assert_eq!(lines(&whole), expected, "{}", whole.notes);
+    assert_eq!(whole.code, 0, "{}", whole.notes);
+    // All of them are of one thread.
+    let dir = Dir::new();
+    dir.write("rings", &image);
+    let json = dir.run(&["rings", "--format", "json"]);
+    let rings = json.out.matches("\"kind\":\"ring\"").count();
+    assert_eq!((rings, json.out.matches("\"ring\":3").count()), (1, 13), "{}", json.out);
+    let columns = dir.run(&["rings", "--lanes"]);
+    assert_eq!(columns.out.lines().next().map(str::trim), Some("main"), "{}", columns.out);
+    assert_eq!(lines(&dir.run(&["rings", "--ring", "3"])), expected);
+    let alone = dir.run(&["rings", "--ring", "1"]);
+    assert_eq!(lines(&alone), ["file#1:200", "file#1:201", "file#1:202"], "{}", alone.notes);
+    assert_eq!(lines(&dir.run(&["rings", "--last", "3"])), &expected[9..]);
+}
+
+#[test]
+fn a_handler_that_came_before_the_oldest_statement_comes_first() {
+    let (mut thread, mut lane) = with_lane(4096);
+    run(&mut thread, [1, 2]);
+    handler(&mut lane, &thread, [100]);
+    run(&mut thread, 1000..4000);
+    handler(&mut lane, &thread, [101]);
+    let whole = report(&[thread.image(), lane.image()].concat());
+    let all = lines(&whole);
+    assert_eq!((all[0], all.last()), ("file#1:100", Some(&"file#1:101")), "{}", whole.notes);
+    let oldest = thread.truth.len() - (all.len() - 2);
+    assert_eq!(all[1], format!("file#1:{}", thread.truth[oldest].line));
+}
+
+#[test]
+fn a_lane_of_another_thread_is_no_part_of_this_one() {
+    let (mut thread, mut lane) = with_lane(4096);
+    lane.tid = 8;
+    lane.name = "gone";
+    run(&mut thread, [1, 2]);
+    handler(&mut lane, &thread, [100]);
+    let dir = Dir::new();
+    dir.write("rings", [thread.image(), lane.image()].concat());
+    let json = dir.run(&["rings", "--format", "json"]);
+    assert!(json.out.contains("\"thread\":\"gone\"") && json.out.contains("\"line\":100"), "{}", json.out);
+}
+
+#[test]
+fn what_is_not_certain_or_damaged_is_reported() {
+    let mut ring = model(4096);
+    run(&mut ring, 0..3000);
+    let good = report(&ring.image());
+    assert_eq!(good.code, 0, "{}", good.notes);
+    // A byte of the open chunk becomes none of a word.
+    let at = 4096 + (ring.first() as usize + 8) % 4096;
+    run(&mut ring, 500..510);
+    let mut image = ring.image();
+    image[at] = 0x7E;
+    let cut = report(&image);
+    assert!(cut.code == 1 && cut.notes.contains("its open chunk is damaged"), "{}", cut.notes);
+    // Any flipped bit of a closed chunk is reported, or was in what is overwritten anyway.
+    let image = ring.image();
+    let good = report(&image).out;
+    for at in (4096..8192).step_by(13) {
+        let mut image = image.clone();
+        image[at] ^= 0x10;
+        let bad = report(&image);
+        let open = (at - 4096).wrapping_sub(ring.first() as usize) % 4096;
+        let is_open = open < (ring.zeroed - ring.first()) as usize;
+        let is_oldest = good.ends_with(bad.out.split_once('\n').map_or("", |(_, rest)| rest));
+        assert!(is_open || is_oldest || bad.code == 1 || bad.out == good, "byte {at}");
+    }
+    // A recorder that was stopped inside a record has announced nothing yet.
+    let mut stopped = ring.clone();
+    stopped.close();
+    let mut image = stopped.image();
+    image[46] &= 0xE0;
+    let at = 4096 + stopped.head as usize % 4096;
+    image[at..at + 9].copy_from_slice(&[0, 123, 1, 2, 3, 4, 1, 4, 14]);
+    let inside = report(&image);
+    assert_eq!((inside.code, inside.out), (0, good.clone()), "{}", inside.notes);
+    let image = ring.image();
+    // So is one in the header that says where the open chunk is.
+    for bit in [48, 49, 50, 51, 52, 12, 60] {
+        let mut image = image.clone();
+        image[40 + bit / 8] ^= 1 << (bit % 8);
+        let bad = report(&image);
+        assert!(bad.code == 1, "bit {bit}: {}", bad.notes);
+    }
+    for line in 0..500 {
+        ring.statement(Statement { file: 2, line }, 0);
+    }
+    let overrun = report(&ring.image());
+    assert!(
+        overrun.code == 1 && overrun.notes.contains("what it did last is not certain"),
+        "{}",
+        overrun.notes
+    );
+}
+
+#[test]
+fn qspy_prints_the_records_of_a_stream() {
+    let mut ring = model(1 << 16);
+    numbered(&mut ring, 1..200);
+    run(&mut ring, (0..9000).map(|n| 10 + n % 3));
+    ring.event(EventKind::Started, 5);
+    run(&mut ring, [1]);
+    let dir = Dir::new();
+    dir.write("ring", ring.image());
+    let told = dir.run(&["ring", "--format", "qspy"]);
+    assert_eq!(told.code, 0, "{}", told.notes);
+    let of = |id: &str| told.out.lines().filter(|line| line.contains(id)).count();
+    assert!(of("USER+022") > 2 && !told.out.contains("ERROR"), "{}", told.out);
+    assert_eq!(told.out.lines().filter(|line| line.contains("USER+023 9 ")).count(), 1, "{}", told.out);
+    assert!(told.out.contains("USER+023 4  5"), "{}", told.out);
+}
+
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_live_ring_is_followed_with_its_handlers() {
+    let dir = Dir::new();
+    let mut program = Program(Command::new("sleep").arg("60").spawn().unwrap());
+    let (thread, lane) = with_lane(1 << 14);
+    let of = |model| Model { pid: program.0.id(), ..model };
+    let (mut thread, mut lane) = (of(thread), of(lane));
+    thread.is_plain = true;
+    run(&mut thread, [1, 2]);
+    let file = |thread: &Model, lane: &Model| [thread.image(), lane.image()].concat();
+    let path = dir.write("run.xhist", file(&thread, &lane));
+    let mut command = dir.command(&["run.xhist", "--follow"]);
+    let mut reader = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut out = BufReader::new(reader.stdout.take().unwrap());
+    let mut next = |count: usize| {
+        let mut text = String::new();
+        (0..count).for_each(|_| assert!(out.read_line(&mut text).unwrap() > 0));
+        text
+    };
+    let write = |thread: &Model, lane: &Model| {
+        use std::os::unix::fs::FileExt as _;
+        let file_of = std::fs::File::options().write(true).open(&path).unwrap();
+        let image = file(thread, lane);
+        let size = image.len() / 2;
+        // The bytes, then the words that announce them.
+        for (offset, from, to) in [(0, 320, size), (size, 320, size), (0, 0, 128), (size, 0, 128)] {
+            file_of.write_all_at(&image[offset + from..offset + to], (offset + from) as u64).unwrap();
+        }
+    };
+    assert_eq!(next(2), "1 file#1:1\n2 file#1:2\n");
+    // The handler came behind what is in the thread's ring so far.
+    let before = thread.clone();
+    run(&mut thread, [3]);
+    handler(&mut lane, &thread, [100]);
+    write(&before, &lane);
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    run(&mut thread, [4]);
+    write(&thread, &lane);
+    assert_eq!(next(3), "3 file#1:3\n4 file#1:100\n5 file#1:4\n");
+    thread.close();
+    run(&mut thread, [5]);
+    run(&mut lane, [101]);
+    write(&thread, &lane);
+    let text = next(2);
+    assert!(text.contains("file#1:5\n") && text.contains("file#1:101\n"), "{text}");
+    program.0.kill().unwrap();
+    program.0.wait().unwrap();
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    let outcome = outcome(reader.wait_with_output().unwrap());
+    assert_eq!((outcome.code, rest.as_str()), (0, ""), "{}", outcome.notes);
+}
