@@ -18,7 +18,8 @@
 //! the time to that of the fold, so what follows the loop is not dated back to its start. Only the first words of such a
 //! chunk, which are less than one round of the loop, may have run shortly before its time. When more than 4 bytes of time
 //! have passed since the stamp before, an event [`Time`](qs_core::record::EventKind::Time) comes before the chunk. A chunk
-//! whose time moved that far by folding has the event directly behind it, with the chunk's own time in full.
+//! whose time moved that far by folding has the event directly behind it, with the chunk's own time in full. While no chunk is open, the newest frame's time is
+//! less than 4 bytes of time before `last time`.
 
 mod count;
 mod fold;

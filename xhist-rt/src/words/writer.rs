@@ -216,8 +216,16 @@ impl Writer {
     #[inline(always)]
     pub(super) fn open(&mut self, stamp: u64) {
         let open = self.plan_open();
-        publish(&self.header().state, State::closed(self.head, self.seq).with_open(open).0);
-        self.stamp_open(stamp);
+        let state = State::closed(self.head, self.seq).with_open(open).0;
+        if stamp == 0 {
+            return publish(&self.header().state, state);
+        }
+        let stamp = stamp.max(self.stamp);
+        (self.stamp, self.open_time) = (stamp, stamp);
+        publish(&self.header().last_time, stamp);
+        publish(&self.header().state, state);
+        // Until then the new chunk has an earlier time, but nothing in it.
+        publish(&self.header().open_time, stamp);
     }
 
     /// Sets where the next chunk's first word is; returns how far that is behind the head.
@@ -228,18 +236,6 @@ impl Writer {
         self.again = Again::default();
         self.seen = 0;
         open
-    }
-
-    /// Gives the open chunk this time, unless there is no clock.
-    #[inline(always)]
-    fn stamp_open(&mut self, stamp: u64) {
-        if stamp > 0 {
-            let stamp = stamp.max(self.stamp);
-            self.stamp = stamp;
-            self.open_time = stamp;
-            publish(&self.header().last_time, stamp);
-            publish(&self.header().open_time, stamp);
-        }
     }
 
     /// Gives the open chunk a later time, because what it has so far was folded. Its frame will be followed by that time
@@ -256,9 +252,9 @@ impl Writer {
     /// open, or nothing is in it.
     pub(super) fn declare_time(&mut self, stamp: u64) {
         if self.stamp > 0 && stamp.saturating_sub(self.stamp) > u64::from(u32::MAX) {
-            publish(&self.header().last_time, stamp);
             self.stamp = stamp;
             self.put_event(EventKind::Time, stamp, stamp);
+            publish(&self.header().state, State::closed(self.head, self.seq).0);
         }
     }
 

@@ -98,6 +98,11 @@ impl Reader<'_> {
         self.before = Some(units.to_vec());
     }
 
+    /// Corrects the time of the newest chunk.
+    fn set_time(&mut self, before: u64, time: u64) {
+        self.runs.iter_mut().rev().take_while(|run| run.time == before).for_each(|run| run.time = time);
+    }
+
     fn after(&self, time: u32) -> u64 {
         if time == 0 { 0 } else { self.time + u64::from(time.wrapping_sub(self.time as u32)) }
     }
@@ -129,9 +134,7 @@ impl Reader<'_> {
             // Directly behind a chunk with that time it is the chunk's.
             let before = if self.before.is_some() { self.runs.last().map_or(0, |run| run.time) } else { 0 };
             if before as u32 == value as u32 {
-                for run in self.runs.iter_mut().rev().take_while(|run| run.time == before) {
-                    run.time = value;
-                }
+                self.set_time(before, value);
             }
             self.time = value;
         } else {
@@ -144,7 +147,14 @@ impl Reader<'_> {
     }
 
     fn open(&mut self, header: &[u8], state: State, cleared: u64) -> bool {
-        let Some(open) = state.open() else { return true };
+        let Some(open) = state.open() else {
+            let last = word(header, 64);
+            if self.before.is_some() && let Some(before) = self.runs.last().map(|run| run.time).filter(|time| *time > 0) {
+                let full = last - u64::from((last as u32).wrapping_sub(before as u32));
+                self.set_time(before, full);
+            }
+            return true;
+        };
         let time = word(header, 104);
         let (head, words) = (state.head(), state.head() + open as u64);
         assert!(words.is_multiple_of(8) && open <= 31);

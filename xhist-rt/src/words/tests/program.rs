@@ -107,7 +107,6 @@ impl Truth {
         assert!(reading.is_certain);
         let items = reading.items();
         let end = (self.end_from..=self.items.len())
-            .rev()
             .find(|end| end.checked_sub(items.len()).is_some_and(|from| self.items[from..*end] == items));
         let end = end.unwrap_or_else(|| {
             let wanted = &self.items[self.items.len().saturating_sub(items.len())..];
@@ -177,11 +176,18 @@ impl Program {
         Program { writer, place, ring, truth, is_timed, now: is_timed as u64, is_watched, is_logged: true, may_fold: true, records: 0 }
     }
 
+    /// Whether the test has written enough.
+    pub(in crate::words) fn is_long(&self) -> bool {
+        self.truth.borrow().items.len() > if self.is_watched { 1_200 } else { 60_000 }
+    }
+
     fn log(&mut self, item: Item) {
         if self.is_logged {
+            // A turn that only clears takes no stamp.
+            let time = if let Item::Record(..) = item { self.now } else { self.writer.open_time };
             let mut truth = self.truth.borrow_mut();
             truth.items.push(item);
-            truth.times.push(self.now);
+            truth.times.push(time);
         }
     }
 
