@@ -80,8 +80,8 @@ fn next(units: &[u16], anchor: usize, from: usize, longest: usize) -> Option<usi
     let floor = anchor.saturating_sub(longest);
     while end > floor {
         let begin = end.saturating_sub(BLOCK).max(floor);
-        if end - begin < BLOCK || may_have(units[begin..].first_chunk::<{ BLOCK + 1 }>()?, look[0], look[1]) {
-            let is_there = |at: &usize| units[*at..].starts_with(look);
+        if end - begin < BLOCK || may_have(units[begin..].first_chunk::<BLOCK>()?, look[0]) {
+            let is_there = |at: &usize| units[*at] == look[0] && units[*at..].starts_with(look);
             if let Some(at) = (begin..end).rev().find(is_there) {
                 return Some(anchor - at);
             }
@@ -91,14 +91,10 @@ fn next(units: &[u16], anchor: usize, from: usize, longest: usize) -> Option<usi
     None
 }
 
-/// Whether the two units are next to each other anywhere. Without a branch, so that many are compared at once.
+/// Whether the unit is anywhere there. Without a branch, so that many are compared at once.
 #[inline]
-fn may_have<const LEN: usize>(units: &[u16; LEN], first: u16, second: u16) -> bool {
-    let mut found = 0;
-    for at in 0..LEN - 1 {
-        found |= u16::from(units[at] == first) & u16::from(units[at + 1] == second);
-    }
-    found != 0
+fn may_have<const LEN: usize>(units: &[u16; LEN], wanted: u16) -> bool {
+    units.iter().fold(0, |found, unit| found | u16::from(*unit == wanted)) != 0
 }
 
 /// Units of the word that begins with this one.

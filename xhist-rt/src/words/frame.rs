@@ -30,7 +30,10 @@ pub(super) fn head(seq: u8, head_len: usize, time: u32, again: Again) -> ([u8; 2
     let time = digits::<TIME>(time.into());
     let end = head_len - AGAIN;
     bytes[end - TIME..end].copy_from_slice(&time);
-    let sum = bytes[1 + escapes..end].iter().chain(&again.to_bytes()).fold(seq, |sum, byte| sum.wrapping_add(*byte));
+    let sum = bytes[1 + escapes..end]
+        .iter()
+        .chain(&again_bytes(again))
+        .fold(seq, |sum, byte| sum.wrapping_add(*byte));
     (bytes, sum)
 }
 
@@ -42,9 +45,26 @@ pub(super) const fn tail(sum: u8) -> ([u8; 3], usize) {
     }
 }
 
-/// The sum of bytes, modulo 256.
+/// The sum of bytes, modulo 256: sixteen sums at a time, which processors do at once.
 pub(super) fn sum(bytes: &[u8]) -> u8 {
-    bytes.iter().fold(0, |sum, byte| sum.wrapping_add(*byte))
+    let mut sums = [0u8; 16];
+    let (blocks, rest) = bytes.as_chunks::<128>();
+    for block in blocks {
+        for at in 0..16 {
+            let mut sum = sums[at];
+            for part in block.as_chunks::<16>().0 {
+                sum = sum.wrapping_add(part[at]);
+            }
+            sums[at] = sum;
+        }
+    }
+    sums.iter().chain(rest).fold(0, |sum, byte| sum.wrapping_add(*byte))
+}
+
+/// The digits of what came again, which mostly is nothing.
+pub(super) const fn again_bytes(again: Again) -> [u8; AGAIN] {
+    const NOTHING: [u8; AGAIN] = Again { period: 0, times: 0, is_counted: false }.to_bytes();
+    if again.times == 0 { NOTHING } else { again.to_bytes() }
 }
 
 /// The low four bytes of the clock, of which 0 stands for no time.

@@ -97,7 +97,8 @@ impl HostedHeader {
     pub(crate) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8, map_hash: u64) {
         self.magic.store(0);
         fence();
-        for word in [&self.state, &self.last_time, &self.cleared, &self.trim, &self.open_time, &self.shown[0]] {
+        for word in [&self.state, &self.last_time, &self.cleared, &self.trim, &self.open_time, &self.shown[0]]
+        {
             word.store(0);
         }
         self.status.store(Status::Live.code(), Relaxed);

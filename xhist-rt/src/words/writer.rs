@@ -296,7 +296,7 @@ impl Writer {
     /// Stores what came again.
     pub(super) fn put_again(&self, is_counted: bool) {
         let again = Again { is_counted, ..self.again };
-        self.memory.put(self.words - AGAIN as u64, again.to_bytes());
+        self.memory.put(self.words - AGAIN as u64, frame::again_bytes(again));
     }
 
     /// Zeros the bytes up to a position, unless they are already; `end` is where words end.

@@ -49,7 +49,8 @@ pub(super) struct Reading {
 
 impl Reading {
     pub(super) fn items(&self) -> Vec<Item> {
-        let one_by_one = self.runs.iter().flat_map(|run| (0..run.times).flat_map(|_| run.items.iter().cloned()));
+        let one_by_one =
+            self.runs.iter().flat_map(|run| (0..run.times).flat_map(|_| run.items.iter().cloned()));
         one_by_one.collect()
     }
 }
@@ -111,9 +112,17 @@ impl Reader<'_> {
         let mut bytes = Vec::new();
         let mut rest = frame.iter();
         while let Some(byte) = rest.next() {
-            bytes.push(if *byte == ESCAPE { rest.next().expect("a whole escape") ^ ESCAPE_XOR } else { *byte });
+            bytes.push(if *byte == ESCAPE {
+                rest.next().expect("a whole escape") ^ ESCAPE_XOR
+            } else {
+                *byte
+            });
         }
-        assert_eq!(bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)), 0xFF, "checksum of {bytes:x?}");
+        assert_eq!(
+            bytes.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte)),
+            0xFF,
+            "checksum of {bytes:x?}"
+        );
         let (id, payload) = (bytes[1], &bytes[2..bytes.len() - 1]);
         if id == RECORD_BASE + ids::PACKED {
             let pad = digit_of(payload[0]).unwrap() as usize;
@@ -149,7 +158,9 @@ impl Reader<'_> {
     fn open(&mut self, header: &[u8], state: State, cleared: u64) -> bool {
         let Some(open) = state.open() else {
             let last = word(header, 64);
-            if self.before.is_some() && let Some(before) = self.runs.last().map(|run| run.time).filter(|time| *time > 0) {
+            if self.before.is_some()
+                && let Some(before) = self.runs.last().map(|run| run.time).filter(|time| *time > 0)
+            {
                 let full = last - u64::from((last as u32).wrapping_sub(before as u32));
                 self.set_time(before, full);
             }

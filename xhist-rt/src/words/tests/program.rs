@@ -30,12 +30,16 @@ impl Ring {
             let file = libc::memfd_create(c"ring".as_ptr(), 0);
             assert!(file >= 0 && libc::ftruncate(file, (HEADER + size) as i64) == 0);
             let map = |at: *mut u8, len: usize, from: usize, flags: i32| {
-                let (access, file) = (libc::PROT_READ | libc::PROT_WRITE, if flags & libc::MAP_ANONYMOUS != 0 { -1 } else { file });
+                let (access, file) = (
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    if flags & libc::MAP_ANONYMOUS != 0 { -1 } else { file },
+                );
                 let mapped = libc::mmap(at.cast(), len, access, flags, file, from as i64);
                 assert!(mapped != libc::MAP_FAILED);
                 mapped.cast::<u8>()
             };
-            let memory = map(core::ptr::null_mut(), HEADER + 2 * size, 0, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            let memory =
+                map(core::ptr::null_mut(), HEADER + 2 * size, 0, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
             map(memory, HEADER + size, 0, libc::MAP_SHARED | libc::MAP_FIXED);
             map(memory.add(HEADER + size), size, HEADER, libc::MAP_SHARED | libc::MAP_FIXED);
             libc::close(file);
@@ -133,7 +137,11 @@ impl Truth {
         for run in &reading.runs {
             for index in 0..run.items.len() * run.times as usize {
                 let (time, early) = (self.times[at], run.is_folded || index < run.early);
-                assert!(if early { time <= run.time } else { run.time <= time }, "item {at}: {time}, {}", run.time);
+                assert!(
+                    if early { time <= run.time } else { run.time <= time },
+                    "item {at}: {time}, {}",
+                    run.time
+                );
                 at += 1;
             }
         }
@@ -173,7 +181,18 @@ impl Program {
             seen.borrow_mut().check(&read(ring.header(), ring.data()));
         };
         WATCH.set(Some(Box::new(look)));
-        Program { writer, place, ring, truth, is_timed, now: is_timed as u64, is_watched, is_logged: true, may_fold: true, records: 0 }
+        Program {
+            writer,
+            place,
+            ring,
+            truth,
+            is_timed,
+            now: is_timed as u64,
+            is_watched,
+            is_logged: true,
+            may_fold: true,
+            records: 0,
+        }
     }
 
     /// Whether the test has written enough.
