@@ -1,5 +1,6 @@
 //! The writer of one ring: opens and closes chunks, and takes the turn when one is full.
 
+use qs_core::frame::FLAG;
 use qs_core::record::EventKind;
 use qs_core::record::words::{AGAIN, Again, MAX_HEAD, MAX_TIMES, TAIL, UNIT};
 use qs_core::ring::State;
@@ -336,12 +337,13 @@ impl Writer {
     pub(super) fn drop_all(&mut self, end: u64, stamp: u64) -> Place {
         let size = self.memory.size as u64;
         self.count_overrun(end);
-        // The missing number shows that a frame is missing.
-        (self.head, self.seq) = (end, self.seq.wrapping_add(1));
+        // The missing number shows that a frame is missing. A reader that starts there looks for the end of a frame.
+        (self.head, self.seq) = (end + 1, self.seq.wrapping_add(1));
         self.before = Before::NONE;
         publish(&self.header().state, State::closed(self.head, self.seq).0);
         publish(&self.header().cleared, end + size);
         self.memory.zero(end, end + size);
+        self.memory.put(end, [FLAG]);
         self.cleared = end + size;
         self.declare_time(stamp);
         self.open(stamp);

@@ -238,8 +238,8 @@ impl Program {
         self.store(&bytes[..len]);
     }
 
-    /// Looks at the ring while this is done. What it logs may be there before it is done; `cut` items may go.
-    fn act<T>(&mut self, act: impl FnOnce(&mut Program) -> T) -> T {
+    /// Looks at the ring while this is done. What it logs may be there before it is done.
+    fn act(&mut self, act: impl FnOnce(&mut Program) -> Place) {
         let (position, before) = (self.writer.position(self.place.cursor), self.writer.head);
         let is_watched = self.is_watched && self.is_logged;
         let start = {
@@ -250,7 +250,7 @@ impl Program {
             truth.starts.insert(before, written)
         };
         IS_WATCHED.set(is_watched);
-        let done = act(self);
+        self.place = act(self);
         IS_WATCHED.set(false);
         let open = self.writer.position(self.place.cursor);
         let open = count(self.writer.memory.bytes(self.writer.words, (open - self.writer.words) as usize));
@@ -262,13 +262,12 @@ impl Program {
         if self.is_logged {
             truth.starts.insert(self.writer.head, written - open);
         }
-        done
     }
 
     fn turn(&mut self, is_stamp: bool) {
         let stamp = self.tick(1);
         let may_fold = core::mem::replace(&mut self.may_fold, true);
-        self.place = self.act(|this| this.writer.turn(this.place.cursor, stamp, may_fold, is_stamp));
+        self.act(|this| this.writer.turn(this.place.cursor, stamp, may_fold, is_stamp));
     }
 
     /// The next stamp.
@@ -284,7 +283,7 @@ impl Program {
 
     pub(in crate::words) fn close(&mut self) {
         let stamp = self.tick(1);
-        self.place = self.act(|this| this.writer.close(this.place.cursor, stamp));
+        self.act(|this| this.writer.close(this.place.cursor, stamp));
     }
 
     pub(in crate::words) fn record(&mut self, len: u8) {
@@ -295,7 +294,7 @@ impl Program {
         bytes[6..10].copy_from_slice(&self.records.to_le_bytes());
         bytes[10..end].fill(len.wrapping_mul(0x7D));
         let stamp = self.tick(1);
-        self.place = self.act(|this| {
+        self.act(|this| {
             this.log(Item::Record(ID, bytes[6..end].to_vec()));
             this.writer.append_record::<256, true>(this.place.cursor, &bytes, end, stamp)
         });
@@ -305,7 +304,7 @@ impl Program {
         self.records += 1;
         let value = u64::from(self.records);
         let stamp = self.tick(1);
-        self.place = self.act(|this| {
+        self.act(|this| {
             let payload = [&[1, 4, 0x0E][..], &value.to_le_bytes()].concat();
             this.log(Item::Record(123, payload));
             this.writer.append_event(this.place.cursor, EventKind::Started, value, stamp)
