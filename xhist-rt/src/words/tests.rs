@@ -130,7 +130,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(200))]
+    #![proptest_config(cases(80))]
 
     #[test]
     fn at_every_store_the_ring_is_what_was_written(parts in parts(), size in 12u32..15, is_timed: bool, backward: bool) {

@@ -197,7 +197,7 @@ impl Program {
 
     /// Whether the test has written enough.
     pub(in crate::words) fn is_long(&self) -> bool {
-        self.truth.borrow().items.len() > if self.is_watched { 1_200 } else { 60_000 }
+        self.truth.borrow().items.len() > if self.is_watched { 700 } else { 60_000 }
     }
 
     fn log(&mut self, item: Item) {
