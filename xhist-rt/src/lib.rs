@@ -21,6 +21,10 @@ mod site;
 mod size;
 #[cfg(feature = "trace")]
 mod sync;
+#[cfg(all(feature = "trace", feature = "std"))]
+#[allow(unsafe_code)]
+#[allow(dead_code, unused_imports, reason = "the recorder does not use it yet")]
+mod words;
 
 #[cfg(all(feature = "trace", feature = "std"))]
 mod hosted;

@@ -52,12 +52,19 @@ impl Ever {
 
     /// Notes the statements of a frame.
     pub(crate) fn note(&self, first: Page, data: &[u8]) {
-        let mut steps = Steps::new(first);
-        let mut at = 0;
+        let (mut steps, mut at) = (Steps::new(first), 0);
+        let steps = core::iter::from_fn(|| steps.next(data, &mut at));
+        self.note_all(steps.filter_map(|step| match step {
+            Step::Statement(statement) => Some(statement),
+            _ => None,
+        }));
+    }
+
+    /// Notes these statements.
+    pub(crate) fn note_all(&self, statements: impl Iterator<Item = Statement>) {
         // Most statements stand on the page of the one before.
         let mut known: (u32, Option<&[AtomicU32; 4]>) = (0, None);
-        while let Some(step) = steps.next(data, &mut at) {
-            let Step::Statement(statement) = step else { continue };
+        for statement in statements {
             let key = key(Page::of(statement));
             if known.0 != key {
                 known = (key, self.slot(key));

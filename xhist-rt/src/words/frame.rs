@@ -1,0 +1,78 @@
+//! The bytes around the words of a chunk.
+
+use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
+use qs_core::record::words::{AGAIN, Again, HEAD, TIME, byte_of, digits};
+use qs_core::record::{RECORD_BASE, ids};
+
+/// The id of a chunk.
+const ID: u8 = RECORD_BASE + ids::PACKED;
+const _: () = assert!(!needs_escape(ID));
+
+/// Bytes from the head of a chunk with this sequence number to its first word.
+#[inline(always)]
+pub(super) const fn head_len(head: u64, seq: u8) -> usize {
+    let len = HEAD + 1 + needs_escape(seq) as usize;
+    // The first word is at a multiple of eight.
+    len + (head.wrapping_add(len as u64).wrapping_neg() as usize & 7)
+}
+
+/// What is before `again` in the first `head_len - AGAIN` bytes, and the sum of all that is before the words.
+pub(super) fn head(seq: u8, head_len: usize, time: u32, again: Again) -> ([u8; 24], u8) {
+    let mut bytes = [byte_of(0); 24];
+    let (start, escapes) = match needs_escape(seq) {
+        true => ([ESCAPE, seq ^ ESCAPE_XOR], 1),
+        false => ([seq, 0], 0),
+    };
+    let pad = head_len - HEAD - 1 - escapes;
+    bytes[..2].copy_from_slice(&start);
+    bytes[1 + escapes] = ID;
+    bytes[2 + escapes] = byte_of(pad as u32);
+    let time = digits::<TIME>(time.into());
+    let end = head_len - AGAIN;
+    bytes[end - TIME..end].copy_from_slice(&time);
+    let sum = bytes[1 + escapes..end]
+        .iter()
+        .chain(&again_bytes(again))
+        .fold(seq, |sum, byte| sum.wrapping_add(*byte));
+    (bytes, sum)
+}
+
+/// Checksum and flag behind bytes with this sum, and how many bytes they take.
+pub(super) const fn tail(sum: u8) -> ([u8; 3], usize) {
+    match !sum {
+        check if needs_escape(check) => ([ESCAPE, check ^ ESCAPE_XOR, FLAG], 3),
+        check => ([check, FLAG, 0], 2),
+    }
+}
+
+/// The sum of bytes, modulo 256: sixteen sums at a time, which processors do at once.
+pub(super) fn sum(bytes: &[u8]) -> u8 {
+    let mut sums = [0u8; 16];
+    let (blocks, rest) = bytes.as_chunks::<128>();
+    for block in blocks {
+        for at in 0..16 {
+            let mut sum = sums[at];
+            for part in block.as_chunks::<16>().0 {
+                sum = sum.wrapping_add(part[at]);
+            }
+            sums[at] = sum;
+        }
+    }
+    sums.iter().chain(rest).fold(0, |sum, byte| sum.wrapping_add(*byte))
+}
+
+/// The digits of what came again, which mostly is nothing.
+pub(super) const fn again_bytes(again: Again) -> [u8; AGAIN] {
+    const NOTHING: [u8; AGAIN] = Again { period: 0, times: 0, is_counted: false }.to_bytes();
+    if again.times == 0 { NOTHING } else { again.to_bytes() }
+}
+
+/// The low four bytes of the clock, of which 0 stands for no time.
+#[inline(always)]
+pub(super) const fn time(stamp: u64) -> u32 {
+    match (stamp, stamp as u32) {
+        (0, _) => 0,
+        (_, 0) => 1,
+        (_, time) => time,
+    }
+}

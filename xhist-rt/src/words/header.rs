@@ -1,0 +1,177 @@
+//! The header of a words ring, layout version 4.
+
+use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
+
+use qs_core::record::RECORD_BASE;
+use qs_core::ring::{self as layout, NAME_LEN, Status};
+
+use crate::sync::{Word, fence};
+
+/// Version of this layout.
+const VERSION: u8 = 4;
+/// Flag: statements are words.
+const FLAG_WORDS: u8 = 32;
+/// Bytes of a header that are in use. The rest of its page is zero.
+pub(crate) const USED: usize = 320;
+
+/// Field for field the layout of a words ring's header.
+#[repr(C, align(8))]
+pub(crate) struct HostedHeader {
+    magic: Word,
+    mark: u32,
+    facts: [u8; 4],
+    /// 0 = 65,536.
+    header_len: u16,
+    ahead: u16,
+    size: u32,
+    map_hash: Word,
+    clock_hz: u32,
+    check: u32,
+    /// [`layout::State`].
+    pub(super) state: Word,
+    folded: u64,
+    dropped: AtomicU32,
+    touched: u32,
+    /// The clock in full at the last stamp.
+    pub(super) last_time: Word,
+    /// Position behind the last byte that was cleared for words to come.
+    pub(super) cleared: Word,
+    /// See [`super::restructure`].
+    pub(super) trim: Word,
+    /// The bytes of `Again` that belong to it.
+    pub(super) trim_again: Word,
+    /// 0 in a thread's own ring, otherwise one more than the number of the ring whose handlers use this one.
+    pub(crate) lane: AtomicU16,
+    /// How many handlers are inside each other, from 1.
+    pub(crate) level: AtomicU16,
+    reserved: u32,
+    /// The clock in full when the open chunk was opened or folded last; 0 = not known.
+    pub(super) open_time: Word,
+    /// Signals whose handlers were installed past the recorder: bit n - 1 for signal n.
+    pub(crate) foreign_handlers: Word,
+    pub(crate) pid: u32,
+    pub(crate) tid: u32,
+    status: AtomicU32,
+    pub(crate) number: u16,
+    /// In the first ring: how many its process has made.
+    rings: AtomicU16,
+    /// Bytes that threads wrote into this ring before its thread got it.
+    earlier: Word,
+    reserved_too: [u64; 3],
+    pub(crate) start_time: u64,
+    /// Readers write these two; see [`layout::Shown`].
+    shown: [Word; 2],
+    pub(crate) name: [u8; NAME_LEN],
+}
+
+const _: () = {
+    use core::mem::offset_of;
+    assert!(size_of::<HostedHeader>() == USED);
+    assert!(offset_of!(HostedHeader, header_len) == 16);
+    assert!(offset_of!(HostedHeader, size) == 20);
+    assert!(offset_of!(HostedHeader, map_hash) == 24);
+    assert!(offset_of!(HostedHeader, check) == 36);
+    assert!(offset_of!(HostedHeader, state) == 40);
+    assert!(offset_of!(HostedHeader, dropped) == 56);
+    assert!(offset_of!(HostedHeader, last_time) == 64);
+    assert!(offset_of!(HostedHeader, cleared) == 72);
+    assert!(offset_of!(HostedHeader, trim) == 80);
+    assert!(offset_of!(HostedHeader, trim_again) == 88);
+    assert!(offset_of!(HostedHeader, lane) == 96);
+    assert!(offset_of!(HostedHeader, level) == 98);
+    assert!(offset_of!(HostedHeader, open_time) == 104);
+    assert!(offset_of!(HostedHeader, foreign_handlers) == 112);
+    assert!(offset_of!(HostedHeader, pid) == layout::PID_OFFSET);
+    assert!(offset_of!(HostedHeader, status) == 128);
+    assert!(offset_of!(HostedHeader, number) == 132);
+    assert!(offset_of!(HostedHeader, rings) == 134);
+    assert!(offset_of!(HostedHeader, earlier) == 136);
+    assert!(offset_of!(HostedHeader, start_time) == 168);
+    assert!(offset_of!(HostedHeader, shown) == layout::CLEARED_OFFSET);
+    assert!(offset_of!(HostedHeader, name) == 192);
+};
+
+impl HostedHeader {
+    /// Lays out an empty ring of `size` bytes that begins `header_len` bytes behind the header's start. The magic comes
+    /// last, so that a half-made header is not found.
+    pub(crate) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8, map_hash: u64) {
+        self.magic.store(0);
+        fence();
+        for word in [&self.state, &self.last_time, &self.cleared, &self.trim, &self.open_time, &self.shown[0]]
+        {
+            word.store(0);
+        }
+        self.status.store(Status::Live.code(), Relaxed);
+        // The first ring counts for threads without rings, too, whichever thread uses it.
+        if self.number > 0 {
+            self.dropped.store(0, Relaxed);
+        }
+        let facts = [VERSION, time_width, RECORD_BASE, flags | FLAG_WORDS];
+        (self.mark, self.facts) = (layout::BYTE_ORDER_MARK, facts);
+        (self.header_len, self.ahead, self.size) = (header_len as u16, 0, size);
+        (self.folded, self.touched, self.clock_hz) = (0, 0, 0);
+        self.map_hash.store(map_hash);
+        let [a, b] = self.header_len.to_ne_bytes();
+        let words = [self.mark, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size];
+        self.check = layout::check_word(words);
+        fence();
+        self.magic.store(u64::from_ne_bytes(layout::MAGIC));
+    }
+
+    /// Counts statements that could not be kept. At the highest number it stays.
+    pub(crate) fn count_dropped(&self, statements: u32) {
+        let more = |dropped: u32| Some(dropped.saturating_add(statements));
+        let _ = self.dropped.fetch_update(Relaxed, Relaxed, more);
+    }
+
+    /// Statements that could not be kept.
+    pub(crate) fn dropped(&self) -> u32 {
+        self.dropped.load(Relaxed)
+    }
+
+    /// Sets what [`HostedHeader::count_dropped`] adds to.
+    pub(crate) fn set_dropped(&self, statements: u32) {
+        self.dropped.store(statements, Relaxed);
+    }
+
+    /// Writes into the first ring that there are at least `rings` of them.
+    pub(crate) fn count_rings(&self, rings: u16) {
+        self.rings.fetch_max(rings, Relaxed);
+    }
+
+    /// Sets the map that the program was instrumented with.
+    pub(crate) fn set_map_hash(&self, hash: u64) {
+        self.map_hash.store(hash);
+    }
+
+    /// Adds what the owner wrote to the bytes of earlier owners, because the ring gets another owner.
+    pub(crate) fn count_earlier(&self) {
+        let written = layout::State(self.state.load()).head();
+        self.earlier.store(self.earlier.load() + written);
+        fence();
+    }
+
+    /// Bytes of closed frames that earlier owners wrote.
+    pub(crate) fn earlier(&self) -> u64 {
+        self.earlier.load()
+    }
+
+    /// Publishes the owner's status.
+    pub(crate) fn set_status(&self, status: Status) {
+        self.status.store(status.code(), Relaxed);
+    }
+
+    /// The owner's status, see [`Status::code`].
+    pub(crate) fn status_code(&self) -> u32 {
+        self.status.load(Relaxed)
+    }
+
+    /// Publishes the ticks of the clock a second.
+    ///
+    /// # Safety
+    /// `this` is a laid-out header.
+    pub(crate) unsafe fn set_clock_hz(this: *mut HostedHeader, hz: u32) {
+        // SAFETY: the caller's contract; only readers of the ring look at the word.
+        unsafe { (&raw mut (*this).clock_hz).write_volatile(hz) };
+    }
+}

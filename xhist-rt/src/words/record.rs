@@ -1,0 +1,175 @@
+//! Appending records that are not statements, in their exact place among them.
+
+use qs_core::frame::{FLAG, escaped, needs_escape};
+use qs_core::record::{EventKind, RECORD_BASE};
+use qs_core::ring::State;
+
+use super::frame;
+use super::look::{look, may_escape, sum_of};
+use super::memory::{Memory, publish, step};
+use super::writer::{Before, MARGIN, Place, Writer};
+use crate::qs::SIZES;
+
+/// Bytes of a time stamp.
+const TIME: usize = SIZES.time as usize;
+const MASK: u32 = u32::MAX >> (32 - 8 * TIME);
+/// Most bytes of the frame of an event.
+const EVENT: usize = 40;
+
+/// A frame before escapes. Its bytes are not put together here: what was just written in small steps cannot be read in
+/// wide ones without a wait.
+struct Frame<'a, const LEN: usize> {
+    bytes: &'a [u8; LEN],
+    len: usize,
+    timed: bool,
+    seq: u8,
+    time: [u8; TIME],
+    check: u8,
+    escapes: usize,
+}
+
+impl<'a, const LEN: usize> Frame<'a, LEN> {
+    #[inline(always)]
+    fn new(bytes: &'a [u8; LEN], len: usize, timed: bool, seq: u8, time: u32) -> Frame<'a, LEN> {
+        let time = if timed { time & MASK } else { 0 };
+        // The places of time and sequence number are zero there.
+        let (sum, any) = look(bytes);
+        let word = u64::from(time) | u64::from(seq) << 32;
+        let check = !sum.wrapping_add(sum_of(word));
+        let any = any | may_escape(word | u64::from(check) << 40);
+        let [t0, t1, t2, t3] = time.to_le_bytes();
+        let time = core::array::from_fn(|index| [t0, t1, t2, t3][index]);
+        let mut frame = Frame { bytes, len, timed, seq, time, check, escapes: 0 };
+        if any {
+            frame.escapes = escapes(&frame.whole(), len + 1);
+        }
+        frame
+    }
+
+    /// Bytes of the whole frame.
+    const fn total(&self) -> usize {
+        self.len + 1 + self.escapes + 1
+    }
+
+    /// Its bytes before escapes, up to the checksum.
+    fn whole(&self) -> [u8; LEN] {
+        let mut bytes = *self.bytes;
+        bytes[0] = self.seq;
+        if self.timed {
+            bytes.iter_mut().skip(2).zip(self.time).for_each(|(place, byte)| *place = byte);
+        }
+        if let Some(place) = bytes.get_mut(self.len) {
+            *place = self.check;
+        }
+        bytes
+    }
+
+    /// Puts it.
+    #[inline(always)]
+    fn put(&self, memory: Memory, start: u64) {
+        if self.escapes > 0 || self.len + 2 > LEN {
+            return put_escaped(memory, start, &self.whole(), self.len + 1);
+        }
+        memory.copy_first(start, self.bytes, self.len + 2);
+        memory.copy(start, &[self.seq]);
+        if self.timed {
+            memory.copy(start + 2, &self.time);
+        }
+        memory.copy(start + self.len as u64, &[self.check, FLAG]);
+    }
+}
+
+/// Puts the first `len` bytes with their escapes, and the flag.
+#[cold]
+#[inline(never)]
+fn put_escaped(memory: Memory, start: u64, bytes: &[u8], len: usize) {
+    let mut at = start;
+    let mut put = |byte| {
+        memory.copy(at, &[byte]);
+        at += 1;
+    };
+    for byte in bytes.iter().take(len) {
+        escaped(*byte, &mut put);
+    }
+    put(FLAG);
+}
+
+#[cold]
+#[inline(never)]
+fn escapes(bytes: &[u8], len: usize) -> usize {
+    bytes.iter().take(len).filter(|byte| needs_escape(**byte)).count()
+}
+
+impl Writer {
+    /// Appends a record behind the words up to the cursor. `bytes` are a place for the sequence number, the id, a place
+    /// for the time if it is `TIMED`, the payload up to `len`, and zeros behind it, at least two. `stamp` is the clock in
+    /// full, 0 without one.
+    #[inline]
+    pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(
+        &mut self,
+        cursor: *mut u8,
+        bytes: &[u8; LEN],
+        len: usize,
+        stamp: u64,
+    ) -> Place {
+        let is_empty = cursor == self.memory.at(self.words) && self.again.times == 0;
+        let stamp = if TIMED { stamp } else { 0 };
+        let is_soon = stamp.saturating_sub(self.stamp) <= u64::from(u32::MAX);
+        if !is_empty || !is_soon {
+            self.make_room_for_record(cursor, stamp);
+        }
+        let stamp = if stamp > 0 { stamp.max(self.stamp) } else { 0 };
+        let frame = Frame::new(bytes, len, TIMED, self.seq.wrapping_add(1), frame::time(stamp));
+        self.reserve(self.head, frame.total() as u64);
+        self.put_record(frame.total(), |memory, start| frame.put(memory, start));
+        self.open(stamp);
+        self.place(self.words)
+    }
+
+    /// Appends an event behind the words up to the cursor. `stamp` is the clock in full, 0 without one.
+    pub(crate) fn append_event(&mut self, cursor: *mut u8, kind: EventKind, value: u64, stamp: u64) -> Place {
+        self.make_room_for_record(cursor, stamp);
+        let stamp = if stamp > 0 { stamp.max(self.stamp) } else { 0 };
+        self.put_event(kind, value, stamp);
+        self.open(stamp);
+        self.place(self.words)
+    }
+
+    /// Closes the open chunk if it has anything; then the time in full, if need be.
+    #[inline(never)]
+    fn make_room_for_record(&mut self, cursor: *mut u8, stamp: u64) {
+        let end = self.position(cursor);
+        if self.is_overrun(end) {
+            self.drop_all(end, stamp);
+            return;
+        }
+        self.look(end);
+        self.reserve(end, MARGIN);
+        self.close_chunk(end);
+        self.declare_time(stamp);
+        self.plan_open();
+    }
+
+    /// Puts the frame of an event where nothing is open, or nothing is in what is.
+    pub(super) fn put_event(&mut self, kind: EventKind, value: u64, stamp: u64) {
+        let (mut bytes, mut len) = ([0; EVENT], 0);
+        kind.emit(self.seq.wrapping_add(1), RECORD_BASE, frame::time(stamp), value, |byte| {
+            if let Some(place) = bytes.get_mut(len) {
+                *place = byte;
+            }
+            len += 1;
+        });
+        self.reserve(self.head, len as u64);
+        self.put_record(len, |memory, start| memory.copy(start, bytes.get(..len).unwrap_or(&bytes)));
+    }
+
+    /// Puts a frame of so many bytes. No chunk is open then.
+    #[inline(always)]
+    fn put_record(&mut self, total: usize, put: impl FnOnce(Memory, u64)) {
+        // With a chunk open there, the frame's bytes would look like words.
+        publish(&self.header().state, State::closed(self.head, self.seq).0);
+        put(self.memory, self.head);
+        step();
+        self.stand_at(self.head + total as u64, Before::NONE);
+    }
+}

@@ -1,0 +1,375 @@
+//! What is written is read back, at every single store: a small reader of its own looks at the ring after each.
+
+mod model;
+mod program;
+
+use core::cell::{Cell, RefCell};
+use std::boxed::Box;
+use std::vec::Vec;
+
+use proptest::prelude::*;
+use qs_core::record::words::{MAX_TIMES, SHORT_END};
+
+use model::{Item, read};
+use program::{Program, Ring};
+
+std::thread_local! {
+    /// Looks at the ring after every store, as a debugger that stopped the program there.
+    static WATCH: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
+    static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
+    /// Bytes are zeroed from the last one on.
+    static IS_BACKWARD: Cell<bool> = const { Cell::new(false) };
+}
+
+pub(super) fn is_watched() -> bool {
+    IS_WATCHED.get()
+}
+
+pub(super) fn step() {
+    if is_watched() {
+        WATCH.with_borrow_mut(|watch| watch.as_mut().expect("a watch")());
+    }
+}
+
+/// Zeros bytes in one of the orders that `memset` has, watched at the ends and in between now and then.
+pub(super) fn zero(len: usize, put: impl Fn(usize)) {
+    for step in 0..len {
+        let at = if IS_BACKWARD.get() { len - 1 - step } else { step };
+        IS_WATCHED.set(step < 12 || len - step < 12 || step % 61 == 0);
+        put(at);
+    }
+    IS_WATCHED.set(true);
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    /// Statements, from a number on; long ones below [`SHORT_END`] are short words.
+    Straight {
+        from: u32,
+        count: u32,
+        step: u32,
+    },
+    Loop(Vec<Part>, u32),
+    Record(u8),
+    Event,
+    /// A stamp that comes so many ticks later.
+    Stamp(u64),
+    Close,
+    /// A handler came, so the next turn must not fold.
+    Handler,
+}
+
+fn run(program: &mut Program, parts: &[Part]) {
+    for part in parts {
+        if program.is_long() {
+            return;
+        }
+        match part {
+            Part::Straight { from, count, step } => {
+                for index in 0..*count {
+                    program.statement(from + index * step);
+                }
+            }
+            Part::Loop(parts, times) => {
+                for _ in 0..*times {
+                    program.check();
+                    run(program, parts);
+                }
+            }
+            Part::Record(len) => program.record(*len),
+            Part::Event => program.event(),
+            Part::Stamp(ticks) => program.stamp(*ticks),
+            Part::Close => program.close(),
+            Part::Handler => program.may_fold = false,
+        }
+    }
+}
+
+/// Numbers of statements: of short words, of long ones, and of long ones whose units look alike.
+fn number() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => 1u32..6, 2 => 60_000u32..60_005, 1 => Just(program::ALIKE), 1 => 1u32..SHORT_END]
+}
+
+fn part() -> impl Strategy<Value = Part> {
+    let ticks = prop_oneof![4 => 1u64..1000, 1 => Just(1 << 32), 1 => (1u64 << 32)..(1 << 34)];
+    let leaf = prop_oneof![
+        8 => (number(), 1u32..12, 0u32..2).prop_map(|(from, count, step)| Part::Straight { from, count, step }),
+        1 => (number(), 12u32..120, 0u32..2).prop_map(|(from, count, step)| Part::Straight { from, count, step }),
+        1 => prop_oneof![0u8..20, 20u8..200].prop_map(Part::Record),
+        1 => Just(Part::Event),
+        2 => ticks.prop_map(Part::Stamp),
+        1 => Just(Part::Close),
+        1 => Just(Part::Handler),
+    ];
+    leaf.prop_recursive(4, 40, 5, |inner| {
+        (prop::collection::vec(inner, 1..5), prop_oneof![4 => 1u32..20, 1 => 20u32..300])
+            .prop_map(|(parts, times)| Part::Loop(parts, times))
+    })
+}
+
+fn parts() -> impl Strategy<Value = Vec<Part>> {
+    prop::collection::vec(part(), 1..8)
+}
+
+/// Cases, fewer where the code is slow.
+fn cases(release: u32) -> ProptestConfig {
+    let cases = if cfg!(debug_assertions) { release / 8 } else { release };
+    ProptestConfig { cases, max_shrink_iters: 2000, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(600))]
+
+    #[test]
+    fn what_is_written_is_read_back(parts in parts(), size in 12u32..19, is_timed: bool) {
+        let ring = Ring::new(1 << size);
+        let mut program = Program::new(&ring, is_timed, false);
+        run(&mut program, &parts);
+        program.finish();
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(80))]
+
+    #[test]
+    fn at_every_store_the_ring_is_what_was_written(parts in parts(), size in 12u32..15, is_timed: bool, backward: bool) {
+        IS_BACKWARD.set(backward);
+        let ring = Ring::new(1 << size);
+        let mut program = Program::new(&ring, is_timed, true);
+        run(&mut program, &parts);
+        program.finish();
+    }
+}
+
+/// A loop of that many statements a round leaves what ran before it, and its rounds are counted exactly.
+fn folds(body: u32, rounds: u64, long: bool, stamps: bool) {
+    let ring = Ring::new(64 << 10);
+    let mut program = Program::new(&ring, true, false);
+    let from = if long { 60_000 } else { 1 };
+    let words: Vec<_> = (from..from + body).map(program::word).collect();
+    program.statement(7);
+    program.is_logged = false;
+    for round in 0..rounds {
+        program.check();
+        if stamps && round % 7 == 3 {
+            program.stamp(1000);
+        }
+        for (bytes, len) in &words {
+            program.store(&bytes[..*len]);
+        }
+    }
+    program.statement(9);
+    let reading = read(ring.header(), ring.data());
+    let numbers = |items: &[Item]| items.iter().filter_map(|item| item.number()).collect::<Vec<_>>();
+    assert!(reading.is_certain);
+    // One statement after the other.
+    let (mut next, mut counted) = (0u64, 0u64);
+    let mut is_first = true;
+    for run in &reading.runs {
+        let mut items = &numbers(&run.items)[..];
+        if items.is_empty() {
+            continue;
+        }
+        if is_first {
+            assert_eq!(items[0], 7, "what ran before the loop of {body}");
+            (items, is_first) = (&items[1..], false);
+        }
+        for (at, number) in items.iter().enumerate() {
+            if *number == 9 && !(1..=body as u64).contains(&9) || (counted, next) == (rounds, 0) {
+                assert_eq!((*number, at + 1, run.times), (9, items.len(), 1));
+                continue;
+            }
+            assert_eq!(*number, u64::from(from) + next);
+            next += 1;
+            if next == u64::from(body) {
+                (next, counted) = (0, counted + 1);
+            }
+        }
+        if run.times > 1 {
+            assert_eq!(items.len() as u64 % u64::from(body), 0, "whole rounds");
+            counted += (run.times - 1) * (items.len() as u64 / u64::from(body));
+        }
+    }
+    assert_eq!((counted, next), (rounds, 0), "rounds of a loop of {body}");
+}
+
+#[test]
+fn loops_of_any_length_leave_what_ran_before() {
+    let few = if cfg!(debug_assertions) { 197 } else { 1 };
+    for body in (1..=2000).step_by(few) {
+        let rounds = (20_000 / u64::from(body)).max(25);
+        folds(body, rounds, true, false);
+        folds(body, rounds, body % 2 == 0, true);
+    }
+    let (rounds, bodies) = match cfg!(debug_assertions) {
+        true => (20_000, &[1, 3, 100][..]),
+        false => (1_000_000, &[1, 2, 7, 333, 2000][..]),
+    };
+    for body in bodies {
+        folds(*body, rounds, true, false);
+    }
+}
+
+#[test]
+fn the_rounds_stop_at_their_highest_number() {
+    let ring = Ring::new(1 << 16);
+    let mut program = Program::new(&ring, false, false);
+    program.is_logged = false;
+    (0..20_000).for_each(|_| program.looped(1));
+    assert!(program.writer.again.times > 0);
+    program.writer.again.times = MAX_TIMES - 10;
+    (0..20_000).for_each(|_| program.looped(1));
+    assert!(program.writer.again.times < 20_000);
+    assert_eq!(program.writer.before.units as u64, program.writer.chunk() / 2);
+}
+
+#[test]
+fn exactly_the_statements_that_were_asked_for_stay() {
+    for (limit, body) in [(0, 3), (1, 3), (10, 1), (4999, 1), (5000, 7), (20_000, 2)] {
+        let ring = Ring::new(1 << 16);
+        let mut program = Program::new(&ring, false, true);
+        program.is_logged = false;
+        (0..50).for_each(|number| program.statement(1 + number));
+        program.writer.mark(program.place.cursor);
+        let trimmed = 'all: loop {
+            for number in 0..body {
+                program.statement(if number % 2 == 0 { 60_000 + number } else { number });
+            }
+            if program.place.cursor >= program.place.limit {
+                if let Some(place) = program.writer.trim_to(program.place.cursor, limit) {
+                    break 'all place;
+                }
+                program.check();
+            }
+        };
+        program.place = trimmed;
+        assert_eq!(program.writer.count(), limit);
+        let reading = read(ring.header(), ring.data());
+        assert_eq!(reading.items().len() as u64, 50 + limit, "{limit} statements");
+        program.event();
+        let reading = read(ring.header(), ring.data());
+        assert_eq!(reading.items().len() as u64, 51 + limit);
+        assert!(matches!(reading.items().last(), Some(Item::Record(..))));
+    }
+}
+
+#[test]
+fn the_bitmap_has_each_statement_whose_chunk_was_left() {
+    use crate::ring::Ever;
+    let mut memory = std::vec![0u128; Ever::len(256) / 16];
+    // SAFETY: the memory is long enough, aligned and outlives the ring.
+    let ever = unsafe { Ever::new(memory.as_mut_ptr().cast(), 256, 7, 1) };
+    let ring = Ring::new(1 << 14);
+    let mut program = Program::new(&ring, false, false);
+    program.writer.set_ever(Some(ever));
+    for round in 0..3000 {
+        program.check();
+        // The loop is folded; what it runs at its start and now and then is noted, too.
+        program.statement(if round == 0 { 77 } else { 60_001 });
+        program.statement(5);
+    }
+    program.statement(501);
+    program.close();
+    program.statement(502);
+    // SAFETY: nobody writes it any longer.
+    let image = unsafe { core::slice::from_raw_parts(memory.as_ptr().cast::<u8>(), Ever::len(256)) };
+    let read = qs_core::ring::ever::Ever::parse(image).expect("a bitmap");
+    let mut ran: Vec<u32> = read.statements().map(|statement| statement.to_word()).collect();
+    ran.sort_unstable();
+    let number = |number: u32| (u32::from(super::count::NUMBERS) << 16) + number;
+    assert_eq!(ran, [60_001, number(5), number(77), number(501)]);
+}
+
+#[test]
+fn words_that_overwrite_their_own_chunk_are_dropped_and_counted() {
+    for (extra, survives) in [(0, true), (550, false), (950, false)] {
+        let ring = Ring::new(4096);
+        let mut program = Program::new(&ring, false, false);
+        program.statement(3);
+        program.event();
+        program.is_logged = false;
+        let seq = program.writer.seq;
+        let written = 950 + extra;
+        (0..written).for_each(|number| program.statement(60_000 + number));
+        program.check();
+        assert_eq!(program.writer.header().dropped(), if survives { 0 } else { written });
+        let reading = read(ring.header(), ring.data());
+        assert!(reading.is_certain && reading.items().is_empty());
+        // The dropped chunk took a number.
+        assert_eq!(program.writer.seq, seq + 1);
+        program.statement(4);
+        program.event();
+        let reading = read(ring.header(), ring.data());
+        assert_eq!(reading.items().iter().filter_map(Item::number).collect::<Vec<_>>(), [4]);
+    }
+}
+
+#[test]
+fn the_frontier_is_behind_the_last_word() {
+    let ring = Ring::new(1 << 12);
+    let mut program = Program::new(&ring, false, false);
+    for number in 1..2000 {
+        let cursor = program.place.cursor;
+        program.statement(number);
+        assert_eq!(program.writer.frontier(cursor), program.place.cursor);
+        program.check();
+    }
+}
+
+/// Random words, of which nothing repeats.
+fn fill(program: &mut Program) {
+    let mut random = 1u32;
+    while program.place.cursor < program.place.limit {
+        random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        program.statement(1 + (random >> 8) % (SHORT_END - 1));
+    }
+}
+
+/// What these do is measured: run the test under callgrind with `--toggle-collect` and the function's name.
+#[inline(never)]
+fn measured_turn(program: &mut Program) {
+    program.place = program.writer.turn(program.place.cursor, 9, true, false);
+}
+
+#[inline(never)]
+fn measured_fold(program: &mut Program) {
+    program.place = program.writer.turn(program.place.cursor, 10, true, false);
+}
+
+#[inline(never)]
+fn measured_record(program: &mut Program, bytes: &[u8; 32]) {
+    program.place = program.writer.append_record::<32, true>(program.place.cursor, bytes, 14, 9);
+}
+
+#[inline(never)]
+fn measured_record_behind_words(program: &mut Program, bytes: &[u8; 32]) {
+    program.place = program.writer.append_record::<32, true>(program.place.cursor, bytes, 14, 11);
+}
+
+#[test]
+fn what_costs_is_what_it_should_be() {
+    let ring = Ring::new(1 << 18);
+    let mut program = Program::new(&ring, true, false);
+    program.is_logged = false;
+    fill(&mut program);
+    let head = program.writer.head;
+    measured_turn(&mut program);
+    assert!(program.writer.head >= head + program.writer.chunk());
+    (0..20_000).for_each(|_| program.looped(60_000));
+    let head = program.writer.head;
+    while program.place.cursor < program.place.limit {
+        program.statement(60_000);
+    }
+    measured_fold(&mut program);
+    assert_eq!(program.writer.head, head);
+    program.event();
+    let mut bytes = [0; 32];
+    (bytes[1], bytes[6]) = (100, 3);
+    let head = program.writer.head;
+    measured_record(&mut program, &bytes);
+    assert_eq!(program.writer.head, head + 16);
+    (0..10).for_each(|number| program.statement(number + 1));
+    measured_record_behind_words(&mut program, &bytes);
+    assert!(program.writer.head > head + 32);
+}

@@ -1,0 +1,329 @@
+//! A program that writes a ring, and knows what it wrote.
+
+use std::boxed::Box;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::vec::Vec;
+
+use qs_core::record::words::{LEAD, Named, SHORT_END, UNIT, Word, Words, byte_of};
+use qs_core::record::{EventKind, Statement};
+
+use super::model::{Item, Reading, read};
+use super::{IS_WATCHED, WATCH};
+use crate::words::{HostedHeader, Place, Writer};
+
+const HEADER: usize = 4096;
+/// Id of the records.
+const ID: u8 = 100;
+
+/// A header, and a ring that is mapped twice behind it.
+pub(in crate::words) struct Ring {
+    memory: *mut u8,
+    size: usize,
+}
+
+impl Ring {
+    pub(in crate::words) fn new(size: usize) -> Ring {
+        // SAFETY: the calls map memory that nothing else uses; the second half of the data is a second mapping of it.
+        unsafe {
+            let file = libc::memfd_create(c"ring".as_ptr(), 0);
+            assert!(file >= 0 && libc::ftruncate(file, (HEADER + size) as i64) == 0);
+            let map = |at: *mut u8, len: usize, from: usize, flags: i32| {
+                let (access, file) = (
+                    libc::PROT_READ | libc::PROT_WRITE,
+                    if flags & libc::MAP_ANONYMOUS != 0 { -1 } else { file },
+                );
+                let mapped = libc::mmap(at.cast(), len, access, flags, file, from as i64);
+                assert!(mapped != libc::MAP_FAILED);
+                mapped.cast::<u8>()
+            };
+            let memory =
+                map(core::ptr::null_mut(), HEADER + 2 * size, 0, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+            map(memory, HEADER + size, 0, libc::MAP_SHARED | libc::MAP_FIXED);
+            map(memory.add(HEADER + size), size, HEADER, libc::MAP_SHARED | libc::MAP_FIXED);
+            libc::close(file);
+            memory.add(HEADER).write_bytes(0xEE, size);
+            Ring { memory, size }
+        }
+    }
+
+    pub(in crate::words) fn header(&self) -> &[u8] {
+        // SAFETY: the memory is mapped, and nothing writes it while a test looks at it.
+        unsafe { core::slice::from_raw_parts(self.memory, HEADER) }
+    }
+
+    pub(in crate::words) fn data(&self) -> &[u8] {
+        // SAFETY: as above.
+        unsafe { core::slice::from_raw_parts(self.memory.add(HEADER), self.size) }
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: `new` mapped it.
+        unsafe { libc::munmap(self.memory.cast(), HEADER + 2 * self.size) };
+    }
+}
+
+/// Number of a statement whose long word has two equal units.
+pub(super) const ALIKE: u32 = SHORT_END + 1;
+
+/// What a number's word names.
+pub(super) fn word(number: u32) -> ([u8; 4], usize) {
+    if number == ALIKE {
+        return ([byte_of(LEAD); 4], 4);
+    }
+    let number_of_word = if number < SHORT_END { number } else { 0 };
+    match Word::new(Statement::from_word(number), number_of_word).expect("a word") {
+        Word::Short([a, b]) => ([a, b, 0, 0], 2),
+        Word::Long(bytes) => (bytes, 4),
+    }
+}
+
+fn named(number: u32) -> Named {
+    let (bytes, len) = word(number);
+    Words::new(&bytes[..len]).next().expect("a word")
+}
+
+/// What was written.
+#[derive(Default)]
+struct Truth {
+    items: Vec<Item>,
+    /// The newest stamp when it was written.
+    times: Vec<u64>,
+    /// The reader may find the end up to so many items before it.
+    end_from: usize,
+    /// For frames and chunks that start at a position: the first item that is in them.
+    starts: BTreeMap<u64, usize>,
+    is_timed: bool,
+    /// Words have overwritten what was not cleared, so nothing can be checked.
+    is_overrun: bool,
+    looks: u64,
+}
+
+impl Truth {
+    fn check(&mut self, reading: &Reading) {
+        if self.is_overrun {
+            return;
+        }
+        self.looks += 1;
+        assert!(reading.is_certain);
+        let items = reading.items();
+        let end = (self.end_from..=self.items.len())
+            .find(|end| end.checked_sub(items.len()).is_some_and(|from| self.items[from..*end] == items));
+        let end = end.unwrap_or_else(|| {
+            let wanted = &self.items[self.items.len().saturating_sub(items.len())..];
+            let same = wanted.iter().rev().zip(items.iter().rev()).take_while(|(a, b)| a == b).count();
+            panic!(
+                "{} items read, of {} to {} written; the last {same} are equal\n{:x?}\n{:x?}",
+                items.len(),
+                self.end_from,
+                self.items.len(),
+                &wanted[wanted.len().saturating_sub(same + 3)..],
+                &items[items.len().saturating_sub(same + 3)..],
+            )
+        });
+        let oldest = match reading.kept {
+            0 => Some(0),
+            kept => self.starts.range(kept + 1..).next().map(|(_, item)| *item),
+        };
+        let from = end - items.len();
+        assert!(oldest.is_none_or(|oldest| from <= oldest), "from {from}, expected from {oldest:?}");
+        if reading.kept > 0 || !self.is_timed {
+            return;
+        }
+        let mut at = 0;
+        for run in &reading.runs {
+            for index in 0..run.items.len() * run.times as usize {
+                let (time, early) = (self.times[at], run.is_folded || index < run.early);
+                assert!(
+                    if early { time <= run.time } else { run.time <= time },
+                    "item {at}: {time}, {}",
+                    run.time
+                );
+                at += 1;
+            }
+        }
+    }
+}
+
+pub(in crate::words) struct Program {
+    pub(in crate::words) writer: Writer,
+    pub(in crate::words) place: Place,
+    ring: *const Ring,
+    truth: Rc<RefCell<Truth>>,
+    /// Whether there is a clock, and what it shows.
+    is_timed: bool,
+    now: u64,
+    is_watched: bool,
+    /// The truth is kept.
+    pub(in crate::words) is_logged: bool,
+    pub(in crate::words) may_fold: bool,
+    records: u32,
+}
+
+impl Program {
+    /// A program that writes the ring, which outlives it.
+    pub(in crate::words) fn new(ring: &Ring, is_timed: bool, is_watched: bool) -> Program {
+        IS_WATCHED.set(false);
+        let header = ring.memory.cast::<HostedHeader>();
+        // SAFETY: the memory is zero, mapped as the writer wants it, and only this thread writes it.
+        let (writer, place) = unsafe {
+            (*header).init(HEADER, ring.size as u32, if is_timed { 4 } else { 0 }, 0, 0);
+            Writer::init(header, ring.memory.add(HEADER), ring.size, is_timed as u64, None)
+        };
+        let truth = Rc::new(RefCell::new(Truth { is_timed, ..Truth::default() }));
+        let (seen, watched) = (truth.clone(), ring as *const Ring);
+        let look = move || {
+            // SAFETY: the ring outlives the program.
+            let ring = unsafe { &*watched };
+            seen.borrow_mut().check(&read(ring.header(), ring.data()));
+        };
+        WATCH.set(Some(Box::new(look)));
+        Program {
+            writer,
+            place,
+            ring,
+            truth,
+            is_timed,
+            now: is_timed as u64,
+            is_watched,
+            is_logged: true,
+            may_fold: true,
+            records: 0,
+        }
+    }
+
+    /// Whether the test has written enough.
+    pub(in crate::words) fn is_long(&self) -> bool {
+        self.truth.borrow().items.len() > if self.is_watched { 700 } else { 60_000 }
+    }
+
+    fn log(&mut self, item: Item) {
+        if self.is_logged {
+            // A turn that only clears takes no stamp.
+            let time = if let Item::Record(..) = item { self.now } else { self.writer.open_time };
+            let mut truth = self.truth.borrow_mut();
+            truth.items.push(item);
+            truth.times.push(time);
+        }
+    }
+
+    pub(in crate::words) fn statement(&mut self, number: u32) {
+        let (bytes, len) = word(number);
+        self.log(Item::Word(named(number)));
+        self.store(&bytes[..len]);
+    }
+
+    /// What the thread's code does.
+    #[inline]
+    pub(in crate::words) fn store(&mut self, bytes: &[u8]) {
+        // SAFETY: the mirror holds what a test writes between two checks.
+        unsafe {
+            self.place.cursor.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            self.place.cursor = self.place.cursor.add(bytes.len());
+        }
+    }
+
+    pub(in crate::words) fn check(&mut self) {
+        if self.place.cursor >= self.place.limit {
+            self.turn(false);
+        }
+    }
+
+    pub(in crate::words) fn looped(&mut self, number: u32) {
+        self.check();
+        let (bytes, len) = word(number);
+        self.store(&bytes[..len]);
+    }
+
+    /// Looks at the ring while this is done. What it logs may be there before it is done.
+    fn act(&mut self, act: impl FnOnce(&mut Program) -> Place) {
+        let (position, before) = (self.writer.position(self.place.cursor), self.writer.head);
+        let is_watched = self.is_watched && self.is_logged;
+        let start = {
+            let mut truth = self.truth.borrow_mut();
+            let written = truth.items.len();
+            truth.is_overrun = position >= self.writer.cleared;
+            truth.end_from = written;
+            truth.starts.insert(before, written)
+        };
+        IS_WATCHED.set(is_watched);
+        self.place = act(self);
+        IS_WATCHED.set(false);
+        let open = self.writer.position(self.place.cursor);
+        let open = count(self.writer.memory.bytes(self.writer.words, (open - self.writer.words) as usize));
+        let mut truth = self.truth.borrow_mut();
+        if let Some(start) = start.filter(|_| before != self.writer.head) {
+            truth.starts.insert(before, start);
+        }
+        let written = truth.items.len();
+        if self.is_logged {
+            truth.starts.insert(self.writer.head, written - open);
+        }
+    }
+
+    fn turn(&mut self, is_stamp: bool) {
+        let stamp = self.tick(1);
+        let may_fold = core::mem::replace(&mut self.may_fold, true);
+        self.act(|this| this.writer.turn(this.place.cursor, stamp, may_fold, is_stamp));
+    }
+
+    /// The next stamp.
+    fn tick(&mut self, ticks: u64) -> u64 {
+        self.now += if self.is_timed { ticks } else { 0 };
+        self.now
+    }
+
+    pub(in crate::words) fn stamp(&mut self, ticks: u64) {
+        self.tick(ticks);
+        self.turn(true);
+    }
+
+    pub(in crate::words) fn close(&mut self) {
+        let stamp = self.tick(1);
+        self.act(|this| this.writer.close(this.place.cursor, stamp));
+    }
+
+    pub(in crate::words) fn record(&mut self, len: u8) {
+        self.records += 1;
+        let mut bytes = [0; 256];
+        bytes[1] = ID;
+        let end = 6 + 4 + usize::from(len);
+        bytes[6..10].copy_from_slice(&self.records.to_le_bytes());
+        bytes[10..end].fill(len.wrapping_mul(0x7D));
+        let stamp = self.tick(1);
+        self.act(|this| {
+            this.log(Item::Record(ID, bytes[6..end].to_vec()));
+            this.writer.append_record::<256, true>(this.place.cursor, &bytes, end, stamp)
+        });
+    }
+
+    pub(in crate::words) fn event(&mut self) {
+        self.records += 1;
+        let value = u64::from(self.records);
+        let stamp = self.tick(1);
+        self.act(|this| {
+            let payload = [&[1, 4, 0x0E][..], &value.to_le_bytes()].concat();
+            this.log(Item::Record(123, payload));
+            this.writer.append_event(this.place.cursor, EventKind::Started, value, stamp)
+        });
+    }
+
+    /// Looks at the ring once more.
+    pub(in crate::words) fn finish(&mut self) {
+        let position = self.writer.position(self.place.cursor);
+        let mut truth = self.truth.borrow_mut();
+        truth.is_overrun = position >= self.writer.cleared;
+        truth.end_from = truth.items.len();
+        // SAFETY: the ring outlives the program.
+        let ring = unsafe { &*self.ring };
+        truth.check(&read(ring.header(), ring.data()));
+    }
+}
+
+fn count(bytes: &[u8]) -> usize {
+    debug_assert!(bytes.len().is_multiple_of(UNIT));
+    Words::new(bytes).count()
+}
