@@ -44,6 +44,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/sys.rs",
     "xhist-rt/src/hosted/ring_file.rs",
     "xhist-rt/src/hosted/cut.rs",
+    "xhist-rt/src/hosted/mirror.rs",
     "xhist-rt/src/hosted/threads.rs",
     "xhist-rt/src/hosted/export.rs",
     "xhist-rt/src/hosted/late_file.rs",

@@ -5,11 +5,14 @@
 //! One of the files that may be `unsafe`. It knows no ring.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) use linux::{forget_all, watch};
+pub(super) use linux::{forget_all, watch, watch_regions};
 
 /// Only Linux is known well enough.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(super) fn watch(_: *mut u8, _: usize, _: usize) {}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn watch_regions() {}
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(super) fn forget_all() {}
@@ -22,7 +25,7 @@ mod linux {
     use core::ptr::null_mut;
     use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-    use crate::hosted::sys;
+    use crate::hosted::{mirror, sys};
 
     /// Mappings that are watched at most: one of each ring, and the bitmap.
     const MOST: usize = 1100;
@@ -54,7 +57,6 @@ mod linux {
     /// Watches `len` bytes at `start`, which are part of a file and stay mapped. Frames begin at `frames_at` of them; in a
     /// bitmap there are none.
     pub(in crate::hosted) fn watch(start: *mut u8, len: usize, frames_at: usize) {
-        static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
         if let Some(mapping) = MAPPINGS.get(COUNT.fetch_add(1, Ordering::Relaxed)) {
             mapping.len.store(len.next_multiple_of(sys::page_size()), Ordering::Relaxed);
             mapping.frames_at.store(frames_at, Ordering::Relaxed);
@@ -62,6 +64,12 @@ mod linux {
         } else {
             COUNT.store(MOST, Ordering::Relaxed);
         }
+        watch_regions();
+    }
+
+    /// Watches the regions of [`mirror`] that are part of a file.
+    pub(in crate::hosted) fn watch_regions() {
+        static IS_INSTALLED: AtomicBool = AtomicBool::new(false);
         if !IS_INSTALLED.swap(true, Ordering::Relaxed) {
             PAGE.store(sys::page_size(), Ordering::Relaxed);
             install();
@@ -106,6 +114,17 @@ mod linux {
 
     /// Puts memory in the place of the page of a ring file at this address; false when there is none.
     fn replace(address: usize) -> bool {
+        let is_replaced = mirror::replace_page(address).unwrap_or_else(|| replace_mapped(address));
+        static IS_SAID: AtomicBool = AtomicBool::new(false);
+        if is_replaced && !IS_SAID.swap(true, Ordering::Relaxed) {
+            // Not formatted: the handler's stack may be small.
+            sys::write_to_stderr(b"xhist: the ring file was cut while in use: part of the history is lost\n");
+        }
+        is_replaced
+    }
+
+    /// The same for what [`watch`] was called with.
+    fn replace_mapped(address: usize) -> bool {
         let page = PAGE.load(Ordering::Relaxed);
         let start = address & !(page - 1);
         let mapping = MAPPINGS.iter().take(COUNT.load(Ordering::Acquire)).find(|mapping| {
@@ -118,18 +137,12 @@ mod linux {
         let Some(memory) = sys::map_anonymous(page) else { return false };
         // SAFETY: the new page is ours, and takes the place of one of a mapping of the recorder's. Other threads see one
         // or the other.
-        let is_replaced = unsafe {
+        unsafe {
             memory.add(frames_at).write_bytes(NOT_FREE, page - frames_at);
             let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
             let target = core::ptr::without_provenance_mut::<c_void>(start);
             libc::mremap(memory.cast(), page, page, flags, target) != libc::MAP_FAILED
-        };
-        static IS_SAID: AtomicBool = AtomicBool::new(false);
-        if is_replaced && !IS_SAID.swap(true, Ordering::Relaxed) {
-            // Not formatted: the handler's stack may be small.
-            sys::write_to_stderr(b"xhist: the ring file was cut while in use: part of the history is lost\n");
         }
-        is_replaced
     }
 
     /// Does as if this handler were not there.

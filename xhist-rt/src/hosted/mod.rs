@@ -21,6 +21,9 @@ mod layout;
 #[allow(unsafe_code)]
 mod link;
 mod message;
+#[allow(unsafe_code)]
+#[allow(dead_code, reason = "rings of words are not written yet")]
+mod mirror;
 mod names;
 mod panic;
 #[allow(unsafe_code)]
