@@ -389,6 +389,20 @@ pub(crate) fn grow(address: usize) -> Growth {
     Growth::Grown
 }
 
+/// For [`signals::catch`](super::signals::catch): whether a store to this address can be tried again.
+pub(crate) fn on_fault(_code: c_int, address: usize) -> bool {
+    match grow(address) {
+        Growth::Elsewhere => false,
+        Growth::Grown => true,
+        Growth::Beyond => {
+            super::sys::write_to_stderr(
+                b"xhist: no memory behind a ring: too many statements without a check\n",
+            );
+            false
+        }
+    }
+}
+
 /// How often a guard was hit, and the store went on.
 pub(crate) fn times_grown() -> u32 {
     GROWN.load(Ordering::Relaxed)
@@ -426,18 +440,21 @@ pub(super) fn replace_page(address: usize) -> Option<bool> {
         }
         let mirrored = region.0.mirrored.load(Ordering::Relaxed);
         // SAFETY: what these pages held is lost. The region is mapped, the page is one of it.
-        let is_replaced = unsafe { map_over(at, page, None) };
+        let mut is_replaced = unsafe { map_over(at, page, None) };
         if is_replaced && offset >= header_len {
             let mut mirror = offset - header_len;
             while mirror < mirrored {
                 let to = region.data().wrapping_add(size + mirror);
+                // Where it fails, words are lost that are written through that mirror.
                 // SAFETY: as above.
-                unsafe { map_again(at, to, page) };
+                is_replaced &= unsafe { map_again(at, to, page) || map_over(to, page, None) };
                 mirror += size;
             }
         }
-        let slot = NEXT_REPLACED.fetch_add(1, Ordering::Relaxed) % REPLACED.len();
-        REPLACED[slot].store(at.addr(), Ordering::Relaxed);
+        if is_replaced {
+            let slot = NEXT_REPLACED.fetch_add(1, Ordering::Relaxed) % REPLACED.len();
+            REPLACED[slot].store(at.addr(), Ordering::Relaxed);
+        }
         is_replaced
     });
     IS_REPLACING.store(false, Ordering::Release);

@@ -30,6 +30,9 @@ mod panic;
 mod ring_file;
 mod settings;
 #[allow(unsafe_code)]
+#[allow(dead_code, reason = "words are not written yet")]
+mod signals;
+#[allow(unsafe_code)]
 mod sys;
 mod thread;
 #[allow(unsafe_code)]
