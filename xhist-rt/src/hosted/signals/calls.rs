@@ -148,13 +148,13 @@ extern "C" fn siginterrupt(signal: c_int, is_interrupting: c_int) -> c_int {
     unsafe { sigaction(signal, &action, null_mut()) }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(feature = "lanes", not(feature = "portable"), target_os = "linux", target_arch = "x86_64"))]
 macro_rules! jump {
     () => {
         "jmp {}"
     };
 }
-#[cfg(target_arch = "aarch64")]
+#[cfg(all(feature = "lanes", not(feature = "portable"), target_os = "linux", target_arch = "aarch64"))]
 macro_rules! jump {
     () => {
         "b {}"

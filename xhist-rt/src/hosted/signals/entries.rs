@@ -85,7 +85,7 @@ unsafe fn run(place: usize, signal: c_int, info: *mut libc::siginfo_t, context: 
     let handler = HANDLERS[place].load(Ordering::Acquire);
     let mut frame = lane::Frame::new();
     // SAFETY: the frame lives until `leave`, or until the thread has left this function in another way.
-    let lane = unsafe { lane::enter(&mut frame, context) };
+    let lane = unsafe { lane::enter(&mut frame, info, context) };
     // SAFETY: the program has installed a function of this type under this place's kind.
     unsafe {
         if place % 2 == 1 {

@@ -48,6 +48,9 @@ struct Level {
     frame: usize,
     /// What the frame holds.
     mark: usize,
+    /// Address of the kernel's description of the signal, on the same stack, and how it begins.
+    info: usize,
+    signal: [i32; 3],
     /// The signal stack that the frame is on: its first address and the one behind it. Equal: on no such stack.
     stack: (usize, usize),
 }
@@ -103,8 +106,13 @@ pub(super) struct Entered {
 /// Moves the calling thread to a lane, before a handler runs. `errno` stays.
 ///
 /// # Safety
-/// `context` is the kernel's. The frame stays where it is until [`leave`], or its function is left in another way.
-pub(super) unsafe fn enter(frame: &mut Frame, context: *mut c_void) -> Option<Entered> {
+/// `info` and `context` are the kernel's. The frame stays where it is until [`leave`], or its function is left in another
+/// way.
+pub(super) unsafe fn enter(
+    frame: &mut Frame,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+) -> Option<Entered> {
     let recorder = recorder()?;
     sys::keeping_errno(|| {
         let (words, lanes) = (recorder.thread)()?;
@@ -131,6 +139,8 @@ pub(super) unsafe fn enter(frame: &mut Frame, context: *mut c_void) -> Option<En
             (&raw mut frame.mark).write_volatile(mark);
             (&raw mut (*own).interrupted).write_volatile(interrupted);
             (&raw mut (*own).mark).write_volatile(mark);
+            (&raw mut (*own).info).write_volatile(info.addr());
+            (&raw mut (*own).signal).write_volatile(info.cast::<[i32; 3]>().read_volatile());
             (&raw mut (*own).stack).write_volatile(signal_stack(context, address));
             (&raw mut (*own).frame).write_volatile(address);
             let lane = if level < LANES {
@@ -259,9 +269,15 @@ fn is_gone(level: &Level, stack: usize) -> bool {
         return true;
     }
     // The frame may be gone all the same, and its memory may be part of a later frame, or of no stack at all.
-    let is_there = level.frame - stack <= NEAR || is_readable(level.frame);
-    // SAFETY: it lies a little above the stack pointer, or the system says that it is there.
-    !is_there || unsafe { (level.frame as *const usize).read_volatile() } != level.mark
+    let is_there = |address: usize| address.wrapping_sub(stack) <= NEAR || is_readable(address);
+    if !is_there(level.frame) || !is_there(level.info) {
+        return true;
+    }
+    // SAFETY: both lie a little above the stack pointer, or the system says that they are there.
+    let (mark, signal) = unsafe {
+        ((level.frame as *const usize).read_volatile(), (level.info as *const [i32; 3]).read_volatile())
+    };
+    mark != level.mark || signal != level.signal
 }
 
 /// Whether there is memory at this address.

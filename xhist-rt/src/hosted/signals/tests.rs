@@ -23,9 +23,9 @@ struct Thread {
     /// Where the next handler of each level writes.
     next: [Cell<*mut u8>; LANES],
     /// Level, and the frontier of the interrupted words, at each handler.
-    opened: Cell<usize>,
+    opened: AtomicUsize,
     last: Cell<(usize, *mut u8)>,
-    closed: Cell<usize>,
+    closed: AtomicUsize,
 }
 
 std::thread_local! {
@@ -38,7 +38,7 @@ static RECORDER: Recorder = Recorder {
     thread: || thread().map(|thread| (thread.words.get(), thread.lanes.get())),
     open: |level, interrupted| {
         let thread = thread().expect("a thread with lanes");
-        thread.opened.set(thread.opened.get() + 1);
+        thread.opened.fetch_add(1, Ordering::Relaxed);
         if mirror::scratch_again(interrupted).is_none() {
             // SAFETY: it is in a ring with zeros behind the words.
             thread.last.set((level, unsafe { frontier(interrupted) }));
@@ -47,7 +47,7 @@ static RECORDER: Recorder = Recorder {
     },
     close: |level, words| {
         let thread = thread().expect("a thread with lanes");
-        thread.closed.set(thread.closed.get() + 1);
+        thread.closed.fetch_add(1, Ordering::Relaxed);
         thread.next[level - 1].set(words.cursor);
     },
     lost: || {
@@ -72,9 +72,9 @@ fn record() -> &'static Thread {
         ring,
         next: lane.map(|lane| Cell::new(lane.data())),
         lane,
-        opened: Cell::new(0),
+        opened: AtomicUsize::new(0),
         last: Cell::new((0, null_mut())),
-        closed: Cell::new(0),
+        closed: AtomicUsize::new(0),
     }));
     THREAD.set(thread);
     thread
@@ -110,9 +110,12 @@ impl Thread {
     }
 
     fn clear(&self) {
-        for (region, len) in [(self.ring, SIZE)].into_iter().chain(self.lane.map(|lane| (lane, SIZE))) {
-            // SAFETY: the region has these bytes, and no handler runs.
-            unsafe { region.data().write_bytes(0, len) };
+        // SAFETY: the regions have these bytes, and no handler runs.
+        unsafe {
+            self.ring.data().write_bytes(0, self.words().cursor.addr() - self.ring.data().addr() + 64);
+            for (lane, next) in self.lane.into_iter().zip(&self.next) {
+                lane.data().write_bytes(0, next.get().addr() - lane.data().addr());
+            }
         }
         self.next.iter().zip(self.lane).for_each(|(next, lane)| next.set(lane.data()));
         // SAFETY: this thread's.
@@ -165,7 +168,8 @@ extern "C" fn storms(_: c_int) {
     thread.s(102);
     for _ in 0..n {
         thread.s(103);
-        black_box(n);
+        // Long enough for another signal.
+        (0..n * 20).for_each(|at| _ = black_box(at));
     }
     thread.s(104);
 }
@@ -201,6 +205,22 @@ fn works(thread: &Thread, data: &mut [u64; 64]) -> u64 {
     sum
 }
 
+/// Starts a timer for the calling thread: this signal each so many nanoseconds.
+fn start(signal: c_int, every: i64) -> libc::timer_t {
+    // SAFETY: zeros are an event, and all places are writable.
+    unsafe {
+        let (mut event, mut timer): (libc::sigevent, libc::timer_t) = core::mem::zeroed();
+        event.sigev_notify = libc::SIGEV_THREAD_ID;
+        event.sigev_signo = signal;
+        event.sigev_notify_thread_id = libc::syscall(libc::SYS_gettid) as c_int;
+        assert_eq!(libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer), 0);
+        let every = libc::timespec { tv_sec: 0, tv_nsec: every };
+        let times = libc::itimerspec { it_interval: every, it_value: every };
+        assert_eq!(libc::timer_settime(timer, 0, &times, null_mut()), 0);
+        timer
+    }
+}
+
 #[test]
 fn a_storm_damages_neither_history() {
     let _alone = alone();
@@ -214,31 +234,16 @@ fn a_storm_damages_neither_history() {
         black_box(sum);
     };
     rounds();
-    let truth = Thread::read(thread.ring, thread.words().cursor);
+    let end = thread.words().cursor;
+    let len = end.addr() - thread.ring.data().addr();
+    // SAFETY: the ring has these bytes.
+    let truth = unsafe { core::slice::from_raw_parts(thread.ring.data(), len) }.to_vec();
     for signal in [libc::SIGUSR1, libc::SIGUSR2] {
         handle(signal, storms as *const () as usize, libc::SA_RESTART);
     }
-    static IS_DONE: AtomicBool = AtomicBool::new(false);
-    static SENT: AtomicUsize = AtomicUsize::new(0);
-    IS_DONE.store(false, Ordering::Relaxed);
-    // SAFETY: has no conditions.
-    let own = unsafe { libc::pthread_self() } as usize;
-    let sender = std::thread::spawn(move || {
-        let begin = Instant::now();
-        let mut due = 0;
-        while !IS_DONE.load(Ordering::Relaxed) {
-            // 20,000 a second, as far as the machine is quick enough. Pairs nest.
-            while Duration::from_micros(due) < begin.elapsed() {
-                // SAFETY: the thread waits for this one.
-                unsafe {
-                    libc::pthread_kill(own as libc::pthread_t, libc::SIGUSR1);
-                    libc::pthread_kill(own as libc::pthread_t, libc::SIGUSR2);
-                }
-                SENT.fetch_add(2, Ordering::Relaxed);
-                due += 100;
-            }
-        }
-    });
+    // 20,000 a second together, for this thread.
+    let timers =
+        [(libc::SIGUSR1, 130_000), (libc::SIGUSR2, 81_000)].map(|(signal, every)| start(signal, every));
     let (begin, mut runs, mut handlers, mut nested) = (Instant::now(), 0, 0, 0);
     while begin.elapsed() < Duration::from_secs(3) {
         let mut set = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
@@ -251,7 +256,9 @@ fn a_storm_damages_neither_history() {
             rounds();
             libc::pthread_sigmask(libc::SIG_BLOCK, set.as_ptr(), null_mut());
         }
-        let words = Thread::read(thread.ring, thread.words().cursor);
+        assert_eq!(thread.words().cursor, end);
+        // SAFETY: the ring has these bytes, and nothing writes them now.
+        let words = unsafe { core::slice::from_raw_parts(thread.ring.data(), len) };
         assert!(words == truth, "the interrupted history is damaged in run {runs}");
         for (level, (lane, next)) in thread.lane.into_iter().zip(&thread.next).enumerate() {
             let words = Thread::read(lane, next.get());
@@ -267,12 +274,13 @@ fn a_storm_damages_neither_history() {
         unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, set.as_ptr(), null_mut()) };
         runs += 1;
     }
-    IS_DONE.store(true, Ordering::Relaxed);
-    sender.join().expect("the sender");
-    let sent = SENT.load(Ordering::Relaxed);
-    println!("{runs} runs of {} words, {sent} signals, {handlers} handlers, {nested} nested", truth.len());
+    for timer in timers {
+        // SAFETY: the timer is there.
+        unsafe { libc::timer_delete(timer) };
+    }
+    println!("{runs} runs of {} bytes, {handlers} handlers, {nested} nested", truth.len());
     assert!(handlers > 1000 && nested > 10, "{handlers} handlers, {nested} nested");
-    assert_eq!(thread.opened.get(), thread.closed.get());
+    assert_eq!(thread.opened.load(Ordering::Relaxed), thread.closed.load(Ordering::Relaxed));
     THREAD.set(core::ptr::null());
 }
 
@@ -280,18 +288,19 @@ fn a_storm_damages_neither_history() {
 static SEEN: AtomicUsize = AtomicUsize::new(0);
 static LEFT: AtomicBool = AtomicBool::new(false);
 
+/// Small frames, as most are: where one has a large array that it never writes, the turn may find the handler's frame as it
+/// was.
 #[inline(never)]
 fn deep(thread: &Thread, levels: usize) -> bool {
-    let room = black_box([levels; 256]);
     let left = if levels == 0 { thread.turn() } else { deep(thread, levels - 1) };
-    left || black_box(room)[3] == usize::MAX
+    black_box(left)
 }
 
 extern "C" fn looks(_: c_int) {
     let Some(thread) = thread() else { return };
     thread.s(50);
     SEEN.store(thread.level(), Ordering::Relaxed);
-    LEFT.store(thread.turn() || deep(thread, 30), Ordering::Relaxed);
+    LEFT.store(thread.turn() || deep(thread, 300), Ordering::Relaxed);
     thread.s(51);
 }
 
@@ -361,7 +370,7 @@ fn a_handler_that_jumps_away_is_found_gone() {
     let thread = record();
     with_signal_stack(|| {
         for flags in [0, libc::SA_ONSTACK] {
-            for turn_at in [0, 3, 100] {
+            for turn_at in [0, 200, 1000] {
                 handle(libc::SIGUSR1, jumps as *const () as usize, flags);
                 thread.clear();
                 thread.s(1);
