@@ -16,6 +16,7 @@ mod events;
 mod firmware;
 mod fuzz;
 mod generated;
+mod handlers;
 mod in_place;
 mod interrupted;
 mod kept_runs;
@@ -70,6 +71,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("nested", nested::CASES),
     ("kills", kills::CASES),
     ("storm", storm::CASES),
+    ("handlers", handlers::CASES),
     ("places", places::CASES),
     ("post_mortem", post_mortem::CASES),
     ("damage", damage::CASES),

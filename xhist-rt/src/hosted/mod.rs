@@ -21,11 +21,17 @@ mod layout;
 #[allow(unsafe_code)]
 mod link;
 mod message;
+#[allow(unsafe_code)]
+#[allow(dead_code, reason = "rings of words are not written yet")]
+mod mirror;
 mod names;
 mod panic;
 #[allow(unsafe_code)]
 mod ring_file;
 mod settings;
+#[allow(unsafe_code)]
+#[allow(dead_code, reason = "words are not written yet")]
+mod signals;
 #[allow(unsafe_code)]
 mod sys;
 mod thread;

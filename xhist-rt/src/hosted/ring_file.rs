@@ -3,7 +3,8 @@
 
 use core::ffi::{CStr, c_int, c_void};
 
-use super::cut::watch;
+use super::cut::{watch, watch_regions};
+use super::mirror::Region;
 use super::sys::{errno, identity, identity_of, stat_by, user, while_signals_wait};
 
 /// A file opened for rings; remembers which file its descriptor means.
@@ -107,6 +108,30 @@ impl RingFile {
         let is_put = self.reserve(offset, len) && while_signals_wait(put);
         if is_put {
             watch(memory, len, frames_at);
+        }
+        is_put
+    }
+
+    /// The file of an open descriptor.
+    #[cfg(test)]
+    pub(crate) fn of_descriptor(fd: c_int) -> RingFile {
+        let (device, inode) = identity(fd).expect("an open file");
+        RingFile { fd, device, inode }
+    }
+
+    /// The same for a region: reserves its bytes at `offset`, and puts them in the place of its memory, mirrors included.
+    /// They hold what the region held if `keeps`, and zeros otherwise.
+    ///
+    /// Only this thread may use the region; its signals wait meanwhile.
+    #[allow(dead_code, reason = "rings of words are not written yet")]
+    pub(crate) fn move_region(self, offset: u64, region: Region, keeps: bool) -> bool {
+        let (memory, len) = (region.header(), region.len());
+        // SAFETY: the region has these bytes.
+        let copy = || unsafe { libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset as libc::off_t) };
+        let put = || (!keeps || copy() == len as isize) && region.put_file(self.fd, offset);
+        let is_put = self.reserve(offset, len) && while_signals_wait(put);
+        if is_put {
+            watch_regions();
         }
         is_put
     }

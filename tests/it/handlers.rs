@@ -1,0 +1,84 @@
+//! Does a program see of its signals what it would see without the recorder, whose handlers run on lanes?
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use xhist_tests::{Case, Done, Run, Tree, cargo, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("actions_are_as_without_us", || same("actions")),
+    Case::new("crates_that_install_handlers_work", || same("crates")),
+    Case::new("ends_are_as_without_us", || ENDS.iter().for_each(|end| same(end))),
+    Case::new("a_program_may_have_a_sigaction_of_its_own", own_definition),
+];
+
+const ENDS: &[&str] = &[
+    "stack",
+    "stack-of-a-thread",
+    "null",
+    "null-default",
+    "null-ignored",
+    "non-canonical",
+    "sent-segv",
+    "sent-bus",
+    "sent-ignored",
+    "recovers",
+    "once",
+    "term",
+    "reset-term",
+    "exits",
+    "abort",
+    "executes",
+];
+
+/// The program without the recorder, with it, and with it and a `sigaction` of its own.
+fn programs() -> &'static [PathBuf; 3] {
+    static PROGRAMS: OnceLock<[PathBuf; 3]> = OnceLock::new();
+    PROGRAMS.get_or_init(|| {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/handlers"));
+        let path = repository().join("xhist-rt");
+        tree.replace("Cargo.toml", "../../../xhist-rt", path.to_str().expect("UTF-8"));
+        ["", "--features recorder", "--features recorder,own"].map(|features| {
+            // Here it stays built.
+            let target = repository().join("target/handlers").join(features.replace("--features ", ""));
+            let build = cargo(tree.path()).args("build --quiet").args(features);
+            build.arg("--target-dir").arg(&target).succeed();
+            target.join("debug/handlers")
+        })
+    })
+}
+
+fn run(program: &Path, what: &str, file: Option<&Path>, tree: &Tree) -> Done {
+    let run = Run::new(program, tree.path()).args(what);
+    match file {
+        Some(file) => run.env("XHIST_FILE", file).done(),
+        None => run.done(),
+    }
+}
+
+/// Compares what a program prints and how it ends, with its rings in memory and in a file.
+fn same(what: &str) {
+    let [without, with, _] = programs();
+    let tree = Tree::empty(what);
+    let expected = run(without, what, None, &tree);
+    for file in [None, Some(tree.join("ring.xhist"))] {
+        let done = run(with, what, file.as_deref(), &tree);
+        done.check(done.code() == expected.code(), &format!("{what}: it ends with {}", expected.code()));
+        done.check(done.stdout == expected.stdout, &format!("{what}: it prints\n{}", expected.stdout));
+        let (own, other) = (without_ids(&done.stderr), without_ids(&expected.stderr));
+        done.check(own == other, &format!("{what}: its errors are\n{other}"));
+    }
+}
+
+/// A message of the standard library names the thread by its id.
+fn without_ids(text: &str) -> String {
+    let is_plain = |part: &&str| !part.starts_with(|char: char| char.is_ascii_digit());
+    text.split_inclusive(['(', ')']).filter(is_plain).collect()
+}
+
+/// The names of ours are weak, so its own is called.
+fn own_definition() {
+    let tree = Tree::empty("own-sigaction");
+    let done = run(&programs()[2], "own", None, &tree);
+    done.check(done.code() == 0 && done.stdout == "its own: true\n", "its own is called");
+}

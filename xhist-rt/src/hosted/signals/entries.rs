@@ -1,0 +1,240 @@
+//! What the kernel calls in place of a handler: one function for each handler that the program has ever installed. One of
+//! the files that may be `unsafe`.
+//!
+//! Which handler a function calls never changes. A free place is taken by one compare-and-swap; none is given back.
+
+use core::ffi::{c_int, c_void};
+use core::mem::MaybeUninit;
+use core::ptr::{null, null_mut};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use super::{fault, lane};
+
+/// What the kernel calls. A handler may unwind or end its thread, so the way out is open.
+pub(super) type Entry = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+
+/// Handlers that a program can have of each kind.
+const EACH: usize = 128;
+
+/// The handlers, 0 for a free place. Even places have handlers of one argument, odd ones `SA_SIGINFO` handlers.
+static HANDLERS: [AtomicUsize; 2 * EACH] = [const { AtomicUsize::new(0) }; 2 * EACH];
+
+unsafe extern "C-unwind" fn entry<const PLACE: usize>(
+    signal: c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut c_void,
+) {
+    // SAFETY: the kernel calls with the signal's description and context.
+    unsafe { run(PLACE, signal, info, context) };
+}
+
+macro_rules! sixteen {
+    ($row:literal) => {
+        [
+            entry::<{ $row * 16 }>,
+            entry::<{ $row * 16 + 1 }>,
+            entry::<{ $row * 16 + 2 }>,
+            entry::<{ $row * 16 + 3 }>,
+            entry::<{ $row * 16 + 4 }>,
+            entry::<{ $row * 16 + 5 }>,
+            entry::<{ $row * 16 + 6 }>,
+            entry::<{ $row * 16 + 7 }>,
+            entry::<{ $row * 16 + 8 }>,
+            entry::<{ $row * 16 + 9 }>,
+            entry::<{ $row * 16 + 10 }>,
+            entry::<{ $row * 16 + 11 }>,
+            entry::<{ $row * 16 + 12 }>,
+            entry::<{ $row * 16 + 13 }>,
+            entry::<{ $row * 16 + 14 }>,
+            entry::<{ $row * 16 + 15 }>,
+        ]
+    };
+}
+
+static ENTRIES: [[Entry; 16]; 16] = [
+    sixteen!(0),
+    sixteen!(1),
+    sixteen!(2),
+    sixteen!(3),
+    sixteen!(4),
+    sixteen!(5),
+    sixteen!(6),
+    sixteen!(7),
+    sixteen!(8),
+    sixteen!(9),
+    sixteen!(10),
+    sixteen!(11),
+    sixteen!(12),
+    sixteen!(13),
+    sixteen!(14),
+    sixteen!(15),
+];
+
+const _: () = assert!(size_of_val(&ENTRIES) / size_of::<Entry>() == 2 * EACH);
+
+/// Calls the handler at this place as the kernel would have.
+///
+/// # Safety
+/// The arguments are those of the kernel.
+#[inline(never)]
+unsafe fn run(place: usize, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the caller's.
+    if unsafe { fault::is_taken(signal, info, ENTRIES[place / 16][place % 16] as usize, place % 2 == 1) } {
+        return;
+    }
+    let handler = HANDLERS[place].load(Ordering::Acquire);
+    let mut frame = lane::Frame::new();
+    // SAFETY: the frame lives until `leave`, or until the thread has left this function in another way.
+    let lane = unsafe { lane::enter(&mut frame, info, context) };
+    // SAFETY: the program has installed a function of this type under this place's kind.
+    unsafe {
+        if place % 2 == 1 {
+            core::mem::transmute::<usize, Entry>(handler)(signal, info, context);
+        } else {
+            core::mem::transmute::<usize, unsafe extern "C-unwind" fn(c_int)>(handler)(signal);
+        }
+        lane::leave(&frame, lane);
+    }
+}
+
+/// The entry for a handler; `None` when all places are taken.
+fn entry_of(handler: usize, is_info: bool) -> Option<usize> {
+    for at in (usize::from(is_info)..2 * EACH).step_by(2) {
+        let known = match HANDLERS[at].compare_exchange(0, handler, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => handler,
+            Err(known) => known,
+        };
+        if known == handler {
+            return Some(ENTRIES[at / 16][at % 16] as usize);
+        }
+    }
+    None
+}
+
+/// The place of an entry.
+fn place_of(entry: usize) -> Option<usize> {
+    ENTRIES.as_flattened().iter().position(|known| *known as usize == entry)
+}
+
+/// Whether a handler is a function, and no word with a meaning of its own.
+fn is_function(handler: usize) -> bool {
+    handler > 16 && handler != libc::SIG_ERR
+}
+
+/// Signals whose last handler is of one argument and for once: bit n - 1 for signal n. The kernel keeps its flags, ours
+/// included, when it takes the handler away.
+static ONCE: AtomicU64 = AtomicU64::new(0);
+
+/// The action for the kernel in place of the program's.
+pub(super) fn to_kernel(signal: c_int, action: &mut libc::sigaction) {
+    let bit = 1u64.checked_shl(signal.wrapping_sub(1) as u32).unwrap_or(0);
+    if action.sa_flags & libc::SA_RESETHAND != 0 && action.sa_flags & libc::SA_SIGINFO == 0 {
+        ONCE.fetch_or(bit, Ordering::Relaxed);
+    } else {
+        ONCE.fetch_and(!bit, Ordering::Relaxed);
+    }
+    if action.sa_sigaction == libc::SIG_DFL {
+        fault::to_kernel(signal, action);
+    } else if is_function(action.sa_sigaction)
+        && !is_ours(action.sa_sigaction)
+        && let Some(entry) = entry_of(action.sa_sigaction, action.sa_flags & libc::SA_SIGINFO != 0)
+    {
+        action.sa_sigaction = entry;
+        action.sa_flags |= libc::SA_SIGINFO;
+    }
+}
+
+/// Whether the last handler of a signal is of one argument and for once.
+pub(super) fn is_once(signal: c_int) -> bool {
+    ONCE.load(Ordering::Relaxed).checked_shr(signal.wrapping_sub(1) as u32).is_some_and(|bits| bits & 1 == 1)
+}
+
+/// The program's action, as it was before [`to_kernel`].
+pub(super) fn to_program(action: &mut libc::sigaction, is_once: bool) {
+    if fault::to_program(action) {
+        return;
+    }
+    let is_reset = action.sa_sigaction == libc::SIG_DFL && action.sa_flags & libc::SA_RESETHAND != 0;
+    if is_reset && is_once {
+        action.sa_flags &= !libc::SA_SIGINFO;
+    }
+    if let Some(place) = place_of(action.sa_sigaction) {
+        action.sa_sigaction = HANDLERS[place].load(Ordering::Acquire);
+        if place % 2 == 0 {
+            action.sa_flags &= !libc::SA_SIGINFO;
+        }
+    }
+}
+
+/// Whether the kernel calls us.
+fn is_ours(handler: usize) -> bool {
+    place_of(handler).is_some() || fault::is_default(handler)
+}
+
+/// What the kernel has for a signal.
+pub(super) fn kernels(signal: c_int) -> Option<libc::sigaction> {
+    let mut action = MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: nothing is set, and there is a place for the answer.
+    (unsafe { real(signal, null(), action.as_mut_ptr()) } == 0)
+        // SAFETY: the call wrote it, and all zeros are an action as well.
+        .then(|| unsafe { action.assume_init() })
+}
+
+/// Gives the kernel an action that needs no translation.
+pub(super) fn set_kernels(signal: c_int, action: &libc::sigaction) -> bool {
+    // SAFETY: an initialised action whose handler is ours, the program's, or none.
+    unsafe { real(signal, action, null_mut()) == 0 }
+}
+
+/// Signals whose handler was installed behind the C library's back: bit n - 1 for signal n. Their handlers have no lane,
+/// nor has a handler that found all places taken. A system call for each signal.
+pub(crate) fn foreign_handlers() -> u64 {
+    super::super::sys::keeping_errno(|| {
+        let is_foreign = |signal: &c_int| {
+            kernels(*signal)
+                .is_some_and(|action| is_function(action.sa_sigaction) && !is_ours(action.sa_sigaction))
+        };
+        (1..=64).filter(is_foreign).fold(0, |mask, signal| mask | 1 << (signal - 1))
+    })
+}
+
+/// The C library's own `sigaction`.
+///
+/// # Safety
+/// As for that.
+#[cfg(all(
+    target_os = "linux",
+    any(target_env = "gnu", all(target_env = "musl", target_feature = "crt-static"))
+))]
+pub(super) unsafe fn real(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    unsafe extern "C" {
+        // The name that the C library keeps for itself.
+        fn __sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int;
+    }
+    // SAFETY: the caller's.
+    unsafe { __sigaction(signal, new, old) }
+}
+
+/// The C library's own `sigaction`.
+///
+/// # Safety
+/// As for that.
+#[cfg(not(all(
+    target_os = "linux",
+    any(target_env = "gnu", all(target_env = "musl", target_feature = "crt-static"))
+)))]
+pub(super) unsafe fn real(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    type Call = unsafe extern "C" fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int;
+    static FOUND: AtomicUsize = AtomicUsize::new(0);
+    // A handler that is the first to call would take the loader's lock; `catch` calls before `main`.
+    if FOUND.load(Ordering::Relaxed) == 0 {
+        // SAFETY: the name is a C string.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"sigaction".as_ptr()) };
+        FOUND.store(found.addr(), Ordering::Relaxed);
+    }
+    match FOUND.load(Ordering::Relaxed) {
+        0 => -1,
+        // SAFETY: the C library's function of this name has this type; the rest is the caller's.
+        found => unsafe { core::mem::transmute::<usize, Call>(found)(signal, new, old) },
+    }
+}
