@@ -6,7 +6,7 @@
 //! lower bound.
 //!
 //! Where an entry of another ring has its lower bound within an entry's bounds, their order is open. The entry is marked
-//! when its bounds are wider than [`Merge::exact_to`]. So of two entries without a mark the order is right, unless they
+//! when its bounds are wider than [`EXACT_TO`]. So of two entries without a mark the order is right, unless they
 //! ran within that time: the first of them has its true time at most that far behind its lower bound, and the second
 //! ran behind its own, which is not lower.
 
@@ -26,12 +26,12 @@ pub struct Merged {
     pub gap: Gap,
     /// The item; `None` for a gap at the end of the ring.
     pub item: Option<Item>,
-    /// An entry of another ring may have run within the item's bounds, which are wider than [`Merge::exact_to`].
+    /// An entry of another ring may have run within the item's bounds, which are wider than [`EXACT_TO`].
     pub uncertain: bool,
 }
 
-/// Parts of a second that the order of threads is exact to: a millisecond. Recorders stamp busy threads that often.
-pub const EXACT_TO: u32 = 1000;
+/// The order of threads is exact to this part of a second. Recorders stamp busy threads that often.
+const EXACT_TO: u32 = 1000;
 
 /// One history of several rings. Entries of one ring keep their order; entries without any time
 /// before them come first, ring after ring in the order given.
@@ -84,15 +84,11 @@ pub struct Merge<'a> {
     /// The newest time of each ring that its entries were sorted by.
     keys: Vec<Option<u64>>,
     heap: BinaryHeap<Reverse<(Option<u64>, usize)>>,
+    /// Ticks in [`EXACT_TO`]; 0 = the rate of the clock is not known.
     exact_to: u64,
 }
 
 impl<'a> Merge<'a> {
-    /// Ticks of the clock that the order of entries without a mark is exact to.
-    pub fn exact_to(&self) -> u64 {
-        self.exact_to
-    }
-
     /// The streams, as far as they were read.
     pub fn into_streams(self) -> Vec<Stream<'a>> {
         self.streams
