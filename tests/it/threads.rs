@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use xhist_tests::{Build, Case, Listing, Run, Torture, Tree, cargo, recorded, report, rings_in};
+use xhist_tests::{Build, Case, Listing, Need, Run, Torture, Tree, cargo, recorded, report, rings_in};
 
 use crate::zoo::{place, program, record, record_with, zoo};
 
@@ -19,6 +19,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
     Case::new("threads_are_merged_by_one_count", || ping_pong(("XHIST_FRAMES", "exact"))),
+    Case::needing("threads_that_wait_for_each_other_are_in_order", &[Need::Ticks], in_turn),
     Case::new("without_exact_times_each_thread_keeps_its_order", own_order),
     Case::new("a_storm_of_signals_loses_nothing", signal_storm),
 ];
@@ -202,6 +203,25 @@ pub fn check_ping_pong(listing: &Listing) {
             &places[index.saturating_sub(5)..=index]
         );
     }
+}
+
+/// All statements are in their true order, none of them with a mark.
+fn in_turn() {
+    let tree = Tree::empty("in-turn");
+    let file = tree.join("history.xhist");
+    Run::new(program("in_turn"), tree.path()).env("XHIST_FILE", &file).succeed();
+    let listing = report(zoo().path()).arg(&file).succeed();
+    listing.check(listing.stderr.is_empty(), "the order is certain");
+    let steps = ["start", "spawn", "work", "rest", "joined", "pause", "end"];
+    let steps = steps.map(|mark| (place("in_turn", mark), mark));
+    let mark_of = |place: String| Some(steps.iter().find(|(step, _)| *step == place)?.1);
+    let marks: Vec<_> = Listing::parse(&listing.stdout).places().into_iter().filter_map(mark_of).collect();
+    let mut expected = vec!["start"];
+    for _ in 0..3 {
+        expected.extend(["spawn", "work", "rest", "joined", "pause"]);
+    }
+    expected.push("end");
+    assert_eq!(marks, expected);
 }
 
 fn own_order() {

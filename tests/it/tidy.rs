@@ -48,6 +48,8 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/qs/memory.rs",
     "xhist-rt/src/trace/logger.rs",
     "xhist-rt/src/hosted/sys.rs",
+    "xhist-rt/src/hosted/raw.rs",
+    "xhist-rt/src/hosted/ticker.rs",
     "xhist-rt/src/hosted/ring_file.rs",
     "xhist-rt/src/hosted/cut.rs",
     "xhist-rt/src/hosted/mirror.rs",

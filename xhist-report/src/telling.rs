@@ -168,13 +168,17 @@ impl<'o> Telling<'o> {
     }
 
     fn tell_order(&self, format: &dyn Format, notes: &mut Notes<'_>) {
-        if self.uncertain > 0 && format.marks_order() {
-            notes.note(format_args!(
-                "{} of {} entries are marked as of uncertain order: between the time stamps around them another thread's \
-                 clock ticked, so they may have run elsewhere among its entries. Those without a mark stand in their \
-                 true order",
-                self.uncertain, self.number
-            ));
+        let (uncertain, all) = (self.uncertain, self.number);
+        match format.marks_order() {
+            _ if uncertain == 0 => {}
+            true => notes.note(format_args!(
+                "{uncertain} of {all} entries are marked as of uncertain order: entries of other threads may have run \
+                 between the time stamps around them. The order of the others is right to a millisecond"
+            )),
+            false => notes.note(format_args!(
+                "the order among threads is not certain for {uncertain} of {all} entries; --lanes and --format json mark \
+                 them. The order of the others is right to a millisecond"
+            )),
         }
     }
 

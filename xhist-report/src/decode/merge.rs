@@ -1,11 +1,14 @@
 //! Several rings as one history, by time, without holding more than one item of each.
 //! It must not know how a ring is read.
 //!
-//! An entry without a stamp ran between the stamps around it in its ring. Entries are told in the order of the
-//! stamps before them, which is right wherever their bounds leave no doubt: of two whose bounds do not overlap, one
-//! has its upper bound, and so its lower one, before the other's. Where another ring has a stamp within an entry's
-//! bounds, the entry is marked. Two entries of which neither is marked stand in their true order, since of two
-//! overlapping bounds one has an end within the other.
+//! An entry without a stamp ran between the stamps around it in its ring, its bounds. Entries are sorted by their
+//! lower bounds. That order is right where bounds do not overlap: the entry with the lower upper bound also has the lower
+//! lower bound.
+//!
+//! Where an entry of another ring has its lower bound within an entry's bounds, their order is open. The entry is marked
+//! when its bounds are wider than [`EXACT_TO`]. So of two entries without a mark the order is right, unless they
+//! ran within that time: the first of them has its true time at most that far behind its lower bound, and the second
+//! ran behind its own, which is not lower.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,14 +26,21 @@ pub struct Merged {
     pub gap: Gap,
     /// The item; `None` for a gap at the end of the ring.
     pub item: Option<Item>,
-    /// Another ring's clock ticked within the item's bounds, so that it may have run elsewhere among that ring's.
+    /// An entry of another ring may have run within the item's bounds, which are wider than [`EXACT_TO`].
     pub uncertain: bool,
 }
+
+/// The order of threads is exact to this part of a second. Recorders stamp busy threads that often.
+const EXACT_TO: u32 = 1000;
 
 /// One history of several rings. Entries of one ring keep their order; entries without any time
 /// before them come first, ring after ring in the order given.
 pub fn merge(streams: Vec<Stream<'_>>) -> Merge<'_> {
-    let mut merge = Merge { heads: Vec::new(), heap: BinaryHeap::new(), streams };
+    // Threads share a clock, but some do not know its rate.
+    let hertz = streams.iter().map(Stream::clock_hz).max().unwrap_or(0);
+    let exact_to = u64::from(hertz / EXACT_TO);
+    let keys = vec![None; streams.len()];
+    let mut merge = Merge { heads: Vec::new(), keys, heap: BinaryHeap::new(), streams, exact_to };
     let is_alone = merge.streams.len() == 1;
     for (index, stream) in merge.streams.iter_mut().enumerate() {
         if !is_alone {
@@ -71,7 +81,11 @@ impl Stream<'_> {
 pub struct Merge<'a> {
     streams: Vec<Stream<'a>>,
     heads: Vec<Head>,
+    /// The newest time of each ring that its entries were sorted by.
+    keys: Vec<Option<u64>>,
     heap: BinaryHeap<Reverse<(Option<u64>, usize)>>,
+    /// Ticks in [`EXACT_TO`]; 0 = the rate of the clock is not known.
+    exact_to: u64,
 }
 
 impl<'a> Merge<'a> {
@@ -102,8 +116,12 @@ impl Iterator for Merge<'_> {
             *top = Reverse((next.time(), stream));
         }
         let Head { gap, item, until } = std::mem::replace(&mut self.heads[stream], next);
-        let uncertain =
-            other.is_some_and(|from| until.is_none_or(|until| from.is_none_or(|from| from <= until)));
+        let key = &mut self.keys[stream];
+        *key = item.as_ref().and_then(|item| item.time).or(*key);
+        let width = until.zip(*key).map(|(until, key)| until.saturating_sub(key));
+        let is_wide = self.exact_to == 0 || width.is_none_or(|width| width > self.exact_to);
+        let is_open = |from: Option<u64>| until.is_none_or(|until| from.is_none_or(|from| from <= until));
+        let uncertain = is_wide && other.is_some_and(is_open);
         Some(Merged { stream, gap, item, uncertain })
     }
 }

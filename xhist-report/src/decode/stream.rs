@@ -2,7 +2,7 @@
 //! of the lanes in which its signal handlers recorded. It must not know other threads.
 
 use qs_core::frame::Frame;
-use qs_core::ring::{self, Header, Shown};
+use qs_core::ring::{self, FLAG_EXACT, Header, Shown};
 
 use super::clock::Clock;
 use super::frame::{Kind, kind, marked};
@@ -127,6 +127,11 @@ impl<'a> Stream<'a> {
         let ahead = self.ahead.as_mut()?;
         while ahead.stamps <= self.given_stamps && ahead.read().item.is_some() {}
         if ahead.stamps > self.given_stamps { ahead.clock.now() } else { None }
+    }
+
+    /// Ticks of its clock a second; 0 = not known, or its stamps are no times.
+    pub fn clock_hz(&self) -> u32 {
+        if self.header.flags & FLAG_EXACT == 0 { self.header.clock_hz } else { 0 }
     }
 
     /// How many of its entries are told.

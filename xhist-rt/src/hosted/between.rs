@@ -1,10 +1,10 @@
-//! What threads agree on without locks, apart from what they agree about: who reads the environment, and who gets
-//! the ring of a thread that has ended.
+//! What threads agree on without locks, apart from what they agree about: who reads the environment, who gets the ring of
+//! a thread that has ended, and how the [`ticker`](super::ticker) visits threads, sleeps and ends.
 //!
 //! Generic over the atomic type, so that loom can try every order in which threads may come:
 //! `RUSTFLAGS="--cfg loom" cargo test -p xhist-rt --release --features std,trace --lib between`.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// The operations needed of a word that threads share.
 pub(super) trait Shared {
@@ -12,6 +12,9 @@ pub(super) trait Shared {
     fn store(&self, value: u64, order: Ordering);
     fn add(&self, value: u64, order: Ordering) -> u64;
     fn exchange(&self, from: u64, to: u64, order: Ordering) -> Result<u64, u64>;
+    /// A fence of sequential consistency: of two threads that each store, fence and load what the other stored, one
+    /// sees it.
+    fn fence();
 }
 
 macro_rules! shared {
@@ -31,6 +34,11 @@ macro_rules! shared {
 
             fn exchange(&self, from: u64, to: u64, order: Ordering) -> Result<u64, u64> {
                 self.compare_exchange(from, to, order, Ordering::Acquire)
+            }
+
+            #[inline(always)]
+            fn fence() {
+                fence(Ordering::SeqCst);
             }
         }
     };
@@ -136,10 +144,141 @@ pub(super) fn take_first<'a, T, A: Shared + 'a, R: Ord>(
     }
 }
 
+/// Where the one visitor is: 0, or the number of a place. A place is a word with an address that its owner may take away.
+pub(super) struct Visitor<A = AtomicU64>(A);
+
+impl Visitor {
+    pub(super) const fn new() -> Visitor {
+        Visitor(AtomicU64::new(0))
+    }
+}
+
+impl<A: Shared> Visitor<A> {
+    /// Visits place `number`, not 0: `run` gets its address, which is valid until `run` ends. There is one visitor at a time.
+    #[inline(always)]
+    pub(super) fn visit(&self, number: u64, place: &A, run: impl FnOnce(u64)) {
+        self.0.store(number, Ordering::Relaxed);
+        A::fence();
+        let address = place.load(Ordering::Acquire);
+        if address != 0 {
+            run(address);
+        }
+        self.0.store(0, Ordering::Release);
+    }
+
+    /// Takes the address away. It stays in use while [`Visitor::is_at`] that place.
+    pub(super) fn close(&self, place: &A) {
+        place.store(0, Ordering::Relaxed);
+        A::fence();
+    }
+
+    pub(super) fn is_at(&self, number: u64) -> bool {
+        self.0.load(Ordering::Acquire) == number
+    }
+
+    /// In a forked child, which has no visitor.
+    pub(super) fn forget(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+}
+
+/// Whether a thread sleeps that others wake: 1 while it does.
+pub(super) struct Sleeper<A = AtomicU64>(A);
+
+impl Sleeper {
+    pub(super) const fn new() -> Sleeper {
+        Sleeper(AtomicU64::new(0))
+    }
+}
+
+impl<A: Shared> Sleeper<A> {
+    /// From now on others wake this thread. It looks once more for work before it sleeps.
+    #[inline(always)]
+    pub(super) fn lie_down(&self) {
+        self.0.store(1, Ordering::Relaxed);
+        A::fence();
+    }
+
+    #[inline(always)]
+    pub(super) fn get_up(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// The caller has left work, and learns whether it has to wake the sleeper for that.
+    #[inline(always)]
+    pub(super) fn is_to_wake(&self) -> bool {
+        A::fence();
+        self.0.load(Ordering::Relaxed) != 0 && self.0.exchange(1, 0, Ordering::AcqRel).is_ok()
+    }
+}
+
+/// A helper that exists while at least [`Helped::ENOUGH`] others want it.
+pub(super) struct Helped<A = AtomicU64> {
+    /// How many want it.
+    wanted: A,
+    state: A,
+}
+
+/// There is no helper, or one that ends and looks at nothing any longer.
+const STOPPED: u64 = 0;
+/// There is a helper, or somebody starts one.
+const RUNNING: u64 = 1;
+/// The system refused one.
+const REFUSED: u64 = 2;
+
+impl Helped {
+    pub(super) const fn new() -> Helped {
+        Helped { wanted: AtomicU64::new(0), state: AtomicU64::new(STOPPED) }
+    }
+}
+
+impl<A: Shared> Helped<A> {
+    const ENOUGH: u64 = 2;
+
+    fn is_enough(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed) >= Self::ENOUGH
+    }
+
+    /// The caller wants a helper from now on. True: the caller has to start it.
+    pub(super) fn want(&self) -> bool {
+        self.wanted.add(1, Ordering::Relaxed);
+        A::fence();
+        self.is_enough() && self.state.exchange(STOPPED, RUNNING, Ordering::AcqRel).is_ok()
+    }
+
+    /// The caller does not want it any longer. True: too few are left, so the helper ends when it looks.
+    pub(super) fn forgo(&self) -> bool {
+        self.wanted.add(u64::MAX, Ordering::AcqRel) <= Self::ENOUGH
+    }
+
+    /// The helper asks whether it has to end.
+    #[inline(always)]
+    pub(super) fn is_over(&self) -> bool {
+        if self.is_enough() {
+            return false;
+        }
+        self.state.store(STOPPED, Ordering::Release);
+        A::fence();
+        // One that came meanwhile either saw that, and starts another helper, or is seen here.
+        !(self.is_enough() && self.state.exchange(STOPPED, RUNNING, Ordering::AcqRel).is_ok())
+    }
+
+    /// The helper could not be started: for now, or for good.
+    pub(super) fn failed(&self, for_good: bool) {
+        self.state.store(if for_good { REFUSED } else { STOPPED }, Ordering::Release);
+    }
+
+    /// In a forked child, which has neither a helper nor anybody who wants it.
+    pub(super) fn forget(&self) {
+        self.wanted.store(0, Ordering::Relaxed);
+        self.state.store(STOPPED, Ordering::Relaxed);
+    }
+}
+
 #[cfg(all(test, loom))]
 mod tests {
     use loom::sync::Arc;
-    use loom::sync::atomic::{AtomicU64, Ordering};
+    use loom::sync::atomic::{AtomicU64, Ordering, fence};
     use loom::thread;
 
     use super::*;
@@ -284,6 +423,62 @@ mod tests {
                 assert_eq!(copy[(frame % SIZE) as usize], 100 + frame, "{frame} of {head}, then {after}");
             }
             writer.join().expect("it ends");
+        });
+    }
+
+    /// The address is that of a cell here, which its owner takes back once the visitor is out.
+    #[test]
+    fn what_an_owner_took_back_is_not_visited() {
+        loom::model(|| {
+            let shared = Arc::new((Visitor(AtomicU64::new(0)), AtomicU64::new(1), AtomicU64::new(0)));
+            let visitor = {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    let (visitor, place, cell) = &*shared;
+                    visitor.visit(7, place, |_| {
+                        assert_ne!(cell.load(Ordering::Relaxed), 99, "it was taken back");
+                    });
+                })
+            };
+            let (at, place, cell) = &*shared;
+            at.close(place);
+            if !at.is_at(7) {
+                cell.store(99, Ordering::Relaxed);
+            }
+            visitor.join().expect("it ends");
+        });
+    }
+
+    /// Work is a word that is not zero.
+    #[test]
+    fn nobody_sleeps_over_work() {
+        loom::model(|| {
+            let shared = Arc::new((Sleeper(AtomicU64::new(0)), AtomicU64::new(0)));
+            let worker = {
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || {
+                    shared.1.store(5, Ordering::Relaxed);
+                    shared.0.is_to_wake()
+                })
+            };
+            shared.0.lie_down();
+            let sleeps = shared.1.load(Ordering::Relaxed) == 0;
+            let wakes = worker.join().expect("it ends");
+            assert!(!sleeps || wakes, "it sleeps, and nobody wakes it");
+        });
+    }
+
+    #[test]
+    fn there_is_one_helper_while_it_is_wanted() {
+        loom::model(|| {
+            let helped = Arc::new(Helped { wanted: AtomicU64::new(1), state: AtomicU64::new(RUNNING) });
+            let helper = {
+                let helped = Arc::clone(&helped);
+                thread::spawn(move || !helped.is_over())
+            };
+            let starts = helped.want();
+            let goes_on = helper.join().expect("it ends");
+            assert!(starts != goes_on, "{starts} and {goes_on}");
         });
     }
 }

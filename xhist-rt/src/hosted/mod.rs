@@ -26,6 +26,8 @@ mod message;
 mod mirror;
 mod names;
 mod panic;
+#[allow(unsafe_code, reason = "system calls of a thread that the C library does not know")]
+mod raw;
 #[allow(unsafe_code)]
 mod ring_file;
 mod settings;
@@ -37,6 +39,9 @@ mod sys;
 mod thread;
 #[allow(unsafe_code)]
 mod threads;
+#[allow(unsafe_code, reason = "words of other threads")]
+#[cfg_attr(not(test), allow(dead_code, reason = "the recorder of words registers its threads"))]
+mod ticker;
 mod trigger;
 
 pub(crate) use crate::hot::{append_record, at, record};

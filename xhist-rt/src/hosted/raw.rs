@@ -1,0 +1,258 @@
+//! System calls without the C library, for a thread that the C library does not know: it has no thread-local storage of
+//! its own, so nothing here touches `errno` or calls a function of a library. It knows no ring.
+
+use core::sync::atomic::AtomicU32;
+
+/// Whether this system has such threads.
+pub(super) const HAS_THREADS: bool = cfg!(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+));
+
+pub(super) use imp::{clock_nanos, exit, is_alive, set_name, start, wait, wake};
+
+#[cfg(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+))]
+mod imp {
+    use super::*;
+
+    /// Bytes of a set of signals, as the kernel counts them.
+    const SIGNALS: usize = 8;
+
+    /// Makes a system call; gives what the kernel gives, an error as a negative number.
+    ///
+    /// # Safety
+    /// The caller keeps the contract of the call.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    unsafe fn call(number: i64, args: [usize; 4]) -> isize {
+        let result: isize;
+        // SAFETY: the kernel changes these three registers and what the call is documented to change.
+        unsafe {
+            core::arch::asm!(
+                "syscall",
+                inlateout("rax") number as isize => result,
+                in("rdi") args[0],
+                in("rsi") args[1],
+                in("rdx") args[2],
+                in("r10") args[3],
+                lateout("rcx") _,
+                lateout("r11") _,
+                options(nostack),
+            );
+        }
+        result
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    #[inline(always)]
+    unsafe fn call(number: i64, args: [usize; 4]) -> isize {
+        let result: isize;
+        // SAFETY: the kernel changes this register and what the call is documented to change.
+        unsafe {
+            core::arch::asm!(
+                "svc 0",
+                in("x8") number,
+                inlateout("x0") args[0] as isize => result,
+                in("x1") args[1],
+                in("x2") args[2],
+                in("x3") args[3],
+                options(nostack),
+            );
+        }
+        result
+    }
+
+    /// Starts a thread: `clone(flags, stack, tid, tid)` with the two pointers in the order of the architecture.
+    ///
+    /// # Safety
+    /// `stack` is the end of memory that only the new thread uses, aligned to 16 bytes. `run` ends the thread itself.
+    #[cfg(target_arch = "x86_64")]
+    #[unsafe(naked)]
+    unsafe extern "C" fn clone(
+        flags: usize,
+        stack: *mut u8,
+        tid: *const AtomicU32,
+        run: extern "C" fn() -> !,
+    ) -> isize {
+        core::arch::naked_asm!(
+            "mov r9, rcx",
+            // Where the kernel puts the id, and which word it clears at the end.
+            "mov r10, rdx",
+            "xor r8d, r8d",
+            "mov eax, {clone}",
+            "syscall",
+            "test rax, rax",
+            "jz 2f",
+            "ret",
+            // The new thread has the registers of the old one, but for the stack pointer. Its stack is traced up to here.
+            "2:",
+            "xor ebp, ebp",
+            "call r9",
+            "ud2",
+            clone = const libc::SYS_clone,
+        )
+    }
+
+    #[cfg(target_arch = "aarch64")]
+    #[unsafe(naked)]
+    unsafe extern "C" fn clone(
+        flags: usize,
+        stack: *mut u8,
+        tid: *const AtomicU32,
+        run: extern "C" fn() -> !,
+    ) -> isize {
+        core::arch::naked_asm!(
+            "mov x9, x3",
+            "mov x4, x2",
+            "mov x3, xzr",
+            "mov x8, {clone}",
+            "svc 0",
+            "cbz x0, 2f",
+            "ret",
+            "2:",
+            "mov x29, xzr",
+            "mov x30, xzr",
+            "blr x9",
+            "brk 1",
+            clone = const libc::SYS_clone,
+        )
+    }
+
+    /// Starts a thread that handles no signal. While it lives, `tid` holds its id; the kernel then sets `tid` to 0 and
+    /// wakes those that [`wait`] there. The error of a kernel that refuses, which leaves `tid` as it was.
+    ///
+    /// # Safety
+    /// `stack` is the end of memory that only the new thread uses, aligned to 16 bytes; it stays mapped until `tid` is
+    /// 0. `run` uses no thread-local storage.
+    pub(in super::super) unsafe fn start(
+        stack: *mut u8,
+        tid: &'static AtomicU32,
+        run: extern "C" fn() -> !,
+    ) -> Result<(), i32> {
+        const FLAGS: i32 = libc::CLONE_VM
+            | libc::CLONE_FS
+            | libc::CLONE_FILES
+            | libc::CLONE_SIGHAND
+            | libc::CLONE_THREAD
+            | libc::CLONE_SYSVSEM
+            | libc::CLONE_PARENT_SETTID
+            | libc::CLONE_CHILD_CLEARTID;
+        let (all, mut before) = (u64::MAX, 0u64);
+        let (set, old) = ((&raw const all).addr(), (&raw mut before).addr());
+        // SAFETY: both sets are as long as given, and live during the calls. The thread starts as the caller promises; it
+        // inherits the mask, which is put back for this thread.
+        unsafe {
+            let held = call(libc::SYS_rt_sigprocmask, [libc::SIG_SETMASK as usize, set, old, SIGNALS]);
+            if held < 0 {
+                return Err(-held as i32);
+            }
+            let started = clone(FLAGS as usize, stack, tid, run);
+            call(libc::SYS_rt_sigprocmask, [libc::SIG_SETMASK as usize, old, 0, SIGNALS]);
+            if started > 0 { Ok(()) } else { Err(-started as i32) }
+        }
+    }
+
+    /// Names the calling thread, and has the kernel end its waits in time: it may add 50 microseconds otherwise.
+    #[inline(always)]
+    pub(in super::super) fn set_name(name: &'static [u8; 16]) {
+        // SAFETY: the name is a C string of 16 bytes; the second call takes no pointer.
+        unsafe {
+            call(libc::SYS_prctl, [libc::PR_SET_NAME as usize, name.as_ptr().addr(), 0, 0]);
+            call(libc::SYS_prctl, [libc::PR_SET_TIMERSLACK as usize, 1, 0, 0]);
+        }
+    }
+
+    /// Waits until somebody wakes those that wait at this word, unless its value is another already; at most so many
+    /// nanoseconds. False where the kernel knows no such call.
+    #[inline(always)]
+    pub(in super::super) fn wait(word: &AtomicU32, value: u32, nanos: Option<u32>) -> bool {
+        let time = libc::timespec { tv_sec: 0, tv_nsec: nanos.unwrap_or(0).into() };
+        let limit = if nanos.is_some() { (&raw const time).addr() } else { 0 };
+        let args = [core::ptr::from_ref(word).addr(), libc::FUTEX_WAIT as usize, value as usize, limit];
+        // SAFETY: the word is valid and aligned, the time lives during the call.
+        let result = unsafe { call(libc::SYS_futex, args) };
+        const EXPECTED: [i32; 3] = [libc::EAGAIN, libc::EINTR, libc::ETIMEDOUT];
+        result == 0 || EXPECTED.iter().any(|error| result == -(*error as isize))
+    }
+
+    /// Wakes all that wait at this word.
+    #[inline(always)]
+    pub(in super::super) fn wake(word: &AtomicU32) {
+        let args = [core::ptr::from_ref(word).addr(), libc::FUTEX_WAKE as usize, i32::MAX as usize, 0];
+        // SAFETY: the word is valid and aligned.
+        unsafe { call(libc::SYS_futex, args) };
+    }
+
+    /// Nanoseconds of the monotonic clock.
+    #[inline(always)]
+    pub(in super::super) fn clock_nanos() -> u64 {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `time` is writable.
+        unsafe {
+            call(libc::SYS_clock_gettime, [libc::CLOCK_MONOTONIC as usize, (&raw mut time).addr(), 0, 0]);
+        }
+        (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+    }
+
+    /// Whether this process has a thread of that id.
+    pub(in super::super) fn is_alive(tid: u32) -> bool {
+        // SAFETY: signal 0 is only asked about.
+        unsafe {
+            let pid = call(libc::SYS_getpid, [0; 4]);
+            call(libc::SYS_tgkill, [pid as usize, tid as usize, 0, 0]) != -(libc::ESRCH as isize)
+        }
+    }
+
+    /// Ends the calling thread, and no other.
+    #[inline(always)]
+    pub(in super::super) fn exit() -> ! {
+        loop {
+            // SAFETY: nothing of the thread is needed any longer.
+            unsafe { call(libc::SYS_exit, [0; 4]) };
+        }
+    }
+}
+
+#[cfg(not(all(
+    target_os = "linux",
+    target_pointer_width = "64",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+mod imp {
+    use super::*;
+
+    pub(in super::super) unsafe fn start(
+        _: *mut u8,
+        _: &'static AtomicU32,
+        _: extern "C" fn() -> !,
+    ) -> Result<(), i32> {
+        Err(0)
+    }
+
+    pub(in super::super) fn set_name(_: &'static [u8; 16]) {}
+
+    pub(in super::super) fn wait(_: &AtomicU32, _: u32, _: Option<u32>) -> bool {
+        false
+    }
+
+    pub(in super::super) fn wake(_: &AtomicU32) {}
+
+    pub(in super::super) fn clock_nanos() -> u64 {
+        0
+    }
+
+    pub(in super::super) fn is_alive(_: u32) -> bool {
+        false
+    }
+
+    pub(in super::super) fn exit() -> ! {
+        loop {
+            core::hint::spin_loop();
+        }
+    }
+}

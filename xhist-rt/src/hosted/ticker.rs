@@ -1,0 +1,282 @@
+//! The ticker: a helper thread that has busy threads stamp their rings about once a millisecond.
+//!
+//! A statement has no clock. A thread whose limit is 0 takes the turn of its ring at its next check (a function entry or
+//! a loop head), and the turn reads the clock. The ticker sets the limits of threads that have moved since it last
+//! looked. When nothing has moved for some ticks, every limit is 0: the ticker sleeps, and the next turn of any thread
+//! wakes it. So a thread that wakes after a pause is stamped at its first check, and an idle program costs nothing.
+//!
+//! The ticker also notes where a thread pauses, and between which times. So a turn can date statements that ran behind a
+//! blocking call and before the first check.
+//!
+//! It exists while two or more threads are registered. The C library does not know it: it has no thread-local storage,
+//! makes system calls only through [`raw`], and handles no signal. It touches memory of the process alone, never a
+//! ring file, because an access behind the end of a cut file raises a signal.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+
+use super::between::{Helped, Sleeper, Visitor};
+use super::{clock, raw, sys};
+
+/// Threads in slots from this one on are not watched.
+pub(super) const MAX_WATCHED: usize = 1024;
+/// Time between two ticks. The wake-up takes up to 100 microseconds more, so that stamps are a millisecond apart.
+pub(super) const PERIOD_NANOS: u32 = 900_000;
+/// Ticks without any movement before the ticker sleeps.
+const QUIET_TICKS: u32 = 8;
+/// Unoptimised, it uses 2 KiB.
+const STACK: usize = 32 * 1024;
+/// The longest wait for a ticker that ends, in nanoseconds and in steps of them. It ends within some 50 microseconds.
+const PATIENCE: (u32, u32) = (5_000_000, 10);
+
+/// A thread, as the ticker knows it.
+struct Watched {
+    /// Address of its limit; 0 while the slot is not registered. The owner writes the others only while this is 0.
+    limit: AtomicU64,
+    /// Address of its cursor.
+    cursor: AtomicUsize,
+    /// Odd while the three words below change.
+    version: AtomicU32,
+    /// The cursor that was found last, when it was first found there, and when last.
+    at: AtomicUsize,
+    since: AtomicU64,
+    until: AtomicU64,
+}
+
+/// Where a thread was found twice: all before `cursor` ran before `since`, and all from there on after `until`.
+///
+/// It says nothing of a chunk that was folded later: a turn ignores a pause whose `until` is not later than the
+/// ring's previous turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pause {
+    /// The thread's cursor.
+    pub(super) cursor: usize,
+    /// The clock when the ticker first found it there.
+    pub(super) since: u64,
+    /// The clock when the ticker last found it there.
+    pub(super) until: u64,
+}
+
+static WATCHED: [Watched; MAX_WATCHED] = [const {
+    Watched {
+        limit: AtomicU64::new(0),
+        cursor: AtomicUsize::new(0),
+        version: AtomicU32::new(0),
+        at: AtomicUsize::new(0),
+        since: AtomicU64::new(0),
+        until: AtomicU64::new(0),
+    }
+}; MAX_WATCHED];
+/// One more than the highest slot that was ever registered.
+static USED: AtomicUsize = AtomicUsize::new(0);
+/// Which slot is being looked at, counted from 1.
+static VISITOR: Visitor = Visitor::new();
+/// Id of the one thread that looks at slots now; 0 = none.
+static LOOKING: AtomicU32 = AtomicU32::new(0);
+static HELPED: Helped = Helped::new();
+static SLEEPER: Sleeper = Sleeper::new();
+/// Rung to have the ticker look again: it waits here.
+static BELL: AtomicU32 = AtomicU32::new(0);
+/// Id of the ticker; the kernel sets it to 0 when the ticker has left its stack.
+static TID: AtomicU32 = AtomicU32::new(0);
+static STACK_MEMORY: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+
+/// Has the calling thread stamped from now on. To be called while signals wait, once for a slot that is not registered.
+///
+/// # Safety
+/// Both words belong to the calling thread, are written in one piece, and live until it calls [`unregister`].
+pub(super) unsafe fn register(slot: usize, cursor: *const usize, limit: *mut usize) {
+    let Some(watched) = WATCHED.get(slot) else { return };
+    watched.cursor.store(cursor.expose_provenance(), Ordering::Relaxed);
+    watched.note(0, 0);
+    USED.fetch_max(slot + 1, Ordering::Relaxed);
+    watched.limit.store(limit.expose_provenance() as u64, Ordering::Release);
+    look_at_all(sys::tid());
+    if HELPED.want() {
+        start();
+    }
+}
+
+/// The slot's thread ends: its words are left alone from now on. Does nothing where the slot is not registered.
+///
+/// What others did before this thread's end is noted, since there may be no ticker later. Waits while the ticker is at
+/// these words, which takes it a few instructions; and while it ends, where too few threads are left.
+pub(super) fn unregister(slot: usize) {
+    let Some(watched) = WATCHED.get(slot) else { return };
+    if watched.limit.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    VISITOR.close(&watched.limit);
+    while VISITOR.is_at(slot as u64 + 1) && raw::is_alive(LOOKING.load(Ordering::Relaxed)) {
+        sys::sleep(20_000);
+    }
+    look_at_all(sys::tid());
+    if HELPED.forgo() {
+        ring_bell();
+        // A program may count its threads once the last but one has ended.
+        wait_for_end();
+    }
+}
+
+/// To be called at each turn, behind the store to the thread's limit. Tells where the thread last paused.
+#[inline]
+pub(super) fn on_turn(slot: usize) -> Option<Pause> {
+    if SLEEPER.is_to_wake() {
+        ring_bell();
+    }
+    WATCHED.get(slot)?.pause()
+}
+
+/// In a forked child, before it registers anything: it has no ticker, and its parent's threads are not its own.
+pub(super) fn after_fork_in_child() {
+    for watched in WATCHED.iter().take(USED.swap(0, Ordering::Relaxed)) {
+        watched.limit.store(0, Ordering::Relaxed);
+    }
+    VISITOR.forget();
+    LOOKING.store(0, Ordering::Relaxed);
+    SLEEPER.get_up();
+    HELPED.forget();
+    TID.store(0, Ordering::Relaxed);
+}
+
+#[cold]
+fn ring_bell() {
+    BELL.fetch_add(1, Ordering::Release);
+    raw::wake(&BELL);
+}
+
+/// Whether the ticker's stack is free.
+fn wait_for_end() -> bool {
+    let (nanos, times) = PATIENCE;
+    for _ in 0..times {
+        match TID.load(Ordering::Acquire) {
+            0 => return true,
+            tid => raw::wait(&TID, tid, Some(nanos)),
+        };
+    }
+    TID.load(Ordering::Acquire) == 0
+}
+
+#[cold]
+fn start() {
+    if !raw::HAS_THREADS {
+        return HELPED.failed(true);
+    }
+    // The ticker before this one may still be about to leave.
+    if !wait_for_end() {
+        return HELPED.failed(false);
+    }
+    if STACK_MEMORY.load(Ordering::Relaxed).is_null() {
+        STACK_MEMORY.store(sys::map_anonymous(STACK).unwrap_or(null_mut()), Ordering::Relaxed);
+    }
+    let stack = STACK_MEMORY.load(Ordering::Relaxed);
+    if stack.is_null() {
+        return HELPED.failed(false);
+    }
+    // SAFETY: the memory has that length and stays mapped; the ticker before has left it, and `Helped` lets one thread
+    // start one. `run` and what it calls use no thread-local storage.
+    if let Err(error) = unsafe { raw::start(stack.add(STACK), &TID, run) } {
+        HELPED.failed(error != libc::EAGAIN);
+    }
+}
+
+/// The ticker. Compiled without optimisation as well, it must call no library, panic, or need a large stack.
+extern "C" fn run() -> ! {
+    raw::set_name(b"xhist\0\0\0\0\0\0\0\0\0\0\0");
+    let own = TID.load(Ordering::Relaxed);
+    let mut quiet = 0;
+    loop {
+        let bell = BELL.load(Ordering::Acquire);
+        if HELPED.is_over() {
+            raw::exit();
+        }
+        quiet = if look_at_all(own) { 0 } else { quiet + 1 };
+        let mut nanos = Some(PERIOD_NANOS);
+        if quiet >= QUIET_TICKS {
+            quiet = 0;
+            SLEEPER.lie_down();
+            // A thread that came meanwhile either sees that it has to wake the ticker, or is seen to have moved.
+            if !look_at_all(own) {
+                nanos = None;
+            }
+        }
+        let can_wait = raw::wait(&BELL, bell, nanos);
+        SLEEPER.get_up();
+        if !can_wait {
+            HELPED.failed(true);
+            raw::exit();
+        }
+    }
+}
+
+/// Looks at all threads once, unless another thread does now. Whether any may have moved.
+fn look_at_all(own: u32) -> bool {
+    if LOOKING.compare_exchange(0, own, Ordering::Acquire, Ordering::Relaxed).is_err() {
+        return true;
+    }
+    let mut has_moved = false;
+    for (number, watched) in (1..).zip(WATCHED.iter().take(USED.load(Ordering::Relaxed))) {
+        VISITOR.visit(number, &watched.limit, |limit| has_moved |= watched.look(limit as usize));
+    }
+    LOOKING.store(0, Ordering::Release);
+    has_moved
+}
+
+/// The clock of stamps.
+#[inline(always)]
+fn now() -> u64 {
+    if clock::is_counter() { sys::counter() } else { raw::clock_nanos() }
+}
+
+impl Watched {
+    /// Looks at the thread, whose limit has this address. Whether it has moved.
+    #[inline(always)]
+    fn look(&self, limit: usize) -> bool {
+        let word = |address| {
+            let word = core::ptr::with_exposed_provenance_mut::<usize>(address);
+            // SAFETY: the words live as `register` demands, since the owner waits for the visitor; they are aligned, and
+            // all sides access them in one piece.
+            unsafe { AtomicUsize::from_ptr(word) }
+        };
+        // What is found written was written before this time; what is not found, later.
+        let before = now();
+        let cursor = word(self.cursor.load(Ordering::Relaxed)).load(Ordering::Acquire);
+        let has_moved = cursor != self.at.load(Ordering::Relaxed);
+        if has_moved {
+            self.note(cursor, now());
+        } else {
+            self.until.store(before, Ordering::Relaxed);
+        }
+        // No store without need: it takes the line from the thread.
+        let is_set = word(limit).load(Ordering::Relaxed) != 0;
+        if is_set {
+            word(limit).store(0, Ordering::Relaxed);
+        }
+        has_moved || is_set
+    }
+
+    /// The thread is at this cursor, at the latest since this time.
+    #[inline(always)]
+    fn note(&self, cursor: usize, since: u64) {
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store(version.wrapping_add(1), Ordering::Relaxed);
+        fence(Ordering::Release);
+        self.at.store(cursor, Ordering::Relaxed);
+        self.since.store(since, Ordering::Relaxed);
+        self.until.store(0, Ordering::Relaxed);
+        self.version.store(version.wrapping_add(2), Ordering::Release);
+    }
+
+    /// `None` also while the ticker writes it.
+    fn pause(&self) -> Option<Pause> {
+        let version = self.version.load(Ordering::Acquire);
+        let (cursor, since) = (self.at.load(Ordering::Relaxed), self.since.load(Ordering::Relaxed));
+        let until = self.until.load(Ordering::Relaxed);
+        fence(Ordering::Acquire);
+        let is_whole = version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version;
+        (is_whole && cursor != 0 && until > since).then_some(Pause { cursor, since, until })
+    }
+}
+
+#[cfg(all(test, not(loom), target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests;
