@@ -114,6 +114,8 @@ proptest! {
             6 => EventKind::Armed,
             7 => EventKind::Thread,
             8 => EventKind::Exit,
+            9 => EventKind::Again,
+            10 => EventKind::Handler,
             n => EventKind::Unknown(n),
         };
         let mut bytes = Vec::new();
