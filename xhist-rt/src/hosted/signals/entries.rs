@@ -11,7 +11,10 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::{fault, lane};
 
 /// What the kernel calls. A handler may unwind or end its thread, so the way out is open.
-pub(super) type Entry = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+///
+/// Not `C-unwind`: a library with such calls cannot be linked into a program that aborts at panics. No frame here has
+/// anything to drop, so a handler may unwind through them all the same.
+pub(super) type Entry = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// Handlers that a program can have of each kind.
 const EACH: usize = 128;
@@ -19,7 +22,7 @@ const EACH: usize = 128;
 /// The handlers, 0 for a free place. Even places have handlers of one argument, odd ones `SA_SIGINFO` handlers.
 static HANDLERS: [AtomicUsize; 2 * EACH] = [const { AtomicUsize::new(0) }; 2 * EACH];
 
-unsafe extern "C-unwind" fn entry<const PLACE: usize>(
+unsafe extern "C" fn entry<const PLACE: usize>(
     signal: c_int,
     info: *mut libc::siginfo_t,
     context: *mut c_void,
@@ -91,7 +94,7 @@ unsafe fn run(place: usize, signal: c_int, info: *mut libc::siginfo_t, context: 
         if place % 2 == 1 {
             core::mem::transmute::<usize, Entry>(handler)(signal, info, context);
         } else {
-            core::mem::transmute::<usize, unsafe extern "C-unwind" fn(c_int)>(handler)(signal);
+            core::mem::transmute::<usize, unsafe extern "C" fn(c_int)>(handler)(signal);
         }
         lane::leave(&frame, lane);
     }

@@ -123,7 +123,7 @@ pub(super) unsafe fn is_taken(
     is_taken
 }
 
-unsafe extern "C-unwind" fn default_action<const FLAGS: usize>(
+unsafe extern "C" fn default_action<const FLAGS: usize>(
     signal: c_int,
     info: *mut libc::siginfo_t,
     _: *mut c_void,
