@@ -10,10 +10,8 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::{fault, lane};
 
-/// What the kernel calls. A handler may unwind or end its thread, so the way out is open.
-///
-/// Not `C-unwind`: a library with such calls cannot be linked into a program that aborts at panics. No frame here has
-/// anything to drop, so a handler may unwind through them all the same.
+/// What the kernel calls. A handler may jump away or end its thread. One that unwinds ends the program: `C-unwind` would
+/// let it, but a library with such calls cannot be linked into a program that aborts at panics.
 pub(super) type Entry = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// Handlers that a program can have of each kind.
