@@ -161,7 +161,10 @@ impl Reach {
     fn of(tree: &Tree, done: &Done) -> Reach {
         let map = tree.read("target/xhist/xhist.map");
         let lines = map.lines().map(|line| serde_json::from_str(line).expect("a line of the map"));
-        let files = lines.filter_map(|line: serde_json::Value| Some(line.get("path")?.as_str()?.to_owned()));
+        let files = lines.filter_map(|line: serde_json::Value| {
+            line.get("file")?;
+            Some(line.get("path")?.as_str()?.to_owned())
+        });
         let check = files.fold(instrument(tree.path()).arg("--check"), |check, file| check.arg(file)).done();
         let number = |behind: &str| {
             let words = check.stderr.lines().next()?.split_whitespace().collect::<Vec<_>>();
