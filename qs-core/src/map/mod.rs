@@ -25,6 +25,7 @@ mod json;
 pub mod numbers;
 
 pub use json::Text;
+pub use numbers::Numbers;
 
 use core::fmt;
 
@@ -66,15 +67,6 @@ pub struct FileLine<'a> {
     pub base: u32,
     /// The numbers of its statements; none in further lines of a path.
     pub numbers: Numbers,
-}
-
-/// Numbers of statements in the program: `room` of them from `first` on. No room: none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Numbers {
-    /// The number of the file's first statement, from 1.
-    pub first: u32,
-    /// How many numbers the file owns.
-    pub room: u32,
 }
 
 /// The body of a function, recorded or not, by its place in the user's own source.

@@ -3,34 +3,26 @@
 //! A file's line names the first number of its range and how many there are: `"first":1,"room":128`. The statements of the
 //! file have the numbers of the range in the order of the map.
 
-use super::json::Object;
 use crate::record::Statement;
 use crate::record::words::SHORT_END;
 
 /// Lines that one file id can number.
 pub const LINES_PER_ID: u32 = 65_535;
 
-/// The numbers of a file's statements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
-    /// The first one.
+/// Numbers of statements in the program: `room` of them from `first` on. No room: none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// The number of the file's first statement, from 1.
     pub first: u32,
-    /// How many there are.
+    /// How many numbers the file owns.
     pub room: u32,
 }
 
-impl Range {
-    /// The range in the line of a file, without its line end; `None` where it has none.
-    pub fn parse(line: &str) -> Option<Range> {
-        let object = Object::parse(line)?;
-        let (first, room) = (object.number("first")?, object.number("room")?);
-        (first > 0 && room > 0).then_some(Range { first, room })
-    }
-
+impl Numbers {
     /// The number of the statement before which the map has `ordinal` others of the file, if words may have it.
     pub fn number(self, ordinal: usize) -> Option<u32> {
         let ordinal = u32::try_from(ordinal).ok().filter(|ordinal| *ordinal < self.room)?;
-        self.first.checked_add(ordinal).filter(|number| *number < SHORT_END)
+        self.first.checked_add(ordinal).filter(|number| (1..SHORT_END).contains(number))
     }
 }
 
@@ -49,15 +41,21 @@ pub fn statement(line: u32, id_of_base: impl FnOnce(u32) -> Option<u16>) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::map::Line;
 
     #[test]
     fn a_range_is_read_where_there_is_one() {
         let line = r#"{"file":3,"path":"a.rs","base":0,"first":9,"room":2}"#;
-        let range = Range::parse(line).expect("a range");
+        let numbers = |line| match Line::parse(line) {
+            Ok(Line::File(file)) => file.numbers,
+            other => panic!("{other:?}"),
+        };
+        let range = numbers(line);
         assert_eq!((range.number(0), range.number(1), range.number(2)), (Some(9), Some(10), None));
-        assert_eq!(Range::parse(r#"{"file":3,"path":"a.rs","base":0}"#), None);
-        assert_eq!(Range::parse(r#"{"file":3,"path":"a.rs","base":0,"first":0,"room":0}"#), None);
-        assert_eq!(Range { first: SHORT_END - 1, room: 5 }.number(1), None);
+        assert_eq!(numbers(r#"{"file":3,"path":"a.rs","base":0}"#).number(0), None);
+        assert_eq!(numbers(r#"{"file":3,"path":"a.rs","base":0,"first":0,"room":0}"#).number(0), None);
+        assert_eq!(numbers(r#"{"file":3,"path":"a.rs","base":0,"first":0,"room":1}"#).number(0), None);
+        assert_eq!(Numbers { first: SHORT_END - 1, room: 5 }.number(1), None);
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use qs_core::map::numbers::{Range, statement};
-use qs_core::map::{Hash, Line, MapError, StmtLine};
+use qs_core::map::numbers::statement;
+use qs_core::map::{self, Hash, Line, MapError, StmtLine};
 use qs_core::record::{Numbers, Statement};
 use qs_core::ring::Again;
 
@@ -71,7 +71,7 @@ struct File {
     shown: String,
     base: u32,
     /// Numbers of its statements, where they have some.
-    range: Option<Range>,
+    numbers: map::Numbers,
     places: Vec<Span>,
     /// The function of each of them.
     functions: Vec<u32>,
@@ -105,7 +105,7 @@ impl Names {
             match std::str::from_utf8(line) {
                 Err(_) => names.bad(index, "not UTF-8".to_owned()),
                 Ok(text) => match Line::parse(text) {
-                    Ok(line) => names.add(index, &line, text),
+                    Ok(line) => names.add(index, &line),
                     Err(error) => names.bad(index, error.to_string()),
                 },
             }
@@ -117,7 +117,7 @@ impl Names {
         names
     }
 
-    fn add(&mut self, index: usize, line: &Line<'_>, text: &str) {
+    fn add(&mut self, index: usize, line: &Line<'_>) {
         match line {
             Line::Head(head) if index == 0 => {
                 self.hash = Some(head.hash);
@@ -142,7 +142,7 @@ impl Names {
                             path,
                             shown,
                             base: file.base,
-                            range: Range::parse(text),
+                            numbers: file.numbers,
                             places: Vec::new(),
                             functions: Vec::new(),
                         })
@@ -219,8 +219,14 @@ impl Names {
         }
         let shown = visible(path).into_owned();
         let (places, functions) = (Vec::new(), Vec::new());
-        self.files[slot] =
-            Some(File { path: path.to_owned(), shown, base: 0, range: None, places, functions });
+        self.files[slot] = Some(File {
+            path: path.to_owned(),
+            shown,
+            base: 0,
+            numbers: map::Numbers::default(),
+            places,
+            functions,
+        });
     }
 
     /// Every file id and its path.
@@ -281,9 +287,8 @@ fn numbers(files: &[Option<File>]) -> Vec<Option<Statement>> {
     }
     let mut table = Vec::new();
     for file in files.iter().flatten() {
-        let Some(range) = file.range else { continue };
         for (ordinal, span) in file.places.iter().enumerate() {
-            let Some(number) = range.number(ordinal) else { break };
+            let Some(number) = file.numbers.number(ordinal) else { break };
             let slot = number as usize;
             if table.len() <= slot {
                 table.resize(slot + 1, None);
