@@ -4,7 +4,7 @@
 /// Sum of the bytes, modulo 256, and whether one of them may need an escape.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn look<const LEN: usize>(bytes: &[u8; LEN]) -> (u8, bool) {
+pub(crate) fn look<const LEN: usize>(bytes: &[u8; LEN]) -> (u8, bool) {
     use core::arch::x86_64::*;
 
     use qs_core::frame::{ESCAPE, FLAG};
@@ -33,7 +33,7 @@ const WIDE: usize = 64;
 
 /// Sum of the bytes, modulo 256, and whether one of them may need an escape.
 #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
-pub(super) fn look_anywhere<const LEN: usize>(bytes: &[u8; LEN]) -> (u8, bool) {
+pub(crate) fn look_anywhere<const LEN: usize>(bytes: &[u8; LEN]) -> (u8, bool) {
     const { assert!(LEN.is_multiple_of(8)) };
     let (mut sum, mut escapes) = (0u8, false);
     for word in bytes.as_chunks().0 {
@@ -49,20 +49,20 @@ const ONES: u64 = u64::MAX / 255;
 
 /// Sum of the bytes, modulo 256.
 #[inline(always)]
-pub(super) const fn sum_of(word: u64) -> u8 {
+pub(crate) const fn sum_of(word: u64) -> u8 {
     const EVEN: u64 = u64::MAX / 0x0101;
     (((word & EVEN) + (word >> 8 & EVEN)).wrapping_mul(u64::MAX / 0xFFFF) >> 48) as u8
 }
 
 /// Whether a byte is 7D, 7E or 7F.
 #[inline(always)]
-pub(super) const fn may_escape(word: u64) -> bool {
+pub(crate) const fn may_escape(word: u64) -> bool {
     const TOPS: u64 = ONES << 7;
     (word & !TOPS).wrapping_add(ONES * 3) & !word & TOPS != 0
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) use look_anywhere as look;
+pub(crate) use look_anywhere as look;
 
 #[cfg(test)]
 mod tests {

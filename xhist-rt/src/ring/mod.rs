@@ -18,6 +18,8 @@
 #[cfg(feature = "std")]
 mod ever;
 #[cfg(feature = "std")]
+pub(crate) mod look;
+#[cfg(feature = "std")]
 mod run;
 #[cfg(feature = "std")]
 mod writer;

@@ -25,7 +25,6 @@ mod count;
 mod fold;
 mod frame;
 mod header;
-mod look;
 mod memory;
 mod record;
 mod restructure;

@@ -5,10 +5,10 @@ use qs_core::record::{EventKind, RECORD_BASE};
 use qs_core::ring::State;
 
 use super::frame;
-use super::look::{look, may_escape, sum_of};
 use super::memory::{Memory, publish, step};
 use super::writer::{Before, MARGIN, Place, Writer};
 use crate::qs::SIZES;
+use crate::ring::look::{look, may_escape, sum_of};
 
 /// Bytes of a time stamp.
 const TIME: usize = SIZES.time as usize;

@@ -9,7 +9,6 @@
 mod fold;
 mod frame;
 mod hosted;
-mod look;
 mod memory;
 mod next;
 mod openings;

@@ -6,9 +6,9 @@ use qs_core::record::packed::{MAX_DATA, Page, TRAILER, payload_head, step};
 use qs_core::record::{RECORD_BASE, ids};
 use qs_core::ring::State;
 
-use super::look::{may_escape, sum_of};
 use super::memory::Reserve;
 use super::{Around, Run};
+use crate::ring::look::{may_escape, sum_of};
 use crate::site::Site;
 use crate::sync::fence;
 

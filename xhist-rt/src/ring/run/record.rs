@@ -2,11 +2,11 @@
 
 use qs_core::frame::{FLAG, escaped, needs_escape};
 
-use super::look::{look, may_escape, sum_of};
 use super::memory::copy_first;
 use super::{Again, Around, Memory, Reserve, Run};
 use crate::qs::SIZES;
 use crate::ring::Record;
+use crate::ring::look::{look, may_escape, sum_of};
 use crate::sync::fence;
 
 /// Bytes of a time stamp.
