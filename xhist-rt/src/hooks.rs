@@ -4,7 +4,7 @@
 //! what a program means.
 
 /// Calls that record. Const arguments stay immediates in unoptimised builds, too. `NUMBER` is the statement's in the program,
-/// which tells two statements of one line apart.
+/// which two statements of one line do not share.
 macro_rules! recording {
     ($($(#[$about:meta])* $name:ident;)*) => {$(
         $(#[$about])*

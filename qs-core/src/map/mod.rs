@@ -14,7 +14,7 @@
 //! `root` when it lies below it. `base` is added to the recorded line (lines above 65,535
 //! use a second id of the same path). Functions and statements follow their file's lines, each in the order of the text.
 //! `at` and `end` of a function are those of its body, braces included; a closure is listed where no function of its path is
-//! around it. `await` tells that a statement contains an `.await` of its own body.
+//! around it. `await` means that a statement contains an `.await` of its own body.
 //!
 //! Each statement has a number in the program. A file owns the numbers from `first` on, `room` of them, and its statements
 //! have them in the order of their lines here. Ranges are given upwards from 1. A file that outgrows its own gets one above

@@ -23,7 +23,7 @@ const MAX_PAD: usize = 8;
 /// Format byte of the block of memory that holds words.
 const FORMAT_MEM: u8 = Data::Memory.format(0);
 
-/// What stands before the words of a closed chunk.
+/// What comes before the words of a closed chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     /// Sequence number.
@@ -37,7 +37,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// Reads the head at the start of `bytes`, of a chunk whose id is `id`; `None` when it is none.
+    /// Reads the head at the start of `bytes`, of a chunk whose id is `id`; `None` when it is no such head.
     pub fn parse(bytes: &[u8], id: u8) -> Option<Head> {
         let (seq, at) = unescaped(bytes, 0)?;
         let (found, at) = unescaped(bytes, at)?;
@@ -93,7 +93,7 @@ impl<'a> Chunk<'a> {
         Some(Chunk { time, again, words })
     }
 
-    /// The records of a stream that tell the same.
+    /// The records of a stream with the same content.
     pub fn cut(self) -> impl Iterator<Item = Cut<'a>> {
         let again = (self.again.times > 0).then_some(Cut::Again(self.again));
         let (mut time, mut rest) = (self.time, self.words);
@@ -169,7 +169,7 @@ impl<'a> CutWords<'a> {
 }
 
 impl Again {
-    /// The value of the event that tells it in a stream.
+    /// The value of the event that reports it in a stream.
     pub const fn to_event(self) -> u64 {
         self.times << 16 | self.period as u64
     }

@@ -1,4 +1,4 @@
-//! Statements by their numbers in a program. A map tells which statement a number is.
+//! Statements by their numbers in a program. A map says which statement a number is.
 
 use super::Statement;
 use super::words::Named;

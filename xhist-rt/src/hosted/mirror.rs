@@ -153,7 +153,7 @@ fn nameless_file(len: usize) -> Option<c_int> {
     let fd = unsafe { libc::syscall(libc::SYS_memfd_create, c"xhist".as_ptr(), libc::MFD_CLOEXEC) as c_int };
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     let fd = {
-        // A name that no other process takes: the address of a static tells threads apart by the moment only.
+        // A name that no other process takes, from the process id and the time.
         let mut name = *b"/xhist-00000000\0";
         let mut key = super::sys::pid() ^ (super::sys::nanos() as u32).rotate_left(16);
         for byte in &mut name[7..15] {

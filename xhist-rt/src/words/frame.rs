@@ -67,7 +67,7 @@ pub(super) const fn again_bytes(again: Again) -> [u8; AGAIN] {
     if again.times == 0 { NOTHING } else { again.to_bytes() }
 }
 
-/// The low four bytes of the clock, of which 0 stands for no time.
+/// The low four bytes of the clock, of which 0 means no time.
 #[inline(always)]
 pub(super) const fn time(stamp: u64) -> u32 {
     match (stamp, stamp as u32) {

@@ -163,7 +163,7 @@ impl Writer {
         self.put_record(len, |memory, start| memory.copy(start, bytes.get(..len).unwrap_or(&bytes)));
     }
 
-    /// Puts a frame of so many bytes. No chunk is open then.
+    /// Puts a frame of `total` bytes. No chunk is open then.
     #[inline(always)]
     fn put_record(&mut self, total: usize, put: impl FnOnce(Memory, u64)) {
         // With a chunk open there, the frame's bytes would look like words.

@@ -316,7 +316,7 @@ impl Writer {
         self.cleared = to;
     }
 
-    /// Sees to it that so many bytes, the end of a chunk and the head of another, can be written from there on, and the
+    /// Sees to it that `bytes` more, the end of a chunk and the head of another, can be written from there on, and the
     /// slack behind them.
     #[inline(always)]
     pub(super) fn reserve(&mut self, end: u64, bytes: u64) {
