@@ -317,6 +317,28 @@ fn the_frontier_is_behind_the_last_word() {
     }
 }
 
+/// A stamp may come where the words are deep in the slack. What is folded then has room behind it, too.
+#[test]
+fn a_tail_that_is_folded_in_the_slack_leaves_room() {
+    for before in (0..700).step_by(7) {
+        let ring = Ring::new(1 << 12);
+        let mut program = Program::new(&ring, true, false);
+        program.record(200);
+        for number in 1..=before {
+            program.check();
+            program.statement(number);
+        }
+        for number in [1, 2, 3].repeat(80) {
+            program.statement(number);
+        }
+        program.stamp(5);
+        assert!(
+            program.writer.cleared >= program.writer.position(program.place.cursor) + program.writer.slack()
+        );
+        program.finish();
+    }
+}
+
 /// Random words, of which nothing repeats.
 fn fill(program: &mut Program) {
     let mut random = 1u32;

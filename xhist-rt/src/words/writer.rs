@@ -175,6 +175,7 @@ impl Writer {
         self.look(end);
         if may_fold && let Some(end) = self.fold(end, is_full) {
             self.refresh(stamp);
+            self.clear(end, self.words + self.chunk() + self.slack());
             return self.place(end);
         }
         self.clear(end, end + MARGIN + self.chunk() + self.slack());
