@@ -14,7 +14,7 @@ mod tokens;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use xhist_instrument::{Action, MainHash, Options, Reason, SiteKind, Trigger, When as Mode, analyze, strip};
+use xhist_instrument::{Action, Options, Reason, SiteKind, Trigger, When as Mode, analyze, strip};
 use xhist_tests::{Case, Listing, Run, Tree, cargo, instrument, report, repository};
 
 use grow::{Grown, grow};
@@ -52,7 +52,7 @@ fn round_trip() {
         // Both modes, by turns.
         let when = if seed % 2 == 0 { Mode::Before } else { Mode::After };
         let edition2015 = program.edition == "2015";
-        let options = Options { edition2015, when, main_hash: MainHash::None, triggers: seed % 3 == 0 };
+        let options = Options { edition2015, when, triggers: seed % 3 == 0, ..Options::default() };
         let what = format!("XHIST_SEED={seed}, {when:?}");
         let mut analysis =
             analyze(text.as_bytes(), &options).unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));

@@ -12,6 +12,7 @@ mod crowds;
 mod damage;
 mod debugger;
 mod deps;
+mod detail;
 mod events;
 mod firmware;
 mod fuzz;
@@ -96,6 +97,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("send", send::CASES),
     ("triggers", triggers::CASES),
     ("deps", deps::CASES),
+    ("detail", detail::CASES),
     ("nextest", nextest::CASES),
     ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),

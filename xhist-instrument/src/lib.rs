@@ -30,7 +30,7 @@ mod text;
 pub mod trigger;
 
 pub use macros::Macros;
-pub use options::{MainHash, Options, When};
+pub use options::{Detail, MainHash, Options, When};
 pub use packed::Packed;
 pub use refusal::Refusal;
 pub use shape::{LINES_PER_ID, Numbers, ids_needed};

@@ -328,6 +328,7 @@ impl Entry {
                         kind: Text::plain(site.kind.name()),
                         function: Text::plain(&site.function),
                         awaits: site.awaits,
+                        recorded: site.recorded,
                     }))
                 });
             }

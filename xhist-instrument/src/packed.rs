@@ -9,12 +9,13 @@ use std::sync::Arc;
 pub struct Packed {
     bytes: Arc<[u8]>,
     len: usize,
+    recorded: usize,
     functions: Arc<[u8]>,
 }
 
-/// A site as it is packed: kind, line and column of both ends, bytes, shape, whether it checks and awaits, and the function
+/// A site as it is packed: kind, line and column of both ends, bytes, shape, whether it is recorded, checks and awaits, and the function
 /// when it is another than that of the site before.
-type Row<F> = (SiteKind, [u32; 4], Range<usize>, Shape, [bool; 2], Option<F>);
+type Row<F> = (SiteKind, [u32; 4], Range<usize>, Shape, [bool; 3], Option<F>);
 
 impl Packed {
     /// Packs what an analysis has found.
@@ -30,7 +31,7 @@ impl Packed {
                 places,
                 site.range.clone(),
                 site.shape.clone(),
-                [site.checks, site.awaits],
+                [site.recorded, site.checks, site.awaits],
                 function,
             );
             bytes = postcard::to_extend(&row, bytes).expect("memory takes everything");
@@ -40,12 +41,26 @@ impl Packed {
             let row: (&str, [u32; 4]) = (&function.path, function.place);
             postcard::to_extend(&row, bytes).expect("memory takes everything")
         });
-        Self { bytes: bytes.into(), len: sites.len(), functions: functions.into() }
+        let recorded = sites.iter().filter(|site| site.recorded).count();
+        Self { bytes: bytes.into(), len: sites.len(), recorded, functions: functions.into() }
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
         self.len
+    }
+
+    /// How many of them get a call.
+    pub fn recorded(&self) -> usize {
+        self.recorded
+    }
+
+    /// Records a site, whatever the detail.
+    pub fn record(&mut self, site: usize) {
+        let mut sites: Vec<Site> = self.iter().collect();
+        sites[site].record();
+        let functions = std::mem::take(&mut self.functions);
+        *self = Self { functions, ..Self::new(&Analysis { sites, ..Analysis::default() }) };
     }
 
     /// Path and place of each function: line and column of its first character and behind its last one.
@@ -73,14 +88,28 @@ impl Packed {
             if rest.is_empty() {
                 return None;
             }
-            let ((kind, [line, column, end_line, end_column], range, shape, [checks, awaits], other), behind) =
-                postcard::take_from_bytes::<Row<&str>>(rest).expect("sites were packed");
+            let (
+                (kind, [line, column, end_line, end_column], range, shape, [recorded, checks, awaits], other),
+                behind,
+            ) = postcard::take_from_bytes::<Row<&str>>(rest).expect("sites were packed");
             rest = behind;
             if let Some(other) = other {
                 function = Arc::from(other);
             }
             let function = function.clone();
-            Some(Site { kind, line, column, end_line, end_column, function, range, shape, checks, awaits })
+            Some(Site {
+                kind,
+                line,
+                column,
+                end_line,
+                end_column,
+                function,
+                range,
+                shape,
+                recorded,
+                checks,
+                awaits,
+            })
         })
     }
 }

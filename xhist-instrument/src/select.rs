@@ -5,9 +5,9 @@
 //! A pattern that matches a directory, module or type covers all in it. `exclude` wins.
 //! Functions that match `thin` record only that they were entered.
 
-use crate::When;
 use crate::site::Analysis;
 use crate::trigger::Request;
+use crate::{Detail, When};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer};
 use std::fmt::Display;
@@ -23,6 +23,8 @@ pub struct Config {
     pub exclude: Vec<String>,
     /// Only that functions were entered that match one of these, or stand in a file that does.
     pub thin: Vec<String>,
+    /// Every statement or entries only.
+    pub detail: Option<Detail>,
     /// Before or after the statement.
     pub when: Option<When>,
     /// Where recording starts.

@@ -88,6 +88,8 @@ pub struct Site {
     pub range: Range<usize>,
     /// What is written, and where.
     pub shape: Shape,
+    /// It gets a call. In function detail others than entries do not.
+    pub recorded: bool,
     /// Its call checks for room: the recorder need not look at any other.
     pub checks: bool,
     /// It contains an `.await`, those of closures, async blocks and items in it not counted.
@@ -95,8 +97,15 @@ pub struct Site {
 }
 
 impl Site {
+    /// Records it although its neighbours are not: nothing else near it checks for room.
+    pub(crate) fn record(&mut self) {
+        self.checks |= !self.recorded;
+        self.recorded = true;
+    }
+
     /// Takes over what was noted at the same statement elsewhere.
     pub(crate) fn note_of(&mut self, other: &Site) {
+        self.recorded |= other.recorded;
         self.checks |= other.checks;
         self.awaits |= other.awaits;
     }
@@ -138,6 +147,8 @@ pub enum Reason {
     Excluded,
     /// Of its function only the first statement is recorded.
     Thinned,
+    /// Only entries are recorded.
+    Detail,
     /// It stands behind a `return`, `break`, `panic!` or the like.
     Unreachable,
     /// A naked function has no prologue to call from.
@@ -188,6 +199,7 @@ impl fmt::Display for Reason {
             Self::Directive => "switched off by a directive",
             Self::Excluded => "left out by include or exclude",
             Self::Thinned => "thinned",
+            Self::Detail => "no entry (detail: function)",
             Self::Unreachable => "unreachable behind a jump or panic",
             Self::Naked => "naked function",
             Self::PreInit => "runs before memory is initialised (pre_init)",
@@ -352,8 +364,11 @@ impl Analysis {
         skips.sort_by_key(|skip| (skip.line, skip.column));
     }
 
-    /// Sets a trigger.
+    /// Sets a trigger. Its statement is recorded, whatever the detail.
     pub fn add_trigger(&mut self, trigger: Trigger) {
+        if let Some(site) = self.sites.get_mut(trigger.site) {
+            site.record();
+        }
         let at = self.triggers.partition_point(|other| other.site <= trigger.site);
         self.triggers.insert(at, trigger);
     }

@@ -81,7 +81,8 @@ pub(crate) fn part(text: &str, range: Range<usize>, sites: &[Site], triggers: bo
     let lines = sites.iter().map(|site| site.line).max().unwrap_or(1);
     let numbers = Numbers { ids: vec![0; ids_needed(lines)], first: 1 };
     let mut edits = Vec::new();
-    of_sites(sites, |_| if triggers { &TRIGGERS } else { &[] }, &mut edits);
+    // A macro that takes all calls takes some of them.
+    of_sites(sites, |_| true, |_| if triggers { &TRIGGERS } else { &[] }, &mut edits);
     write(text.as_bytes(), range, edits, Writer::new(false, &numbers, 0))
         .and_then(|text| String::from_utf8(text).ok())
 }
@@ -92,13 +93,19 @@ fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
         let hash = |&at| Edit { at, order: Order::Hash, what: What::Hash(options.main_hash) };
         edits.extend(analysis.main_at.iter().map(hash));
     }
-    of_sites(&analysis.sites, |site| analysis.triggers_at(site), &mut edits);
+    let recorded = |site: &Site| site.recorded;
+    of_sites(&analysis.sites, recorded, |site| analysis.triggers_at(site), &mut edits);
     edits
 }
 
-fn of_sites<'a>(sites: &'a [Site], triggers_at: impl Fn(usize) -> &'a [Trigger], edits: &mut Vec<Edit<'a>>) {
+fn of_sites<'a>(
+    sites: &'a [Site],
+    is_meant: impl Fn(&Site) -> bool,
+    triggers_at: impl Fn(usize) -> &'a [Trigger],
+    edits: &mut Vec<Edit<'a>>,
+) {
     let mut push = |at, order, what| edits.push(Edit { at, order, what });
-    for (index, site) in sites.iter().enumerate() {
+    for (index, site) in sites.iter().enumerate().filter(|(_, site)| is_meant(site)) {
         let recorded = Recorded { line: site.line, ordinal: index, checks: site.checks };
         let triggers = triggers_at(index);
         match &site.shape {

@@ -1,7 +1,7 @@
 //! Every hazard is a directory in `fixtures`: `in.rs` says in its first line why it exists, `out.rs` is what comes
 //! out, `ran.txt` which lines it runs. `XHIST_BLESS=1` rewrites the outputs. In every edition that it concerns it is compiled as it is, recording, and
 //! with calls that do nothing, and must print the same.
-//! Further lines at the top: `// editions: 2018 2021` where not all are meant, `// when: after`, `// compile: no`,
+//! Further lines at the top: `// editions: 2018 2021` where not all are meant, `// when: after`, `// detail: function`, `// compile: no`,
 //! `// triggers: all` for some at each statement, which do nothing.
 
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use xhist_instrument::{
-    Action, Analysis, MainHash, Numbers, Options, Trigger, When, analyze, instrument, parses, strip,
+    Action, Analysis, Detail, MainHash, Numbers, Options, Trigger, When, analyze, instrument, parses, strip,
 };
 
 const EDITIONS: [&str; 4] = ["2015", "2018", "2021", "2024"];
@@ -46,6 +46,11 @@ impl Fixture {
     fn options(&self, edition: &str) -> Options {
         Options {
             edition2015: edition == "2015",
+            detail: if self.says("// detail: function").is_some() {
+                Detail::Function
+            } else {
+                Detail::Statement
+            },
             when: if self.says("// when: after").is_some() { When::After } else { When::Before },
             main_hash: MainHash::Literal(0x0123_4567_89ab_cdef),
             triggers: self.says("// triggers: ").is_some(),

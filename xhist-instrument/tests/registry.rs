@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use xhist_instrument::{
-    Action, MainHash, Numbers, Options, Trigger, When, analyze, ids_needed, instrument, parses, strip,
+    Action, Detail, MainHash, Numbers, Options, Trigger, When, analyze, ids_needed, instrument, parses, strip,
 };
 
 #[test]
@@ -80,6 +80,7 @@ fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
 /// All modes take turns.
 fn options(index: usize) -> Options {
     Options {
+        detail: if index % 7 == 3 { Detail::Function } else { Detail::Statement },
         edition2015: index % 3 == 1,
         when: if index % 3 == 2 { When::After } else { When::Before },
         main_hash: if index.is_multiple_of(2) {

@@ -8,13 +8,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xhist_instrument::{
-    Action, MainHash, Options, Trigger, When, analyze, ids_needed, instrument, strip, try_strip,
+    Action, Detail, MainHash, Options, Trigger, When, analyze, ids_needed, instrument, strip, try_strip,
 };
 
 /// All modes take turns.
 fn options(index: usize) -> Options {
     Options {
         edition2015: index % 3 == 1,
+        detail: if index % 7 == 3 { Detail::Function } else { Detail::Statement },
         when: if index % 3 == 2 { When::After } else { When::Before },
         main_hash: if index.is_multiple_of(2) { MainHash::FromEnv } else { MainHash::Literal(0xab) },
         triggers: index % 5 == 4,

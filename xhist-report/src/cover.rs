@@ -65,6 +65,12 @@ fn write(
     let mut format = (options.format.make)(options.layout);
     for ring in rings {
         let (_, names) = maps.of(ring);
+        let (statements, recorded) = names.count();
+        if recorded < statements {
+            notes.note(format_args!(
+                "detail: function, so only {recorded} of {statements} statements are recorded; the others are left out"
+            ));
+        }
         for covered in coverage(names, &ran.by_map[&ring.map_hash]) {
             format.covered(&covered, out)?;
         }

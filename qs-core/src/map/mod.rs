@@ -14,7 +14,8 @@
 //! `root` when it lies below it. `base` is added to the recorded line (lines above 65,535
 //! use a second id of the same path). Functions and statements follow their file's lines, each in the order of the text.
 //! `at` and `end` of a function are those of its body, braces included; a closure is listed where no function of its path is
-//! around it. `await` means that a statement contains an `.await` of its own body.
+//! around it. `await` means that a statement contains an `.await` of its own body, `silent` that it is not recorded, as others than entries
+//! are with `--detail function`.
 //!
 //! Each statement has a number in the program. A file owns the numbers from `first` on, `room` of them, and its statements
 //! have them in the order of their lines here. Ranges are given upwards from 1. A file that outgrows its own gets one above
@@ -105,6 +106,8 @@ pub struct StmtLine<'a> {
     pub function: Text<'a>,
     /// It contains an `.await` of its own body.
     pub awaits: bool,
+    /// The program records it. In function detail that is so for entries only.
+    pub recorded: bool,
 }
 
 /// Why a line of a map could not be read.
@@ -165,6 +168,7 @@ impl<'a> Line<'a> {
                 kind: text("kind")?,
                 function: text("fn")?,
                 awaits: object.is_true("await"),
+                recorded: !object.is_true("silent"),
             }))
         } else if object.number("fn").is_some() {
             let ((line, col), (end_line, end_col)) = (place("at")?, place("end")?);
@@ -208,10 +212,11 @@ impl fmt::Display for Line<'_> {
                 )
             }
             Line::Stmt(stmt) => {
-                let StmtLine { file, line, col, end_line, end_col, kind, function, awaits } = stmt;
+                let StmtLine { file, line, col, end_line, end_col, kind, function, awaits, recorded } = stmt;
                 let awaits = if *awaits { r#","await":true"# } else { "" };
+                let silent = if *recorded { "" } else { r#","silent":true"# };
                 write!(f, r#"{{"stmt":{file},"line":{line},"col":{col},"end":"{end_line}:{end_col}","#)?;
-                write!(f, r#""kind":"{kind}","fn":"{function}"{awaits}}}"#)
+                write!(f, r#""kind":"{kind}","fn":"{function}"{awaits}{silent}}}"#)
             }
         }
     }
@@ -260,6 +265,7 @@ mod tests {
             r#"{"file":3,"path":"a.rs","base":0,"first":101,"room":51}"#,
             r#"{"fn":3,"path":"<A as B<'_>>::f","at":"69999:3","end":"70002:4"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true}"#,
+            r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true,"silent":true}"#,
             r#"{"stmt":3,"line":70000,"col":5,"end":"70001:10","kind":"let","fn":"<A as B<'_>>::f"}"#,
         ] {
             assert_eq!(Line::parse(line).unwrap().to_string(), line);

@@ -10,6 +10,7 @@ cargo bench -p xhist-tests --bench cost [-- OPTIONS]
   --only NAME,...      these programs only
   --columns NAME,...   these columns only, and plain
   --profile NAME       `release` or `dev` only
+  --depth              only how far back the rings reach, no times
   --turns N            the best of N turns counts (7)
   --quick              three programs, release, 3 turns, no instructions";
 
@@ -23,6 +24,8 @@ pub struct Arguments {
     /// Names of columns; empty for all.
     pub columns: Vec<String>,
     pub profiles: Vec<&'static str>,
+    /// Measures only what rings hold.
+    pub depth: bool,
     pub turns: usize,
     pub instructions: bool,
 }
@@ -33,6 +36,7 @@ impl Arguments {
             programs: Vec::new(),
             columns: Vec::new(),
             profiles: PROFILES.to_vec(),
+            depth: false,
             turns: 7,
             instructions: true,
         };
@@ -41,6 +45,7 @@ impl Arguments {
             match word.as_str() {
                 // Cargo adds this one.
                 "--bench" => {}
+                "--depth" => parsed.depth = true,
                 "--only" => parsed.programs = names(&value()?, PROGRAMS.iter().map(|program| program.name))?,
                 "--columns" => parsed.columns = names(&value()?, COLUMNS.iter().map(|column| column.name))?,
                 "--profile" => {
@@ -64,6 +69,9 @@ impl Arguments {
                 }
                 _ => return Err(format!("unknown argument `{word}`")),
             }
+        }
+        if parsed.depth {
+            parsed.profiles.truncate(1);
         }
         Ok(parsed)
     }

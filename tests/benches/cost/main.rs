@@ -1,5 +1,5 @@
 //! What recording costs: real crates and kernels with the recorder, without it, and with what else could be done at each
-//! statement, all in one run: `cargo bench -p xhist-tests --bench cost [-- --quick] [-- --only NAME,…]`.
+//! statement, all in one run: `cargo bench -p xhist-tests --bench cost [-- --quick] [-- --depth] [-- --only NAME,…]`.
 //!
 //! Times are the processor time of the program that runs, user and system. Variants take turns, so that a slow
 //! moment of the machine hits all of them. Instructions are counted where valgrind is installed.
@@ -51,17 +51,21 @@ fn main() {
     let mut profiles = Vec::new();
     for &name in &arguments.profiles {
         let variants = builder.variants(name, &arguments.columns);
-        let chosen = PROGRAMS.iter().filter(|program| arguments.has(program.name));
+        let chosen = PROGRAMS.iter().filter(|program| !arguments.depth && arguments.has(program.name));
         let programs: Vec<Measured> = chosen.map(|program| measure(program, &variants, &arguments)).collect();
         let profile = Profile { name, variants, programs };
-        tables::profile(&profile);
+        if !arguments.depth {
+            tables::profile(&profile);
+        }
         profiles.push(profile);
     }
     if let Some(profile) = profiles.first() {
         let programs = PROGRAMS.iter().filter(|program| arguments.has(program.name)).chain([&WAIT]);
         tables::rings(&profile.variants, programs);
     }
-    tables::summary(&profiles);
+    if !arguments.depth {
+        tables::summary(&profiles);
+    }
     for problem in builder.problems() {
         println!("left out: {problem}");
     }

@@ -109,7 +109,9 @@ pub fn rings<'a>(variants: &[Variant], programs: impl Iterator<Item = &'a Progra
     if recorded.is_empty() {
         return;
     }
-    println!("\nstatements that a ring of the default size reaches back (statements in a KiB of it)\n");
+    println!(
+        "\nstatements that a ring of the default size reaches back (statements in a KiB of it); of function: entries\n"
+    );
     header("", recorded.iter().copied());
     for program in programs {
         print!("{:<14} {:>10}", program.name, "");

@@ -99,9 +99,9 @@ impl Variant {
         self.column.way == Way::Now && self.column.env.is_none()
     }
 
-    /// Whether a recorder leaves a ring of every statement.
+    /// Whether a recorder leaves a ring: of every statement, or of entries.
     pub fn has_ring(&self) -> bool {
-        self.column.way == Way::Then || self.keeps_ring()
+        matches!(self.column.way, Way::Then | Way::Function) || self.keeps_ring()
     }
 
     /// The binary, and the directory that it runs in.

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use super::error::Error;
-use crate::When;
+use crate::{Detail, When};
 
 /// What `--help` prints.
 pub(super) const HELP: &str = "\
@@ -15,6 +15,9 @@ Usage: cargo xhist <run|test|build|check|bench|nextest run> [any options of that
 
 Options of its own, anywhere before `--` and before the program's arguments:
   --deps NAME,...         record these dependencies too (`all`: every one that a program is made of)
+  --detail <statement|function>
+                          record every statement (default), or only that functions, closures with a block and async
+                          blocks were entered, which is cheaper
   --when <before|after>   record each statement before it runs (default), or after it as the Xhist paper does
   --stop-at <FILE:LINE[#HIT][+AFTER]>
                           stop recording at the statement in this line, when it runs for the HITth time, AFTER
@@ -94,6 +97,7 @@ pub(super) struct Command {
     pub(super) target_dir: Option<PathBuf>,
     /// Names of dependencies to record too, as they were typed.
     pub(super) deps: Vec<String>,
+    pub(super) detail: Option<Detail>,
     pub(super) when: Option<When>,
     /// Triggers, as they were typed.
     pub(super) start_at: Vec<String>,
@@ -113,7 +117,7 @@ const SHARED_WITH_VALUE: [&str; 4] = ["--manifest-path", "--config", "--lockfile
 /// And those without.
 const SHARED: [&str; 3] = ["--offline", "--locked", "--frozen"];
 /// The other long options of `cargo run`, and ours, whose value may be the next word.
-const RUN_WITH_VALUE: [&str; 14] = [
+const RUN_WITH_VALUE: [&str; 15] = [
     "--message-format",
     "--color",
     "--package",
@@ -125,6 +129,7 @@ const RUN_WITH_VALUE: [&str; 14] = [
     "--target",
     "--target-dir",
     "--deps",
+    "--detail",
     "--when",
     "--start-at",
     "--stop-at",
@@ -165,6 +170,7 @@ impl Command {
             program_args,
             target_dir: None,
             deps: Vec::new(),
+            detail: None,
             when: None,
             start_at: Vec::new(),
             stop_at: Vec::new(),
@@ -177,6 +183,12 @@ impl Command {
                 let value = value.to_string_lossy();
                 let names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
                 command.deps.extend(names.map(String::from));
+            } else if let Some(value) = value_of("--detail", arg, &mut words, "`statement` or `function`")? {
+                command.detail = match value.to_str() {
+                    Some("statement") => Some(Detail::Statement),
+                    Some("function") => Some(Detail::Function),
+                    _ => return Err(Error::Usage("`--detail` is `statement` or `function`".into())),
+                };
             } else if let Some(value) = value_of("--when", arg, &mut words, "`before` or `after`")? {
                 command.when = match value.to_str() {
                     Some("before") => Some(When::Before),

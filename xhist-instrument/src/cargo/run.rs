@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::map::MapFile;
 use crate::select::Wishes;
 use crate::trigger::{self, Request};
-use crate::{MainHash, Numbers, Options, Packed, Refusal, Trigger, When};
+use crate::{Detail, MainHash, Numbers, Options, Packed, Refusal, Trigger, When};
 
 use super::cache::Kept;
 use super::command::{Command, HELP, Parsed, Verb};
@@ -98,7 +98,9 @@ fn prepare(
     let triggers = requests(command, workspace)?;
     let options = |file: &Path| {
         let when = command.when.or_else(|| workspace.when(file)).unwrap_or_default();
-        Options { main_hash: MainHash::FromEnv, when, triggers: !triggers.is_empty(), ..Options::default() }
+        let detail = command.detail.or_else(|| workspace.detail(file)).unwrap_or_default();
+        let triggers = !triggers.is_empty();
+        Options { main_hash: MainHash::FromEnv, detail, when, triggers, ..Options::default() }
     };
     let mut reached = crate::in_parallel(|| {
         reach::reach(workspace, &options, |files| {
@@ -187,9 +189,10 @@ fn set_triggers(
 /// their wrapper. For dependencies it has no such thing, and it takes for granted that they never change: so each
 /// choice of them has a directory of its own, which starts anew with the key.
 fn places(command: &Command, home: &Path, key: &str) -> Result<(PathBuf, PathBuf), Error> {
-    let shadow = match command.when {
-        None | Some(When::Before) => "shadow",
-        Some(When::After) => "shadow-after",
+    let shadow = match (command.detail, command.when) {
+        (Some(Detail::Function), _) => "shadow-function",
+        (_, Some(When::After)) => "shadow-after",
+        _ => "shadow",
     };
     if command.deps.is_empty() {
         return Ok((home.join(shadow), home.join("build")));
@@ -303,15 +306,17 @@ fn key(
     let program = plan::program().ok().and_then(|program| stamp(&program));
     let built: Vec<_> = recorders.values().map(|built| (&built.library, stamp(&built.library))).collect();
     let version = env!("CARGO_PKG_VERSION");
+    let detail = |wish: Option<Detail>| command.detail.or(wish).unwrap_or_default();
     let when = |wish: Option<When>| command.when.or(wish).unwrap_or_default();
     let wishes: Vec<_> = workspace
         .wishes()
         .map(|Wishes { dir, config, .. }| {
-            (dir, &config.include, &config.exclude, &config.thin, when(config.when))
+            let how = (detail(config.detail), when(config.when));
+            (dir, &config.include, &config.exclude, &config.thin, how)
         })
         .collect();
     let wrapper = config::tool(command, "rustc-workspace-wrapper");
-    let choice = (when(None), &workspace.dependencies, wishes, triggers, wrapper);
+    let choice = (detail(None), when(None), &workspace.dependencies, wishes, triggers, wrapper);
     format!("{:016x}", hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}")))
 }
 

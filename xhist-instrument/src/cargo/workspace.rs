@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
 
 use crate::select::{Wishes, module_path};
-use crate::{Analysis, When};
+use crate::{Analysis, Detail, When};
 
 use super::command::Command;
 use super::error::Error;
@@ -154,6 +154,11 @@ impl Workspace {
     fn around(&self, file: &Path) -> Option<&Member> {
         let holding = self.packages.iter().filter(|member| file.starts_with(&member.directory));
         holding.max_by_key(|member| member.directory.as_os_str().len())
+    }
+
+    /// How much of this file is recorded, when its manifests say so.
+    pub(super) fn detail(&self, file: &Path) -> Option<Detail> {
+        self.around(file)?.wishes.iter().find_map(|wishes| wishes.config.detail)
     }
 
     /// Where the calls of this file stand, when its manifests say so.

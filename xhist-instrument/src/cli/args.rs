@@ -41,8 +41,13 @@ pub struct Args {
     #[arg(long, requires = "out_dir")]
     pub reflow: bool,
 
+    /// Record every statement, or only that functions, closures with a block and async blocks were entered [default:
+    /// statement, or what the manifest wants]. The map describes all statements all the same.
+    #[arg(long, value_enum)]
+    pub detail: Option<DetailArg>,
+
     /// Record before or after the statement [default: before, or what the manifest wants]. Jumps and tail
-    /// expressions are always recorded before.
+    /// expressions, and entries with --detail function, are always recorded before.
     #[arg(long, value_enum)]
     pub when: Option<WhenArg>,
 
@@ -84,6 +89,24 @@ pub struct Args {
     /// With `-`: path of the source, for messages and the map.
     #[arg(long, value_name = "PATH", default_value = "<stdin>")]
     pub stdin_path: PathBuf,
+}
+
+/// Every statement or entries only.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DetailArg {
+    /// Every statement.
+    Statement,
+    /// The first statement of each function, closure with a block and async block.
+    Function,
+}
+
+impl From<DetailArg> for crate::Detail {
+    fn from(detail: DetailArg) -> Self {
+        match detail {
+            DetailArg::Statement => Self::Statement,
+            DetailArg::Function => Self::Function,
+        }
+    }
 }
 
 /// Before or after.

@@ -76,7 +76,11 @@ impl Summary {
         match outcome {
             Outcome::Analyzed(analyzed) => {
                 self.files += 1;
-                self.statements += analyzed.sites.len() as u64;
+                let (all, recorded) = (analyzed.sites.len() as u64, analyzed.sites.recorded() as u64);
+                self.statements += recorded;
+                if recorded < all {
+                    *self.skips.entry(Reason::Detail).or_default() += all - recorded;
+                }
                 for skip in &analyzed.rest.skips {
                     *self.skips.entry(skip.reason).or_default() += u64::from(skip.statements);
                 }

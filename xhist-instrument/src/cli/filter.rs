@@ -38,6 +38,7 @@ fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
     let requests = Request::of_command_line(&args.start_at, &args.stop_at).map_err(Fatal::Usage)?;
     let mut options = Options {
         edition2015,
+        detail: args.detail.map(crate::Detail::from).unwrap_or_default(),
         when: args.when.map(crate::When::from).unwrap_or_default(),
         main_hash: MainHash::None,
         triggers: !requests.is_empty(),

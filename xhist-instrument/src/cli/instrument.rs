@@ -7,7 +7,7 @@ use super::output::Output;
 use super::{Args, ExitCode, Fatal, advice, build_scripts, console, lock};
 use crate::map::MapFile;
 use crate::trigger::{self, Request};
-use crate::{Analysis, IncludeKind, Macros, MainHash, Numbers, Options, When};
+use crate::{Analysis, Detail, IncludeKind, Macros, MainHash, Numbers, Options, Reason, When};
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -74,7 +74,9 @@ fn options(args: &Args, found: &Found, source: &Source, main_hash: MainHash) -> 
     };
     let wished = source.wishes().find_map(|wishes| wishes.config.when);
     let when = args.when.map(When::from).or(wished).unwrap_or_default();
-    Options { edition2015, when, main_hash, triggers: !found.triggers.is_empty() }
+    let wished = source.wishes().find_map(|wishes| wishes.config.detail);
+    let detail = args.detail.map(Detail::from).or(wished).unwrap_or_default();
+    Options { edition2015, detail, when, main_hash, triggers: !found.triggers.is_empty() }
 }
 
 /// A source as it is, and the text to work on: without what an earlier run inserted.
@@ -194,6 +196,7 @@ fn set_triggers(found: &Found, outcomes: &mut [Outcome]) -> Result<(), Fatal> {
         trigger::place(&found.triggers, &files, look, |note| console::say(format_args!("note: {note}")));
     for (file, trigger) in placed.map_err(Fatal::Usage)? {
         if let Outcome::Analyzed(analyzed) = &mut outcomes[file] {
+            analyzed.sites.record(trigger.site);
             analyzed.rest.add_trigger(trigger);
         }
     }
@@ -376,6 +379,10 @@ fn list(found: &Found, outcomes: &[Outcome]) -> Result<(), Fatal> {
 pub fn print_list(path: &Path, analysis: &Analysis) -> io::Result<()> {
     let mut lines: Vec<(u32, u32, String)> = Vec::new();
     for (index, site) in analysis.sites.iter().enumerate() {
+        if !site.recorded {
+            lines.push((site.line, site.column, format!("skipped: {}", Reason::Detail)));
+            continue;
+        }
         let mut what = format!("{} {}", site.kind.name(), site.function);
         analysis.triggers_at(index).iter().for_each(|trigger| what += &format!(", {trigger}"));
         lines.push((site.line, site.column, what));
@@ -409,6 +416,11 @@ pub fn print_debug_notes(path: &Path, analysis: &Analysis) {
     let is_debugged = |line: u32| analysis.debug_lines.iter().any(|lines| lines.contains(&line));
     let path = console::shown(path);
     for site in analysis.sites.iter().filter(|site| is_debugged(site.line)) {
+        if !site.recorded {
+            let reason = Reason::Detail;
+            console::say(format_args!("debug: {path}:{}:{} skipped: {reason}", site.line, site.column));
+            continue;
+        }
         let (kind, function) = (site.kind.name(), &site.function);
         console::say(format_args!("debug: {path}:{}:{} {kind} {function}", site.line, site.column));
     }

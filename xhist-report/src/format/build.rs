@@ -31,7 +31,7 @@ pub fn write(build: &Build, rings: &[&Ring], heading: Style, out: &mut dyn Write
 }
 
 fn write_known(known: &Known, out: &mut dyn Write) -> io::Result<()> {
-    let Known { map, also, tool, files, statements, age, sources } = known;
+    let Known { map, also, tool, files, statements, recorded, age, sources } = known;
     fact(out, "map", &map.path)?;
     fact(out, "written", &format!("{}, by xhist {tool}", when(map)))?;
     fact(out, "project", &map.root)?;
@@ -39,6 +39,13 @@ fn write_known(known: &Known, out: &mut dyn Write) -> io::Result<()> {
         fact(out, "or", &format!("{root}, whose map is the same"))?;
     }
     fact(out, "holds", &format!("{}, {}", count(*files, "file"), count(*statements, "statement")))?;
+    if recorded < statements {
+        fact(
+            out,
+            "detail",
+            &format!("function; {recorded} of the statements are entries, which alone are recorded"),
+        )?;
+    }
     write_age(map, age, out)?;
     write_sources(sources, *files, out)
 }

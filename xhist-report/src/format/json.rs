@@ -190,6 +190,8 @@ struct ToldKnown<'a> {
     tool: &'a str,
     files: usize,
     statements: usize,
+    detail: &'static str,
+    recorded: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     current: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -344,7 +346,7 @@ fn told(origin: &Origin) -> Told<'_> {
             Told::Unknown { searched, here: here.iter().map(other_map).collect() }
         }
         Origin::Known(known) => {
-            let Known { map, also, tool, files, statements, age, sources } = &**known;
+            let Known { map, also, tool, files, statements, recorded, age, sources } = &**known;
             let Sources { moved, touched, missing } = sources;
             let (current, current_build) = match age {
                 Age::Current => (Some(true), None),
@@ -359,6 +361,8 @@ fn told(origin: &Origin) -> Told<'_> {
                 tool,
                 files,
                 statements,
+                detail: if *recorded < statements { "function" } else { "statement" },
+                recorded: *recorded,
                 current,
                 current_build,
                 moved,

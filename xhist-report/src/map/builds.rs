@@ -59,12 +59,14 @@ fn known(hash: u64, found: &[Candidate], notes: &mut Notes<'_>) -> Option<(Origi
     // Its kept map is as old as the first such build, the project's own as the last.
     let of_this_project = same.iter().filter(|other| other.root == nearest.root);
     let written = of_this_project.map(|other| described(other).written).max().flatten();
+    let (statements, recorded) = names.count();
     let known = Known {
         map: KnownMap { written, ..described(nearest) },
         also,
         tool: names.tool.clone(),
         files: names.files().count(),
-        statements: names.files().map(|file| names.statements(file).len()).sum(),
+        statements,
+        recorded,
         age: age(nearest, found),
         sources: Sources::default(),
     };

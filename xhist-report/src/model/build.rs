@@ -38,6 +38,8 @@ pub struct Known {
     pub files: usize,
     /// Statements it names.
     pub statements: usize,
+    /// How many of them the program records; in function detail entries only.
+    pub recorded: usize,
     /// Whether the project has been built again.
     pub age: Age,
     /// What became of the files.

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use qs_core::record::Statement;
 
-use super::{Names, is_visible};
+use super::{Described, Names, is_visible};
 
 /// A function whose statements are in the rings.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,13 +24,23 @@ pub struct Hot {
 
 /// The functions of a build, the hottest first.
 pub fn hot(names: &Names, counts: &HashMap<Statement, u64>) -> Vec<Hot> {
-    let mut functions: HashMap<u16, HashMap<u32, &str>> = HashMap::new();
+    // A number says which of the statements in a line it is.
+    let mut by_number: HashMap<Statement, &str> = HashMap::new();
+    let mut by_line: HashMap<(&str, u32), &str> = HashMap::new();
+    for file in names.files() {
+        let Some(path) = names.path(file) else { continue };
+        for Described { line, function, numbered, .. } in names.described(file) {
+            by_line.entry((path, line)).or_insert(function);
+            by_number.extend(numbered.map(|numbered| (numbered, function)));
+        }
+    }
     let mut found: HashMap<(u16, &str), Hot> = HashMap::new();
-    for (Statement { file, line }, count) in counts {
-        let place = names.place(*file, *line);
+    for (statement, count) in counts {
+        let place = names.place(statement.file, statement.line);
         let file = &place.file;
-        let lines = functions.entry(*file).or_insert_with(|| names.functions(*file).collect());
-        let function = lines.get(&place.line).copied().filter(|function| !function.is_empty());
+        let of_line = || by_line.get(&(names.path(*file)?, place.line));
+        let function = by_number.get(statement).or_else(of_line).copied();
+        let function = function.filter(|function| !function.is_empty());
         let hot = found.entry((*file, function.unwrap_or(""))).or_insert_with(|| Hot {
             function: function.map(str::to_owned),
             file: place.path.map_or_else(|| unnamed(*file), str::to_owned),

@@ -16,7 +16,7 @@ pub use coverage::{Covered, coverage};
 pub use event::{Entry, Lines, Opening, Repetition, Subject, Totals};
 pub use hot::{Hot, hot};
 pub use item::{Damaged, FieldValue, Gap, Item, Overtaken, Record, What};
-pub use names::{BadLine, Names, Place, Span};
+pub use names::{BadLine, Described, Names, Place, Span};
 pub use ring::Ring;
 pub use trace::{Arg, Code, Severity, ToldTrace, Trace, TraceClass};
 pub use visible::{count, is_visible, visible};

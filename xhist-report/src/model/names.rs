@@ -73,8 +73,21 @@ struct File {
     /// Numbers of its statements, where they have some.
     numbers: map::Numbers,
     places: Vec<Span>,
-    /// The function of each of them.
-    functions: Vec<u32>,
+    /// The function of each of them, and whether it is recorded.
+    functions: Vec<(u32, bool)>,
+}
+
+/// A statement, as a map describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Described<'a> {
+    /// Line that it starts in.
+    pub line: u32,
+    /// Path of the function around it; empty where the map has none.
+    pub function: &'a str,
+    /// What a word that holds its number stands for; no other statement of the program has it.
+    pub numbered: Option<Statement>,
+    /// The program records it.
+    pub recorded: bool,
 }
 
 /// Where a statement stands in its file, all from 1.
@@ -154,7 +167,7 @@ impl Names {
                 let Some(Some(file)) = self.files.get_mut(usize::from(stmt.file)) else {
                     return self.bad(index, "a statement without its file".to_owned());
                 };
-                let StmtLine { line, col, end_line, end_col, .. } = *stmt;
+                let StmtLine { line, col, end_line, end_col, recorded, .. } = *stmt;
                 file.places.push(Span { line, col, end_line, end_col });
                 let function: String = stmt.function.chars().collect();
                 let next = self.functions.len() as u32;
@@ -162,7 +175,7 @@ impl Names {
                     self.functions.push(visible(function).into_owned());
                     next
                 });
-                file.functions.push(id);
+                file.functions.push((id, recorded));
             }
         }
     }
@@ -252,11 +265,22 @@ impl Names {
         if known.base == 0 { Some(known) } else { self.files.iter().flatten().find(is_first) }
     }
 
-    /// Line and function of each statement of a file; the function is empty where the map does not tell.
-    pub fn functions(&self, file: u16) -> impl Iterator<Item = (u32, &str)> {
-        let known = self.first(file);
-        let lines = known.into_iter().flat_map(|known| known.places.iter().zip(&known.functions));
-        lines.map(|(span, id)| (span.line, self.functions.get(*id as usize).map_or("", String::as_str)))
+    /// The statements of a file, also when `file` is the id of its later lines.
+    pub fn described(&self, file: u16) -> impl Iterator<Item = Described<'_>> {
+        self.first(file).into_iter().flat_map(|known| {
+            known.places.iter().zip(&known.functions).enumerate().map(|(ordinal, (span, (id, recorded)))| {
+                let function = self.functions.get(*id as usize).map_or("", String::as_str);
+                let number = known.numbers.number(ordinal).and_then(|number| u16::try_from(number).ok());
+                let numbered = number.map(Statement::numbered);
+                Described { line: span.line, function, numbered, recorded: *recorded }
+            })
+        })
+    }
+
+    /// Statements of all files, and how many of them the program records.
+    pub fn count(&self) -> (usize, usize) {
+        let own = self.files.iter().flatten().flat_map(|file| &file.functions);
+        own.fold((0, 0), |(all, recorded), (_, is)| (all + 1, recorded + usize::from(*is)))
     }
 
     /// The first id of each file.

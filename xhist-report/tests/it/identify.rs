@@ -25,7 +25,17 @@ fn map_of_source(root: &str) -> (String, u64) {
     .unwrap();
     for (line, end_col) in [(2, 13), (3, 14)] {
         let (kind, function) = (Text::plain("expr"), Text::plain("main"));
-        let stmt = StmtLine { file: 1, line, col: 5, end_line: line, end_col, kind, function, awaits: false };
+        let stmt = StmtLine {
+            file: 1,
+            line,
+            col: 5,
+            end_line: line,
+            end_col,
+            kind,
+            function,
+            awaits: false,
+            recorded: true,
+        };
         writeln!(body, "{}", Line::Stmt(stmt)).unwrap();
     }
     let mut hash = Hash::new();

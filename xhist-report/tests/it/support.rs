@@ -357,6 +357,7 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
             kind,
             function,
             awaits: false,
+            recorded: true,
         });
         writeln!(body, "{line}").unwrap();
     }

@@ -105,6 +105,66 @@ fn statements_are_named_by_their_numbers_and_without_a_map_by_those_alone() {
     assert!(hot.out.contains("f0") && hot.out.contains("src/a.rs"), "{}", hot.out);
 }
 
+/// A map of one file with these lines behind its own, whose statements have the numbers from 20 on.
+fn map_of(statements: &[&str]) -> (String, u64) {
+    let mut body = "{\"file\":1,\"path\":\"src/a.rs\",\"base\":0,\"first\":20,\"room\":50}\n".to_owned();
+    for (col, statement) in statements.iter().enumerate() {
+        let end = format!("\"col\":{},\"end\":\"5:{}\",\"kind\":\"expr\"", col * 4 + 1, col * 4 + 3);
+        body += &format!("{{\"stmt\":1,\"line\":5,{end},{statement}}}\n");
+    }
+    let mut hash = Hash::new();
+    hash.update(body.as_bytes());
+    let hash = hash.finish();
+    let head = "{\"xhist\":\"map\",\"version\":2,\"root\":\"/p\",\"tool\":\"0\"";
+    (format!("{head},\"hash\":\"{hash:016x}\"}}\n{body}"), hash)
+}
+
+#[test]
+fn of_two_statements_in_a_line_the_numbers_say_which_ran() {
+    let dir = Dir::new();
+    let (text, map_hash) = map_of(&["\"fn\":\"f\"", "\"fn\":\"g\"", "\"fn\":\"h\""]);
+    let mut ring = Model { map_hash, ..model(1 << 14) };
+    numbered(&mut ring, [21, 21, 22]);
+    dir.write("ring", ring.image());
+    dir.write("xhist.map", &text);
+    assert_eq!(lines(&dir.run(&["ring"])), ["src/a.rs:5"; 3]);
+    let lcov = dir.run(&["ring", "--format", "lcov"]).out;
+    let functions: Vec<_> = lcov.lines().filter(|line| line.starts_with("FNDA")).collect();
+    assert_eq!(functions, ["FNDA:0,f", "FNDA:1,g", "FNDA:1,h"]);
+    assert!(lcov.contains("\nDA:5,1\nLF:1\nLH:1\n"), "{lcov}");
+    let hot = dir.run(&["ring", "--hot"]).out;
+    let counts: Vec<Vec<&str>> = hot.lines().take(2).map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!((&counts[0][2..4], &counts[1][2..4]), (&["2", "g"][..], &["1", "h"][..]), "{hot}");
+}
+
+#[test]
+fn what_is_not_recorded_is_not_said_to_have_never_run() {
+    let dir = Dir::new();
+    let silent = |function| format!("\"fn\":\"{function}\",\"silent\":true");
+    let (f, g) = (silent("f"), silent("g"));
+    let (text, map_hash) = map_of(&["\"fn\":\"f\"", &f, "\"fn\":\"g\"", &g]);
+    let text = text.replace("\"line\":5,\"col\":5", "\"line\":6,\"col\":5");
+    let mut hash = Hash::new();
+    hash.update(text.split_once('\n').unwrap().1.as_bytes());
+    let (text, map_hash) =
+        (text.replace(&format!("{map_hash:016x}"), &format!("{:016x}", hash.finish())), hash.finish());
+    let mut ring = Model { map_hash, ..model(1 << 14) };
+    numbered(&mut ring, [20]);
+    dir.write("ring", ring.image());
+    dir.write("xhist.map", &text);
+    let lcov = dir.run(&["ring", "--format", "lcov"]);
+    let functions: Vec<_> = lcov.out.lines().filter(|line| line.starts_with("FNDA")).collect();
+    assert_eq!(functions, ["FNDA:1,f", "FNDA:0,g"]);
+    // Line 6 has only what is not recorded.
+    assert!(lcov.out.contains("\nDA:5,1\nLF:1\nLH:1\n"), "{}", lcov.out);
+    let said = "detail: function, so only 2 of 4 statements are recorded";
+    assert!(lcov.notes.contains(said), "{}", lcov.notes);
+    let build = dir.run(&["ring", "--identify"]).out;
+    assert!(build.contains("1 file, 4 statements\n  detail:   function; 2 of "), "{build}");
+    let json = dir.run(&["ring", "--identify", "--format", "json"]).out;
+    assert!(json.contains(r#""statements":4,"detail":"function","recorded":2"#), "{json}");
+}
+
 /// A ring, and a ring for handlers that interrupted it.
 fn with_lane(size: usize) -> (Model, Model) {
     let thread = Model { rings: 2, pid: 9, ..model(size) };

@@ -2,7 +2,6 @@
 
 use super::super::{attributes, diverge, edges};
 use super::Walker;
-use crate::options::When;
 use crate::site::{Reason, Shape, SiteKind};
 use diverge::Sure;
 use proc_macro2::Span;
@@ -32,12 +31,16 @@ impl Walker<'_> {
         self.expansions.in_braces = is_written_here;
         // What a macro puts together may have its value anywhere.
         let tail = if is_written_here { tail_start(block) } else { 0 };
+        let mut is_entry = std::mem::take(&mut self.checks.is_entry);
         let mut recorded = false;
         let mut unreachable = false;
         for (index, stmt) in block.stmts.iter().enumerate() {
             let after =
-                self.options.when == When::After && index < tail && !diverge::statement(stmt, Sure::Possibly);
+                self.options.records_after() && index < tail && !diverge::statement(stmt, Sure::Possibly);
             let site = self.statement(stmt, after, unreachable);
+            self.note_entry(site.as_ref().filter(|_| is_entry).map(|(site, _)| *site));
+            // What a `cfg` may take away does not say that the body was entered.
+            is_entry &= !matches!(site, Some((_, Certain(true))));
             recorded |= matches!(site, Some((_, Certain(true))));
             let awaits = self.checks.awaits;
             self.visit_stmt(stmt);

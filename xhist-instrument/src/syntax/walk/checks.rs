@@ -22,6 +22,8 @@ pub(super) struct Checks {
     returns: u32,
     /// How many `.await` were passed.
     pub awaits: u32,
+    /// The block to come is the body: its first statement is the entry.
+    pub is_entry: bool,
     /// The body around the current place is async.
     is_async: bool,
     /// Name of the function around.
@@ -98,7 +100,7 @@ impl Walker<'_> {
     ) {
         let name = function.map(|name| Rc::from(name.to_string()));
         let function = name.or_else(|| self.checks.function.clone());
-        let inner = Checks { is_due: true, is_async, function, ..Checks::default() };
+        let inner = Checks { is_due: true, is_entry: true, is_async, function, ..Checks::default() };
         let outer = std::mem::replace(&mut self.checks, inner);
         work(self);
         self.checks = outer;
@@ -129,6 +131,13 @@ impl Walker<'_> {
         let result = self.branch(work);
         self.checks.arguments -= 1;
         result
+    }
+
+    /// Notes that a site is an entry.
+    pub(super) fn note_entry(&mut self, site: Option<usize>) {
+        if let Some(site) = site {
+            self.found.sites[site].recorded = true;
+        }
     }
 
     /// Notes in a site what was passed since.

@@ -10,7 +10,7 @@ mod visitor;
 
 use super::{Code, edges, wrap};
 use crate::macros::OfFile;
-use crate::options::{Options, When};
+use crate::options::{Detail, Options};
 use crate::refusal::Refusal;
 use crate::site::{Analysis, InlineMod, Reason, Shape, Site, SiteKind, Skip};
 use checks::Checks;
@@ -85,6 +85,11 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
     let mut found = walker.found;
     found.sites.sort_by_key(|site| site.range.start);
     check_behind_gaps(&mut found.sites, &code.directives.off);
+    found.sites.iter_mut().for_each(|site| match options.detail {
+        Detail::Statement => site.recorded = true,
+        // Between two entries nothing is recorded, so each has to check.
+        Detail::Function => site.checks = site.recorded,
+    });
     found.functions.sort_by_key(|function| (function.body.start, std::cmp::Reverse(function.body.end)));
     // What stands in the arguments of macros is walked more than once.
     found.functions.dedup();
@@ -183,8 +188,8 @@ impl Walker<'_> {
         };
         let (end_line, end_column) = self.code.lines.position(range.end);
         let function = self.function.clone();
-        let checks = self.checks.next(self.options.when == When::After);
-        let awaits = false;
+        let checks = self.checks.next(self.options.records_after());
+        let (recorded, awaits) = (false, false);
         self.found.sites.push(Site {
             kind,
             line,
@@ -194,6 +199,7 @@ impl Walker<'_> {
             function,
             range,
             shape,
+            recorded,
             checks,
             awaits,
         });
@@ -209,11 +215,13 @@ impl Walker<'_> {
     }
 
     fn entered(&mut self, block: &Block, attributes: &[Attribute], kind: SiteKind) {
+        let is_entry = self.checks.is_entry;
         if !self.block(block) && self.is_written(block.brace_token.span.open()) {
             let braces = &block.brace_token.span;
             let range = self.start_of(braces.open())..self.end_of(braces.close());
             let at = self.behind_head(block, attributes);
-            self.site(kind, range, Ok(Shape::Call { at, attributes: None }));
+            let site = self.site(kind, range, Ok(Shape::Call { at, attributes: None }));
+            self.note_entry(site.filter(|_| is_entry));
         }
     }
 
@@ -242,6 +250,8 @@ impl Walker<'_> {
 
     /// An expression that becomes a block, and what is in it. What is shown of it ends with `shown`, or with itself.
     fn wrapped(&mut self, expr: &Expr, shown: Option<&Expr>, kind: SiteKind) {
+        // A closure without a block is a part of its statement.
+        self.checks.is_entry = false;
         let site = self.block_around(expr, shown, kind);
         // The block has nothing in front of its call.
         self.checks.is_due &= site.is_none();
