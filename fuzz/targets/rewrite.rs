@@ -5,11 +5,14 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_instrument::{Action, Numbers, Options, Trigger, analyze, ids_needed, instrument, parses, strip, try_strip};
+use xhist_instrument::{
+    Action, Detail, Numbers, Options, Trigger, analyze, ids_needed, instrument, parses, strip, try_strip,
+};
 
 fuzz_target!(|text: &[u8]| {
     let (edition2015, triggers) = (text.len() % 2 == 0, text.len() % 3 == 0);
-    let options = Options { edition2015, triggers, ..Options::default() };
+    let detail = if text.len() % 5 == 0 { Detail::Function } else { Detail::Statement };
+    let options = Options { edition2015, detail, triggers, ..Options::default() };
     let Ok(mut analysis) = analyze(text, &options) else { return };
     if triggers {
         for site in 0..analysis.sites.len() {
