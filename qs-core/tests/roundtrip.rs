@@ -131,7 +131,7 @@ proptest! {
         let lines = [
             Line::Head(Head { hash, root: plain, tool: plain }),
             Line::File(FileLine { file, path: plain, base: line, numbers: Numbers::default() }),
-            Line::Stmt(StmtLine { file, line, col, end_line: line, end_col: col, kind: plain, function: plain , awaits: false}),
+            Line::Stmt(StmtLine { file, line, col, end_line: line, end_col: col, kind: plain, function: plain , awaits: false, recorded: line % 2 == 0 }),
         ];
         for line in lines {
             let written = line.to_string();

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use xhist_instrument::{
-    Action, Analysis, IncludeKind, MainHash, Numbers, Options, Reason, Trigger, When, analyze, ids_needed,
-    instrument, parses, strip,
+    Action, Analysis, Detail, IncludeKind, MainHash, Numbers, Options, Reason, Trigger, When, analyze,
+    ids_needed, instrument, parses, strip,
 };
 
 fn instrumented(text: &str) -> String {
@@ -314,8 +314,10 @@ fn statement() -> impl Strategy<Value = String> {
 }
 
 fn any_options() -> impl Strategy<Value = Options> {
-    (any::<bool>(), any::<bool>(), any::<bool>()).prop_map(|(edition2015, after, hash)| Options {
+    let choices = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
+    choices.prop_map(|(edition2015, entries, after, hash)| Options {
         edition2015,
+        detail: if entries { Detail::Function } else { Detail::Statement },
         when: if after { When::After } else { When::Before },
         main_hash: if hash { MainHash::FromEnv } else { MainHash::None },
         triggers: after != hash,
