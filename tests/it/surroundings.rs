@@ -19,6 +19,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_ring_file_takes_the_place_of_nothing_else", nothing_else),
     Case::new("a_ring_file_that_was_asked_for_late_has_what_it_can", late_file),
     Case::new("only_the_user_reads_a_ring_file", modes),
+    Case::new("a_program_that_was_replaced_keeps_its_name", replaced),
     Case::needing("a_ring_file_of_another_user_is_left_alone", &[Need::Root], other_owner),
     Case::needing("a_program_with_more_rights_reads_no_settings", &[Need::Root], more_rights),
     Case::new("a_setting_that_cannot_be_used_is_named_once", settings),
@@ -159,6 +160,15 @@ fn modes() {
     fs::set_permissions(&file, Permissions::from_mode(0o644)).expect("its owner may");
     churn(&tree, "ring.xhist");
     assert_eq!(mode(), 0o600, "of an earlier run");
+}
+
+/// The kernel says of such a program that its file is deleted.
+fn replaced() {
+    let tree = Tree::empty("replaced");
+    let script = "cp \"$0\" churn; exec 3<churn; rm churn; exec /proc/self/fd/3";
+    let run = Run::new("sh", tree.path()).arg("-c").arg(script).arg(program("churn"));
+    run.env("XHIST_FILE", "%e.xhist").env("XHIST_SIZE", "4k").succeed();
+    assert!(tree.join("churn.xhist").is_file());
 }
 
 /// A directory that every user may enter.

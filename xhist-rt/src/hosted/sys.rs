@@ -373,6 +373,8 @@ pub(crate) fn program_name(buffer: &mut [u8]) -> usize {
             libc::readlink(c"/proc/self/exe".as_ptr(), buffer.as_mut_ptr().cast::<c_char>(), buffer.len())
         };
         let len = usize::try_from(len).unwrap_or(0);
+        // The kernel adds this to the name of a program that was replaced since it started.
+        let len = buffer[..len].strip_suffix(b" (deleted)").map_or(len, <[u8]>::len);
         let start = buffer[..len].iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
         buffer.copy_within(start..len, 0);
         len - start
