@@ -146,6 +146,19 @@ fn without_blanks(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_whitespace()).collect()
 }
 
+/// rustfmt puts a semicolon behind a last `return`, `break` or `continue` of a block with several lines.
+fn without_last_semicolon(tokens: TokenStream) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let is_semicolon = |token: &TokenTree| token.to_string() == ";";
+    if tokens.last().is_some_and(is_semicolon) {
+        let before = tokens[..tokens.len() - 1].iter().rposition(is_semicolon).map_or(0, |at| at + 1);
+        if ["return", "break", "continue"].contains(&&*tokens[before].to_string()) {
+            tokens.pop();
+        }
+    }
+    tokens.into_iter().collect()
+}
+
 /// The tokens as texts, one after the other.
 fn tokens(text: &str) -> Option<Vec<String>> {
     fn add(tokens: TokenStream, into: &mut Vec<String>) {
@@ -153,7 +166,7 @@ fn tokens(text: &str) -> Option<Vec<String>> {
             match token {
                 TokenTree::Group(group) => {
                     into.push(format!("{:?}", group.delimiter()));
-                    add(group.stream(), into);
+                    add(without_last_semicolon(group.stream()), into);
                     // Which brackets have a comma at their end is up to rustfmt.
                     into.pop_if(|last| last == ",");
                     into.push("end".to_owned());
