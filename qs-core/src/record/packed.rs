@@ -174,7 +174,7 @@ impl Steps {
         Steps { page, interrupt: 0, pages }
     }
 
-    /// The interrupt that the newest statement ran in; 0 for none, or when the recorder does not tell.
+    /// The interrupt that the newest statement ran in; 0 for none, or when the recorder does not record it.
     pub const fn interrupt(&self) -> u16 {
         self.interrupt
     }

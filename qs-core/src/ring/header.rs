@@ -427,7 +427,7 @@ impl Header {
     }
 }
 
-/// The length that a header tells.
+/// The length in a header.
 const fn header_len(found: u16) -> usize {
     if found == 0 { 1 << 16 } else { found as usize }
 }

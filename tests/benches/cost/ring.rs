@@ -24,7 +24,7 @@ pub fn statements_of_round(variant: &Variant, program: &str) -> Option<f64> {
     Some((of(6)? - of(2)?) / 4.0)
 }
 
-/// What the ring of the main thread holds after so many rounds; of the default size unless another one is given.
+/// What the ring of the main thread holds after `rounds` rounds; of the default size unless another one is given.
 pub fn held(variant: &Variant, program: &str, rounds: u32, size: Option<&str>) -> Held {
     let tree = Tree::empty("ring");
     let file = tree.join("ring.xhist");

@@ -118,7 +118,7 @@ impl Variant {
         self.with_env(Run::new(path, directory)).args(&format!("{program} {rounds} {threads}"))
     }
 
-    /// Processor time of so many rounds: of a run, less what starting and ending the process takes.
+    /// Processor time of `rounds` rounds: of a run, less what starting and ending the process takes.
     pub fn seconds(&self, program: &str, rounds: u32, threads: u32) -> f64 {
         used(self.run(program, rounds, threads)).seconds - self.build.start
     }

@@ -199,7 +199,7 @@ impl Thread {
     }
 }
 
-/// Gives statements that ran so many times more, written out where they are at most `longest` in all.
+/// Gives statements that ran several times more, written out where they are at most `longest` in all.
 fn came_again(statements: &[(Statement, u16)], times: u64, longest: u64, give: &mut dyn FnMut(Item)) {
     let all = statements.iter().map(|(statement, _)| *statement);
     let Some(again) = Again::new(all, times) else { return };

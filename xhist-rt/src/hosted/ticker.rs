@@ -118,7 +118,7 @@ pub(super) fn unregister(slot: usize) {
     }
 }
 
-/// To be called at each turn, behind the store to the thread's limit. Tells where the thread last paused.
+/// To be called at each turn, behind the store to the thread's limit. Returns where the thread last paused.
 #[inline]
 pub(super) fn on_turn(slot: usize) -> Option<Pause> {
     if SLEEPER.is_to_wake() {

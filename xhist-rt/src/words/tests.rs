@@ -52,7 +52,7 @@ enum Part {
     Loop(Vec<Part>, u32),
     Record(u8),
     Event,
-    /// A stamp that comes so many ticks later.
+    /// A stamp that comes this number of ticks later.
     Stamp(u64),
     Close,
     /// A handler came, so the next turn must not fold.

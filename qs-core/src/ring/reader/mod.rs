@@ -18,11 +18,11 @@ use crate::record::{Numbers, Statement};
 /// What a ring yields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item<'a> {
-    /// A statement ran; with the low 4 bytes of the clock where its frame tells them.
+    /// A statement ran; with the low 4 bytes of the clock where its frame has them.
     Statement(Statement, Option<u32>),
     /// The newest statements ran again and were not written again.
     Again(Again),
-    /// Another record. Its `missing` tells of a gap before it.
+    /// Another record. Its `missing` counts the frames of a gap before it.
     Frame(Frame<'a>),
     /// Frames are missing before the statement that comes next, modulo 256.
     Missing(u8),
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The interrupt that the newest statement ran in; 0 for none, or when the recorder does not tell.
+    /// The interrupt that the newest statement ran in; 0 for none, or when the recorder does not record it.
     pub const fn interrupt(&self) -> u16 {
         match &self.0 {
             Form::Packed(reader) => reader.interrupt(),

@@ -205,7 +205,7 @@ fn works(thread: &Thread, data: &mut [u64; 64]) -> u64 {
     sum
 }
 
-/// Starts a timer for the calling thread: this signal each so many nanoseconds.
+/// Starts a timer for the calling thread: this signal at each interval, in nanoseconds.
 fn start(signal: c_int, every: i64) -> libc::timer_t {
     // SAFETY: zeros are an event, and all places are writable.
     unsafe {

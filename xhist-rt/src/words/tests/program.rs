@@ -92,7 +92,7 @@ struct Truth {
     items: Vec<Item>,
     /// The newest stamp when it was written.
     times: Vec<u64>,
-    /// The reader may find the end up to so many items before it.
+    /// The reader may find the end up to this number of items before it.
     end_from: usize,
     /// For frames and chunks that start at a position: the first item that is in them.
     starts: BTreeMap<u64, usize>,

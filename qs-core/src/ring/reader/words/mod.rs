@@ -72,9 +72,9 @@ enum Step {
     Unknown(words::Again),
     /// These bytes have not the layout of a chunk.
     Damaged(Piece),
-    /// The words may go on where nobody can tell them from older ones.
+    /// The words may go on where they look like older ones.
     Overrun,
-    /// The image lacks so many bytes.
+    /// The image lacks this number of bytes.
     Cut(u64),
 }
 
@@ -199,7 +199,7 @@ impl<'a> WordsReader<'a> {
         })
     }
 
-    /// The number of a frame of a stream, behind so many that are missing.
+    /// The number of a frame of a stream, behind some that are missing.
     fn number(&mut self, missing: u8) -> u8 {
         let seq = self.next_seq.unwrap_or_else(|| self.newest_seq.unwrap_or_default());
         let seq = seq.wrapping_add(if self.next_seq.is_some() { missing } else { 0 });
