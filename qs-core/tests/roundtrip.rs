@@ -116,6 +116,7 @@ proptest! {
             8 => EventKind::Exit,
             9 => EventKind::Again,
             10 => EventKind::Handler,
+            11 => EventKind::Until,
             n => EventKind::Unknown(n),
         };
         let mut bytes = Vec::new();

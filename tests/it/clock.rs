@@ -4,11 +4,11 @@ use std::path::Path;
 
 use qs_core::ring::{FLAG_MONOTONIC, Header};
 use rustix::process::Signal;
-use xhist_tests::{Case, Done, Listing, Need, Run, Tree, recorded, report};
+use xhist_tests::{Case, Done, Listing, Need, Run, Tree, cargo, recorded, report};
 
 use crate::post_mortem::dump_ring;
 use crate::threads::check_ping_pong;
-use crate::zoo::{place, program, zoo};
+use crate::zoo::{place, program_of_each, zoo};
 
 pub const CASES: &[Case] = &[
     Case::new("a_program_killed_by_kill_9_has_seconds", || killed("counter")),
@@ -17,13 +17,15 @@ pub const CASES: &[Case] = &[
     Case::needing("a_dump_by_gdb_has_seconds", &[Need::Gdb], dumped),
     Case::new("the_rate_is_known_before_any_frame_ends", known_at_once),
     Case::new("with_the_clock_of_the_system_threads_are_merged_by_time", merged),
+    Case::new("every_statement_has_a_stamp_of_its_own", || each("XHIST_TIME", "on", "ticks")),
+    Case::new("every_statement_has_a_number_of_its_own", || each("XHIST_FRAMES", "exact", "ticket")),
 ];
 
 /// What the program sleeps between two statements, at least.
 const SLEEP: f64 = 0.050;
 
 fn times(tree: &Tree, clock: &str) -> Run {
-    let run = Run::new(program("times"), tree.path()).env("XHIST_FILE", tree.join("ring.xhist"));
+    let run = Run::new(program_of_each("times"), tree.path()).env("XHIST_FILE", tree.join("ring.xhist"));
     run.env("XHIST_TIME", "on").env("XHIST_CLOCK", clock)
 }
 
@@ -90,7 +92,41 @@ fn known_at_once() {
 fn merged() {
     let tree = Tree::empty("merged");
     let file = tree.join("ring.xhist");
-    let run = Run::new(program("ping_pong"), tree.path()).env("XHIST_FILE", &file).env("XHIST_SIZE", "1m");
+    let run =
+        Run::new(program_of_each("ping_pong"), tree.path()).env("XHIST_FILE", &file).env("XHIST_SIZE", "1m");
     run.env("XHIST_CLOCK", "monotonic").env("XHIST_TIME", "on").succeed();
     check_ping_pong(&Listing::parse(&report(zoo().path()).arg(&file).args("--thread").succeed().stdout));
+}
+
+/// A statement that is no function entry and no head of a loop has a stamp where cargo xhist was asked for it as well, in
+/// whatever order the builds follow each other.
+fn each(name: &str, value: &str, stamp: &str) {
+    let tree = Tree::empty("each");
+    tree.write(
+        "Cargo.toml",
+        "[package]\nname = \"each\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
+    );
+    let statements = "    std::hint::black_box(1);\n".repeat(20);
+    tree.write("src/main.rs", &format!("fn main() {{\n{statements}}}\n"));
+    let file = tree.join("ring.xhist");
+    for (is_asked, profile) in
+        [(false, ""), (true, ""), (false, ""), (true, "--release"), (false, "--release")]
+    {
+        let build = cargo(tree.path()).args("xhist build --quiet").args(profile);
+        if is_asked { build.env(name, value) } else { build }.succeed();
+        let directory = if profile.is_empty() { "debug" } else { "release" };
+        let program = tree.join(&format!("target/xhist/build/{directory}/each"));
+        let done = Run::new(program, tree.path()).env("XHIST_FILE", &file).env(name, value).succeed();
+        done.check(done.stderr.contains("heads of loops only") != is_asked, "what is missing is said");
+        let listing = report(tree.path()).args("--format json").arg(&file).succeed();
+        let lines = listing.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+        let lines: Vec<serde_json::Value> =
+            lines.filter(|line: &serde_json::Value| line["kind"] == "statement").collect();
+        let mut stamps: Vec<u64> = lines.iter().filter_map(|line| line[stamp].as_u64()).collect();
+        assert!(stamps.is_sorted(), "{stamps:?}");
+        stamps.dedup();
+        listing.check(lines.len() == 20, "all statements");
+        // All behind the first check are in one frame.
+        assert_eq!(stamps.len(), if is_asked { 20 } else { 1 }, "{is_asked} {profile} {stamps:?}");
+    }
 }

@@ -3,12 +3,19 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use xhist_tests::{Case, Done, Run, Tree, cargo, repository};
+use qs_core::record::Statement;
+use xhist_tests::{Build, Case, Done, Run, Torture, Tree, cargo, report, repository};
 
 pub const CASES: &[Case] = &[
     Case::new("actions_are_as_without_us", || same("actions")),
     Case::new("crates_that_install_handlers_work", || same("crates")),
     Case::new("ends_are_as_without_us", || ENDS.iter().for_each(|end| same(end))),
+    Case::new("the_report_names_handlers_that_have_no_lane", foreign),
+    Case::new("what_handlers_without_a_lane_record_is_counted_once", || {
+        uncounted("crowded_handler", 3);
+        // Eight levels have lanes.
+        uncounted("deep_handlers", 12 * 3);
+    }),
     Case::new("a_program_may_have_a_sigaction_of_its_own", own_definition),
 ];
 
@@ -27,9 +34,36 @@ const ENDS: &[&str] = &[
     "term",
     "reset-term",
     "exits",
+    "unwinds",
+    "unwinds-unseen",
     "abort",
     "executes",
 ];
+
+/// The handler was installed by a system call.
+fn foreign() {
+    for (kind, is_told) in [("foreign_handler", true), ("started_first", false)] {
+        let torture = Torture::new(Build::Optimised, kind, "64k", 1000);
+        torture.run().succeed();
+        let done = report(torture.tree.path()).arg(torture.ring_file()).done();
+        let note = "note: handlers of signal 12 were not installed through the C library";
+        done.check(done.code() == 0 && done.stderr.contains(note) == is_told, &format!("{kind}: {is_told}"));
+    }
+}
+
+/// The ring of the thread has all that the thread itself did, and the number of what its handlers did.
+fn uncounted(kind: &str, lost: u32) {
+    let torture = Torture::new(Build::Optimised, kind, "16k", 1000);
+    torture.run().succeed();
+    let rings = torture.recorded();
+    let is_own = |statement: &Statement| [50, 52].contains(&statement.file);
+    let own: Vec<_> = rings[0].whole(kind).statements.iter().copied().filter(is_own).collect();
+    let begun: Vec<_> = torture.reference(0).statements().collect();
+    assert!(begun.ends_with(&own) && own.len() == 600, "{kind}: {} of {}", own.len(), begun.len());
+    let dropped: Vec<u32> =
+        rings.iter().map(|ring| ring.header.dropped).filter(|dropped| *dropped > 0).collect();
+    assert_eq!(dropped, [lost], "{kind}");
+}
 
 /// The program without the recorder, with it, and with it and a `sigaction` of its own.
 fn programs() -> &'static [PathBuf; 3] {

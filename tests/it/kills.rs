@@ -17,7 +17,8 @@ pub const CASES: &[Case] = &[
 /// before are all there.
 fn kills(frames: &str, size: &str) {
     let times = std::env::var("XHIST_KILLS").ok().and_then(|times| times.parse().ok()).unwrap_or(200);
-    let torture = Torture::new(Build::Optimised, "counts", size, 16).env("XHIST_FRAMES", frames);
+    let build = if frames == "packed" { Build::Optimised } else { Build::Each };
+    let torture = Torture::new(build, "counts", size, 16).env("XHIST_FRAMES", frames);
     let (mut empty, mut most) = (0, 0);
     for kill in 0..times {
         torture.start_anew();

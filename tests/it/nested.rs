@@ -14,33 +14,33 @@ pub const CASES: &[Case] = &[
 /// A second signal at every instruction of the first append of a handler, which comes at every instruction of some
 /// statements.
 fn twice() {
-    for (kind, steps, inner) in [("same_page", 140, 150), ("pages", 250, 60)] {
+    for (kind, steps, inner) in [("straight", 140, 150), ("statement", 150, 60)] {
         let mut stopped = Stopped::new(kind, Build::Optimised);
         for outer in 0..steps {
             let here = stopped.tracee.snapshot();
-            assert_eq!(stopped.tracee.step(SIGNALS[0]), Stop::Step);
+            assert_eq!(stopped.step(SIGNALS[0]), Stop::Step);
             for at in 0..inner {
                 let inside = stopped.tracee.snapshot();
                 stopped.finish(SIGNALS[0], &|| format!("interrupted at {outer}, and there at {at}"));
                 stopped.tracee.restore(&inside);
-                assert_eq!(stopped.tracee.step(0), Stop::Step);
+                assert_eq!(stopped.step(0), Stop::Step);
             }
             stopped.tracee.restore(&here);
-            assert_eq!(stopped.tracee.step(0), Stop::Step);
+            assert_eq!(stopped.step(0), Stop::Step);
         }
     }
 }
 
 /// A second signal at every instruction behind the handler of a first, which comes at every instruction.
 fn one_after_another() {
-    for (kind, steps, behind) in [("same_page", 60, 60), ("pages_again", 160, 60)] {
+    for (kind, steps, behind) in [("straight", 60, 60), ("statement", 150, 60)] {
         let mut stopped = Stopped::new(kind, Build::Optimised);
         for first in 0..steps {
             let here = stopped.tracee.snapshot();
             // Up to the handler's return, and behind it.
-            assert_eq!(stopped.tracee.run_to_call(SIGNALS[0]), Stop::Step);
+            assert_eq!(stopped.tracee.run_to_return(SIGNALS[0]), Stop::Step);
             for second in 0..behind {
-                assert_eq!(stopped.tracee.step(0), Stop::Step);
+                assert_eq!(stopped.step(0), Stop::Step);
                 let there = stopped.tracee.snapshot();
                 stopped.finish(SIGNALS[0], &|| {
                     format!("interrupted at {first}, and {second} behind the handler")
@@ -48,7 +48,7 @@ fn one_after_another() {
                 stopped.tracee.restore(&there);
             }
             stopped.tracee.restore(&here);
-            assert_eq!(stopped.tracee.step(0), Stop::Step);
+            assert_eq!(stopped.step(0), Stop::Step);
         }
     }
 }
@@ -57,14 +57,9 @@ fn one_after_another() {
 fn three_deep() {
     let seed = seed();
     let mut random = fastrand::Rng::with_seed(seed);
-    for (kind, dives) in [
-        ("same_page", 300),
-        ("pages", 300),
-        ("pages_again", 300),
-        ("frame_end", 300),
-        ("event", 100),
-        ("fold", 100),
-    ] {
+    for (kind, dives) in
+        [("straight", 300), ("statement", 300), ("turn", 300), ("record", 200), ("event", 100), ("fold", 100)]
+    {
         dive(kind, dives, &mut random, |stopped, place, random| {
             let signals: [i32; 3] = std::array::from_fn(|_| SIGNALS[random.usize(0..4)]);
             // Most of what can go wrong is in the first appends of a handler.
@@ -74,8 +69,8 @@ fn three_deep() {
             });
             let what = || format!("{signals:?} at {place} {steps:?} (XHIST_SEED={seed})");
             let mut go = |signal, steps| {
-                assert_eq!(stopped.tracee.step(signal), Stop::Step);
-                (0..steps).all(|_| stopped.tracee.step(0) == Stop::Step)
+                assert_eq!(stopped.step(signal), Stop::Step);
+                (0..steps).all(|_| stopped.step(0) == Stop::Step)
             };
             match go(signals[0], steps[0]) && go(signals[1], steps[1]) {
                 true => stopped.finish(signals[2], &what),
@@ -90,7 +85,7 @@ fn three_deep() {
 fn watched() {
     let seed = seed();
     let mut random = fastrand::Rng::with_seed(seed);
-    for (kind, dives) in [("same_page", 60), ("pages", 60), ("frame_end", 60), ("event", 20), ("fold", 40)] {
+    for (kind, dives) in [("straight", 60), ("statement", 60), ("turn", 60), ("event", 20), ("fold", 40)] {
         dive(kind, dives, &mut random, |stopped, place, random| {
             let signals = [random.choice(SIGNALS).expect("four"), SIGNALS[random.usize(0..2)]];
             let second = random.u32(1..400);
@@ -102,7 +97,7 @@ fn watched() {
                     _ if step == second => signals[1],
                     _ => 0,
                 };
-                if stopped.tracee.step(signal) != Stop::Step {
+                if stopped.step(signal) != Stop::Step {
                     break;
                 }
                 let image = stopped.torture.image();
@@ -133,7 +128,7 @@ fn dive(
         for place in places {
             // The time is told between two frames when seconds passed, which is a shorter way to the end.
             if let Some((last, stop)) =
-                (at..place).map(|at| (at, stopped.tracee.step(0))).find(|(_, stop)| *stop != Stop::Step)
+                (at..place).map(|at| (at, stopped.step(0))).find(|(_, stop)| *stop != Stop::Step)
             {
                 assert_eq!(stop, Stop::Mark, "{kind} at {last}");
                 steps = last + 1;

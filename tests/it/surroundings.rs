@@ -13,7 +13,7 @@ use xhist_tests::{
 };
 
 use crate::in_place::add_recorder;
-use crate::zoo::{place, program, zoo};
+use crate::zoo::{place, program, program_of_each, zoo};
 
 pub const CASES: &[Case] = &[
     Case::new("a_ring_file_takes_the_place_of_nothing_else", nothing_else),
@@ -231,7 +231,7 @@ fn settings() {
     let plain = run(&[]);
     let wrong = [
         ("XHIST", "offf", "is not on, off or wait: recording is on"),
-        ("XHIST_SIZE", "5x", "is not a size (bytes, k, m, g): 256 KiB is used"),
+        ("XHIST_SIZE", "5x", "is not a size (bytes, k, m, g): 512 KiB is used"),
         ("XHIST_TIME", "yes", "is not on or off: frames are stamped"),
         ("XHIST_FRAMES", "nope", "is not packed, single or exact: packed is used"),
         ("XHIST_EVER", "some", "is not on, off or a number of pages: off is used"),
@@ -245,7 +245,7 @@ fn settings() {
     let done = run(&[("XHIST_SIZE", "\u{1b}]0;x\u{7}\u{202e}")]);
     assert_eq!(
         said(&done),
-        [r"xhist: XHIST_SIZE=\u{1b}]0;x\u{7}\u{202e} is not a size (bytes, k, m, g): 256 KiB is used"]
+        [r"xhist: XHIST_SIZE=\u{1b}]0;x\u{7}\u{202e} is not a size (bytes, k, m, g): 512 KiB is used"]
     );
 
     let done = run(&[
@@ -259,6 +259,17 @@ fn settings() {
     lines.sort_unstable();
     let flie = "xhist: XHIST_FLIE is not a setting (is XHIST_FILE meant?): it is ignored";
     assert_eq!(lines, [flie, "xhist: XHIST_SPEED is not a setting: it is ignored"]);
+
+    for (name, value) in [("XHIST_TIME", "On"), ("XHIST_FRAMES", "single"), ("XHIST_FRAMES", "EXACT")] {
+        let lines = said(&run(&[(name, value)])).join("\n");
+        let line = format!(
+            "xhist: {name}={value} reaches function entries and heads of loops only: for every statement, "
+        );
+        assert_eq!((lines.starts_with(&line), lines.lines().count()), (true, 1), "{lines}");
+        let off = run(&[(name, value), ("XHIST", "off")]);
+        let each = Run::new(program_of_each("forks"), tree.path()).env(name, value).succeed();
+        assert!(said(&off).is_empty() && said(&each).is_empty(), "{name}={value}");
+    }
 
     let right = [
         ("XHIST", "ON"),
@@ -315,6 +326,7 @@ fn cut() {
         {
             let tree = Tree::empty("cut");
             let file = tree.join("ring.xhist");
+            let program = if setting.1 == "exact" { program_of_each } else { program };
             let run =
                 Run::new(program("goes_on"), tree.path()).env("XHIST_FILE", &file).env(setting.0, setting.1);
             let mut running = run.with_input().start();
@@ -372,7 +384,7 @@ fn maps_that_are_no_files() {
     let panics = |tree: &Tree, map: &str| {
         let run = Run::new(alone(tree, "panics"), tree.path()).env("XHIST_PANIC", "5").env("XHIST_MAP", map);
         let done = run.limit(std::time::Duration::from_secs(20)).done().expect(101);
-        done.check(done.stderr.contains("   1: file#"), "files are numbered");
+        done.check(done.stderr.contains("   1: statement:"), "files are numbered");
         done
     };
     let tree = Tree::empty("maps");
@@ -409,7 +421,7 @@ fn names() {
         format!("{}\n{changed}", head.replace(&hash_of(rest), &hash_of(&changed))),
     ] {
         let done = panics(&map);
-        done.check(done.stderr.contains("   1: file#"), "it is not the map of this build");
+        done.check(done.stderr.contains("   1: statement:"), "it is not the map of this build");
     }
     // Where nobody knows the hash, any map is believed, and its names are shown as text.
     let plugin = Torture::new(Build::Optimised, "panics", "4k", 10);

@@ -5,7 +5,7 @@ use xhist_tests::{
     Case, Counts, Done, Listing, Run, Tree, history_of, line_of, recorded, report, test_counts,
 };
 
-use crate::zoo::{place, program, zoo, zoo_cargo};
+use crate::zoo::{place, program, program_of_each, zoo, zoo_cargo};
 
 pub const CASES: &[Case] = &[
     Case::new("kill_9", || ends("killed", "", 128 + 9)),
@@ -52,7 +52,7 @@ fn exec() {
 fn large_words() {
     let tree = Tree::empty("large-words");
     let file = tree.join("ring.xhist");
-    let run = || Run::new(program("churn"), tree.path()).env("XHIST_FILE", &file);
+    let run = || Run::new(program_of_each("churn"), tree.path()).env("XHIST_FILE", &file);
     run().env("XHIST", "OFF").succeed();
     assert!(!file.exists(), "nothing is recorded");
     run().env("XHIST_FRAMES", "Exact").env("XHIST_EVER", "ON").succeed();

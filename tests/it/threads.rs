@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use xhist_tests::{Build, Case, Listing, Need, Run, Torture, Tree, cargo, recorded, report, rings_in};
+use xhist_tests::{Build, Case, Listing, Run, Torture, Tree, cargo, recorded, report, rings_in};
 
 use crate::zoo::{place, program, record, record_with, zoo};
 
@@ -19,7 +19,8 @@ pub const CASES: &[Case] = &[
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
     Case::new("threads_are_merged_by_one_count", || ping_pong(("XHIST_FRAMES", "exact"))),
-    Case::needing("threads_that_wait_for_each_other_are_in_order", &[Need::Ticks], in_turn),
+    Case::new("threads_that_wait_for_each_other_are_in_order", in_turn),
+    Case::new("what_runs_behind_a_wait_comes_last_also_in_an_aborted_program", wakes_and_aborts),
     Case::new("without_exact_times_each_thread_keeps_its_order", own_order),
     Case::new("a_storm_of_signals_loses_nothing", signal_storm),
 ];
@@ -56,9 +57,11 @@ fn crowd() {
         "Cargo.toml",
         "[package]\nname = \"crowd\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
     );
-    let thread =
-        "scope.spawn(|| {\n                all.wait();\n                all.wait();\n            });";
-    let threads = format!("for _ in 0..{THREADS} {{\n            {thread}\n        }}");
+    // A scope does not wait for the very end of its threads, where those without a ring count what they did.
+    let thread = "scope.spawn(|| {\n                all.wait();\n                all.wait();\n            })";
+    let threads = format!(
+        "let threads = [(); {THREADS}].map(|()| {thread});\n        threads.map(|thread| thread.join().unwrap());"
+    );
     let scope = format!("std::thread::scope(|scope| {{\n        {threads}\n    }});");
     let barrier = format!("let all = std::sync::Barrier::new({THREADS});");
     tree.write("src/main.rs", &format!("fn main() {{\n    {barrier}\n    {scope}\n}}\n"));
@@ -222,6 +225,19 @@ fn in_turn() {
     }
     expected.push("end");
     assert_eq!(marks, expected);
+}
+
+/// No check comes behind the wait, so only the header knows of it.
+fn wakes_and_aborts() {
+    let tree = Tree::empty("wakes-late");
+    let file = tree.join("history.xhist");
+    let run = Run::new(program("wakes_late"), tree.path()).env("XHIST_FILE", &file);
+    run.done().expect(128 + 6);
+    let done = report(zoo().path()).arg(&file).done();
+    done.check(!done.stderr.contains("not certain"), "the order is certain");
+    let places = Listing::parse(&done.stdout).places();
+    let last = ["worked", "woken", "last"].map(|mark| place("wakes_late", mark));
+    assert_eq!(places[places.len() - 3..], last, "{places:#?}");
 }
 
 fn own_order() {

@@ -17,6 +17,16 @@ pub fn zoo() -> &'static Tree {
     })
 }
 
+/// The instrumented program with a check at each statement, as `XHIST_TIME` and `XHIST_FRAMES` want it.
+pub fn program_of_each(name: &str) -> PathBuf {
+    static BUILT: OnceLock<()> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        // A directory of its own: the other programs stay where they are.
+        zoo_cargo("xhist build --quiet --bins --target-dir target/each").env("XHIST_TIME", "on").succeed();
+    });
+    zoo().join(&format!("target/each/xhist/build/debug/{name}"))
+}
+
 /// Cargo in the project.
 pub fn zoo_cargo(args: &str) -> Run {
     cargo(zoo().path()).args(args)
@@ -39,11 +49,15 @@ pub fn record(name: &str, size: &str, columns: &str) -> (Done, Listing) {
     record_with(name, size, columns, ("XHIST", "on"))
 }
 
-/// The same with one more word for the recorder.
+/// The same with one more word for the recorder, which may ask for what each statement has to check for.
 pub fn record_with(name: &str, size: &str, columns: &str, word: (&str, &str)) -> (Done, Listing) {
     let tree = Tree::empty(name);
     let file = tree.join("history.xhist");
-    let run = Run::new(program(name), tree.path()).env("XHIST_FILE", &file).env("XHIST_SIZE", size);
+    let program = match word {
+        ("XHIST_TIME", "on") | ("XHIST_FRAMES", "single" | "exact") => program_of_each(name),
+        _ => program(name),
+    };
+    let run = Run::new(program, tree.path()).env("XHIST_FILE", &file).env("XHIST_SIZE", size);
     let done = run.env(word.0, word.1).succeed();
     let listing = report(zoo().path()).args(columns).arg(&file).succeed();
     let is_about_order = |line: &str| line.contains("the order among threads is not certain");

@@ -32,14 +32,9 @@ pub enum Need {
     Qutest,
     /// Root, who may give programs more rights than their callers have, and setpriv.
     Root,
-    /// Rings that are stamped each millisecond.
-    Ticks,
     /// Some minutes and 2 GiB of disk, which somebody has to allow.
     Big,
 }
-
-/// Whether the recorder registers threads with its ticker.
-const HAS_TICKS: bool = false;
 
 impl Need {
     /// What is missing and how to get it; `None` when all is there.
@@ -61,7 +56,6 @@ impl Need {
             }
             Need::Root => (!succeeds("setpriv", &["--version"]))
                 .then(|| "setpriv is not installed: apt-get install util-linux".into()),
-            Need::Ticks => (!HAS_TICKS).then(|| "the recorder does not register threads with its ticker yet".into()),
             Need::Big => std::env::var_os("XHIST_BIG")
                 .is_none()
                 .then(|| "XHIST_BIG=1 is not set: it takes some minutes and 2 GiB of disk".into()),

@@ -3,6 +3,8 @@
 
 use qs_core::record::Statement;
 
+use crate::rings::Recorded;
+
 /// An entry of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
@@ -77,14 +79,38 @@ impl Reference {
     /// Tells where they part.
     pub fn agree(&self, history: &[Statement], moment: Moment, dropped: usize) -> Result<usize, String> {
         let root = Part::new(&mut self.entries.iter(), moment == Moment::Anywhere);
-        let mut left = Left { history, dropped };
-        left.take_part(&root)?;
+        let mut left = Left { history, dropped, rings: None };
+        left.take_part(&root, 0)?;
         match left.history.last() {
             Some(last) => Err(format!("{last:?} and {} more did not begin", left.history.len() - 1)),
             None => Ok(self.statements().count().saturating_sub(history.len() + dropped - left.dropped)),
         }
     }
+
+    /// The same for rings that were overwritten, each for itself: a statement may be missing where its ring has lost the
+    /// oldest statements, and none older is left there. A handler's statements are in the lane of its own level; few are in
+    /// a higher one, because another handler was about to begin or to end. How many of those are missing.
+    ///
+    /// # Errors
+    /// Tells where they part.
+    pub fn agree_as_left(&self, recorded: &Recorded) -> Result<usize, String> {
+        let Recorded { statements, levels, overwritten, .. } = recorded;
+        let mut in_rings = [0; LEVELS];
+        levels.iter().for_each(|level| in_rings[usize::from(*level)] += 1);
+        let is_cut = std::array::from_fn(|level| overwritten.contains(&(level as u16)));
+        let root = Part::new(&mut self.entries.iter(), false);
+        let rings = Some(Rings { levels, left: in_rings, is_cut, higher: 0 });
+        let mut left = Left { history: statements, dropped: 0, rings };
+        left.take_part(&root, 0)?;
+        match left.history.last() {
+            Some(last) => Err(format!("{last:?} and {} more did not begin", left.history.len() - 1)),
+            None => Ok(left.rings.map_or(0, |rings| rings.higher)),
+        }
+    }
 }
+
+/// A thread's own ring, and its lanes.
+const LEVELS: usize = 9;
 
 impl Part {
     fn new<'a>(entries: &mut impl Iterator<Item = &'a Entry>, may_be_open: bool) -> Part {
@@ -115,27 +141,40 @@ impl Part {
 struct Left<'a> {
     history: &'a [Statement],
     dropped: usize,
+    rings: Option<Rings<'a>>,
+}
+
+/// The rings that a history is from, by their levels.
+struct Rings<'a> {
+    /// Of each statement.
+    levels: &'a [u16],
+    /// Statements that are still to be compared.
+    left: [usize; LEVELS],
+    /// The oldest are overwritten.
+    is_cut: [bool; LEVELS],
+    /// Missing statements that were in a higher lane.
+    higher: usize,
 }
 
 impl Left<'_> {
-    fn take_part(&mut self, part: &Part) -> Result<(), String> {
+    fn take_part(&mut self, part: &Part, level: usize) -> Result<(), String> {
         for (index, node) in part.nodes.iter().rev().enumerate() {
             if self.history.is_empty() {
                 break;
             }
-            self.take_node(node, part.is_open && index == 0)?;
+            self.take_node(node, level, part.is_open && index == 0)?;
         }
         Ok(())
     }
 
     /// The statement stands behind all of its handlers, before all of them, or between two.
-    fn take_node(&mut self, node: &Node, is_under_way: bool) -> Result<(), String> {
-        let mut found = self.take(node);
+    fn take_node(&mut self, node: &Node, level: usize, is_under_way: bool) -> Result<(), String> {
+        let mut found = self.take(node, level);
         for handler in node.handlers.iter().rev() {
-            self.take_part(handler)?;
-            found = found || self.take(node);
+            self.take_part(handler, level + 1)?;
+            found = found || self.take(node, level);
         }
-        if found || is_under_way || self.history.is_empty() {
+        if found || is_under_way || self.history.is_empty() || self.is_overwritten(level) {
             return Ok(());
         }
         if self.dropped > 0 {
@@ -146,15 +185,33 @@ impl Left<'_> {
         Err(format!("{:?} is not where it should be, before it stand {newest:?}", node.statement))
     }
 
-    fn take(&mut self, node: &Node) -> bool {
-        let Some(statement) = node.statement else { return true };
-        match self.history.split_last() {
-            Some((last, rest)) if *last == statement => {
-                self.history = rest;
-                true
-            }
-            _ => false,
+    /// Whether a statement of that level may be overwritten.
+    fn is_overwritten(&mut self, level: usize) -> bool {
+        let Some(Rings { left, is_cut, higher, .. }) = &mut self.rings else { return false };
+        let is_gone = |level: &usize| is_cut[*level] && left[*level] == 0;
+        if is_gone(&level) {
+            return true;
         }
+        let is_higher = level > 0 && (level + 1..LEVELS).any(|level| is_gone(&level));
+        *higher += usize::from(is_higher);
+        is_higher
+    }
+
+    fn take(&mut self, node: &Node, level: usize) -> bool {
+        let Some(statement) = node.statement else { return true };
+        let Some((last, rest)) = self.history.split_last() else { return false };
+        if *last != statement {
+            return false;
+        }
+        if let Some(Rings { levels, left, .. }) = &mut self.rings {
+            let ring = usize::from(levels[rest.len()]);
+            if ring < level || ring > 0 && level == 0 {
+                return false;
+            }
+            left[ring] -= 1;
+        }
+        self.history = rest;
+        true
     }
 }
 

@@ -24,15 +24,17 @@ pub enum Build {
     Optimised,
     /// With many more places between two steps.
     Plain,
+    /// As users run it where each statement is to have a frame of its own.
+    Each,
 }
 
 impl Build {
-    /// Both.
+    /// Those that record in chunks.
     pub const ALL: [Build; 2] = [Build::Optimised, Build::Plain];
 
     /// The program, built so.
     pub fn program(self) -> &'static Path {
-        static PROGRAMS: OnceLock<[PathBuf; 2]> = OnceLock::new();
+        static PROGRAMS: OnceLock<[PathBuf; 3]> = OnceLock::new();
         let programs = PROGRAMS.get_or_init(|| {
             let tree = Tree::copy_of(&repository().join("tests/fixtures/torture"));
             let path = repository().join("xhist-rt");
@@ -40,13 +42,17 @@ impl Build {
                 format!("[dependencies]\nxhist-rt = {{ path = {path:?}, features = [\"std\", \"trace\"] }}");
             tree.replace("Cargo.toml", "[dependencies]", &line);
             // Here it stays built.
-            let target = repository().join("target/torture");
-            let build = |options: &str, directory: &str| {
+            let build = |options: &str, target: &str, profile: &str| {
+                let target = repository().join("target").join(target);
                 let cargo = cargo(tree.path()).args("build --quiet").args(options);
                 cargo.arg("--target-dir").arg(&target).succeed();
-                target.join(directory).join("torture")
+                target.join(profile).join("torture")
             };
-            [build("--release", "release"), build("", "debug")]
+            [
+                build("--release", "torture", "release"),
+                build("", "torture", "debug"),
+                build("--release --features xhist-rt/each", "torture-each", "release"),
+            ]
         });
         &programs[self as usize]
     }

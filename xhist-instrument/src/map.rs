@@ -209,10 +209,28 @@ impl MapFile {
 
     /// The path and line that a record means.
     pub fn place(&self, file: u16, line: u16) -> Option<(&str, u32)> {
+        if let Some(number) = (Statement { file, line }).number() {
+            return self.numbered(u32::from(number));
+        }
         self.files.iter().find_map(|entry| {
             let index = entry.ids.iter().position(|id| *id == file)?;
             Some((entry.path.as_str(), u32::from(line) + index as u32 * LINES_PER_ID))
         })
+    }
+
+    /// The same for a statement of which only the number is known. Of a map that was loaded.
+    fn numbered(&self, number: u32) -> Option<(&str, u32)> {
+        let is_in = |entry: &&Entry| {
+            let map::Numbers { first, room } = entry.numbers;
+            (first..first.saturating_add(room)).contains(&number)
+        };
+        let entry = self.files.iter().find(is_in)?;
+        let Statements::Lines(lines) = &entry.statements else { return None };
+        let mut statements = lines.lines().filter_map(|line| match Line::parse(line) {
+            Ok(Line::Stmt(stmt)) => Some(stmt),
+            _ => None,
+        });
+        statements.nth((number - entry.numbers.first) as usize).map(|stmt| (entry.path.as_str(), stmt.line))
     }
 
     /// Statements of the functions whose path is wanted, as records name them. Of a map that was loaded.

@@ -157,10 +157,12 @@ fn try_program(fixture: &Fixture, edition: &str, on: &Path, off: &Path) -> Resul
     if silent != original || recording != original {
         return Err(format!("the original prints\n{original}silent\n{silent}recording\n{recording}"));
     }
-    let threads = histories(&std::fs::read(history).map_err(|error| format!("no history: {error}"))?);
-    let recorded: HashSet<u16> = threads.iter().flatten().copied().collect();
     let sites = analyze(fixture.text.as_bytes(), &fixture.options(edition)).unwrap().sites;
-    let sites: HashSet<u16> = sites.iter().map(|site| site.line.try_into().unwrap()).collect();
+    let sites: Vec<u16> = sites.iter().map(|site| site.line.try_into().unwrap()).collect();
+    let image = std::fs::read(history).map_err(|error| format!("no history: {error}"))?;
+    let threads = histories(&image, &sites);
+    let recorded: HashSet<u16> = threads.iter().flatten().copied().collect();
+    let sites: HashSet<u16> = sites.into_iter().collect();
     if recorded.is_empty() || !recorded.is_subset(&sites) {
         return Err(format!("recorded lines {recorded:?}, instrumented lines {sites:?}"));
     }
@@ -185,13 +187,18 @@ fn as_recorded(fixture: &Fixture, threads: &[Vec<u16>]) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("ran\n{found}instead of\n{expected}")) }
 }
 
-/// The lines that each thread ran, in order, in a ring file. Loops are written out.
-fn histories(image: &[u8]) -> Vec<Vec<u16>> {
+/// The lines that each thread ran, in order, in a ring file. Loops are written out. Number 1 is the statement of the
+/// first site.
+fn histories(image: &[u8], sites: &[u16]) -> Vec<Vec<u16>> {
+    use qs_core::record::{Numbers, Statement};
     use qs_core::ring::{Item, Reader, find};
+    let of_site = |line: &u16| Some(Statement { file: 1, line: *line });
+    let table: Vec<_> = std::iter::once(None).chain(sites.iter().map(of_site)).collect();
     let mut threads = Vec::new();
     for found in find(image) {
         let Ok(header) = found.header else { continue };
         let (mut reader, mut lines) = (Reader::new(header, &image[found.offset..]), Vec::new());
+        reader = reader.with_numbers(Numbers::new(&table));
         while let Some(item) = reader.next() {
             match item {
                 Item::Statement(statement, _) => lines.push(statement.line),

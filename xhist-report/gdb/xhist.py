@@ -73,7 +73,13 @@ def mappings():
 
 def rings(memory):
     """Each ring in memory: its first address and its length."""
-    for start, end in mappings():
+    ranges = list(mappings())
+    behind = dict(ranges)
+    for start, end in ranges:
+        # A ring may lie in several mappings, one behind the other.
+        room = end
+        while room in behind:
+            room = behind[room]
         at = start
         while at < end:
             try:
@@ -87,7 +93,7 @@ def rings(memory):
             mark, header_length, size = struct.unpack(order + "8xI4xH2xI", header)
             header_length = header_length or 65536
             at = found + len(MAGIC)
-            if mark == 0x0A0B0C0D and header_length in HEADER_LENGTHS and found + header_length + size <= end:
+            if mark == 0x0A0B0C0D and header_length in HEADER_LENGTHS and found + header_length + size <= room:
                 yield found, header_length + size
                 at = found + header_length + size
 

@@ -78,6 +78,7 @@ pub fn run(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Not
         return ExitCode::NothingFound;
     }
     chosen.iter().for_each(|placed| tell_dropped(&placed.ring, notes));
+    tell_foreign_handlers(&chosen, notes);
     if options.hot {
         let rings: Vec<Ring> = chosen.iter().map(|placed| placed.ring.clone()).collect();
         return hot::run(&rings, &views, options, out, notes);
@@ -141,6 +142,22 @@ pub fn tell_dropped(ring: &Ring, notes: &mut Notes<'_>) {
             "{ring}: at least {} not recorded: signal handlers were nested too deep, \
              threads found no room for a ring, or a child was forked unseen",
             count(ring.dropped as usize, "statement")
+        ));
+    }
+}
+
+/// Handlers that the recorder does not know write among the statements that they interrupt.
+fn tell_foreign_handlers(chosen: &[&Placed], notes: &mut Notes<'_>) {
+    let signals = chosen.iter().fold(0, |signals, placed| signals | placed.header.words.foreign_handlers);
+    let signals: Vec<String> = (1..=64)
+        .filter(|signal| signals >> (signal - 1) & 1 == 1)
+        .map(|signal: u32| signal.to_string())
+        .collect();
+    if !signals.is_empty() {
+        notes.note(format_args!(
+            "handlers of signal {} were not installed through the C library, so they have no place of their own: where one \
+             came, the order of its statements and of those that it interrupted is not certain, and some may be missing",
+            signals.join(", ")
         ));
     }
 }

@@ -3,36 +3,53 @@
 //! Safe, constant arguments, nothing returned, never unwinding: an inserted call cannot change
 //! what a program means.
 
-/// Calls that record. Const arguments stay immediates in unoptimised builds, too. `NUMBER` is the statement's in the program,
-/// which two statements of one line do not share.
+/// The calls that record. Const arguments stay immediates in unoptimised builds, too. `NUMBER` is the statement's in the program,
+/// which two statements of one line do not share. `record` records; `entry` first checks whether there is room. With the feature
+/// `each` every statement checks.
 macro_rules! recording {
-    ($($(#[$about:meta])* $name:ident;)*) => {$(
+    (in $recorder:path) => {
+        recording! {
+            $recorder;
+            /// A statement in line `LINE` of file `FILE` is about to run.
+            s record;
+            /// As [`s`]: an arm or a closure body that was wrapped in a block.
+            a record;
+            /// As [`s`]: the same with the expression in parentheses.
+            p record;
+            /// As [`s`]: a statement whose attributes were carried onto the call.
+            c record;
+            /// As [`s`], where the recorder checks for room: at entries, heads of loops, and behind what may come back late.
+            e entry;
+            /// As [`a`], where the recorder checks for room.
+            ae entry;
+            /// As [`p`], where the recorder checks for room.
+            pe entry;
+            /// As [`c`], where the recorder checks for room.
+            ce entry;
+        }
+    };
+    ($recorder:path; $($(#[$about:meta])* $name:ident $function:ident;)*) => {$(
         $(#[$about])*
         #[inline(always)]
         pub fn $name<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
-            stamps_have_bytes::<4>();
-            crate::recorder::record::<FILE, LINE>();
+            use $recorder as recorder;
+            $crate::hooks::stamps_have_bytes::<4>();
+            if cfg!(feature = "each") {
+                recorder::entry::<FILE, LINE, NUMBER>();
+            } else {
+                recorder::$function::<FILE, LINE, NUMBER>();
+            }
         }
     )*};
 }
 
-recording! {
-    /// A statement in line `LINE` of file `FILE` is about to run.
-    s;
-    /// As [`s`]: an arm or a closure body that was wrapped in a block.
-    a;
-    /// As [`s`]: the same with the expression in parentheses.
-    p;
-    /// As [`s`]: a statement whose attributes were carried onto the call.
-    c;
-    /// As [`s`], where the recorder may check for room: at entries, loop heads, and behind what may be come back to late.
-    e;
-    /// As [`a`], where the recorder may check for room.
-    ae;
-    /// As [`p`], where the recorder may check for room.
-    pe;
-    /// As [`c`], where the recorder may check for room.
-    ce;
+recording!(in crate::recorder);
+
+/// The same for crates that are not optimised, as one piece of assembly where there is one. `cargo xhist` links them.
+#[doc(hidden)]
+#[cfg(all(feature = "trace", feature = "std"))]
+pub mod unoptimised {
+    recording!(in crate::hot::unoptimised);
 }
 
 /// As [`s`], for numbers that are known at run time only. No inserted call has this name.

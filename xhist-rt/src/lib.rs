@@ -7,6 +7,9 @@ mod hooks;
 pub mod qs;
 mod shared;
 pub mod trace;
+#[cfg(all(feature = "trace", feature = "std"))]
+#[doc(hidden)]
+pub use hooks::unoptimised;
 pub use hooks::{a, ae, at, c, ce, e, hash_from_hex, m, p, pe, s, start_at, stop_at};
 
 #[cfg(all(feature = "trace", feature = "std"))]
@@ -15,15 +18,12 @@ mod hot;
 #[cfg(feature = "trace")]
 #[allow(unsafe_code)]
 mod ring;
-#[cfg(all(feature = "trace", feature = "std"))]
-mod site;
 #[cfg(feature = "trace")]
 mod size;
 #[cfg(feature = "trace")]
 mod sync;
 #[cfg(all(feature = "trace", feature = "std"))]
 #[allow(unsafe_code)]
-#[allow(dead_code, unused_imports, reason = "the recorder does not use it yet")]
 mod words;
 
 #[cfg(all(feature = "trace", feature = "std"))]

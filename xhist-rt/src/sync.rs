@@ -10,8 +10,6 @@ use core::sync::atomic::{Ordering, compiler_fence};
 #[inline(always)]
 pub(crate) fn fence() {
     compiler_fence(Ordering::SeqCst);
-    #[cfg(all(test, feature = "std"))]
-    crate::ring::tests::interrupt();
 }
 
 #[cfg(target_has_atomic = "64")]
@@ -26,11 +24,6 @@ mod word {
     pub(crate) struct Word(AtomicU64);
 
     impl Word {
-        #[cfg(feature = "std")]
-        pub(crate) const fn new(value: u64) -> Word {
-            Word(AtomicU64::new(value))
-        }
-
         #[inline(always)]
         pub(crate) fn load(&self) -> u64 {
             self.0.load(Relaxed)
@@ -55,12 +48,6 @@ mod word {
     const LOW: usize = if cfg!(target_endian = "big") { 1 } else { 0 };
 
     impl Word {
-        #[cfg(feature = "std")]
-        pub(crate) const fn new(value: u64) -> Word {
-            let (high, low) = (AtomicU32::new((value >> 32) as u32), AtomicU32::new(value as u32));
-            Word(if LOW == 0 { [low, high] } else { [high, low] })
-        }
-
         #[inline(always)]
         pub(crate) fn load(&self) -> u64 {
             u64::from(self.0[1 - LOW].load(Relaxed)) << 32 | u64::from(self.0[LOW].load(Relaxed))

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd as _;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use qs_core::ring::{HOSTED_HEADER_LEN, Header, MAGIC};
+use qs_core::ring::{Header, MAGIC};
 
 /// How often the handler ran.
 static HANDLED: AtomicU32 = AtomicU32::new(0);
@@ -21,7 +21,7 @@ extern "C" fn handler(_: i32) {
 fn exports_of_several_threads_and_handlers_do_not_mix() {
     const THREADS: usize = 3;
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
-    xhist_rt::s::<1, 1, 1>();
+    xhist_rt::e::<1, 1, 1>();
     xhist_rt::xhist_logdev(writer.as_raw_fd());
     assert!(xhist_rt::Init::new().panic_lines(0).no_signal().install());
     let handler = handler as extern "C" fn(i32) as usize;
@@ -38,7 +38,7 @@ fn exports_of_several_threads_and_handlers_do_not_mix() {
             .map(|_| {
                 scope.spawn(|| {
                     // Their rings are there before anybody writes one.
-                    xhist_rt::s::<1, 2, 1>();
+                    xhist_rt::e::<1, 2, 1>();
                     together.wait();
                     for _ in 0..10 {
                         xhist_rt::xhist_write();
@@ -59,7 +59,8 @@ fn exports_of_several_threads_and_handlers_do_not_mix() {
         drop(writer);
         reading.join().expect("no panic")
     });
-    let len = HOSTED_HEADER_LEN + Header::parse(&image).expect("a ring").size;
+    let header = Header::parse(&image).expect("a ring");
+    let len = header.header_len + header.size;
     assert_eq!(image.len() % len, 0, "whole rings");
     let rings = image.chunks(len);
     assert!(rings.len() >= (1 + THREADS) * 10 * THREADS, "each export has every ring: {}", rings.len());

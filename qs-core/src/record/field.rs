@@ -211,7 +211,19 @@ pub trait Fields {
 #[inline(always)]
 pub fn up_to_zero(text: &str) -> &[u8] {
     let text = text.as_bytes();
-    text.split(|byte| *byte == 0).next().unwrap_or(text)
+    // Most are short and have none: a word at a time.
+    let words = text.as_chunks().0;
+    let whole = words.iter().position(|word| has_zero(usize::from_ne_bytes(*word)));
+    let start = whole.unwrap_or(words.len()) * size_of::<usize>();
+    let rest = text.get(start..).unwrap_or_default();
+    let len = rest.iter().position(|byte| *byte == 0).map_or(text.len(), |len| start + len);
+    text.get(..len).unwrap_or(text)
+}
+
+/// Whether a byte is 0.
+const fn has_zero(word: usize) -> bool {
+    const ONES: usize = usize::MAX / 255;
+    word.wrapping_sub(ONES) & !word & ONES << 7 != 0
 }
 
 /// The bytes of a record that are still to be read.

@@ -118,6 +118,8 @@ pub enum EventKind {
     Again,
     /// In a lane: a signal handler begins here; the value is the position in the interrupted ring.
     Handler,
+    /// All before it ran before this time, the value: the clock in full, less than 4 bytes of it after the stamp before.
+    Until,
     /// A kind that a newer recorder writes.
     Unknown(u8),
 }
@@ -136,6 +138,7 @@ impl EventKind {
             EventKind::Exit => 8,
             EventKind::Again => 9,
             EventKind::Handler => 10,
+            EventKind::Until => 11,
             EventKind::Unknown(code) => code,
         }
     }
@@ -152,6 +155,7 @@ impl EventKind {
             8 => EventKind::Exit,
             9 => EventKind::Again,
             10 => EventKind::Handler,
+            11 => EventKind::Until,
             other => EventKind::Unknown(other),
         }
     }

@@ -48,7 +48,7 @@
 use core::fmt;
 
 use super::raw::{Order, Raw, array, check_word};
-use super::state::{Folded, Shown, State, Touched, Trim, WordsPart};
+use super::state::{Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Touched, Trim, WordsPart};
 use crate::record::packed;
 use crate::record::words::Again;
 
@@ -66,8 +66,14 @@ pub const OLDEST_VERSION: u8 = 2;
 pub const NEWEST_VERSION: u8 = WORDS_VERSION;
 /// Length of the header of a bare-metal ring.
 pub const BARE_HEADER_LEN: usize = 64;
-/// Length of the header of a hosted ring; of a words ring, bytes of its header that have a meaning.
+/// Length of the header of a hosted ring; that of a words ring is longer, see [`WORDS_HEADER_LEN`].
 pub const HOSTED_HEADER_LEN: usize = 320;
+/// Offset of the pauses in the header of a words ring.
+pub const PAUSES_OFFSET: usize = 320;
+/// Offset of the words that are being moved.
+pub const MOVED_OFFSET: usize = PAUSES_OFFSET + PAUSES * size_of::<[u64; 4]>();
+/// Bytes of the header of a words ring that have a meaning.
+pub const WORDS_HEADER_LEN: usize = MOVED_OFFSET + 2 * MOVED_UNITS;
 /// Shortest and longest page, and so header of a words ring.
 pub const PAGES_OF_WORDS: core::ops::RangeInclusive<usize> = 4096..=65536;
 /// The same in version 2.
@@ -347,7 +353,7 @@ impl Header {
         let raw = Raw { bytes, order };
         self.last_time = raw.u64(64);
         if self.has_words() {
-            self.words = words_part(&raw);
+            self.words = words_part(&Raw { bytes: image, order });
         } else {
             for (index, nested) in self.nested.iter_mut().enumerate() {
                 *nested = (raw.u64(72 + 16 * index), State(raw.u64(80 + 16 * index)));
@@ -442,6 +448,11 @@ fn words_part(raw: &Raw<'_>) -> WordsPart {
         level: raw.u16(LANE_OFFSET + 2),
         open_time: raw.u64(OPEN_TIME_OFFSET),
         foreign_handlers: raw.u64(FOREIGN_HANDLERS_OFFSET),
+        pauses: core::array::from_fn(|index| {
+            let at = PAUSES_OFFSET + 32 * index;
+            Pause::from_words([raw.u64(at), raw.u64(at + 8), raw.u64(at + 16), raw.u64(at + 24)])
+        }),
+        moved: core::array::from_fn(|index| array(raw.bytes, MOVED_OFFSET + 8 * index)),
     }
 }
 

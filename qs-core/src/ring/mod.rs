@@ -20,5 +20,5 @@ pub use header::*;
 pub use raw::check_word;
 pub use reader::{Item, Reader};
 pub use repair::{Damage, repair};
-pub use state::{Folded, Shown, State, Touched, Trim, WordsPart};
+pub use state::{Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Touched, Trim, WordsPart};
 pub use tail::Line;

@@ -175,6 +175,8 @@ impl Trim {
     pub const NONE: Trim = Trim(0);
     const HEAD_MASK: u64 = (1 << 24) - 1;
     const VALID: u64 = 1 << 63;
+    /// The words behind the kept ones are in [`WordsPart::moved`] meanwhile, and nothing came again.
+    pub const MOVED: u64 = 1 << 62;
 
     /// The chunk that is open at `head` is being split.
     #[inline]
@@ -189,6 +191,42 @@ impl Trim {
             return None;
         }
         Some(((self.0 >> 24) as u16, (self.0 >> 40) as u16))
+    }
+}
+
+/// Pauses of its thread that a ring remembers.
+pub const PAUSES: usize = 8;
+/// Units that [`WordsPart::moved`] has room for.
+pub const MOVED_UNITS: usize = 64;
+
+/// A place among the words of the open chunk where the thread was found twice: the words before it ran before `since`,
+/// those behind it ran after `until`. It is void unless `until` is later than the open chunk's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Pause {
+    /// One more than how far the place is behind the start of the ring, in one of its two mappings; 0 = no pause.
+    pub at: u64,
+    /// The clock in full.
+    pub since: u64,
+    /// The clock in full; 0 = not known.
+    pub until: u64,
+}
+
+impl Pause {
+    /// From its words, the last of which is the reverse of `until`. A pause that is being written is none.
+    #[inline]
+    pub const fn from_words([at, since, until, check]: [u64; 4]) -> Pause {
+        match until == !check {
+            true => Pause { at, since, until },
+            false => Pause { at: 0, since: 0, until: 0 },
+        }
+    }
+
+    /// The position of its place in the open chunk, whose words of a ring of `size` bytes go from `from` to `to`.
+    #[inline]
+    pub const fn position(self, size: u64, from: u64, to: u64) -> Option<u64> {
+        let Some(offset) = self.at.checked_sub(1) else { return None };
+        let position = from + (offset.wrapping_sub(from) & (size - 1));
+        if position <= to && position.is_multiple_of(2) { Some(position) } else { None }
     }
 }
 
@@ -209,4 +247,8 @@ pub struct WordsPart {
     pub open_time: u64,
     /// Signals whose handler was installed behind the C library's back: bit n-1 is signal n.
     pub foreign_handlers: u64,
+    /// Pauses of the thread, in any order.
+    pub pauses: [Pause; PAUSES],
+    /// Words of the open chunk that are being moved, see [`Trim::MOVED`].
+    pub moved: [[u8; 8]; MOVED_UNITS / 4],
 }

@@ -33,7 +33,7 @@ impl Tracee {
         match *self {}
     }
 
-    pub fn run_to_call(&mut self, _: i32) -> Stop {
+    pub fn run_to_return(&mut self, _: i32) -> Stop {
         match *self {}
     }
 

@@ -13,6 +13,9 @@ use super::Stop;
 const SI_KERNEL: c_int = 0x80;
 /// All registers of the floating-point and vector units.
 const NT_X86_XSTATE: usize = 0x202;
+/// Requests that `libc` does not name.
+const GETSIGMASK: libc::c_uint = 0x420a;
+const SETSIGMASK: libc::c_uint = 0x420b;
 const XSTATE_LEN: usize = 16 << 10;
 /// Memory is compared and put back in blocks of so many bytes.
 const BLOCK: usize = 4096;
@@ -37,10 +40,12 @@ pub struct Tracee {
     stack_end: u64,
 }
 
-/// A state of a program's registers and memory, not of what the kernel knows of it.
+/// A state of a program's registers, memory and signal mask, not of what else the kernel knows of it.
 pub struct Snapshot {
     registers: libc::user_regs_struct,
     vectors: Vec<u8>,
+    /// Signals that wait.
+    mask: u64,
     regions: Vec<(u64, u64)>,
     memory: Vec<u8>,
 }
@@ -89,10 +94,27 @@ impl Tracee {
         self.wait()
     }
 
-    /// As [`Tracee::run`], or up to its next system call, if that comes before: a handler's end is one.
-    pub fn run_to_call(&mut self, signal: i32) -> Stop {
-        self.request(libc::PTRACE_SYSCALL, signal);
-        self.wait()
+    /// As [`Tracee::run`], or up to where a handler ends, if that comes before.
+    pub fn run_to_return(&mut self, signal: i32) -> Stop {
+        let mut signal = signal;
+        loop {
+            self.request(libc::PTRACE_SYSCALL, signal);
+            let stop = self.wait();
+            if stop != Stop::Step || self.call() == libc::SYS_rt_sigreturn {
+                return stop;
+            }
+            signal = 0;
+        }
+    }
+
+    /// The system call at hand.
+    fn call(&self) -> libc::c_long {
+        let mut registers = MaybeUninit::<libc::user_regs_struct>::zeroed();
+        // SAFETY: the thread is stopped and ours; zeros are registers.
+        unsafe {
+            libc::ptrace(libc::PTRACE_GETREGS, self.thread, 0, registers.as_mut_ptr());
+            registers.assume_init().orig_rax as libc::c_long
+        }
     }
 
     fn request(&self, request: libc::c_uint, signal: i32) {
@@ -168,10 +190,12 @@ impl Tracee {
         let mut registers = MaybeUninit::<libc::user_regs_struct>::zeroed();
         let mut vectors = vec![0u8; XSTATE_LEN];
         let mut vector = iovec { iov_base: vectors.as_mut_ptr().cast(), iov_len: XSTATE_LEN };
+        let mut mask = 0u64;
         // SAFETY: the thread is stopped and ours; zeros are registers; the buffer is as long as told.
         let registers = unsafe {
             let got = libc::ptrace(libc::PTRACE_GETREGS, self.thread, 0, registers.as_mut_ptr())
-                | libc::ptrace(libc::PTRACE_GETREGSET, self.thread, NT_X86_XSTATE, &raw mut vector);
+                | libc::ptrace(libc::PTRACE_GETREGSET, self.thread, NT_X86_XSTATE, &raw mut vector)
+                | libc::ptrace(GETSIGMASK, self.thread, size_of::<u64>(), &raw mut mask);
             assert_eq!(got, 0, "{}", std::io::Error::last_os_error());
             registers.assume_init()
         };
@@ -182,7 +206,7 @@ impl Tracee {
         let mut regions = self.regions.clone();
         regions.push((registers.rsp - RED_ZONE, self.stack_end));
         let memory = self.read(&regions);
-        Snapshot { registers, vectors, regions, memory }
+        Snapshot { registers, vectors, mask, regions, memory }
     }
 
     /// Puts it back to where it was.
@@ -212,7 +236,8 @@ impl Tracee {
                 assert!(written > 0, "{}", std::io::Error::last_os_error());
             }
             let set = libc::ptrace(libc::PTRACE_SETREGS, self.thread, 0, &raw const snapshot.registers)
-                | libc::ptrace(libc::PTRACE_SETREGSET, self.thread, NT_X86_XSTATE, &raw mut vector);
+                | libc::ptrace(libc::PTRACE_SETREGSET, self.thread, NT_X86_XSTATE, &raw mut vector)
+                | libc::ptrace(SETSIGMASK, self.thread, size_of::<u64>(), &raw const snapshot.mask);
             assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
         }
     }
@@ -252,15 +277,19 @@ impl Tracee {
 
 impl Drop for Tracee {
     fn drop(&mut self) {
+        // A process is not gone before all its traced threads were waited for, those of the recorder too.
+        let main = self.child.id();
+        let tasks = std::fs::read_dir(format!("/proc/{main}/task")).into_iter().flatten().flatten();
+        let threads: Vec<u32> =
+            tasks.filter_map(|task| task.file_name().to_str().and_then(|name| name.parse().ok())).collect();
         let _ = self.child.kill();
-        // A process is not gone before its traced threads were waited for.
-        let mut status = 0;
-        let mut is_there = || {
+        for thread in threads.into_iter().filter(|thread| *thread != main) {
+            let (thread, mut status) = (thread as pid_t, 0);
             // SAFETY: the status is writable.
-            let waited = unsafe { libc::waitpid(self.thread, &mut status, libc::__WALL) };
-            waited == self.thread && libc::WIFSTOPPED(status)
-        };
-        while self.thread != self.child.id() as pid_t && is_there() {}
+            while unsafe { libc::waitpid(thread, &mut status, libc::__WALL) } == thread
+                && libc::WIFSTOPPED(status)
+            {}
+        }
         let _ = self.child.wait();
     }
 }

@@ -35,9 +35,10 @@ All other options are those of the cargo command: `cargo help run`, `cargo help 
 Environment of the traced program:
   XHIST_FILE=PATH    keep the rings in this file (%p: process id, %e: program name)
   XHIST_SIZE=BYTES   size of each thread's ring (suffixes k, m, g)
-  XHIST_TIME=...     time stamps: on (every statement), off; by default on frames of some hundred statements
-  XHIST_FRAMES=...   packed (default), single (a frame for each statement), exact (the same, with the exact
-                     order among threads instead of the time)
+  XHIST_TIME=...     time stamps: on (every statement; set when it is built, too), off; by default on chunks of
+                     statements
+  XHIST_FRAMES=...   packed (default), single (a frame for each statement; set when it is built, too), exact (the
+                     same, with the exact order among threads instead of the time)
   XHIST_PANIC=LINES  statements printed under a panic message (16 by default; 0 prints none)
   XHIST_EVER=on      remember which statements ever ran (or the number of pages of 96 lines)
   XHIST=off, wait    record nothing; nothing until a trigger starts it

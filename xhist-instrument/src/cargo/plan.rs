@@ -66,6 +66,17 @@ impl Recorder {
         self.deps.iter().chain([&self.library]).map(PathBuf::as_path)
     }
 
+    /// The library for a crate that is optimised or is not: a statement is a few plain stores in one, and a piece of
+    /// assembly in the other. The recorder behind them is the same.
+    pub(super) fn library_for(&self, is_optimised: bool) -> &Path {
+        let is_unoptimised = |library: &&PathBuf| {
+            library
+                .file_name()
+                .is_some_and(|name| name.to_string_lossy().contains(super::recorder::UNOPTIMISED))
+        };
+        self.deps.iter().find(is_unoptimised).filter(|_| !is_optimised).unwrap_or(&self.library)
+    }
+
     /// The same with its paths changed so.
     pub(super) fn with_paths(&self, change: impl Fn(&Path) -> PathBuf) -> Recorder {
         let of_source = |source: &Source| Source { root: change(&source.root), ..source.clone() };

@@ -20,7 +20,10 @@ use super::{command, sources};
 pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "qs-core", "critical-section", "libc"];
 
 /// The recorder's library and those that it is made of; each depends on earlier ones only.
-const LIBRARIES: [&str; 5] = ["byteorder", "libc", "critical_section", "qs_core", "xhist_rt"];
+const LIBRARIES: [&str; 6] = ["byteorder", "libc", "critical_section", "qs_core", "xhist_rt", UNOPTIMISED];
+
+/// The same recorder with the calls for crates that are not optimised, see [`write_package`].
+pub(super) const UNOPTIMISED: &str = "xhist_recorder";
 
 /// The profile of its own, and the directory that cargo names after it.
 pub(super) const PROFILE: &str = "recorder";
@@ -40,7 +43,10 @@ pub(super) fn get(
     bare: &BTreeSet<String>,
     progress: &Progress,
 ) -> Result<Kept, Error> {
-    let features = Features { hosted: if for_dylibs { &["auto", "portable"] } else { &["auto"] }, bare };
+    let mut hosted = vec!["auto"];
+    hosted.extend(for_dylibs.then_some("portable"));
+    hosted.extend(wants_each(|name| std::env::var(name).ok()).then_some("each"));
+    let features = Features { hosted: &hosted, bare };
     let key = key(command, &features)?;
     let caches = Cache::all(home.join("cache"));
     if let Some(found) = caches.iter().find_map(|cache| cache.find(&key)) {
@@ -70,6 +76,15 @@ pub(super) fn get(
         return cache.keep(&key, &build(command, &package, draft.path())?);
     }
     Err(problem.unwrap_or_else(|| Error::step("building the recorder", "there is no directory for it")))
+}
+
+/// Whether the environment of the program asks for something that each statement has to check for: a stamp or a frame of its
+/// own. The recorder takes the same values.
+fn wants_each(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let is = |name: &str, words: &[&str]| {
+        variable(name).is_some_and(|text| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word)))
+    };
+    is("XHIST_TIME", &["on", "1"]) || is("XHIST_FRAMES", &["single", "exact"])
 }
 
 /// With what the recorder is built.
@@ -293,7 +308,13 @@ incremental = false
 "#
     );
     super::plan::write_if_changed(&directory.join("Cargo.toml"), manifest.as_bytes())?;
-    super::plan::write_if_changed(&directory.join("lib.rs"), b"#![no_std]\npub extern crate xhist_rt;\n")
+    // Names that are imported one by one hide those of the glob.
+    let root = r#"#![no_std]
+pub use xhist_rt::*;
+#[cfg(not(target_os = "none"))]
+pub use xhist_rt::unoptimised::{a, ae, c, ce, e, p, pe, s};
+"#;
+    super::plan::write_if_changed(&directory.join("lib.rs"), root.as_bytes())
 }
 
 /// The place of a library in [`LIBRARIES`].
@@ -322,7 +343,6 @@ fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder
             }
             match artifact.target.name.as_str() {
                 "xhist_rt" => recorder.library = file.into(),
-                "xhist_recorder" => {}
                 name if place(name).is_some() => _ = recorder.deps.insert(file.into()),
                 // The standard library, with `-Zbuild-std`.
                 _ => {}
@@ -332,4 +352,28 @@ fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder
     recorders.retain(|_, recorder| recorder.library.is_absolute());
     recorders.values_mut().for_each(|recorder| recorder.sources.sort_by_key(|source| place(&source.name)));
     recorders
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_for_each_statement_are_asked_for_by_the_values_that_the_recorder_takes() {
+        for (name, value, is) in [
+            ("XHIST_TIME", "on", true),
+            ("XHIST_TIME", " On ", true),
+            ("XHIST_TIME", "1", true),
+            ("XHIST_TIME", "off", false),
+            ("XHIST_TIME", "exact", false),
+            ("XHIST_FRAMES", "single", true),
+            ("XHIST_FRAMES", "EXACT", true),
+            ("XHIST_FRAMES", "packed", false),
+            ("XHIST_FRAMES", "on", false),
+            ("XHIST", "on", false),
+        ] {
+            let wants = wants_each(|asked| (asked == name).then(|| value.to_owned()));
+            assert_eq!(wants, is, "{name}={value}");
+        }
+    }
 }

@@ -139,7 +139,7 @@ impl Call {
             joined.push(value);
             result.extend([OsString::from(option), joined]);
         };
-        add("--extern", &self.recorder.library, "xhist_rt=");
+        add("--extern", self.recorder.library_for(is_optimised(args)), "xhist_rt=");
         let directories: BTreeSet<_> = self.recorder.libraries().filter_map(Path::parent).collect();
         for directory in directories {
             add("-L", directory, "dependency=");
@@ -242,6 +242,16 @@ fn target(args: &[OsString]) -> String {
     name.to_string_lossy().into_owned()
 }
 
+/// Whether this call asks for optimised code. The last word counts.
+fn is_optimised(args: &[OsString]) -> bool {
+    let mut levels = args.iter().enumerate().filter_map(|(index, arg)| match arg.to_str()? {
+        "-O" => Some("3"),
+        "-C" | "--codegen" => args.get(index + 1)?.to_str()?.strip_prefix("opt-level="),
+        arg => arg.strip_prefix("-C").or(arg.strip_prefix("--codegen="))?.strip_prefix("opt-level="),
+    });
+    levels.next_back().is_some_and(|level| level != "0")
+}
+
 fn names_recorder(value: &OsStr) -> bool {
     let value = value.to_string_lossy();
     let name = value.split('=').next().unwrap_or_default();
@@ -319,6 +329,20 @@ mod tests {
     }
 
     #[test]
+    fn the_last_opt_level_counts() {
+        for (line, is) in [
+            ("a.rs", false),
+            ("-O a.rs", true),
+            ("-C opt-level=3 a.rs", true),
+            ("-Copt-level=s a.rs", true),
+            ("--codegen opt-level=1 --codegen=opt-level=0", false),
+            ("-C opt-level=0 -C debuginfo=2 -C opt-level=2", true),
+        ] {
+            assert_eq!(is_optimised(&args(line)), is, "{line}");
+        }
+    }
+
+    #[test]
     fn another_recorder_is_replaced() {
         let call = Call {
             plan: Plan {
@@ -333,21 +357,23 @@ mod tests {
             },
             recorder: Recorder {
                 library: "/r/libxhist_rt.rlib".into(),
-                deps: ["/r/deps/liblibc.rlib".into()].into(),
+                deps: ["/r/deps/liblibc.rlib".into(), "/r/libxhist_recorder.rlib".into()].into(),
                 sources: Vec::new(),
             },
             root: 2,
             named: "src/main.rs".into(),
             directory: "/w".into(),
         };
-        let result =
-            call.arguments(&args("--crate-name a src/main.rs --extern xhist_rt=/x.rlib --extern b=/b.rlib"));
+        let result = call
+            .arguments(&args("--crate-name a src/main.rs -O --extern xhist_rt=/x.rlib --extern b=/b.rlib"));
         let line = result.iter().map(|arg| arg.to_string_lossy()).collect::<Vec<_>>().join(" ");
         assert_eq!(
             line,
-            "--crate-name a /t/shadow/w/src/main.rs --extern b=/b.rlib --extern xhist_rt=/r/libxhist_rt.rlib \
+            "--crate-name a /t/shadow/w/src/main.rs -O --extern b=/b.rlib --extern xhist_rt=/r/libxhist_rt.rlib \
              -L dependency=/r -L dependency=/r/deps --cap-lints warn --remap-path-prefix=/t/shadow/=/ \
              --remap-path-prefix=/t/shadow/w/="
         );
+        let unoptimised = call.arguments(&args("--crate-name a src/main.rs"));
+        assert!(unoptimised.contains(&"xhist_rt=/r/libxhist_recorder.rlib".into()), "{unoptimised:?}");
     }
 }

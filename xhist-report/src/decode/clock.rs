@@ -72,6 +72,15 @@ impl Anchor {
         self.clock.set(time);
     }
 
+    /// Takes the time in full of the stamp that it was given last.
+    pub fn fix(&mut self, time: u64) {
+        if let (false, Some(first), Some(now)) = (self.fixed, self.first, self.clock.now()) {
+            self.first = Some(first.wrapping_add(time.wrapping_sub(now)));
+        }
+        self.fixed = true;
+        self.clock.set(time);
+    }
+
     /// The first time in full. `last_time` is the clock at the newest stamp, or 0.
     pub fn first(self, last_time: u64) -> Option<u64> {
         let (first, now) = (self.first?, self.clock.now()?);

@@ -8,8 +8,10 @@ use crate::model;
 /// What a frame is to a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The clock in full.
+    /// The clock in full, 4 bytes or more of it after the stamp before.
     Time(u64),
+    /// The same, less than 4 bytes of it later.
+    Until(u64),
     /// The thread panicked, with the low half of the time.
     Panic(Option<u32>),
     /// A fatal signal, with the low half of the time.
@@ -38,6 +40,7 @@ pub fn kind(frame: &Frame<'_>, record_base: u8, has_clock: bool) -> Kind {
             let time = (has_clock && time != 0).then_some(time);
             match kind {
                 EventKind::Time => Kind::Time(value),
+                EventKind::Until => Kind::Until(value),
                 EventKind::Handler => Kind::Handler(value),
                 EventKind::Panic => Kind::Panic(time),
                 EventKind::Signal => Kind::Signal(value, time),

@@ -8,7 +8,7 @@
 
 use qs_core::record::Numbers;
 use qs_core::record::words::{AGAIN, Again};
-use qs_core::ring::{Folded, HOSTED_HEADER_LEN, Header, NESTED, Reader, Shown, State, Trim, frame_room};
+use qs_core::ring::{Folded, Header, NESTED, Reader, Shown, State, Trim, WORDS_HEADER_LEN, frame_room};
 
 use super::clock::Clock;
 use super::find::{Placed, describe};
@@ -210,8 +210,8 @@ impl Live {
     }
 
     fn header(&self, read: Read<'_>) -> Option<Header> {
-        let mut bytes = [0; HOSTED_HEADER_LEN];
-        let bytes = &mut bytes[..self.placed.header.header_len.min(HOSTED_HEADER_LEN)];
+        let mut bytes = [0; WORDS_HEADER_LEN];
+        let bytes = &mut bytes[..self.placed.header.header_len.min(WORDS_HEADER_LEN)];
         read(self.placed.ring.offset, bytes).then(|| Header::parse(bytes).ok()).flatten()
     }
 

@@ -19,6 +19,8 @@ pub struct Stream<'a> {
     clock: Clock,
     /// Time stamps read so far.
     stamps: u64,
+    /// The first of those that were read last.
+    first_stamp: Option<u64>,
     /// The same ring, read as far as the next stamp.
     ahead: Option<Box<Stream<'a>>>,
     /// What is missing before the next item.
@@ -80,6 +82,7 @@ impl<'a> Stream<'a> {
             header,
             clock,
             stamps: 0,
+            first_stamp: None,
             ahead: None,
             gap: Gap::default(),
             entries: 0,
@@ -126,7 +129,7 @@ impl<'a> Stream<'a> {
     pub fn until(&mut self) -> Option<u64> {
         let ahead = self.ahead.as_mut()?;
         while ahead.stamps <= self.given_stamps && ahead.read().item.is_some() {}
-        if ahead.stamps > self.given_stamps { ahead.clock.now() } else { None }
+        if ahead.stamps > self.given_stamps { ahead.first_stamp } else { None }
     }
 
     /// Ticks of its clock a second; 0 = not known, or its stamps are no times.
@@ -188,6 +191,7 @@ impl<'a> Stream<'a> {
     /// The next item of the ring alone.
     fn read(&mut self) -> Next {
         let mut gap = std::mem::take(&mut self.gap);
+        self.first_stamp = None;
         let records = self.records.as_ref();
         let tell = |frame: &Frame<'_>| {
             records.map_or_else(Default::default, |records| records.borrow_mut().tell(frame))
@@ -223,8 +227,9 @@ impl<'a> Stream<'a> {
                             (self.handler.position, self.handler.anchors) = (frame.offset, [anchor, before]);
                             continue;
                         }
-                        Kind::Time(full) => {
+                        Kind::Time(full) | Kind::Until(full) => {
                             self.clock.set(full);
+                            self.first_stamp.get_or_insert(full);
                             self.stamps += 1;
                             continue;
                         }
@@ -239,6 +244,7 @@ impl<'a> Stream<'a> {
                 }
             };
             let time = stamp.map(|stamp| self.clock.stamp(stamp));
+            self.first_stamp = self.first_stamp.or(time);
             self.stamps += u64::from(time.is_some());
             self.entries += u64::from(!matches!(what, What::Again(_)));
             return Next {

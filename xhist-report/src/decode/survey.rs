@@ -62,6 +62,11 @@ pub fn survey(view: &View<'_>) -> Survey {
                     None
                 }
                 Kind::Silent | Kind::Handler(_) => None,
+                Kind::Until(full) => {
+                    anchor.stamp(full as u32);
+                    anchor.fix(full);
+                    None
+                }
                 Kind::Time(full) => {
                     anchor.full(full);
                     None

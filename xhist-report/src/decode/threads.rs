@@ -107,7 +107,7 @@ impl Threads {
                 Framed::Done
             }
             (_, Kind::Silent | Kind::Handler(_)) => Framed::Done,
-            (_, Kind::Time(full)) => {
+            (_, Kind::Time(full) | Kind::Until(full)) => {
                 thread.clock.set(full);
                 Framed::Done
             }

@@ -52,6 +52,33 @@ fn a_full_time_in_the_ring_bridges_a_long_sleep() {
     assert_eq!((outcome.code, outcome.out), (0, listing(&[(1, 1), (2, 1), (1, 2), (2, 2)])));
 }
 
+/// The first stamp of the short thread is known by that time in full only.
+#[test]
+fn a_full_time_soon_after_a_stamp_is_no_round_of_the_clock() {
+    let short = RingImage::hosted(256, 1, 1, "short").timed(0x9_0000_0100, 1, 1).event(
+        EventKind::Until,
+        0x9_0000_0140,
+        0x9_0000_0140,
+    );
+    let other = RingImage::hosted(256, 1, 2, "other").timed(0x8_8000_0000, 2, 1).timed(0x9_0000_0200, 2, 2);
+    let outcome = report(&[short.build(), other.build()].concat());
+    assert_eq!((outcome.code, outcome.out), (0, listing(&[(2, 1), (1, 1), (2, 2)])));
+}
+
+/// The first of two full times is the upper bound of what ran before both.
+#[test]
+fn before_a_pause_the_order_is_certain() {
+    let waits = RingImage {
+        clock_hz: 1000,
+        ..RingImage::hosted(256, 1, 1, "waits").timed(100, 1, 1).statement(1, 2)
+    };
+    let waits = waits.event(EventKind::Until, 101, 101).event(EventKind::Until, 900, 900).timed(900, 1, 3);
+    let other = RingImage::hosted(256, 1, 2, "other").timed(500, 2, 1).timed(1000, 2, 2);
+    let outcome = report(&[waits.build(), other.build()].concat());
+    assert_eq!(outcome.out, listing(&[(1, 1), (1, 2), (2, 1), (1, 3), (2, 2)]));
+    assert!(!outcome.notes.contains("not certain"), "{}", outcome.notes);
+}
+
 #[test]
 fn what_has_no_time_comes_first_and_keeps_its_place_in_its_ring() {
     let a = RingImage::hosted(256, 1, 1, "a").statement(1, 1).timed(50, 1, 2).statement(1, 3).timed(90, 1, 4);

@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use qs_core::ring::{BARE_HEADER_LEN, FLAG_PACKED, Folded, State};
 
 use super::RING_SIZE;
+use super::header::Header;
 use super::mask::masked_with;
-use crate::ring::Header;
 
 /// What a position and with it is a place in the ring.
 pub(super) const MASK: usize = RING_SIZE - 1;

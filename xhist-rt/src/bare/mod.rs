@@ -1,10 +1,11 @@
 //! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
 //!
 //! `writer` has the statements, `draft` how they go into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
-//! interrupts, `link` what a link takes out. Nothing here is shared with hosted rings but the header and the bytes of a frame.
+//! interrupts, `link` what a link takes out. Hosted rings share nothing of it, see `crate::words`.
 
 mod draft;
 mod frame;
+mod header;
 mod interrupt;
 mod link;
 mod mask;
@@ -17,7 +18,7 @@ use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader, frame_room};
 pub use interrupt::interrupt;
 pub use link::{flush, get_block, get_byte};
 use writer::record_at;
-pub(crate) use writer::{heed_filters, record};
+pub(crate) use writer::{heed_filters, record, record as entry};
 
 /// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
 pub const RING_SIZE: usize = crate::size::compiled(4096) as usize;

@@ -135,7 +135,7 @@ fn marked(word: u32) -> u32 {
 
 /// Records that this statement is about to run.
 #[inline(always)]
-pub(crate) fn record<const FILE: u16, const LINE: u16>() {
+pub(crate) fn record<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
     match const { near(Statement { file: FILE, line: LINE }) } {
         Some(word) => record_near(word),
         None => record_far(const { Statement { file: FILE, line: LINE }.to_word() }),

@@ -17,8 +17,8 @@ extern "C" fn start() {
     }
     // Here and not at the first statement, which may run in a signal handler.
     sys::stay_loaded();
+    crate::hot::set_up();
     // Before the program asks who handles it.
-    #[cfg(feature = "lanes")]
     super::signals::catch(libc::SIGSEGV, super::mirror::on_fault);
     #[cfg(feature = "auto")]
     if Config::get().is_some_and(|config| config.on) {

@@ -112,6 +112,12 @@ pub(super) fn rate() -> u32 {
     RATE.load(Relaxed)
 }
 
+/// Its ticks in so many microseconds, at least one; where the rate is not known, a few.
+#[inline(always)]
+pub(super) fn ticks_in(micros: u32) -> u64 {
+    1 + u64::from(RATE.load(Relaxed) / 1_000_000) * u64::from(micros)
+}
+
 /// Whether the rate is to be measured again at this time.
 #[inline(always)]
 pub(super) fn is_due(ticks: u64) -> bool {

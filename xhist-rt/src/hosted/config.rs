@@ -8,29 +8,29 @@ use super::settings::{self, EVER, FILE, FRAMES, MAP_HASH, PANIC, SIZE, SWITCH, T
 use super::{file, sys};
 
 /// Ring size when the environment gives none; `XHIST_RING_SIZE` when compiling changes it.
-const DEFAULT_SIZE: u32 = 256 * 1024;
+const DEFAULT_SIZE: u32 = 512 * 1024;
 
-/// Whether frames carry time stamps.
+/// Whether chunks carry time stamps.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Time {
     On,
     Off,
 }
 
-/// What frames statements stand in.
+/// What chunks statements stand in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Frames {
     /// Many in one.
     Packed,
-    /// Each in its own.
+    /// Each check begins one.
     Single,
-    /// Each in its own, with its time.
+    /// Each check begins one, with its time.
     Timed,
-    /// Each in its own, with its number among those of all threads.
+    /// Each check begins one, with its number among those of all threads.
     Exact,
 }
 
-/// What frames statements stand in, once the environment is read.
+/// What chunks statements stand in, once the environment is read.
 #[inline]
 pub(crate) fn frames() -> Frames {
     match FRAMES_MODE.load(Ordering::Relaxed) {
@@ -39,6 +39,24 @@ pub(crate) fn frames() -> Frames {
         2 => Frames::Timed,
         _ => Frames::Exact,
     }
+}
+
+/// Whether the clock stamps chunks, and nothing else is asked for.
+#[inline(always)]
+pub(crate) fn is_plain() -> bool {
+    FRAMES_MODE.load(Ordering::Relaxed) == Frames::Packed as u8 && !is_untimed()
+}
+
+/// Whether nothing is stamped.
+#[inline(always)]
+pub(crate) fn is_untimed() -> bool {
+    TIME_MODE.load(Ordering::Relaxed) & 1 != Time::On as u8
+}
+
+/// Whether each check gives its statement a stamp.
+#[inline(always)]
+pub(crate) fn is_each_timed() -> bool {
+    FRAMES_MODE.load(Ordering::Relaxed) != Frames::Packed as u8
 }
 
 /// What this thread is known by, after a fork as before: the address of its own words.
@@ -118,7 +136,7 @@ impl Config {
                 // A forked child may read again what its parent has checked.
                 static IS_CHECKED: AtomicBool = AtomicBool::new(false);
                 if !IS_REGISTERED.swap(true, Ordering::Relaxed) {
-                    sys::at_fork_in_child(super::threads::on_fork_in_child);
+                    sys::at_fork_in_child(super::fork::on_fork_in_child);
                 }
                 let config = Config::from_environment();
                 if config.on {
@@ -176,7 +194,12 @@ impl Config {
     fn from_environment() -> Config {
         Config {
             on: !SWITCH.is(&["off", "0"]),
-            size: SIZE.text().and_then(settings::parse_size).unwrap_or(COMPILED_SIZE),
+            // A ring is mapped by itself.
+            size: SIZE
+                .text()
+                .and_then(settings::parse_size)
+                .unwrap_or(COMPILED_SIZE)
+                .max(sys::page_size() as u32),
             time: if TIME.is(&["off", "0"]) { Time::Off } else { Time::On },
             frames: if FRAMES.is(&["exact"]) {
                 Frames::Exact

@@ -4,8 +4,9 @@ use core::sync::atomic::Ordering;
 
 use super::config::Config;
 use super::file;
-use super::threads::{ENDED, EVER, SLOTS, own};
-use crate::ring::{self, Ever};
+use super::slots::{ENDED, EVER, SLOTS};
+use super::threads::own;
+use crate::ring::Ever;
 
 /// Moves the history of this thread and of threads that have ended, and all rings to come, into a file. A ring that
 /// another thread writes stays where it is; the file counts each as something lost.
@@ -16,7 +17,8 @@ pub(super) fn move_to_file(path: &[u8]) -> bool {
     let is_moved = ever.is_null() || file.map_over(0, Ever::len(config.ever), ever, true, usize::MAX);
     let (mut missing, mut is_own_moved) = (0, true);
     for slot in SLOTS.iter().filter(|slot| slot.ring().is_some()) {
-        if own() == slot.ring() {
+        let is_own = own().zip(slot.ring()).is_some_and(|(own, ring)| core::ptr::eq(own, ring));
+        if is_own {
             is_own_moved = slot.move_to_file(&config);
         } else if slot.ended.order().is_some_and(|order| slot.ended.take(order)) {
             missing += u32::from(!slot.move_to_file(&config));
@@ -26,8 +28,7 @@ pub(super) fn move_to_file(path: &[u8]) -> bool {
         }
     }
     if let Some(header) = own().filter(|_| missing > 0) {
-        // SAFETY: this thread's ring.
-        unsafe { ring::count_dropped(header, missing) };
+        header.count_dropped(missing);
         file::lacks(missing);
     }
     is_moved && is_own_moved

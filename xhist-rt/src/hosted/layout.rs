@@ -1,20 +1,22 @@
-//! Where rings and the bitmap stand in a ring file.
-
-use qs_core::ring::HOSTED_HEADER_LEN;
+//! Where rings and the bitmap are in a ring file.
 
 use super::config::Config;
 use super::sys;
 use crate::ring::Ever;
 
-/// Bytes of a ring, its header included.
-pub(super) fn ring_len(size: u32) -> usize {
-    HOSTED_HEADER_LEN + size as usize
+/// Bytes before a ring's data, which starts a page because it is mapped by itself.
+pub(super) fn header_len() -> usize {
+    sys::page_size()
 }
 
-/// Where a ring stands in the file, behind the bitmap. Each is mapped by itself, so it starts a page.
+/// Bytes of a ring, its header included.
+pub(super) fn ring_len(size: u32) -> usize {
+    header_len() + size as usize
+}
+
+/// Where a ring is in the file, behind the bitmap.
 pub(super) fn place_in_file(number: usize, config: &Config) -> u64 {
-    let stride = ring_len(config.size).next_multiple_of(sys::page_size());
-    (ever_len(config) + number * stride) as u64
+    (ever_len(config) + number * ring_len(config.size)) as u64
 }
 
 /// Bytes of the bitmap in the file.

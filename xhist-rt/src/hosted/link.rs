@@ -8,16 +8,16 @@ use std::sync::{Mutex, PoisonError};
 use std::vec::Vec;
 
 use qs_core::frame::{FLAG, renumber, sequence_number};
-use qs_core::record::{EventKind, RECORD_BASE};
+use qs_core::record::chunk::Chunk;
+use qs_core::record::{EventKind, RECORD_BASE, ids};
 use qs_core::ring::{HOSTED_HEADER_LEN, Header};
 
-use super::threads;
-use crate::hot;
-use crate::ring::Append;
+use super::{slots, threads};
+use crate::hot::{self, Append};
 use crate::trace::{self, Code, Severity};
 
-/// Bytes that are taken from a ring at a time, at least a frame.
-const PIECE: usize = 16 * 1024;
+/// Bytes that are taken from a ring at a time, unless a frame is longer.
+const PIECE: u64 = 64 * 1024;
 
 static LINK: Mutex<Link> = Mutex::new(Link::new());
 
@@ -82,7 +82,7 @@ impl Link {
 
     /// Takes what is new in every ring.
     fn fetch(&mut self) {
-        for (number, start, len) in threads::numbered_rings() {
+        for (number, start, len) in slots::numbered_rings() {
             if self.taken.len() <= number {
                 self.taken.resize(number + 1, Taken::default());
             }
@@ -116,7 +116,17 @@ impl Link {
             }
             self.ring = Some(number);
             self.seq = self.seq.wrapping_add(missing).wrapping_add(1);
-            renumber(frame, self.seq, |byte| self.frames.push_back(byte));
+            match Chunk::parse(frame, RECORD_BASE + ids::PACKED) {
+                None => renumber(frame, self.seq, |byte| self.frames.push_back(byte)),
+                Some(chunk) => {
+                    // The number of the chunk is that of the first record that it is cut into.
+                    self.seq = self.seq.wrapping_sub(1);
+                    for cut in chunk.cut() {
+                        self.seq = self.seq.wrapping_add(1);
+                        cut.emit(self.seq, RECORD_BASE, |byte| self.frames.push_back(byte));
+                    }
+                }
+            }
         }
     }
 }
@@ -125,6 +135,24 @@ impl Taken {
     /// Whole frames that are new in a ring, and how many bytes were overwritten before. `by_earlier` tells how many bytes were
     /// written by threads that had it before.
     fn look(&mut self, read: &dyn Fn(usize, &mut [u8]), by_earlier: &dyn Fn() -> u64) -> (Vec<u8>, u64) {
+        let mut piece = PIECE;
+        loop {
+            let (frames, overrun, is_short) = self.look_at(piece, read, by_earlier);
+            if frames.is_empty() && overrun == 0 && is_short {
+                piece *= 2;
+                continue;
+            }
+            return (frames, overrun);
+        }
+    }
+
+    /// The same with at most `piece` bytes; and whether a longer piece may have more.
+    fn look_at(
+        &mut self,
+        piece: u64,
+        read: &dyn Fn(usize, &mut [u8]),
+        by_earlier: &dyn Fn() -> u64,
+    ) -> (Vec<u8>, u64, bool) {
         let header = || {
             let mut bytes = [0; HOSTED_HEADER_LEN];
             read(0, &mut bytes);
@@ -132,7 +160,9 @@ impl Taken {
         };
         let earlier = by_earlier();
         // When another thread gets it between the two, the next look will tell.
-        let Some(before) = header().filter(|_| by_earlier() == earlier) else { return (Vec::new(), 0) };
+        let Some(before) = header().filter(|_| by_earlier() == earlier) else {
+            return (Vec::new(), 0, false);
+        };
         let mut untaken = 0;
         if before.start_time != self.start_time {
             untaken = earlier.saturating_sub(self.earlier + self.position);
@@ -140,9 +170,10 @@ impl Taken {
             let seq = if untaken > 0 { u8::MAX } else { 0 };
             *self = Taken { start_time: before.start_time, earlier, position: 0, seq };
         }
-        let nothing = (Vec::new(), untaken);
+        let nothing = (Vec::new(), untaken, false);
         let from = self.position.max(before.kept());
-        let behind = before.state.head().min(from + PIECE as u64);
+        let behind = before.state.head().min(from + piece);
+        let is_short = behind < before.state.head();
         if behind <= from {
             return nothing;
         }
@@ -165,6 +196,6 @@ impl Taken {
         self.position = from + end.max(start.min(frames.len())) as u64;
         frames.truncate(end);
         frames.drain(..start.min(end));
-        (frames, overrun)
+        (frames, overrun, is_short)
     }
 }

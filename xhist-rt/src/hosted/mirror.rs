@@ -10,7 +10,9 @@
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, without_provenance_mut};
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use qs_core::record::words::{LEAD, UNIT, digit_of};
 
 use super::sys::{page_size, while_signals_wait};
 
@@ -51,7 +53,8 @@ static PLACES: [Place; MOST] = [const {
 /// Places from this one on were never taken.
 static END: AtomicUsize = AtomicUsize::new(0);
 /// How often a guard was hit and the store went on.
-static GROWN: AtomicU32 = AtomicU32::new(0);
+#[cfg(test)]
+static GROWN: AtomicUsize = AtomicUsize::new(0);
 
 /// Memory of one ring.
 #[derive(Clone, Copy)]
@@ -219,6 +222,11 @@ impl Place {
 }
 
 impl Region {
+    /// The region with this address in it.
+    pub(crate) fn of(address: *mut u8) -> Option<Region> {
+        find(address.addr())
+    }
+
     fn start(self) -> *mut u8 {
         without_provenance_mut(self.0.start.load(Ordering::Relaxed))
     }
@@ -235,6 +243,11 @@ impl Region {
     /// The first byte of the data.
     pub(crate) fn data(self) -> *mut u8 {
         self.start().wrapping_add(self.header_len())
+    }
+
+    /// Addresses of data, mirrors and guard.
+    pub(crate) fn addresses(self) -> core::ops::Range<usize> {
+        self.data().addr()..self.start().addr() + self.0.reserved.load(Ordering::Relaxed)
     }
 
     /// Bytes of data, without the mirror.
@@ -323,10 +336,12 @@ impl Region {
         // SAFETY: the region has `KEPT` bytes or more, signals wait, and a child has no other thread.
         while_signals_wait(|| unsafe {
             let mirrored = self.0.mirrored.load(Ordering::Relaxed);
-            let header = self.start().cast::<[u8; KEPT]>();
-            let kept = header.read_unaligned();
+            // A value would be copied about in unoptimised code, and stacks of handlers are small.
+            let mut kept = core::mem::MaybeUninit::<[u8; KEPT]>::uninit();
+            let kept = kept.as_mut_ptr().cast::<u8>();
+            kept.copy_from_nonoverlapping(self.start(), KEPT);
             if self.map_new(self.start()) {
-                header.write_unaligned(kept);
+                self.start().copy_from_nonoverlapping(kept, KEPT);
                 if mirrored > self.size() && !self.map_mirrors(Pages::Own, mirrored) {
                     self.guard_from(self.0.mirrored.load(Ordering::Relaxed));
                 }
@@ -335,17 +350,6 @@ impl Region {
         forget_replaced(self.start().addr(), self.0.reserved.load(Ordering::Relaxed));
         // The thread that replaced a page when the process forked is not here.
         IS_REPLACING.store(false, Ordering::Release);
-    }
-
-    /// Gives memory and addresses back.
-    ///
-    /// # Safety
-    /// Nothing uses the region any more. In a forked child that holds for the rings of all other threads.
-    pub(crate) unsafe fn unmap(self) {
-        let start = self.0.start.swap(0, Ordering::AcqRel);
-        // SAFETY: the caller's.
-        unsafe { libc::munmap(without_provenance_mut(start), self.0.reserved.load(Ordering::Relaxed)) };
-        self.0.is_taken.store(false, Ordering::Release);
     }
 }
 
@@ -385,6 +389,7 @@ pub(crate) fn grow(address: usize) -> Growth {
     if mirrored > offset || !region.map_mirrors(Pages::Own, copies.min(most)) {
         return if mirrored > offset { Growth::Grown } else { Growth::Beyond };
     }
+    #[cfg(test)]
     GROWN.fetch_add(1, Ordering::Relaxed);
     Growth::Grown
 }
@@ -404,7 +409,8 @@ pub(crate) fn on_fault(_code: c_int, address: usize) -> bool {
 }
 
 /// How often a guard was hit, and the store went on.
-pub(crate) fn times_grown() -> u32 {
+#[cfg(test)]
+pub(crate) fn times_grown() -> usize {
     GROWN.load(Ordering::Relaxed)
 }
 
@@ -461,7 +467,7 @@ pub(super) fn replace_page(address: usize) -> Option<bool> {
     Some(is_replaced)
 }
 
-/// Memory for words that nobody reads: where they are written, and from where on they start over.
+/// Memory for words that are counted at most: where they are written, and from where on they start over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scratch {
     pub(crate) cursor: *mut u8,
@@ -472,7 +478,7 @@ pub(crate) struct Scratch {
 #[repr(align(4096))]
 struct Fallback(UnsafeCell<[u8; 2 * SCRATCH]>);
 
-// SAFETY: threads write words there through raw pointers, and no code reads them.
+// SAFETY: threads write words there through raw pointers, and who counts them takes any bytes.
 unsafe impl Sync for Fallback {}
 
 static FALLBACK: Fallback = Fallback(UnsafeCell::new([0; 2 * SCRATCH]));
@@ -494,9 +500,8 @@ impl Scratch {
 
 /// Scratch memory for the calling thread, its own while there are few such threads.
 pub(crate) fn scratch() -> Scratch {
-    let taken = TAKEN.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |taken| {
-        (taken != u64::MAX).then_some(taken | (taken + 1))
-    });
+    let taken =
+        TAKEN.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |taken| Some(taken | taken.checked_add(1)?));
     let number = match taken {
         Ok(before) => before.trailing_ones() as usize,
         Err(_) => super::sys::tid() as usize % SCRATCHES,
@@ -515,9 +520,6 @@ pub(crate) fn scratch() -> Scratch {
 
 /// The same scratch memory from its beginning; `None` when the cursor is elsewhere.
 pub(crate) fn scratch_again(cursor: *mut u8) -> Option<Scratch> {
-    if is_in_fallback(cursor) {
-        return Some(Scratch::fallback());
-    }
     scratch_number(cursor)
         .map(|number| Scratch::at(without_provenance_mut(SCRATCH_PLACES[number].load(Ordering::Acquire))))
 }
@@ -531,6 +533,26 @@ pub(crate) fn give_back_scratch(cursor: *mut u8) {
 
 fn give_back_number(number: usize) {
     TAKEN.fetch_and(!(1 << number), Ordering::AcqRel);
+}
+
+/// How many words a thread has written in scratch memory, up to its cursor there. Those that it has written over count as
+/// long ones, so there may have been more.
+pub(crate) fn words_in_scratch(cursor: *mut u8) -> u32 {
+    let start = match scratch_number(cursor) {
+        Some(number) => SCRATCH_PLACES[number].load(Ordering::Acquire),
+        None if is_in_fallback(cursor) => FALLBACK.0.get().addr(),
+        None => return 0,
+    };
+    let len = cursor.addr() - start;
+    let left = len.min(SCRATCH);
+    let (mut words, mut at) = ((len - left) / (2 * UNIT), 0);
+    while at < left {
+        // SAFETY: the thread has written these bytes. Another one may do so now, which the volatile read allows.
+        let byte = unsafe { cursor.wrapping_sub(left - at).read_volatile() };
+        at += if digit_of(byte).is_some_and(|digit| digit >= LEAD) { 2 * UNIT } else { UNIT };
+        words += 1;
+    }
+    words as u32
 }
 
 fn is_in_fallback(cursor: *mut u8) -> bool {
@@ -693,9 +715,26 @@ mod tests {
         let far = one.cursor.wrapping_add(SCRATCH + 5);
         write(far, 1);
         assert_eq!(scratch_again(far), Some(one));
-        assert_eq!(scratch_again(Scratch::fallback().limit), Some(Scratch::fallback()));
+        // There may be some of its own by now.
+        assert_eq!(scratch_again(Scratch::fallback().limit), None);
         assert_eq!(scratch_again((&raw const TAKEN).cast_mut().cast()), None);
         give_back_scratch(far);
         give_back_scratch(two.cursor);
+    }
+
+    #[test]
+    fn words_in_scratch_memory_are_counted() {
+        let Scratch { cursor, .. } = scratch();
+        assert_eq!((words_in_scratch(cursor), words_in_scratch(null_mut())), (0, 0));
+        // Three short ones, a long one, a short one.
+        let bytes = [1, 2, 3, 4, 5, 6, 250, 1, 255, 255, 1, 1];
+        bytes.iter().enumerate().for_each(|(at, byte)| write(cursor.wrapping_add(at), *byte));
+        assert_eq!(words_in_scratch(cursor.wrapping_add(bytes.len())), 5);
+        // Round the whole memory: of the first hundred words nothing is known but their room.
+        (0..SCRATCH).for_each(|at| write(cursor.wrapping_add(at), 250));
+        (SCRATCH..SCRATCH + 400).for_each(|at| write(cursor.wrapping_add(at), 5));
+        let left = (SCRATCH as u32 - 400) / 4 + 200;
+        assert_eq!(words_in_scratch(cursor.wrapping_add(SCRATCH + 400)), 100 + left);
+        give_back_scratch(cursor);
     }
 }

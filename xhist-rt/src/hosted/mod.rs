@@ -14,15 +14,14 @@ mod cut;
 #[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]
 mod export;
 mod file;
+mod fork;
 mod init;
-#[allow(unsafe_code)]
 mod late_file;
 mod layout;
 #[allow(unsafe_code)]
 mod link;
 mod message;
 #[allow(unsafe_code)]
-#[allow(dead_code, reason = "rings of words are not written yet")]
 mod mirror;
 mod names;
 mod panic;
@@ -32,24 +31,41 @@ mod raw;
 mod ring_file;
 mod settings;
 #[allow(unsafe_code)]
-#[allow(dead_code, reason = "words are not written yet")]
 mod signals;
 #[allow(unsafe_code)]
+mod slots;
+#[allow(unsafe_code)]
+mod spare;
+#[allow(unsafe_code, reason = "calls a function that the program gave")]
+mod stamp;
+#[allow(unsafe_code)]
 mod sys;
+#[allow(unsafe_code)]
+mod syscall;
 mod thread;
 #[allow(unsafe_code)]
 mod threads;
 #[allow(unsafe_code, reason = "words of other threads")]
-#[cfg_attr(not(test), allow(dead_code, reason = "the recorder of words registers its threads"))]
 mod ticker;
 mod trigger;
 
-pub(crate) use crate::hot::{append_record, at, record};
+pub(crate) use crate::hot::{append_record, at, entry, record};
 pub use export::{xhist_logdev, xhist_write};
+pub(crate) use fork::{is_unseen_child, leave_parent, words_left_behind};
 pub use init::{Init, init};
 pub use link::{flush, get_block, get_byte};
-pub(crate) use threads::{
-    first, first_record, is_unseen_child, leave_parent, longest_record, set_map_hash, set_time, statement,
+pub(crate) use signals::{
+    LANES, Lanes, Recorder as Signals, Words, frontier, set_recorder as set_signals, turn_on_lane,
 };
-pub(crate) use trigger::{count, heed_filters, is_plain, is_stopped, on_record, start_at, stop_at};
+pub(crate) use slots::{lane, memory_for_handlers, set_map_hash};
+pub(crate) use stamp::{now, set_time};
+pub(crate) use sys::while_signals_wait;
+pub(crate) use threads::{
+    count_lost, count_lost_words, first, first_record, leave_scratch, longest_record, scratch,
+    track_in_handler,
+};
+pub(crate) use ticker::on_turn;
+pub(crate) use trigger::{
+    Pace, heed_filters, is_record_awaited, is_running, is_stopped, on_record, pace, spend, start_at, stop_at,
+};
 pub use trigger::{start, stop, stop_after, stop_on_record};

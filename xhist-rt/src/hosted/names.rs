@@ -13,8 +13,8 @@ use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use qs_core::map::{Hash, Line};
-use qs_core::record::Statement;
+use qs_core::map::{Hash, Line, numbers};
+use qs_core::record::{Numbers, Statement};
 
 use super::message::{Shown, is_visible};
 use super::settings::MAP;
@@ -27,6 +27,8 @@ const LONGEST: u64 = 64 << 20;
 #[derive(Default)]
 pub(super) struct Names {
     files: HashMap<u16, (String, u32)>,
+    /// Statements by their numbers in the program.
+    statements: Vec<Option<Statement>>,
     refusal: Option<String>,
 }
 
@@ -54,8 +56,8 @@ impl Names {
             None => candidates(hash).iter().find_map(|path| read(path, hash, is_trusted).ok()).ok_or(""),
         };
         match found {
-            Ok(text) => Names { files: parse(&text), refusal: None },
-            Err(reason) => Names { files: HashMap::new(), refusal: named.map(|path| refusal(&path, reason)) },
+            Ok(text) => Names { files: parse(&text), statements: statements(&text), refusal: None },
+            Err(reason) => Names { refusal: named.map(|path| refusal(&path, reason)), ..Names::default() },
         }
     }
 
@@ -64,8 +66,12 @@ impl Names {
         self.refusal.as_deref()
     }
 
-    /// `src/main.rs` and 12, or `file#3` and 12 without a map.
+    /// `src/main.rs` and 12; without a map `file#3` and 12, or `statement` and its number in the program.
     pub(super) fn place(&self, statement: Statement) -> (String, u32) {
+        let statement = Numbers::new(&self.statements).resolve(statement);
+        if let Some(number) = statement.number() {
+            return ("statement".into(), u32::from(number));
+        }
         let line = u32::from(statement.line);
         match self.files.get(&statement.file) {
             Some((path, base)) => (path.clone(), line.saturating_add(*base)),
@@ -132,6 +138,35 @@ fn parse(text: &str) -> HashMap<u16, (String, u32)> {
     files.collect()
 }
 
+/// The statements that a map gives short numbers.
+fn statements(text: &str) -> Vec<Option<Statement>> {
+    let (mut ids, mut ranges, mut ordinals) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let mut table = Vec::new();
+    for line in text.lines().filter(|line| line.starts_with("{\"file\"") || line.starts_with("{\"stmt\"")) {
+        match Line::parse(line) {
+            Ok(Line::File(file)) => {
+                let path = file.path.to_string();
+                ids.insert((path.clone(), file.base), file.file);
+                ranges.entry(file.file).or_insert((file.numbers, path));
+            }
+            Ok(Line::Stmt(stmt)) => {
+                let ordinal = ordinals.entry(stmt.file).or_insert(0usize);
+                let Some((range, path)) = ranges.get(&stmt.file) else { continue };
+                let number = range.number(*ordinal).map(|number| number as usize);
+                *ordinal += 1;
+                let Some(number) = number else { continue };
+                if table.len() <= number {
+                    table.resize(number + 1, None);
+                }
+                let id = |base| ids.get(&(path.clone(), base)).copied();
+                table[number] = numbers::statement(stmt.line, id);
+            }
+            _ => {}
+        }
+    }
+    table
+}
+
 fn candidates(hash: u64) -> Vec<PathBuf> {
     let object = own_object().unwrap_or_default();
     let kept = format!("maps/{hash:016x}.map");
@@ -176,7 +211,7 @@ mod tests {
     #[test]
     fn statements_are_shown_by_name_or_by_number() {
         let files = parse("{\"file\":3,\"path\":\"src/a.rs\",\"base\":65535}\nnot json\n");
-        let names = Names { files, refusal: None };
+        let names = Names { files, ..Names::default() };
         assert_eq!(names.place(Statement { file: 3, line: 2 }), ("src/a.rs".into(), 65537));
         assert_eq!(names.place(Statement { file: 4, line: 93 }), ("file#4".into(), 93));
     }

@@ -10,7 +10,7 @@ pub(super) const HAS_THREADS: bool = cfg!(all(
     any(target_arch = "x86_64", target_arch = "aarch64")
 ));
 
-pub(super) use imp::{clock_nanos, exit, is_alive, set_name, start, wait, wake};
+pub(super) use imp::{clock_nanos, exit, is_alive, put, set_name, start, unit_at, wait, wake};
 
 #[cfg(all(
     target_os = "linux",
@@ -29,17 +29,20 @@ mod imp {
     /// The caller keeps the contract of the call.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
-    unsafe fn call(number: i64, args: [usize; 4]) -> isize {
+    unsafe fn call<const ARGS: usize>(number: i64, args: [usize; ARGS]) -> isize {
+        let arg = |index: usize| args.get(index).copied().unwrap_or(0);
         let result: isize;
         // SAFETY: the kernel changes these three registers and what the call is documented to change.
         unsafe {
             core::arch::asm!(
                 "syscall",
                 inlateout("rax") number as isize => result,
-                in("rdi") args[0],
-                in("rsi") args[1],
-                in("rdx") args[2],
-                in("r10") args[3],
+                in("rdi") arg(0),
+                in("rsi") arg(1),
+                in("rdx") arg(2),
+                in("r10") arg(3),
+                in("r8") arg(4),
+                in("r9") arg(5),
                 lateout("rcx") _,
                 lateout("r11") _,
                 options(nostack),
@@ -50,17 +53,20 @@ mod imp {
 
     #[cfg(target_arch = "aarch64")]
     #[inline(always)]
-    unsafe fn call(number: i64, args: [usize; 4]) -> isize {
+    unsafe fn call<const ARGS: usize>(number: i64, args: [usize; ARGS]) -> isize {
+        let arg = |index: usize| args.get(index).copied().unwrap_or(0);
         let result: isize;
         // SAFETY: the kernel changes this register and what the call is documented to change.
         unsafe {
             core::arch::asm!(
                 "svc 0",
                 in("x8") number,
-                inlateout("x0") args[0] as isize => result,
-                in("x1") args[1],
-                in("x2") args[2],
-                in("x3") args[3],
+                inlateout("x0") arg(0) as isize => result,
+                in("x1") arg(1),
+                in("x2") arg(2),
+                in("x3") arg(3),
+                in("x4") arg(4),
+                in("x5") arg(5),
                 options(nostack),
             );
         }
@@ -188,23 +194,59 @@ mod imp {
         unsafe { call(libc::SYS_futex, args) };
     }
 
-    /// Nanoseconds of the monotonic clock.
-    #[inline(always)]
-    pub(in super::super) fn clock_nanos() -> u64 {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is writable.
-        unsafe {
-            call(libc::SYS_clock_gettime, [libc::CLOCK_MONOTONIC as usize, (&raw mut time).addr(), 0, 0]);
-        }
-        (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
-    }
-
     /// Whether this process has a thread of that id.
     pub(in super::super) fn is_alive(tid: u32) -> bool {
         // SAFETY: signal 0 is only asked about.
         unsafe {
             let pid = call(libc::SYS_getpid, [0; 4]);
             call(libc::SYS_tgkill, [pid as usize, tid as usize, 0, 0]) != -(libc::ESRCH as isize)
+        }
+    }
+
+    /// The system's monotonic clock.
+    #[inline(always)]
+    pub(in super::super) fn clock_nanos() -> u64 {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the time lives during the call.
+        unsafe { call(libc::SYS_clock_gettime, [libc::CLOCK_MONOTONIC as usize, (&raw mut time).addr()]) };
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    }
+
+    /// Two bytes of this process's memory; `None` where there is none, as behind the end of a file that was cut.
+    #[inline(always)]
+    pub(in super::super) fn unit_at(address: usize) -> Option<u16> {
+        let mut unit = 0u16;
+        // SAFETY: the kernel writes to `unit` only.
+        let len = unsafe {
+            transfer(libc::SYS_process_vm_readv, (&raw mut unit).addr(), address, size_of::<u16>())
+        };
+        (len == size_of::<u16>() as isize).then_some(unit)
+    }
+
+    /// Stores words in this process's memory, if there is any. False where there is none.
+    ///
+    /// # Safety
+    /// Whoever else uses the memory expects other threads to store words there.
+    #[inline(always)]
+    pub(in super::super) unsafe fn put<const LEN: usize>(address: usize, words: [u64; LEN]) -> bool {
+        let len = size_of::<[u64; LEN]>();
+        // SAFETY: the words live during the call; the caller's.
+        let put = unsafe { transfer(libc::SYS_process_vm_writev, (&raw const words).addr(), address, len) };
+        put == len as isize
+    }
+
+    /// Copies bytes within this process, without a signal where there are none.
+    ///
+    /// # Safety
+    /// At `local` are `len` bytes, which the kernel may read or, with the call that reads, write.
+    #[inline(always)]
+    unsafe fn transfer(number: i64, local: usize, remote: usize, len: usize) -> isize {
+        let (local, remote) = ([local, len], [remote, len]);
+        let [local, remote] = [(&raw const local).addr(), (&raw const remote).addr()];
+        // SAFETY: both pieces live during the call; the caller's.
+        unsafe {
+            let pid = call(libc::SYS_getpid, [0; 0]) as usize;
+            call(number, [pid, local, 1, remote, 1, 0])
         }
     }
 
@@ -242,11 +284,19 @@ mod imp {
 
     pub(in super::super) fn wake(_: &AtomicU32) {}
 
+    pub(in super::super) fn is_alive(_: u32) -> bool {
+        false
+    }
+
     pub(in super::super) fn clock_nanos() -> u64 {
         0
     }
 
-    pub(in super::super) fn is_alive(_: u32) -> bool {
+    pub(in super::super) fn unit_at(_: usize) -> Option<u16> {
+        None
+    }
+
+    pub(in super::super) unsafe fn put<const LEN: usize>(_: usize, _: [u64; LEN]) -> bool {
         false
     }
 

@@ -123,7 +123,6 @@ impl RingFile {
     /// They hold what the region held if `keeps`, and zeros otherwise.
     ///
     /// Only this thread may use the region; its signals wait meanwhile.
-    #[allow(dead_code, reason = "rings of words are not written yet")]
     pub(crate) fn move_region(self, offset: u64, region: Region, keeps: bool) -> bool {
         let (memory, len) = (region.header(), region.len());
         // SAFETY: the region has these bytes.

@@ -39,15 +39,16 @@ pub(super) const SIZE: Setting = Setting {
 };
 /// `XHIST_FILE`: keep the rings in this file; `%p` is the process id, `%e` the program's name.
 pub(super) const FILE: Setting = Setting { name: c"XHIST_FILE", is_usable: |_| true, form: "", instead: "" };
-/// `XHIST_TIME`: `on` stamps every statement, `off` none; by default frames are stamped.
+/// `XHIST_TIME`: `on` stamps every statement (with the feature `each`; otherwise those that check for room), `off` none; by
+/// default chunks are stamped.
 pub(super) const TIME: Setting = Setting {
     name: c"XHIST_TIME",
     is_usable: |text| is_word(text, &["on", "1", "off", "0"]),
     form: "on or off",
     instead: "frames are stamped",
 };
-/// `XHIST_FRAMES`: `single` gives each statement a frame of its own, `exact` does so with a count that all threads
-/// share instead of the time; by default `packed`.
+/// `XHIST_FRAMES`: `single` gives each statement a frame of its own (as above), `exact` does so with a count that all
+/// threads share instead of the time; by default `packed`.
 pub(super) const FRAMES: Setting = Setting {
     name: c"XHIST_FRAMES",
     is_usable: |text| is_word(text, &["packed", "single", "exact"]),
@@ -170,11 +171,24 @@ pub(super) fn check(size: u32) {
         return;
     }
     SETTINGS.iter().for_each(|setting| setting.check(size));
+    check_each();
     sys::for_each_variable(|name| {
         if name.starts_with(b"XHIST") && !is_known(name) {
             check_unknown(name);
         }
     });
+}
+
+/// Prints that not all statements can have what is asked for: only with the feature `each` they all check.
+fn check_each() {
+    let asked = [(&FRAMES, &["single", "exact"][..]), (&TIME, &["on", "1"])];
+    let asked = asked.iter().find(|(setting, words)| setting.is(words)).filter(|_| !cfg!(feature = "each"));
+    if let Some((name, value)) = asked.and_then(|(setting, _)| Some((setting.name(), setting.text()?))) {
+        message::print(format_args!(
+            "{name}={value} reaches function entries and heads of loops only: for every statement, set it for cargo xhist as \
+             well, or build with the feature `each` of xhist-rt"
+        ));
+    }
 }
 
 /// Whether a variable is one of ours.

@@ -272,15 +272,16 @@ pub(crate) fn keeping_errno<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Runs a function that no signal handler interrupts on this thread, but for the one of SIGBUS.
+/// Runs a function that no signal handler interrupts on this thread, but for those of SIGBUS and SIGSEGV.
 pub(crate) fn while_signals_wait<T>(run: impl FnOnce() -> T) -> T {
     let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: both sets are writable, and read only after they were written.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
-        // Held back, the signal of a ring file that somebody cuts would end the program.
+        // Held back, the signal of a ring file that somebody cuts would end the program, as that of a store behind a ring.
         libc::sigdelset(all.as_mut_ptr(), libc::SIGBUS);
+        libc::sigdelset(all.as_mut_ptr(), libc::SIGSEGV);
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
     let result = run();
@@ -368,7 +369,7 @@ pub(crate) fn set_thread_exit_key(key: libc::pthread_key_t, value: *mut c_void) 
 pub(crate) fn program_name(buffer: &mut [u8]) -> usize {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
-        // SAFETY: the buffer is as long as told.
+        // SAFETY: the buffer has the length that is passed.
         let len = unsafe {
             libc::readlink(c"/proc/self/exe".as_ptr(), buffer.as_mut_ptr().cast::<c_char>(), buffer.len())
         };

@@ -5,18 +5,22 @@
 //! looked. When nothing has moved for some ticks, every limit is 0: the ticker sleeps, and the next turn of any thread
 //! wakes it. So a thread that wakes after a pause is stamped at its first check, and an idle program costs nothing.
 //!
-//! The ticker also notes where a thread pauses, and between which times. So a turn can date statements that ran behind a
-//! blocking call and before the first check.
+//! It also notes in a thread's ring where it finds the thread twice, and when: a turn then dates the words behind a call
+//! that waited, see [`Pause`](qs_core::ring::Pause). Where the cursor in memory is behind, the next unit is no zero, and nothing is noted.
 //!
 //! It exists while two or more threads are registered. The C library does not know it: it has no thread-local storage,
-//! makes system calls only through [`raw`], and handles no signal. It touches memory of the process alone, never a
-//! ring file, because an access behind the end of a cut file raises a signal.
+//! makes system calls only through [`raw`], and handles no signal. An access
+//! behind the end of a ring file that was cut would raise one, so it asks the kernel to read and write rings.
 
+use core::ops::Range;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+
+use qs_core::ring as layout;
 
 use super::between::{Helped, Sleeper, Visitor};
 use super::{clock, raw, sys};
+use crate::words::HostedHeader;
 
 /// Threads in slots from this one on are not watched.
 pub(super) const MAX_WATCHED: usize = 1024;
@@ -24,6 +28,10 @@ pub(super) const MAX_WATCHED: usize = 1024;
 pub(super) const PERIOD_NANOS: u32 = 900_000;
 /// Ticks without any movement before the ticker sleeps.
 const QUIET_TICKS: u32 = 8;
+/// Microseconds that a look at a thread's cursor may take. The kernel may stop the ticker in it.
+const SOON: u32 = 20;
+/// Bytes of a pause in a header.
+const PAUSE: usize = size_of::<[u64; 4]>();
 /// Unoptimised, it uses 2 KiB.
 const STACK: usize = 32 * 1024;
 /// The longest wait for a ticker that ends, in nanoseconds and in steps of them. It ends within some 50 microseconds.
@@ -35,36 +43,36 @@ struct Watched {
     limit: AtomicU64,
     /// Address of its cursor.
     cursor: AtomicUsize,
-    /// Odd while the three words below change.
-    version: AtomicU32,
-    /// The cursor that was found last, when it was first found there, and when last.
+    /// The cursor that was found last, and the clock when it was first found.
     at: AtomicUsize,
     since: AtomicU64,
-    until: AtomicU64,
+    /// Address of the header of its ring, 0 where no times are noted; and of the data, and twice their bytes.
+    header: AtomicUsize,
+    data: AtomicUsize,
+    len: AtomicUsize,
+    /// How many pauses were noted; and whether the newest is that at the cursor.
+    pauses: AtomicUsize,
+    is_noted: AtomicBool,
 }
 
-/// Where a thread was found twice: all before `cursor` ran before `since`, and all from there on after `until`.
-///
-/// It says nothing of a chunk that was folded later: a turn ignores a pause whose `until` is not later than the
-/// ring's previous turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pause {
-    /// The thread's cursor.
-    pub(super) cursor: usize,
-    /// The clock when the ticker first found it there.
-    pub(super) since: u64,
-    /// The clock when the ticker last found it there.
-    pub(super) until: u64,
+/// The ring of a thread.
+pub(super) struct Ring {
+    pub(super) header: *mut HostedHeader,
+    /// Where a cursor of this ring may be.
+    pub(super) addresses: Range<usize>,
 }
 
 static WATCHED: [Watched; MAX_WATCHED] = [const {
     Watched {
         limit: AtomicU64::new(0),
         cursor: AtomicUsize::new(0),
-        version: AtomicU32::new(0),
         at: AtomicUsize::new(0),
         since: AtomicU64::new(0),
-        until: AtomicU64::new(0),
+        header: AtomicUsize::new(0),
+        data: AtomicUsize::new(0),
+        len: AtomicUsize::new(0),
+        pauses: AtomicUsize::new(0),
+        is_noted: AtomicBool::new(false),
     }
 }; MAX_WATCHED];
 /// One more than the highest slot that was ever registered.
@@ -81,17 +89,27 @@ static BELL: AtomicU32 = AtomicU32::new(0);
 static TID: AtomicU32 = AtomicU32::new(0);
 static STACK_MEMORY: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 
-/// Has the calling thread stamped from now on. To be called while signals wait, once for a slot that is not registered.
+/// Has the calling thread stamped from now on, and its pauses noted where it has a ring with times. To be called while
+/// signals wait, once for a slot that is not registered.
 ///
 /// # Safety
-/// Both words belong to the calling thread, are written in one piece, and live until it calls [`unregister`].
-pub(super) unsafe fn register(slot: usize, cursor: *const usize, limit: *mut usize) {
+/// Both words belong to the calling thread, are written in one piece, and live until it calls [`unregister`]. So does
+/// the ring, which stays mapped.
+pub(super) unsafe fn register(slot: usize, cursor: *const usize, limit: *mut usize, ring: Option<Ring>) {
     let Some(watched) = WATCHED.get(slot) else { return };
     watched.cursor.store(cursor.expose_provenance(), Ordering::Relaxed);
-    watched.note(0, 0);
+    watched.at.store(0, Ordering::Relaxed);
+    watched.pauses.store(0, Ordering::Relaxed);
+    watched.is_noted.store(false, Ordering::Relaxed);
+    let (header, data, len) = ring.map_or((0, 0, 0), |ring| {
+        (ring.header.expose_provenance(), ring.addresses.start, ring.addresses.len())
+    });
+    watched.header.store(header, Ordering::Relaxed);
+    watched.data.store(data, Ordering::Relaxed);
+    watched.len.store(len, Ordering::Relaxed);
     USED.fetch_max(slot + 1, Ordering::Relaxed);
     watched.limit.store(limit.expose_provenance() as u64, Ordering::Release);
-    look_at_all(sys::tid());
+    look(sys::tid(), true);
     if HELPED.want() {
         start();
     }
@@ -110,7 +128,7 @@ pub(super) fn unregister(slot: usize) {
     while VISITOR.is_at(slot as u64 + 1) && raw::is_alive(LOOKING.load(Ordering::Relaxed)) {
         sys::sleep(20_000);
     }
-    look_at_all(sys::tid());
+    look(sys::tid(), true);
     if HELPED.forgo() {
         ring_bell();
         // A program may count its threads once the last but one has ended.
@@ -118,13 +136,12 @@ pub(super) fn unregister(slot: usize) {
     }
 }
 
-/// To be called at each turn, behind the store to the thread's limit. Returns where the thread last paused.
+/// To be called at each turn, behind the store to the thread's limit: a ticker that sleeps wakes.
 #[inline]
-pub(super) fn on_turn(slot: usize) -> Option<Pause> {
+pub(crate) fn on_turn() {
     if SLEEPER.is_to_wake() {
-        ring_bell();
+        wake();
     }
-    WATCHED.get(slot)?.pause()
 }
 
 /// In a forked child, before it registers anything: it has no ticker, and its parent's threads are not its own.
@@ -137,6 +154,13 @@ pub(super) fn after_fork_in_child() {
     SLEEPER.get_up();
     HELPED.forget();
     TID.store(0, Ordering::Relaxed);
+}
+
+/// Before this thread goes on, which may have others go on.
+#[cold]
+fn wake() {
+    look(sys::tid(), true);
+    ring_bell();
 }
 
 #[cold]
@@ -210,13 +234,18 @@ extern "C" fn run() -> ! {
 }
 
 /// Looks at all threads once, unless another thread does now. Whether any may have moved.
-fn look_at_all(own: u32) -> bool {
+pub(super) fn look_at_all(own: u32) -> bool {
+    look(own, false)
+}
+
+/// The same; notes where each is, also if it was there only now (`is_to_note`).
+fn look(own: u32, is_to_note: bool) -> bool {
     if LOOKING.compare_exchange(0, own, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return true;
     }
     let mut has_moved = false;
     for (number, watched) in (1..).zip(WATCHED.iter().take(USED.load(Ordering::Relaxed))) {
-        VISITOR.visit(number, &watched.limit, |limit| has_moved |= watched.look(limit as usize));
+        VISITOR.visit(number, &watched.limit, |limit| has_moved |= watched.look(limit as usize, is_to_note));
     }
     LOOKING.store(0, Ordering::Release);
     has_moved
@@ -231,50 +260,59 @@ fn now() -> u64 {
 impl Watched {
     /// Looks at the thread, whose limit has this address. Whether it has moved.
     #[inline(always)]
-    fn look(&self, limit: usize) -> bool {
+    fn look(&self, limit: usize, is_to_note: bool) -> bool {
         let word = |address| {
             let word = core::ptr::with_exposed_provenance_mut::<usize>(address);
             // SAFETY: the words live as `register` demands, since the owner waits for the visitor; they are aligned, and
             // all sides access them in one piece.
             unsafe { AtomicUsize::from_ptr(word) }
         };
-        // What is found written was written before this time; what is not found, later.
         let before = now();
         let cursor = word(self.cursor.load(Ordering::Relaxed)).load(Ordering::Acquire);
         let has_moved = cursor != self.at.load(Ordering::Relaxed);
-        if has_moved {
-            self.note(cursor, now());
-        } else {
-            self.until.store(before, Ordering::Relaxed);
-        }
         // No store without need: it takes the line from the thread.
         let is_set = word(limit).load(Ordering::Relaxed) != 0;
+        let mut since = self.since.load(Ordering::Relaxed);
+        let mut is_exact = true;
+        if has_moved {
+            // What was found written was written before now.
+            since = now();
+            is_exact = since.wrapping_sub(before) < clock::ticks_in(SOON);
+            self.at.store(cursor, Ordering::Relaxed);
+            self.since.store(since, Ordering::Relaxed);
+            self.is_noted.store(false, Ordering::Relaxed);
+        }
+        // A thread that takes turns stamps itself.
+        if !is_set || is_to_note {
+            self.note(cursor, since.min(before), if is_exact { before } else { 0 });
+        }
         if is_set {
             word(limit).store(0, Ordering::Relaxed);
         }
         has_moved || is_set
     }
 
-    /// The thread is at this cursor, at the latest since this time.
+    /// Notes in the thread's ring that all before the cursor ran before `since`, and what comes behind it after `until`.
     #[inline(always)]
-    fn note(&self, cursor: usize, since: u64) {
-        let version = self.version.load(Ordering::Relaxed);
-        self.version.store(version.wrapping_add(1), Ordering::Relaxed);
-        fence(Ordering::Release);
-        self.at.store(cursor, Ordering::Relaxed);
-        self.since.store(since, Ordering::Relaxed);
-        self.until.store(0, Ordering::Relaxed);
-        self.version.store(version.wrapping_add(2), Ordering::Release);
-    }
-
-    /// `None` also while the ticker writes it.
-    fn pause(&self) -> Option<Pause> {
-        let version = self.version.load(Ordering::Acquire);
-        let (cursor, since) = (self.at.load(Ordering::Relaxed), self.since.load(Ordering::Relaxed));
-        let until = self.until.load(Ordering::Relaxed);
-        fence(Ordering::Acquire);
-        let is_whole = version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version;
-        (is_whole && cursor != 0 && until > since).then_some(Pause { cursor, since, until })
+    fn note(&self, cursor: usize, since: u64, until: u64) {
+        let offset = cursor.wrapping_sub(self.data.load(Ordering::Relaxed));
+        if until == 0 || offset >= self.len.load(Ordering::Relaxed) || raw::unit_at(cursor) != Some(0) {
+            return;
+        }
+        let is_noted = self.is_noted.load(Ordering::Relaxed);
+        let count = self.pauses.load(Ordering::Relaxed).wrapping_add(!is_noted as usize);
+        let header = self.header.load(Ordering::Relaxed);
+        let pause = header + layout::PAUSES_OFFSET + PAUSE * (count & (layout::PAUSES - 1));
+        // SAFETY: the ring lives as `register` demands, and expects that; a pause whose second half is not whole is none.
+        unsafe {
+            if !is_noted {
+                raw::put(pause + PAUSE / 2, [0, 0]);
+                raw::put(pause, [offset as u64 + 1, since]);
+                self.pauses.store(count, Ordering::Relaxed);
+                self.is_noted.store(true, Ordering::Relaxed);
+            }
+            raw::put(pause + PAUSE / 2, [until, !until]);
+        }
     }
 }
 

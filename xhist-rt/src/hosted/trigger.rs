@@ -1,16 +1,16 @@
 //! Software triggers: when recording starts and stops, so that the ring keeps what came before.
 //!
-//! The thread that stops is stopped at once. Others notice when their frame is full, some hundred statements later at
-//! most: nothing on the hot path asks.
+//! The thread that stops is stopped at once. Others notice at their next check, a function entry or the head of a loop: nothing
+//! else on the hot path asks.
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, fence};
 
 use qs_core::record::EventKind;
 
-use super::config::Config;
-use crate::hot;
-use crate::ring::Append;
+use super::config::{self, Config};
+use super::threads;
+use crate::hot::{self, Append};
 
 /// What the slow path asks.
 static STATE: AtomicU8 = AtomicU8::new(RUNNING);
@@ -36,24 +36,59 @@ fn settle() {
     let _ = Config::get();
 }
 
+/// How often a thread that is recorded takes the turn, and what that is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// When a chunk is full.
+    Chunks,
+    /// At each check, because each is to have its time.
+    Checks,
+    /// At each check, because only so many more statements are recorded.
+    Counted(u64),
+    /// Statements are not recorded.
+    Stopped,
+}
+
+/// See [`Pace`].
+#[inline(always)]
+pub(crate) fn pace() -> Pace {
+    match STATE.load(Relaxed) {
+        RUNNING if config::is_each_timed() => Pace::Checks,
+        RUNNING => Pace::Chunks,
+        COUNTING => Pace::Counted(LEFT.load(Relaxed)),
+        _ => Pace::Stopped,
+    }
+}
+
+/// Whether nothing is stopped or counted now.
+#[inline(always)]
+pub(crate) fn is_running() -> bool {
+    STATE.load(Relaxed) == RUNNING
+}
+
 /// Whether statements are recorded now.
 #[inline(always)]
 pub(crate) fn is_stopped() -> bool {
     matches!(STATE.load(Relaxed), STOPPED | MUTED)
 }
 
-/// Whether statements are recorded, and need not be counted.
-#[inline(always)]
-pub(crate) fn is_plain() -> bool {
-    STATE.load(Relaxed) == RUNNING
+/// So many statements were recorded while they are counted. Whether these were the last; then recording has stopped.
+pub(crate) fn spend(statements: u64) -> bool {
+    let less = |left: u64| Some(left.saturating_sub(statements));
+    let _ = LEFT.fetch_update(AcqRel, Relaxed, less);
+    let is_last =
+        LEFT.load(Acquire) == 0 && STATE.compare_exchange(COUNTING, STOPPED, AcqRel, Relaxed).is_ok();
+    if is_last {
+        crate::qs::freeze(true);
+        threads::call_all();
+    }
+    is_last
 }
 
-/// A statement was recorded while they are counted.
-#[cold]
-pub(crate) fn count() {
-    if LEFT.fetch_sub(1, AcqRel) == 1 {
-        stop();
-    }
+/// Whether a record is to stop recording.
+#[inline(always)]
+pub(crate) fn is_record_awaited() -> bool {
+    STOP_ON.load(Acquire) != 0
 }
 
 /// A record of this id was appended.
@@ -71,33 +106,39 @@ pub(crate) fn on_record(id: u8) {
 pub fn start() {
     let state = if crate::qs::wants_statements() { RUNNING } else { MUTED };
     settle();
+    hot::count_lost_words();
     let before = STATE.swap(state, AcqRel);
     if before == STOPPED {
         crate::qs::freeze(false);
     }
     if matches!(before, STOPPED | MUTED) && state == RUNNING {
         hot::append(Append::Event(EventKind::Started, 0));
+        threads::call_all();
     }
     heed_filters();
 }
 
-/// Stops recording, of records too; the rings keep what they have. Other threads may record a few hundred statements more.
+/// Stops recording, of records too; the rings keep what they have. Other threads record until their next function entry or
+/// round of a loop.
 pub fn stop() {
     if STATE.load(Acquire) != STOPPED {
-        tell_stop();
+        hot::append(Append::Event(EventKind::Stopped, 0));
         STATE.store(STOPPED, Release);
+        notice();
     }
     crate::qs::freeze(true);
 }
 
-/// Closes the open frame as well, so that the next statement comes to the slow path and asks.
-fn tell_stop() {
-    hot::append(Append::Event(EventKind::Stopped, 0));
+/// The state has changed: this thread acts on it at once, others at their next check.
+fn notice() {
+    hot::settle();
+    threads::call_all();
 }
 
 /// Statements are filtered out, or no longer. What a trigger has stopped, meanwhile too, stays stopped.
 pub(crate) fn heed_filters() {
     settle();
+    hot::count_lost_words();
     loop {
         fence(SeqCst);
         let state = STATE.load(Acquire);
@@ -106,11 +147,13 @@ pub(crate) fn heed_filters() {
             (true, MUTED) => {
                 if turn_to(RUNNING) {
                     hot::append(Append::Event(EventKind::Started, 0));
+                    threads::call_all();
                 }
             }
             (false, RUNNING | COUNTING) => {
-                tell_stop();
+                hot::append(Append::Event(EventKind::Stopped, 0));
                 turn_to(MUTED);
+                notice();
             }
             _ => return,
         }
@@ -128,9 +171,9 @@ pub fn stop_after(statements: u64) {
         return;
     }
     LEFT.store(statements, Relaxed);
-    // As above.
     hot::append(Append::Event(EventKind::Armed, statements));
     STATE.store(COUNTING, Release);
+    notice();
 }
 
 /// Stops recording `after` statements behind the next record with this id, for example 123, an event of the recorder.

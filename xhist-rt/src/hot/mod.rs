@@ -1,59 +1,87 @@
 //! The hot path: what a recorded statement costs.
 //!
-//! Three words a thread: where the next byte goes, which page it may be on, and the writer for all else. A statement
-//! compares its page, writes its byte, moves on. The page word is a lock at the same time, for signal handlers on the
-//! same thread only: taking it and comparing the page is one instruction, so a handler comes before or after it.
+//! A statement stores its word and moves the cursor, by plain stores that the compiler may merge. Whether there is room is
+//! asked at function entries and heads of loops only: there the cursor is compared with the limit, and a full chunk takes
+//! the *turn*, a call that keeps the caller's registers. Between two checks the words may go on into the slack behind the
+//! limit, see [`crate::words`].
 //!
-//! | page word | |
-//! |---|---|
-//! | a page | the hot path may write statements on it |
-//! | [`Site::NONE`] | free, no page |
-//! | 0 | a statement of the hot path is under way |
-//! | odd | an append on the slow path is under way; [`INSIDE`] a statement of the hot path, [`TOUCHED`] when a handler came in meanwhile |
+//! The cursor may be in any register while it moves on, so its word in memory may be behind. It is exact at every call, the
+//! turn included, because a call may read it. A signal handler finds the end of the words by looking for it.
 //!
-//! A statement on another page fails to take the lock and leaves its page subtracted; adding it again tells what was
-//! there. No page is the difference of others, so nobody takes such a word for a page, and it is a lock as well: where
-//! the open frame knows the page, the step to it and the statement are written together, as a statement of two bytes.
-//!
-//! A free byte in the ring is zero, and codes of statements are added to it: when a handler or the frame's end came
-//! before, the sum overflows, and the statement is undone and goes the slow way. A handler that comes inside a
-//! statement goes on behind what that has written, and leaves it a byte that tells nothing and is not free.
+//! Three files are one step each: where the thread's words are (`x86_64`, `aarch64`, `portable`), a statement in optimised code
+//! (`optimised`) and in unoptimised code (`unoptimised`), all that is not a statement (`slow`), and signal
+//! handlers (`handlers`).
 
 #[cfg_attr(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")), path = "x86_64.rs")]
+#[cfg_attr(all(target_arch = "aarch64", target_os = "linux", not(feature = "portable")), path = "aarch64.rs")]
 #[cfg_attr(
-    not(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable"))),
+    not(all(
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        target_os = "linux",
+        not(feature = "portable")
+    )),
     path = "portable.rs"
 )]
 mod cpu;
+mod handlers;
+#[cfg_attr(
+    all(debug_assertions, target_arch = "x86_64", target_os = "linux", not(feature = "portable")),
+    expect(dead_code, reason = "statements are `unoptimised`")
+)]
+pub(crate) mod optimised;
 mod slow;
+#[cfg(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")))]
+pub(crate) mod unoptimised;
+/// Elsewhere there is only one way.
+#[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable"))))]
+pub(crate) use optimised as unoptimised;
 
-pub(crate) use cpu::{record, record_at, tls};
+use core::cell::UnsafeCell;
+use core::sync::atomic::AtomicUsize;
+
+use qs_core::record::Statement;
+use qs_core::record::words::Word;
+
+pub(crate) use cpu::tls;
+pub(crate) use handlers::{Handlers, end, has_track, moved, set_up};
+#[cfg(not(debug_assertions))]
+pub(crate) use optimised::{entry, record};
 pub(crate) use slow::{
-    append, append_record, attach, detach, is_attached, is_inside, is_off, replace, writer,
+    Append, Track, append, append_record, ask, at, attach, count_lost_words, detach, is_attached, is_off,
+    settle, track, words,
 };
+#[cfg(debug_assertions)]
+pub(crate) use unoptimised::{entry, record};
 
-use crate::ring::Writer;
-use crate::site::Site;
-
-/// An append on the slow path is under way.
-const LOCKED: u64 = 1;
-/// The same, inside a statement of the hot path.
-const INSIDE: u64 = LOCKED | 4;
-/// A handler has appended meanwhile.
-const TOUCHED: u64 = 2;
-
-/// What a thread knows of its ring. All zero before its first statement.
+/// What a thread knows of its ring. In the program's image `cursor` is [`SCRATCH`] and all else is zero.
 #[repr(C)]
 pub(crate) struct Tls {
-    cursor: *mut u8,
-    page: u64,
-    writer: *mut Writer,
-    /// Where the cursor points when the hot path must not write: no byte is free.
-    dead: [u8; 8],
+    /// Where the next word goes.
+    pub(crate) cursor: *mut u8,
+    /// The next check takes the turn when the cursor is here or behind; 0 = at once. Others may set it to 0.
+    pub(crate) limit: AtomicUsize,
+    /// The slow path's, see [`slow`].
+    pub(crate) track: *mut Track,
+    /// Its signal handlers; null while none ran.
+    pub(crate) handlers: *mut Handlers,
 }
 
-/// Records a statement whose numbers are known at run time only.
+/// Bytes of [`SCRATCH`]: more than a thread writes before its first check.
+const SCRATCH_LEN: usize = 64 * 1024;
+
+/// Where words go before a thread's first check. Nobody reads them.
+#[repr(align(64))]
+pub(crate) struct Scratch(
+    #[allow(dead_code, reason = "only its address is used")] UnsafeCell<[u8; SCRATCH_LEN]>,
+);
+
+// SAFETY: nobody reads the bytes, and any bytes are good ones.
+unsafe impl Sync for Scratch {}
+
+pub(crate) static SCRATCH: Scratch = Scratch(UnsafeCell::new([0; SCRATCH_LEN]));
+
+/// The word of a statement.
 #[inline(always)]
-pub(crate) fn at(file: u16, line: u16) {
-    record_at(Site::new(file, line));
+const fn word(file: u16, line: u16, number: u32) -> Option<Word> {
+    Word::new(Statement { file, line }, number)
 }

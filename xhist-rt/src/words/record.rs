@@ -1,14 +1,15 @@
 //! Appending records that are not statements, in their exact place among them.
 
-use qs_core::frame::{FLAG, escaped, needs_escape};
+use qs_core::frame::{ESCAPE, FLAG, escaped, needs_escape};
 use qs_core::record::{EventKind, RECORD_BASE};
 use qs_core::ring::State;
 
 use super::frame;
+use super::look::look;
 use super::memory::{Memory, publish, step};
 use super::writer::{Before, MARGIN, Place, Writer};
 use crate::qs::SIZES;
-use crate::ring::look::{look, may_escape, sum_of};
+use crate::ring::MEDIUM;
 
 /// Bytes of a time stamp.
 const TIME: usize = SIZES.time as usize;
@@ -33,10 +34,9 @@ impl<'a, const LEN: usize> Frame<'a, LEN> {
     fn new(bytes: &'a [u8; LEN], len: usize, timed: bool, seq: u8, time: u32) -> Frame<'a, LEN> {
         let time = if timed { time & MASK } else { 0 };
         // The places of time and sequence number are zero there.
-        let (sum, any) = look(bytes);
-        let word = u64::from(time) | u64::from(seq) << 32;
-        let check = !sum.wrapping_add(sum_of(word));
-        let any = any | may_escape(word | u64::from(check) << 40);
+        let (sum, any) = look(bytes, u64::from(time) | u64::from(seq) << 32);
+        let check = !sum;
+        let any = any | needs_escape(check);
         let [t0, t1, t2, t3] = time.to_le_bytes();
         let time = core::array::from_fn(|index| [t0, t1, t2, t3][index]);
         let mut frame = Frame { bytes, len, timed, seq, time, check, escapes: 0 };
@@ -101,6 +101,77 @@ fn escapes(bytes: &[u8], len: usize) -> usize {
 }
 
 impl Writer {
+    /// Whether the open chunk has nothing, with its words ending at this cursor, and [`Writer::append_at_once`] may be called.
+    #[inline(always)]
+    pub(crate) fn is_ready_at(&self, cursor: *mut u8) -> bool {
+        cursor == self.ready
+    }
+
+    /// Position of the first word of the open chunk.
+    #[inline(always)]
+    pub(crate) const fn first_word(&self) -> u64 {
+        self.words
+    }
+
+    /// From now on each record and event is appended at length.
+    pub(crate) const fn be_slow(&mut self) {
+        (self.is_slow, self.ready) = (true, core::ptr::null_mut());
+    }
+
+    /// [`Writer::append_record`] where nothing is open, as behind another record. `None` where something rare is to be done;
+    /// otherwise where the words go on. The limit stays.
+    #[inline(always)]
+    pub(crate) fn append_at_once<const LEN: usize, const TIMED: bool>(
+        &mut self,
+        bytes: &[u8; LEN],
+        len: usize,
+        stamp: u64,
+    ) -> Option<*mut u8> {
+        // Copies: what is stored through pointers might be one of these, as far as the compiler knows.
+        let (memory, head) = (self.memory, self.head);
+        let seq = self.seq.wrapping_add(1);
+        // Neither this number nor the next needs an escape.
+        let is_plain = seq.wrapping_sub(ESCAPE - 1) > FLAG - (ESCAPE - 1);
+        let is_soon = stamp.wrapping_sub(self.stamp) <= u64::from(u32::MAX) && stamp as u32 != 0;
+        let time = stamp as u32 & MASK;
+        let next = head + len as u64 + 2;
+        let open = frame::plain_head_len(next);
+        let first = memory.at(next + open as u64);
+        // At the end of the memory its start comes next, where the limit is another one.
+        let has_room = next + MARGIN <= self.soon && first > self.ready;
+        let (sum, may_any) = look(bytes, if TIMED { time.into() } else { 0 });
+        let check = !sum.wrapping_add(seq);
+        if !is_plain || TIMED && !is_soon || !has_room || may_any || needs_escape(check) {
+            return None;
+        }
+        publish(&self.header().state, State::closed(head, self.seq).0);
+        match LEN {
+            // Behind the record it is zeros, over zeros.
+            ..=MEDIUM => memory.copy_behind(head, 0, bytes),
+            _ => memory.copy_first(head, bytes, len),
+        }
+        memory.copy_behind(head, 0, &[seq]);
+        if TIMED {
+            let [t0, t1, t2, t3] = time.to_le_bytes();
+            let time: [u8; TIME] = core::array::from_fn(|index| [t0, t1, t2, t3][index]);
+            memory.copy_behind(head, 2, &time);
+        }
+        memory.copy_behind(head, len, &[check, FLAG]);
+        step();
+        (self.head, self.words, self.ready, self.seq) = (next, next + open as u64, first, seq);
+        self.before.units = 0;
+        if TIMED {
+            (self.stamp, self.open_time) = (stamp, stamp);
+            publish(&self.header().last_time, stamp);
+        }
+        publish(&self.header().state, State::closed(next, seq).with_open(open).0);
+        if TIMED {
+            // Until then the new chunk has an earlier time, but nothing in it.
+            publish(&self.header().open_time, stamp);
+        }
+        Some(first)
+    }
+
     /// Appends a record behind the words up to the cursor. `bytes` are a place for the sequence number, the id, a place
     /// for the time if it is `TIMED`, the payload up to `len`, and zeros behind it, at least two. `stamp` is the clock in
     /// full, 0 without one.
@@ -118,7 +189,7 @@ impl Writer {
         if !is_empty || !is_soon {
             self.make_room_for_record(cursor, stamp);
         }
-        let stamp = if stamp > 0 { stamp.max(self.stamp) } else { 0 };
+        // A clock of the program's may step back. The record has what it said.
         let frame = Frame::new(bytes, len, TIMED, self.seq.wrapping_add(1), frame::time(stamp));
         self.reserve(self.head, frame.total() as u64);
         self.put_record(frame.total(), |memory, start| frame.put(memory, start));

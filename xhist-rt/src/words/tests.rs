@@ -4,6 +4,7 @@ mod model;
 mod program;
 
 use core::cell::{Cell, RefCell};
+use core::sync::atomic::Ordering::Relaxed;
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -57,6 +58,8 @@ enum Part {
     Close,
     /// A handler came, so the next turn must not fold.
     Handler,
+    /// The thread waits so many ticks.
+    Pause(u64),
 }
 
 fn run(program: &mut Program, parts: &[Part]) {
@@ -81,6 +84,7 @@ fn run(program: &mut Program, parts: &[Part]) {
             Part::Stamp(ticks) => program.stamp(*ticks),
             Part::Close => program.close(),
             Part::Handler => program.may_fold = false,
+            Part::Pause(ticks) => program.pause(*ticks),
         }
     }
 }
@@ -97,7 +101,8 @@ fn part() -> impl Strategy<Value = Part> {
         1 => (number(), 12u32..120, 0u32..2).prop_map(|(from, count, step)| Part::Straight { from, count, step }),
         1 => prop_oneof![0u8..20, 20u8..200].prop_map(Part::Record),
         1 => Just(Part::Event),
-        2 => ticks.prop_map(Part::Stamp),
+        2 => ticks.clone().prop_map(Part::Stamp),
+        2 => ticks.prop_map(Part::Pause),
         1 => Just(Part::Close),
         1 => Just(Part::Handler),
     ];
@@ -262,7 +267,7 @@ fn the_bitmap_has_each_statement_whose_chunk_was_left() {
     let ever = unsafe { Ever::new(memory.as_mut_ptr().cast(), 256, 7, 1) };
     let ring = Ring::new(1 << 14);
     let mut program = Program::new(&ring, false, false);
-    program.writer.set_ever(Some(ever));
+    program.writer.ever = Some(ever);
     for round in 0..3000 {
         program.check();
         // The loop is folded; what it runs at its start and now and then is noted, too.
@@ -293,7 +298,7 @@ fn words_that_overwrite_their_own_chunk_are_dropped_and_counted() {
         let written = 950 + extra;
         (0..written).for_each(|number| program.statement(60_000 + number));
         program.check();
-        assert_eq!(program.writer.header().dropped(), if survives { 0 } else { written });
+        assert_eq!(program.writer.header().dropped.load(Relaxed), if survives { 0 } else { written });
         let reading = read(ring.header(), ring.data());
         assert!(reading.is_certain && reading.items().is_empty());
         // The dropped chunk took a number.
@@ -302,18 +307,6 @@ fn words_that_overwrite_their_own_chunk_are_dropped_and_counted() {
         program.event();
         let reading = read(ring.header(), ring.data());
         assert_eq!(reading.items().iter().filter_map(Item::number).collect::<Vec<_>>(), [4]);
-    }
-}
-
-#[test]
-fn the_frontier_is_behind_the_last_word() {
-    let ring = Ring::new(1 << 12);
-    let mut program = Program::new(&ring, false, false);
-    for number in 1..2000 {
-        let cursor = program.place.cursor;
-        program.statement(number);
-        assert_eq!(program.writer.frontier(cursor), program.place.cursor);
-        program.check();
     }
 }
 
@@ -351,12 +344,12 @@ fn fill(program: &mut Program) {
 /// What these do is measured: run the test under callgrind with `--toggle-collect` and the function's name.
 #[inline(never)]
 fn measured_turn(program: &mut Program) {
-    program.place = program.writer.turn(program.place.cursor, 9, true, false);
+    program.place = program.writer.turn(program.place.cursor, 9, Some(&|_| true), false);
 }
 
 #[inline(never)]
 fn measured_fold(program: &mut Program) {
-    program.place = program.writer.turn(program.place.cursor, 10, true, false);
+    program.place = program.writer.turn(program.place.cursor, 10, Some(&|_| true), false);
 }
 
 #[inline(never)]
@@ -394,4 +387,47 @@ fn what_costs_is_what_it_should_be() {
     (0..10).for_each(|number| program.statement(number + 1));
     measured_record_behind_words(&mut program, &bytes);
     assert!(program.writer.head > head + 32);
+}
+
+/// Each pause dates what ran behind it, also where several came before one check.
+#[test]
+fn words_behind_a_pause_have_its_time() {
+    let ring = Ring::new(1 << 14);
+    let mut program = Program::new(&ring, true, true);
+    let begun = program.now();
+    let mut expected = std::vec![];
+    for (number, ticks) in [(1, 500), (3, 1 << 33), (5, 7), (7, 0)] {
+        let time = if number == 1 { begun } else { program.now() };
+        for number in [number, number + 1] {
+            program.statement(number);
+            expected.push((u64::from(number), time));
+        }
+        if ticks > 0 {
+            program.pause(ticks);
+        }
+    }
+    program.stamp(1000);
+    program.finish();
+    assert_eq!(program.newest(8), expected);
+}
+
+/// What waits in each round is counted, and what is behind the last pause has its time.
+#[test]
+fn a_loop_that_waits_is_folded() {
+    let ring = Ring::new(1 << 14);
+    let mut program = Program::new(&ring, true, true);
+    for _ in 0..200 {
+        program.statement(1);
+        program.pause(1000);
+        program.statement(2);
+        program.stamp(1);
+    }
+    program.statement(3);
+    let behind = program.now();
+    program.pause(1000);
+    program.statement(4);
+    program.stamp(1);
+    program.finish();
+    assert!(program.writer.head < 3000, "{} bytes", program.writer.head);
+    assert_eq!(program.newest(2), [(3, behind), (4, behind + 1001)]);
 }

@@ -1,5 +1,7 @@
 //! The writer of one ring: opens and closes chunks, and takes the turn when one is full.
 
+use core::ptr::null_mut;
+
 use qs_core::frame::FLAG;
 use qs_core::record::EventKind;
 use qs_core::record::words::{AGAIN, Again, MAX_HEAD, MAX_TIMES, TAIL, UNIT};
@@ -22,6 +24,10 @@ pub(crate) struct Place {
     /// The next check that finds the cursor here or behind calls [`Writer::turn`].
     pub(crate) limit: *mut u8,
 }
+
+/// Asks before words are folded or moved, with the position at which they go on then. False: a handler has come, and its
+/// position in the open chunk has to stay. After true, handlers that come in take that position for theirs.
+pub(crate) type MayMove<'a> = &'a dyn Fn(u64) -> bool;
 
 /// The chunk directly before the open one.
 #[derive(Clone, Copy)]
@@ -46,8 +52,13 @@ pub(crate) struct Writer {
     /// Position of the open chunk, and of its first word.
     pub(super) head: u64,
     pub(super) words: u64,
-    /// As in the header.
+    /// The address of that word while the chunk has nothing and records may be appended at once; else null.
+    pub(super) ready: *mut u8,
+    /// They may not.
+    pub(super) is_slow: bool,
+    /// As in the header; and without the slack.
     pub(super) cleared: u64,
+    pub(super) soon: u64,
     /// What came again between the chunk before and the first word.
     pub(super) again: Again,
     /// The newest stamp of a frame, and that of the open chunk; 0 = not known.
@@ -60,6 +71,9 @@ pub(crate) struct Writer {
     /// Statements since [`Writer::mark`], up to unit `seen` of the open chunk.
     pub(super) counted: Option<u64>,
     pub(super) seen: usize,
+    /// A sum of the newest words that had a pause among them, and how often they came again; see
+    /// [`Writer::is_round_again`].
+    pub(super) round: (u64, u32),
 }
 
 impl Writer {
@@ -82,7 +96,10 @@ impl Writer {
             header,
             head: 0,
             words: 0,
+            ready: null_mut(),
+            is_slow: false,
             cleared: 0,
+            soon: 0,
             again: Again::default(),
             stamp,
             open_time: 0,
@@ -91,6 +108,7 @@ impl Writer {
             ever,
             counted: None,
             seen: 0,
+            round: (0, 0),
         };
         writer.clear(0, MARGIN + writer.chunk() + writer.slack());
         writer.open(stamp);
@@ -103,11 +121,6 @@ impl Writer {
     pub(crate) fn header(&self) -> &HostedHeader {
         // SAFETY: `init` got a valid header, and what changes in it is atomic.
         unsafe { &*self.header }
-    }
-
-    /// Sets the bitmap of statements that ran.
-    pub(crate) fn set_ever(&mut self, ever: Option<Ever>) {
-        self.ever = ever;
     }
 
     /// Bytes of words after which a chunk is full.
@@ -132,35 +145,29 @@ impl Writer {
         self.words + (offset - first) as u64
     }
 
-    /// The address of the first unit, from the cursor on, that is no part of a word: the cursor in memory may be older than
-    /// the words behind it.
-    pub(crate) fn frontier(&self, cursor: *mut u8) -> *mut u8 {
-        let is_word = |unit: u16| {
-            let [first, second] = unit.to_ne_bytes();
-            ![first, second].iter().any(|byte| matches!(byte, 0 | 0x7D | 0x7E))
-        };
-        let start = self.position(cursor);
-        let rest = (self.words + self.memory.size as u64).saturating_sub(start) as usize / UNIT;
-        let written = self.memory.units(start, rest).iter().take_while(|unit| is_word(**unit)).count();
-        self.memory.at(start).wrapping_add(UNIT * written)
-    }
-
     /// Where the thread's code goes on when the open chunk's words end at this position.
     #[inline(always)]
     pub(super) fn place(&self, end: u64) -> Place {
         let first = self.memory.at(self.words);
-        let limit = (self.words + self.chunk()).min(self.cleared - self.slack());
+        let limit = (self.words + self.chunk()).min(self.soon);
         Place {
             cursor: first.wrapping_add((end - self.words) as usize),
-            limit: first.wrapping_add((limit - self.words) as usize),
+            // It may be before the first word, where the room that was cleared ends soon: the next check clears more.
+            limit: first.wrapping_add(limit.wrapping_sub(self.words) as usize),
         }
     }
 
     /// Takes the turn at a check that found the cursor at the limit, or that has to take a new stamp (`is_stamp`).
     ///
-    /// Folds loops unless a handler's position in the open chunk has to stay where it is (not `may_fold`). Otherwise
-    /// it closes the chunk and opens the next one with this stamp. `stamp` is the clock in full, 0 without one.
-    pub(crate) fn turn(&mut self, cursor: *mut u8, stamp: u64, may_fold: bool, is_stamp: bool) -> Place {
+    /// Folds loops where it may. Otherwise it closes the chunk and opens the next one with this stamp. `stamp` is the clock
+    /// in full, 0 without one.
+    pub(crate) fn turn(
+        &mut self,
+        cursor: *mut u8,
+        stamp: u64,
+        may_move: Option<MayMove<'_>>,
+        is_stamp: bool,
+    ) -> Place {
         let end = self.position(cursor);
         if self.is_overrun(end) {
             return self.drop_all(end, stamp);
@@ -173,11 +180,20 @@ impl Writer {
             return self.place(end);
         }
         self.look(end);
-        if may_fold && let Some(end) = self.fold(end, is_full) {
-            self.refresh(stamp);
-            self.clear(end, self.words + self.chunk() + self.slack());
-            return self.place(end);
+        if let Some(may_move) = may_move
+            && let Some(folded) = self.fold(end, is_full, may_move)
+        {
+            // What is left of a round keeps its time.
+            if folded != end {
+                self.refresh(stamp);
+            }
+            self.clear(folded, self.words + self.chunk() + self.slack());
+            return self.place(folded);
         }
+        let end = match may_move {
+            Some(may_move) if !self.is_round_again(end) => self.date(end, may_move),
+            _ => end,
+        };
         self.clear(end, end + MARGIN + self.chunk() + self.slack());
         self.close_chunk(end);
         self.declare_time(stamp);
@@ -185,15 +201,42 @@ impl Writer {
         self.place(self.words)
     }
 
-    /// Ends the open chunk, so that all words are in whole frames.
-    pub(crate) fn close(&mut self, cursor: *mut u8, stamp: u64) -> Place {
+    /// Copies words behind the cursor. `None` when they are too many.
+    pub(crate) fn bring(&mut self, cursor: *mut u8, words: &[u8]) -> Option<Place> {
+        let end = self.position(cursor);
+        if self.is_overrun(end) || words.len() as u64 > self.chunk() + self.slack() {
+            return None;
+        }
+        let new_end = end + words.len() as u64;
+        self.clear(end, new_end + MARGIN + self.chunk() + self.slack());
+        self.memory.copy(end, words);
+        Some(self.place(new_end))
+    }
+
+    /// The words up to the cursor get their times, before something is appended to them. No handler came since the chunk
+    /// was opened, because positions in it change. Where the words go on.
+    #[inline(never)]
+    pub(crate) fn dated(&mut self, cursor: *mut u8, may_move: MayMove<'_>) -> *mut u8 {
+        let end = self.position(cursor);
+        if self.is_overrun(end) || !self.has_paused(end) {
+            return cursor;
+        }
+        self.look(end);
+        let end = self.date(end, may_move);
+        self.place(end).cursor
+    }
+
+    /// Ends the open chunk, so that all words are in whole frames. A program's own clock may count its calls, so it is asked
+    /// only where something is open.
+    pub(crate) fn close(&mut self, cursor: *mut u8, now: impl FnOnce() -> u64) -> Place {
         let end = self.position(cursor);
         if self.is_overrun(end) {
-            return self.drop_all(end, stamp);
+            return self.drop_all(end, now());
         }
         if !self.has_something(end) {
             return self.place(end);
         }
+        let stamp = now();
         self.look(end);
         self.clear(end, end + MARGIN + self.chunk() + self.slack());
         self.close_chunk(end);
@@ -235,6 +278,7 @@ impl Writer {
     pub(super) fn plan_open(&mut self) -> usize {
         let open = frame::head_len(self.head, self.seq.wrapping_add(1));
         self.words = self.head + open as u64;
+        self.ready = if self.is_slow { null_mut() } else { self.memory.at(self.words) };
         self.again = Again::default();
         self.seen = 0;
         open
@@ -282,17 +326,29 @@ impl Writer {
 
     /// Writes the frame around the open chunk's words up to `end`; returns the position behind it.
     pub(super) fn put_frame(&mut self, end: u64) -> u64 {
+        let (head, tail, tail_len) = self.frame(end);
+        self.put_head(&head, (self.words - self.head) as usize);
+        self.memory.copy(end, &tail[..tail_len]);
+        step();
+        end + tail_len as u64
+    }
+
+    /// Head and tail of that frame, and how many bytes the tail has.
+    #[inline]
+    pub(super) fn frame(&self, end: u64) -> ([u8; 24], [u8; 3], usize) {
         let (seq, len) = (self.seq.wrapping_add(1), (self.words - self.head) as usize);
         let (head, sum) = frame::head(seq, len, frame::time(self.open_time), self.again);
+        let words = self.memory.bytes(self.words, (end - self.words) as usize);
+        let (tail, tail_len) = frame::tail(sum.wrapping_add(frame::sum(words)));
+        (head, tail, tail_len)
+    }
+
+    /// Puts the head of the open chunk's frame, which has that length.
+    pub(super) fn put_head(&self, head: &[u8; 24], len: usize) {
         self.memory.copy(self.head, &head[..len - AGAIN]);
         if self.again.times == 0 {
             self.put_again(false);
         }
-        let words = self.memory.bytes(self.words, (end - self.words) as usize);
-        let (tail, tail_len) = frame::tail(sum.wrapping_add(frame::sum(words)));
-        self.memory.copy(end, &tail[..tail_len]);
-        step();
-        end + tail_len as u64
     }
 
     /// Stores what came again.
@@ -314,7 +370,11 @@ impl Writer {
         let from = self.cleared.max(end);
         publish(&self.header().cleared, to);
         self.memory.zero(from, to);
-        self.cleared = to;
+        self.set_cleared(to);
+    }
+
+    const fn set_cleared(&mut self, to: u64) {
+        (self.cleared, self.soon) = (to, to.saturating_sub(self.slack()));
     }
 
     /// Sees to it that `bytes` more, the end of a chunk and the head of another, can be written from there on, and the
@@ -345,32 +405,43 @@ impl Writer {
         publish(&self.header().cleared, end + size);
         self.memory.zero(end, end + size);
         self.memory.put(end, [FLAG]);
-        self.cleared = end + size;
+        self.set_cleared(end + size);
         self.declare_time(stamp);
         self.open(stamp);
         self.place(self.words)
     }
 
     /// Folds what repeats; returns where the words end then. `None` when the chunk has to be closed.
-    fn fold(&mut self, end: u64, is_full: bool) -> Option<u64> {
+    fn fold(&mut self, end: u64, is_full: bool, may_move: MayMove<'_>) -> Option<u64> {
         let units = self.units_to(end);
         if !self.has_something(end) {
             return None;
         }
         let period = self.again.period as usize;
+        // What is left of a round gets a later time. Behind a pause that would not be true.
+        let has_paused = self.has_paused(end);
         if self.again.times > 0 && self.goes_on(units, period) {
             return match units < period {
-                true => (!is_full).then_some(end),
-                false => self.count_rounds(units, period),
+                true => (!is_full && !has_paused).then_some(end),
+                false if has_paused && !units.is_multiple_of(period) => None,
+                false => self.count_rounds(units, period, may_move),
             };
         }
         if self.again.times == 0 && !is_full {
             // A round between any two stamps.
             let periods = [units, self.before.units];
-            let one = periods.into_iter().find(|period| *period <= units && self.goes_on(units, *period));
+            let is_one = |period: &usize| {
+                *period <= units
+                    && (!has_paused || units.is_multiple_of(*period))
+                    && self.goes_on(units, *period)
+            };
+            let one = periods.into_iter().find(is_one);
             if let Some(period) = one {
-                return self.count_rounds(units, period);
+                return self.count_rounds(units, period, may_move);
             }
+        }
+        if has_paused {
+            return None;
         }
         let words = self.memory.units(self.words, units);
         let longest = (units / 2).min(self.chunk() as usize / UNIT - fold::LEAST);
@@ -378,9 +449,9 @@ impl Writer {
         let tail = fold::search(words, longest).filter(saves)?;
         let tail = fold::whole_words(words, tail).filter(saves)?;
         if tail.start == 0 && self.again.times == 0 && self.goes_on(units, tail.period) {
-            return self.count_rounds(units, tail.period);
+            return self.count_rounds(units, tail.period, may_move);
         }
-        self.fold_tail(units, tail)
+        self.fold_tail(units, tail, may_move)
     }
 
     /// Whether the words so far go on with the last `period` units of the chunk before.
@@ -396,15 +467,23 @@ impl Writer {
     }
 
     /// Counts the whole rounds in the open chunk and clears them.
-    fn count_rounds(&mut self, units: usize, period: usize) -> Option<u64> {
+    fn count_rounds(&mut self, units: usize, period: usize, may_move: MayMove<'_>) -> Option<u64> {
         let times = self.again.times + (units / period) as u64;
+        let rest = units % period;
+        let end = self.words + (UNIT * rest) as u64;
         if times > MAX_TIMES {
             return None;
         }
-        self.again = Again { period: period as u32, times, is_counted: false };
+        let again =
+            core::mem::replace(&mut self.again, Again { period: period as u32, times, is_counted: false });
+        self.ready = null_mut();
+        // Before handlers take that end for their position: readers would find words behind it.
         self.put_again(true);
-        let rest = units % period;
-        let end = self.words + (UNIT * rest) as u64;
+        if !may_move(end) {
+            self.again = again;
+            self.put_again(false);
+            return None;
+        }
         // Words end at the first zero, so what is behind it may be cleared in any order.
         self.memory.put(end, [0; UNIT]);
         self.memory.zero(end, self.words + (UNIT * units) as u64);

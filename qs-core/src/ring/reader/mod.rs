@@ -49,6 +49,7 @@ pub enum Item<'a> {
 pub struct Reader<'a>(Form<'a>);
 
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is no heap, and few readers at a time")]
 enum Form<'a> {
     Packed(PackedReader<'a>),
     Words(WordsReader<'a>),

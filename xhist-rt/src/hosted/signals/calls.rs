@@ -148,13 +148,13 @@ extern "C" fn siginterrupt(signal: c_int, is_interrupting: c_int) -> c_int {
     unsafe { sigaction(signal, &action, null_mut()) }
 }
 
-#[cfg(all(feature = "lanes", not(feature = "portable"), target_os = "linux", target_arch = "x86_64"))]
+#[cfg(all(not(feature = "portable"), target_os = "linux", target_arch = "x86_64"))]
 macro_rules! jump {
     () => {
         "jmp {}"
     };
 }
-#[cfg(all(feature = "lanes", not(feature = "portable"), target_os = "linux", target_arch = "aarch64"))]
+#[cfg(all(not(feature = "portable"), target_os = "linux", target_arch = "aarch64"))]
 macro_rules! jump {
     () => {
         "b {}"
@@ -166,7 +166,6 @@ macro_rules! weak {
     ($($name:ident => $inner:ident),* $(,)?) => {
         $(
             #[cfg(all(
-                feature = "lanes",
                 not(feature = "portable"),
                 target_os = "linux",
                 any(target_arch = "x86_64", target_arch = "aarch64")
@@ -190,7 +189,6 @@ macro_rules! weak {
 macro_rules! strong {
     ($($name:ident => $inner:ident($($argument:ident: $kind:ty),*) -> $result:ty),* $(,)?) => {
         #[cfg(all(
-            feature = "lanes",
             any(
                 feature = "portable",
                 not(target_os = "linux"),

@@ -10,8 +10,8 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::{fault, lane};
 
-/// What the kernel calls. A handler may jump away or end its thread. One that unwinds ends the program: `C-unwind` would
-/// let it, but a library with such calls cannot be linked into a program that aborts at panics.
+/// What the kernel calls. A handler may jump away, end its thread, or unwind where the entry is assembly. `C-unwind` would
+/// let it everywhere, but a library with such calls cannot be linked into a program that aborts at panics.
 pub(super) type Entry = unsafe extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// Handlers that a program can have of each kind.
@@ -20,14 +20,164 @@ const EACH: usize = 128;
 /// The handlers, 0 for a free place. Even places have handlers of one argument, odd ones `SA_SIGINFO` handlers.
 static HANDLERS: [AtomicUsize; 2 * EACH] = [const { AtomicUsize::new(0) }; 2 * EACH];
 
-unsafe extern "C" fn entry<const PLACE: usize>(
+/// A call of a handler, on the stack of its entry, which sets the first four.
+#[repr(C)]
+struct Call {
     signal: c_int,
     info: *mut libc::siginfo_t,
     context: *mut c_void,
-) {
-    // SAFETY: the kernel calls with the signal's description and context.
-    unsafe { run(PLACE, signal, info, context) };
+    /// Place of the handler.
+    place: usize,
+    frame: lane::Frame,
+    entered: Option<lane::Entered>,
 }
+
+#[cfg(all(not(feature = "portable"), target_os = "linux", target_arch = "x86_64"))]
+mod cpu {
+    use core::arch::naked_asm;
+    use core::mem::offset_of;
+
+    use super::{Call, after, before, c_int, c_void};
+
+    #[unsafe(naked)]
+    pub(super) unsafe extern "C" fn entry<const PLACE: usize>(
+        signal: c_int,
+        info: *mut libc::siginfo_t,
+        context: *mut c_void,
+    ) {
+        naked_asm!("mov eax, {}", "jmp {}", const PLACE, sym run)
+    }
+
+    /// Calls the handler of the place in eax. The kernel has aligned the stack as for any function.
+    #[unsafe(naked)]
+    unsafe extern "C" fn run() {
+        naked_asm!(
+            ".cfi_startproc",
+            "push rbp",
+            ".cfi_def_cfa_offset 16",
+            ".cfi_offset rbp, -16",
+            "mov rbp, rsp",
+            ".cfi_def_cfa_register rbp",
+            "sub rsp, {size}",
+            "mov dword ptr [rsp + {signal}], edi",
+            "mov qword ptr [rsp + {info}], rsi",
+            "mov qword ptr [rsp + {context}], rdx",
+            "mov qword ptr [rsp + {place}], rax",
+            "mov rdi, rsp",
+            "call {before}",
+            "test rax, rax",
+            "jz 2f",
+            "mov edi, dword ptr [rsp + {signal}]",
+            "mov rsi, qword ptr [rsp + {info}]",
+            "mov rdx, qword ptr [rsp + {context}]",
+            "call rax",
+            "mov rdi, rsp",
+            "call {after}",
+            "2:",
+            "leave",
+            ".cfi_def_cfa rsp, 8",
+            "ret",
+            ".cfi_endproc",
+            size = const size_of::<Call>().next_multiple_of(16),
+            signal = const offset_of!(Call, signal),
+            info = const offset_of!(Call, info),
+            context = const offset_of!(Call, context),
+            place = const offset_of!(Call, place),
+            before = sym before,
+            after = sym after,
+        )
+    }
+}
+
+#[cfg(all(not(feature = "portable"), target_os = "linux", target_arch = "aarch64"))]
+mod cpu {
+    use core::arch::naked_asm;
+    use core::mem::offset_of;
+
+    use super::{Call, after, before, c_int, c_void};
+
+    /// Bytes of the registers that are kept below the call.
+    const KEPT: usize = 16;
+
+    #[unsafe(naked)]
+    pub(super) unsafe extern "C" fn entry<const PLACE: usize>(
+        signal: c_int,
+        info: *mut libc::siginfo_t,
+        context: *mut c_void,
+    ) {
+        naked_asm!("mov x9, {}", "b {}", const PLACE, sym run)
+    }
+
+    /// Calls the handler of the place in x9.
+    #[unsafe(naked)]
+    unsafe extern "C" fn run() {
+        naked_asm!(
+            ".cfi_startproc",
+            "stp x29, x30, [sp, -{size}]!",
+            ".cfi_def_cfa_offset {size}",
+            ".cfi_offset w29, -{size}",
+            ".cfi_offset w30, 8 - {size}",
+            "mov x29, sp",
+            ".cfi_def_cfa w29, {size}",
+            "str w0, [sp, {signal}]",
+            "str x1, [sp, {info}]",
+            "str x2, [sp, {context}]",
+            "str x9, [sp, {place}]",
+            "add x0, sp, {kept}",
+            "bl {before}",
+            "cbz x0, 2f",
+            "mov x9, x0",
+            "ldr w0, [sp, {signal}]",
+            "ldr x1, [sp, {info}]",
+            "ldr x2, [sp, {context}]",
+            "blr x9",
+            "add x0, sp, {kept}",
+            "bl {after}",
+            "2:",
+            "ldp x29, x30, [sp], {size}",
+            ".cfi_def_cfa wsp, 0",
+            ".cfi_restore w29",
+            ".cfi_restore w30",
+            "ret",
+            ".cfi_endproc",
+            size = const size_of::<Call>().next_multiple_of(16) + KEPT,
+            kept = const KEPT,
+            signal = const KEPT + offset_of!(Call, signal),
+            info = const KEPT + offset_of!(Call, info),
+            context = const KEPT + offset_of!(Call, context),
+            place = const KEPT + offset_of!(Call, place),
+            before = sym before,
+            after = sym after,
+        )
+    }
+}
+
+#[cfg(not(all(
+    not(feature = "portable"),
+    target_os = "linux",
+    any(target_arch = "x86_64", target_arch = "aarch64")
+)))]
+mod cpu {
+    use super::{Call, Entry, after, before, c_int, c_void, lane};
+
+    pub(super) unsafe extern "C" fn entry<const PLACE: usize>(
+        signal: c_int,
+        info: *mut libc::siginfo_t,
+        context: *mut c_void,
+    ) {
+        let mut call = Call { signal, info, context, place: PLACE, frame: lane::Frame::new(), entered: None };
+        // SAFETY: the kernel calls with the signal's description and context. A function of this type, or of fewer
+        // arguments, is what the program has installed.
+        unsafe {
+            let handler = before(&mut call);
+            if handler != 0 {
+                core::mem::transmute::<usize, Entry>(handler)(signal, info, context);
+                after(&mut call);
+            }
+        }
+    }
+}
+use cpu::entry;
 
 macro_rules! sixteen {
     ($row:literal) => {
@@ -73,29 +223,31 @@ static ENTRIES: [[Entry; 16]; 16] = [
 
 const _: () = assert!(size_of_val(&ENTRIES) / size_of::<Entry>() == 2 * EACH);
 
-/// Calls the handler at this place as the kernel would have.
+/// Before a handler runs: its address, or 0 when the signal is none of the program's.
 ///
 /// # Safety
-/// The arguments are those of the kernel.
-#[inline(never)]
-unsafe fn run(place: usize, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+/// The arguments in the call are those of the kernel. The call stays where it is until [`after`], or until the thread has
+/// left its entry in another way.
+unsafe extern "C" fn before(call: *mut Call) -> usize {
     // SAFETY: the caller's.
-    if unsafe { fault::is_taken(signal, info, ENTRIES[place / 16][place % 16] as usize, place % 2 == 1) } {
-        return;
-    }
-    let handler = HANDLERS[place].load(Ordering::Acquire);
-    let mut frame = lane::Frame::new();
-    // SAFETY: the frame lives until `leave`, or until the thread has left this function in another way.
-    let lane = unsafe { lane::enter(&mut frame, info, context) };
-    // SAFETY: the program has installed a function of this type under this place's kind.
     unsafe {
-        if place % 2 == 1 {
-            core::mem::transmute::<usize, Entry>(handler)(signal, info, context);
-        } else {
-            core::mem::transmute::<usize, unsafe extern "C" fn(c_int)>(handler)(signal);
+        let Call { signal, info, context, place, .. } = *call;
+        if fault::is_taken(signal, info, ENTRIES[place / 16][place % 16] as usize, place % 2 == 1) {
+            return 0;
         }
-        lane::leave(&frame, lane);
+        (&raw mut (*call).frame).write(lane::Frame::new());
+        (&raw mut (*call).entered).write(lane::enter(&mut (*call).frame, info, context));
+        HANDLERS[place].load(Ordering::Acquire)
     }
+}
+
+/// After the handler has returned.
+///
+/// # Safety
+/// The call is one that [`before`] has seen, on this thread.
+unsafe extern "C" fn after(call: *mut Call) {
+    // SAFETY: the caller's.
+    unsafe { lane::leave(&(*call).frame, (*call).entered.take()) };
 }
 
 /// The entry for a handler; `None` when all places are taken.

@@ -19,6 +19,8 @@ use crate::hosted::{mirror, sys};
 pub(crate) const LANES: usize = 8;
 /// Levels that are kept apart. Beyond [`LANES`] words go to scratch memory.
 const LEVELS: usize = 16;
+/// In [`Level::lane`]: all were taken.
+const NO_LANE: usize = LANES + 1;
 /// A mark is looked at without asking the system whether its page is there, this close to the stack pointer.
 const NEAR: usize = 4096;
 
@@ -46,6 +48,9 @@ struct Level {
     interrupted: Words,
     /// Address of the handler's [`Frame`]; 0 while that is not known.
     frame: usize,
+    /// Number of its lane, from 1, or [`NO_LANE`]; 0 while that is not known. A handler that comes before that takes the same lane, because what it
+    /// interrupts is what this one has interrupted.
+    lane: usize,
     /// What the frame holds.
     mark: usize,
     /// Address of the kernel's description of the signal, on the same stack, and how it begins.
@@ -59,14 +64,17 @@ struct Level {
 pub(crate) struct Recorder {
     /// The calling thread's words and lanes; `None` where the thread has no lanes, and there is no memory for them.
     pub(crate) thread: fn() -> Option<(*mut Words, *mut Lanes)>,
-    /// A handler of this level, 1 to [`LANES`], comes in. `interrupted` is the cursor that the interrupted code has in
-    /// memory, in its ring, in a lane or in scratch memory; in a ring, [`frontier`] finds where its words end. Gives the
+    /// A handler comes in on this lane, 1 to [`LANES`]; signals wait. `interrupted` is the cursor that the interrupted code has
+    /// in memory, in its ring, in a lane or in scratch memory; in a ring, [`frontier`] finds where its words end. Gives the
     /// lane's cursor and limit.
-    pub(crate) open: fn(level: usize, interrupted: *mut u8) -> Words,
-    /// The handler of this level is over; `words` are what it left.
-    pub(crate) close: fn(level: usize, words: Words),
-    /// A handler found all lanes taken: its words are lost.
-    pub(crate) lost: fn(),
+    pub(crate) open: fn(lane: usize, interrupted: *mut u8) -> Words,
+    /// The handler on this lane is over; `words` are what it left. Whether the interrupted code has to take the turn at
+    /// its next check.
+    pub(crate) close: fn(lane: usize, words: Words) -> bool,
+    /// A handler that found all lanes taken comes in (true), or is over: its words are lost.
+    pub(crate) set_aside: fn(bool),
+    /// One inside such handlers, which found all levels taken, is over: its words end there and are lost.
+    pub(crate) lose: fn(cursor: *mut u8),
 }
 
 static RECORDER: AtomicPtr<Recorder> = AtomicPtr::new(null_mut());
@@ -101,6 +109,8 @@ pub(super) struct Entered {
     words: *mut Words,
     lanes: *mut Lanes,
     level: usize,
+    /// What the interrupted code had, where all levels were taken.
+    interrupted: Option<Words>,
 }
 
 /// Moves the calling thread to a lane, before a handler runs. `errno` stays.
@@ -123,12 +133,15 @@ pub(super) unsafe fn enter(
             }
             let level = (&raw const (*lanes).level).read_volatile();
             if level == LEVELS {
-                (recorder.lost)();
-                return None;
+                let interrupted = Some(words.read_volatile());
+                let scratch = mirror::Scratch::fallback();
+                set(words, Words { cursor: scratch.cursor, limit: scratch.limit });
+                return Some(Entered { words, lanes, level, interrupted });
             }
             let own = &raw mut (*lanes).levels[level];
             // First: a handler that comes in from here on takes the next level, and leaves this one alone.
             (&raw mut (*own).frame).write_volatile(0);
+            (&raw mut (*own).lane).write_volatile(0);
             (&raw mut (*lanes).level).write_volatile(level + 1);
             let interrupted = words.read_volatile();
             let serial = (&raw const (*lanes).serial).read_volatile().wrapping_add(1);
@@ -143,15 +156,27 @@ pub(super) unsafe fn enter(
             (&raw mut (*own).signal).write_volatile(info.cast::<[i32; 3]>().read_volatile());
             (&raw mut (*own).stack).write_volatile(signal_stack(context, address));
             (&raw mut (*own).frame).write_volatile(address);
-            let lane = if level < LANES {
-                (recorder.open)(level + 1, interrupted.cursor)
+            let has_lane = |level: &usize| {
+                (1..=LANES).contains(&(&raw const (*lanes).levels[*level].lane).read_volatile())
+            };
+            let number = 1 + (0..level).filter(has_lane).count();
+            let lane = if number <= LANES {
+                // What another handler would see of a lane that is being opened has no place.
+                sys::while_signals_wait(|| {
+                    let lane = (recorder.open)(number, interrupted.cursor);
+                    (&raw mut (*own).lane).write_volatile(number);
+                    lane
+                })
             } else {
-                (recorder.lost)();
+                sys::while_signals_wait(|| {
+                    (recorder.set_aside)(true);
+                    (&raw mut (*own).lane).write_volatile(NO_LANE);
+                });
                 let scratch = mirror::Scratch::fallback();
                 Words { cursor: scratch.cursor, limit: null_mut() }
             };
             set(words, lane);
-            Some(Entered { words, lanes, level })
+            Some(Entered { words, lanes, level, interrupted: None })
         }
     })
 }
@@ -161,10 +186,15 @@ pub(super) unsafe fn enter(
 /// # Safety
 /// `entered` is what [`enter`] gave for this frame, on this thread.
 pub(super) unsafe fn leave(frame: &Frame, entered: Option<Entered>) {
-    let (Some(recorder), Some(Entered { words, lanes, level })) = (recorder(), entered) else { return };
+    let (Some(recorder), Some(entered)) = (recorder(), entered) else { return };
+    let Entered { words, lanes, level, interrupted } = entered;
     sys::keeping_errno(|| {
         // SAFETY: as in `enter`.
         unsafe {
+            if let Some(interrupted) = interrupted {
+                (recorder.lose)((*words).cursor);
+                return set(words, interrupted);
+            }
             let own = &raw mut (*lanes).levels[level];
             let is_known = (&raw const (*lanes).level).read_volatile() == level + 1
                 && (&raw const (*own).frame).read_volatile() == frame.address()
@@ -232,14 +262,19 @@ unsafe fn drop_level(
     words: *mut Words,
     lanes: *mut Lanes,
     level: usize,
-    interrupted: Words,
+    mut interrupted: Words,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        if level < LANES {
-            (recorder.close)(level + 1, words.read_volatile());
+        let lane = (&raw const (*lanes).levels[level].lane).read_volatile();
+        if lane == NO_LANE {
+            (recorder.set_aside)(false);
+        } else if lane > 0 && (recorder.close)(lane, words.read_volatile()) {
+            interrupted.limit = null_mut();
         }
         set(words, interrupted);
+        // A handler that comes in here interrupts what this one has interrupted, and may take its lane.
+        (&raw mut (*lanes).levels[level].lane).write_volatile(0);
         (&raw mut (*lanes).levels[level].frame).write_volatile(0);
         (&raw mut (*lanes).level).write_volatile(level);
     }

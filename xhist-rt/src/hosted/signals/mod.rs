@@ -15,8 +15,6 @@ mod lane;
 #[cfg(test)]
 mod tests;
 
-#[allow(unused_imports, reason = "words are not written yet")]
-pub(crate) use entries::foreign_handlers;
+pub(super) use entries::foreign_handlers;
 pub(super) use fault::catch;
-#[allow(unused_imports, reason = "words are not written yet")]
-pub(crate) use lane::{Lanes, Recorder, Words, frontier, set_recorder, turn_on_lane};
+pub(crate) use lane::{LANES, Lanes, Recorder, Words, frontier, set_recorder, turn_on_lane};

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use super::super::clock;
 use super::*;
 
 static ONE: Mutex<()> = Mutex::new(());
@@ -33,15 +34,15 @@ impl Words {
 
     fn register(&self) {
         // SAFETY: the words are atomic, and the tests unregister them before they go.
-        unsafe { register(self.slot, self.cursor.as_ptr(), self.limit.as_ptr()) };
+        unsafe { register(self.slot, self.cursor.as_ptr(), self.limit.as_ptr(), None) };
     }
 
     /// A check at which the thread takes the turn, if it has to.
-    fn check(&self) -> Option<Pause> {
-        (self.limit.load(Ordering::Relaxed) == 0).then(|| {
+    fn check(&self) {
+        if self.limit.load(Ordering::Relaxed) == 0 {
             self.limit.store(9, Ordering::Relaxed);
-            on_turn(self.slot)
-        })?
+            on_turn();
+        }
     }
 }
 
@@ -121,42 +122,10 @@ fn it_sleeps_while_nothing_moves_and_the_next_turn_wakes_it() {
         assert_eq!(first.limit.load(Ordering::Relaxed), 0);
         first.cursor.fetch_add(2, Ordering::Relaxed);
         first.check();
-        assert_eq!(first.limit.load(Ordering::Relaxed), 9);
         soon("it woke and looked", || first.limit.load(Ordering::Relaxed) == 0);
     }
     unregister(first.slot);
     unregister(second.slot);
-}
-
-#[test]
-fn a_pause_is_dated_on_both_sides() {
-    let _guard = alone();
-    let (first, second) = (Words::at(0), Words::at(1));
-    first.register();
-    second.register();
-    first.check();
-    first.cursor.store(100, Ordering::Relaxed);
-    let paused = now();
-    sleep(millis(4));
-    let goes_on = now();
-    // Two statements without a check between, as behind a call that blocked.
-    first.cursor.store(104, Ordering::Relaxed);
-    soon("it was found elsewhere", || WATCHED[0].at.load(Ordering::Relaxed) == 104);
-    first.limit.store(9, Ordering::Relaxed);
-    let pause = on_turn(first.slot).filter(|pause| pause.cursor == 104);
-    assert!(pause.is_none_or(|pause| pause.since > goes_on), "{pause:?} and {goes_on}");
-    // Another pause, of which the first check comes at once.
-    sleep(millis(4));
-    let pause = on_turn(first.slot).expect("a pause");
-    assert_eq!(pause.cursor, 104);
-    assert!(paused < pause.since && pause.since < pause.until && pause.until <= now(), "{pause:?}");
-    // The end of a thread dates what the others did before, also where the ticker sleeps.
-    sleep(millis(50));
-    let before = now();
-    unregister(second.slot);
-    let pause = on_turn(first.slot).expect("a pause");
-    assert!(pause.cursor == 104 && pause.until >= before, "{pause:?} and {before}");
-    unregister(first.slot);
 }
 
 #[test]
@@ -236,7 +205,7 @@ fn cost() {
     }
     /// Writes three words a round, with a check at its head. `IS_FAR`: the limit is reached through a pointer.
     #[inline(never)]
-    fn write<const IS_FAR: bool>(hot: &mut Hot, start: *mut u16, rounds: u64, slot: usize) -> u64 {
+    fn write<const IS_FAR: bool>(hot: &mut Hot, start: *mut u16, rounds: u64) -> u64 {
         let (mut turns, mut sum) = (0, 0u64);
         for round in 0..rounds {
             let mut cursor = hot.cursor;
@@ -254,7 +223,7 @@ fn cost() {
                     let limit = start.addr() + BYTES - 4096;
                     (&raw mut hot.limit).write_volatile(limit);
                     hot.shared.write_volatile(limit);
-                    std::hint::black_box((sys::counter(), on_turn(slot)));
+                    std::hint::black_box((sys::counter(), on_turn()));
                 }
                 for word in 0..3 {
                     cursor.add(word).write((round as u16) | 1);
@@ -287,15 +256,15 @@ fn cost() {
                     let limit = if is_far { hot.shared } else { &raw mut hot.limit };
                     if is_ticked {
                         // SAFETY: both words live until the thread unregisters.
-                        unsafe { register(slot, (&raw const hot.cursor).cast(), limit) };
+                        unsafe { register(slot, (&raw const hot.cursor).cast(), limit, None) };
                     }
                     while !go.load(Ordering::Relaxed) {
                         std::thread::yield_now();
                     }
                     const WORK: u64 = 60_000_000;
                     let turns = match is_far {
-                        true => write::<true>(&mut hot, start, WORK, slot),
-                        false => write::<false>(&mut hot, start, WORK, slot),
+                        true => write::<true>(&mut hot, start, WORK),
+                        false => write::<false>(&mut hot, start, WORK),
                     };
                     unregister(slot);
                     turns

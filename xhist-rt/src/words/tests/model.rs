@@ -4,8 +4,8 @@ use std::vec::Vec;
 
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG};
 use qs_core::record::words::{AGAIN, Again, Named, UNIT, Words, digit_of, number};
-use qs_core::record::{RECORD_BASE, ids};
-use qs_core::ring::State;
+use qs_core::record::{EventKind, RECORD_BASE, ids};
+use qs_core::ring::{MOVED_OFFSET, State, Trim};
 
 /// What was recorded, and the time that it has.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,8 +137,14 @@ impl Reader<'_> {
             return;
         }
         let time = u32::from_le_bytes(payload[..4].try_into().unwrap());
-        let is_time = id == RECORD_BASE + ids::EVENT && payload[5] == 2;
-        if is_time {
+        let is_event = |kind| id == RECORD_BASE + ids::EVENT && payload[5] == kind;
+        if is_event(EventKind::Until.code()) {
+            let value = u64::from_le_bytes(payload[7..].try_into().unwrap());
+            // What ran before it has its own time, or none.
+            let newest = self.runs.last().map_or(0, |run| run.time);
+            assert!(newest <= value, "until {value}, behind {newest}");
+            self.time = self.time.max(value);
+        } else if is_event(EventKind::Time.code()) {
             let value = u64::from_le_bytes(payload[7..].try_into().unwrap());
             // Directly behind a chunk with that time it is the chunk's.
             let before = if self.before.is_some() { self.runs.last().map_or(0, |run| run.time) } else { 0 };
@@ -177,6 +183,11 @@ impl Reader<'_> {
             let (kept, rest) = ((trim >> 24) & 0xFFFF, (trim >> 40) & 0xFFFF);
             let units: Vec<u8> = self.bytes(words, words + 2 * kept).collect();
             self.chunk(again, &units, time);
+            if trim & Trim::MOVED != 0 {
+                let moved = &header[MOVED_OFFSET..MOVED_OFFSET + UNIT * rest as usize];
+                self.chunk(Again::default(), moved, time);
+                return true;
+            }
             let again = Again::from_bytes(header[88..96].try_into().unwrap()).expect("again");
             let from = units.len() - UNIT * again.period as usize;
             self.chunk(again, &units[from..from + UNIT * rest as usize], time);

@@ -11,7 +11,7 @@ use qs_core::record::{EventKind, Statement};
 
 use super::model::{Item, Reading, read};
 use super::{IS_WATCHED, WATCH};
-use crate::words::{HostedHeader, Place, Writer};
+use crate::words::{HostedHeader, MayMove, Place, Writer};
 
 const HEADER: usize = 4096;
 /// Id of the records.
@@ -136,9 +136,11 @@ impl Truth {
         let mut at = 0;
         for run in &reading.runs {
             for index in 0..run.items.len() * run.times as usize {
-                let (time, early) = (self.times[at], run.is_folded || index < run.early);
+                // While rounds are counted, the time does not say yet when the newest pause was.
+                let is_early = index < run.early || run.is_folded && IS_WATCHED.get();
+                let time = self.times[at];
                 assert!(
-                    if early { time <= run.time } else { run.time <= time },
+                    is_early || if run.is_folded { time <= run.time } else { run.time <= time },
                     "item {at}: {time}, {}",
                     run.time
                 );
@@ -161,6 +163,9 @@ pub(in crate::words) struct Program {
     pub(in crate::words) is_logged: bool,
     pub(in crate::words) may_fold: bool,
     records: u32,
+    /// When the newest pause was over, and how many there were.
+    paused: u64,
+    pauses: usize,
 }
 
 impl Program {
@@ -192,6 +197,8 @@ impl Program {
             is_logged: true,
             may_fold: true,
             records: 0,
+            paused: 0,
+            pauses: 0,
         }
     }
 
@@ -203,7 +210,8 @@ impl Program {
     fn log(&mut self, item: Item) {
         if self.is_logged {
             // A turn that only clears takes no stamp.
-            let time = if let Item::Record(..) = item { self.now } else { self.writer.open_time };
+            let time =
+                if let Item::Record(..) = item { self.now } else { self.writer.open_time.max(self.paused) };
             let mut truth = self.truth.borrow_mut();
             truth.items.push(item);
             truth.times.push(time);
@@ -264,10 +272,33 @@ impl Program {
         }
     }
 
+    fn dated(&mut self) -> *mut u8 {
+        match self.may_fold {
+            true => self.writer.dated(self.place.cursor, &|_| true),
+            false => self.place.cursor,
+        }
+    }
+
     fn turn(&mut self, is_stamp: bool) {
         let stamp = self.tick(1);
         let may_fold = core::mem::replace(&mut self.may_fold, true);
-        self.act(|this| this.writer.turn(this.place.cursor, stamp, may_fold, is_stamp));
+        self.act(|this| {
+            let planned = core::cell::Cell::new(0);
+            let plan = |position| {
+                planned.set(position);
+                true
+            };
+            let may_move: Option<MayMove<'_>> = may_fold.then_some(&plan);
+            let place = this.writer.turn(this.place.cursor, stamp, may_move, is_stamp);
+            let end = this.writer.position(place.cursor);
+            // Words that were moved behind a pause are in a closed chunk then.
+            let planned = planned.get();
+            assert!(
+                [0, end].contains(&planned) || this.pauses > 0 && planned < end,
+                "words go on there: {end}"
+            );
+            place
+        });
     }
 
     /// The next stamp.
@@ -283,7 +314,10 @@ impl Program {
 
     pub(in crate::words) fn close(&mut self) {
         let stamp = self.tick(1);
-        self.act(|this| this.writer.close(this.place.cursor, stamp));
+        self.act(|this| {
+            let at = this.dated();
+            this.writer.close(at, || stamp)
+        });
     }
 
     pub(in crate::words) fn record(&mut self, len: u8) {
@@ -295,8 +329,19 @@ impl Program {
         bytes[10..end].fill(len.wrapping_mul(0x7D));
         let stamp = self.tick(1);
         self.act(|this| {
+            let at = this.dated();
             this.log(Item::Record(ID, bytes[6..end].to_vec()));
-            this.writer.append_record::<256, true>(this.place.cursor, &bytes, end, stamp)
+            // As the recorder does.
+            let cursor = match bytes.first_chunk::<64>() {
+                Some(bytes) if end <= 62 && this.writer.is_ready_at(at) => {
+                    this.writer.append_at_once::<64, true>(bytes, end, stamp)
+                }
+                _ => None,
+            };
+            match cursor {
+                Some(cursor) => Place { cursor, ..this.place },
+                None => this.writer.append_record::<256, true>(at, &bytes, end, stamp),
+            }
         });
     }
 
@@ -307,8 +352,37 @@ impl Program {
         self.act(|this| {
             let payload = [&[1, 4, 0x0E][..], &value.to_le_bytes()].concat();
             this.log(Item::Record(123, payload));
-            this.writer.append_event(this.place.cursor, EventKind::Started, value, stamp)
+            let at = this.dated();
+            this.writer.append_event(at, EventKind::Started, value, stamp)
         });
+    }
+
+    /// The thread waits, and somebody sees that.
+    pub(in crate::words) fn pause(&mut self, ticks: u64) {
+        if !self.is_timed {
+            return;
+        }
+        let since = self.tick(1);
+        self.paused = self.tick(ticks);
+        self.writer.note_pause(self.pauses, self.place.cursor, since, self.paused);
+        self.pauses += 1;
+    }
+
+    /// The newest items with the lower bounds of their times, oldest first.
+    pub(in crate::words) fn newest(&self, count: usize) -> Vec<(u64, u64)> {
+        // SAFETY: the ring outlives the program.
+        let ring = unsafe { &*self.ring };
+        let reading = read(ring.header(), ring.data());
+        let runs = reading
+            .runs
+            .iter()
+            .flat_map(|run| run.items.iter().map(|item| (item.number().unwrap_or(0), run.time)));
+        let all: Vec<_> = runs.collect();
+        all[all.len() - count..].to_vec()
+    }
+
+    pub(in crate::words) fn now(&self) -> u64 {
+        self.now
     }
 
     /// Looks at the ring once more.

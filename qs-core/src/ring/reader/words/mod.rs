@@ -3,17 +3,20 @@
 //! A chunk is a few steps: what came again before its words, and its words; more while the recorder is splitting it.
 
 mod open;
+mod pause;
 mod place;
+mod stream;
 
+use self::pause::Paused;
 use self::place::{Piece, Ring, Statements};
 use super::super::again::Again;
 use super::super::header::Header;
-use super::super::state::Shown;
+use super::super::state::{PAUSES, Shown};
 use super::Item;
 use crate::frame::{Cause, Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame, FrameEnd};
-use crate::record::chunk::{CUT_HEAD, CutWords, Head, MAX_CUT, MAX_OPEN, unescaped};
+use crate::record::chunk::{CUT_HEAD, Head, MAX_CUT, MAX_OPEN, unescaped};
 use crate::record::words::{self, AGAIN};
-use crate::record::{EventKind, Numbers, XhistRecord, ids};
+use crate::record::{EventKind, Numbers, XhistRecord};
 
 /// Walks a ring; call [`WordsReader::next`] until it returns `None`.
 #[derive(Clone, Debug)]
@@ -54,6 +57,8 @@ pub(super) struct WordsReader<'a> {
     whole_frames: bool,
     next_seq: Option<u8>,
     record: CutRecord,
+    /// Where in the open chunk its thread paused, in their order.
+    pauses: [Option<Paused>; PAUSES],
 }
 
 /// Most steps of a chunk: a split one in whose first repetition a reader goes on.
@@ -76,6 +81,8 @@ enum Step {
     Overrun,
     /// The image lacks this number of bytes.
     Cut(u64),
+    /// Words that are being moved, from a byte on.
+    Moved(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +145,7 @@ impl<'a> WordsReader<'a> {
             whole_frames: false,
             next_seq: None,
             record: CutRecord { payload: [0; CUT_HEAD + MAX_CUT], len: 0, id: 0 },
+            pauses: [None; PAUSES],
         }
     }
 
@@ -264,6 +272,12 @@ impl<'a> WordsReader<'a> {
         }
         loop {
             if let Step::Words(piece) = self.steps[0]
+                && self.whole_frames
+                && let Some(found) = self.pause_at(piece.from)
+            {
+                return Some(found);
+            }
+            if let Step::Words(piece) = self.steps[0]
                 && !self.whole_frames
                 && let Some(found) = self.statement(piece)
             {
@@ -293,6 +307,11 @@ impl<'a> WordsReader<'a> {
                 Step::Damaged(Piece { from, to }) => return Some(damaged(from, to, Cause::Layout)),
                 Step::Overrun => return Some(Found::Item(Item::Overrun)),
                 Step::Cut(missing) => return Some(Found::Item(Item::Cut { missing })),
+                Step::Moved(from) => {
+                    if let Some(found) = self.moved_words(from) {
+                        return Some(found);
+                    }
+                }
             }
         }
     }
@@ -301,6 +320,11 @@ impl<'a> WordsReader<'a> {
     fn statement(&mut self, mut piece: Piece) -> Option<Found> {
         let found = loop {
             let position = piece.from;
+            if self.skip == 0
+                && let Some(paused) = self.pause_at(position)
+            {
+                break Some(paused);
+            }
             let Some(statement) = self.ring.take(&mut piece) else { break None };
             let stamp = self.stamp.take();
             if self.skip == 0 {
@@ -337,45 +361,6 @@ impl<'a> WordsReader<'a> {
             }
         }
         Again::new(Statements { ring: self.ring, piece: period }, left)
-    }
-
-    /// The first words of a piece as a record of a stream; the others are left for the next.
-    fn cut_words(&mut self, mut piece: Piece) -> Option<Found> {
-        let start = piece.from;
-        while let Some((_, len)) = self.ring.word(piece) {
-            if piece.from + len - start > MAX_CUT as u64 {
-                break;
-            }
-            piece.from += len;
-        }
-        let len = (piece.from - start) as usize;
-        if piece.from < piece.to {
-            self.put_back(if len == 0 { Step::Damaged(piece) } else { Step::Words(piece) });
-        }
-        if len == 0 {
-            return None;
-        }
-        let time = self.stamp.take().unwrap_or(0);
-        self.record.payload[..CUT_HEAD].copy_from_slice(&CutWords::head(time, len));
-        self.ring.copy(start, piece.from, &mut self.record.payload[CUT_HEAD..CUT_HEAD + len]);
-        (self.record.len, self.record.id) = (CUT_HEAD + len, self.chunk_id());
-        Some(self.give_record())
-    }
-
-    fn again_event(&mut self, again: words::Again) -> Found {
-        let payload = EventKind::Again.payload(0, again.to_event());
-        self.record.payload[..payload.len()].copy_from_slice(&payload);
-        (self.record.len, self.record.id) = (payload.len(), self.header.record_base.wrapping_add(ids::EVENT));
-        self.give_record()
-    }
-
-    fn give_record(&mut self) -> Found {
-        let missing = core::mem::take(&mut self.missing);
-        Found::Record(self.number(missing), missing)
-    }
-
-    fn chunk_id(&self) -> u8 {
-        self.header.record_base.wrapping_add(ids::PACKED)
     }
 
     /// Reads a frame: what is to be given of it before its steps. `None` at the end of the closed frames.
@@ -513,9 +498,13 @@ impl<'a> WordsReader<'a> {
             Ended::Damaged(damage) => return Some(Found::Item(Item::Damaged(damage))),
             Ended::Frame(end) => end,
         };
-        (self.newest, self.skip) = (None, 0);
         let frame = self.decoder.frame(end);
         let statement = XhistRecord::parse(&frame, self.header.record_base);
+        self.newest = None;
+        // A time may come between words that were one chunk when they were shown.
+        if !matches!(statement, Some(XhistRecord::Event { kind: EventKind::Time | EventKind::Until, .. })) {
+            self.skip = 0;
+        }
         let seq = frame.seq;
         let missing = self.take_seq(seq);
         if self.whole_frames {

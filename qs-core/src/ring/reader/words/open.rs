@@ -5,8 +5,8 @@ use super::place::Piece;
 use super::{Found, Shown, Split, Step, WordsReader, damaged};
 use crate::frame::Cause;
 use crate::record::chunk::{MAX_OPEN, MIN_OPEN};
-use crate::record::words::{AGAIN, Again, UNIT};
-use crate::ring::Item;
+use crate::record::words::{AGAIN, Again, UNIT, Words};
+use crate::ring::{Item, Trim};
 
 impl WordsReader<'_> {
     /// Reads the open chunk; what is to be given of it before its steps.
@@ -43,9 +43,16 @@ impl WordsReader<'_> {
                 }
             }
         });
+        // While words are moved, the rest of them is in the header.
+        let moved = split.is_some() && part.trim.0 & Trim::MOVED != 0;
         let (words, split) = split.map_or((written, None), |(kept, split)| (kept, Some(split)));
+        let split = if moved { None } else { split };
         let known = again.unwrap_or_default();
         self.run(words, known, part.open_time as u32, split);
+        if moved {
+            self.append(Step::Moved(0));
+        }
+        self.note_pauses(words);
         if self.without_open_words {
             self.steps[1..].fill(Step::Done);
             if !matches!(self.steps[0], Step::Again(..) | Step::Unknown(_)) {
@@ -54,6 +61,7 @@ impl WordsReader<'_> {
         }
         let statements = self.steps.iter().fold(0u64, |sum, step| match (step, split) {
             (Step::Words(piece), _) => sum + self.ring.count(*piece),
+            (Step::Moved(_), _) => sum + Words::new(self.moved()).count() as u64,
             // Its own repetition is counted by its times.
             (Step::Again(piece, times), Some(split)) if *step == split.again => {
                 sum + times.saturating_mul(self.ring.count(*piece))
@@ -70,7 +78,7 @@ impl WordsReader<'_> {
         };
         let statements = u16::try_from(statements.max(before)).unwrap_or(u16::MAX);
         self.open_shown = Some(Shown { position: head, statements, repeats: known.times });
-        let is_last = split.is_none() && !self.without_open_words;
+        let is_last = split.is_none() && !moved && !self.without_open_words;
         let unit = Piece { from: written.to, to: limit }.first(1);
         if is_last && self.ring.is_words(unit) && limit - written.to < 2 * UNIT as u64 {
             self.append(Step::Overrun);

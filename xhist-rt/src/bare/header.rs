@@ -1,0 +1,123 @@
+//! The header of bare metal's ring. Hosted rings have their own, see `crate::words`.
+
+use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
+
+use qs_core::ring as layout;
+
+use crate::sync::{Word, fence};
+
+/// Field for field `qs_core::ring`'s layout.
+#[repr(C, align(8))]
+pub(super) struct Header {
+    magic: Word,
+    mark: u32,
+    facts: [u8; 4],
+    header_len: u16,
+    /// In units of [`layout::AHEAD`].
+    ahead: AtomicU16,
+    pub(super) size: u32,
+    pub(super) map_hash: Word,
+    pub(super) clock_hz: u32,
+    check: u32,
+    state: Word,
+    folded: Word,
+    dropped: AtomicU32,
+    /// [`layout::Touched`].
+    touched: AtomicU32,
+}
+
+const _: () = {
+    assert!(size_of::<Header>() == layout::BARE_HEADER_LEN);
+    assert!(core::mem::offset_of!(Header, size) == 20);
+    assert!(core::mem::offset_of!(Header, check) == 36);
+    assert!(core::mem::offset_of!(Header, dropped) == 56);
+    assert!(core::mem::offset_of!(Header, touched) == 60);
+};
+
+impl Header {
+    /// Where the words of that name are.
+    pub(super) const STATE_AT: usize = core::mem::offset_of!(Header, state);
+    pub(super) const FOLDED_AT: usize = core::mem::offset_of!(Header, folded);
+
+    /// Lays out an empty ring. The magic comes last, so that a half-made header is not found.
+    pub(super) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8, map_hash: u64) {
+        self.magic.store(0);
+        fence();
+        self.mark = layout::BYTE_ORDER_MARK;
+        let facts = [layout::LAYOUT_VERSION, time_width, qs_core::record::RECORD_BASE, flags];
+        self.facts = facts;
+        self.header_len = header_len as u16;
+        self.ahead.store(0, Relaxed);
+        self.size = size;
+        self.map_hash.store(map_hash);
+        self.clock_hz = 0;
+        self.check = check_word(layout::BYTE_ORDER_MARK, facts, header_len as u16, size);
+        self.state.store(0);
+        self.folded.store(0);
+        self.dropped.store(0, Relaxed);
+        self.touched.store(0, Relaxed);
+        fence();
+        self.magic.store(u64::from_ne_bytes(layout::MAGIC));
+    }
+
+    /// Statements are stamped with times of so many bytes.
+    pub(super) fn set_time_width(&mut self, width: u8) {
+        self.magic.store(0);
+        fence();
+        self.facts[1] = width;
+        self.check = self.check_word();
+        fence();
+        self.magic.store(u64::from_ne_bytes(layout::MAGIC));
+    }
+
+    /// Position from which on nothing is overwritten.
+    pub(super) fn kept(&self) -> u64 {
+        let head = layout::State(self.state.load()).head();
+        (head + 2 * layout::frame_room(self.size as usize) as u64).saturating_sub(self.size.into())
+    }
+
+    /// A header as [`Header::init`] makes it, which nothing has damaged.
+    #[cfg(feature = "keep")]
+    pub(super) fn is_whole(&self, header_len: usize, size: u32) -> bool {
+        self.magic.load() == u64::from_ne_bytes(layout::MAGIC)
+            && self.check == self.check_word()
+            && (usize::from(self.header_len), self.size) == (header_len, size)
+    }
+
+    /// See [`layout::FLAG_EARLIER`].
+    #[cfg(feature = "keep")]
+    pub(super) fn is_earlier(&self) -> bool {
+        self.facts[3] & layout::FLAG_EARLIER != 0
+    }
+
+    /// The same header when what is in it is of an earlier run: its facts and its check word.
+    #[cfg(feature = "keep")]
+    pub(super) fn earlier(&self) -> ([u8; 4], u32) {
+        let mut facts = self.facts;
+        facts[3] |= layout::FLAG_EARLIER;
+        (facts, check_word(self.mark, facts, self.header_len, self.size))
+    }
+
+    /// What is in it is of an earlier run.
+    #[cfg(feature = "keep")]
+    pub(super) fn mark_earlier(&mut self, (facts, check): ([u8; 4], u32)) {
+        (self.facts, self.check) = (facts, check);
+    }
+
+    fn check_word(&self) -> u32 {
+        check_word(self.mark, self.facts, self.header_len, self.size)
+    }
+
+    /// So many bytes behind the head are about to be overwritten, more than readers think.
+    pub(super) fn set_ahead(&self, bytes: u64) {
+        self.ahead.store(bytes.div_ceil(layout::AHEAD) as u16, Relaxed);
+        fence();
+    }
+}
+
+/// See [`layout::check_word`].
+#[inline(always)]
+fn check_word(mark: u32, facts: [u8; 4], header_len: u16, size: u32) -> u32 {
+    let [a, b] = header_len.to_ne_bytes();
+    layout::check_word([mark, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size])
+}
