@@ -227,7 +227,7 @@ impl Slot {
             let (mut writer, place) =
                 Writer::init(header, region.data(), region.size(), stamp::now(), ever(config));
             if config.frames != Frames::Packed {
-                writer.be_slow();
+                writer.be_single(stamp::source(config));
             }
             self.track().write(Track::new(writer, place, region.addresses(), number as u16));
         }

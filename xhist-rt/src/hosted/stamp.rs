@@ -5,8 +5,9 @@ use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicPtr, AtomicU64};
 
-use super::config::{self, Frames};
+use super::config::{self, Config, Frames, Time};
 use super::{clock, threads};
+use crate::words::Stamps;
 
 /// A clock that the program has given, `fn() -> u32`.
 static GIVEN: AtomicPtr<()> = AtomicPtr::new(null_mut());
@@ -32,6 +33,29 @@ pub(crate) fn now() -> u64 {
         true => ticks(),
         false => other(given),
     }
+}
+
+/// Where the stamps come from, if each statement has one.
+pub(super) fn source(config: &Config) -> Stamps {
+    match config.frames {
+        _ if config.ever > 0 => Stamps::Other,
+        Frames::Exact => Stamps::Count,
+        _ if config.time == Time::On && clock::is_counter() => Stamps::Counter,
+        _ => Stamps::Other,
+    }
+}
+
+/// [`now`] of [`Stamps::Counter`]. `None` where something rare is to be done.
+#[inline(always)]
+pub(crate) fn by_counter() -> Option<u64> {
+    let ticks = super::sys::counter();
+    (!is_given() && !clock::is_due(ticks)).then_some(ticks)
+}
+
+/// [`now`] of [`Stamps::Count`].
+#[inline(always)]
+pub(crate) fn by_count() -> Option<u64> {
+    Some(clock::ticket())
 }
 
 #[inline(never)]

@@ -19,7 +19,7 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsiz
 use qs_core::ring as layout;
 
 use super::between::{Helped, Sleeper, Visitor};
-use super::{clock, raw, sys};
+use super::{clock, config, raw, sys};
 use crate::words::HostedHeader;
 
 /// Threads in slots from this one on are not watched.
@@ -110,7 +110,8 @@ pub(super) unsafe fn register(slot: usize, cursor: *const usize, limit: *mut usi
     USED.fetch_max(slot + 1, Ordering::Relaxed);
     watched.limit.store(limit.expose_provenance() as u64, Ordering::Release);
     look(sys::tid(), true);
-    if HELPED.want() {
+    // Else each statement has a stamp already.
+    if !config::is_each_timed() && HELPED.want() {
         start();
     }
 }
@@ -129,7 +130,7 @@ pub(super) fn unregister(slot: usize) {
         sys::sleep(20_000);
     }
     look(sys::tid(), true);
-    if HELPED.forgo() {
+    if !config::is_each_timed() && HELPED.forgo() {
         ring_bell();
         // A program may count its threads once the last but one has ended.
         wait_for_end();

@@ -8,9 +8,9 @@
 //! The cursor may be in any register while it moves on, so its word in memory may be behind. It is exact at every call, the
 //! turn included, because a call may read it. A signal handler finds the end of the words by looking for it.
 //!
-//! Three files are one step each: where the thread's words are (`x86_64`, `aarch64`, `portable`), a statement in optimised code
-//! (`optimised`) and in unoptimised code (`unoptimised`), all that is not a statement (`slow`), and signal
-//! handlers (`handlers`).
+//! Each file is one step: where the thread's words are (`x86_64`, `aarch64`, `portable`), a statement in optimised code
+//! (`optimised`) and in unoptimised code (`unoptimised`), all that is not a statement (`slow`), the turn where each statement
+//! has a stamp (`single`), and signal handlers (`handlers`).
 
 #[cfg_attr(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")), path = "x86_64.rs")]
 #[cfg_attr(all(target_arch = "aarch64", target_os = "linux", not(feature = "portable")), path = "aarch64.rs")]
@@ -29,6 +29,7 @@ mod handlers;
     expect(dead_code, reason = "statements are `unoptimised`")
 )]
 pub(crate) mod optimised;
+mod single;
 mod slow;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")))]
 pub(crate) mod unoptimised;

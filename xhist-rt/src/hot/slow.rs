@@ -8,7 +8,7 @@ use qs_core::filter::Filter;
 use qs_core::record::words::Word;
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
 
-use super::{SCRATCH, Tls, handlers, tls};
+use super::{SCRATCH, Tls, handlers, single, tls};
 use crate::recorder::{self, Pace};
 use crate::ring::SHORT;
 use crate::sync::fence;
@@ -36,7 +36,12 @@ pub(crate) struct Track {
     pub(super) moved: AtomicU64,
     /// No handler came since the chunk was opened, so no position in it has to stay.
     pub(super) may_fold: bool,
+    /// The turn.
+    turn: TurnBy,
 }
+
+/// The turn of a thread whose cursor is there. The track is this thread's.
+pub(super) type TurnBy = unsafe fn(*mut Tls, *mut Track, *mut u8) -> *mut u8;
 
 /// In [`Track::moved`]: a handler came and took the position for its own, so words must not move any more.
 pub(super) const TAKEN: u64 = 1 << 63;
@@ -60,8 +65,10 @@ pub(crate) enum Append {
 
 impl Track {
     /// A track in this place of its ring.
-    pub(crate) const fn new(writer: Writer, place: Place, addresses: Range<usize>, slot: u16) -> Track {
+    pub(crate) fn new(writer: Writer, place: Place, addresses: Range<usize>, slot: u16) -> Track {
+        let turn = single::turn(&writer);
         Track {
+            turn,
             writer,
             place,
             slot,
@@ -212,6 +219,24 @@ pub(crate) fn is_inside() -> bool {
 /// The turn: a check found the cursor at the limit. Returns where the words go on.
 pub(super) extern "C" fn turned(at: *mut u8) -> *mut u8 {
     let tls = tls();
+    if let Some(track) = track() {
+        // SAFETY: a track in the thread's words is valid, and this thread's.
+        return unsafe { ((*track).turn)(tls, track, at) };
+    }
+    turn_at_length(tls, at)
+}
+
+/// The turn where many statements share a chunk.
+///
+/// # Safety
+/// As that of the turn.
+pub(super) unsafe fn turn_of_chunks(tls: *mut Tls, _: *mut Track, at: *mut u8) -> *mut u8 {
+    turn_at_length(tls, at)
+}
+
+/// The turn in any case.
+#[inline(never)]
+pub(super) fn turn_at_length(tls: *mut Tls, at: *mut u8) -> *mut u8 {
     // SAFETY: the word is this thread's.
     unsafe { (&raw mut (*tls).cursor).write_volatile(at) };
     handlers::settle(tls);
@@ -228,11 +253,12 @@ pub(super) extern "C" fn turned(at: *mut u8) -> *mut u8 {
                     // On a lane each check comes here, to see whether the handler is gone.
                     return Place { cursor: at, ..track.place };
                 }
-                let is_stamp = at.addr() < track.place.limit.addr();
+                let is_each = recorder::pace() == Pace::Checks;
+                let is_stamp = is_each || at.addr() < track.place.limit.addr();
                 let had_none = track.may_fold;
                 let (moved, writer) = (&track.moved, &mut track.writer);
                 let plan = |to| may_move(moved, to);
-                let may_move = had_none && !track.is_lane && recorder::pace() != Pace::Checks;
+                let may_move = had_none && !track.is_lane && !is_each;
                 let may_move: Option<MayMove<'_>> = may_move.then_some(&plan);
                 // Handlers that come meanwhile say no again.
                 (&raw mut track.may_fold).write_volatile(true);

@@ -49,6 +49,7 @@ impl Writer {
         self.look(end);
         self.seen = self.units_to(end);
         self.counted = Some(0);
+        self.single.close();
     }
 
     /// Whether statements are counted.

@@ -5,7 +5,7 @@ use qs_core::record::words::{AGAIN, Again, HEAD, TIME, byte_of, digits};
 use qs_core::record::{RECORD_BASE, ids};
 
 /// The id of a chunk.
-const ID: u8 = RECORD_BASE + ids::PACKED;
+pub(super) const ID: u8 = RECORD_BASE + ids::PACKED;
 const _: () = assert!(!needs_escape(ID));
 
 /// Bytes from the head of a chunk with this sequence number to its first word.

@@ -96,6 +96,23 @@ impl Memory {
         unsafe { self.at(position).add(offset).copy_from_nonoverlapping(bytes.as_ptr(), LEN) };
     }
 
+    /// Stores whole eight bytes behind a position; their address is aligned.
+    #[inline(always)]
+    pub(super) fn put_behind(self, position: u64, offset: usize, bytes: [u8; 8]) {
+        debug_assert!((position + offset as u64).is_multiple_of(8) && offset + 8 <= self.size);
+        // SAFETY: the two mappings hold `size` bytes from any index on, and a page is aligned.
+        unsafe { self.at(position).add(offset).cast::<u64>().write_volatile(u64::from_ne_bytes(bytes)) };
+        step();
+    }
+
+    /// Some bytes behind a position.
+    #[inline(always)]
+    pub(super) fn bytes_behind<const LEN: usize>(self, position: u64, offset: usize) -> [u8; LEN] {
+        debug_assert!(offset + LEN <= self.size);
+        // SAFETY: the two mappings hold `size` bytes from any index on, and nobody else writes them.
+        unsafe { self.at(position).add(offset).cast::<[u8; LEN]>().read() }
+    }
+
     /// Copies the first `len` bytes there, and not one more: most in two pieces of constant length, which overlap.
     #[inline(always)]
     pub(super) fn copy_first<const LEN: usize>(self, position: u64, bytes: &[u8; LEN], len: usize) {

@@ -30,9 +30,11 @@ mod memory;
 mod pause;
 mod record;
 mod restructure;
+mod single;
 mod writer;
 
 pub(crate) use header::HostedHeader;
+pub(crate) use single::Stamps;
 pub(crate) use writer::{MayMove, Place, Writer};
 
 #[cfg(test)]

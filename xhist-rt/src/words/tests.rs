@@ -147,6 +147,93 @@ proptest! {
     }
 }
 
+/// Statements with a stamp each, and what comes behind them.
+#[derive(Clone, Copy, Debug)]
+struct Alone {
+    number: u32,
+    ticks: u64,
+    then: u8,
+}
+
+fn alone() -> impl Strategy<Value = Alone> {
+    let far = prop_oneof![Just((1u64 << 32) - 1), Just((1 << 32) + 1), (1u64 << 32) + 1..(1 << 34)];
+    let ticks = prop_oneof![20 => 0u64..20, 4 => 200u64..300, 4 => 0u64..100_000, 1 => far];
+    (number(), ticks, 0u8..60).prop_map(|(number, ticks, then)| Alone { number, ticks, then })
+}
+
+/// Runs them; each one that is still in the ring has its own stamp.
+fn run_alone(program: &mut Program, statements: &[Alone], is_timed: bool) {
+    program.be_single();
+    let mut expected = std::vec![];
+    for Alone { number, ticks, then } in statements {
+        program.check_alone(*ticks);
+        program.statement(*number);
+        let (bytes, len) = program::word(*number);
+        let named = Item::Word(qs_core::record::words::Words::new(&bytes[..len]).next().unwrap());
+        expected.push((named.number().unwrap(), program.now()));
+        match then {
+            0 => program.record(20),
+            1 => program.event(),
+            2 => program.close(),
+            3 => program.writer.mark(program.place.cursor),
+            4 => program.writer.stop_counting(),
+            // Words between two checks.
+            5 => {
+                program.statement(1);
+                expected.push((1, program.now()));
+            }
+            _ => {}
+        }
+    }
+    program.finish();
+    let read = program.statements();
+    assert!(!read.is_empty());
+    let expected = &expected[expected.len() - read.len()..];
+    for ((number, time), (wanted, stamp)) in read.iter().zip(expected) {
+        assert_eq!(number, wanted);
+        // Time of frames from before the newest time in full is known in its low half.
+        assert_eq!(*time as u32, if is_timed { *stamp as u32 } else { 0 }, "of {number}");
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(200))]
+
+    #[test]
+    fn each_statement_has_a_stamp_of_its_own(statements in prop::collection::vec(alone(), 1..3000), size in 12u32..16, is_timed: bool) {
+        let ring = Ring::new(1 << size);
+        let mut program = Program::new(&ring, is_timed, false);
+        run_alone(&mut program, &statements, is_timed);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(80))]
+
+    #[test]
+    fn at_every_store_each_statement_has_its_stamp(statements in prop::collection::vec(alone(), 1..400), size in 12u32..14, is_timed: bool, backward: bool) {
+        IS_BACKWARD.set(backward);
+        let ring = Ring::new(1 << size);
+        let mut program = Program::new(&ring, is_timed, true);
+        run_alone(&mut program, &statements, is_timed);
+    }
+}
+
+/// The turn at length is for full memory, and now and then.
+#[test]
+fn most_statements_with_a_stamp_take_the_short_way() {
+    let ring = Ring::new(1 << 18);
+    let mut program = Program::new(&ring, true, false);
+    program.be_single();
+    program.is_logged = false;
+    for number in 0..100_000 {
+        program.check_alone(7);
+        program.statement(if number % 3 == 0 { 60_000 } else { 1 + number % 500 });
+    }
+    let [quick, patient, turns] = program.ways;
+    assert!(quick > 96_000 && patient < 4000 && turns < 200, "{:?}", program.ways);
+}
+
 /// A loop of that many statements a round leaves what ran before it, and its rounds are counted exactly.
 fn folds(body: u32, rounds: u64, long: bool, stamps: bool) {
     let ring = Ring::new(64 << 10);

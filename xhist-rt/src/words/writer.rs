@@ -11,6 +11,7 @@ use super::fold::{self, Tail};
 use super::frame;
 use super::header::HostedHeader;
 use super::memory::{Memory, publish, step};
+use super::single::Single;
 use crate::ring::Ever;
 
 /// Room for the end of a chunk and the head of the next.
@@ -56,6 +57,8 @@ pub(crate) struct Writer {
     pub(super) ready: *mut u8,
     /// They may not.
     pub(super) is_slow: bool,
+    /// Where each statement has a chunk.
+    pub(super) single: Single,
     /// As in the header; and without the slack.
     pub(super) cleared: u64,
     pub(super) soon: u64,
@@ -98,6 +101,7 @@ impl Writer {
             words: 0,
             ready: null_mut(),
             is_slow: false,
+            single: Single::new(),
             cleared: 0,
             soon: 0,
             again: Again::default(),
@@ -278,7 +282,12 @@ impl Writer {
     pub(super) fn plan_open(&mut self) -> usize {
         let open = frame::head_len(self.head, self.seq.wrapping_add(1));
         self.words = self.head + open as u64;
-        self.ready = if self.is_slow { null_mut() } else { self.memory.at(self.words) };
+        let first = self.memory.at(self.words);
+        self.ready = if self.is_slow { null_mut() } else { first };
+        match self.counted {
+            None => self.single.open(first, open),
+            Some(_) => self.single.close(),
+        }
         self.again = Again::default();
         self.seen = 0;
         open
@@ -288,6 +297,7 @@ impl Writer {
     /// in full, if need be.
     pub(super) fn refresh(&mut self, stamp: u64) {
         if stamp > 0 {
+            self.single.close();
             self.open_time = stamp.max(self.open_time).max(self.stamp);
             publish(&self.header().last_time, self.open_time);
             publish(&self.header().open_time, self.open_time);

@@ -166,6 +166,7 @@ pub(in crate::words) struct Program {
     /// When the newest pause was over, and how many there were.
     paused: u64,
     pauses: usize,
+    pub(in crate::words) ways: [u32; 3],
 }
 
 impl Program {
@@ -199,6 +200,7 @@ impl Program {
             records: 0,
             paused: 0,
             pauses: 0,
+            ways: [0; 3],
         }
     }
 
@@ -277,6 +279,45 @@ impl Program {
             true => self.writer.dated(self.place.cursor, &|_| true),
             false => self.place.cursor,
         }
+    }
+
+    /// Gives each statement a chunk of its own from now on.
+    pub(in crate::words) fn be_single(&mut self) {
+        self.writer.be_single(crate::words::Stamps::Other);
+    }
+
+    /// A check that has to take a stamp, this number of ticks later, where each statement has a chunk of its own. As the
+    /// recorder does; counts in `ways` what it took: the quick way, the patient one, or the turn.
+    pub(in crate::words) fn check_alone(&mut self, ticks: u64) {
+        // A low half of 0 is written as 1.
+        let stamp = match self.tick(ticks) as u32 {
+            0 => self.tick(1),
+            _ => self.now,
+        };
+        let mut way = 0;
+        self.act(|this| {
+            let (at, writer) = (this.place.cursor, &mut this.writer);
+            let len = writer.single_to(at);
+            if len.is_some() && !writer.has_digits() {
+                writer.compute_digits();
+            }
+            let mut cursor = None;
+            if writer.has_digits() {
+                cursor = len.and_then(|len| writer.turn_at_once::<false>(len, || Some(stamp)));
+            }
+            if cursor.is_none() {
+                way = 1;
+                cursor = len.and_then(|len| writer.turn_at_once::<true>(len, || Some(stamp)));
+            }
+            match cursor {
+                Some(cursor) => Place { cursor, ..this.place },
+                None => {
+                    way = 2;
+                    writer.turn(at, stamp, None, true)
+                }
+            }
+        });
+        self.ways[way] += 1;
     }
 
     fn turn(&mut self, is_stamp: bool) {
@@ -379,6 +420,15 @@ impl Program {
             .flat_map(|run| run.items.iter().map(|item| (item.number().unwrap_or(0), run.time)));
         let all: Vec<_> = runs.collect();
         all[all.len() - count..].to_vec()
+    }
+
+    /// All statements in the ring with the lower bounds of their times, oldest first.
+    pub(in crate::words) fn statements(&self) -> Vec<(u64, u64)> {
+        // SAFETY: the ring outlives the program.
+        let ring = unsafe { &*self.ring };
+        let reading = read(ring.header(), ring.data());
+        let all = reading.runs.iter().flat_map(|run| run.items.iter().map(|item| (item.number(), run.time)));
+        all.filter_map(|(number, time)| Some((number?, time))).collect()
     }
 
     pub(in crate::words) fn now(&self) -> u64 {
