@@ -10,7 +10,10 @@ pub(super) const HAS_THREADS: bool = cfg!(all(
     any(target_arch = "x86_64", target_arch = "aarch64")
 ));
 
-pub(super) use imp::{clock_nanos, exit, is_alive, put, set_name, start, unit_at, wait, wake};
+pub(super) use imp::{clock_nanos, exit, is_alive, put, put_all, set_name, start, units, wait, wake};
+
+/// A piece of memory: address and length, as the kernel takes it.
+pub(super) type Piece = [usize; 2];
 
 #[cfg(all(
     target_os = "linux",
@@ -212,15 +215,35 @@ mod imp {
         time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
     }
 
-    /// Two bytes of this process's memory; `None` where there is none, as behind the end of a file that was cut.
+    /// Two bytes of each of these pieces of this process's memory. How many pieces were read, up to the first that is no
+    /// memory, as behind the end of a file that was cut; or an error of [`transfer`].
     #[inline(always)]
-    pub(in super::super) fn unit_at(address: usize) -> Option<u16> {
-        let mut unit = 0u16;
-        // SAFETY: the kernel writes to `unit` only.
-        let len = unsafe {
-            transfer(libc::SYS_process_vm_readv, (&raw mut unit).addr(), address, size_of::<u16>())
+    pub(in super::super) fn units(pieces: &[Piece], units: &mut [u16]) -> Result<usize, i32> {
+        let len = size_of::<u16>() * pieces.len().min(units.len());
+        // SAFETY: the kernel writes to `units` only, and not more than they are.
+        let read = unsafe {
+            transfer(
+                libc::SYS_process_vm_readv,
+                [units.as_mut_ptr().addr(), len],
+                pieces.as_ptr(),
+                pieces.len(),
+            )
         };
-        (len == size_of::<u16>() as isize).then_some(unit)
+        read.map(|read| read / size_of::<u16>())
+    }
+
+    /// Stores two words in each of these pieces of this process's memory. How many pieces were written, as above.
+    ///
+    /// # Safety
+    /// Whoever else uses the memory expects other threads to store words there.
+    #[inline(always)]
+    pub(in super::super) unsafe fn put_all(pieces: &[Piece], words: &[[u64; 2]]) -> Result<usize, i32> {
+        let len = size_of::<[u64; 2]>() * pieces.len().min(words.len());
+        // SAFETY: the words live during the call; the caller's.
+        let put = unsafe {
+            transfer(libc::SYS_process_vm_writev, [words.as_ptr().addr(), len], pieces.as_ptr(), pieces.len())
+        };
+        put.map(|put| put / size_of::<[u64; 2]>())
     }
 
     /// Stores words in this process's memory, if there is any. False where there is none.
@@ -231,23 +254,29 @@ mod imp {
     pub(in super::super) unsafe fn put<const LEN: usize>(address: usize, words: [u64; LEN]) -> bool {
         let len = size_of::<[u64; LEN]>();
         // SAFETY: the words live during the call; the caller's.
-        let put = unsafe { transfer(libc::SYS_process_vm_writev, (&raw const words).addr(), address, len) };
-        put == len as isize
+        let put = unsafe {
+            transfer(libc::SYS_process_vm_writev, [(&raw const words).addr(), len], &[address, len], 1)
+        };
+        put == Ok(len)
     }
 
-    /// Copies bytes within this process, without a signal where there are none.
+    /// Copies bytes within this process, without a signal where there are none; gives how many, 0 where the first piece is no memory. The
+    /// error is the kernel's.
     ///
     /// # Safety
-    /// At `local` are `len` bytes, which the kernel may read or, with the call that reads, write.
+    /// The kernel may read the local bytes or, with the call that reads, write them. At `pieces` are that many.
     #[inline(always)]
-    unsafe fn transfer(number: i64, local: usize, remote: usize, len: usize) -> isize {
-        let (local, remote) = ([local, len], [remote, len]);
-        let [local, remote] = [(&raw const local).addr(), (&raw const remote).addr()];
-        // SAFETY: both pieces live during the call; the caller's.
-        unsafe {
+    unsafe fn transfer(number: i64, local: Piece, pieces: *const Piece, len: usize) -> Result<usize, i32> {
+        let local = (&raw const local).addr();
+        // SAFETY: the pieces live during the call; the caller's.
+        let copied = unsafe {
             let pid = call(libc::SYS_getpid, [0; 0]) as usize;
-            call(number, [pid, local, 1, remote, 1, 0])
+            call(number, [pid, local, 1, pieces.addr(), len, 0])
+        };
+        if copied >= 0 {
+            return Ok(copied as usize);
         }
+        if copied == -(libc::EFAULT as isize) { Ok(0) } else { Err(-copied as i32) }
     }
 
     /// Ends the calling thread, and no other.
@@ -292,8 +321,12 @@ mod imp {
         0
     }
 
-    pub(in super::super) fn unit_at(_: usize) -> Option<u16> {
-        None
+    pub(in super::super) fn units(_: &[Piece], _: &mut [u16]) -> Result<usize, i32> {
+        Err(0)
+    }
+
+    pub(in super::super) unsafe fn put_all(_: &[Piece], _: &[[u64; 2]]) -> Result<usize, i32> {
+        Err(0)
     }
 
     pub(in super::super) unsafe fn put<const LEN: usize>(_: usize, _: [u64; LEN]) -> bool {

@@ -12,6 +12,7 @@
 //! makes system calls only through [`raw`], and handles no signal. An access
 //! behind the end of a ring file that was cut would raise one, so it asks the kernel to read and write rings.
 
+use core::cell::UnsafeCell;
 use core::ops::Range;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -26,10 +27,14 @@ use crate::words::HostedHeader;
 pub(super) const MAX_WATCHED: usize = 1024;
 /// Time between two ticks. The wake-up takes up to 100 microseconds more, so that stamps are a millisecond apart.
 pub(super) const PERIOD_NANOS: u32 = 900_000;
-/// Ticks without any movement before the ticker sleeps.
-const QUIET_TICKS: u32 = 8;
+/// Ticks without any movement before the ticker sleeps. While it sleeps it costs nothing; to wake it costs a thread some
+/// microseconds.
+const QUIET_TICKS: u32 = 2;
 /// Microseconds that a look at a thread's cursor may take. The kernel may stop the ticker in it.
 const SOON: u32 = 20;
+/// Notes that are put together, and so most notes of a tick. Where more threads wait, they take turns: each takes the kernel
+/// half a microsecond.
+const BATCH: usize = 32;
 /// Bytes of a pause in a header.
 const PAUSE: usize = size_of::<[u64; 4]>();
 /// Unoptimised, it uses 2 KiB.
@@ -77,10 +82,14 @@ static WATCHED: [Watched; MAX_WATCHED] = [const {
 }; MAX_WATCHED];
 /// One more than the highest slot that was ever registered.
 static USED: AtomicUsize = AtomicUsize::new(0);
+/// What is to be noted of threads. It belongs to the thread that looks.
+static NOTES: Shared<Notes> = Shared(UnsafeCell::new(Notes::new()));
 /// Which slot is being looked at, counted from 1.
 static VISITOR: Visitor = Visitor::new();
 /// Id of the one thread that looks at slots now; 0 = none.
 static LOOKING: AtomicU32 = AtomicU32::new(0);
+/// How many looks were begun.
+static LOOKS: AtomicU32 = AtomicU32::new(0);
 static HELPED: Helped = Helped::new();
 static SLEEPER: Sleeper = Sleeper::new();
 /// Rung to have the ticker look again: it waits here.
@@ -118,15 +127,24 @@ pub(super) unsafe fn register(slot: usize, cursor: *const usize, limit: *mut usi
 
 /// The slot's thread ends: its words are left alone from now on. Does nothing where the slot is not registered.
 ///
-/// What others did before this thread's end is noted, since there may be no ticker later. Waits while the ticker is at
-/// these words, which takes it a few instructions; and while it ends, where too few threads are left.
+/// What others did before this thread's end is noted, since there may be no ticker later. Waits while the ticker looks,
+/// which takes it some microseconds; and while it ends, where too few threads are left.
 pub(super) fn unregister(slot: usize) {
     let Some(watched) = WATCHED.get(slot) else { return };
     if watched.limit.load(Ordering::Relaxed) == 0 {
         return;
     }
     VISITOR.close(&watched.limit);
-    while VISITOR.is_at(slot as u64 + 1) && raw::is_alive(LOOKING.load(Ordering::Relaxed)) {
+    let looks = LOOKS.load(Ordering::Acquire);
+    let is_in_use = |who: u32| {
+        VISITOR.is_at(slot as u64 + 1)
+            || ![0, sys::tid()].contains(&who) && LOOKS.load(Ordering::Acquire) == looks
+    };
+    loop {
+        let who = LOOKING.load(Ordering::Acquire);
+        if !is_in_use(who) || !raw::is_alive(who) {
+            break;
+        }
         sys::sleep(20_000);
     }
     look(sys::tid(), true);
@@ -244,10 +262,25 @@ fn look(own: u32, is_to_note: bool) -> bool {
     if LOOKING.compare_exchange(0, own, Ordering::Acquire, Ordering::Relaxed).is_err() {
         return true;
     }
+    LOOKS.fetch_add(1, Ordering::Relaxed);
+    // SAFETY: `LOOKING` lets one thread come here.
+    let notes = unsafe { &mut *NOTES.0.get() };
+    (notes.len, notes.next) = (0, 0);
+    let from = if is_to_note { 0 } else { notes.from };
     let mut has_moved = false;
     for (number, watched) in (1..).zip(WATCHED.iter().take(USED.load(Ordering::Relaxed))) {
-        VISITOR.visit(number, &watched.limit, |limit| has_moved |= watched.look(limit as usize, is_to_note));
+        let may_note = number >= from;
+        VISITOR.visit(number, &watched.limit, |limit| {
+            has_moved |= watched.look(limit as usize, is_to_note, may_note.then_some(&mut *notes), number);
+        });
+        if is_to_note && notes.len == BATCH {
+            notes.put();
+        }
     }
+    if !is_to_note {
+        notes.from = notes.next;
+    }
+    notes.put();
     LOOKING.store(0, Ordering::Release);
     has_moved
 }
@@ -261,7 +294,7 @@ fn now() -> u64 {
 impl Watched {
     /// Looks at the thread, whose limit has this address. Whether it has moved.
     #[inline(always)]
-    fn look(&self, limit: usize, is_to_note: bool) -> bool {
+    fn look(&'static self, limit: usize, is_to_note: bool, notes: Option<&mut Notes>, number: u64) -> bool {
         let word = |address| {
             let word = core::ptr::with_exposed_provenance_mut::<usize>(address);
             // SAFETY: the words live as `register` demands, since the owner waits for the visitor; they are aligned, and
@@ -284,8 +317,9 @@ impl Watched {
             self.is_noted.store(false, Ordering::Relaxed);
         }
         // A thread that takes turns stamps itself.
-        if !is_set || is_to_note {
-            self.note(cursor, since.min(before), if is_exact { before } else { 0 });
+        if let Some(notes) = notes.filter(|_| !is_set || is_to_note) {
+            let until = if is_exact { before } else { 0 };
+            self.note(notes, Note { cursor, since: since.min(before), until }, number);
         }
         if is_set {
             word(limit).store(0, Ordering::Relaxed);
@@ -293,29 +327,139 @@ impl Watched {
         has_moved || is_set
     }
 
-    /// Notes in the thread's ring that all before the cursor ran before `since`, and what comes behind it after `until`.
+    /// Has a note be put in the thread's ring.
     #[inline(always)]
-    fn note(&self, cursor: usize, since: u64, until: u64) {
-        let offset = cursor.wrapping_sub(self.data.load(Ordering::Relaxed));
-        if until == 0 || offset >= self.len.load(Ordering::Relaxed) || raw::unit_at(cursor) != Some(0) {
-            return;
-        }
-        let is_noted = self.is_noted.load(Ordering::Relaxed);
-        let count = self.pauses.load(Ordering::Relaxed).wrapping_add(!is_noted as usize);
-        let header = self.header.load(Ordering::Relaxed);
-        let pause = header + layout::PAUSES_OFFSET + PAUSE * (count & (layout::PAUSES - 1));
-        // SAFETY: the ring lives as `register` demands, and expects that; a pause whose second half is not whole is none.
-        unsafe {
-            if !is_noted {
-                raw::put(pause + PAUSE / 2, [0, 0]);
-                raw::put(pause, [offset as u64 + 1, since]);
-                self.pauses.store(count, Ordering::Relaxed);
-                self.is_noted.store(true, Ordering::Relaxed);
-            }
-            raw::put(pause + PAUSE / 2, [until, !until]);
+    fn note(&'static self, notes: &mut Notes, note: Note, number: u64) {
+        let offset = note.cursor.wrapping_sub(self.data.load(Ordering::Relaxed));
+        if note.until != 0 && offset < self.len.load(Ordering::Relaxed) {
+            notes.add(self, note, number);
         }
     }
+
+    /// Where the pause of that number is.
+    #[inline(always)]
+    fn pause(&self, count: usize) -> usize {
+        let header = self.header.load(Ordering::Relaxed);
+        header + layout::PAUSES_OFFSET + PAUSE * (count & (layout::PAUSES - 1))
+    }
+
+    /// Notes in the thread's ring that all before the cursor ran before `since`; gives where the time goes after which ran what
+    /// comes behind it.
+    #[inline(always)]
+    fn begin(&self, note: &Note) -> usize {
+        let is_noted = self.is_noted.load(Ordering::Relaxed);
+        let count = self.pauses.load(Ordering::Relaxed).wrapping_add(!is_noted as usize);
+        let pause = self.pause(count);
+        if !is_noted {
+            let offset = note.cursor.wrapping_sub(self.data.load(Ordering::Relaxed));
+            // SAFETY: the ring lives as `register` demands, and expects that; a pause whose second half is not whole is none.
+            unsafe {
+                raw::put(pause + PAUSE / 2, [0, 0]);
+                raw::put(pause, [offset as u64 + 1, note.since]);
+            }
+            self.pauses.store(count, Ordering::Relaxed);
+            self.is_noted.store(true, Ordering::Relaxed);
+        }
+        pause + PAUSE / 2
+    }
 }
+
+/// Where a thread was found: all before the cursor ran before `since`, and what comes behind it runs after `until`.
+#[derive(Clone, Copy)]
+struct Note {
+    cursor: usize,
+    since: u64,
+    until: u64,
+}
+
+/// Notes that are put together, because each call of the kernel takes longer than all else.
+struct Notes {
+    len: usize,
+    of: [Option<&'static Watched>; BATCH],
+    notes: [Note; BATCH],
+    /// What comes at the cursors, and where they are.
+    units: [u16; BATCH],
+    cursors: [raw::Piece; BATCH],
+    /// What is written, and where.
+    times: [[u64; 2]; BATCH],
+    pauses: [raw::Piece; BATCH],
+    /// The first thread that this tick has a note of, and the first one for which there was no room: 0 for all, and for none.
+    from: u64,
+    next: u64,
+    /// The kernel lets nobody write another thread's memory through it, as under a filter of system calls.
+    is_refused: bool,
+}
+
+impl Notes {
+    const fn new() -> Notes {
+        Notes {
+            len: 0,
+            of: [None; BATCH],
+            notes: [Note { cursor: 0, since: 0, until: 0 }; BATCH],
+            units: [0; BATCH],
+            cursors: [[0; 2]; BATCH],
+            times: [[0; 2]; BATCH],
+            pauses: [[0; 2]; BATCH],
+            from: 0,
+            next: 0,
+            is_refused: false,
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, watched: &'static Watched, note: Note, number: u64) {
+        if self.is_refused {
+            return;
+        }
+        if self.len == BATCH {
+            self.next = if self.next == 0 { number } else { self.next };
+            return;
+        }
+        self.of[self.len] = Some(watched);
+        self.notes[self.len] = note;
+        self.cursors[self.len] = [note.cursor, size_of::<u16>()];
+        self.len += 1;
+    }
+
+    /// Puts them, where no word follows.
+    #[inline(always)]
+    fn put(&mut self) {
+        let (mut from, mut len) = (0, 0);
+        while from < self.len && !self.is_refused {
+            let Ok(read) = raw::units(&self.cursors[from..self.len], &mut self.units[from..self.len]) else {
+                self.is_refused = true;
+                break;
+            };
+            let mut at = from;
+            while at < from + read && at < self.len {
+                if let (Some(watched), 0) = (self.of[at], self.units[at]) {
+                    let note = self.notes[at];
+                    self.pauses[len] = [watched.begin(&note), PAUSE / 2];
+                    self.times[len] = [note.until, !note.until];
+                    len += 1;
+                }
+                at += 1;
+            }
+            // Behind what was read is one that is no memory.
+            from += read + 1;
+        }
+        let mut from = 0;
+        while from < len && !self.is_refused {
+            // SAFETY: the rings live as `register` demands, and expect that.
+            match unsafe { raw::put_all(&self.pauses[from..len], &self.times[from..len]) } {
+                Ok(put) => from += put + 1,
+                Err(_) => self.is_refused = true,
+            }
+        }
+        self.len = 0;
+    }
+}
+
+/// What one thread at a time uses.
+struct Shared<T>(UnsafeCell<T>);
+
+// SAFETY: whoever uses it sees to that.
+unsafe impl<T> Sync for Shared<T> {}
 
 #[cfg(all(test, not(loom), target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests;

@@ -189,6 +189,109 @@ fn words_of_ended_threads_are_left_alone() {
     soon("it has ended", || TID.load(Ordering::Relaxed) == 0);
 }
 
+/// Each of many threads that wait is noted again and again, where no word follows its cursor and there is memory.
+#[test]
+fn threads_that_wait_are_noted_again_and_again() {
+    const PAGE: usize = 4096;
+    const THREADS: usize = 3 * BATCH + 5;
+    let _guard = alone();
+    // A page for the header and one for the words of each, and a last one that is no memory.
+    let len = 2 * PAGE * THREADS;
+    let memory = sys::map_anonymous(len + PAGE).expect("memory");
+    // SAFETY: the pages are ours.
+    assert_eq!(unsafe { libc::munmap(memory.add(len).cast(), PAGE) }, 0);
+    let [no_memory, a_word_follows] = [40, 41];
+    let ring = |thread: usize| {
+        let start = memory.addr() + 2 * PAGE * thread;
+        let data = if thread == no_memory { memory.addr() + len } else { start + PAGE };
+        Ring { header: memory.wrapping_add(2 * PAGE * thread).cast(), addresses: data..data + PAGE }
+    };
+    // SAFETY: the page is ours.
+    unsafe { memory.add((2 * a_word_follows + 1) * PAGE).cast::<u16>().write(7) };
+    let threads: Vec<Words> = (0..THREADS).map(Words::at).collect();
+    for words in &threads {
+        let ring = ring(words.slot);
+        words.cursor.store(ring.addresses.start, Ordering::Relaxed);
+        words.limit.store(0, Ordering::Relaxed);
+        // SAFETY: as in `Words::register`; the pages stay mapped until they are unregistered.
+        unsafe { register(words.slot, words.cursor.as_ptr(), words.limit.as_ptr(), Some(ring)) };
+    }
+    // The last pause of a thread, if it is whole.
+    let until = |thread: usize| {
+        let pauses = memory.wrapping_add(2 * PAGE * thread + layout::PAUSES_OFFSET).cast::<[u64; 4]>();
+        let pauses = (0..layout::PAUSES).map(|pause| {
+            // SAFETY: the page is ours, and the ticker writes it through the kernel.
+            unsafe { pauses.add(pause).read_volatile() }
+        });
+        pauses.filter(|[at, _, until, check]| *at == 1 && !until == *check).map(|pause| pause[2]).max()
+    };
+    for _ in 0..3 {
+        let since = now();
+        let is_noted = |thread: &usize| until(*thread).is_some_and(|until| until > since);
+        // The ticker may look meanwhile.
+        for _ in 0..20 {
+            look_at_all(sys::tid());
+            sleep(millis(1));
+        }
+        assert_eq!((0..THREADS).filter(is_noted).count(), THREADS - 2);
+    }
+    assert_eq!((until(no_memory), until(a_word_follows)), (None, None));
+    threads.iter().for_each(|words| unregister(words.slot));
+    // SAFETY: nobody uses the pages any longer.
+    unsafe { libc::munmap(memory.cast(), len) };
+}
+
+/// What the ticker costs beside threads that wait, while another moves all the time, or not at all:
+/// `cargo test -p xhist-rt --release --features std,trace --lib ticker::tests::beside -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn beside_threads_that_wait() {
+    const PAGE: usize = 4096;
+    let _guard = alone();
+    for waiting in [1, 16, 64, 200, 1000] {
+        let memory = sys::map_anonymous(2 * PAGE * waiting).expect("memory");
+        let threads: Vec<Words> = (0..waiting).map(Words::at).collect();
+        let busy = Words::at(waiting);
+        busy.register();
+        for words in &threads {
+            let header = memory.wrapping_add(2 * PAGE * words.slot);
+            let data = header.addr() + PAGE;
+            words.cursor.store(data, Ordering::Relaxed);
+            words.limit.store(0, Ordering::Relaxed);
+            let ring = Ring { header: header.cast(), addresses: data..data + PAGE };
+            // SAFETY: as in `Words::register`; the pages stay mapped until they are unregistered.
+            unsafe { register(words.slot, words.cursor.as_ptr(), words.limit.as_ptr(), Some(ring)) };
+        }
+        let tid = TID.load(Ordering::Relaxed);
+        let nanos = || -> u64 {
+            let text = fs::read_to_string(format!("/proc/self/task/{tid}/schedstat")).expect("a thread");
+            text.split_whitespace().next().and_then(|nanos| nanos.parse().ok()).expect("a number")
+        };
+        for is_moving in [true, false] {
+            sleep(millis(50));
+            let (before, times, begun) = (nanos(), sleeps(tid), Instant::now());
+            while begun.elapsed() < millis(2000) {
+                if is_moving {
+                    busy.cursor.fetch_add(2, Ordering::Relaxed);
+                    busy.check();
+                } else {
+                    sleep(millis(100));
+                }
+            }
+            let seconds = begun.elapsed().as_secs_f64();
+            println!(
+                "{waiting} threads wait, {}: {:.2} % of a core, {:.0} ticks/s",
+                if is_moving { "one moves" } else { "none moves" },
+                (nanos() - before) as f64 / 1e7 / seconds,
+                (sleeps(tid) - times) as f64 / seconds,
+            );
+        }
+        threads.iter().chain([&busy]).for_each(|words| unregister(words.slot));
+        // SAFETY: nobody uses the pages any longer.
+        unsafe { libc::munmap(memory.cast(), 2 * PAGE * waiting) };
+    }
+}
+
 /// What the ticker costs two busy threads, and what it would cost them to reach the limit in shared memory:
 /// `cargo test -p xhist-rt --release --features std,trace --lib ticker::tests::cost -- --ignored --nocapture`.
 #[test]
