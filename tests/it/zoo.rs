@@ -60,7 +60,10 @@ pub fn record_with(name: &str, size: &str, columns: &str, word: (&str, &str)) ->
     let run = Run::new(program, tree.path()).env("XHIST_FILE", &file).env("XHIST_SIZE", size);
     let done = run.env(word.0, word.1).succeed();
     let listing = report(zoo().path()).args(columns).arg(&file).succeed();
-    let is_about_order = |line: &str| line.contains("the order among threads is not certain");
+    let is_about_order = |line: &str| {
+        line.contains("the order among threads is not certain")
+            || line.contains("marked as of uncertain order")
+    };
     listing.check(listing.stderr.lines().all(is_about_order), "nothing was lost");
     (done, Listing::parse(&listing.stdout))
 }

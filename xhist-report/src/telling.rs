@@ -176,8 +176,8 @@ impl<'o> Telling<'o> {
                  between the time stamps around them. The order of the others is right to a millisecond"
             )),
             false => notes.note(format_args!(
-                "the order among threads is not certain for {uncertain} of {all} entries; --lanes and --format json mark \
-                 them. The order of the others is right to a millisecond"
+                "the order among threads is not certain for {uncertain} of {all} entries; --time, --lanes and --format json \
+                 mark them. The order of the others is right to a millisecond"
             )),
         }
     }

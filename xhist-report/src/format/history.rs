@@ -1,6 +1,7 @@
 //! `history` for programs: `N file:line` and nothing else, as in the Xhist paper.
 //! A loop's further rounds are one line without a number: `... lines 40-47 x 1,234,567 in src/main.rs`.
-//! Columns that were asked for follow, each behind a tab: time, thread, source.
+//! Columns that were asked for follow, each behind a tab: time, thread, source. In place of a time, `~` marks an entry whose
+//! order among threads is not certain.
 
 use std::io::{self, Write};
 
@@ -29,6 +30,10 @@ impl History {
 }
 
 impl Format for History {
+    fn marks_order(&self) -> bool {
+        self.layout.time
+    }
+
     fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
         build::write(build, rings, Style::new(), out)
     }
@@ -53,7 +58,8 @@ impl Format for History {
         }
         if self.layout.time {
             let time = entry.time.map(|time| entry.ring.time_text(time));
-            self.column(time.as_deref().unwrap_or("-"));
+            let unknown = if entry.uncertain { "~" } else { "-" };
+            self.column(time.as_deref().unwrap_or(unknown));
         }
         if self.layout.thread {
             self.column(&entry.thread());

@@ -105,6 +105,11 @@ fn marks_are_for_people_and_explained_once() {
     let outcome = report_with(&image, &Options::default());
     assert_eq!((outcome.code, outcome.out.contains('~')), (0, false));
     assert_eq!(outcome.notes.matches("not certain for 2 of 10 entries").count(), 1, "{}", outcome.notes);
+    // For programs it is in the column of the time, which such an entry has not.
+    let timed = Layout { time: true, thread: true, ..Layout::default() };
+    let outcome = report_with(&image, &Options { layout: timed, ..Options::default() });
+    assert_eq!(outcome.out.matches("\t~\t").count(), 2, "{}", outcome.out);
+    assert_eq!(outcome.notes.matches("2 of 10 entries are marked").count(), 1, "{}", outcome.notes);
     let one = report_with(&ring(1, "a").packed(0, &[(1, 1), (1, 2)]).build(), &Options::default());
     assert!(!one.notes.contains("order"), "{}", one.notes);
     let layout = Layout { terminal: true, ..Layout::default() };
