@@ -185,6 +185,19 @@ fn reported() {
     );
     let build = report(tree.path()).arg("--identify").arg(&file).succeed();
     build.check(build.stdout.contains("  detail:   function;"), "the detail is a fact of the build");
+    // The rings say it without a map.
+    let alone = Tree::empty("alone");
+    std::fs::copy(&file, alone.join("history.xhist")).expect("a copy");
+    let says = |expected: bool| {
+        let build = report(alone.path()).args("--identify history.xhist").done();
+        let text = "  detail:   function: the program records only entries";
+        build.check(build.stdout.contains(text) == expected, "the detail is in the rings");
+        build.check(build.stdout.contains("  ring 1:   thread main"), "the ring is found");
+    };
+    says(true);
+    run(cargo(tree.path()).args("xhist run --quiet"));
+    std::fs::copy(&file, alone.join("history.xhist")).expect("a copy");
+    says(false);
 }
 
 fn in_place() {

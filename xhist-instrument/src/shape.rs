@@ -1,7 +1,7 @@
 //! The text of everything inserted. `strip` is the only other file that knows these shapes.
 //! No shape contains a newline, so no line ever moves.
 
-use crate::options::MainHash;
+use crate::options::{Detail, MainHash};
 use crate::trigger::{Action, Trigger};
 use std::io::Write as _;
 
@@ -145,12 +145,16 @@ impl<'a> Writer<'a> {
         self.print(format_args!("{MARK}{}", if parens { ")}" } else { "}" }));
     }
 
-    pub fn main_hash(&mut self, hash: MainHash) {
+    pub fn main_hash(&mut self, hash: MainHash, detail: Detail) {
         let prefix = self.prefix;
+        let name = match detail {
+            Detail::Statement => "m",
+            Detail::Function => "me",
+        };
         match hash {
             MainHash::None => {}
-            MainHash::Literal(hash) => self.print(format_args!("{prefix}{CRATE}m(0x{hash:016x});")),
-            MainHash::FromEnv => self.print(format_args!("{prefix}{CRATE}m!();")),
+            MainHash::Literal(hash) => self.print(format_args!("{prefix}{CRATE}{name}(0x{hash:016x});")),
+            MainHash::FromEnv => self.print(format_args!("{prefix}{CRATE}{name}!();")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Writes the sites of an analysis into the text.
 
-use crate::options::{MainHash, Options};
+use crate::options::{Detail, MainHash, Options};
 use crate::refusal::Refusal;
 use crate::shape::{Numbers, Recorded, Writer, ids_needed};
 use crate::site::{Analysis, Shape, Site};
@@ -23,7 +23,7 @@ enum Order {
 }
 
 enum What<'a> {
-    Hash(MainHash),
+    Hash(MainHash, Detail),
     Call { recorded: Recorded, attributes: Option<&'a str>, triggers: &'a [Trigger] },
     Open { recorded: Recorded, parens: bool, triggers: &'a [Trigger] },
     Close { parens: bool },
@@ -60,7 +60,7 @@ fn write(
         writer.out.extend_from_slice(text.get(copied..edit.at)?);
         copied = edit.at;
         match edit.what {
-            What::Hash(hash) => writer.main_hash(hash),
+            What::Hash(hash, detail) => writer.main_hash(hash, detail),
             What::Call { recorded, attributes, triggers } => writer.statement(recorded, attributes, triggers),
             What::Open { recorded, parens, triggers } => writer.open(recorded, parens, triggers),
             What::Close { parens } => writer.close(parens),
@@ -90,7 +90,8 @@ pub(crate) fn part(text: &str, range: Range<usize>, sites: &[Site], triggers: bo
 fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
     let mut edits = Vec::with_capacity(analysis.sites.len() + 1);
     if options.main_hash != MainHash::None {
-        let hash = |&at| Edit { at, order: Order::Hash, what: What::Hash(options.main_hash) };
+        let what = || What::Hash(options.main_hash, options.detail);
+        let hash = |&at| Edit { at, order: Order::Hash, what: what() };
         edits.extend(analysis.main_at.iter().map(hash));
     }
     let recorded = |site: &Site| site.recorded;

@@ -136,15 +136,20 @@ fn what_a_nightly_compiler_evaluates_is_left_alone() {
 
 #[test]
 fn main_gets_the_hash_at_the_right_place() {
-    let with = |text: &str, main_hash| {
-        let options = Options { main_hash, ..Options::default() };
-        let analysis = analyze(text.as_bytes(), &options).unwrap();
-        let result =
-            instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, &options).unwrap();
+    let with_options = |text: &str, options: &Options| {
+        let analysis = analyze(text.as_bytes(), options).unwrap();
+        let numbers = Numbers { ids: vec![1], first: 1 };
+        let result = instrument(text.as_bytes(), &analysis, &numbers, options).unwrap();
         assert_eq!(strip(&result), text.as_bytes());
         String::from_utf8(result).unwrap()
     };
+    let with =
+        |text: &str, main_hash| with_options(text, &Options { main_hash, ..Options::default() });
     assert_eq!(with("fn main() {}", MainHash::FromEnv), "fn main() {::xhist_rt::m!();}");
+    let entries = |main_hash| Options { main_hash, detail: Detail::Function, ..Options::default() };
+    let with_entries = |main_hash| with_options("fn main() {}", &entries(main_hash));
+    assert_eq!(with_entries(MainHash::FromEnv), "fn main() {::xhist_rt::me!();}");
+    assert_eq!(with_entries(MainHash::Literal(255)), "fn main() {::xhist_rt::me(0x00000000000000ff);}");
     assert_eq!(
         with("fn main() {}", MainHash::Literal(255)),
         "fn main() {::xhist_rt::m(0x00000000000000ff);}"

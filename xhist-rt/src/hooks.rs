@@ -94,11 +94,27 @@ pub fn m(hash: u64) {
     let _ = hash;
 }
 
+/// [`m`](fn@m) of a program that records only entries of functions.
+#[inline(always)]
+pub fn me(hash: u64) {
+    #[cfg(feature = "trace")]
+    crate::recorder::set_entries_only();
+    m(hash);
+}
+
 /// [`m`](fn@m) with the hash that `cargo xhist` gives the compiler in `XHIST_MAP_HASH`.
 #[macro_export]
 macro_rules! m {
     () => {
         $crate::m(const { $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) })
+    };
+}
+
+/// [`me`](fn@me) with that hash.
+#[macro_export]
+macro_rules! me {
+    () => {
+        $crate::me(const { $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) })
     };
 }
 

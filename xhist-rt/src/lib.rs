@@ -10,7 +10,7 @@ pub mod trace;
 #[cfg(all(feature = "trace", feature = "std"))]
 #[doc(hidden)]
 pub use hooks::unoptimised;
-pub use hooks::{a, ae, at, c, ce, e, hash_from_hex, m, p, pe, s, start_at, stop_at};
+pub use hooks::{a, ae, at, c, ce, e, hash_from_hex, m, me, p, pe, s, start_at, stop_at};
 
 #[cfg(all(feature = "trace", feature = "std"))]
 #[allow(unsafe_code)]

@@ -124,6 +124,9 @@ pub const FLAG_MONOTONIC: u8 = 16;
 /// Flag: statements are words in chunks, see [`words`](crate::record::words); the layout is version 4.
 pub const FLAG_WORDS: u8 = 32;
 
+/// Flag: only entries of functions are recorded. The recorder sets it when the program says so, so the check word leaves it out.
+pub const FLAG_ENTRIES: u8 = 64;
+
 /// Unit of the header's word about long records.
 pub const AHEAD: u64 = 16;
 
@@ -297,7 +300,9 @@ impl Header {
         let mut lens: [u8; 4] = array(bytes, 16);
         lens[2..].fill(0);
         let lens = raw.order.u32(&lens, 0);
-        if raw.u32(36) != check_word([raw.u32(8), raw.u32(12), lens, raw.u32(20)]) {
+        // The flags are its last byte in the machine's own order.
+        let facts = raw.order.u32(&[version, time_width, record_base, flags & !FLAG_ENTRIES], 0);
+        if raw.u32(36) != check_word([raw.u32(8), facts, lens, raw.u32(20)]) {
             return Err(HeaderError::Check);
         }
         let size = raw.u32(20);
@@ -378,6 +383,11 @@ impl Header {
     /// Whether statements are words in chunks.
     pub const fn has_words(&self) -> bool {
         self.flags & FLAG_WORDS != 0
+    }
+
+    /// Whether the program records only entries of functions.
+    pub const fn has_entries_only(&self) -> bool {
+        self.flags & FLAG_ENTRIES != 0
     }
 
     /// Whether a recorder without an operating system wrote it.

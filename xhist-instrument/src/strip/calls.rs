@@ -51,7 +51,7 @@ pub(super) fn look(tokens: &Tokens<'_>, at: usize) -> Seen {
     let behind = at + 4;
     let (statement, close) = if tokens.bytes(behind) == b"!" {
         let close = close(tokens, behind + 1);
-        if tokens.bytes(at + 3) != b"m" || close != Some(behind + 2) {
+        if name != Name::Hash || close != Some(behind + 2) {
             return Seen::Other;
         }
         (None, behind + 2)
@@ -99,7 +99,7 @@ fn named(word: &[u8]) -> Option<Shape> {
     }
     let other = |name, round| Shape { name, angled: &[], round };
     Some(match word {
-        b"m" => other(Name::Hash, &[Hash]),
+        b"m" | b"me" => other(Name::Hash, &[Hash]),
         b"start_at" => other(Name::StartAt, &[Short, Long]),
         b"stop_at" => other(Name::StopAt, &[Short, Long, Long]),
         _ => return None,

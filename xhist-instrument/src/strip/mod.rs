@@ -140,6 +140,7 @@ mod tests {
         assert_eq!(stripped("|| {::xhist_rt::pe::<1,2,9>();({x} + 1/*xh*/)}"), "|| {x} + 1");
         assert_eq!(stripped("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::ce::<1,2,9>();x"), "{x");
         assert_eq!(stripped("{::xhist_rt::m(0x0123456789abcdef);::xhist_rt::m!();x"), "{x");
+        assert_eq!(stripped("{::xhist_rt::me(0x0123456789abcdef);::xhist_rt::me!();x"), "{x");
         assert_eq!(
             stripped("|| {::xhist_rt::a::<1,2,9>();|| {::xhist_rt::a::<1,2,9>();x/*xh*/}/*xh*/}"),
             "|| || x"

@@ -239,6 +239,7 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
         clock_hz: header.clock_hz,
         map_hash: header.map_hash,
         exact: header.flags & FLAG_EXACT != 0,
+        entries_only: header.has_entries_only(),
         dropped: header.dropped,
         ..Ring::default()
     };

@@ -19,6 +19,10 @@ pub fn write(build: &Build, rings: &[&Ring], heading: Style, out: &mut dyn Write
         Origin::Known(known) => write_known(known, out)?,
         Origin::Unknown { searched, here } => write_unknown(build.hash, searched, here, out)?,
     }
+    let is_in_map = matches!(&build.origin, Origin::Known(known) if known.recorded < known.statements);
+    if !is_in_map && rings.iter().any(|ring| ring.entries_only) {
+        fact(out, "detail", "function: the program records only entries")?;
+    }
     let mut pid = None;
     for ring in rings {
         if pid.replace(ring.pid) != Some(ring.pid) {

@@ -57,6 +57,8 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         map: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
+        detail: Option<&'static str>,
+        #[serde(skip_serializing_if = "Option::is_none")]
         dropped: Option<u32>,
     },
     Build {
@@ -292,6 +294,7 @@ fn ring_line(ring: &Ring) -> Line<'static> {
         status: ring.status,
         clock_hz: known(ring.clock_hz),
         map: (ring.map_hash != 0).then(|| format!("{:016x}", ring.map_hash)),
+        detail: ring.entries_only.then_some("function"),
         dropped: known(ring.dropped),
     }
 }

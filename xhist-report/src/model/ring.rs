@@ -29,6 +29,8 @@ pub struct Ring {
     pub map_hash: u64,
     /// Its times are tickets: places in one order of all entries of its process.
     pub exact: bool,
+    /// Its program says that it records only entries of functions.
+    pub entries_only: bool,
     /// Statements that its recorder could not keep.
     pub dropped: u32,
     /// Which target of a live session it is of; 0 in images.

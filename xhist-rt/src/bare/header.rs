@@ -70,6 +70,11 @@ impl Header {
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
     }
 
+    /// Only entries of functions are recorded from now on.
+    pub(super) fn set_entries_only(&mut self) {
+        self.facts[3] |= layout::FLAG_ENTRIES;
+    }
+
     /// Position from which on nothing is overwritten.
     pub(super) fn kept(&self) -> u64 {
         let head = layout::State(self.state.load()).head();
@@ -119,5 +124,6 @@ impl Header {
 #[inline(always)]
 fn check_word(mark: u32, facts: [u8; 4], header_len: u16, size: u32) -> u32 {
     let [a, b] = header_len.to_ne_bytes();
+    let facts = [facts[0], facts[1], facts[2], facts[3] & !layout::FLAG_ENTRIES];
     layout::check_word([mark, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size])
 }

@@ -135,6 +135,12 @@ pub(super) fn set_map_hash(hash: u64) {
     unsafe { (*header()).map_hash.store(hash) };
 }
 
+/// This program records only entries of functions.
+pub(super) fn set_entries_only() {
+    // SAFETY: as in `set_time_width`.
+    unsafe { (*header()).set_entries_only() };
+}
+
 /// Position from which on nothing is overwritten.
 pub(super) fn kept() -> u64 {
     // SAFETY: as in `set_time_width`.

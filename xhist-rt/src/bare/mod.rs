@@ -69,6 +69,11 @@ pub(crate) fn set_map_hash(hash: u64) {
     writer::with_any(|_| memory::set_map_hash(hash));
 }
 
+/// This program records only entries of functions.
+pub(crate) fn set_entries_only() {
+    writer::with_any(|_| memory::set_entries_only());
+}
+
 /// Calls `sink` with the bytes of the ring, header first, in pieces copied while interrupts are masked for a moment, so
 /// that a slow link does not keep them off. What interrupts overwrite meanwhile is zero, and missing in the report.
 pub fn export(sink: impl FnMut(&[u8])) {

@@ -57,7 +57,7 @@ pub use link::{flush, get_block, get_byte};
 pub(crate) use signals::{
     LANES, Lanes, Recorder as Signals, Words, frontier, set_recorder as set_signals, turn_on_lane,
 };
-pub(crate) use slots::{lane, memory_for_handlers, set_map_hash};
+pub(crate) use slots::{lane, memory_for_handlers, set_entries_only, set_map_hash};
 pub(crate) use stamp::{by_count, by_counter, now, set_time};
 pub(crate) use sys::while_signals_wait;
 pub(crate) use threads::{

@@ -51,6 +51,8 @@ pub(super) static ENDED: AtomicU64 = AtomicU64::new(0);
 /// The bitmap of this process.
 pub(super) static EVER: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 static MAP_HASH: AtomicU64 = AtomicU64::new(0);
+/// The program records only entries of functions.
+static ENTRIES_ONLY: AtomicBool = AtomicBool::new(false);
 
 /// The first ring's memory, for debuggers: `dump binary memory dump.bin` from here on.
 #[unsafe(no_mangle)]
@@ -94,7 +96,12 @@ pub(super) fn acquire(config: &Config) -> Option<&'static Slot> {
     slot.header.store(header, Ordering::SeqCst);
     count_rings();
     // Who came with something for every ring did not see this one.
-    slot.ring().inspect(|header| header.set_map_hash(map_hash(config)));
+    slot.ring().inspect(|header| {
+        header.set_map_hash(map_hash(config));
+        if ENTRIES_ONLY.load(Ordering::Relaxed) {
+            header.set_entries_only();
+        }
+    });
     spare::report_lost();
     Some(slot)
 }
@@ -185,6 +192,12 @@ pub(crate) fn set_map_hash(hash: u64) {
     SLOTS.iter().filter_map(Slot::ring).for_each(|header| header.set_map_hash(hash));
 }
 
+/// This program records only entries of functions.
+pub(crate) fn set_entries_only() {
+    ENTRIES_ONLY.store(true, Ordering::Relaxed);
+    SLOTS.iter().filter_map(Slot::ring).for_each(HostedHeader::set_entries_only);
+}
+
 /// Rings made so far.
 pub(super) fn made() -> usize {
     (RINGS.load(Ordering::Relaxed) as usize).min(MAX_RINGS)
@@ -219,6 +232,9 @@ impl Slot {
             (*header).number = number as u16;
             (*header).set_lane(0, 0);
             (*header).init(header_len(), config.size, time_width, clock_flag | order_flag, map_hash(config));
+            if ENTRIES_ONLY.load(Ordering::Relaxed) {
+                (*header).set_entries_only();
+            }
             (*header).pid = sys::pid();
             (*header).tid = sys::tid();
             (*header).start_time = clock::ticks();

@@ -1,6 +1,6 @@
 //! The header of a words ring, layout version 4.
 
-use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering::Relaxed};
 
 use qs_core::record::RECORD_BASE;
 use qs_core::ring::{self as layout, MOVED_UNITS, NAME_LEN, PAUSES, Status};
@@ -19,7 +19,8 @@ pub(crate) const USED: usize = layout::WORDS_HEADER_LEN;
 pub(crate) struct HostedHeader {
     magic: Word,
     mark: u32,
-    facts: [u8; 4],
+    facts: [u8; 3],
+    flags: AtomicU8,
     /// 0 = 65,536.
     header_len: u16,
     ahead: u16,
@@ -114,7 +115,8 @@ impl HostedHeader {
             self.dropped.store(0, Relaxed);
         }
         let facts = [VERSION, time_width, RECORD_BASE, flags | FLAG_WORDS];
-        (self.mark, self.facts) = (layout::BYTE_ORDER_MARK, facts);
+        (self.mark, self.facts) = (layout::BYTE_ORDER_MARK, [facts[0], facts[1], facts[2]]);
+        self.flags.store(facts[3], Relaxed);
         (self.header_len, self.ahead, self.size) = (header_len as u16, 0, size);
         (self.folded, self.touched) = (0, 0);
         self.clock_hz.store(0, Relaxed);
@@ -151,6 +153,11 @@ impl HostedHeader {
     /// Sets the map that the program was instrumented with.
     pub(crate) fn set_map_hash(&self, hash: u64) {
         self.map_hash.store(hash);
+    }
+
+    /// Sets that the program records only entries of functions.
+    pub(crate) fn set_entries_only(&self) {
+        self.flags.fetch_or(layout::FLAG_ENTRIES, Relaxed);
     }
 
     /// Adds what the owner wrote to the bytes of earlier owners, because the ring gets another owner.
