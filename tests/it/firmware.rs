@@ -9,7 +9,7 @@ use std::time::Duration;
 use object::{Object, ObjectSymbol};
 use qs_core::frame::{Decoder, FrameWriter, Outcome};
 use xhist_tests::{
-    Board, CORTEX_M, Case, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, line_of, other_cargo,
+    Board, CORTEX_M, Case, ENTRIES, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, line_of, other_cargo,
     recorded, report, repository,
 };
 
@@ -18,6 +18,7 @@ const NEEDS: &[Need] = &[Need::Firmware];
 pub const CASES: &[Case] = &[
     Case::needing("a_hung_core_shows_the_listing_of_figure_4", NEEDS, hangs),
     Case::needing("a_hung_risc_v_shows_it_too", &[Need::FirmwareRiscV], risc_v),
+    Case::needing("in_function_detail_the_ring_says_so_and_has_only_entries", NEEDS, entries),
     Case::needing("a_fault_and_a_panic_tell_the_last_statements", NEEDS, || crash(&CORTEX_M, "function();")),
     Case::needing("on_risc_v_they_tell_them_too", &[Need::FirmwareRiscV], || crash(&RISC_V, "unsafe {")),
     Case::needing("a_dump_at_any_step_of_closing_a_frame_is_right", NEEDS, || any_step(&CORTEX_M)),
@@ -87,6 +88,29 @@ fn hangs() {
         let same = report(&firmware.directory).args(other).succeed().stdout == text;
         assert!(same, "{other} has the same history");
     }
+}
+
+fn entries() {
+    let firmware = Firmware::sample(&CORTEX_M, ENTRIES);
+    let machine = firmware.start(&[]);
+    let pause = "python import threading; threading.Timer(4, lambda: gdb.post_event(lambda: gdb.execute('interrupt'))).start()";
+    let dump = "dump binary value entries.bin xhist_rt::bare::memory::XHIST_RING";
+    gdb(&firmware, &machine, &[pause, "continue", dump]);
+    let rings = recorded(&std::fs::read(firmware.directory.join("entries.bin")).expect("a dump"));
+    assert!(rings[0].header.has_entries_only(), "the header says it");
+    let build = report(&firmware.directory).args("--identify entries.bin").done();
+    build.check(build.stdout.contains("  detail:   function;"), "and the map");
+    let text = report(&firmware.directory).args("entries.bin").succeed().stdout;
+    let source = firmware.directory.join("src/crit_section.rs");
+    let entry = format!("src/crit_section.rs:{}", line_of(&source, "let waiting = read()"));
+    let places: Vec<String> = Listing::parse(&text).places();
+    let in_section: Vec<&String> =
+        places.iter().filter(|place| place.starts_with("src/crit_section")).collect();
+    assert!(in_section.contains(&&entry), "{text}");
+    // Its body has more statements.
+    let sections: BTreeSet<&String> = in_section.into_iter().collect();
+    let text = std::fs::read_to_string(&source).expect("a source");
+    assert!(sections.len() <= text.matches("fn ").count(), "{sections:?}");
 }
 
 /// The critical section was entered, interrupted by the handler, and entered again before it was left.

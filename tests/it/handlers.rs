@@ -42,9 +42,12 @@ const ENDS: &[&str] = &[
 
 /// The handler was installed by a system call.
 fn foreign() {
-    for (kind, is_told) in [("foreign_handler", true), ("started_first", false)] {
+    let kinds = ["foreign_handler", "late_foreign_handler", "foreign_handler_of_a_thread", "started_first"];
+    for kind in kinds {
+        let is_told = kind != "started_first";
         let torture = Torture::new(Build::Optimised, kind, "64k", 1000);
-        torture.run().succeed();
+        let ended = torture.run().done();
+        ended.check([0, 128 + 9].contains(&ended.code()), "it ends as it should");
         let done = report(torture.tree.path()).arg(torture.ring_file()).done();
         let note = "note: handlers of signal 12 were not installed through the C library";
         done.check(done.code() == 0 && done.stderr.contains(note) == is_told, &format!("{kind}: {is_told}"));

@@ -17,7 +17,7 @@ mod tree;
 
 pub use corpus::{Comparison, Crate, Reach};
 pub use listing::{Entry, Listing, line_of};
-pub use metal::{Board, CORTEX_M, Firmware, Machine, ONE_RING, RISC_V};
+pub use metal::{Board, CORTEX_M, ENTRIES, Firmware, Machine, ONE_RING, RISC_V};
 pub use need::Need;
 pub use port::free_port;
 pub use project::{Counts, history_of, test_counts};

@@ -44,6 +44,8 @@ pub const RISC_V: Board = Board {
 
 /// In place of features of the sample: its recorder has one ring, and keeps nothing across a reset.
 pub const ONE_RING: &str = "one-ring";
+/// The sample in function detail.
+pub const ENTRIES: &str = "entries";
 
 /// How firmware is compiled here.
 #[derive(Clone, Copy, Debug)]
@@ -204,7 +206,9 @@ fn build(board: &'static Board, features: &str) -> Firmware {
     }
     let mut cargo =
         cargo_for_target(board, &directory, "xhist build --quiet").limit(Duration::from_secs(550));
-    if !["", ONE_RING].contains(&features) {
+    if features == ENTRIES {
+        cargo = cargo.args("--detail function");
+    } else if !["", ONE_RING].contains(&features) {
         cargo = cargo.args(&format!("--features {features}"));
     }
     cargo.succeed();

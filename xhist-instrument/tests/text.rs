@@ -143,8 +143,7 @@ fn main_gets_the_hash_at_the_right_place() {
         assert_eq!(strip(&result), text.as_bytes());
         String::from_utf8(result).unwrap()
     };
-    let with =
-        |text: &str, main_hash| with_options(text, &Options { main_hash, ..Options::default() });
+    let with = |text: &str, main_hash| with_options(text, &Options { main_hash, ..Options::default() });
     assert_eq!(with("fn main() {}", MainHash::FromEnv), "fn main() {::xhist_rt::m!();}");
     let entries = |main_hash| Options { main_hash, detail: Detail::Function, ..Options::default() };
     let with_entries = |main_hash| with_options("fn main() {}", &entries(main_hash));

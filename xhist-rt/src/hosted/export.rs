@@ -4,7 +4,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
-use super::{sys, threads};
+use super::{foreign, sys, threads};
 use crate::trace::{self, Code, Severity};
 
 static LOG_DEVICE: AtomicI32 = AtomicI32::new(-1);
@@ -83,6 +83,7 @@ impl Turn {
     fn write(self, fd: c_int) {
         for is_last in [false, true] {
             AGAIN.store(false, Ordering::Relaxed);
+            foreign::look();
             if !threads::rings().all(|(start, len)| sys::write_all(fd, start, len)) {
                 trace::noticed(Severity::Sw2, Code::LINK_LOST, sys::last_error());
             }

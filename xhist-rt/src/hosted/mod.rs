@@ -14,6 +14,7 @@ mod cut;
 #[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]
 mod export;
 mod file;
+mod foreign;
 mod fork;
 mod init;
 mod late_file;
@@ -51,6 +52,7 @@ mod trigger;
 
 pub(crate) use crate::hot::{append_record, at, entry, record};
 pub use export::{xhist_logdev, xhist_write};
+pub(crate) use foreign::look_at_one;
 pub(crate) use fork::{is_unseen_child, leave_parent, words_left_behind};
 pub use init::{Init, init};
 pub use link::{flush, get_block, get_byte};

@@ -6,7 +6,7 @@ use qs_core::ring::{NAME_LEN, Status};
 
 use super::config::{self, Config, Frames, Time};
 use super::slots::{ENDED, SLOTS, Slot, acquire, made, numbered_rings};
-use super::{clock, fork, mirror, signals, slots, spare, stamp, sys, thread, ticker, trigger};
+use super::{clock, foreign, fork, mirror, slots, spare, stamp, sys, thread, ticker, trigger};
 use crate::hot::{self, Append, Track};
 use crate::words::{HostedHeader, Place};
 
@@ -100,7 +100,7 @@ pub(super) fn attach() -> bool {
         slot.ended.end(&ENDED);
         return true;
     }
-    publish_foreign_handlers();
+    foreign::look_if_due();
     let is_end_noticed = slot.notice_end(on_thread_exit);
     hot::attach(Some(slot.track()));
     if is_end_noticed {
@@ -130,6 +130,7 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
         }
     });
     declare_end();
+    foreign::look_if_due();
     hot::detach();
     slot.end(Status::Ended);
     slot.ended.end(&ENDED);
@@ -158,21 +159,9 @@ pub(super) fn by_earlier(number: usize) -> u64 {
 /// Publishes the rate of the clock in every ring, and how the process ends in those of living threads.
 pub(super) fn on_process_exit() {
     declare_end();
-    publish_foreign_handlers();
+    foreign::look();
     publish_rate(clock::measure());
     SLOTS.iter().for_each(|slot| slot.end(Status::Exited));
-}
-
-/// Writes to every ring which signals have a handler that was installed behind the C library's back.
-pub(super) fn publish_foreign_handlers() {
-    let signals = signals::foreign_handlers();
-    if signals != 0 {
-        SLOTS
-            .iter()
-            .take(made())
-            .filter_map(Slot::ring)
-            .for_each(|header| header.set_foreign_handlers(signals));
-    }
 }
 
 /// Writes the rate of the clock to every ring.
@@ -194,7 +183,7 @@ pub(super) fn note(kind: EventKind, value: u64, status: Status, name: Option<&st
         fork::leave_parent();
     }
     let Some(header) = own() else { return };
-    publish_foreign_handlers();
+    foreign::look();
     hot::append(Append::Event(kind, value));
     header.set_status(status);
     if let Some(name) = name {

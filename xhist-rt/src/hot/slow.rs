@@ -38,6 +38,8 @@ pub(crate) struct Track {
     pub(super) may_fold: bool,
     /// The turn.
     turn: TurnBy,
+    /// Turns so far.
+    turns: u8,
 }
 
 /// The turn of a thread whose cursor is there. The track is this thread's.
@@ -79,6 +81,7 @@ impl Track {
             busy_at: 0,
             moved: AtomicU64::new(0),
             may_fold: true,
+            turns: 0,
         }
     }
 
@@ -269,10 +272,21 @@ pub(super) fn turn_at_length(tls: *mut Tls, at: *mut u8) -> *mut u8 {
                 }
                 place
             });
+            look_around(&mut *track);
         },
     }
     recorder::on_turn();
     cursor(tls)
+}
+
+/// Now and then a look at what costs a system call.
+#[inline(always)]
+fn look_around(track: &mut Track) {
+    track.turns = track.turns.wrapping_add(1);
+    // Elsewhere each check takes the turn.
+    if track.turns.is_multiple_of(16) && !track.is_lane && recorder::pace() == Pace::Chunks {
+        recorder::look_at_one();
+    }
 }
 
 /// What [`act`] is to do.

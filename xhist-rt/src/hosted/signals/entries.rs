@@ -339,15 +339,16 @@ pub(super) fn set_kernels(signal: c_int, action: &libc::sigaction) -> bool {
     unsafe { real(signal, action, null_mut()) == 0 }
 }
 
-/// Signals whose handler was installed behind the C library's back: bit n - 1 for signal n. Their handlers have no lane,
-/// nor has a handler that found all places taken. A system call for each signal.
+/// Whether the handler of a signal was installed behind the C library's back. Such handlers have no lane, nor has a handler
+/// that found all places taken. A system call.
+pub(crate) fn is_foreign(signal: c_int) -> bool {
+    kernels(signal).is_some_and(|action| is_function(action.sa_sigaction) && !is_ours(action.sa_sigaction))
+}
+
+/// All signals of which that is so: bit n - 1 for signal n.
 pub(crate) fn foreign_handlers() -> u64 {
-    super::super::sys::keeping_errno(|| {
-        let is_foreign = |signal: &c_int| {
-            kernels(*signal)
-                .is_some_and(|action| is_function(action.sa_sigaction) && !is_ours(action.sa_sigaction))
-        };
-        (1..=64).filter(is_foreign).fold(0, |mask, signal| mask | 1 << (signal - 1))
+    crate::hosted::sys::keeping_errno(|| {
+        (1..=64).filter(|signal| is_foreign(*signal)).fold(0, |mask, signal| mask | 1 << (signal - 1))
     })
 }
 

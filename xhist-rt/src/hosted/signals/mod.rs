@@ -15,6 +15,6 @@ mod lane;
 #[cfg(test)]
 mod tests;
 
-pub(super) use entries::foreign_handlers;
+pub(super) use entries::{foreign_handlers, is_foreign};
 pub(super) use fault::catch;
 pub(crate) use lane::{LANES, Lanes, Recorder, Words, frontier, set_recorder, turn_on_lane};
