@@ -62,7 +62,10 @@ fn is_complete(outcome: &Outcome) -> bool {
 fn is_beyond_checking(byte: usize, bit: usize) -> bool {
     let times = (51, 1)..(56, 0);
     let (last_time, thread_id, name) = (64..72, 124..128, 136..168);
-    times.contains(&(byte, bit)) || [last_time, thread_id, name].iter().any(|field| field.contains(&byte))
+    let entries_only = (15, 6);
+    (byte, bit) == entries_only
+        || times.contains(&(byte, bit))
+        || [last_time, thread_id, name].iter().any(|field| field.contains(&byte))
 }
 
 #[test]
