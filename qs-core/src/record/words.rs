@@ -40,6 +40,13 @@ pub const LONG_END: u32 = (BASE - LEAD) * BASE * BASE * BASE;
 pub const HEAD: usize = 1 + 1 + TIME + AGAIN;
 /// Most bytes of a head.
 pub const MAX_HEAD: usize = HEAD + 1 + 8;
+/// Bytes from the head of a chunk with this sequence number to its first word, which is at a multiple of eight.
+#[inline(always)]
+pub const fn head_len(head: u64, seq: u8) -> usize {
+    let len = HEAD + 1 + crate::frame::needs_escape(seq) as usize;
+    len + (head.wrapping_add(len as u64).wrapping_neg() as usize & 7)
+}
+
 /// Digits of the time.
 pub const TIME: usize = 5;
 /// Digits of [`Again`].

@@ -2,6 +2,7 @@
 //! of the lanes in which its signal handlers recorded. It must not know other threads.
 
 use qs_core::frame::Frame;
+use qs_core::record::words::head_len;
 use qs_core::ring::{self, FLAG_EXACT, Header, Shown};
 
 use super::clock::Clock;
@@ -41,10 +42,11 @@ pub struct Stream<'a> {
     records: Option<SharedRecords>,
 }
 
-/// An item that is not given yet.
+/// An item that is not given yet, or the beginning of a handler in its lane.
 struct Next {
     gap: Gap,
     item: Option<Item>,
+    is_beginning: bool,
     /// Where it is in its ring.
     position: u64,
     /// Where in the ring that its handler interrupted it belongs.
@@ -55,18 +57,22 @@ struct Next {
 /// The handlers of a lane.
 #[derive(Clone, Copy)]
 struct Handler {
-    /// Where the newest one begins in the lane.
-    position: u64,
-    /// Where it came in the interrupted ring, and where the one before it.
-    anchors: [u64; 2],
+    /// Where the newest one came in the interrupted ring.
+    anchor: u64,
     /// Handlers that came later than this are left for the next look.
     limit: u64,
     /// The first of those, by its position in the lane.
     left: Option<u64>,
 }
 
+/// Where the first word of a chunk would be in the place of this frame. A handler that came in before the frame found the words to
+/// end there.
+const fn first_word(frame: &Frame<'_>) -> u64 {
+    frame.offset + head_len(frame.offset, frame.seq) as u64
+}
+
 impl Handler {
-    const NONE: Handler = Handler { position: 0, anchors: [0; 2], limit: u64::MAX, left: None };
+    const NONE: Handler = Handler { anchor: 0, limit: u64::MAX, left: None };
 }
 
 impl<'a> Stream<'a> {
@@ -158,33 +164,31 @@ impl<'a> Stream<'a> {
         if let Some(next) = self.next.take() {
             return next;
         }
-        let own = self.own.take().unwrap_or_else(|| self.read());
-        let lane = self.lanes.iter_mut().filter_map(|lane| {
-            let next = lane.choose();
-            let anchor = next.anchor;
-            let is_item = next.item.is_some();
-            lane.next = Some(next);
-            is_item.then_some((anchor, lane))
-        });
-        let lane = lane.min_by_key(|(anchor, _)| *anchor);
-        match lane.filter(|(anchor, _)| own.item.is_none() || *anchor <= own.position) {
-            Some((at, lane)) => {
-                // A handler that came before the newest handler of this ring began interrupted the one before that.
-                let Handler { position, anchors, .. } = self.handler;
-                let anchor = anchors[usize::from(at <= position)];
+        loop {
+            let mut own = self.own.take().unwrap_or_else(|| self.read());
+            let lane = self.lanes.iter_mut().filter_map(|lane| {
+                let next = lane.choose();
+                let anchor = next.anchor;
+                let is_item = next.item.is_some();
+                lane.next = Some(next);
+                is_item.then_some((anchor, lane))
+            });
+            let lane = lane.min_by_key(|(anchor, _)| *anchor);
+            if let Some((_, lane)) = lane.filter(|(anchor, _)| *anchor <= own.position) {
                 let next = lane.choose();
                 self.own = Some(own);
-                Next { anchor, stamps: self.given_stamps, ..next }
+                return Next { anchor: self.handler.anchor, stamps: self.given_stamps, ..next };
             }
-            None if own.item.is_some() => own,
-            None => {
-                let mut own = own;
-                self.lanes
-                    .iter_mut()
-                    .filter_map(|lane| lane.next.take())
-                    .for_each(|end| own.gap.add(end.gap));
-                own
+            if own.is_beginning {
+                // What comes next interrupted this handler.
+                self.handler.anchor = own.anchor;
+                continue;
             }
+            if own.item.is_none() {
+                let ends = self.lanes.iter_mut().filter_map(|lane| lane.next.take());
+                ends.for_each(|end| own.gap.add(end.gap));
+            }
+            return own;
         }
     }
 
@@ -197,11 +201,10 @@ impl<'a> Stream<'a> {
             records.map_or_else(Default::default, |records| records.borrow_mut().tell(frame))
         };
         loop {
-            let mut interrupt = 0;
+            let (mut interrupt, mut behind) = (0, None);
             let item = if self.handler.left.is_none() { self.reader.next() } else { None };
             let Some(item) = item else {
-                let (stamps, anchor) = (self.stamps, self.handler.anchors[0]);
-                return Next { gap, item: None, position: u64::MAX, anchor, stamps };
+                return self.at(gap, u64::MAX);
             };
             add_missing(&mut gap, &item);
             let (what, stamp) = match item {
@@ -216,16 +219,22 @@ impl<'a> Stream<'a> {
                 }
                 ring::Item::Again(again) => (What::Again(again), None),
                 ring::Item::Frame(frame) => {
+                    behind = Some(first_word(&frame));
                     match kind(&frame, self.header.record_base, self.header.time_width > 0) {
                         Kind::Silent => continue,
                         Kind::Handler(anchor) if anchor > self.handler.limit => {
                             self.handler.left = Some(frame.offset);
                             continue;
                         }
-                        Kind::Handler(anchor) => {
-                            let before = self.handler.anchors[0];
-                            (self.handler.position, self.handler.anchors) = (frame.offset, [anchor, before]);
+                        Kind::Handler(anchor) if self.lanes.is_empty() => {
+                            self.handler.anchor = anchor;
                             continue;
+                        }
+                        Kind::Handler(anchor) => {
+                            let position = first_word(&frame);
+                            self.gap = gap;
+                            let next = self.at(Gap::default(), position);
+                            return Next { is_beginning: true, anchor, ..next };
                         }
                         Kind::Time(full) | Kind::Until(full) => {
                             self.clock.set(full);
@@ -247,13 +256,14 @@ impl<'a> Stream<'a> {
             self.first_stamp = self.first_stamp.or(time);
             self.stamps += u64::from(time.is_some());
             self.entries += u64::from(!matches!(what, What::Again(_)));
-            return Next {
-                gap,
-                item: Some(Item { what, time, interrupt }),
-                position: self.reader.item_position(),
-                anchor: self.handler.anchors[0],
-                stamps: self.stamps,
-            };
+            let next = self.at(gap, behind.unwrap_or(self.reader.item_position()));
+            return Next { item: Some(Item { what, time, interrupt }), ..next };
         }
+    }
+
+    /// No item, at this position of the ring.
+    fn at(&self, gap: Gap, position: u64) -> Next {
+        let (anchor, stamps) = (self.handler.anchor, self.stamps);
+        Next { gap, item: None, is_beginning: false, position, anchor, stamps }
     }
 }

@@ -214,6 +214,21 @@ fn handlers_stand_where_they_came() {
 }
 
 #[test]
+fn handlers_without_statements_have_their_places_too() {
+    let (mut thread, mut lane) = with_lane(1 << 14);
+    let mut inner = Model { number: 2, lane: (2, 2), ..lane.clone() };
+    thread.is_plain = true;
+    for line in 1..5 {
+        run(&mut thread, [line]);
+        handler(&mut lane, &thread, []);
+        handler(&mut inner, &lane, [100 + line]);
+    }
+    let whole = report(&[inner.image(), lane.image(), thread.image()].concat());
+    let expected = [1, 101, 2, 102, 3, 103, 4, 104].map(|line| format!("file#1:{line}"));
+    assert_eq!(lines(&whole), expected, "{}", whole.notes);
+}
+
+#[test]
 fn a_handler_that_came_before_the_oldest_statement_comes_first() {
     let (mut thread, mut lane) = with_lane(4096);
     run(&mut thread, [1, 2]);

@@ -1,6 +1,7 @@
 //! The bytes around the words of a chunk.
 
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
+pub(super) use qs_core::record::words::head_len;
 use qs_core::record::words::{AGAIN, Again, HEAD, TIME, byte_of, digits};
 use qs_core::record::{RECORD_BASE, ids};
 
@@ -8,22 +9,10 @@ use qs_core::record::{RECORD_BASE, ids};
 pub(super) const ID: u8 = RECORD_BASE + ids::PACKED;
 const _: () = assert!(!needs_escape(ID));
 
-/// Bytes from the head of a chunk with this sequence number to its first word.
-#[inline(always)]
-pub(super) const fn head_len(head: u64, seq: u8) -> usize {
-    aligned(head, HEAD + 1 + needs_escape(seq) as usize)
-}
-
-/// The same with a sequence number that needs no escape.
+/// [`head_len`] with a sequence number that needs no escape.
 #[inline(always)]
 pub(super) const fn plain_head_len(head: u64) -> usize {
-    aligned(head, HEAD + 1)
-}
-
-/// The first word is at a multiple of eight.
-#[inline(always)]
-const fn aligned(head: u64, len: usize) -> usize {
-    len + (head.wrapping_add(len as u64).wrapping_neg() as usize & 7)
+    head_len(head, 0)
 }
 
 /// What is before `again` in the first `head_len - AGAIN` bytes, and the sum of all that is before the words.
