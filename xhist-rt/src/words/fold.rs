@@ -83,7 +83,13 @@ fn next(units: &[u16], anchor: usize, offset: usize, from: usize, longest: usize
     // From here on, `at` is where the wanted unit is found.
     let end = (anchor + offset + 1).checked_sub(from)?;
     let floor = offset + anchor.saturating_sub(longest);
-    let is_there = |at: &usize| units[at - offset..].starts_with(look);
+    // Most places where the wanted unit is found differ in the units beside it.
+    let beside = offset.min(LEAST - 4);
+    let wanted_beside: &[u16; 4] = look[beside..].first_chunk()?;
+    let is_there = |at: &usize| {
+        let found = &units[at - offset..];
+        found.get(beside..).and_then(<[u16]>::first_chunk) == Some(wanted_beside) && found.starts_with(look)
+    };
     let (first, blocks) = units.get(floor..end)?.as_rchunks();
     let mut begin = end;
     for block in blocks.iter().rev() {

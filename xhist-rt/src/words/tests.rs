@@ -316,6 +316,38 @@ fn the_rounds_stop_at_their_highest_number() {
     assert_eq!(program.writer.before.units as u64, program.writer.chunk() / 2);
 }
 
+/// Bytes of a loop until it is folded, behind that many chunks in which nothing repeats.
+fn until_folded(size: usize, chunks: u64) -> u64 {
+    let ring = Ring::new(size);
+    let mut program = Program::new(&ring, false, false);
+    program.is_logged = false;
+    let chunk = program.writer.chunk();
+    let mut number = 1u32;
+    for index in 0..chunks * chunk / 2 {
+        if index % 50 == 0 {
+            program.check();
+        }
+        number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        program.statement(1 + (number >> 8) % 20_000);
+    }
+    assert_eq!(program.writer.again.times, 0);
+    let rounds = (1..size as u64).find(|_| {
+        program.looped(5);
+        program.writer.again.times > 0
+    });
+    2 * rounds.expect("a fold") / chunk
+}
+
+#[test]
+fn a_loop_is_found_a_few_chunks_later_where_many_had_none() {
+    let of_large: Vec<_> = (0..9).map(|chunks| until_folded(1 << 18, chunks)).collect();
+    assert!(of_large.iter().all(|chunks| *chunks <= 4), "{of_large:?}");
+    assert!(of_large[0] <= 1 && of_large.iter().any(|chunks| *chunks > 1), "{of_large:?}");
+    // Where these would be the whole ring, all are looked at.
+    let of_small: Vec<_> = (0..9).map(|chunks| until_folded(1 << 16, chunks)).collect();
+    assert!(of_small.iter().all(|chunks| *chunks <= 1), "{of_small:?}");
+}
+
 #[test]
 fn exactly_the_statements_that_were_asked_for_stay() {
     for (limit, body) in [(0, 3), (1, 3), (10, 1), (4999, 1), (5000, 7), (20_000, 2)] {

@@ -17,6 +17,10 @@ use crate::ring::Ever;
 /// Room for the end of a chunk and the head of the next.
 pub(super) const MARGIN: u64 = (TAIL + MAX_HEAD + 8) as u64;
 
+/// Chunks in a row without a loop at their ends after which only one of [`EACH`] is looked at.
+const MISSES: u32 = 2;
+const EACH: u32 = 4;
+
 /// Where the thread's code goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -74,6 +78,8 @@ pub(crate) struct Writer {
     /// Statements since [`Writer::mark`], up to unit `seen` of the open chunk.
     pub(super) counted: Option<u64>,
     pub(super) seen: usize,
+    /// Chunks in a row in which no loop was found that ends them, and how many of them were not looked at.
+    pub(super) misses: u32,
     /// A sum of the newest words that had a pause among them, and how often they came again; see
     /// [`Writer::is_round_again`].
     pub(super) round: (u64, u32),
@@ -112,6 +118,7 @@ impl Writer {
             ever,
             counted: None,
             seen: 0,
+            misses: 0,
             round: (0, 0),
         };
         writer.clear(0, MARGIN + writer.chunk() + writer.slack());
@@ -198,8 +205,9 @@ impl Writer {
             Some(may_move) if !self.is_round_again(end) => self.date(end, may_move),
             _ => end,
         };
-        self.clear(end, end + MARGIN + self.chunk() + self.slack());
         self.close_chunk(end);
+        // Not before: what is put together for the frame would wait until all zeros are stored.
+        self.clear(self.head, self.head + MARGIN + self.chunk() + self.slack());
         self.declare_time(stamp);
         self.open(stamp);
         self.place(self.words)
@@ -453,15 +461,29 @@ impl Writer {
         if has_paused {
             return None;
         }
+        if !self.is_worth_a_look() {
+            return None;
+        }
         let words = self.memory.units(self.words, units);
         let longest = (units / 2).min(self.chunk() as usize / UNIT - fold::LEAST);
         let saves = |tail: &Tail| tail.folded(units) >= (fold::LEAST / 2).max(units / 8);
         let tail = fold::search(words, longest).filter(saves)?;
         let tail = fold::whole_words(words, tail).filter(saves)?;
+        self.misses = 0;
         if tail.start == 0 && self.again.times == 0 && self.goes_on(units, tail.period) {
             return self.count_rounds(units, tail.period, may_move);
         }
         self.fold_tail(units, tail, may_move)
+    }
+
+    /// Whether to look for a loop at the end of this chunk. Where many chunks had none, only one of [`EACH`] is looked at, so
+    /// a loop fills a few chunks before it is found. In a small ring these would be all there is.
+    #[inline(always)]
+    fn is_worth_a_look(&mut self) -> bool {
+        self.misses = self.misses.wrapping_add(1);
+        let is_patient =
+            self.misses > MISSES && self.memory.size as u64 >= 4 * u64::from(EACH) * self.chunk();
+        !is_patient || self.misses.is_multiple_of(EACH)
     }
 
     /// Whether the words so far go on with the last `period` units of the chunk before.
