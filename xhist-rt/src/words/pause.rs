@@ -133,8 +133,11 @@ impl Writer {
         let position = end - (UNIT * rest) as u64;
         let kept = self.units_to(position);
         if kept == 0 && self.again.times == 0 {
-            // Nothing ran before it.
-            self.refresh(pause.until);
+            // Nothing ran before it. Where nothing ran behind it either, no frame would give that time in full.
+            let is_soon = pause.until.saturating_sub(self.stamp) <= u64::from(u32::MAX);
+            if rest > 0 || is_soon {
+                self.refresh(pause.until);
+            }
             return None;
         }
         if rest > MOVED_UNITS || kept > usize::from(u16::MAX) {

@@ -147,6 +147,22 @@ proptest! {
     }
 }
 
+#[test]
+fn a_pause_of_more_than_four_bytes_of_ticks_before_a_record_misdates_nothing() {
+    for backward in [false, true] {
+        IS_BACKWARD.set(backward);
+        let ring = Ring::new(1 << 12);
+        let mut program = Program::new(&ring, true, true);
+        program.check();
+        program.statement(1);
+        program.close();
+        program.check();
+        program.pause(1 << 32);
+        program.record(0);
+        program.finish();
+    }
+}
+
 /// Statements with a stamp each, and what comes behind them.
 #[derive(Clone, Copy, Debug)]
 struct Alone {

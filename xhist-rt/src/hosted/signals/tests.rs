@@ -411,16 +411,16 @@ fn a_handler_that_jumps_away_is_found_gone() {
     THREAD.set(core::ptr::null());
 }
 
-extern "C-unwind" fn unwinds(_: c_int) {
-    if let Some(thread) = thread() {
-        thread.s(70);
-        std::panic::resume_unwind(Box::new(7));
-    }
-}
-
 #[test]
 #[cfg(all(not(feature = "portable"), target_os = "linux", target_env = "gnu"))]
 fn a_handler_that_unwinds_is_found_gone() {
+    extern "C-unwind" fn unwinds(_: c_int) {
+        if let Some(thread) = thread() {
+            thread.s(70);
+            std::panic::resume_unwind(Box::new(7));
+        }
+    }
+
     let _alone = alone();
     let thread = record();
     handle(libc::SIGUSR1, unwinds as *const () as usize, libc::SA_NODEFER);
