@@ -9,6 +9,10 @@ use qs_core::record::{RECORD_BASE, ids};
 pub(super) const ID: u8 = RECORD_BASE + ids::PACKED;
 const _: () = assert!(!needs_escape(ID));
 
+/// Ticks from one frame's stamp to the next, at most, without the time in full between them. Readers find out the times before
+/// the first one in full from the newest stamp, which may be half of what 4 bytes can say from that of the newest frame.
+pub(super) const FAR: u64 = i32::MAX as u64;
+
 /// [`head_len`] with a sequence number that needs no escape.
 #[inline(always)]
 pub(super) const fn plain_head_len(head: u64) -> usize {

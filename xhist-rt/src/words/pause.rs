@@ -49,7 +49,7 @@ impl Between {
 
     /// Whether 4 bytes do not show how much later that is than the newest stamp.
     fn is_far(&self, time: u64) -> bool {
-        self.stamp > 0 && time.saturating_sub(self.stamp) > u64::from(u32::MAX)
+        self.stamp > 0 && time.saturating_sub(self.stamp) > frame::FAR
     }
 }
 
@@ -134,7 +134,7 @@ impl Writer {
         let kept = self.units_to(position);
         if kept == 0 && self.again.times == 0 {
             // Nothing ran before it. Where nothing ran behind it either, no frame would give that time in full.
-            let is_soon = pause.until.saturating_sub(self.stamp) <= u64::from(u32::MAX);
+            let is_soon = pause.until.saturating_sub(self.stamp) <= frame::FAR;
             if rest > 0 || is_soon {
                 self.refresh(pause.until);
             }
@@ -167,7 +167,7 @@ impl Writer {
         (self.head, self.seq, self.before) = (next, between.seq, Before::NONE);
         self.plan_open();
         self.seen = rest;
-        (self.stamp, self.open_time) = (pause.until, pause.until);
+        (self.stamp, self.open_time) = (between.stamp, pause.until);
         publish(&self.header().last_time, pause.until);
         publish(&self.header().state, State::closed(self.head, self.seq).with_open(open).0);
         // Until then the new chunk has an earlier time.

@@ -132,7 +132,7 @@ impl Writer {
         let seq = self.seq.wrapping_add(1);
         // Neither this number nor the next needs an escape.
         let is_plain = seq.wrapping_sub(ESCAPE - 1) > FLAG - (ESCAPE - 1);
-        let is_soon = stamp.wrapping_sub(self.stamp) <= u64::from(u32::MAX) && stamp as u32 != 0;
+        let is_soon = stamp.wrapping_sub(self.stamp) <= frame::FAR && stamp as u32 != 0;
         let time = stamp as u32 & MASK;
         let next = head + len as u64 + 2;
         let open = frame::plain_head_len(next);
@@ -185,7 +185,7 @@ impl Writer {
     ) -> Place {
         let is_empty = cursor == self.memory.at(self.words) && self.again.times == 0;
         let stamp = if TIMED { stamp } else { 0 };
-        let is_soon = stamp.saturating_sub(self.stamp) <= u64::from(u32::MAX);
+        let is_soon = stamp.saturating_sub(self.stamp) <= frame::FAR;
         if !is_empty || !is_soon {
             self.make_room_for_record(cursor, stamp);
         }
@@ -193,6 +193,7 @@ impl Writer {
         let frame = Frame::new(bytes, len, TIMED, self.seq.wrapping_add(1), frame::time(stamp));
         self.reserve(self.head, frame.total() as u64);
         self.put_record(frame.total(), |memory, start| frame.put(memory, start));
+        self.stamp = self.stamp.max(stamp);
         self.open(stamp);
         self.place(self.words)
     }
@@ -202,6 +203,7 @@ impl Writer {
         self.make_room_for_record(cursor, stamp);
         let stamp = if stamp > 0 { stamp.max(self.stamp) } else { 0 };
         self.put_event(kind, value, stamp);
+        self.stamp = self.stamp.max(stamp);
         self.open(stamp);
         self.place(self.words)
     }

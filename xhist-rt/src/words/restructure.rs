@@ -35,7 +35,7 @@ impl Writer {
         let again = Again { period: period as u32, times: times as u64, is_counted: false };
         let fits = kept <= 0xFFFF && period <= MAX_PERIOD as usize && again.times <= MAX_TIMES;
         // Then the time in full has to come behind this chunk, where the new one is to be.
-        let needs_time = self.open_time.saturating_sub(self.stamp) > u64::from(u32::MAX);
+        let needs_time = self.open_time.saturating_sub(self.stamp) > frame::FAR;
         if !fits || times == 0 || needs_time {
             return None;
         }

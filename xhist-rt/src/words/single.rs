@@ -158,7 +158,7 @@ impl Writer {
             return None;
         }
         let stamp = stamp()?;
-        if stamp.wrapping_sub(self.stamp) > u64::from(u32::MAX) {
+        if stamp.wrapping_sub(self.open_time) > frame::FAR {
             return None;
         }
         let mut next = end + 2;
@@ -175,7 +175,7 @@ impl Writer {
         let cursor = memory.at(first + STRIDE);
         (self.head, self.words, self.seq, self.single.first) = (next, first + STRIDE, seq, cursor);
         (self.seen, self.before.units) = (0, 0);
-        (self.stamp, self.open_time) = (stamp, stamp);
+        (self.stamp, self.open_time) = (self.open_time, stamp);
         // First, because the last time is that of the newest closed frame, or less than 4 bytes of time behind it.
         publish(&header.state, State::closed(next, seq).with_open(open).0);
         publish(&header.last_time, stamp);

@@ -68,7 +68,7 @@ pub(crate) struct Writer {
     pub(super) soon: u64,
     /// What came again between the chunk before and the first word.
     pub(super) again: Again,
-    /// The newest stamp of a frame, and that of the open chunk; 0 = not known.
+    /// The newest stamp of a frame, and that of the open chunk, which may stay empty; 0 = not known.
     pub(super) stamp: u64,
     pub(super) open_time: u64,
     pub(super) before: Before,
@@ -277,8 +277,8 @@ impl Writer {
         if stamp == 0 {
             return publish(&self.header().state, state);
         }
-        let stamp = stamp.max(self.stamp);
-        (self.stamp, self.open_time) = (stamp, stamp);
+        let stamp = stamp.max(self.stamp).max(self.open_time);
+        self.open_time = stamp;
         publish(&self.header().last_time, stamp);
         publish(&self.header().state, state);
         // Until then the new chunk has an earlier time, but nothing in it.
@@ -315,7 +315,7 @@ impl Writer {
     /// Appends the time in full when 4 bytes of it do not show how much later than the newest stamp it is. No chunk is
     /// open, or nothing is in it.
     pub(super) fn declare_time(&mut self, stamp: u64) {
-        if self.stamp > 0 && stamp.saturating_sub(self.stamp) > u64::from(u32::MAX) {
+        if self.stamp > 0 && stamp.saturating_sub(self.stamp) > frame::FAR {
             self.stamp = stamp;
             self.put_event(EventKind::Time, stamp, stamp);
             publish(&self.header().state, State::closed(self.head, self.seq).0);
