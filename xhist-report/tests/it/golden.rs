@@ -82,8 +82,12 @@ fn every_format_on_every_layout() {
             // What is read by programs is always the same.
             let name = if format.name == "history" { name } else { "any" };
             check(&format!("busy.{}.{name}.txt", format.name), &outcome.out);
-            // What programs read as `history` has no marks to explain.
-            let notes = if format.name == "history" && !terminal { "notes" } else { "notes.marked" };
+            // What programs read as `history` has fewer entries, and marks in the column of the time only.
+            let notes = match (format.name, terminal, columns) {
+                ("history", false, false) => "notes",
+                ("history", false, true) => "notes.columns",
+                _ => "notes.marked",
+            };
             check(&format!("busy.{notes}.txt"), &outcome.notes);
         }
     }
