@@ -118,7 +118,8 @@ pub(super) unsafe fn register(slot: usize, cursor: *const usize, limit: *mut usi
     watched.len.store(len, Ordering::Relaxed);
     USED.fetch_max(slot + 1, Ordering::Relaxed);
     watched.limit.store(limit.expose_provenance() as u64, Ordering::Release);
-    look(sys::tid(), true);
+    // A handler may be the first to record, on a small stack.
+    sys::on_large_stack(|| look(sys::tid(), true));
     // Else each statement has a stamp already.
     if !config::is_each_timed() && HELPED.want() {
         start();
