@@ -1,5 +1,5 @@
-//! Any bytes into the frame decoder: bytes and slices agree, offsets add up, and every frame that
-//! comes out goes in again.
+//! Any bytes into the frame decoder: bytes and slices agree, offsets add up, and every decoded frame survives encoding
+//! and decoding.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,19 +1,20 @@
-//! Any datagrams of a front-end, while any stream comes: no panic, few answers, and what is forwarded is bounded by what came.
+//! Any datagrams of a front-end during any stream: no panic, few answers, and forwarded bytes are bounded by received
+//! ones.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_report::front_end::{FrontEnd, Tap, Wish};
-use xhist_report::qs::{Decoder, Known, Target};
+use xhist_report::qs_host::front_end::{FrontEnd, FrontEndRequest, Tap};
+use xhist_report::qs_host::{Decoder, TargetDescription, TargetSymbols};
 
 fuzz_target!(|input: &[u8]| {
     let Some((&[sizes, split], rest)) = input.split_first_chunk() else { return };
-    let mut target = Target::default();
+    let mut target = TargetDescription::default();
     target.sizes.obj = if sizes & 1 == 1 { 8 } else { 4 };
     target.set_version(u16::from(sizes) * 4);
     let (mut decoder, mut front_end, mut tap) =
-        (Decoder::new(Known::new(target)), FrontEnd::default(), Tap::new(sizes & 2 == 2));
+        (Decoder::new(TargetSymbols::new(target)), FrontEnd::default(), Tap::new(sizes & 2 == 2));
     tap.is_open = true;
-    // Datagrams start with their length; each comes between pieces of the stream.
+    // Each datagram is preceded by its length, and arrives between pieces of the stream.
     let (mut datagrams, stream) = rest.split_at(rest.len() * usize::from(split) / 256);
     let mut pieces = stream.chunks(64);
     while let [len, behind @ ..] = datagrams {
@@ -22,7 +23,7 @@ fuzz_target!(|input: &[u8]| {
         let answers = front_end.packet(usize::from(len & 1), datagram, &decoder.known, &mut tap);
         assert!(answers.len() <= 2);
         for answer in answers {
-            if let Some(Wish::Send(request)) = answer.wish {
+            if let Some(FrontEndRequest::Send(request)) = answer.wish {
                 assert!(request.payload.len() <= datagram.len() + 16);
                 let _ = request.framed(1);
             }

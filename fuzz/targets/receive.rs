@@ -1,4 +1,4 @@
-//! Any bytes into the receive channel: it answers or keeps quiet, and goes on.
+//! Any bytes into the receive channel: it answers or ignores them, and still works afterwards.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -71,7 +71,7 @@ fuzz_target!(|bytes: &[u8]| {
         executor.byte(*byte, &mut target, &mut Application);
     }
     let before = target.infos;
-    // The first flag may be swallowed by an escape.
+    // An escape may consume the first flag.
     executor.byte(0x7E, &mut target, &mut Application);
     executor.byte(0x7E, &mut target, &mut Application);
     FrameWriter::new(1, 0, |byte| executor.byte(byte, &mut target, &mut Application)).finish();

@@ -1,7 +1,6 @@
-//! Any bytes into the rewriter: it refuses, or stripped the result is the original. With XHIST_FUZZ_STRICT set,
-//! a result that could not be proved or does not parse is a crash too: the user's file is safe then, but it goes
-//! without history, or the compiler refuses it. What is instrumented is also spaced anew: stripped it has the tokens of the
-//! original.
+//! Any bytes into the rewriter: it refuses them, or stripping the result restores the original. With
+//! XHIST_FUZZ_STRICT set, a result that is not proved or does not parse is a crash, too. The instrumented text is
+//! also reformatted: stripped, it has the tokens of the original.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -34,7 +33,7 @@ fuzz_target!(|text: &[u8]| {
     }
 });
 
-/// Calls as rustfmt writes them, each on a line of its own. Only where the text itself holds nothing like it.
+/// Spaces the calls as rustfmt does, each on its own line. Skips texts that hold similar code themselves.
 fn respaced(original: &[u8], instrumented: &[u8]) {
     let (Ok(original), Ok(instrumented)) = (str::from_utf8(original), str::from_utf8(instrumented)) else {
         return;

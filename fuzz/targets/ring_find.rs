@@ -1,23 +1,23 @@
-//! Any image into the report, and every ring in it into the tail that panics print: no panic, no hang, an exit code
-//! of the table.
+//! Any image into the report, and every ring in it into the panic hook's printer: no panic, no hang, a documented
+//! exit code.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use qs_core::ring::{Header, Item, Reader, Shown, find};
 use xhist_report::{Options, report};
 
-/// More items than a ring of this size may hold.
+/// More items than a ring of this size can hold.
 fn bound(header: &Header) -> usize {
     8 * header.size + 64
 }
 
-/// A reader that goes on where another stopped gives nothing that was shown, and no reader goes on for ever.
+/// A reader that resumes where another stopped yields only new items, and every reader ends.
 fn readers(header: Header, image: &[u8]) {
     let count = |mut reader: Reader<'_>| {
         let (mut items, mut statements) = (0, 0);
         while let Some(item) = reader.next() {
             items += 1;
-            statements += usize::from(matches!(item, Item::Statement(..) | Item::Again(_)));
+            statements += usize::from(matches!(item, Item::Statement(..) | Item::Repetition(_)));
             assert!(items <= bound(&header));
         }
         (statements, reader.resume_from(), reader.shown())
@@ -32,7 +32,7 @@ fn readers(header: Header, image: &[u8]) {
 fuzz_target!(|image: &[u8]| {
     let (mut out, mut notes) = (Vec::new(), Vec::new());
     let _ = report(image, &Options::default(), &mut out, &mut notes);
-    // The report bounds how many rings it reads; one is enough here.
+    // The report limits the number of rings itself; one is enough here.
     if let Some((offset, header)) = find(image).find_map(|found| Some((found.offset, found.header.ok()?))) {
         assert!(Reader::new(header, &image[offset..]).tail(5).count() <= 5);
         readers(header, &image[offset..]);

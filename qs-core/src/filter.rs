@@ -4,24 +4,24 @@
 
 use crate::record::{Group, RECORDS, USER_BASE};
 
-/// 128 bits, one for each record or object.
+/// A set of records or objects: 128 bits, one for each id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter(pub [u32; 4]);
 
-/// Records that a global filter switches together.
+/// Records that one call switches in a global filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Records {
     /// All.
     All,
-    /// Those of a group.
+    /// The records of a group.
     Group(Group),
-    /// Five application records: group 0 has the first five ids, and so on up to 4.
+    /// Five application records: group 0 has the first five ids, group 4 the last.
     User(u8),
-    /// This one.
+    /// The one with this id.
     Id(u8),
 }
 
-/// Objects that a local filter switches together.
+/// Objects that one call switches in a local filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Objects {
     /// All.
@@ -32,18 +32,18 @@ pub enum Objects {
     Pools,
     /// Raw event queues: 80 to 95.
     Queues,
-    /// What else an application numbers: 96 to 127.
+    /// Further objects of the application: 96 to 127.
     Application,
-    /// This one.
+    /// The one with this id.
     Id(u8),
 }
 
-/// The last record that can be sent; ids behind it are none.
+/// The highest id of a record.
 pub const LAST_RECORD: u8 = 124;
-/// The last object that a local filter knows.
+/// The highest id of an object in a local filter.
 pub const LAST_OBJECT: u8 = 127;
 
-/// What QS calls the groups of records.
+/// The names of record groups in QS.
 pub const GROUPS: [(&str, Records); 15] = [
     ("SM", Records::Group(Group::Sm)),
     ("AO", Records::Group(Group::Ao)),
@@ -63,14 +63,14 @@ pub const GROUPS: [(&str, Records); 15] = [
 ];
 
 impl Filter {
-    /// Nothing.
+    /// The empty set.
     pub const NONE: Filter = Filter([0; 4]);
-    /// Global: records that are sent whatever is switched off.
+    /// Global: records that are always sent.
     pub const ALWAYS: Filter = Filter::NONE.with_ids(0, 0).with_ids(54, 54).with_ids(58, 70);
-    /// Local: every object, as at start.
+    /// Local: every object, the state at start.
     pub const EVERY_OBJECT: Filter = Filter([u32::MAX; 4]);
 
-    /// Whether it has this record or object.
+    /// Whether this record or object is in the set.
     #[inline(always)]
     pub const fn has(&self, id: u8) -> bool {
         id < 128 && self.0[id as usize / 32] >> (id % 32) & 1 != 0
@@ -85,19 +85,19 @@ impl Filter {
         self
     }
 
-    /// Ids of 128 and more are none.
+    /// Leaves out ids of 128 and more.
     const fn with_id(self, id: u8) -> Filter {
         if id < 128 { self.with_ids(id, id) } else { self }
     }
 
-    /// What is in either.
+    /// The union of both sets.
     #[must_use]
     pub const fn or(self, other: Filter) -> Filter {
         let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
         Filter([a | e, b | f, c | g, d | h])
     }
 
-    /// What is in this one alone.
+    /// This set without the other.
     #[must_use]
     pub const fn without(self, other: Filter) -> Filter {
         let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
@@ -110,8 +110,8 @@ impl Filter {
         self.or(records.mask()).without(Filter::NONE.with_ids(LAST_RECORD + 1, 127))
     }
 
-    /// A global filter with these records switched off; those of [`Filter::ALWAYS`] stay, unless one of them is named
-    /// alone.
+    /// A global filter with these records switched off. Records of [`Filter::ALWAYS`] stay on, unless `records` is a
+    /// single id.
     #[must_use]
     pub const fn off(self, records: Records) -> Filter {
         match records {
@@ -126,19 +126,19 @@ impl Filter {
         self.or(objects.mask())
     }
 
-    /// A local filter with these objects switched off; object 0 stays.
+    /// A local filter with these objects switched off. Object 0 stays on.
     #[must_use]
     pub const fn object_off(self, objects: Objects) -> Filter {
         self.without(objects.mask()).with_ids(0, 0)
     }
 
-    /// The global filter that a host sends as bytes.
+    /// Reads a global filter from the bytes that a host sends.
     pub const fn global_from(bytes: [u8; 16]) -> Filter {
         let always = Filter::ALWAYS.without(Filter::NONE.with_ids(54, 54));
         Filter::from_bytes(bytes).or(always).without(Filter::NONE.with_ids(LAST_RECORD + 1, 127))
     }
 
-    /// The local filter that a host sends as bytes.
+    /// Reads a local filter from the bytes that a host sends.
     pub const fn local_from(bytes: [u8; 16]) -> Filter {
         Filter::from_bytes(bytes).with_ids(0, 0)
     }
@@ -148,7 +148,7 @@ impl Filter {
         Filter([number as u32, (number >> 32) as u32, (number >> 64) as u32, (number >> 96) as u32])
     }
 
-    /// As bytes, object or record 0 in the lowest bit of the first.
+    /// The bytes on the wire. Id 0 is the lowest bit of the first byte.
     pub const fn to_bytes(self) -> [u8; 16] {
         let [a, b, c, d] = self.0;
         (a as u128 | (b as u128) << 32 | (c as u128) << 64 | (d as u128) << 96).to_le_bytes()
@@ -156,7 +156,7 @@ impl Filter {
 }
 
 impl Records {
-    /// The group of this name, in letters of either case.
+    /// The group with this name in QS, in upper or lower case.
     pub const fn named(name: &[u8]) -> Option<Records> {
         let mut at = 0;
         while at < GROUPS.len() {
@@ -169,7 +169,7 @@ impl Records {
         None
     }
 
-    /// These records.
+    /// The set of these records.
     pub const fn mask(self) -> Filter {
         let none = Filter::NONE;
         match self {
@@ -196,7 +196,7 @@ impl Records {
 }
 
 impl Objects {
-    /// These objects.
+    /// The set of these objects.
     pub const fn mask(self) -> Filter {
         let none = Filter::NONE;
         match self {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_and_no_object_switches_none() {
+    fn an_unknown_record_or_object_switches_nothing() {
         for records in (125..=255).map(Records::Id).chain((5..=255).map(Records::User)) {
             assert_eq!(Filter::ALWAYS.on(records), Filter::ALWAYS, "{records:?}");
             assert_eq!(

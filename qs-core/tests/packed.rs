@@ -1,4 +1,4 @@
-//! Packed frames: what a recorder writes into a ring is read back exactly, whatever it is and wherever it is cut.
+//! Packed frames: everything that a recorder writes into a ring is read back exactly, at any cut.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -8,11 +8,11 @@ use qs_core::record::packed::{
 };
 use qs_core::record::{RECORD_BASE, Statement, ids};
 use qs_core::ring::{
-    Again, BYTE_ORDER_MARK, FLAG_PACKED, Folded, HOSTED_HEADER_LEN, Header, Item, LAYOUT_VERSION, MAGIC,
-    Reader, Shown, State, check_word, find, frame_room,
+    BYTE_ORDER_MARK, Flags, Folded, HOSTED_HEADER_LEN, Header, Item, LAYOUT_VERSION, MAGIC, Reader,
+    Repetition, Shown, State, check_word, find, frame_room,
 };
 
-/// A recorder as simple as one can be: it keeps all it ever wrote, and makes an image of the newest bytes.
+/// A minimal recorder. It keeps all bytes it ever wrote, and makes images of the newest ones.
 #[derive(Clone, Debug)]
 struct Model {
     size: usize,
@@ -20,12 +20,12 @@ struct Model {
     seq: u8,
     folded: u64,
     open: Option<Open>,
-    /// Bytes between the end of the open frame's room and what a handler wrote, and what it wrote.
+    /// The distance from the end of the open frame's room to the bytes of a handler, and these bytes.
     nested: Vec<Model>,
     first: usize,
 }
 
-/// A frame while statements are added to it.
+/// An open frame.
 #[derive(Clone, Debug)]
 struct Open {
     time: u32,
@@ -43,7 +43,7 @@ impl Open {
         Open { time, first, page: first, pages, next: 1, data: Vec::new() }
     }
 
-    /// Adds a statement, as long as a frame of this ring has room for one that is all escapes.
+    /// Adds a statement, if the frame has room for one with only escaped bytes.
     fn push(&mut self, statement: Statement, room: usize) -> bool {
         if self.data.len() + 16 > room {
             return false;
@@ -71,7 +71,7 @@ impl Open {
         }
     }
 
-    /// The frame so far, without what closing adds.
+    /// The frame without the bytes that closing adds.
     fn head(&self, seq: u8) -> Vec<u8> {
         let mut head = Vec::new();
         let (payload, len) = payload_head(self.time, self.first, 0);
@@ -145,7 +145,7 @@ impl Model {
     fn image(&self) -> Vec<u8> {
         let mut header = Vec::from(MAGIC);
         header.extend(BYTE_ORDER_MARK.to_ne_bytes());
-        header.extend([LAYOUT_VERSION, 4, RECORD_BASE, FLAG_PACKED]);
+        header.extend([LAYOUT_VERSION, 4, RECORD_BASE, Flags::PACKED.0]);
         header.extend((HOSTED_HEADER_LEN as u16).to_ne_bytes());
         header.extend([0; 2]);
         header.extend((self.size as u32).to_ne_bytes());
@@ -167,83 +167,83 @@ impl Model {
     }
 }
 
-/// What a reader told of an image.
+/// The items that a reader yields from an image.
 #[derive(Debug, Default, PartialEq)]
-struct Told {
+struct Items {
     statements: Vec<Statement>,
     stamps: Vec<Option<u32>>,
-    again: Vec<(usize, Again)>,
-    /// Anything that is no statement.
+    repetition: Vec<(usize, Repetition)>,
+    /// Number of items that are not statements.
     losses: usize,
 }
 
-fn read(image: &[u8]) -> Told {
+fn read(image: &[u8]) -> Items {
     let header = Header::parse(image).expect("a header");
-    tell(&mut Reader::new(header, image))
+    collect(&mut Reader::new(header, image))
 }
 
-fn tell(reader: &mut Reader<'_>) -> Told {
-    let mut told = Told::default();
+fn collect(reader: &mut Reader<'_>) -> Items {
+    let mut items = Items::default();
     while let Some(item) = reader.next() {
         match item {
             Item::Statement(statement, stamp) => {
-                told.statements.push(statement);
-                told.stamps.push(stamp);
+                items.statements.push(statement);
+                items.stamps.push(stamp);
             }
-            Item::Again(again) => told.again.push((told.statements.len(), again)),
-            _ => told.losses += 1,
+            Item::Repetition(repetition) => items.repetition.push((items.statements.len(), repetition)),
+            _ => items.losses += 1,
         }
     }
-    told
+    items
 }
 
 fn statements() -> impl Strategy<Value = Vec<Statement>> {
-    // Mostly near each other, as a program's are.
+    // Mostly near each other, as in a program.
     let near = (0u16..4, 0u16..400).prop_map(|(file, line)| Statement { file, line });
     let far = any::<u32>().prop_map(Statement::from_word);
     vec(prop_oneof![8 => near, 1 => far], 1..2000)
 }
 
-/// Reads what is new since `from` and `shown`, which move on.
-fn read_on(image: &[u8], from: &mut u64, shown: &mut Shown) -> Told {
+/// Reads the items since `from` and `shown`, and moves these.
+fn read_on(image: &[u8], from: &mut u64, shown: &mut Shown) -> Items {
     let mut reader = Reader::resume(Header::parse(image).expect("a header"), image, *from, 0, *shown);
-    let told = tell(&mut reader);
+    let items = collect(&mut reader);
     (*from, *shown) = (reader.resume_from(), reader.shown());
-    told
+    items
 }
 
 proptest! {
     #[test]
-    fn a_reader_that_goes_on_tells_each_statement_once(
+    fn a_resumed_reader_gives_each_statement_once(
         statements in statements(),
         looks in vec(1usize..300, 1..40),
         fold in any::<bool>(),
     ) {
         let mut model = Model::new(1 << 16);
-        let (mut from, mut shown, mut told) = (0, Shown::default(), Told::default());
+        let (mut from, mut shown, mut items) = (0, Shown::default(), Items::default());
         let mut rest = &statements[..];
         for look in looks {
             let (now, later) = rest.split_at(look.min(rest.len()));
             rest = later;
             now.iter().for_each(|statement| model.statement(0, *statement));
             let new = read_on(&model.image(), &mut from, &mut shown);
-            told.statements.extend(new.statements);
-            told.losses += new.losses;
-            // What was cleared is not told again, whoever asks.
+            items.statements.extend(new.statements);
+            items.losses += new.losses;
+            // Cleared items are not given again to any reader.
             let mut image = model.image();
             let [first, second] = shown.words();
             image[176..184].copy_from_slice(&first.to_ne_bytes());
             image[184..192].copy_from_slice(&second.to_ne_bytes());
-            prop_assert_eq!(read(&image), Told::default());
+            prop_assert_eq!(read(&image), Items::default());
             if fold {
                 model.close();
                 model.folded += 2;
-                let again = read_on(&model.image(), &mut from, &mut shown).again;
-                prop_assert_eq!(again.iter().map(|(_, again)| again.times).collect::<Vec<_>>(), [2]);
-                prop_assert_eq!(read_on(&model.image(), &mut from, &mut shown), Told::default());
+                let repetition = read_on(&model.image(), &mut from, &mut shown).repetition;
+                prop_assert_eq!(repetition.iter().map(|(_, repetition)| repetition.times).collect::<Vec<_>>(), [2]);
+                prop_assert_eq!(read_on(&model.image(), &mut from, &mut shown), Items::default());
             }
         }
-        prop_assert_eq!((&told.statements[..], told.losses), (&statements[..statements.len() - rest.len()], 0));
+        prop_assert_eq!((&items.statements[..], items.losses), (&statements[..statements.len() - rest.len()], 0));
     }
 
     #[test]
@@ -252,10 +252,10 @@ proptest! {
         for statement in &statements {
             model.statement(time, *statement);
         }
-        let told = read(&model.image());
-        prop_assert_eq!(&told.statements, &statements);
-        prop_assert_eq!(told.losses, 0);
-        prop_assert_eq!(told.stamps[0], (time != 0).then_some(time));
+        let items = read(&model.image());
+        prop_assert_eq!(&items.statements, &statements);
+        prop_assert_eq!(items.losses, 0);
+        prop_assert_eq!(items.stamps[0], (time != 0).then_some(time));
     }
 
     #[test]
@@ -264,10 +264,10 @@ proptest! {
         for statement in &statements {
             model.statement(7, *statement);
         }
-        let told = read(&model.image());
-        prop_assert_eq!(told.losses, 0);
-        prop_assert!(statements.ends_with(&told.statements));
-        let lost = statements.len() - told.statements.len();
+        let items = read(&model.image());
+        prop_assert_eq!(items.losses, 0);
+        prop_assert!(statements.ends_with(&items.statements));
+        let lost = statements.len() - items.statements.len();
         prop_assert!(lost == 0 || model.head() > (1 << bits) - 2 * frame_room(1 << bits));
     }
 
@@ -282,28 +282,28 @@ proptest! {
         let mut before = 0;
         for cut in 0..=whole.data.len() {
             model.open.as_mut().expect("a frame").data = whole.data[..cut].to_vec();
-            let told = read(&model.image());
-            prop_assert_eq!(told.losses, 0);
-            prop_assert!(statements.starts_with(&told.statements), "cut at {}", cut);
-            prop_assert!(told.statements.len() >= before);
-            before = told.statements.len();
+            let items = read(&model.image());
+            prop_assert_eq!(items.losses, 0);
+            prop_assert!(statements.starts_with(&items.statements), "cut at {}", cut);
+            prop_assert!(items.statements.len() >= before);
+            before = items.statements.len();
         }
         prop_assert_eq!(before, statements.len());
     }
 
     #[test]
-    fn what_came_again_is_told_behind_it(frame in vec(0u16..96, 1..60), times in 1u64..1 << 38, rest in vec(0u16..96, 0..9)) {
+    fn a_repetition_is_read_behind_its_frames(frame in vec(0u16..96, 1..60), times in 1u64..1 << 38, rest in vec(0u16..96, 0..9)) {
         let mut model = Model::new(4096);
         let all = |lines: &[u16]| lines.iter().map(|line| Statement { file: 1, line: *line }).collect::<Vec<_>>();
         all(&frame).into_iter().for_each(|statement| model.statement(0, statement));
         model.close();
         model.folded = times;
-        let expected = vec![(frame.len(), Again::new(all(&frame).into_iter(), times).unwrap())];
-        let told = read(&model.image());
-        prop_assert_eq!((&told.again, told.statements.len(), told.losses), (&expected, frame.len(), 0));
+        let expected = vec![(frame.len(), Repetition::new(all(&frame).into_iter(), times).unwrap())];
+        let items = read(&model.image());
+        prop_assert_eq!((&items.repetition, items.statements.len(), items.losses), (&expected, frame.len(), 0));
         all(&rest).into_iter().for_each(|statement| model.statement(0, statement));
         let open = read(&model.image());
-        prop_assert_eq!((&open.again, open.statements.len(), open.losses), (&expected, frame.len() + rest.len(), 0));
+        prop_assert_eq!((&open.repetition, open.statements.len(), open.losses), (&expected, frame.len() + rest.len(), 0));
         model.close();
         let closed = read(&model.image());
         prop_assert!(rest.is_empty() || closed == open);
@@ -321,9 +321,9 @@ proptest! {
         }
         let model = Model { nested: parts_of.split_off(1), ..parts_of.remove(0) };
         prop_assume!(first < model.size);
-        let told = read(&model.image());
-        prop_assert_eq!((told.statements, told.losses), (parts.concat(), 0));
-        // Those that are over are not told twice.
+        let items = read(&model.image());
+        prop_assert_eq!((items.statements, items.losses), (parts.concat(), 0));
+        // Parts that have ended are not given twice.
         let mut image = model.image();
         image[72..120].fill(0);
         prop_assert_eq!(read(&image).statements, parts[0].clone());
@@ -338,14 +338,14 @@ proptest! {
         let whole = read(&model.image()).statements;
         let image = model.image();
         let len = HOSTED_HEADER_LEN + cut.index(model.size);
-        let told = read(&image[..len]);
-        prop_assert!(told.statements.len() <= whole.len());
+        let items = read(&image[..len]);
+        prop_assert!(items.statements.len() <= whole.len());
         let mut rest = whole.iter();
-        prop_assert!(told.statements.iter().all(|statement| rest.any(|other| other == statement)));
+        prop_assert!(items.statements.iter().all(|statement| rest.any(|other| other == statement)));
     }
 
     #[test]
-    fn any_bytes_in_any_ring_are_survived(
+    fn any_bytes_are_valid_input(
         statements in statements(),
         words in vec((5usize..24, any::<u64>(), 0u32..64), 0..6),
         noise in vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
@@ -361,9 +361,9 @@ proptest! {
             let at = HOSTED_HEADER_LEN + at.index(model.size);
             image[at] = byte;
         }
-        // Neither more items than a ring can hold, nor a step without an end.
-        let told = read(&image);
-        prop_assert!(told.statements.len() <= 5 * model.size);
+        // Not more items than a ring can hold, and every step ends.
+        let items = read(&image);
+        prop_assert!(items.statements.len() <= 5 * model.size);
         prop_assert!(Reader::new(Header::parse(&image).unwrap(), &image).tail(5).count() <= 5);
         prop_assert!(find(&image).count() >= 1);
     }
@@ -402,15 +402,15 @@ fn a_page_covers_its_window_and_no_byte_needs_an_escape() {
 
 #[test]
 fn the_oldest_frame_of_a_part_that_was_overwritten_is_left_out() {
-    // A handler wrote more than the ring holds behind what it interrupted.
+    // A handler wrote more bytes than the ring holds behind the interrupted part.
     let mut outer = Model::new(1024);
     (0..100).for_each(|line| outer.statement(0, Statement { file: 1, line: line % 90 }));
     let mut part = Model { first: outer.head() + frame_room(1024), ..Model::new(1024) };
     (0..5000u32).for_each(|n| part.statement(0, Statement { file: 2, line: (n % 90) as u16 }));
     outer.nested.push(part);
-    let told = read(&outer.image());
-    assert_eq!(told.losses, 0);
-    let lines: Vec<u16> = told.statements.iter().filter(|one| one.file == 2).map(|one| one.line).collect();
+    let items = read(&outer.image());
+    assert_eq!(items.losses, 0);
+    let lines: Vec<u16> = items.statements.iter().filter(|one| one.file == 2).map(|one| one.line).collect();
     assert!(lines.len() > 400, "{}", lines.len());
     assert!(lines.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 90));
     assert_eq!(lines.last(), Some(&(4999 % 90)));

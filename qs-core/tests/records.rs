@@ -1,4 +1,4 @@
-//! Any record with any values is read as it was written, and noise on the receive channel does nothing.
+//! Any record with any values survives a round trip, and noise on the receive channel has no effect.
 
 use proptest::prelude::*;
 use qs_core::filter::Filter;
@@ -25,7 +25,7 @@ fn sizes() -> impl Strategy<Value = Sizes> {
     )
 }
 
-/// Id and layout of the records that have one.
+/// Id and layout of the records with a fixed layout.
 fn layouts() -> impl Strategy<Value = (u8, Layout)> {
     let rows: Vec<_> = RECORDS.iter().filter_map(|row| row.layout.map(|layout| (row.id, layout))).collect();
     prop::sample::select(rows)
@@ -71,7 +71,7 @@ proptest! {
     }
 
     #[test]
-    fn a_record_of_another_length_is_none(
+    fn a_record_of_another_length_is_refused(
         (id, layout) in layouts(),
         sizes in sizes(),
         cut in any::<prop::sample::Index>(),
@@ -113,7 +113,7 @@ proptest! {
             match byte {
                 0x7D if !is_escaped => is_escaped = true,
                 0x7E if !is_escaped => {
-                    // By accident the checksum may be right: then it would be a packet.
+                    // The checksum may match by chance, and then it is a packet.
                     if sum == 0xFF {
                         executor.byte(1, &mut port, &mut calls);
                     }
@@ -128,7 +128,7 @@ proptest! {
         }
         prop_assert_eq!((calls.called, port.others, port.infos), (0, 0, 0));
         prop_assert!(port.errors >= 2 * frames, "checksum, discarded");
-        // Whatever came before, a packet behind a flag is understood.
+        // After any bytes, a packet behind a flag is executed.
         executor.byte(0x7E, &mut port, &mut calls);
         executor.byte(0x7E, &mut port, &mut calls);
         FrameWriter::new(9, rx::id::INFO, |byte| executor.byte(byte, &mut port, &mut calls)).finish();

@@ -1,4 +1,4 @@
-//! `docs/records.md` is what the table says. `XHIST_BLESS=1` writes it anew.
+//! `docs/records.md` matches the table. `XHIST_BLESS=1` writes it again.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,12 +10,13 @@ const HEAD: &str = "\
 
 Made from the table in `qs-core/src/record/table.rs`: `XHIST_BLESS=1 cargo test -p qs-core --test records_page`.
 
-T is the time stamp; of the fields, O is the address of an object, F of a function, S a signal, E the size of an event, Q, P and C are
-counters of queues, pools and time events. How wide each is a target tells in record 64. In the text `{sig@obj}` is a signal as
-that object knows it, `{evt@obj}` is `Evt<Sig=…,Pool=…,Ref=…>`, and behind a colon stands how a number is shown.
+T is the time stamp. Of the fields, O is the address of an object, F of a function, S a signal, E the size of an event.
+Q, P and C are counters of queues, pools and time events. A target declares how wide each is in record 64. In the text,
+`{sig@obj}` is a signal as that object knows it, `{evt@obj}` is `Evt<Sig=…,Pool=…,Ref=…>`, and the part behind a colon
+says how a number is shown.
 ";
 
-/// Ids that QP reserves for interrupts switched off and on, and never sends: they have no layout.
+/// Ids that QP reserves for switching interrupts off and on. It never sends them, so they have no layout.
 const NEVER_SENT: [u8; 2] = [43, 44];
 
 fn letter(kind: Kind) -> &'static str {
@@ -62,5 +63,5 @@ fn the_page_is_what_the_table_says() {
         std::fs::write(&path, &page).expect("written");
     }
     let written = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "docs/records.md is old: XHIST_BLESS=1 writes it anew");
+    assert!(written == page, "docs/records.md is out of date: XHIST_BLESS=1 updates it");
 }

@@ -1,8 +1,10 @@
-//! What is written is read, whatever it is; what is damaged is told, byte for byte.
+//! Everything that is written is read back; every damaged byte is reported.
 
 use proptest::prelude::*;
 use qs_core::frame::{Cause, Decoder, FLAG, FrameWriter, MAX_PAYLOAD, Outcome, renumber, sequence_number};
-use qs_core::map::{FileLine, Head, Line, Numbers, StmtLine, Text};
+use qs_core::map::{
+    BodyKind, BranchLine, FileLine, FunctionLine, Head, Line, LoopLine, NumberRange, StmtLine, Text,
+};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, XhistRecord};
 use qs_core::ring::{Header, find};
 
@@ -56,9 +58,9 @@ proptest! {
     #[test]
     fn a_frame_may_get_another_number(first: u8, second: u8, records in records()) {
         for (frame, other) in stream(first, &records).iter().zip(stream(second, &records)) {
-            let mut again = Vec::new();
-            renumber(frame, sequence_number(&other).expect("one"), |byte| again.push(byte));
-            prop_assert_eq!(again, other);
+            let mut repetition = Vec::new();
+            renumber(frame, sequence_number(&other).expect("one"), |byte| repetition.push(byte));
+            prop_assert_eq!(repetition, other);
         }
     }
 
@@ -85,7 +87,7 @@ proptest! {
             start += frame.len();
         }
         let (read, _, _) = decode(&bytes[cut..], 16);
-        // A frame cut in its escape or before its sum may look whole; never more than one.
+        // A frame cut in its escape or before its checksum may look whole, but never more than one frame.
         prop_assert!(read.len() == whole || read.len() == whole + 1);
         prop_assert_eq!(&read[read.len() - whole..], &records[records.len() - whole..]);
     }
@@ -114,7 +116,7 @@ proptest! {
             6 => EventKind::Armed,
             7 => EventKind::Thread,
             8 => EventKind::Exit,
-            9 => EventKind::Again,
+            9 => EventKind::Repetition,
             10 => EventKind::Handler,
             11 => EventKind::Until,
             n => EventKind::Unknown(n),
@@ -130,9 +132,12 @@ proptest! {
     fn map_lines_round_trip(file: u16, line: u32, col: u32, text in "\\PC*", hash: u64) {
         let plain = Text::plain(&text);
         let lines = [
-            Line::Head(Head { hash, root: plain, tool: plain }),
-            Line::File(FileLine { file, path: plain, base: line, numbers: Numbers::default() }),
-            Line::Stmt(StmtLine { file, line, col, end_line: line, end_col: col, kind: plain, function: plain , awaits: false, recorded: line % 2 == 0 }),
+            Line::Head(Head { version: 3, hash, root: plain, tool: plain }),
+            Line::File(FileLine { file, path: plain, base: line, numbers: NumberRange::default() }),
+            Line::Function(FunctionLine { file, path: plain, line, col, end_line: line, end_col: col, kind: BodyKind::Closure, of_trait: plain }),
+            Line::Loop(LoopLine { file, at: (line, col), end: (col, line) }),
+            Line::Branch(BranchLine { file, at: (line, col), end: (col, line), past: (line, line) }),
+            Line::Stmt(StmtLine { file, line, col, end_line: line, end_col: col, kind: plain, function: plain, calls: plain, jump: None, awaits: false, recorded: line % 2 == 0 }),
         ];
         for line in lines {
             let written = line.to_string();
@@ -147,7 +152,7 @@ proptest! {
     }
 
     #[test]
-    fn json_that_others_write_is_read_as_they_mean_it(text: String) {
+    fn json_of_another_writer_has_the_same_meaning(text: String) {
         let line = serde_json::json!({"file": 3, "path": text, "base": 0, "more": [text, {"a": null}]}).to_string();
         let Ok(Line::File(file)) = Line::parse(&line) else { panic!("{line}") };
         prop_assert_eq!(file.path.chars().collect::<String>(), text);
@@ -170,7 +175,7 @@ proptest! {
 }
 
 #[test]
-fn a_record_of_the_largest_size_is_read_and_a_larger_one_told() {
+fn a_record_of_the_largest_size_is_read_and_a_larger_one_is_damage() {
     for (len, fits) in [(MAX_PAYLOAD, true), (MAX_PAYLOAD + 1, false)] {
         let mut bytes = Vec::new();
         FrameWriter::new(1, 2, |byte| bytes.push(byte)).bytes(&vec![7; len]).finish();

@@ -1,13 +1,13 @@
-//! The examples of `docs/wire-format.md` are what the decoder says they are.
+//! The decoder reads the examples of `docs/wire-format.md` as the page shows.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use qs_core::frame::{Decoder, Outcome};
 use qs_core::record::packed::{Packed, Page};
-use qs_core::ring::{Header, Item, Reader, ever};
+use qs_core::ring::{Header, Item, Reader, executed};
 
-/// The page, and its fenced blocks of this kind.
+/// The page, and its fenced blocks with this language.
 fn page(kind: &str) -> (String, Vec<String>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/wire-format.md");
     let text = std::fs::read_to_string(path).expect("the page");
@@ -22,7 +22,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_frame_of_the_example_is_one() {
+fn the_example_frame_is_valid() {
     let frame = bytes(&page("hex").1[0]);
     let mut decoder = Decoder::new();
     let (used, Outcome::Frame(read)) = decoder.push_slice(&frame) else { panic!("no frame") };
@@ -43,9 +43,9 @@ fn the_ring_of_the_example_reads_as_the_page_says() {
                 number += 1;
                 writeln!(listing, "{number} file#{}:{}", statement.file, statement.line).unwrap();
             }
-            Item::Again(again) => {
+            Item::Repetition(repetition) => {
                 let name = |at: qs_core::record::Statement| (format!("file#{}", at.file), u32::from(at.line));
-                writeln!(listing, "{}", again.show(name)).unwrap();
+                writeln!(listing, "{}", repetition.show(name)).unwrap();
             }
             other => panic!("{other:?}"),
         }
@@ -54,11 +54,11 @@ fn the_ring_of_the_example_reads_as_the_page_says() {
 }
 
 #[test]
-fn the_page_names_the_numbers_that_the_code_has() {
+fn the_page_has_the_constants_of_the_code() {
     let (text, _) = page("hex");
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(" ");
-    assert!(text.contains(&hex(&qs_core::ring::MAGIC)) && text.contains(&hex(&ever::MAGIC)));
+    assert!(text.contains(&hex(&qs_core::ring::MAGIC)) && text.contains(&hex(&executed::MAGIC)));
     assert!(text.contains(&format!("layout version {}.", qs_core::ring::LAYOUT_VERSION)));
-    assert!(text.contains(&format!("at most {} slots", ever::PROBES)));
-    assert_eq!(ever::slot(1, 1 << 16), (0x9E37_79B1u32 >> 7) & 0xFFFF);
+    assert!(text.contains(&format!("at most {} slots", executed::PROBES)));
+    assert_eq!(executed::slot(1, 1 << 16), (0x9E37_79B1u32 >> 7) & 0xFFFF);
 }

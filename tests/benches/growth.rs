@@ -11,7 +11,7 @@ use xhist_tests::{Crate, Run, Tree, clean_up, instrument, online_cargo};
 
 const CRATES: [&str; 3] = ["heapless@0.9.3", "num-bigint@0.5.1", "smallvec@1.16.5"];
 
-/// The best of so many rounds counts.
+/// Rounds, the best of which counts.
 const ROUNDS: usize = 3;
 
 /// What is compared, of a crate as it is or under xhist.

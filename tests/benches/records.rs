@@ -21,20 +21,20 @@ const KINDS: [(&str, &str); 12] = [
     ("profile-off", "profile event that is off"),
     ("profile", "profile event, two arguments"),
     ("event", "exception event, two arguments"),
-    ("tracing", "event of tracing, three u32, nobody listens"),
+    ("tracing", "event of tracing, three u32, no subscriber"),
 ];
 
 /// These are compared with QP/C's.
 const BESIDE: [&str; 8] = ["off", "tick", "dispatch", "tran", "post", "numbers", "text", "pair"];
 
-/// These are told beside an application record with as many numbers.
+/// These are compared with an application record that has as many numbers.
 const EVENTS: [&str; 4] = ["profile-off", "profile", "event", "tracing"];
 const RECORD: &str = "pair";
 
 /// Records that are timed, and counted.
 const TIMED: u32 = 2_000_000;
 const COUNTED: u32 = 10_000;
-/// The best of so many counts; the programs take turns.
+/// Runs, the best of which counts. The programs take turns.
 const TURNS: usize = 5;
 
 fn main() {
@@ -123,8 +123,8 @@ fn instructions(program: &Path, kind: &str) -> f64 {
             .args("--tool=callgrind --callgrind-out-file=/dev/null")
             .arg(program)
             .args(&format!("{kind} {count}"));
-        let told = run.succeed().stderr;
-        let collected = told.lines().find_map(|line| line.split_once("Collected : "));
+        let printed = run.succeed().stderr;
+        let collected = printed.lines().find_map(|line| line.split_once("Collected : "));
         collected.and_then(|(_, count)| count.trim().parse().ok()).expect("a count of instructions")
     };
     let of = |kind| (count(kind, COUNTED + 10) - count(kind, 10)) / f64::from(COUNTED);

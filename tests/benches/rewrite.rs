@@ -15,7 +15,7 @@ use xhist_tests::{Crate, Need, Run, Tree, clean_up, repository};
 /// The largest tree of the corpus.
 const LARGEST: &str = "petgraph@0.8.3";
 
-/// The best of so many rounds counts; all take turns, so that a slow moment hits all.
+/// Rounds, the best of which counts. All take turns, so that a slow moment hits all.
 const ROUNDS: usize = 9;
 
 /// Trees side by side, to see what memory does.
@@ -70,7 +70,7 @@ fn compare(sources: &Sources) {
 }
 
 impl Sources {
-    /// Everything that rustfmt reaches from the roots of the package at `dir`, or from each file if it is none.
+    /// Everything that rustfmt reaches from the roots of the package at `dir`, or from each file if it is not a package.
     fn below(dir: &Path) -> Sources {
         let (roots, edition) = roots(dir);
         let verbose = rustfmt(dir, &roots, &edition).arg("--verbose").done();

@@ -16,10 +16,10 @@ pub const CASES: &[Case] = &[
     Case::new("threads_that_are_not_printed_are_named", threads),
     Case::new("every_failed_test_is_named_and_no_other", failed_tests),
     Case::new("the_output_of_tests_is_passed_on_as_it_is", passed_on),
-    Case::new("a_terminal_stays_one", terminal),
+    Case::new("a_terminal_stays_a_terminal", terminal),
     Case::new("tests_that_abort_are_named_with_the_signal", aborted_test),
     Case::new("documentation_tests_that_fail_are_named", documentation),
-    Case::new("what_is_no_regular_file_is_ignored", no_regular_file),
+    Case::new("only_regular_files_are_read", no_regular_file),
     Case::new("memory_does_not_depend_on_the_size_of_a_file", || memory("sparse", "256k")),
     Case::new("memory_does_not_depend_on_the_size_of_a_ring", || memory("abort", "1g")),
     Case::new("a_large_ring_ends_in_the_right_statement", large_ring),
@@ -48,7 +48,7 @@ fn run(tree: &Tree, how: &str) -> Run {
 }
 
 /// What `cargo xhist` printed: from its first line on.
-fn told(done: &Done) -> &str {
+fn message_of(done: &Done) -> &str {
     done.stderr.find("xhist: ").map_or("", |at| &done.stderr[at..])
 }
 
@@ -56,9 +56,9 @@ fn place(tree: &Tree, file: &str, mark: &str) -> String {
     format!("{file}:{}", line_of(&tree.join(file), mark))
 }
 
-/// The statement of the last numbered line in a text.
+/// The place of the last statement in a listing.
 fn last_place(text: &str) -> &str {
-    let is_entry = |line: &&str| line.trim_start().starts_with(|char: char| char.is_ascii_digit());
+    let is_entry = |line: &&str| line.starts_with("  ");
     let last = text.lines().filter(is_entry).rfind(|line| line.contains(".rs:")).unwrap_or_default();
     last.split(' ').find(|word| word.contains(".rs:")).unwrap_or_default()
 }
@@ -75,9 +75,12 @@ fn signals() {
     ];
     for (how, signal, code, last) in cases {
         let done = run(ends(), how).done().expect(code);
-        done.check(told(&done).contains(&format!(" died of {signal}\n")), signal);
+        done.check(message_of(&done).contains(&format!(" died of {signal}\n")), signal);
         let last = place(ends(), "src/main.rs", last);
-        done.check(how == "overflow" || last_place(told(&done)) == last, &format!("{last} is the last"));
+        done.check(
+            how == "overflow" || last_place(message_of(&done)) == last,
+            &format!("{last} is the last"),
+        );
         let runs = run_of(ends(), &done);
         let json: serde_json::Value = serde_json::from_str(&read(&runs.join("run.json"))).expect("an object");
         assert_eq!(json["signal"], signal.split(' ').next().unwrap_or_default());
@@ -87,11 +90,11 @@ fn signals() {
         assert_eq!(json["command"].as_str(), Some(format!("cargo run --quiet -- {how}").as_str()));
     }
     let done = cargo(ends().path()).args("xhist run --quiet --profile aborting -- panic").done().expect(134);
-    done.check(told(&done).contains(" died of SIGABRT (signal 6)\n"), "a panic that aborts");
+    done.check(message_of(&done).contains(" died of SIGABRT (signal 6)\n"), "a panic that aborts");
     let done = run(ends(), "panic").done().expect(101);
     done.check(
-        told(&done).contains(" had a panic\nwhole history: "),
-        "the panic hook printed the statements",
+        message_of(&done).contains(" had a panic\nlast statements of thread main before its panic"),
+        "the statements before the panic",
     );
 }
 
@@ -118,20 +121,25 @@ fn exit_codes() {
     let done = run(ends(), "exit 0").succeed();
     done.check(done.stderr.is_empty(), "nothing after a success");
     let done = run(ends(), "at_once 4").done().expect(4);
-    done.check(told(&done).contains("left by `_exit` with exit code 4"), "no signal");
+    done.check(message_of(&done).contains("left by `_exit` with exit code 4"), "no signal");
     let done = run(ends(), "thread").succeed();
-    done.check(told(&done).contains(" had a panic\nwhole history: "), "a panic is no small thing");
+    done.check(message_of(&done).contains(" had a panic\nwhole history: "), "a panic is no small thing");
 }
 
 fn threads() {
     let done = run(ends(), "threads").done().expect(134);
-    let told = told(&done);
-    done.check(told.contains("last statements of thread main (newest last):\n"), "main, which aborted");
-    done.check(told.matches("last statements of thread ").count() == 3, "three threads");
-    let rest = told.lines().find_map(|line| line.strip_prefix("4 more threads, not printed: "));
+    let message = message_of(&done);
+    done.check(message.matches("last statements of thread ").count() == 7, "all threads");
+    let first = message.split("last statements of thread ").nth(1).unwrap_or_default();
+    assert_eq!(last_place(first), place(ends(), "src/main.rs", "// with threads"));
+    let done = run(ends(), "threads").env("XHIST_REPORT", "off").done().expect(134);
+    let message = message_of(&done);
+    done.check(message.contains("last statements of thread main (newest last):\n"), "main, which aborted");
+    done.check(message.matches("last statements of thread ").count() == 3, "three threads");
+    let rest = message.lines().find_map(|line| line.strip_prefix("4 more threads, not printed: "));
     let rest: Vec<&str> = rest.unwrap_or_default().split(", ").collect();
     done.check(rest.len() == 4 && rest.iter().all(|name| name.starts_with("worker-")), "the others by name");
-    let first = told.split("last statements of thread ").nth(1).unwrap_or_default();
+    let first = message.split("last statements of thread ").nth(1).unwrap_or_default();
     assert_eq!(last_place(first), place(ends(), "src/main.rs", "// with threads"));
 }
 
@@ -153,14 +161,14 @@ fn many() -> &'static Tree {
 fn failed_tests() {
     for options in ["", "-q", "-- --test-threads=1", "-- --nocapture", "-- --show-output -q"] {
         let done = cargo(many().path()).args(&format!("xhist test --lib {options}")).done().expect(101);
-        let parts: Vec<&str> = told(&done).split("xhist: test ").skip(1).collect();
+        let parts: Vec<&str> = message_of(&done).split("xhist: test ").skip(1).collect();
         let mut names: Vec<&str> = parts.iter().filter_map(|part| part.split(' ').next()).collect();
         names.sort_unstable();
         let short = ["parser::it_returns_an_error", "parser::it_should_have_panicked"];
         let all: Vec<String> = FAILED.iter().map(|name| format!("{MODULE}::{name}")).collect();
         let all: Vec<&str> = all.iter().map(String::as_str).chain(short).collect();
         done.check(names == all, "the tests that failed");
-        done.check(!told(&done).contains("it_panics_as_it_should"), "none that passed");
+        done.check(!message_of(&done).contains("it_panics_as_it_should"), "none that passed");
         for part in parts {
             let name = part.split([' ', ':']).nth(2).unwrap_or_default();
             let history = part.lines().find_map(|line| line.strip_prefix("its history: "));
@@ -183,7 +191,7 @@ fn failed_tests() {
         }
     }
     let done = cargo(many().path()).args("xhist test --lib -q -- it_passes as_it_should").succeed();
-    done.check(told(&done).is_empty(), "nothing after a success");
+    done.check(message_of(&done).is_empty(), "nothing after a success");
 }
 
 /// Runs a command line in a shell, as it was printed. Its output.
@@ -240,10 +248,10 @@ fn terminal() {
 fn aborted_test() {
     let done = cargo(many().path()).args("xhist test --quiet --test dies").done().expect(101);
     done.check(done.stderr.contains("SIGABRT: process abort signal"), "cargo's own message");
-    done.check(told(&done).contains(" died of SIGABRT (signal 6)\n"), "the signal");
-    done.check(told(&done).contains("last statements of thread it_aborts"), "the test");
+    done.check(message_of(&done).contains(" died of SIGABRT (signal 6)\n"), "the signal");
+    done.check(message_of(&done).contains("last statements of thread it_aborts"), "the test");
     let abort = place(many(), "tests/dies.rs", "// abort");
-    done.check(told(&done).contains(&abort), &abort);
+    done.check(message_of(&done).contains(&abort), &abort);
     let json = read(&run_of(many(), &done).join("run.json"));
     assert!(json.contains("\"SIGABRT\"") && json.contains("\"exit\": 101"), "{json}");
 }
@@ -259,8 +267,11 @@ fn documentation() {
         let done = run.done().expect(101);
         let line = line_of(&tree.join("src/lib.rs"), "/// assert_eq!(many::twice_next(2), 5);") - 1;
         let name = format!("xhist: documentation test src/lib.rs - twice_next (line {line}) failed\n");
-        done.check(told(&done).contains(&name), &name);
-        done.check(told(&done).matches(" had a panic\n").count() == 1, "and not the one that should panic");
+        done.check(message_of(&done).contains(&name), &name);
+        done.check(
+            message_of(&done).matches(" before its panic (newest last):\n").count() == 1,
+            "and not the one that should panic",
+        );
         assert!(!history_of(&done, tree.path()).0.is_empty());
     }
 }
@@ -272,7 +283,7 @@ fn no_regular_file() {
     done.check(!done.stderr.contains("another.xhist"), "no FIFO is named");
 }
 
-/// Starts `cargo xhist run` and returns what it takes most of memory, in MiB, and the rest.
+/// Starts `cargo xhist run` and returns its peak memory in MiB, and its output.
 fn memory(how: &str, size: &str) {
     let started = run(ends(), how).env("XHIST_SIZE", size).start();
     let status = PathBuf::from(format!("/proc/{}/status", started.pid()));
@@ -289,21 +300,22 @@ fn memory(how: &str, size: &str) {
     let most = most.join().expect("a thread").expect("samples");
     println!("{how} with rings of {size}: {} MiB", most >> 10);
     assert!((1 << 10..64 << 10).contains(&most), "{} MiB", most >> 10);
-    assert_eq!(last_place(told(&done)).split(':').next(), Some("src/main.rs"), "{}", done.stderr);
+    assert_eq!(last_place(message_of(&done)).split(':').next(), Some("src/main.rs"), "{}", done.stderr);
     if how == "sparse" {
         let big = rings_in(&run_of(ends(), &done)).into_iter().find(|path| path.ends_with("big.xhist"));
         assert_eq!(big.expect("it stays").metadata().expect("a file").len(), 8 << 30);
     }
 }
 
-/// What was written last stands anywhere in a ring that is larger than what is read of it.
+/// The newest words may be anywhere in a ring that is larger than what is read of it.
 fn large_ring() {
     // Of its own: `XHIST_FRAMES` and the lack of it are two builds, and other cases run the program meanwhile.
     let tree = &fixture("ends");
     for (rounds, frames) in [(100, "single"), (200_000, "single"), (900_000, "single"), (900_000, "packed")] {
         let run = run(tree, &format!("long {rounds}")).env("XHIST_SIZE", "16m").env("XHIST_FRAMES", frames);
+        let run = run.env("XHIST_REPORT", "off");
         let done = run.done().expect(134);
-        let text = told(&done).to_owned();
+        let text = message_of(&done).to_owned();
         let whole = history_of(&done, tree.path()).only_statements().places();
         let is_entry = |line: &&str| line.starts_with(' ') && line.contains(" src/main.rs:");
         let places = text.lines().filter(is_entry).filter_map(|line| line.trim().split(' ').nth(1));
@@ -314,9 +326,9 @@ fn large_ring() {
     }
 }
 
-/// Nobody reads what it prints, so it waits in the midst of its report.
+/// Its output is not read, so it waits in the midst of its report.
 fn stuck() -> Child {
-    let mut command = run(ends(), "fill").into_command();
+    let mut command = run(ends(), "fill").env("XHIST_REPORT", "off").into_command();
     command.stderr(Stdio::piped()).stdout(Stdio::null());
     let child = command.spawn().expect("cargo");
     let is_stuck = |pid: u32| {
@@ -358,15 +370,15 @@ fn ctrl_c() {
     kill_process_group(Pid::from_raw(started.pid().cast_signed()).expect("a process"), Signal::INT)
         .expect("a group");
     let done = started.done().expect(130);
-    done.check(told(&done).contains(" died of SIGINT (signal 2)\n"), "the signal");
-    done.check(!last_place(told(&done)).is_empty(), "a listing");
-    // Who ignores it goes on.
+    done.check(message_of(&done).contains(" died of SIGINT (signal 2)\n"), "the signal");
+    done.check(!last_place(message_of(&done)).is_empty(), "a listing");
+    // A program that ignores it goes on.
     let mut started = run(ends(), "polite").start();
     started.wait_for("ready\n");
     kill_process_group(Pid::from_raw(started.pid().cast_signed()).expect("a process"), Signal::INT)
         .expect("a group");
     let done = started.done().expect(0);
-    done.check(told(&done).is_empty(), "it ended well");
+    done.check(message_of(&done).is_empty(), "it ended well");
 }
 
 fn signal_alone() {
@@ -377,7 +389,7 @@ fn signal_alone() {
         let since = Instant::now();
         let done = started.done().expect(code);
         assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
-        done.check(told(&done).contains(" died of SIG"), "the signal");
+        done.check(message_of(&done).contains(" died of SIG"), "the signal");
     }
 }
 
@@ -388,7 +400,7 @@ fn typed() {
     let done = run.done().expect(134);
     done.check(!done.stderr.contains('\u{1b}'), "no escape reaches the terminal");
     let command =
-        told(&done).lines().find_map(|line| line.strip_prefix("whole history: ")).expect("a command");
+        message_of(&done).lines().find_map(|line| line.strip_prefix("whole history: ")).expect("a command");
     let listing = typed_in(tree.path(), command);
     assert!(listing.contains("src/main.rs:"), "{command}: {listing}");
     let report = File::open(&target);

@@ -1,4 +1,4 @@
-//! Does a dump tell which build it came from, and can it still be read when the project has moved on?
+//! Does a dump show which build it came from, and can it still be read when the project has moved on?
 
 use std::path::{Path, PathBuf};
 
@@ -70,7 +70,7 @@ fn two_builds() {
     text.check(text.stderr.contains("src/event_handlers.rs: it has changed since this build"), "and why");
     let new_text = report(tree.path()).arg(&newer).args("--source").succeed();
     new_text.check(new_text.stdout.contains("\tcrit_section::add(1);\n"), "text of the current build");
-    new_text.check(new_text.stderr.is_empty(), "nothing to tell");
+    new_text.check(new_text.stderr.is_empty(), "no note");
 }
 
 fn foreign_dump() {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use qs_core::ring::{FLAG_MONOTONIC, Header};
+use qs_core::ring::{Flags, Header};
 use rustix::process::Signal;
 use xhist_tests::{Case, Done, Listing, Need, Run, Tree, cargo, recorded, report};
 
@@ -57,7 +57,7 @@ fn killed(clock: &str) {
     check_seconds(&tree.join("ring.xhist"), &done);
     let header = header(&tree.join("ring.xhist"));
     if clock == "monotonic" {
-        assert_eq!((header.flags & FLAG_MONOTONIC, header.clock_hz), (FLAG_MONOTONIC, 1_000_000_000));
+        assert_eq!((header.flags.has(Flags::MONOTONIC), header.clock_hz), (true, 1_000_000_000));
     }
 }
 

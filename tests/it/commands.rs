@@ -73,7 +73,7 @@ fn check() {
     wrong.check(wrong.stderr.contains(&place), "the error and its place");
 }
 
-/// What follows this on a line of our own.
+/// What follows this text on a line that `cargo xhist` printed.
 #[track_caller]
 fn said<'a>(done: &'a Done, lead: &str) -> &'a str {
     let line = done.stderr.lines().find_map(|line| line.strip_prefix("xhist: ")?.strip_prefix(lead));
@@ -139,7 +139,7 @@ fn started_directly() {
     let done = start();
     done.check(under_panic(&done).last() == Some(&place.as_str()), "the last statement, by name");
     let none = Run::new(&program, elsewhere.path()).arg("on").env("XHIST_PANIC", "0").done().expect(101);
-    none.check(!none.stderr.contains("last statements"), "unless nobody wants them");
+    none.check(!none.stderr.contains("last statements"), "unless they are switched off");
     // The map has moved on; the one of this build is kept.
     tree.write("src/main.rs", &format!("// A line.\n{MAIN}"));
     let copy = elsewhere.join("demo");

@@ -31,7 +31,7 @@ fn statement(seq: u8, line: u16) -> Vec<u8> {
 fn host(tree: &Tree, args: &str) -> (Started, u16) {
     let port = free_port();
     let mut host = report(tree.path()).args(args).arg(format!("tcp-listen://127.0.0.1:{port}")).start();
-    host.wait_for_told("listening on");
+    host.wait_for_stderr("listening on");
     (host, port)
 }
 
@@ -40,14 +40,14 @@ fn connect(port: u16) -> TcpStream {
 }
 
 fn wait_for_connections(host: &mut Started, number: usize) {
-    host.wait_until("connections", |host| host.told_so_far().matches("connected to ").count() >= number);
+    host.wait_until("connections", |host| host.stderr_so_far().matches("connected to ").count() >= number);
 }
 
 fn let_in(host: &mut Started, port: u16) {
     let mut target = connect(port);
     target.write_all(&statement(1, 77)).expect("sent");
     host.wait_until("its statement", |host| host.printed().contains("file#3:77"));
-    assert!(host.told_so_far().contains("was silent for longest, and gives its place to another"));
+    assert!(host.stderr_so_far().contains("was silent for longest, and gives its place to another"));
 }
 
 fn idle() {
@@ -81,7 +81,7 @@ fn cut() {
         target.write_all(&statement(1, 77)).expect("sent");
         target.write_all(&statement(2, 78)[..3]).expect("sent");
         drop(target);
-        host.wait_for_told("lost 127.0.0.1");
+        host.wait_for_stderr("lost 127.0.0.1");
         host.signal(Signal::INT);
         let done = host.done().expect(1);
         done.check(done.stderr.contains("the stream ends within a frame"), "what was lost");
@@ -98,7 +98,7 @@ fn useful() {
     }
     host.wait_until("all", |host| host.printed().lines().count() == PLACES);
     let mut late = connect(port);
-    host.wait_for_told("was sent away");
+    host.wait_for_stderr("was sent away");
     late.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit");
     assert!(matches!(late.read(&mut [0]), Ok(0) | Err(_)), "it is closed");
     targets[0].write_all(&statement(2, 99)).expect("sent");
@@ -131,7 +131,7 @@ impl FrontEnd {
 fn session(tree: &Tree) -> (Started, TcpStream, u16) {
     let front = free_port();
     let (mut host, port) = host(tree, &format!("--format qspy -u {front}"));
-    host.wait_for_told("front-ends: listening");
+    host.wait_for_stderr("front-ends: listening");
     let mut target = connect(port);
     target.write_all(&statement(1, 1)).expect("sent");
     host.wait_for("USER+020");
@@ -141,14 +141,14 @@ fn session(tree: &Tree) -> (Started, TcpStream, u16) {
 fn front_ends() {
     let tree = Tree::empty("crowds");
     let (mut host, _target, port) = session(&tree);
-    // A note makes nobody the owner.
+    // A note does not make its sender the owner.
     let talker = FrontEnd::new(port);
     talker.send(b"\x00\x8D\x00a note\0");
     host.wait_for("a note");
     let first = FrontEnd::new(port);
     first.send(&[0, 128, 3]);
     assert_eq!(first.received(), [1, 128]);
-    // While it is there, nobody else attaches.
+    // While it is there, no other front-end attaches.
     talker.send(&[1, 128, 3]);
     host.wait_for("UDP socket in use");
     drop(first);

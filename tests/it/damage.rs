@@ -20,7 +20,7 @@ fn ring_file(name: &str, size: &str) -> Vec<u8> {
     std::fs::read(&file).expect("a ring file")
 }
 
-/// Exit code, listing with threads, and what was said.
+/// Exit code, listing with threads, and stderr.
 fn listed(image: &[u8]) -> (u8, Vec<u8>, String) {
     let layout = Layout { thread: true, ..Layout::default() };
     let (mut out, mut notes) = (Vec::new(), Vec::new());
@@ -28,7 +28,7 @@ fn listed(image: &[u8]) -> (u8, Vec<u8>, String) {
     (code as u8, out, String::from_utf8_lossy(&notes).into_owned())
 }
 
-/// Words that stand for themselves, so that nothing contradicts them: the newest time, how often the newest frame came
+/// Words that nothing contradicts: the newest time, how often the newest frame came
 /// again, the thread's id and name.
 fn is_beyond_checking(byte: usize, bit: usize) -> bool {
     let times = (51, 1)..(56, 0);
@@ -42,7 +42,7 @@ fn damaged_headers() {
             find(&image).filter(|found| found.header.is_ok()).map(|found| found.offset).collect();
         let (code, whole, notes) = listed(&image);
         assert_eq!((code, notes.contains("lost")), (0, false), "{name}: {notes}");
-        // The first says how many there are; of many, the newest are a case of their own.
+        // The first ring counts all of them. Of many rings, only the newest is damaged here.
         let few = if rings.len() > 2 { &rings[rings.len() - 1..] } else { &rings[..] };
         for ring in few {
             for (byte, bit) in (0..192).flat_map(|byte| (0..8).map(move |bit| (byte, bit))) {

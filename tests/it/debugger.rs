@@ -145,7 +145,7 @@ fn stripped() {
     assert_eq!(listing(&done).last(), place("waits", "last"));
 }
 
-/// Without xhist-report, without a program, without a ring: a sentence, and no words of Python's.
+/// Without xhist-report, without a program, without a ring: one sentence, and no Python traceback.
 fn missing() {
     let tree = Tree::empty("missing");
     let running = started("waits", "ready 4950\n", &tree);

@@ -152,7 +152,7 @@ fn patched() {
 fn refused() {
     let (_tree, directory) = project();
     for (name, reason) in [
-        ("fmv", "no dependency has this name; there is fnv"),
+        ("fmv", "no dependency has this name; similar names: fnv"),
         ("libc", "the recorder itself uses this package"),
         ("critical-section", "the recorder itself uses this package"),
         ("serde_derive", "only procedural macros and build scripts use this package"),

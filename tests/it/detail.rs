@@ -165,7 +165,7 @@ fn changed() {
     assert_eq!(places(""), [a, c]);
     assert_eq!(places("--detail statement"), [a, b, c, d]);
     let wrong = cargo(tree.path()).args("xhist run --detail line").done();
-    let named = wrong.stderr.contains("`--detail` is `statement` or `function`");
+    let named = wrong.stderr.contains("possible values: statement, function");
     wrong.check(wrong.code() == 1 && named, "a wrong word is refused");
 }
 
@@ -207,7 +207,7 @@ fn in_place() {
     let text = tree.read("src/main.rs");
     let calls = text.matches("::xhist_rt::").count();
     assert_eq!(calls, LOGS.matches("log(line!())").count() + 1, "the hash, and a call for each entry");
-    // Brought up to date with another detail, and back.
+    // Updated to another detail, and back.
     instrument(tree.path()).args("src").succeed();
     assert!(tree.read("src/main.rs").matches("::xhist_rt::").count() > 2 * calls);
     instrument(tree.path()).args("--detail function src").succeed();

@@ -10,7 +10,7 @@ use object::{Object, ObjectSymbol};
 use qs_core::frame::{Decoder, FrameWriter, Outcome};
 use xhist_tests::{
     Board, CORTEX_M, Case, ENTRIES, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, line_of, other_cargo,
-    recorded, report, repository,
+    recorded, report, repository, tries,
 };
 
 const NEEDS: &[Need] = &[Need::Firmware];
@@ -19,8 +19,8 @@ pub const CASES: &[Case] = &[
     Case::needing("a_hung_core_shows_the_listing_of_figure_4", NEEDS, hangs),
     Case::needing("a_hung_risc_v_shows_it_too", &[Need::FirmwareRiscV], risc_v),
     Case::needing("in_function_detail_the_ring_says_so_and_has_only_entries", NEEDS, entries),
-    Case::needing("a_fault_and_a_panic_tell_the_last_statements", NEEDS, || crash(&CORTEX_M, "function();")),
-    Case::needing("on_risc_v_they_tell_them_too", &[Need::FirmwareRiscV], || crash(&RISC_V, "unsafe {")),
+    Case::needing("a_fault_and_a_panic_print_the_last_statements", NEEDS, || crash(&CORTEX_M, "function();")),
+    Case::needing("on_risc_v_they_print_them_too", &[Need::FirmwareRiscV], || crash(&RISC_V, "unsafe {")),
     Case::needing("a_dump_at_any_step_of_closing_a_frame_is_right", NEEDS, || any_step(&CORTEX_M)),
     Case::needing("on_risc_v_it_is_right_too", &[Need::FirmwareRiscV], || any_step(&RISC_V)),
     Case::needing("a_dump_at_any_instruction_ends_in_the_statement_at_hand", NEEDS, any_instruction),
@@ -34,7 +34,7 @@ pub const CASES: &[Case] = &[
 const LR: u8 = 14;
 const PC: u8 = 15;
 
-/// From here on, an address to return to is none: the core goes back to what it was interrupted in.
+/// From here on, a return address is a code: the core goes back to what it was interrupted in.
 const EXCEPTION_RETURN: u32 = 0xFFFF_FF00;
 
 /// The first address of the function whose symbol has this in it.
@@ -45,7 +45,7 @@ fn address(firmware: &Firmware, name: &str) -> u32 {
     found.unwrap_or_else(|| panic!("no {name}")).address() as u32 & !1
 }
 
-/// Lets gdb do this with the halted firmware.
+/// Runs gdb's commands on the halted firmware.
 fn gdb(firmware: &Firmware, machine: &Machine, commands: &[&str]) -> String {
     // With our commands installed: the command `xhist` inside gdb calls one.
     let mut gdb = other_cargo("gdb-multiarch", &firmware.directory).args("-batch -nx");
@@ -62,7 +62,7 @@ fn hangs() {
     let (start, len) = firmware.ring();
     let end = start as usize + len;
     // gdb lets it run and halts it, as a person does.
-    let told = gdb(
+    let printed = gdb(
         &firmware,
         &machine,
         &[
@@ -80,7 +80,7 @@ fn hangs() {
     );
     let text = report(&firmware.directory).args("dump.bin").succeed().stdout;
     assert_entered_twice(&firmware, &text);
-    let (inside, options) = told.split_once("end of the history\n").expect("gdb goes on");
+    let (inside, options) = printed.split_once("end of the history\n").expect("gdb goes on");
     assert!(inside.ends_with(&text), "gdb's own command prints the same history: {inside}");
     assert_eq!(options.matches("\"kind\":\"statement\"").count(), 3, "{options}");
     assert_in_interrupts(&firmware, "SysTick", 15, "PendSV", 14);
@@ -132,16 +132,16 @@ fn assert_entered_twice(firmware: &Firmware, text: &str) {
     assert!(again, "the critical section was entered twice");
 }
 
-/// The statements of the timer's handler and those of the other one, with what these call, tell the interrupts; those of
-/// the program tell none.
+/// Statements of the timer's handler and of the other one, and of what these call, have their interrupts; those of the
+/// program have none.
 #[track_caller]
 fn assert_in_interrupts(firmware: &Firmware, timer: &str, timer_number: u64, other: &str, number: u64) {
-    let told = report(&firmware.directory).args("dump.bin --format json").succeed().stdout;
+    let printed = report(&firmware.directory).args("dump.bin --format json").succeed().stdout;
     let source = firmware.directory.join("src/event_handlers.rs");
     let timer_line = u64::from(line_of(&source, &format!("fn {timer}()"))) + 1;
     let other_line = u64::from(line_of(&source, &format!("fn {other}()"))) + 1;
     let mut seen = [0; 4];
-    for line in told.lines() {
+    for line in printed.lines() {
         let entry: serde_json::Value = serde_json::from_str(line).expect("JSON");
         if entry["kind"] != "statement" {
             continue;
@@ -171,20 +171,20 @@ fn assert_in_interrupts(firmware: &Firmware, timer: &str, timer_number: u64, oth
 fn crash(board: &'static Board, fault: &str) {
     for (feature, word) in [("fault", "fault at 0x"), ("panic", "index out of bounds")] {
         let firmware = Firmware::sample(board, feature);
-        let told = firmware.run();
-        assert!(told.contains(word), "{told}");
+        let printed = firmware.run();
+        assert!(printed.contains(word), "{printed}");
         // `6:8`: id of a file, and a line.
         let place = |line: &str| -> Option<(u64, u32)> {
             let (file, line) = line.trim().split_once(':')?;
             Some((file.parse().ok()?, line.parse().ok()?))
         };
-        let places: Vec<(u64, u32)> = told.lines().filter_map(place).collect();
+        let places: Vec<(u64, u32)> = printed.lines().filter_map(place).collect();
         let mistakes = file_id(&firmware, "src/mistakes.rs");
         let source = firmware.directory.join("src/mistakes.rs");
         let fatal = line_of(&source, if feature == "panic" { "list[index]" } else { fault });
         // Handlers may have run behind it.
         let last = places.iter().rev().find(|(file, _)| *file == mistakes);
-        assert_eq!(last, Some(&(mistakes, fatal)), "{told}");
+        assert_eq!(last, Some(&(mistakes, fatal)), "{printed}");
     }
 }
 
@@ -196,10 +196,10 @@ fn file_id(firmware: &Firmware, path: &str) -> u64 {
     ids.next().expect("its id")
 }
 
-/// While a frame is closed and the next one opened, at each instruction: what a dump tells is what the one before told, or that
-/// and one statement more.
+/// While a frame is closed and the next one opened, at each instruction: a dump has the history of the previous dump, or
+/// one statement more.
 fn any_step(board: &'static Board) {
-    let frames = std::env::var("XHIST_FRAMES_STEPPED").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let frames = tries("XHIST_FRAMES_STEPPED", 1, 10);
     let firmware = Firmware::sample(board, "");
     let commit = address(&firmware, "set_state");
     let (start, len) = firmware.ring();
@@ -216,7 +216,7 @@ fn any_step(board: &'static Board) {
             let image = machine.memory(start, len);
             let mut rings =
                 qs_core::ring::find(&image).filter_map(|found| Some((found.offset, found.header.ok()?)));
-            let ring = rings.find(|(_, header)| header.flags & qs_core::ring::FLAG_EARLIER == 0);
+            let ring = rings.find(|(_, header)| !header.flags.has(qs_core::ring::Flags::EARLIER));
             let (offset, header) = ring.expect("a ring");
             if header.state.open().is_some() {
                 break start + offset as u32;
@@ -270,7 +270,7 @@ struct Begun {
 }
 
 impl Begun {
-    /// Its file id and line, from page and code, as the short path takes them.
+    /// Its file id and line, from page and code, as the fast path takes them.
     fn place(self) -> (u64, u32) {
         let (page, code) = (self.word >> 7, self.word & 0x7F);
         (u64::from(page >> 4), (page & 15) * 96 + code - 0x20)
@@ -279,7 +279,7 @@ impl Begun {
 
 fn any_instruction() {
     let firmware = Firmware::sample(&CORTEX_M, "");
-    let dumps = std::env::var("XHIST_DUMPS").ok().and_then(|text| text.parse().ok()).unwrap_or(20);
+    let dumps = tries("XHIST_DUMPS", 20, 200);
     let record = address(&firmware, "record_near");
     let ring = firmware.ring();
     let mut machine = firmware.start(&[]);
@@ -311,7 +311,7 @@ fn any_instruction() {
         }
         let (pc, last) = (machine.register(PC), last_place(&firmware, &mut machine, ring));
         let mut expected = vec![done.map_or(before, Begun::place)];
-        // Of those nobody sees when they are done.
+        // Nothing shows when these are done.
         let unseen = open.iter().rev().take_while(|begun| begun.back >= EXCEPTION_RETURN).count();
         expected.extend(open.iter().rev().take(unseen + 1).map(|begun| begun.place()));
         if let [.., tail, _] = &open[..]
@@ -354,27 +354,27 @@ fn reset() {
     let _ = std::fs::remove_file(&file);
     let mut machine = firmware.start(&[]);
     machine.say("c");
-    assert!(machine.wait(Duration::from_secs(60)), "it hangs, starts again, and tells");
+    assert!(machine.wait(Duration::from_secs(60)), "it hangs, starts again, and prints");
     let text = report(&firmware.directory).args("earlier.bin").succeed().stdout;
     let places = Listing::parse(&text).places();
     assert!(places.iter().any(|place| place.starts_with("src/crit_section.rs:")), "{} entries", places.len());
-    let told = report(&firmware.directory).args("earlier.bin --format json --last 1").succeed().stdout;
-    assert!(told.contains("before the reset"), "{told}");
+    let printed = report(&firmware.directory).args("earlier.bin --format json --last 1").succeed().stdout;
+    assert!(printed.contains("before the reset"), "{printed}");
     // In one dump with the ring that is written now, it comes first, wherever it lies.
     let mut both = std::fs::read(&file).expect("the ring");
-    both[15] &= !qs_core::ring::FLAG_EARLIER;
+    both[15] &= !qs_core::ring::Flags::EARLIER.0;
     let word = |at: usize| u32::from_le_bytes(both[at..at + 4].try_into().expect("four bytes"));
     let check = qs_core::ring::check_word([word(8), word(12), word(16) & 0xFFFF, word(20)]);
     both[36..40].copy_from_slice(&check.to_le_bytes());
     both.extend(std::fs::read(&file).expect("the ring"));
     std::fs::write(firmware.directory.join("both.bin"), both).expect("written");
-    let told = report(&firmware.directory).args("both.bin --format json").succeed().stdout;
-    let (first, second) = (told.find("\"n\":1,\"ring\":2").is_some(), told.rfind("\"ring\":1,"));
-    assert!(first && second > told.rfind("\"ring\":2,"), "the earlier run comes first");
-    // Half of it overwritten meanwhile: told, and the rest is read.
+    let printed = report(&firmware.directory).args("both.bin --format json").succeed().stdout;
+    let (first, second) = (printed.find("\"n\":1,\"ring\":2").is_some(), printed.rfind("\"ring\":1,"));
+    assert!(first && second > printed.rfind("\"ring\":2,"), "the earlier run comes first");
+    // Half of it is overwritten meanwhile: that is reported, and the rest is read.
     let mut image = std::fs::read(&file).expect("the ring");
     let header = qs_core::ring::Header::parse(&image).expect("a header");
-    // Amid what it holds, which is not much when it hung early.
+    // In the middle of its history, which is short when it hung early.
     let held = header.state.head().min(header.size as u64);
     let middle = header.header_len + (header.state.head() - held / 2) as usize % header.size;
     let end = image.len().min(middle + 60);
@@ -392,7 +392,7 @@ fn live() {
     let (link, _) = listener.accept().expect("the UART");
     link.set_read_timeout(Some(Duration::from_millis(50))).expect("a limit");
     machine.say("c");
-    let mut host = Host { link, decoder: Decoder::default(), seq: 0 };
+    let mut host = BoardHost { link, decoder: Decoder::default(), seq: 0 };
     host.wait_for("target info", 64);
     host.wait_for("statements", 122);
     // All of the application's records on, statements off.
@@ -408,13 +408,13 @@ fn live() {
 }
 
 /// The host's end of the UART.
-struct Host {
+struct BoardHost {
     link: TcpStream,
     decoder: Decoder,
     seq: u8,
 }
 
-impl Host {
+impl BoardHost {
     /// The id of the next record.
     #[track_caller]
     fn next(&mut self) -> u8 {
@@ -498,8 +498,7 @@ fn cost() {
     assert!(all <= 25 && masked <= 12, "{all} instructions, {masked} masked");
     let longest = longest_masked(&firmware, &disassembly);
     println!("at most {longest} instructions masked at a stretch");
-    let frame =
-        function("record_slowly>:").split("sub\tsp, #").nth(1).and_then(|rest| rest.split('\t').next());
+    let frame = function("record_slow>:").split("sub\tsp, #").nth(1).and_then(|rest| rest.split('\t').next());
     println!("{} bytes of stack in the long path, and registers", frame.unwrap_or("no").trim());
     assert!(longest <= 40, "{longest} instructions masked");
 

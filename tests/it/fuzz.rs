@@ -1,4 +1,4 @@
-//! Does `fuzz/run` fail when a target crashes? Stand-ins take the place of cargo and of the targets.
+//! Does `fuzz/run` fail when a target crashes? Small scripts take the place of cargo and of the targets.
 
 use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +7,7 @@ use xhist_tests::{Case, Done, Run, Tree, repository};
 
 pub const CASES: &[Case] = &[
     Case::new("a_crash_fails_the_run", crash),
-    Case::new("a_crash_without_a_word_fails_the_run", silent_crash),
+    Case::new("a_silent_crash_fails_the_run", silent_crash),
     Case::new("a_target_that_executes_nothing_fails_the_run", nothing),
     Case::new("good_targets_pass", good),
     Case::new("every_target_is_run", every_target),

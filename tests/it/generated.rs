@@ -49,7 +49,7 @@ fn round_trip() {
     let (mut kinds, mut reasons) = (BTreeSet::new(), BTreeSet::new());
     let programs = programs(REWRITTEN);
     for (seed, Grown { program, text, .. }) in &programs {
-        // Both modes, by turns.
+        // Both modes in turn.
         let when = if seed % 2 == 0 { Mode::Before } else { Mode::After };
         let edition2015 = program.edition == "2015";
         let options = Options { edition2015, when, triggers: seed % 3 == 0, ..Options::default() };
@@ -149,17 +149,17 @@ fn run_instrumented() {
             let found = Ran { printed, lines: histories.remove(&(build, *seed)).unwrap_or_default() };
             statements += found.lines.len();
             if found != expected {
-                wrong.push((grown.text.len(), tell(build, *seed, grown, &expected, &found)));
+                wrong.push((grown.text.len(), describe(build, *seed, grown, &expected, &found)));
             }
         }
     }
-    // The shortest says most.
+    // The shortest one shows the most.
     let shortest = wrong.iter().min_by_key(|(length, _)| *length);
     assert_eq!(
         wrong.len(),
         0,
         "programs are not as expected; the shortest:\n{}",
-        shortest.map_or("", |(_, told)| told)
+        shortest.map_or("", |(_, description)| description)
     );
     println!("{} programs in {} builds, {statements} statements recorded", programs.len(), BUILDS.len());
 }
@@ -193,7 +193,7 @@ fn write_package(tree: &Tree, build: &str, edition: &str, programs: &[&(u64, Gro
     tree.write(&format!("{directory}/src/main.rs"), &main);
 }
 
-/// Stands in front of a program's output.
+/// Comes before a program's output.
 const MARK: &str = "#### program ";
 
 /// Which program, built how.
@@ -215,26 +215,26 @@ fn histories_of<'a>(build: &'a str, listing: &Listing) -> BTreeMap<Key<'a>, Vec<
     histories
 }
 
-/// A program that is not as expected, with both histories around the place where they part.
-fn tell(build: &str, seed: u64, grown: &Grown, expected: &Ran, found: &Ran) -> String {
-    let mut told =
+/// A program that is not as expected, with both histories around the place where they differ.
+fn describe(build: &str, seed: u64, grown: &Grown, expected: &Ran, found: &Ran) -> String {
+    let mut description =
         format!("{build}, edition {}: XHIST_SEED={seed} XHIST_PROGRAMS=1\n", grown.program.edition);
     for (index, line) in grown.text.lines().enumerate() {
-        writeln!(told, "{:4} {line}", index + 1).expect("memory");
+        writeln!(description, "{:4} {line}", index + 1).expect("memory");
     }
     if expected.printed != found.printed {
-        writeln!(told, "prints:\n{}\nexpected:\n{}", found.printed, expected.printed).expect("memory");
+        writeln!(description, "prints:\n{}\nexpected:\n{}", found.printed, expected.printed).expect("memory");
     }
     let same =
         expected.lines.iter().zip(&found.lines).take_while(|(expected, found)| expected == found).count();
     if expected.lines != found.lines {
-        writeln!(told, "{same} lines as expected; then\nexpected recorded").expect("memory");
+        writeln!(description, "{same} lines as expected; then\nexpected recorded").expect("memory");
         for index in same.saturating_sub(8)..same + 12 {
             let [expected, found] = [expected, found]
                 .map(|ran| ran.lines.get(index).map_or("-".to_owned(), |line| line.to_string()));
             let mark = if expected == found { "" } else { " <" };
-            writeln!(told, "{expected:>8} {found:>8}{mark}").expect("memory");
+            writeln!(description, "{expected:>8} {found:>8}{mark}").expect("memory");
         }
     }
-    told
+    description
 }

@@ -1,4 +1,4 @@
-//! Does a program see of its signals what it would see without the recorder, whose handlers run on lanes?
+//! Does a program see its signals as without the recorder, although its handlers run on lanes?
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -7,9 +7,9 @@ use qs_core::record::Statement;
 use xhist_tests::{Build, Case, Done, Run, Torture, Tree, cargo, report, repository};
 
 pub const CASES: &[Case] = &[
-    Case::new("actions_are_as_without_us", || same("actions")),
+    Case::new("signal_actions_are_as_without_the_recorder", || same("actions")),
     Case::new("crates_that_install_handlers_work", || same("crates")),
-    Case::new("ends_are_as_without_us", || ENDS.iter().for_each(|end| same(end))),
+    Case::new("programs_end_as_without_the_recorder", || ENDS.iter().for_each(|end| same(end))),
     Case::new("the_report_names_handlers_that_have_no_lane", foreign),
     Case::new("what_handlers_without_a_lane_record_is_counted_once", || {
         uncounted("crowded_handler", 3);
@@ -44,13 +44,16 @@ const ENDS: &[&str] = &[
 fn foreign() {
     let kinds = ["foreign_handler", "late_foreign_handler", "foreign_handler_of_a_thread", "started_first"];
     for kind in kinds {
-        let is_told = kind != "started_first";
+        let is_reported = kind != "started_first";
         let torture = Torture::new(Build::Optimised, kind, "64k", 1000);
         let ended = torture.run().done();
         ended.check([0, 128 + 9].contains(&ended.code()), "it ends as it should");
         let done = report(torture.tree.path()).arg(torture.ring_file()).done();
         let note = "note: handlers of signal 12 were not installed through the C library";
-        done.check(done.code() == 0 && done.stderr.contains(note) == is_told, &format!("{kind}: {is_told}"));
+        done.check(
+            done.code() == 0 && done.stderr.contains(note) == is_reported,
+            &format!("{kind}: {is_reported}"),
+        );
     }
 }
 

@@ -14,7 +14,7 @@ use xhist_tests::{
 pub const CASES: &[Case] = &[
     Case::new("plain_cargo_runs_an_instrumented_project", plain_cargo_run),
     Case::new("strip_gives_back_every_file_byte_for_byte", strip_gives_back_every_file),
-    Case::new("a_project_without_the_recorder_is_told_so", told_of_the_recorder),
+    Case::new("a_project_without_the_recorder_gets_a_note", note_of_the_recorder),
     Case::new("the_printed_advice_works_when_typed", advice_of_a_program),
     Case::new("the_printed_advice_works_in_a_workspace", advice_in_a_workspace),
     Case::new("the_printed_advice_names_the_repository_it_was_installed_from", advice_from_git),
@@ -72,14 +72,14 @@ fn strip_gives_back_every_file() {
     }
 }
 
-fn told_of_the_recorder() {
+fn note_of_the_recorder() {
     let tree = sample("thread-pool");
     let done = instrument(tree.path()).args("src/").succeed();
     done.check(done.stderr.contains("xhist-rt"), "the manifest needs a line");
     instrument(tree.path()).args("--strip src/").succeed();
     add_recorder(&tree, r#""std", "trace""#);
     let done = instrument(tree.path()).args("src/").succeed();
-    done.check(!done.stderr.contains("xhist-rt"), "nothing to tell once it is named");
+    done.check(!done.stderr.contains("xhist-rt"), "no note once it is named");
 }
 
 /// The command that the tool printed, as a user types it.
@@ -225,8 +225,8 @@ fn advice_for_firmware() {
         .env("CARGO_NET_OFFLINE", "true");
     build.args("build --quiet --release --target thumbv7m-none-eabi -Zbuild-std=core").succeed();
     let elf = tree.join("target/thumbv7m-none-eabi/release/firmware-cortex-m");
-    let told = report(tree.path()).arg("--how-to-dump").arg(elf).succeed();
-    told.check(told.stdout.contains("dump_image dump.bin"), "the ring is in the program");
+    let printed = report(tree.path()).arg("--how-to-dump").arg(elf).succeed();
+    printed.check(printed.stdout.contains("dump_image dump.bin"), "the ring is in the program");
 }
 
 fn old_dump() {
@@ -278,18 +278,18 @@ fn page() {
     done.check(times == 2 + usize::from(has_gdb), "each report has its names");
 }
 
-/// Without [`xhist_rt::init`]: of a ring file that parent and child both wrote, nothing could be told.
+/// Without [`xhist_rt::init`]. A ring file that parent and child both wrote could not be read.
 fn forks() {
     forks_in("", |run| run.env("XHIST_FILE", "ring.xhist"));
 }
 
-/// The child's file lies beside its parent's, wherever they are meanwhile, and whoever named it.
+/// The child's file is beside its parent's, wherever they are meanwhile, and however it was named.
 fn daemon() {
     let away = "std::env::set_current_dir(\"/\").unwrap();";
     forks_in(away, |run| run.env("XHIST_FILE", "ring.xhist"));
     let named = "xhist_rt::Init::new().no_signal().file(\"ring.xhist\").install();";
     forks_in(&format!("{named} {away}"), |run| run);
-    // An empty name is none.
+    // An empty name counts as no name.
     forks_in(named, |run| run.env("XHIST_FILE", ""));
 }
 

@@ -3,7 +3,7 @@
 //! The program stops at an instruction, gets the signal, runs to the end, and is put back to where it was: so each
 //! instruction is tried in one run of the program.
 
-use xhist_tests::{Build, Case, Moment, Need, Stop, Torture, Tracee, recorded, tail};
+use xhist_tests::{Build, Case, Moment, Need, Stop, Torture, Tracee, is_long, recorded, tail};
 
 /// `SIGUSR1`, `SIGUSR2`, `SIGALRM`, `SIGURG`: few statements, many, a loop, some again and again.
 pub const SIGNALS: [i32; 4] = [10, 12, 14, 23];
@@ -43,7 +43,7 @@ impl Stopped {
         Stopped { torture, tracee, what: format!("{kind} {build:?}") }
     }
 
-    /// The history is all that began.
+    /// Checks that the history has all statements that began.
     pub fn check(&self, moment: Moment, place: &dyn Fn() -> String) {
         self.check_thread(0, moment, place);
     }
@@ -59,14 +59,14 @@ impl Stopped {
         let left_out = log.agree(&ring.statements, moment, 0).unwrap_or_else(|why| {
             panic!("{}: {why}; the ring ends in {:?}", what(), tail(&ring.statements));
         });
-        // The first ring counts what no ring has.
+        // The first ring counts the statements that are in no ring.
         let dropped: u32 = rings.iter().map(|ring| ring.header.dropped).sum();
         assert_eq!(dropped, 0, "{}", what());
         let may_lack = if moment == Moment::Done { 0 } else { 4 };
         assert!(left_out <= may_lack, "{}: {left_out} statements left out at the beginning", what());
     }
 
-    /// Instructions from here to the second mark; it goes back to here.
+    /// Counts the instructions up to the second mark, and goes back.
     pub fn steps_to_the_end(&mut self) -> u32 {
         let here = self.tracee.snapshot();
         let steps = (0..).take_while(|_| self.tracee.step(0) == Stop::Step).count();
@@ -83,14 +83,14 @@ impl Stopped {
         stop
     }
 
-    /// On to the second mark, with a look when the handler is done and what it interrupted is not.
+    /// Runs to the second mark. Checks once before: when the handler is done and the interrupted code is not.
     pub fn finish(&mut self, signal: i32, place: &dyn Fn() -> String) {
         let mut stop = self.tracee.run_to_return(signal);
         if stop == Stop::Step {
             self.check(Moment::Anywhere, place);
             stop = self.tracee.run(0);
         }
-        // It waited.
+        // The signal waited.
         while let Stop::Signal(signal) = stop {
             stop = self.tracee.run(signal);
         }
@@ -101,17 +101,20 @@ impl Stopped {
 
 /// A signal at every instruction.
 fn interrupted(kind: &str) {
-    // What is much longer there tells nothing new.
-    let is_long = ["turn", "restructure", "fold", "event", "stamp"].contains(&kind);
+    // In these kinds the plain build has many more instructions, which show nothing new.
+    let is_slow = ["turn", "restructure", "fold", "event", "stamp"].contains(&kind);
     let is_short = ["straight", "statement"].contains(&kind);
-    for build in Build::ALL.into_iter().filter(|build| !is_long || *build == Build::Optimised) {
+    for build in Build::ALL.into_iter().filter(|build| !is_slow || *build == Build::Optimised) {
         let mut stopped = Stopped::new(kind, build);
         let mut steps = 0;
         loop {
-            // Each handler at each instruction would take too long where there are many.
-            let is_due = |index: usize| match build {
-                Build::Optimised | Build::Each => is_short || steps % 4 == index,
-                Build::Plain => steps % 397 == index,
+            // Each handler at each instruction would take too long where there are many. Usually each instruction of the
+            // short kinds gets one of the signals, and one of three of the long kinds.
+            let is_due = |index: usize| match (build, is_long()) {
+                (Build::Plain, _) => steps % 397 == index,
+                (_, true) => is_short || steps % 4 == index,
+                (_, false) if is_short => steps % 4 == index,
+                (_, false) => steps % 12 == 3 * index,
             };
             for (index, signal) in SIGNALS.into_iter().enumerate().filter(|(index, _)| is_due(*index)) {
                 let here = stopped.tracee.snapshot();
@@ -132,14 +135,14 @@ fn interrupted(kind: &str) {
 /// the kernel did for one thread cannot be put back.
 fn first() {
     let mut stopped = Stopped::new("first_of_threads", Build::Optimised);
-    for round in 0..200 {
+    for round in 0..if is_long() { 200 } else { 100 } {
         let place = if round < 60 { round } else { fastrand::u32(60..3000) };
         let signal = SIGNALS[round as usize % 4];
         let is_before = (0..place).all(|_| stopped.tracee.step(0) == Stop::Step);
         let place = || format!("signal {signal} at {place}, thread {round}");
         if is_before {
             let mut stop = stopped.tracee.run(signal);
-            // It waited until the ring was made.
+            // The signal waited until the ring was made.
             while let Stop::Signal(signal) = stop {
                 stop = stopped.tracee.run(signal);
             }
@@ -154,7 +157,7 @@ fn first() {
 /// with the third another handler in it has forked.
 fn forked(kind: &str) {
     const SIGCHLD: i32 = 17;
-    for (build, every) in [(Build::Optimised, 7), (Build::Plain, 397)] {
+    for (build, every) in [(Build::Optimised, if is_long() { 7 } else { 21 }), (Build::Plain, 397)] {
         let mut stopped = Stopped::new(kind, build);
         for steps in 0.. {
             for signal in [1, 3, 26].into_iter().filter(|signal| (steps + signal) % every == 0) {

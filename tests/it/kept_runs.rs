@@ -10,7 +10,7 @@ use crate::after_run::fixture;
 pub const CASES: &[Case] = &[
     Case::new("failed_runs_are_kept_longer", failed_runs),
     Case::new("a_prefork_server_does_not_fill_the_disk", prefork),
-    Case::new("a_size_that_is_none_is_refused", wrong_size),
+    Case::new("an_invalid_size_is_refused", wrong_size),
 ];
 
 fn run(tree: &Tree, how: &str, keep: &str) -> Done {
@@ -47,7 +47,7 @@ fn failed_runs() {
     cargo(tree.path()).args("xhist run --quiet --bin none").done().expect(101);
     assert_eq!(runs(&tree).len(), 8, "room was made for it: {:?}", runs(&tree));
 
-    // By size: the newest failed run stays whatever its size, and what failed and goes is named.
+    // By size: the newest failed run stays whatever its size. Each failed run that is removed is named.
     for _ in 0..2 {
         run(&tree, "abort", "").expect(134);
     }
@@ -66,8 +66,8 @@ fn prefork() {
     for how in ["fork 400", "fork_at_once 400"] {
         let done = run(&tree, how, "64m").expect(0);
         let counts: Vec<usize> = done.stdout.lines().filter_map(|line| line.parse().ok()).collect();
-        assert_eq!(counts.len(), 4, "{}", done.told());
-        // While it ran, too: what came since the last look may lie there.
+        assert_eq!(counts.len(), 4, "{}", done.summary());
+        // Also while it ran: rings made since the last look may be there.
         assert!(counts.iter().all(|count| *count < 300), "{counts:?}");
         let run = runs(&tree).pop().expect("a run");
         assert!(bytes(&run) < 20 << 20, "{how}: {} KiB", bytes(&run) >> 10);

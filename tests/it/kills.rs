@@ -1,11 +1,11 @@
 //! Is a file that a killed process leaves right, whenever that was?
 //!
-//! `XHIST_KILLS=1000` kills more often.
+//! `XHIST_KILLS` is the number of kills: 100 usually, 1000 with `XHIST_LONG=1`.
 
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use xhist_tests::{Build, Case, Torture};
+use xhist_tests::{Build, Case, Torture, tries};
 
 pub const CASES: &[Case] = &[
     Case::new("a_killed_program_leaves_every_statement", || kills("packed", "16k")),
@@ -13,15 +13,15 @@ pub const CASES: &[Case] = &[
     Case::new("a_killed_program_with_single_frames", || kills("single", "4k")),
 ];
 
-/// Kills the program at random moments: its last statement is the one that it told last, or the one before, and those
-/// before are all there.
+/// Kills the program at random moments. The last statement in the ring is the last one in the log or the one before it, and
+/// all earlier ones are there.
 fn kills(frames: &str, size: &str) {
-    let times = std::env::var("XHIST_KILLS").ok().and_then(|times| times.parse().ok()).unwrap_or(200);
+    let times = tries("XHIST_KILLS", 100, 1000);
     let build = if frames == "packed" { Build::Optimised } else { Build::Each };
     let torture = Torture::new(build, "counts", size, 16).env("XHIST_FRAMES", frames);
     let (mut empty, mut most) = (0, 0);
     for kill in 0..times {
-        torture.start_anew();
+        torture.reset();
         let mut process = torture.command().spawn().expect("it runs");
         // Up to where it is in full swing, and a little more; now and then before it began.
         let wait = Duration::from_micros(fastrand::u64(0..3000));

@@ -18,11 +18,11 @@ pub const CASES: &[Case] = &[
     Case::new("a_target_obeys_one_sender_after_the_other", senders),
     Case::new("a_port_is_left_to_the_next_front_end", one_at_a_time),
     Case::new("what_cannot_be_done_for_a_front_end_is_said", cannot_be_done),
-    Case::new("several_sources_are_told_apart", several),
-    Case::new("who_takes_the_place_of_another_is_told_by_its_own_name", another),
-    Case::new("targets_are_told_in_the_order_in_which_they_come", order),
-    Case::new("datagrams_are_a_stream_and_lost_ones_are_told", udp),
-    Case::new("a_pipe_is_told_as_it_comes", pipe),
+    Case::new("several_sources_are_distinguished", several),
+    Case::new("a_target_in_the_place_of_another_is_shown_by_its_own_name", another),
+    Case::new("targets_are_printed_in_the_order_in_which_they_come", order),
+    Case::new("datagrams_are_a_stream_and_lost_ones_are_counted", udp),
+    Case::new("a_pipe_is_printed_as_it_comes", pipe),
     Case::needing("a_serial_line_comes_back_through_noise", &[Need::Socat], serial),
     Case::needing("keys_work_and_the_terminal_is_left_as_it_was", &[Need::Socat], keys),
     Case::new("full_speed_stays_in_bounds", soak),
@@ -79,13 +79,13 @@ fn interrupt(started: Started) -> Done {
 }
 
 fn wait_for_lines(started: &mut Started, lines: usize) {
-    started.wait_until("so many lines", |started| started.printed().lines().count() >= lines);
+    started.wait_until("the lines", |started| started.printed().lines().count() >= lines);
 }
 
 fn dies_and_returns() {
     let tree = Tree::empty("links");
     let (listener, link) = listen();
-    // What was read of a link is gone from it: `-c` asks for nothing else.
+    // Bytes that were read from a link are gone, so `-c` changes nothing.
     let mut host = report(tree.path()).arg(&link).args("-c").start();
     let (mut target, _) = listener.accept().expect("a host");
     // It comes in the middle of a frame.
@@ -98,7 +98,7 @@ fn dies_and_returns() {
     target.write_all(&frames.take()).expect("sent");
     wait_for_lines(&mut host, 2);
     drop(target);
-    host.wait_for_told("lost 127.0.0.1");
+    host.wait_for_stderr("lost 127.0.0.1");
     let (mut target, _) = listener.accept().expect("it comes back");
     let mut frames = Frames::session();
     frames.statement(11);
@@ -111,7 +111,7 @@ fn dies_and_returns() {
         ["1 file#3:10", "2 0000000000 USER+000 before", "3 file#3:11", "4 0000000000 USER+000 after"];
     done.check(lines == expected, &format!("{expected:?}"));
     let connected = done.stderr.matches("connected to 127.0.0.1").count();
-    done.check(connected == 2, "both connections are told");
+    done.check(connected == 2, "both connections are printed");
 }
 
 /// The sample as `cargo xhist` builds it.
@@ -131,19 +131,19 @@ fn philosophers() {
     let (port, front) = (free_port(), free_port());
     let link = format!("tcp-listen://127.0.0.1:{port}");
     let mut host = report(tree.path()).arg(&link).args(&format!("-u {front}")).start();
-    host.wait_for_told("listening on");
+    host.wait_for_stderr("listening on");
     let target = dine(&tree, port);
     wait_for_lines(&mut host, 2000);
     let send = |what: &str| report(tree.path()).args(&format!("send qspy://127.0.0.1:{front} {what}")).done();
     let info = send("info").expect(0);
-    info.check(info.stdout.contains("Trg-Info QP-Ver=734"), "it tells what it is");
+    info.check(info.stdout.contains("Trg-Info QP-Ver=734"), "it prints what it is");
     let pause = send("command PAUSE").expect(0);
     pause.check(pause.stdout.contains("Trg-Ack  QS_RX_COMMAND"), "an acknowledgement");
     host.wait_until("the pause", |host| host.printed().contains("TABLE_STAT paused"));
     send("command SERVE").expect(0);
     send("filter global sm,ao,ua").expect(0);
     let unknown = send("command DANCE").expect(2);
-    unknown.check(unknown.stderr.contains("no command `DANCE`"), "a name that is none");
+    unknown.check(unknown.stderr.contains("no command `DANCE`"), "an unknown name");
     let refused = send("peek 0 1 4").expect(1);
     refused.check(refused.stderr.contains("refused"), "no current object");
     send("current ap Table").expect(0);
@@ -151,7 +151,7 @@ fn philosophers() {
     let reset = send("reset");
     reset.check([0, 1].contains(&reset.code()), "acknowledged, or gone first");
     target.done().expect(0);
-    host.wait_for_told("lost 127.0.0.1");
+    host.wait_for_stderr("lost 127.0.0.1");
 
     let done = interrupt(host);
     done.check(done.code() <= 1, "it ends with what it has seen");
@@ -165,8 +165,8 @@ fn philosophers() {
     let program = tree.join("target/xhist/build/debug/dining-philosophers");
     Run::new(program, tree.path()).args("20 stream.qs").succeed();
     let file = report(tree.path()).args("stream.qs").done().expect(0);
-    file.check(file.stdout.starts_with("1 src/main.rs:"), "statements are told by file and line");
-    file.check(file.stdout.contains(" Disp===> Obj=Philo["), "records stand among them");
+    file.check(file.stdout.starts_with("1 src/main.rs:"), "statements are printed by file and line");
+    file.check(file.stdout.contains(" Disp===> Obj=Philo["), "records are among them");
 
     // A command needs no report: here the target comes to the command.
     let sending = report(tree.path()).args(&format!("send {link} command SERVE")).start();
@@ -175,10 +175,10 @@ fn philosophers() {
     drop(target);
 }
 
-/// Starts it once somebody listens.
+/// Starts it once a host listens.
 fn wait_for_target(tree: &Tree, port: u16) -> Started {
     let end = Instant::now() + Duration::from_secs(10);
-    // Whoever listens takes this for a target that left again.
+    // The listener takes this for a target that left again.
     while TcpListener::bind(("127.0.0.1", port)).is_ok() && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -201,7 +201,7 @@ fn senders() {
     target.join().expect("the target ends");
 }
 
-/// Acknowledges all packets, and tells their faults.
+/// Acknowledges all packets, and returns their faults.
 fn obey(mut sender: TcpStream, receiver: &mut Receiver<64>) {
     let mut frames = Frames::session();
     let mut byte = [0];
@@ -213,11 +213,11 @@ fn obey(mut sender: TcpStream, receiver: &mut Receiver<64>) {
     }
 }
 
-/// A front-end that holds the port is told of, and one that is interrupted leaves it.
+/// A front-end that holds the port is reported, and one that is interrupted leaves it.
 fn one_at_a_time() {
     let (tree, port, (listener, link)) = (Tree::empty("links"), free_port(), listen());
     let mut host = report(tree.path()).args(&format!("--format qspy -u {port}")).arg(&link).start();
-    host.wait_for_told("front-ends: listening");
+    host.wait_for_stderr("front-ends: listening");
     let (mut target, _) = listener.accept().expect("a host");
     target.write_all(&Frames::session().take()).expect("sent");
     // This target never answers.
@@ -248,11 +248,11 @@ fn cannot_be_done() {
         let is_there = !why.contains("no target");
         let link = if is_there { link.clone() } else { format!("tcp://127.0.0.1:{}", free_port()) };
         let mut host = report(tree.path()).args(&format!("{args} -u {port}")).arg(&link).start();
-        host.wait_for_told("front-ends: listening");
-        host.wait_for_told(if is_there { "connected to" } else { "not there yet" });
+        host.wait_for_stderr("front-ends: listening");
+        host.wait_for_stderr(if is_there { "connected to" } else { "not there yet" });
         let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
         socket.send_to(&[0, id], ("127.0.0.1", port)).expect("sent");
-        host.wait_until(why, |host| (host.told_so_far() + &host.printed()).contains(why));
+        host.wait_until(why, |host| (host.stderr_so_far() + &host.printed()).contains(why));
         interrupt(host).code();
     }
 }
@@ -282,7 +282,7 @@ fn several() {
     let port = free_port();
     let link = format!("tcp-listen://127.0.0.1:{port}");
     let mut host = report(tree.path()).args("--format qspy -u 0").arg(&link).start();
-    host.wait_for_told("listening on");
+    host.wait_for_stderr("listening on");
     let mut targets: Vec<TcpStream> =
         (0..2).map(|_| TcpStream::connect(("127.0.0.1", port)).expect("a host")).collect();
     host.wait_until("both", |host| host.printed().matches("Connected to Host=127.0.0.1,Port=").count() == 2);
@@ -305,7 +305,7 @@ fn another() {
         let port = free_port();
         let args = format!("--format {format} -u 0 tcp-listen://127.0.0.1:{port}");
         let mut host = report(tree.path()).args(&args).start();
-        host.wait_for_told("listening on");
+        host.wait_for_stderr("listening on");
         let connect = |host: &mut Started| {
             let mut target = TcpStream::connect(("127.0.0.1", port)).expect("a host");
             target.write_all(&Frames::session().take()).expect("sent");
@@ -315,7 +315,7 @@ fn another() {
         };
         let (first, _second) = (TcpStream::connect(("127.0.0.1", port)).expect("a host"), connect(&mut host));
         drop(first);
-        host.wait_for_told(": lost ");
+        host.wait_for_stderr(": lost ");
         let _third = connect(&mut host);
         interrupt(host).code();
     }
@@ -325,21 +325,21 @@ fn order() {
     let tree = Tree::empty("links");
     let port = free_port();
     let mut host = report(tree.path()).arg(format!("tcp-listen://127.0.0.1:{port}")).start();
-    host.wait_for_told("listening on");
+    host.wait_for_stderr("listening on");
     let connect = |_| TcpStream::connect(("127.0.0.1", port)).expect("a host");
     let targets: Vec<TcpStream> = (0..40).map(connect).collect();
     let peers: Vec<String> = targets.iter().map(|target| target.local_addr().unwrap().to_string()).collect();
-    host.wait_until("all", |host| host.told_so_far().matches("connected to ").count() == peers.len());
-    let told = interrupt(host).stderr;
-    let connected = told.lines().filter_map(|line| Some(line.split_once("connected to ")?.1));
-    assert!(connected.eq(&peers), "{told}");
+    host.wait_until("all", |host| host.stderr_so_far().matches("connected to ").count() == peers.len());
+    let printed = interrupt(host).stderr;
+    let connected = printed.lines().filter_map(|line| Some(line.split_once("connected to ")?.1));
+    assert!(connected.eq(&peers), "{printed}");
 }
 
 fn udp() {
     let tree = Tree::empty("links");
     let port = free_port();
     let mut host = report(tree.path()).arg(format!("udp://127.0.0.1:{port}")).start();
-    host.wait_for_told("listening on");
+    host.wait_for_stderr("listening on");
     let target = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     target.connect(("127.0.0.1", port)).expect("a host");
     let mut frames = Frames::session();
@@ -366,9 +366,9 @@ fn pipe() {
         frames.statement(line);
         input.write_all(&frames.take()).expect("taken");
         // The answer to one piece comes before the next is sent.
-        let mut told = [0; 11];
-        output.read_exact(&mut told).expect("told");
-        assert_eq!(String::from_utf8_lossy(&told), format!("{line} file#3:{line}\n"));
+        let mut printed = [0; 11];
+        output.read_exact(&mut printed).expect("printed");
+        assert_eq!(String::from_utf8_lossy(&printed), format!("{line} file#3:{line}\n"));
     }
     drop(input);
     assert_eq!(child.wait().expect("its end").code(), Some(0));
@@ -397,7 +397,7 @@ fn serial() {
     let (host_end, target_end) = (tree.join("host"), tree.join("target"));
     let link = format!("serial://{}?baud=115200&parity=none", host_end.display());
     let mut host = report(tree.path()).arg(&link).start();
-    host.wait_for_told("connected to");
+    host.wait_for_stderr("connected to");
     let mut frames = Frames::session();
     (1..=20).for_each(|line| frames.statement(line));
     let good = frames.take();
@@ -412,14 +412,13 @@ fn serial() {
     host.wait_for(" file#3:22");
     // The device goes, and another of the name comes.
     drop(socat);
-    host.wait_for_told("lost ");
+    host.wait_for_stderr("lost ");
     for name in ["host", "target"] {
         let _ = std::fs::remove_file(tree.join(name));
     }
     let _socat = pair(&tree);
     host.wait_until("it is connected again", |host| {
-        let told = host.told_so_far();
-        told.matches("connected to").count() == 2
+        host.stderr_so_far().matches("connected to").count() == 2
     });
     let mut frames = Frames::session();
     frames.statement(77);
@@ -427,11 +426,11 @@ fn serial() {
     host.wait_until("the next session", |host| host.printed().contains(" file#3:77\n"));
     let done = interrupt(host).expect(1);
     done.check(done.stdout.contains("20 file#3:20\n"), "all statements came through");
-    done.check(done.stderr.contains("damaged"), "the cut frame is told");
+    done.check(done.stderr.contains("damaged"), "the cut frame is printed");
     done.check(done.stderr.contains("1 frame missing, before entry 21"), "and where it was");
 }
 
-/// At a terminal that socat makes: `h` tells the keys, `i` reaches the target, `n` chooses another one, Esc ends.
+/// At a terminal that socat makes: `h` shows the keys, `i` reaches the target, `n` chooses another one, Esc ends.
 fn keys() {
     let tree = Tree::empty("links");
     let ((listener, link), (other, other_link)) = (listen(), listen());
@@ -471,7 +470,7 @@ fn keys() {
     terminal.wait_for("same settings");
 }
 
-/// As fast as it goes, while nobody reads the output for a while.
+/// At full speed, while the output is not read for a while.
 fn soak() {
     let minutes: Option<f64> = std::env::var("XHIST_SOAK").ok().and_then(|minutes| minutes.parse().ok());
     let length = Duration::from_secs_f64(minutes.map_or(4.0, |minutes| 60.0 * minutes));
@@ -513,13 +512,16 @@ fn soak() {
     let most = peak(host.id());
     rustix::process::kill_process(rustix::process::Pid::from_child(&host), Signal::INT).expect("it runs");
     let lines = reader.join().expect("a reader");
-    let mut told = String::new();
-    host.stderr.take().expect("a pipe").read_to_string(&mut told).expect("text");
-    assert_eq!(host.wait().expect("its end").code(), Some(1), "{told}");
-    assert!(told.contains("came faster than they could be written"), "what was dropped is told: {told}");
+    let mut printed = String::new();
+    host.stderr.take().expect("a pipe").read_to_string(&mut printed).expect("text");
+    assert_eq!(host.wait().expect("its end").code(), Some(1), "{printed}");
+    assert!(
+        printed.contains("came faster than they could be written"),
+        "what was dropped is printed: {printed}"
+    );
     assert!(lines > 10_000, "{lines} lines of {sent} bytes");
     assert!(most < 64 << 10, "{most} KiB at most");
-    eprintln!("soak: {} MB sent in {length:?}, {lines} lines told, {most} KiB of memory", sent >> 20);
+    eprintln!("soak: {} MB sent in {length:?}, {lines} lines printed, {most} KiB of memory", sent >> 20);
 }
 
 /// The most memory that a process had, in KiB.
@@ -529,7 +531,7 @@ fn peak(pid: u32) -> u64 {
     line.trim().trim_end_matches(" kB").trim().parse().expect("a number")
 }
 
-/// What a front-end got of QSPY, it gets of us.
+/// A front-end gets from us what it got from QSPY.
 fn front_end() {
     let corpus = Need::qs_streams().expect("they are there");
     let recorded = std::fs::read_to_string(corpus.join("live-dppfe72.udp.tsv")).expect("an exchange");
@@ -537,7 +539,7 @@ fn front_end() {
     let (listener, link) = listen();
     let (tree, port) = (Tree::empty("links"), free_port());
     let mut host = report(tree.path()).args(&format!("--format qspy -O 8 -F 8 -u {port}")).arg(&link).start();
-    host.wait_for_told("front-ends: listening");
+    host.wait_for_stderr("front-ends: listening");
     let (mut target, _) = listener.accept().expect("a host");
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     socket.connect(("127.0.0.1", port)).expect("a port");
@@ -586,7 +588,7 @@ fn qutest() {
     let mut host = report(fixture.path())
         .args(&format!("--format qspy --qp8 -u {front} tcp-listen://127.0.0.1:{port}"))
         .start();
-    host.wait_for_told("front-ends: listening");
+    host.wait_for_stderr("front-ends: listening");
     let tests = Run::new(Need::qutest().expect("it is there"), fixture.path())
         .args(&format!("-e target/debug/qutest-fixture -q localhost:{front}:{port} test_thermometer.py"))
         .limit(Duration::from_secs(120))

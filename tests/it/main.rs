@@ -4,7 +4,10 @@
 //! and says what is missing. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
 
 mod after_run;
+mod answer;
 mod builds;
+mod calls;
+mod checks;
 mod clock;
 mod commands;
 mod crates;
@@ -13,6 +16,9 @@ mod damage;
 mod debugger;
 mod deps;
 mod detail;
+mod diff;
+mod docs;
+mod english;
 mod events;
 mod firmware;
 mod fuzz;
@@ -27,6 +33,7 @@ mod links;
 mod macros;
 mod nested;
 mod nextest;
+mod picture;
 mod places;
 mod post_mortem;
 mod program;
@@ -41,7 +48,9 @@ mod stepped;
 mod storm;
 mod surroundings;
 mod survive;
+mod suspects;
 mod target;
+mod tasks;
 mod threads;
 mod tidy;
 mod trace_events;
@@ -49,8 +58,10 @@ mod triggers;
 mod untouched;
 mod zoo;
 
+use std::fs::File;
+use std::io::Write;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -64,8 +75,10 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("samples", samples::CASES),
     ("in_place", in_place::CASES),
     ("survive", survive::CASES),
+    ("suspects", suspects::CASES),
     ("surroundings", surroundings::CASES),
     ("threads", threads::CASES),
+    ("tasks", tasks::CASES),
     ("clock", clock::CASES),
     ("stepped", stepped::CASES),
     ("interrupted", interrupted::CASES),
@@ -78,8 +91,12 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("damage", damage::CASES),
     ("debugger", debugger::CASES),
     ("after_run", after_run::CASES),
+    ("diff", diff::CASES),
+    ("answer", answer::CASES),
     ("kept_runs", kept_runs::CASES),
+    ("checks", checks::CASES),
     ("builds", builds::CASES),
+    ("calls", calls::CASES),
     ("generated", generated::CASES),
     ("crates", crates::CASES),
     ("program", program::CASES),
@@ -103,8 +120,11 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("qspy", qspy::CASES),
     ("firmware", firmware::CASES),
     ("fuzz", fuzz::CASES),
+    ("docs", docs::CASES),
+    ("picture", picture::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),
+    ("english", english::CASES),
 ];
 
 fn main() -> ExitCode {
@@ -129,6 +149,12 @@ fn run(question: &str, case: &Case) -> Result<Completion, Failed> {
         return Ok(Completion::ignored_with(missing));
     }
     set_deadline(CASE_LIMIT);
+    let start = Instant::now();
     (case.run)();
+    if let Some(file) = std::env::var_os("XHIST_CASE_TIMES") {
+        let seconds = start.elapsed().as_secs_f32();
+        let mut times = File::options().append(true).create(true).open(file).expect("a file to append to");
+        writeln!(times, "{seconds:7.1} {question}::{}", case.name).expect("room for a line");
+    }
     Ok(Completion::Completed)
 }

@@ -1,6 +1,6 @@
 //! Is the history right when signals arrive inside handlers that append?
 
-use xhist_tests::{Build, Case, Moment, Need, Stop};
+use xhist_tests::{Build, Case, Moment, Need, Stop, is_long};
 
 use crate::interrupted::{SIGNALS, Stopped};
 
@@ -11,6 +11,15 @@ pub const CASES: &[Case] = &[
     Case::needing("the_ring_is_read_while_handlers_run", &[Need::Tracing], watched),
 ];
 
+/// Usually one place in eight is tried for the second signal, and the place next to it when the first signal came one
+/// instruction earlier. With `XHIST_LONG=1` all are tried.
+const EVERY: u32 = 8;
+
+/// Whether a second signal is due at this place when the first came at that one.
+fn is_due(first: u32, second: u32) -> bool {
+    is_long() || (first + second).is_multiple_of(EVERY)
+}
+
 /// A second signal at every instruction of the first append of a handler, which comes at every instruction of some
 /// statements.
 fn twice() {
@@ -20,9 +29,11 @@ fn twice() {
             let here = stopped.tracee.snapshot();
             assert_eq!(stopped.step(SIGNALS[0]), Stop::Step);
             for at in 0..inner {
-                let inside = stopped.tracee.snapshot();
-                stopped.finish(SIGNALS[0], &|| format!("interrupted at {outer}, and there at {at}"));
-                stopped.tracee.restore(&inside);
+                if is_due(outer, at) {
+                    let inside = stopped.tracee.snapshot();
+                    stopped.finish(SIGNALS[0], &|| format!("interrupted at {outer}, and there at {at}"));
+                    stopped.tracee.restore(&inside);
+                }
                 assert_eq!(stopped.step(0), Stop::Step);
             }
             stopped.tracee.restore(&here);
@@ -41,11 +52,13 @@ fn one_after_another() {
             assert_eq!(stopped.tracee.run_to_return(SIGNALS[0]), Stop::Step);
             for second in 0..behind {
                 assert_eq!(stopped.step(0), Stop::Step);
-                let there = stopped.tracee.snapshot();
-                stopped.finish(SIGNALS[0], &|| {
-                    format!("interrupted at {first}, and {second} behind the handler")
-                });
-                stopped.tracee.restore(&there);
+                if is_due(first, second) {
+                    let there = stopped.tracee.snapshot();
+                    stopped.finish(SIGNALS[0], &|| {
+                        format!("interrupted at {first}, and {second} behind the handler")
+                    });
+                    stopped.tracee.restore(&there);
+                }
             }
             stopped.tracee.restore(&here);
             assert_eq!(stopped.step(0), Stop::Step);
@@ -110,7 +123,8 @@ fn watched() {
     }
 }
 
-/// Stops at so many random places, one behind the other, looks from there, and comes back each time.
+/// Stops at random places, one after the other, looks from there, and comes back each time. `dives` places are tried with
+/// `XHIST_LONG=1`, a quarter of them otherwise.
 fn dive(
     kind: &str,
     dives: usize,
@@ -120,13 +134,13 @@ fn dive(
     let mut stopped = Stopped::new(kind, Build::Optimised);
     let mut steps = stopped.steps_to_the_end();
     let start = stopped.tracee.snapshot();
-    let mut left = dives;
+    let mut left = if is_long() { dives } else { dives / 4 };
     while left > 0 {
         let mut places: Vec<u32> = (0..left).map(|_| random.u32(0..steps)).collect();
         places.sort_unstable();
         let mut at = 0;
         for place in places {
-            // The time is told between two frames when seconds passed, which is a shorter way to the end.
+            // When seconds passed, the time is written between two frames, and the end comes earlier.
             if let Some((last, stop)) =
                 (at..place).map(|at| (at, stopped.step(0))).find(|(_, stop)| *stop != Stop::Step)
             {

@@ -87,25 +87,26 @@ fn failing() {
         line.split(']').next_back().unwrap_or_default().to_owned()
     };
     assert_eq!(summary(&ours.stderr), summary(&plain.stderr));
-    ours.check(ours.stderr.contains("SIGABRT"), "nextest tells the signal");
+    ours.check(ours.stderr.contains("SIGABRT"), "nextest prints the signal");
     assert_eq!(rings(&tree).len(), 3, "one for each test that failed: {:?}", rings(&tree));
-    let told = ours.stderr.split("\nxhist: ").skip(1).collect::<Vec<_>>();
-    assert_eq!(told.len(), 3, "{}", ours.stderr);
-    let panicked = told.iter().find(|text| text.contains("had a panic")).expect("the one that panicked");
+    let messages = ours.stderr.split("\nxhist: ").skip(1).collect::<Vec<_>>();
+    assert_eq!(messages.len(), 3, "{}", ours.stderr);
+    let panicked = messages.iter().find(|text| text.contains("had a panic")).expect("the one that panicked");
     assert!(panicked.contains("thread fails"), "{panicked}");
     assert!(panicked.contains(&place(&tree, "check")), "{panicked}");
     let died = |test: &str, signal: &str, mark: &str| {
         let place = place(&tree, mark);
-        let text = told.iter().find(|text| text.starts_with(&format!("test {test} "))).expect("it is named");
+        let text =
+            messages.iter().find(|text| text.starts_with(&format!("test {test} "))).expect("it is named");
         text.contains(&format!(" died of {signal}\n")) && text.contains(&place)
     };
-    assert!(died("is_killed", "SIGABRT (signal 6)", "abort"), "the one that aborted: {told:?}");
-    assert!(died("hangs", "SIGTERM (signal 15)", "turn"), "the one that nextest ended: {told:?}");
+    assert!(died("is_killed", "SIGABRT (signal 6)", "abort"), "the one that aborted: {messages:?}");
+    assert!(died("hangs", "SIGTERM (signal 15)", "turn"), "the one that nextest ended: {messages:?}");
     assert!(!history_of(&ours, tree.path()).0.is_empty());
     before.assert_same(&tree.fingerprint());
 
     let one = cargo(tree.path()).args("xhist nextest run passes").succeed();
-    one.check(!one.stderr.contains("\nxhist: "), "nothing is told after a success");
+    one.check(!one.stderr.contains("\nxhist: "), "nothing is printed after a success");
     let skipped = "-- --skip fails --skip is_killed --skip hangs";
     let rest = cargo(tree.path()).args(&format!("xhist nextest run {skipped}")).succeed();
     rest.check(rest.stderr.contains("2 tests run: 2 passed"), "arguments behind `--` are the test programs'");

@@ -1,4 +1,4 @@
-//! Is everything recorded where a program is not quite itself?
+//! Is everything recorded in unusual places: before main, in allocators and destructors, in handlers, after a fork?
 
 use qs_core::record::Statement;
 use xhist_tests::{Build, Case, Recorded, Torture, recorded, rings_in};
@@ -53,7 +53,7 @@ fn raw_forks() {
     }
 }
 
-/// Threads that cannot say that they end leave their rings all the same.
+/// Threads that cannot report their end leave their rings too.
 fn many_keys() {
     let torture = Torture::new(Build::Optimised, "many_keys", "4k", 1);
     torture.run().succeed();

@@ -16,7 +16,7 @@ pub const CASES: &[Case] = &[
     ),
 ];
 
-/// Lets gdb do this to a program that waits for ever, in a directory of its own.
+/// Runs gdb's commands on a program that waits for ever, in a directory of its own.
 fn with_gdb(command: &str) -> Tree {
     let tree = Tree::empty("gdb");
     // No ring file: the rings are in plain memory.
@@ -36,7 +36,7 @@ pub fn dump_ring(tree: &Tree, pid: u32) -> PathBuf {
 const DUMP: &str =
     "dump binary memory dump.bin *(char**)&XHIST_RING *(char**)&XHIST_RING+*(unsigned long*)&XHIST_RING_LEN";
 
-/// Lets gdb do this to a running program.
+/// Runs gdb's commands on a running program.
 fn gdb(tree: &Tree, pid: u32, command: &str) {
     let gdb = Run::new("gdb", tree.path())
         .args("-nx -batch -p")

@@ -1,4 +1,4 @@
-//! Does a real program from crates.io, killed in the middle of real work, tell what it was doing?
+//! Does a real program from crates.io, killed in the middle of real work, show what it was doing?
 
 use std::path::Path;
 use std::sync::OnceLock;

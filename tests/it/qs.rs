@@ -77,7 +77,7 @@ fn dine() {
         122,
         "statements come first"
     );
-    assert!(stream.count(122) > 300, "statements stand among the records: {}", stream.count(122));
+    assert!(stream.count(122) > 300, "statements are among the records: {}", stream.count(122));
     assert_eq!(stream.count(31), 300, "a tick is a record");
 
     // Every object of a record has a name, and no two neighbours eat at once.
@@ -118,7 +118,7 @@ impl Host {
         Host { link, stream: Stream::default(), seq: 0 }
     }
 
-    /// Takes what has come.
+    /// Receives what has come.
     #[track_caller]
     pub fn read(&mut self) {
         let mut bytes = [0; 4096];
@@ -130,7 +130,7 @@ impl Host {
         }
     }
 
-    /// Takes what comes until there is such a record; the rest of the wait is the test's failure.
+    /// Receives until such a record comes. Fails when it does not come in time.
     #[track_caller]
     pub fn wait_for(&mut self, what: &str, is_it: impl Fn(&(u8, Vec<u8>)) -> bool) -> (u8, Vec<u8>) {
         let mut seen = 0;
@@ -257,7 +257,7 @@ fn no_panic() {
         names.iter().filter(|name| PANICS.iter().any(|panic| name.contains(panic))).collect();
     assert!(panics.is_empty(), "{panics:#?}");
 
-    // Without `trace`, nothing is left to speak of.
+    // Without `trace`, almost nothing is left.
     cargo(tree.path()).args("build --release --quiet --no-default-features").succeed();
     assert!(!symbols(&archive).iter().any(|name| name.contains("ring") || name == "XHIST_RING"));
 }

@@ -7,15 +7,19 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use xhist_report::format::by_name;
-use xhist_report::qs::Palette;
+use xhist_report::qs_host::Palette;
 use xhist_report::{DictionaryFile, ExitCode, Options, QsOptions, report};
 use xhist_tests::{Case, Need, Tree, report as command, repository};
 
 const STREAMS: &[Need] = &[Need::QsStreams];
 
 pub const CASES: &[Case] = &[
-    Case::new("every_line_row_and_file_of_our_own_streams_is_the_same", || same(&Recorded::own(), 4_000)),
-    Case::needing("every_recorded_line_row_and_file_is_the_same", STREAMS, || same(&Recorded::all(), 20_000)),
+    Case::new("every_line_row_and_file_of_our_own_streams_is_the_same", || {
+        same(&RecordedStream::own(), 4_000)
+    }),
+    Case::needing("every_recorded_line_row_and_file_is_the_same", STREAMS, || {
+        same(&RecordedStream::all(), 20_000)
+    }),
     Case::needing("the_command_prints_a_recorded_stream", STREAMS, by_command),
     Case::needing("damaged_streams_end_in_time_and_without_panic", STREAMS, damaged),
 ];
@@ -24,32 +28,32 @@ pub const CASES: &[Case] = &[
 const OPENED: &[u8] = b"Opened File=";
 /// What ends QSPY's output.
 const DONE: &[u8] = b"\nQSPY Done";
-/// So many differences are shown.
+/// The most differences that are shown.
 const SHOWN: usize = 12;
 /// A stream of a few KiB that takes longer has hung.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// A recorded stream.
-struct Recorded {
+struct RecordedStream {
     name: String,
     options: Vec<String>,
     extra: String,
     corpus: PathBuf,
 }
 
-impl Recorded {
-    fn all() -> Vec<Recorded> {
-        Recorded::in_directory(&Need::qs_streams().expect("the recorded streams"))
+impl RecordedStream {
+    fn all() -> Vec<RecordedStream> {
+        RecordedStream::in_directory(&Need::qs_streams().expect("the recorded streams"))
     }
 
-    fn own() -> Vec<Recorded> {
-        Recorded::in_directory(&repository().join("tests/vectors/qs"))
+    fn own() -> Vec<RecordedStream> {
+        RecordedStream::in_directory(&repository().join("tests/vectors/qs"))
     }
 
-    fn in_directory(corpus: &Path) -> Vec<Recorded> {
+    fn in_directory(corpus: &Path) -> Vec<RecordedStream> {
         let index = std::fs::read_to_string(corpus.join("index.tsv")).expect("index.tsv");
         let rows = index.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
-        rows.map(|row| Recorded {
+        rows.map(|row| RecordedStream {
             name: row[0].to_owned(),
             options: row[1].split(' ').map(str::to_owned).collect(),
             extra: row[4].to_owned(),
@@ -154,7 +158,7 @@ fn print(stream: &[u8], qs: QsOptions) -> (Vec<u8>, ExitCode) {
 }
 
 /// QSPY shows no errors in quiet mode, and none of records of old versions that it does not show.
-fn shows_errors(recorded: &Recorded) -> bool {
+fn shows_errors(recorded: &RecordedStream) -> bool {
     !(recorded.name.starts_with("ver-") || recorded.options.iter().any(|option| option.starts_with("-q")))
 }
 
@@ -199,8 +203,8 @@ impl Differences {
     }
 }
 
-/// All that QSPY printed and wrote of these streams, which are so many lines at least.
-fn same(all: &[Recorded], at_least: usize) {
+/// All that QSPY printed and wrote of these streams, which are `at_least` lines.
+fn same(all: &[RecordedStream], at_least: usize) {
     let (mut texts, mut files) = (Differences::default(), Differences::default());
     for recorded in all {
         let tree = recorded.directory();
@@ -242,7 +246,8 @@ fn same(all: &[Recorded], at_least: usize) {
 }
 
 fn by_command() {
-    let recorded = Recorded::all().into_iter().find(|recorded| recorded.name == "gen-pre-A-1").expect("it");
+    let recorded =
+        RecordedStream::all().into_iter().find(|recorded| recorded.name == "gen-pre-A-1").expect("it");
     let tree = recorded.directory();
     std::fs::write(tree.path().join("stream.bin"), recorded.stream()).expect("a stream");
     let arguments = "--format qspy stream.bin -T4 -O 4 -F4 -S2 -E2 -Q1 -P2 -B2 -C4 -v 7.0";
@@ -257,7 +262,7 @@ fn damaged() {
     // The writers of rows and diagrams see the damage as well.
     let mut random = fastrand::Rng::with_seed(1);
     let mut written = 0;
-    for recorded in Recorded::all() {
+    for recorded in RecordedStream::all() {
         let tree = recorded.directory();
         let mut options = recorded.options(tree.path());
         let objects = options.sequence.take().map_or("Table,?".to_owned(), |(objects, _)| objects);

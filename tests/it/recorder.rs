@@ -1,4 +1,4 @@
-//! Is the recorder built once for a user and a compiler, whatever happens to where it is kept?
+//! Is the recorder built once for each user and compiler, whatever happens to its cache?
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -65,7 +65,7 @@ fn shared() {
     }
     let again = run(&one, &cache).succeed();
     again.check(!again.stderr.contains("xhist:"), "then there is nothing to print");
-    // What it is built from lies with it: no checkout has to be there later.
+    // Its sources are beside it: the checkout is not needed later.
     let manifest = std::fs::read_to_string(recorder.join("package/Cargo.toml")).expect("a manifest");
     assert!(!manifest.contains(&repository().display().to_string()), "{manifest}");
     let sources = recorder.join("src/xhist-rt/src/lib.rs");
@@ -102,7 +102,7 @@ fn killed() {
     let cache = Tree::empty("cache").join("xhist");
     let project = project("killed");
     let mut started = run(&project, &cache).start();
-    started.wait_for_told(LINE);
+    started.wait_for_stderr(LINE);
     std::thread::sleep(Duration::from_millis(400));
     // Cargo itself may go on.
     let _ = started.end_with(Signal::KILL);
@@ -118,7 +118,7 @@ fn no_cache() {
     assert_eq!(builds(&done), 1);
     assert_eq!(kept(&project.join("target/xhist/cache")).len(), 1);
     assert_eq!(builds(&run(&project, Path::new("/proc/xhist")).succeed()), 0);
-    // A wish for quiet is one.
+    // A request for quiet is obeyed.
     let quiet = cargo(project.path()).args("xhist run -q").env("XHIST_CACHE", "/proc/xhist");
     let quiet = quiet.env("XHIST_RING_SIZE", "8192").succeed();
     quiet.check(quiet.stderr.is_empty(), "nothing but the program's");

@@ -25,15 +25,14 @@ fn critical_section() {
     done.check(done.code() == 134, "the watchdog aborts the program");
     done.check(done.stdout == "handling events ...\n", "stdout is the program's own");
     let lines: Vec<&str> = done.stderr.lines().collect();
-    let last = lines[lines.len() - 2].trim_start().split_once(' ').unwrap_or_default();
-    let is_entry = last.0.parse::<u32>().is_ok() && last.1.starts_with("src/state_machine.rs:");
-    done.check(is_entry, "the listing comes last");
+    let waits = line_of(&tree.join("src/state_machine.rs"), "event_handlers::wait_for_event()");
+    let last = lines[lines.len() - 2].trim_start();
+    done.check(last.starts_with(&format!("src/state_machine.rs:{waits} ")), "the listing comes last");
 
     let listing = history_of(&done, tree.path()).only_statements();
     let entered = line_of(&tree.join("src/crit_section.rs"), "let waiting = read()");
     let handler = line_of(&tree.join("src/event_handlers.rs"), "crit_section::add(1)");
     assert_interrupted(&listing, entered, handler);
-    let waits = line_of(&tree.join("src/state_machine.rs"), "event_handlers::wait_for_event()");
     assert_eq!(listing.last(), format!("src/state_machine.rs:{waits}"), "where it waits for ever");
 }
 
@@ -58,7 +57,7 @@ fn thread_pool() {
     let panics = line_of(&tree.join("src/pool.rs"), "let sender = words[1];");
     let message = done.stderr.find(&format!("panicked at src/pool.rs:{panics}:"));
     let history = done.stderr.find("last statements before the panic");
-    done.check(message.is_some() && message < history, "the history stands under the panic message");
+    done.check(message.is_some() && message < history, "the history is under the panic message");
     let under: Vec<&str> =
         done.stderr[history.unwrap_or(0)..].lines().skip(1).take_while(|line| !line.is_empty()).collect();
     let last = under.last().copied().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! Does `cargo xhist` record what the manifests want recorded, and where they want it?
+//! Does `cargo xhist` record what the manifests select, and leave out the rest?
 
 use xhist_tests::{Case, Listing, Tree, cargo, report};
 
 pub const CASES: &[Case] = &[
     Case::new("manifests_leave_out_crates_modules_functions_and_files", selected),
     Case::new("thinned_functions_record_that_they_were_entered", thinned),
-    Case::new("a_wrong_table_is_told_with_its_manifest", wrong_table),
+    Case::new("a_wrong_table_is_reported_with_its_manifest", wrong_table),
 ];
 
 const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n

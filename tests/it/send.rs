@@ -19,7 +19,7 @@ fn session(tree: &Tree) -> (Started, Started, u16) {
     let (port, front) = (free_port(), free_port());
     let mut host =
         report(tree.path()).args(&format!("--format qspy -u {front} tcp-listen://127.0.0.1:{port}")).start();
-    host.wait_for_told("front-ends: listening");
+    host.wait_for_stderr("front-ends: listening");
     let target =
         Run::new(tree.join("target/debug/qutest-fixture"), tree.path()).arg(format!("127.0.0.1:{port}"));
     let target = target.start();
@@ -58,7 +58,7 @@ fn queries() {
     let _target = loop {
         let mut target = Run::new(&program, tree.path()).arg(format!("127.0.0.1:{port}")).start();
         std::thread::sleep(std::time::Duration::from_millis(300));
-        if target.told_so_far().is_empty() {
+        if target.stderr_so_far().is_empty() {
             break target;
         }
     };
@@ -68,7 +68,7 @@ fn queries() {
 
 fn filters() {
     let tree = Tree::empty("send");
-    // Nobody listens: the warning comes before anything is sent.
+    // There is no listener: the warning comes before anything is sent.
     let link = format!("tcp://127.0.0.1:{} --timeout 0.1", free_port());
     let warned = send(&tree, &link, "filter global sm,ao").expect(1);
     warned.check(warned.stderr.contains("filter global sm,ao,u4` keeps it"), "a warning");

@@ -26,7 +26,7 @@ fn shapes() -> Tree {
     tree
 }
 
-/// Runs a command both ways: the same must come out. What `cargo xhist` printed.
+/// Runs a command with cargo and with `cargo xhist`: both must print the same. Returns the second.
 #[track_caller]
 fn both_ways(command: impl Fn(&str) -> Run) -> Done {
     let plain = command("").succeed();
@@ -97,8 +97,8 @@ fn outside() {
         "app/Cargo.toml",
         &format!("[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n{target}"),
     );
-    tree.write("shared/app.rs", "mod part;\n\nfn main() {\n    part::tell(); // end\n}\n");
-    tree.write("shared/part.rs", "pub fn tell() {\n    println!(\"told\");\n}\n");
+    tree.write("shared/app.rs", "mod part;\n\nfn main() {\n    part::say(); // end\n}\n");
+    tree.write("shared/part.rs", "pub fn say() {\n    println!(\"said\");\n}\n");
     both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet")));
     assert_eq!(history(&tree, "target").places(), ["shared/app.rs:4", "shared/part.rs:2"]);
 }
@@ -167,7 +167,7 @@ fn targets() {
     let has_program = |done: Done| done.check(program.is_file(), "a program for the target that was named");
     has_program(both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet --target {host}"))));
     assert_has(&history(&tree, "target"), &place(&tree, "app/src/main.rs", "end"));
-    // The build script runs in the build, not in the program: with a target named, that can be told.
+    // The build script runs in the build, not in the program: with a target named, both can be distinguished.
     let build_script_rings = std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs").flatten();
     let rings: Vec<PathBuf> = build_script_rings.flat_map(|run| xhist_tests::rings_in(&run.path())).collect();
     assert_eq!(rings.len(), 1, "{rings:?}");
@@ -210,7 +210,7 @@ fn configuration() {
     assert_has(&history(&tree, "made here"), &place(&tree, "app/src/main.rs", "end"));
     let done = run("xhist test --quiet --workspace".into()).env("RUSTDOCFLAGS", "--cfg other").succeed();
     done.check(done.stdout.contains("1 passed"), "a test ran");
-    // Nothing of ours but in its place, also where the build directory is elsewhere.
+    // Our files are only where they belong, also when the build directory is elsewhere.
     let strays = walk(&tree.join("in between"), "xhist_rt");
     assert!(strays.is_empty(), "{strays:?}");
 
@@ -278,7 +278,7 @@ fn when() {
         done.check(compiled(&done).is_empty(), "both ways stay built");
     }
     let bad = cargo(tree.path()).args("xhist run --when never").done().expect(1);
-    bad.check(bad.stderr.contains("`--when` is `before` or `after`"), "what may stand there");
+    bad.check(bad.stderr.contains("possible values: before, after"), "the possible values");
 }
 
 /// File ids and paths of the map.
@@ -303,7 +303,7 @@ fn at_once() {
     unique.dedup();
     assert!(first.len() >= 6 && unique.len() == first.len(), "{first:?}");
 
-    // A file goes, others come: ids stay, and that of the file that went is not given again.
+    // Files are removed and added: ids stay, and the id of a removed file is not used again.
     let runs = std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs").flatten();
     let mut rings = runs.flat_map(|run| xhist_tests::rings_in(&run.path()));
     // The tests' rings have a hash in their names.
@@ -326,7 +326,7 @@ fn at_once() {
     assert!(new[0].1 == "app/src/items.rs" && !unique.contains(&new[0].0), "{new:?}");
     assert!(first.iter().all(|entry| second.contains(entry)), "{second:?}");
 
-    // What ran before is read by the map of then.
+    // An older run is read with the map of its build.
     let maps = std::fs::read_dir(tree.join("target/xhist/maps")).expect("maps").count();
     assert!(maps >= 2, "{maps} maps");
     let again = report(tree.path()).arg(ring).succeed();

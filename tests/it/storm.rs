@@ -1,18 +1,26 @@
 //! Is the history complete and in order after a storm of signals whose handlers nest?
+//!
+//! `XHIST_SIGNALS` is the number of signals: 10,000 usually, 40,000 with `XHIST_LONG=1`.
 
 use qs_core::record::Statement;
-use xhist_tests::{Build, Case, Moment, Torture};
+use xhist_tests::{Build, Case, Moment, Torture, tries};
 
 pub const CASES: &[Case] = &[
-    Case::new("twenty_thousand_signals_a_second", || storm("8m", 40_000, true)),
-    Case::new("with_a_small_ring", || storm("16k", 10_000, false)),
+    Case::new("twenty_thousand_signals_a_second", || storms("8m", true)),
+    Case::new("with_a_small_ring", || storms("16k", false)),
 ];
 
 /// Signals a second.
 const RATE: u32 = 20_000;
 
-/// Compares the rings of two threads with the reference log.
-fn storm(size: &str, signals: u32, keeps_all: bool) {
+/// One storm in which a handler was interrupted. On a busy machine that needs several storms.
+fn storms(size: &str, keeps_all: bool) {
+    let signals = tries("XHIST_SIGNALS", 10_000, 40_000);
+    assert!((0..5).any(|_| storm(size, signals, keeps_all)), "no handler was interrupted");
+}
+
+/// Compares the rings of two threads with the reference log. Returns whether a handler was interrupted.
+fn storm(size: &str, signals: usize, keeps_all: bool) -> bool {
     let torture = Torture::new(Build::Optimised, &format!("storm {signals} {RATE}"), size, 2_000_000);
     let done = torture.run().succeed();
     let (sent, took) = done.stdout.trim().split_once(' ').expect("two numbers");
@@ -34,10 +42,10 @@ fn storm(size: &str, signals: u32, keeps_all: bool) {
             );
             missing += log.statements().count() - ring.statements.len();
         } else {
-            let higher = log.agree_as_left(ring).unwrap_or_else(|why| panic!("{why}"));
+            let higher = log.agree_as_left(ring, dropped).unwrap_or_else(|why| panic!("{why}"));
             let (recorded, all) = (ring.statements.len(), log.statements().count());
             assert!(
-                (1000..all).contains(&recorded) && higher * 50 < recorded,
+                (1000..all).contains(&recorded) && higher * 4 < recorded,
                 "{recorded} of {all}, {higher}"
             );
         }
@@ -50,8 +58,8 @@ fn storm(size: &str, signals: u32, keeps_all: bool) {
         all_handlers += handlers;
         has_nested |= log.statements().any(|Statement { file, .. }| file >= 200);
     }
-    assert!(has_nested, "no handler was interrupted");
     assert!(!keeps_all || dropped == missing, "{missing} are missing, {dropped} are counted");
     // Those that come last come too late.
-    assert!(all_handlers * 10 > signals as usize * 9, "{all_handlers} of {signals}");
+    assert!(all_handlers * 10 > signals * 9, "{all_handlers} of {signals}");
+    has_nested
 }

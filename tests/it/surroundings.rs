@@ -6,7 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use qs_core::map::Hash;
-use qs_core::ring::ever;
+use qs_core::ring::executed;
 use xhist_tests::{
     Build, Case, Done, Listing, Need, Run, Torture, Tree, cargo, instrument, recorded, report, repository,
     rings_in,
@@ -23,11 +23,11 @@ pub const CASES: &[Case] = &[
     Case::needing("a_ring_file_of_another_user_is_left_alone", &[Need::Root], other_owner),
     Case::needing("a_program_with_more_rights_reads_no_settings", &[Need::Root], more_rights),
     Case::new("a_setting_that_cannot_be_used_is_named_once", settings),
-    Case::new("a_message_that_nobody_reads_ends_nothing", closed_stderr),
+    Case::new("a_message_that_is_not_read_ends_nothing", closed_stderr),
     Case::new("a_ring_file_that_is_cut_loses_history_and_not_the_program", cut),
     Case::new("a_bus_error_of_the_program_ends_it", own_bus_error),
     Case::new("a_stack_overflow_is_reported_as_without_history", stack_overflow),
-    Case::new("a_map_that_is_no_file_holds_nothing_up", maps_that_are_no_files),
+    Case::new("a_map_that_is_not_a_file_holds_nothing_up", maps_that_are_no_files),
     Case::new("names_of_a_map_do_nothing_to_a_terminal", names),
     Case::new("a_library_may_be_closed_under_a_living_thread", closed_library),
 ];
@@ -82,14 +82,14 @@ fn nothing_else() {
             let before =
                 (tree.fingerprint(), fs::symlink_metadata(tree.join("churn.xhist")).expect("it is there"));
             let done = churn(&tree, pattern);
-            let told = if pattern.contains('%') {
+            let shown = if pattern.contains('%') {
                 format!("{pattern} ({})", tree.join("churn.xhist").display())
             } else {
                 pattern.into()
             };
             assert_eq!(
                 said(&done),
-                [format!("xhist: XHIST_FILE={told}: {reason}; the history stays in memory")],
+                [format!("xhist: XHIST_FILE={shown}: {reason}; the history stays in memory")],
                 "{what}"
             );
             before.0.assert_same(&tree.fingerprint());
@@ -129,7 +129,7 @@ fn late_file() {
         ["xhist: the ring file was set when 1 other threads ran already: their history stays in memory"]
     );
     let image = fs::read(&late).expect("a ring file");
-    assert!(image.starts_with(&ever::MAGIC), "the bitmap is there");
+    assert!(image.starts_with(&executed::MAGIC), "the bitmap is there");
     let of_file = |number| {
         recorded(&image)
             .into_iter()
@@ -234,7 +234,7 @@ fn settings() {
         ("XHIST_SIZE", "5x", "is not a size (bytes, k, m, g): 512 KiB is used"),
         ("XHIST_TIME", "yes", "is not on or off: frames are stamped"),
         ("XHIST_FRAMES", "nope", "is not packed, single or exact: packed is used"),
-        ("XHIST_EVER", "some", "is not on, off or a number of pages: off is used"),
+        ("XHIST_EVER", "some", "is not on, off, threads or a number of pages: off is used"),
         ("XHIST_PANIC", "-1", "is not a number of lines: it is ignored"),
         ("XHIST_MAP_HASH", "0x1", "is not a hash (up to 16 hexadecimal digits): it is ignored"),
     ];
@@ -289,7 +289,7 @@ fn settings() {
     assert!(rings_in(tree.path()).is_empty());
 }
 
-/// The reader of stderr has gone, which is a signal to who writes.
+/// The reader of stderr has gone, which is a signal to the writer.
 fn closed_stderr() {
     let tree = Tree::empty("closed-stderr");
     let script = r#"{ sleep 0.3; XHIST_SIZE=5x "$0" 2>&1 >out; echo "code $?" >code; } | true; exec 2>&-; XHIST_SIZE=5x "$0""#;
@@ -297,7 +297,7 @@ fn closed_stderr() {
     assert_eq!((&*done.stdout, &*tree.read("out"), &*tree.read("code")), ("done\n", "done\n", "code 0\n"));
 }
 
-/// What somebody does to the ring file of a program that waits for a line.
+/// What happens to the ring file of a program that waits for a line.
 const CUTS: &[(&str, Deed)] = &[
     ("emptied", |file| drop(File::create(file).expect("a file"))),
     ("cut", |file| set_len(file, 10_000)),
@@ -423,7 +423,7 @@ fn names() {
         let done = panics(&map);
         done.check(done.stderr.contains("   1: statement:"), "it is not the map of this build");
     }
-    // Where nobody knows the hash, any map is believed, and its names are shown as text.
+    // Where the hash is not known, any map is accepted, and its names are shown as text.
     let plugin = Torture::new(Build::Optimised, "panics", "4k", 10);
     let map = "{\"file\":82,\"path\":\"a\\u001b]0;x\\u0007\u{202e}b\",\"base\":0}\n";
     let head = format!(r#"{{"xhist":"map","version":1,"hash":"{}","root":"/","tool":"0"}}"#, hash_of(map));

@@ -1,6 +1,6 @@
-//! Does the history survive every way a program can end, and does cargo tell the same as without us?
+//! Does the history survive every way a program can end, and does cargo print the same as without us?
 
-use qs_core::ring::{FLAG_EXACT, ever};
+use qs_core::ring::{Flags, executed};
 use xhist_tests::{
     Case, Counts, Done, Listing, Run, Tree, history_of, line_of, recorded, report, test_counts,
 };
@@ -18,7 +18,7 @@ pub const CASES: &[Case] = &[
     Case::new("out_of_memory", || ends("out_of_memory", "", 128 + 6)),
     Case::new("exec_of_itself", exec),
     Case::new("failing_test", failing_test),
-    Case::new("words_for_the_recorder_may_be_written_large", large_words),
+    Case::new("settings_may_be_in_upper_case", large_words),
     Case::new("what_ever_ran_outlives_the_ring", ever),
 ];
 
@@ -28,8 +28,8 @@ fn ends(program: &str, options: &str, code: i32) {
     let ours = zoo_cargo(&format!("xhist run --quiet --bin {program} {options}")).done().expect(code);
     ours.check(ours.stdout == plain.stdout && ours.stdout == "before\n", "stdout is the program's own");
     let last = place(program, "last");
-    let told = last_told(&ours);
-    ours.check(told == last, &format!("the last statement told is {last}, not {told}"));
+    let found = last_statement(&ours);
+    ours.check(found == last, &format!("the last statement found is {last}, not {found}"));
     assert_eq!(history_of(&ours, zoo().path()).last(), last);
 }
 
@@ -57,8 +57,8 @@ fn large_words() {
     assert!(!file.exists(), "nothing is recorded");
     run().env("XHIST_FRAMES", "Exact").env("XHIST_EVER", "ON").succeed();
     let image = std::fs::read(&file).expect("a ring file");
-    assert!(recorded(&image)[0].header.flags & FLAG_EXACT != 0, "in one order");
-    assert!(image.starts_with(&ever::MAGIC), "a bitmap comes first");
+    assert!(recorded(&image)[0].header.flags.has(Flags::EXACT), "in one order");
+    assert!(image.starts_with(&executed::MAGIC), "a bitmap comes first");
 }
 
 /// With the smallest ring, which forgets nearly all.
@@ -80,15 +80,14 @@ fn ever() {
     assert!(never.contains(",0\n") && !never.contains(",1\n"), "{never}");
 }
 
-/// The last line of the numbered listing on stderr.
-fn last_told(done: &Done) -> String {
-    let is_entry = |line: &&str| {
-        let number = line.trim_start().split([' ', ':']).next().unwrap_or_default();
-        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) && line.contains(" src/")
-    };
-    let last = done.stderr.lines().rfind(is_entry).unwrap_or_default();
-    // A loop that spins has its count behind.
-    last.split(' ').find(|word| word.starts_with("src/")).unwrap_or_default().to_owned()
+/// The place in the last line of the listing on stderr: two blanks, the place, the function, the text.
+fn last_statement(done: &Done) -> String {
+    let mut places = done.stderr.lines().filter_map(|line| {
+        let place = line.strip_prefix("  ")?.split(' ').next()?;
+        let (path, number) = place.rsplit_once(':')?;
+        (path.ends_with(".rs") && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(place)
+    });
+    places.next_back().unwrap_or_default().to_owned()
 }
 
 fn failing_test() {
@@ -97,7 +96,7 @@ fn failing_test() {
     assert_eq!(test_counts(&plain), Counts { passed: 1, failed: 1, ignored: 0 });
     assert_eq!(test_counts(&ours), test_counts(&plain));
     let last = format!("src/lib.rs:{}", line_of(&zoo().join("src/lib.rs"), "// last"));
-    assert_eq!(last_told(&ours), last, "{}", ours.stderr);
+    assert_eq!(last_statement(&ours), last, "{}", ours.stderr);
     let places = history_of(&ours, zoo().path()).places();
     assert!(places.contains(&last), "{places:#?}");
 }

@@ -12,7 +12,7 @@ pub const CASES: &[Case] = &[
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
     Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
     Case::new("where_there_is_no_memory_for_a_ring_that_is_reported", no_memory),
-    Case::new("what_the_first_ring_tells_outlives_its_thread", first_ring_again),
+    Case::new("what_the_first_ring_counts_outlives_its_thread", first_ring_again),
     Case::new("a_link_takes_the_last_statements_of_a_thread", taken_from_ended),
     Case::new("long_thread_names_are_recorded_in_full", long_names),
     Case::new("a_forked_child_has_its_own_history", forks),
@@ -70,7 +70,7 @@ fn crowd() {
     run.env("XHIST_SIZE", "4k").succeed();
     let rings = recorded(&std::fs::read(&file).expect("a ring file"));
     assert_eq!(rings.len() as u32, RINGS);
-    // Two of each thread, the first thread is main; and an event that tells of it, once.
+    // Two of each thread, the first thread is main; and an event about it, once.
     assert_eq!(rings[0].header.dropped, 2 * (THREADS + 1 - RINGS) + 1);
     report(tree.path()).arg(&file).done().expect(1);
 }
@@ -84,9 +84,9 @@ fn no_memory() {
     let export = torture.tree.join("export.bin");
     let rings = recorded(&std::fs::read(&export).expect("an export"));
     assert_eq!((rings.len(), rings[0].header.dropped), (1, 300));
-    let told = report(torture.tree.path()).arg(&export).done();
-    told.check(told.stderr.contains("at least 300 statements not recorded"), "it is reported");
-    assert!(told.code() != 0, "it is not complete");
+    let reported = report(torture.tree.path()).arg(&export).done();
+    reported.check(reported.stderr.contains("at least 300 statements not recorded"), "it is reported");
+    assert!(reported.code() != 0, "it is not complete");
 }
 
 /// Neither thread panics, and the process is killed.
@@ -112,7 +112,7 @@ fn long_names() {
     );
 }
 
-/// A limit stands for a disk: the file gets one ring or a few.
+/// A limit takes the place of a full disk: the file gets one ring or a few.
 fn full_disk() {
     let tree = Tree::empty("full-disk");
     let file = tree.join("ring.xhist");
@@ -260,7 +260,7 @@ fn signal_storm() {
     assert_eq!(places.last(), Some(&place("signal_storm", "last")));
     let handled = places.windows(3).filter(|window| window[0] == steps[0]);
     let in_order = handled.clone().filter(|window| **window == steps).count();
-    assert_eq!(in_order, handled.count(), "the statements of a handler stand together");
+    assert_eq!(in_order, handled.count(), "the statements of a handler are together");
     let runs: usize = done.stdout.trim().parse().expect("how often the handler ran");
     // One run may still come between the last look at the count and the end of the timer.
     let recorded = places.iter().filter(|place| **place == steps[2]).count();

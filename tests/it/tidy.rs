@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::MetadataCommand;
 use walkdir::WalkDir;
+use xhist_tests::structure::shared_type_names;
 use xhist_tests::{Case, repository};
 
 pub const CASES: &[Case] = &[
-    Case::new("unsafe_stands_only_in_the_files_named", unsafe_files),
+    Case::new("unsafe_is_only_in_the_files_named", unsafe_files),
     Case::new("every_file_says_what_it_is_for", headers),
     Case::new("no_file_is_longer_than_its_budget", lengths),
+    Case::new("a_type_name_names_one_type_of_its_crate", type_names),
     Case::new("the_recorder_knows_every_variable_of_ours", variables),
     Case::new("the_changelog_has_the_version", changelog),
     Case::new("all_crates_share_version_and_rust_version", versions),
@@ -22,44 +24,54 @@ const BUDGET: usize = 600;
 
 /// The only files with `unsafe`.
 const UNSAFE: &[&str] = &[
-    "xhist-rt/src/ring/ever.rs",
+    "xhist-rt/src/executed.rs",
     "xhist-rt/src/words/memory.rs",
     "xhist-rt/src/words/writer.rs",
     "xhist-rt/src/words/restructure.rs",
-    "xhist-rt/src/words/look.rs",
+    "xhist-rt/src/words/scan.rs",
     "xhist-rt/src/words/single.rs",
     "xhist-rt/src/words/tests/program.rs",
-    "xhist-rt/src/hot/mod.rs",
-    "xhist-rt/src/hot/x86_64.rs",
-    "xhist-rt/src/hot/aarch64.rs",
-    "xhist-rt/src/hot/optimised.rs",
-    "xhist-rt/src/hot/unoptimised.rs",
-    "xhist-rt/src/hot/handlers.rs",
-    "xhist-rt/src/hot/slow.rs",
-    "xhist-rt/src/hot/single.rs",
+    "xhist-rt/src/thread_state/access.rs",
+    "xhist-rt/src/thread_state/state.rs",
+    "xhist-rt/src/thread_state/x86_64.rs",
+    "xhist-rt/src/thread_state/aarch64.rs",
+    "xhist-rt/src/fast_path/x86_64.rs",
+    "xhist-rt/src/fast_path/optimised.rs",
+    "xhist-rt/src/fast_path/unoptimised.rs",
+    "xhist-rt/src/slow_path/append.rs",
+    "xhist-rt/src/slow_path/handlers.rs",
+    "xhist-rt/src/slow_path/roll_over.rs",
+    "xhist-rt/src/slow_path/single.rs",
+    "xhist-rt/src/bare/statement.rs",
     "xhist-rt/src/bare/writer.rs",
     "xhist-rt/src/bare/memory.rs",
     "xhist-rt/src/bare/mask.rs",
     "xhist-rt/src/qs/memory.rs",
     "xhist-rt/src/trace/logger.rs",
-    "xhist-rt/src/hosted/sys.rs",
-    "xhist-rt/src/hosted/syscall.rs",
-    "xhist-rt/src/hosted/raw.rs",
-    "xhist-rt/src/hosted/ticker.rs",
-    "xhist-rt/src/hosted/ring_file.rs",
-    "xhist-rt/src/hosted/cut.rs",
-    "xhist-rt/src/hosted/mirror.rs",
-    "xhist-rt/src/hosted/signals/calls.rs",
-    "xhist-rt/src/hosted/signals/entries.rs",
-    "xhist-rt/src/hosted/signals/fault.rs",
-    "xhist-rt/src/hosted/signals/lane.rs",
-    "xhist-rt/src/hosted/threads.rs",
-    "xhist-rt/src/hosted/slots.rs",
-    "xhist-rt/src/hosted/spare.rs",
-    "xhist-rt/src/hosted/stamp.rs",
+    "xhist-rt/src/hosted/system/sys.rs",
+    "xhist-rt/src/hosted/system/raw.rs",
+    "xhist-rt/src/hosted/system/ring_file.rs",
+    "xhist-rt/src/hosted/system/cut.rs",
+    "xhist-rt/src/hosted/system/mirror.rs",
+    "xhist-rt/src/hosted/system/signals/actions.rs",
+    "xhist-rt/src/hosted/system/signals/calls.rs",
+    "xhist-rt/src/hosted/system/signals/entries.rs",
+    "xhist-rt/src/hosted/system/signals/fault.rs",
+    "xhist-rt/src/hosted/system/signals/lane.rs",
+    "xhist-rt/src/hosted/timing/stamp.rs",
+    "xhist-rt/src/hosted/timing/ticker.rs",
+    "xhist-rt/src/hosted/rings/acquire.rs",
+    "xhist-rt/src/hosted/rings/slots.rs",
+    "xhist-rt/src/hosted/rings/spare.rs",
+    "xhist-rt/src/hosted/rings/spectra.rs",
+    "xhist-rt/src/hosted/rings/threads.rs",
+    "xhist-rt/src/hosted/auto.rs",
     "xhist-rt/src/hosted/export.rs",
     "xhist-rt/src/hosted/link.rs",
-    "xhist-rt/src/hosted/auto.rs",
+    "xhist-rt/src/hosted/panic.rs",
+    "xhist-rt/src/hosted/setup/spectra_file.rs",
+    "xhist-rt/src/hosted/spawn.rs",
+    "xhist-rt/src/hosted/syscall.rs",
     "xhist-report/src/source/image.rs",
     "tests/src/tracee/x86_64.rs",
     "tests/benches/cost/cpu.rs",
@@ -127,10 +139,48 @@ fn lengths() {
     assert!(long.is_empty(), "longer than {BUDGET} lines: {long:?}");
 }
 
+/// A type name that several types of a crate still have.
+struct SharedName {
+    part: &'static str,
+    names: &'static [&'static str],
+    reason: &'static str,
+}
+
+/// These may only become fewer: the test also fails when one of them is unique.
+const SHARED_NAMES: &[SharedName] = &[
+    SharedName {
+        part: "xhist-rt",
+        names: &["Word"],
+        reason: "one for each width of atomics; only one of them is compiled",
+    },
+    SharedName {
+        part: "tests",
+        names: &["Snapshot", "Tracee"],
+        reason: "one for each architecture; only one of them is compiled",
+    },
+];
+
+fn type_names() {
+    let mut wrong = Vec::new();
+    for part in CRATES.iter().chain(&["tests"]) {
+        let shared = shared_type_names(repository(), part);
+        let rows = || SHARED_NAMES.iter().filter(|row| row.part == *part);
+        let is_known = |name: &str| rows().any(|row| row.names.contains(&name));
+        for (name, files) in shared.iter().filter(|(name, _)| !is_known(name)) {
+            wrong.push(format!("{part}: several types are called `{name}`: {files:?}"));
+        }
+        for row in rows() {
+            let unique = row.names.iter().filter(|name| !shared.contains_key(**name));
+            wrong.extend(unique.map(|name| format!("{part}: `{name}` is unique now ({})", row.reason)));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// The recorder names unknown `XHIST_` variables on standard error, so its table must have those of all our tools.
 fn variables() {
-    let table =
-        std::fs::read_to_string(repository().join("xhist-rt/src/hosted/settings.rs")).expect("the table");
+    let table = std::fs::read_to_string(repository().join("xhist-rt/src/hosted/setup/settings.rs"))
+        .expect("the table");
     let is_name = |byte: &u8| byte.is_ascii_uppercase() || *byte == b'_';
     let mut unknown = Vec::new();
     for (path, code) in

@@ -13,14 +13,14 @@ use rustix::process::Signal;
 use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report, repository};
 
 pub const CASES: &[Case] = &[
-    Case::new("three_readers_see_every_event_or_are_told_the_count", readers),
+    Case::new("three_readers_see_every_event_or_the_count_of_lost_ones", readers),
     Case::new("what_was_printed_is_cleared_while_the_program_runs", clears),
     Case::new("a_log_of_a_live_ring_is_on_disk_within_a_second", logs),
     Case::new("a_ring_of_1_kib_keeps_the_newest", smallest),
     Case::needing("a_ring_of_2_gib_is_read_in_bounded_memory", &[Need::Big], largest),
 ];
 
-/// Writes as many events as each line of its input says, a hundred in a burst and then a pause of so many microseconds.
+/// Writes as many events as each line of its input says, a hundred in a burst and then a pause of as many microseconds as it says.
 const PROGRAM: &str = r#"
 use xhist_rt::trace::{self, Code};
 use xhist_rt::trace_event;
@@ -82,7 +82,7 @@ impl Target {
         Target { tree, program }
     }
 
-    /// Has it write events, until it wrote so many in all.
+    /// Lets it write events until it wrote this number in all.
     fn write(&mut self, count: u32, pause: u32, all: u32) {
         self.program.write(&format!("{count} {pause}\n"));
         let done = format!("done {all}\n");
@@ -104,8 +104,8 @@ fn numbers(text: &str) -> Vec<u32> {
     text.lines().map(line).collect()
 }
 
-/// About how many entries were lost, as it was told.
-fn told_missing(done: &Done) -> u32 {
+/// The number of lost entries that is reported, which is approximate.
+fn missing_reported(done: &Done) -> u32 {
     let counts = done.stderr.split("(about ").skip(1);
     counts.map(|rest| rest.split(' ').next().unwrap_or_default().parse::<u32>().expect("a count")).sum()
 }
@@ -139,20 +139,20 @@ fn readers() {
         let gaps: Vec<_> = seen.windows(2).filter(|pair| pair[1] != pair[0] + 1).collect();
         done.check(seen.windows(2).all(|pair| pair[0] < pair[1]), "none comes twice");
         done.check(seen.first() == Some(&0) && seen.last() == Some(&(ALL - 1)), "from the first to the last");
-        let (missing, told) = (ALL - seen.len() as u32, told_missing(&done));
+        let (missing, reported) = (ALL - seen.len() as u32, missing_reported(&done));
         println!(
-            "reader {index}: {} seen, {missing} missed in {} places, {told} told",
+            "reader {index}: {} seen, {missing} missed in {} places, {reported} reported",
             seen.len(),
             gaps.len()
         );
         done.check(done.code() == i32::from(missing > 0), "a loss is in the exit code");
-        // Only so many places are printed one by one, the others as a number.
+        // Only the first places are printed one by one, the others as a number.
         let printed = done.stderr.matches("overtaken").count();
         done.check(gaps.len() == printed + more_places(&done), "each gap is reported");
         // A frame more or less, and escaped bytes, are in the estimate, which the message calls one.
         let close = match more_places(&done) {
-            0 => missing.abs_diff(told) <= 20 + missing / 20,
-            _ => told <= missing + 20 + missing / 20,
+            0 => missing.abs_diff(reported) <= 20 + missing / 20,
+            _ => reported <= missing + 20 + missing / 20,
         };
         done.check(close, &format!("{missing} were missed"));
         done.check(index < 2 || missing > 0, "it slept while the ring was written several times over");

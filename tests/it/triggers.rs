@@ -8,7 +8,7 @@ pub const CASES: &[Case] = &[
     Case::new("the_history_ends_and_begins_at_the_statement_named", cargo_xhist),
     Case::new("a_trigger_compiles_what_it_touches_and_nothing_else", compiled_again),
     Case::new("a_trigger_in_a_dependency_comes_and_goes", in_dependency),
-    Case::new("a_trigger_without_a_statement_is_told_and_changes_nothing", wrong),
+    Case::new("a_trigger_without_a_statement_is_an_error_and_changes_nothing", wrong),
     Case::new("triggers_of_a_project_that_is_instrumented_in_place", in_place),
     Case::new("a_record_stops_also_when_its_thread_did_nothing_before", stopping_record),
     Case::new("records_wait_for_a_start_too", waiting_records),
@@ -122,17 +122,17 @@ fn wrong() {
     let tree = project();
     tree.write("tests/main.rs", "#[test]\nfn f() {\n    assert!(true);\n}\n");
     let before = tree.fingerprint();
-    for (options, told) in [
+    for (options, message) in [
         ("--stop-at main.rs:3", "several files end like this"),
         ("--stop-at src/main.rs:1", "no statement of line 1 is recorded; the nearest is in line 2"),
-        ("--stop-at src/missing.rs:1", "no source file that is instrumented here is src/missing.rs"),
+        ("--stop-at src/missing.rs:1", "src/missing.rs is not among the instrumented sources"),
         ("--stop-at src/main.rs", "--stop-at src/main.rs: expected FILE:LINE[#HIT][+AFTER]"),
         ("--start-at src/main.rs:3+1", "expected FILE:LINE[#HIT],"),
     ] {
         let run = cargo(tree.path()).args("xhist run --quiet").args(options).done();
-        run.check(run.code() == 1 && run.stderr.contains(told), &format!("{options}: {told}"));
+        run.check(run.code() == 1 && run.stderr.contains(message), &format!("{options}: {message}"));
         let run = instrument(tree.path()).args("src tests part").args(options).done();
-        run.check(run.code() == 2 && run.stderr.contains(told), &format!("{options}: {told}"));
+        run.check(run.code() == 2 && run.stderr.contains(message), &format!("{options}: {message}"));
     }
     let run = instrument(tree.path()).args("src").args(&"--stop-at src/main.rs:3 ".repeat(65)).done();
     run.check(run.code() == 2 && run.stderr.contains("a program can have 64"), "there are not too many");

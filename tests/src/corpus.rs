@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use crate::{Counts, Done, Need, Tree, instrument, online_cargo, test_counts};
 
-/// So many tests that ended differently are named.
+/// The most tests that are named when they ended differently.
 const NAMED: usize = 20;
 
 /// A released crate.
@@ -18,7 +18,7 @@ pub struct Crate {
     pub version: Option<String>,
     /// Which of its tests are run: arguments for `cargo test`.
     pub targets: String,
-    /// What these gave when the list was made.
+    /// Their counts when the list was made.
     pub baseline: Option<Counts>,
 }
 
@@ -114,7 +114,7 @@ impl Crate {
         if plain != ours || plain_done.code() != our_done.code() {
             difference += &format!("without xhist {plain:?}, with it {ours:?}\n");
             difference += &differing_tests(&plain_done, &our_done);
-            difference += &our_done.told();
+            difference += &our_done.summary();
         }
         let after = tree.fingerprint();
         let changed = before.changed(&after);
@@ -129,9 +129,9 @@ impl Crate {
 /// A crate's tests without and with xhist.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What the crate's version was.
+    /// The crate's version.
     pub version: String,
-    /// What its tests gave without xhist.
+    /// Its test counts without xhist.
     pub plain: Counts,
     /// With it.
     pub ours: Counts,
@@ -141,7 +141,7 @@ pub struct Comparison {
     pub our_seconds: f32,
     /// How much of the crate was recorded.
     pub reach: Reach,
-    /// Everything that was not as it should be; empty when all was.
+    /// Every difference from what is expected.
     pub difference: String,
 }
 
@@ -157,7 +157,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// What `xhist-instrument` tells of the files that `cargo xhist` instrumented.
+    /// What `xhist-instrument` prints about the files that `cargo xhist` instrumented.
     fn of(tree: &Tree, done: &Done) -> Reach {
         let map = tree.read("target/xhist/xhist.map");
         let lines = map.lines().map(|line| serde_json::from_str(line).expect("a line of the map"));
@@ -172,7 +172,7 @@ impl Reach {
             words[at.checked_sub(1)?].parse().ok()
         };
         let (statements, skipped) = (number("statements"), number("skipped"));
-        check.check(statements.is_some() && skipped.is_some(), "the summary tells statements and skips");
+        check.check(statements.is_some() && skipped.is_some(), "the summary has statements and skips");
         let refused = done.stderr.lines().filter(|line| line.ends_with("this file runs without history"));
         Reach {
             statements: statements.unwrap_or_default(),

@@ -2,23 +2,31 @@
 //! limit and reads what it prints. It uses the product as a user does, through its commands only.
 
 mod corpus;
+mod faults;
+mod hunt;
+pub mod imports;
 mod listing;
 mod metal;
 mod need;
+mod picture;
 mod port;
 mod project;
 mod reference;
 mod rings;
 mod run;
+pub mod structure;
 mod tools;
 mod torture;
 mod tracee;
 mod tree;
 
 pub use corpus::{Comparison, Crate, Reach};
+pub use faults::{Fault, Verdict};
+pub use hunt::{is_long, tries};
 pub use listing::{Entry, Listing, line_of};
 pub use metal::{Board, CORTEX_M, ENTRIES, Firmware, Machine, ONE_RING, RISC_V};
 pub use need::Need;
+pub use picture::{Screen, text_of_svg};
 pub use port::free_port;
 pub use project::{Counts, history_of, test_counts};
 pub use reference::{Moment, Reference};

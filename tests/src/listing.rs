@@ -18,7 +18,7 @@ pub struct Entry {
 pub struct Listing(pub Vec<Entry>);
 
 impl Listing {
-    /// Reads a listing; fails when a line is none or the numbers do not count from 1.
+    /// Reads a listing. Fails when a line is not an entry or the numbers do not count from 1.
     #[track_caller]
     pub fn parse(text: &str) -> Listing {
         // A loop's further rounds have a line of their own, without a number.
@@ -72,6 +72,6 @@ pub fn line_of(file: &Path, text: &str) -> u32 {
     let holds = |line: &str| if text.contains("//") { line.ends_with(text) } else { line.contains(text) };
     let lines = source.lines().enumerate().filter(|(_, line)| holds(line));
     let lines: Vec<usize> = lines.map(|(index, _)| index + 1).collect();
-    assert_eq!(lines.len(), 1, "{text:?} stands once in {}", file.display());
+    assert_eq!(lines.len(), 1, "{text:?} is once in {}", file.display());
     u32::try_from(lines[0]).expect("a line number")
 }

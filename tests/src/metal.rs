@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::{Run, finding_recorder, free_port, other_cargo, repository};
 
-/// What firmware is made for and run on.
+/// A board: the target that firmware is compiled for, and the emulator that runs it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Board {
     sample: &'static str,
@@ -56,7 +56,7 @@ pub enum Compiler {
     Debian,
 }
 
-/// What there is.
+/// The compiler that is installed.
 pub fn compiler(board: &Board) -> Option<Compiler> {
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?.stdout;
     let sysroot = PathBuf::from(String::from_utf8_lossy(&sysroot).trim());
@@ -109,7 +109,7 @@ impl Firmware {
     }
 
     /// Runs it in QEMU and gives the address of every instruction, until `each` has seen enough. Its clock counts instructions,
-    /// 64 ns each: told one by one, they are too slow for a timer in real time.
+    /// 64 ns each. Logged one by one, they are too slow for a timer in real time.
     pub fn trace(&self, mut each: impl FnMut(u32) -> bool) {
         let help = Command::new(self.board.qemu[0]).arg("-help").output().expect("QEMU").stdout;
         let one_by_one: &[&str] = match String::from_utf8_lossy(&help).contains("-singlestep") {
@@ -169,10 +169,10 @@ impl Firmware {
         Machine { child, port, link: None }
     }
 
-    /// First address and length of the ring, as `--how-to-dump` tells them.
+    /// First address and length of the ring, as `--how-to-dump` prints them.
     pub fn ring(&self) -> (u32, usize) {
-        let told = crate::report(&self.directory).args("--how-to-dump").arg(&self.elf).succeed().stdout;
-        let words = told.split("dump_image dump.bin ").nth(1).and_then(|rest| rest.split('\'').next());
+        let printed = crate::report(&self.directory).args("--how-to-dump").arg(&self.elf).succeed().stdout;
+        let words = printed.split("dump_image dump.bin ").nth(1).and_then(|rest| rest.split('\'').next());
         let (start, len) = words.and_then(|words| words.split_once(' ')).expect("OpenOCD's command");
         let start = u32::from_str_radix(start.trim_start_matches("0x"), 16).expect("an address");
         (start, len.parse().expect("a length"))
@@ -265,7 +265,7 @@ impl Machine {
         })
     }
 
-    /// Says something in gdb's remote protocol.
+    /// Sends a packet in gdb's remote protocol.
     pub fn say(&mut self, command: &str) {
         let sum = command.bytes().fold(0u8, u8::wrapping_add);
         self.link().write_all(format!("${command}#{sum:02x}").as_bytes()).expect("sent");
@@ -290,13 +290,13 @@ impl Machine {
         text
     }
 
-    /// Says something and takes the answer.
+    /// Sends a packet and returns the answer.
     pub fn ask(&mut self, command: &str) -> String {
         self.say(command);
         self.answer()
     }
 
-    /// Lets it run for so long, then halts it.
+    /// Lets it run for this time, then halts it.
     pub fn run_for(&mut self, time: Duration) {
         self.say("c");
         std::thread::sleep(time);

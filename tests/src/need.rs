@@ -30,9 +30,11 @@ pub enum Need {
     Socat,
     /// Python 3 with the package qutest.
     Qutest,
+    /// Python 3 with the package jsonschema.
+    JsonSchema,
     /// Root, who may give programs more rights than their callers have, and setpriv.
     Root,
-    /// Some minutes and 2 GiB of disk, which somebody has to allow.
+    /// Some minutes and 2 GiB of disk, which the user has to allow.
     Big,
 }
 
@@ -51,6 +53,8 @@ impl Need {
             Need::Qutest => Need::qutest().is_none().then(|| {
                 "the Python package qutest is not there: pip install qutest, or name its program in XHIST_QUTEST".into()
             }),
+            Need::JsonSchema => (!succeeds("python3", &["-c", "import jsonschema"]))
+                .then(|| "the Python package jsonschema is not there: pip install jsonschema".into()),
             Need::Root if !rustix::process::geteuid().is_root() => {
                 Some("only root can give a program more rights than its caller: run as root".into())
             }

@@ -1,9 +1,9 @@
-//! Ports for programs that cannot tell which one they were given.
+//! Ports for programs that cannot print which one they were given.
 
 use std::net::{TcpListener, UdpSocket};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A port that nobody has, below those that Linux gives away by itself: it is still free when it is used.
+/// A free port, below those that Linux assigns by itself: it is still free when it is used.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     // Other processes begin elsewhere.

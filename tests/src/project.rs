@@ -1,4 +1,4 @@
-//! What a project that the product is tried on gave: tests counted, histories read.
+//! Results of a project under test: its test counts and its history.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub fn history_of(done: &Done, directory: &Path) -> Listing {
     Listing::parse(&report(directory).arg(file.unwrap_or_default()).succeed().stdout)
 }
 
-/// How many tests ended how.
+/// Test results, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Tests that passed.

@@ -1,5 +1,5 @@
 //! Does a history agree with the reference log? A handler may come between the log and the record of a statement, so
-//! the statement that it interrupted stands directly before or directly behind what the handler did.
+//! the statement that it interrupted is directly before or directly behind what the handler did.
 
 use qs_core::record::Statement;
 
@@ -7,7 +7,7 @@ use crate::rings::Recorded;
 
 /// An entry of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum LogEntry {
     /// A statement began.
     Statement(Statement),
     /// A signal handler began.
@@ -16,13 +16,13 @@ pub enum Entry {
     Leave,
 }
 
-impl Entry {
-    /// As it stands in the log; `None` when it was interrupted before it was told.
-    pub fn from_word(word: u64) -> Option<Entry> {
+impl LogEntry {
+    /// Reads a word of the log; `None` when the program was interrupted before it wrote the word.
+    pub fn from_word(word: u64) -> Option<LogEntry> {
         match word >> 32 {
-            1 => Some(Entry::Statement(Statement::from_word(word as u32))),
-            2 => Some(Entry::Enter),
-            3 => Some(Entry::Leave),
+            1 => Some(LogEntry::Statement(Statement::from_word(word as u32))),
+            2 => Some(LogEntry::Enter),
+            3 => Some(LogEntry::Leave),
             _ => None,
         }
     }
@@ -33,7 +33,7 @@ pub struct Reference {
     /// Its id.
     pub thread: u32,
     /// Everything, in the order in which it began.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LogEntry>,
 }
 
 /// How far the thread is.
@@ -62,21 +62,21 @@ impl Reference {
     /// Every statement, in the order in which it began.
     pub fn statements(&self) -> impl DoubleEndedIterator<Item = Statement> {
         self.entries.iter().filter_map(|entry| match entry {
-            Entry::Statement(statement) => Some(*statement),
+            LogEntry::Statement(statement) => Some(*statement),
             _ => None,
         })
     }
 
     /// How many handlers ran.
     pub fn handlers(&self) -> usize {
-        self.entries.iter().filter(|entry| **entry == Entry::Enter).count()
+        self.entries.iter().filter(|entry| **entry == LogEntry::Enter).count()
     }
 
-    /// Compares a history, from its newest statement to its oldest, where it may begin later; so many statements may
-    /// be missing. How many that began stand before it.
+    /// Compares a history, from its newest statement to its oldest, where it may begin later; `dropped` statements may
+    /// be missing. Returns how many statements began before its oldest one.
     ///
     /// # Errors
-    /// Tells where they part.
+    /// The first place where they differ.
     pub fn agree(&self, history: &[Statement], moment: Moment, dropped: usize) -> Result<usize, String> {
         let root = Part::new(&mut self.entries.iter(), moment == Moment::Anywhere);
         let mut left = Left { history, dropped, rings: None };
@@ -89,18 +89,19 @@ impl Reference {
 
     /// The same for rings that were overwritten, each for itself: a statement may be missing where its ring has lost the
     /// oldest statements, and none older is left there. A handler's statements are in the lane of its own level; few are in
-    /// a higher one, because another handler was about to begin or to end. How many of those are missing.
+    /// a higher one, because another handler was about to begin or to end. How many of those are missing. `dropped`
+    /// statements may be missing anywhere: their handlers had no lane.
     ///
     /// # Errors
-    /// Tells where they part.
-    pub fn agree_as_left(&self, recorded: &Recorded) -> Result<usize, String> {
+    /// The first place where they differ.
+    pub fn agree_as_left(&self, recorded: &Recorded, dropped: usize) -> Result<usize, String> {
         let Recorded { statements, levels, overwritten, .. } = recorded;
         let mut in_rings = [0; LEVELS];
         levels.iter().for_each(|level| in_rings[usize::from(*level)] += 1);
         let is_cut = std::array::from_fn(|level| overwritten.contains(&(level as u16)));
         let root = Part::new(&mut self.entries.iter(), false);
         let rings = Some(Rings { levels, left: in_rings, is_cut, higher: 0 });
-        let mut left = Left { history: statements, dropped: 0, rings };
+        let mut left = Left { history: statements, dropped, rings };
         left.take_part(&root, 0)?;
         match left.history.last() {
             Some(last) => Err(format!("{last:?} and {} more did not begin", left.history.len() - 1)),
@@ -113,21 +114,21 @@ impl Reference {
 const LEVELS: usize = 9;
 
 impl Part {
-    fn new<'a>(entries: &mut impl Iterator<Item = &'a Entry>, may_be_open: bool) -> Part {
+    fn new<'a>(entries: &mut impl Iterator<Item = &'a LogEntry>, may_be_open: bool) -> Part {
         let mut part = Part { nodes: Vec::new(), is_open: may_be_open };
         while let Some(entry) = entries.next() {
             match entry {
-                Entry::Statement(statement) => {
+                LogEntry::Statement(statement) => {
                     part.nodes.push(Node { statement: Some(*statement), handlers: Vec::new() });
                 }
-                Entry::Enter => {
+                LogEntry::Enter => {
                     let handler = Part::new(entries, may_be_open);
                     match part.nodes.last_mut() {
                         Some(node) => node.handlers.push(handler),
                         None => part.nodes.push(Node { statement: None, handlers: vec![handler] }),
                     }
                 }
-                Entry::Leave => {
+                LogEntry::Leave => {
                     part.is_open = false;
                     break;
                 }
@@ -167,7 +168,7 @@ impl Left<'_> {
         Ok(())
     }
 
-    /// The statement stands behind all of its handlers, before all of them, or between two.
+    /// The statement is behind all of its handlers, before all of them, or between two.
     fn take_node(&mut self, node: &Node, level: usize, is_under_way: bool) -> Result<(), String> {
         let mut found = self.take(node, level);
         for handler in node.handlers.iter().rev() {
@@ -182,13 +183,16 @@ impl Left<'_> {
             return Ok(());
         }
         let newest: Vec<_> = self.history.iter().rev().take(8).collect();
-        Err(format!("{:?} is not where it should be, before it stand {newest:?}", node.statement))
+        Err(format!("{:?} is not where it should be, before it are {newest:?}", node.statement))
     }
 
     /// Whether a statement of that level may be overwritten.
     fn is_overwritten(&mut self, level: usize) -> bool {
         let Some(Rings { left, is_cut, higher, .. }) = &mut self.rings else { return false };
         let is_gone = |level: &usize| is_cut[*level] && left[*level] == 0;
+        if level >= LEVELS {
+            return false;
+        }
         if is_gone(&level) {
             return true;
         }
@@ -223,9 +227,9 @@ mod tests {
     fn agrees(entries: &[i32], history: &[u16], moment: Moment) -> bool {
         let statement = |line: u16| Statement { file: 1, line };
         let entry = |entry: &i32| match *entry {
-            0 => Entry::Enter,
-            -1 => Entry::Leave,
-            line => Entry::Statement(statement(line as u16)),
+            0 => LogEntry::Enter,
+            -1 => LogEntry::Leave,
+            line => LogEntry::Statement(statement(line as u16)),
         };
         let reference = Reference { thread: 1, entries: entries.iter().map(entry).collect() };
         let history: Vec<Statement> = history.iter().copied().map(statement).collect();
@@ -233,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_stands_before_behind_or_between_the_handlers_that_interrupted_it() {
+    fn a_statement_is_before_behind_or_between_the_handlers_that_interrupted_it() {
         let log = [1, 2, 0, 10, 11, -1, 0, 20, -1, 3];
         for good in [[1, 2, 10, 11, 20, 3], [1, 10, 11, 2, 20, 3], [1, 10, 11, 20, 2, 3]] {
             assert!(agrees(&log, &good, Moment::Done), "{good:?}");

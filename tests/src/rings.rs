@@ -67,7 +67,7 @@ pub fn recorded(image: &[u8]) -> Vec<Recorded> {
             None => panic!("a lane of no ring"),
         }
     }
-    rings.into_iter().map(Ring::told).collect()
+    rings.into_iter().map(Ring::into_recorded).collect()
 }
 
 fn level(ring: &Ring) -> u16 {
@@ -77,7 +77,7 @@ fn level(ring: &Ring) -> u16 {
 /// A ring, each of its entries with its place.
 struct Ring {
     header: Header,
-    entries: Vec<Entry>,
+    entries: Vec<RingEntry>,
     rounds: u64,
     overwritten: BTreeSet<u16>,
     misplaced: usize,
@@ -96,7 +96,7 @@ enum What {
 }
 
 #[derive(Clone, Copy)]
-struct Entry {
+struct RingEntry {
     /// Position in the ring.
     at: u64,
     /// In a lane: position in the interrupted ring.
@@ -108,7 +108,7 @@ struct Entry {
     what: What,
 }
 
-impl Entry {
+impl RingEntry {
     fn is_statement(&self) -> bool {
         matches!(self.what, What::Statement(_))
     }
@@ -122,18 +122,19 @@ impl Ring {
         let mut anchor = 0;
         self.misplaced += lane.misplaced;
         // What they interrupted may be overwritten, or their own records that say where they came.
-        let (lost, kept): (Vec<Entry>, Vec<Entry>) =
+        let (lost, kept): (Vec<RingEntry>, Vec<RingEntry>) =
             lane.entries.into_iter().partition(|entry| entry.anchor < oldest);
         self.overwritten.extend(&lane.overwritten);
         self.overwritten.extend(lost.iter().map(|entry| entry.level));
         self.misplaced += lost.iter().filter(|entry| entry.is_statement()).count();
         for entry in kept {
-            let is_before = |own: &Entry| own.at < entry.anchor || own.at == entry.anchor && own.is_inserted;
+            let is_before =
+                |own: &RingEntry| own.at < entry.anchor || own.at == entry.anchor && own.is_inserted;
             while let Some(own) = own.next_if(is_before) {
                 anchor = own.anchor;
                 self.entries.push(own);
             }
-            self.entries.push(Entry { at: entry.anchor, anchor, is_inserted: true, ..entry });
+            self.entries.push(RingEntry { at: entry.anchor, anchor, is_inserted: true, ..entry });
         }
         self.entries.extend(own);
         self.wrong.extend(
@@ -149,7 +150,7 @@ impl Ring {
         }
     }
 
-    fn told(self) -> Recorded {
+    fn into_recorded(self) -> Recorded {
         let (mut statements, mut events, mut records) = (Vec::new(), Vec::new(), Vec::new());
         let mut levels = Vec::new();
         for entry in self.entries {
@@ -170,14 +171,15 @@ impl Ring {
 
 fn read(header: Header, image: &[u8]) -> Ring {
     let (mut reader, level) = (Reader::new(header, image), header.words.level);
-    let (mut entries, mut rounds, mut wrong) = (Vec::<Entry>::new(), 0, Vec::new());
+    let (mut entries, mut rounds, mut wrong) = (Vec::<RingEntry>::new(), 0, Vec::new());
     let mut anchor = 0;
     while let Some(item) = reader.next() {
         let mut what = None;
         match item {
             Item::Statement(statement, _) => what = Some(What::Statement(statement)),
-            Item::Again(again) => {
-                let statements: Vec<Entry> = entries
+            Item::Task(..) => {}
+            Item::Repetition(again) => {
+                let statements: Vec<RingEntry> = entries
                     .iter()
                     .rev()
                     .filter(|entry| entry.is_statement())
@@ -188,7 +190,7 @@ fn read(header: Header, image: &[u8]) -> Ring {
                 // They are behind what a handler interrupted directly before.
                 let at = reader.item_position().max(entries.last().map_or(0, |entry| entry.at));
                 for _ in 0..again.times {
-                    entries.extend(statements.iter().rev().map(|entry| Entry { at, ..*entry }));
+                    entries.extend(statements.iter().rev().map(|entry| RingEntry { at, ..*entry }));
                 }
             }
             Item::Frame(frame) => match XhistRecord::parse(&frame, header.record_base) {
@@ -205,17 +207,17 @@ fn read(header: Header, image: &[u8]) -> Ring {
         }
         if let Some(what) = what {
             let at = reader.item_position();
-            entries.push(Entry { at, anchor, is_inserted: false, level, what });
+            entries.push(RingEntry { at, anchor, is_inserted: false, level, what });
         }
     }
-    // Where the record of the first handler is overwritten, nobody knows where it came.
-    let is_placed = |entry: &Entry| matches!(entry.what, What::Handler);
+    // Where the record of the first handler is overwritten, its place is unknown.
+    let is_placed = |entry: &RingEntry| matches!(entry.what, What::Handler);
     let lost = if level > 0 && header.kept() > 0 {
         entries.iter().position(is_placed).unwrap_or(entries.len())
     } else {
         0
     };
-    let misplaced = entries.drain(..lost).filter(Entry::is_statement).count();
+    let misplaced = entries.drain(..lost).filter(RingEntry::is_statement).count();
     let overwritten = (header.kept() > 0).then_some(level).into_iter().collect();
     Ring { header, entries, rounds, overwritten, misplaced, wrong }
 }

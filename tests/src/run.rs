@@ -1,5 +1,5 @@
 //! Runs a command with a time limit and captures what it prints.
-//! It must not know which command.
+//! The command is given by the caller.
 
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// Awaited output is looked for in so much of it.
+/// Awaited output is looked for in this many bytes of it.
 const HEAD: u64 = 1 << 16;
 
-/// Looked at this often.
+/// Time between two looks at a running command.
 const TICK: Duration = Duration::from_millis(5);
 
 std::thread_local! {
@@ -28,7 +28,7 @@ pub fn set_deadline(limit: Duration) {
     DEADLINE.set(Some(Instant::now() + limit));
 }
 
-/// A command to run. What cargo told this process about its own package is not handed on.
+/// A command to run. Variables that cargo set for this process's own package are not passed on.
 pub struct Run {
     command: Command,
     limit: Duration,
@@ -97,7 +97,7 @@ impl Run {
         Started { child, stdout, stderr, deadline, what, waited: false }
     }
 
-    /// The command itself, for one who wants its pipes, and ends it.
+    /// The command itself, for a caller that uses its pipes and ends it.
     pub fn into_command(self) -> Command {
         self.command
     }
@@ -107,7 +107,7 @@ impl Run {
         self.start().done()
     }
 
-    /// Runs it to its end with nobody looking on, for one who times it: what it prints is not kept.
+    /// Runs it to its end and discards its output, for benchmarks.
     pub fn wait(mut self) -> ExitStatus {
         self.command.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("it runs")
     }
@@ -171,18 +171,23 @@ impl Started {
         input.write_all(text.as_bytes()).expect("it reads its input");
     }
 
+    /// Ends its input.
+    pub fn close_input(&mut self) {
+        self.child.stdin = None;
+    }
+
     /// Waits until it has printed this to stdout, near its beginning.
     pub fn wait_for(&mut self, text: &str) {
         self.wait_until(text, |started| head(&mut started.stdout, HEAD).contains(text));
     }
 
-    /// Waits until it has told this on stderr.
-    pub fn wait_for_told(&mut self, text: &str) {
+    /// Waits until it has printed this to stderr.
+    pub fn wait_for_stderr(&mut self, text: &str) {
         self.wait_until(text, |started| contents(&mut started.stderr).contains(text));
     }
 
-    /// What it has told on stderr so far.
-    pub fn told_so_far(&mut self) -> String {
+    /// What it has printed to stderr so far.
+    pub fn stderr_so_far(&mut self) -> String {
         contents(&mut self.stderr)
     }
 
@@ -241,18 +246,18 @@ pub struct Done {
     status: ExitStatus,
     /// What it printed.
     pub stdout: String,
-    /// What it told.
+    /// What it printed to stderr.
     pub stderr: String,
     what: String,
 }
 
 impl Done {
-    /// Its exit code as a shell tells it: 128 and the signal for one that was killed.
+    /// Its exit code as a shell prints it: 128 and the signal for one that was killed.
     pub fn code(&self) -> i32 {
         self.status.code().or(self.status.signal().map(|signal| 128 + signal)).unwrap_or(-1)
     }
 
-    /// Fails with everything it printed unless it ended so.
+    /// Fails with everything it printed unless this is its exit code.
     #[track_caller]
     pub fn expect(self, code: i32) -> Done {
         self.check(self.code() == code, &format!("exit code {code} expected"));
@@ -262,11 +267,11 @@ impl Done {
     /// Fails with everything it printed unless `fact`.
     #[track_caller]
     pub fn check(&self, fact: bool, expected: &str) {
-        assert!(fact, "{expected}\n{}", self.told());
+        assert!(fact, "{expected}\n{}", self.summary());
     }
 
-    /// How it ended and the last it printed.
-    pub fn told(&self) -> String {
+    /// Its exit code and the last lines that it printed.
+    pub fn summary(&self) -> String {
         let (stdout, stderr) = (tail(&self.stdout), tail(&self.stderr));
         let (what, code) = (&self.what, self.code());
         format!("{what}: exit code {code}\n--- stdout\n{stdout}\n--- stderr\n{stderr}\n")

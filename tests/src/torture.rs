@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use qs_core::record::Statement;
 
-use crate::reference::{Entry, Reference};
+use crate::reference::{LogEntry, Reference};
 use crate::rings::{Recorded, recorded};
 use crate::{Run, Tree, cargo, repository};
 
@@ -32,7 +32,7 @@ impl Build {
     /// Those that record in chunks.
     pub const ALL: [Build; 2] = [Build::Optimised, Build::Plain];
 
-    /// The program, built so.
+    /// The program in this build.
     pub fn program(self) -> &'static Path {
         static PROGRAMS: OnceLock<[PathBuf; 3]> = OnceLock::new();
         let programs = PROGRAMS.get_or_init(|| {
@@ -70,7 +70,7 @@ pub struct Torture {
 }
 
 impl Torture {
-    /// With these arguments, rings of this size, and room for so many entries in the log of each thread.
+    /// With these arguments, rings of this size, and room for `entries` entries in the log of each thread.
     pub fn new(build: Build, arguments: &str, size: &str, entries: usize) -> Torture {
         let tree = Tree::empty(&arguments.replace(' ', "-"));
         let path = tree.join("reference.log");
@@ -93,12 +93,12 @@ impl Torture {
         self
     }
 
-    /// To be run to its end.
+    /// A run to its end.
     pub fn run(&self) -> Run {
         self.with_environment(Run::new(self.program, self.tree.path())).args(&self.arguments.join(" "))
     }
 
-    /// To be run by another program, behind whose arguments it comes.
+    /// A run by another program, such as a debugger, as its last arguments.
     pub fn under(&self, run: Run) -> Run {
         self.with_environment(run.arg(self.program)).args(&self.arguments.join(" "))
     }
@@ -107,7 +107,7 @@ impl Torture {
         self.environment.iter().fold(run, |run, (name, value)| run.env(name, value))
     }
 
-    /// To be started in any other way.
+    /// The command, to be started in another way.
     pub fn command(&self) -> Command {
         let mut command = Command::new(self.program);
         command.args(&self.arguments).env_clear().current_dir(self.tree.path());
@@ -127,12 +127,12 @@ impl Torture {
     }
 
     /// Neither rings nor a log, as before the first run.
-    pub fn start_anew(&self) {
+    pub fn reset(&self) {
         let _ = std::fs::remove_file(self.ring_file());
         self.log.write_all_at(&[0; 64], 0).expect("a log");
     }
 
-    /// How far the program is that counts.
+    /// The number that a counting program has reached.
     pub fn counted(&self) -> u64 {
         self.begun(0)
     }
@@ -179,7 +179,7 @@ impl Torture {
         let entries = words(start + SECTION_HEAD as u64 * 8, head[0] as usize);
         Reference {
             thread: head[1] as u32,
-            entries: entries.into_iter().filter_map(Entry::from_word).collect(),
+            entries: entries.into_iter().filter_map(LogEntry::from_word).collect(),
         }
     }
 }

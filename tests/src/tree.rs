@@ -47,10 +47,13 @@ impl Tree {
         tree
     }
 
-    /// A copy of a directory of the repository, such as a sample, whose manifest finds the recorder where it is.
+    /// A copy of a directory of the repository, such as a sample, whose manifest finds the recorder where it is. All of
+    /// them are compiled in one directory, so that the recorder is compiled once; programs are still in `target`.
     pub fn with_recorder(directory: &str) -> Tree {
         let tree = Tree::copy_of(&repository().join(directory));
         tree.write("Cargo.toml", &finding_recorder(&tree.read("Cargo.toml")));
+        let shared = repository().join("target/with-recorder");
+        tree.write(".cargo/config.toml", &format!("[build]\nbuild-dir = {shared:?}\n"));
         tree
     }
 
@@ -78,7 +81,7 @@ impl Tree {
         fs::write(&path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     }
 
-    /// Replaces what stands exactly once in a file.
+    /// Replaces a text that is exactly once in a file.
     #[track_caller]
     pub fn replace(&self, path: &str, old: &str, new: &str) {
         let text = self.read(path);

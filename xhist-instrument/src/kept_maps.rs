@@ -1,14 +1,14 @@
-//! Maps of earlier runs: a dump names the hash of the map that its program was built with, so that map must stay.
-//! They lie beside the map, as `xhist.map.d/HASH.map`, where xhist-report looks.
+//! Maps of earlier runs: a dump names the hash of the map that its program was built with, so xhist-report needs that map.
+//! They are kept beside the map, as `xhist.map.d/HASH.map`.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Maps that are kept: the newest.
+/// Number of maps that are kept, the newest.
 pub const MOST: usize = 32;
-/// Together they are not larger; the newest one stays in any case.
+/// The most bytes of all kept maps; the newest one stays in any case.
 pub const MOST_BYTES: u64 = 256 << 20;
 
 /// The directory that keeps the earlier maps of this map file.
@@ -18,10 +18,10 @@ pub fn directory(map: &Path) -> PathBuf {
     name.into()
 }
 
-/// Copies the map with this hash, before another takes its place.
+/// Copies the map with this hash, before another replaces it.
 ///
 /// # Errors
-/// It cannot be read, or the copy cannot be written. A map that is no file, or is gone, needs no copy.
+/// The map cannot be read, or the copy cannot be written. A map that is missing or not a regular file is not copied.
 pub fn keep(map: &Path, hash: u64) -> io::Result<()> {
     let mut file = match File::open(map) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -36,7 +36,7 @@ pub fn keep(map: &Path, hash: u64) -> io::Result<()> {
     let copy = directory.join(format!("{hash:016x}.map"));
     crate::atomic::create(&copy, meta.permissions(), |copy| {
         io::copy(&mut file, copy)?;
-        // As old as the build that it belongs to.
+        // The copy has the time of its build.
         copy.set_modified(meta.modified()?)?;
         copy.sync_all()
     })?;
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_are_kept_and_nothing_else_is_touched() {
+    fn the_newest_maps_are_kept_and_other_files_are_not_touched() {
         let dir = tempfile::tempdir().unwrap();
         let map = dir.path().join("xhist.map");
         for number in 0..MOST as u64 + 3 {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_not_kept() {
+    fn a_map_that_is_not_a_regular_file_is_not_kept() {
         keep(Path::new("/dev/null"), 1).unwrap();
         keep(Path::new("/no/such/map"), 1).unwrap();
     }

@@ -1,9 +1,12 @@
-//! `xhist-instrument`: parse, run, turn the result into an exit code.
+//! `xhist-instrument`: parses the command line, runs the command and returns its exit code.
+
+#![forbid(unsafe_code)]
 
 use clap::Parser as _;
 use xhist_instrument::cli::{Args, run};
 
-/// A parser does little but allocate: a third of the time goes there with the allocator of most systems.
+/// A parser allocates a lot.
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

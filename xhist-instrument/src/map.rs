@@ -1,9 +1,10 @@
-//! The map file as a whole: stable file ids, statements, hash. One line of it is `qs_core::map`'s business.
+//! The map file: stable file ids, statements and the hash. `qs_core::map` knows the format of a line.
 
 use crate::Packed;
 use crate::shape::{LINES_PER_ID, Numbers, ids_needed};
-use qs_core::map::{self, FileLine, FunctionLine, Hash, Head, Line, StmtLine, Text};
-use qs_core::record::Statement;
+use crate::structure::Region;
+use qs_core::map::{self, BranchLine, FileLine, FunctionLine, Hash, Head, Line, LoopLine, StmtLine, Text};
+use qs_core::record::{Statement, TaskMark};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -11,37 +12,37 @@ use std::fs::File;
 use std::io::{self, BufRead as _};
 use std::path::{Component, Path, PathBuf};
 
-/// Files whose lines are made at once, and in memory at once.
+/// Files whose lines are formatted in parallel, and so are in memory at the same time.
 const BATCH: usize = 32;
 
 /// A map in memory.
 #[derive(Debug)]
 pub struct MapFile {
     root: PathBuf,
-    files: Vec<Entry>,
+    files: Vec<MappedFile>,
     by_path: HashMap<String, usize>,
     next_id: u32,
-    /// No file owns this number or a higher one.
+    /// The first number above all ranges of files.
     next_number: u32,
-    /// Hash, root and tool in the first line of the file it was loaded from.
-    loaded: Option<(u64, String, String)>,
+    /// Version, hash, root and tool from the first line of the loaded file.
+    loaded: Option<(u32, u64, String, String)>,
 }
 
-/// One path. It keeps its ids for ever, also when the file is gone.
+/// One path. It keeps its ids for ever, even after the file is removed.
 #[derive(Debug)]
-struct Entry {
+struct MappedFile {
     path: String,
-    /// One id for each 65,535 lines.
+    /// One id per 65,535 lines.
     ids: Vec<u16>,
-    /// The numbers of its statements.
-    numbers: map::Numbers,
-    statements: Statements,
+    /// The range of statement numbers.
+    numbers: map::NumberRange,
+    statements: MappedStatements,
 }
 
 /// The statements of a file.
 #[derive(Debug)]
-enum Statements {
-    /// Of an earlier run: lines of its map.
+enum MappedStatements {
+    /// Lines of the loaded map, from an earlier run.
     Lines(String),
     Sites(Packed),
 }
@@ -49,13 +50,13 @@ enum Statements {
 /// Why a map cannot be used.
 #[derive(Debug)]
 pub enum MapError {
-    /// It could not be read.
+    /// The file could not be read.
     Read(PathBuf, io::Error),
-    /// A line, from 1, is not one of a map.
-    Line(PathBuf, usize, String),
-    /// All 65,535 file ids are taken.
+    /// A line, numbered from 1, is not a line of a map.
+    Line(PathBuf, usize, MapLineError),
+    /// All 65,535 file ids are in use.
     Full,
-    /// All numbers of statements are taken.
+    /// All statement numbers are in use.
     NoNumber,
 }
 
@@ -78,6 +79,33 @@ impl fmt::Display for MapError {
 
 impl std::error::Error for MapError {}
 
+/// Why a line is not a line of a map.
+#[derive(Debug)]
+pub enum MapLineError {
+    /// Its syntax is wrong.
+    Syntax(map::MapError),
+    /// The first line of a map appears again.
+    SecondHead,
+    /// The first line of a map is missing.
+    NoHead,
+    /// The ids of a path are not in the order of its lines.
+    IdOrder,
+    /// A statement or function does not follow the line of its file.
+    NoFile,
+}
+
+impl fmt::Display for MapLineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(error) => error.fmt(f),
+            Self::SecondHead => f.write_str("second first line"),
+            Self::NoHead => f.write_str("the first line of a map is missing"),
+            Self::IdOrder => f.write_str("file ids of one path out of order"),
+            Self::NoFile => f.write_str("statement or function without its file"),
+        }
+    }
+}
+
 impl MapFile {
     /// An empty map for files below `root`, which must be absolute.
     pub fn new(root: &Path) -> Self {
@@ -91,10 +119,11 @@ impl MapFile {
         }
     }
 
-    /// The map in this file, or an empty one when there is none. `root` is where paths start from now on.
+    /// Loads the map in this file, or makes an empty one if the file does not exist. Paths are relative to `root` from now
+    /// on.
     ///
     /// # Errors
-    /// The file cannot be read, or is no map.
+    /// The file cannot be read, or is not a map.
     pub fn load(path: &Path, root: &Path) -> Result<Self, MapError> {
         let mut map = Self::new(root);
         let unreadable = |error| MapError::Read(path.to_path_buf(), error);
@@ -110,19 +139,19 @@ impl MapFile {
         Ok(map)
     }
 
-    fn read_line(&mut self, index: usize, line: &str, old_root: &mut PathBuf) -> Result<(), String> {
-        match (Line::parse(line).map_err(|error| error.to_string())?, index) {
+    fn read_line(&mut self, index: usize, line: &str, old_root: &mut PathBuf) -> Result<(), MapLineError> {
+        match (Line::parse(line).map_err(MapLineError::Syntax)?, index) {
             (Line::Head(head), 0) => {
                 *old_root = PathBuf::from(owned(head.root));
-                self.loaded = Some((head.hash, owned(head.root), owned(head.tool)));
+                self.loaded = Some((head.version, head.hash, owned(head.root), owned(head.tool)));
             }
-            (Line::Head(_), _) => return Err("second first line".to_owned()),
-            (_, 0) => return Err("the first line of a map is missing".to_owned()),
+            (Line::Head(_), _) => return Err(MapLineError::SecondHead),
+            (_, 0) => return Err(MapLineError::NoHead),
             (Line::File(file), _) => {
                 let path = self.relative(&old_root.join(owned(file.path)));
                 let entry = self.entry(&path);
                 if file.base != entry.ids.len() as u32 * LINES_PER_ID {
-                    return Err("file ids of one path out of order".to_owned());
+                    return Err(MapLineError::IdOrder);
                 }
                 entry.ids.push(file.file);
                 if file.base == 0 {
@@ -131,10 +160,16 @@ impl MapFile {
                 self.next_number = self.next_number.max(file.numbers.first + file.numbers.room);
                 self.next_id = self.next_id.max(u32::from(file.file) + 1);
             }
-            (Line::Function(FunctionLine { file, .. }) | Line::Stmt(StmtLine { file, .. }), _) => {
+            (
+                Line::Function(FunctionLine { file, .. })
+                | Line::Loop(LoopLine { file, .. })
+                | Line::Branch(BranchLine { file, .. })
+                | Line::Stmt(StmtLine { file, .. }),
+                _,
+            ) => {
                 let entry = self.files.last_mut().filter(|entry| entry.ids.first() == Some(&file));
-                let entry = entry.ok_or("statement or function without its file")?;
-                if let Statements::Lines(lines) = &mut entry.statements {
+                let entry = entry.ok_or(MapLineError::NoFile)?;
+                if let MappedStatements::Lines(lines) = &mut entry.statements {
                     lines.push_str(line);
                     lines.push('\n');
                 }
@@ -143,12 +178,7 @@ impl MapFile {
         Ok(())
     }
 
-    /// The directory that relative paths start from.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
-    /// How the map writes this absolute path: relative to the root when below it, always with `/`.
+    /// The path as the map writes it: relative to the root if below it, always with `/`.
     pub fn relative(&self, path: &Path) -> String {
         let path = path.strip_prefix(&self.root).unwrap_or(path);
         let mut text = String::new();
@@ -166,13 +196,13 @@ impl MapFile {
         text
     }
 
-    fn entry(&mut self, path: &str) -> &mut Entry {
+    fn entry(&mut self, path: &str) -> &mut MappedFile {
         let index = *self.by_path.entry(path.to_owned()).or_insert_with(|| {
-            let statements = Statements::Lines(String::new());
-            self.files.push(Entry {
+            let statements = MappedStatements::Lines(String::new());
+            self.files.push(MappedFile {
                 path: path.to_owned(),
                 ids: Vec::new(),
-                numbers: map::Numbers::default(),
+                numbers: map::NumberRange::default(),
                 statements,
             });
             self.files.len() - 1
@@ -180,34 +210,41 @@ impl MapFile {
         &mut self.files[index]
     }
 
-    /// The ids of a file of this many lines, and the number of the first of this many statements: what it has, and new ones
-    /// where that does not do.
+    /// The ids of a file of this many lines, and the number of its first statement. Existing ids and numbers are
+    /// kept; missing ones are added.
     ///
     /// # Errors
-    /// No id is left, or no number.
+    /// No ids or no numbers are left.
     pub fn numbers(&mut self, path: &str, lines: u32, statements: usize) -> Result<Numbers, MapError> {
         let (mut next_id, mut next_number) = (self.next_id, self.next_number);
         let entry = self.entry(path);
         let needed = ids_needed(lines);
-        if next_id as usize + needed.saturating_sub(entry.ids.len()) > usize::from(u16::MAX) + 1 {
+        // Maps of earlier versions may have given these ids to files.
+        if entry.ids.iter().any(|id| TaskMark::FILES.contains(id)) {
+            entry.ids.clear();
+        }
+        let mut ids = (next_id..=u32::from(u16::MAX))
+            .filter_map(|id| u16::try_from(id).ok())
+            .filter(|id| !TaskMark::FILES.contains(id));
+        let missing = needed.saturating_sub(entry.ids.len());
+        let new: Vec<u16> = ids.by_ref().take(missing).collect();
+        if new.len() < missing {
             return Err(MapError::Full);
         }
+        next_id = new.last().map_or(next_id, |id| u32::from(*id) + 1);
         if entry.numbers.room < statements as u32 {
-            // The old range stays below all that come, so nobody gets it.
+            // New ranges start above all others, so the old range is never reused.
             let (first, room) = (next_number, room(statements as u32));
             next_number = first.checked_add(room).ok_or(MapError::NoNumber)?;
-            entry.numbers = map::Numbers { first, room };
+            entry.numbers = map::NumberRange { first, room };
         }
-        while entry.ids.len() < needed {
-            entry.ids.push(next_id as u16);
-            next_id += 1;
-        }
+        entry.ids.extend(new);
         let numbers = Numbers { ids: entry.ids.clone(), first: entry.numbers.first };
         (self.next_id, self.next_number) = (next_id, next_number);
         Ok(numbers)
     }
 
-    /// The path and line that a record means.
+    /// The path and line of a statement in a record.
     pub fn place(&self, file: u16, line: u16) -> Option<(&str, u32)> {
         if let Some(number) = (Statement { file, line }).number() {
             return self.numbered(u32::from(number));
@@ -218,14 +255,14 @@ impl MapFile {
         })
     }
 
-    /// The same for a statement of which only the number is known. Of a map that was loaded.
+    /// The path and line of a statement with this number. Only for a loaded map.
     fn numbered(&self, number: u32) -> Option<(&str, u32)> {
-        let is_in = |entry: &&Entry| {
-            let map::Numbers { first, room } = entry.numbers;
+        let is_in = |entry: &&MappedFile| {
+            let map::NumberRange { first, room } = entry.numbers;
             (first..first.saturating_add(room)).contains(&number)
         };
         let entry = self.files.iter().find(is_in)?;
-        let Statements::Lines(lines) = &entry.statements else { return None };
+        let MappedStatements::Lines(lines) = &entry.statements else { return None };
         let mut statements = lines.lines().filter_map(|line| match Line::parse(line) {
             Ok(Line::Stmt(stmt)) => Some(stmt),
             _ => None,
@@ -233,11 +270,11 @@ impl MapFile {
         statements.nth((number - entry.numbers.first) as usize).map(|stmt| (entry.path.as_str(), stmt.line))
     }
 
-    /// Statements of the functions whose path is wanted, as records name them. Of a map that was loaded.
+    /// Statements of the functions that match, as records name them. Only for a loaded map.
     pub fn statements_of(&self, is_wanted: impl Fn(&str) -> bool) -> Vec<Statement> {
         let mut found = Vec::new();
         for entry in &self.files {
-            let Statements::Lines(lines) = &entry.statements else { continue };
+            let MappedStatements::Lines(lines) = &entry.statements else { continue };
             for line in lines.lines() {
                 let Ok(Line::Stmt(stmt)) = Line::parse(line) else { continue };
                 let index = stmt.line.saturating_sub(1) / LINES_PER_ID;
@@ -251,36 +288,36 @@ impl MapFile {
         found
     }
 
-    /// Replaces the statements of a file that has ids.
+    /// Replaces the statements of a file.
     pub fn set_sites(&mut self, path: &str, sites: Packed) {
-        self.entry(path).statements = Statements::Sites(sites);
+        self.entry(path).statements = MappedStatements::Sites(sites);
     }
 
     /// Whether a file has statements.
     pub fn has_statements(&self, path: &str) -> bool {
         let entry = self.by_path.get(path).map(|index| &self.files[*index].statements);
         entry.is_some_and(|statements| match statements {
-            Statements::Lines(lines) => {
+            MappedStatements::Lines(lines) => {
                 lines.lines().any(|line| matches!(Line::parse(line), Ok(Line::Stmt(_))))
             }
-            Statements::Sites(sites) => !sites.is_empty(),
+            MappedStatements::Sites(sites) => !sites.is_empty(),
         })
     }
 
-    /// Forgets the statements of a file that is no longer instrumented. Its ids stay its own.
+    /// Forgets the statements of a file that is no longer instrumented. The file keeps its ids.
     pub fn clear_sites(&mut self, path: &str) {
         if self.by_path.contains_key(path) {
             self.set_sites(path, Packed::default());
         }
     }
 
-    /// All lines after the first, a file at a time.
+    /// All lines after the first, one file at a time.
     fn parts(&self) -> impl Iterator<Item = String> + '_ {
         let batches = self.files.chunks(BATCH);
-        batches.flat_map(|files| files.par_iter().map(Entry::lines).collect::<Vec<_>>())
+        batches.flat_map(|files| files.par_iter().map(MappedFile::lines).collect::<Vec<_>>())
     }
 
-    /// The hash that the instrumented program carries.
+    /// The hash that an instrumented program carries.
     pub fn hash(&self) -> u64 {
         let mut hash = Hash::new();
         self.parts().for_each(|part| hash.update(part.as_bytes()));
@@ -290,7 +327,11 @@ impl MapFile {
     fn write_to(&self, hash: u64, out: &mut impl io::Write) -> io::Result<()> {
         let root = self.root.to_string_lossy();
         let tool = Text::plain(env!("CARGO_PKG_VERSION"));
-        writeln!(out, "{}", Line::Head(Head { hash, root: Text::plain(&root), tool }))?;
+        writeln!(
+            out,
+            "{}",
+            Line::Head(Head { version: map::VERSION, hash, root: Text::plain(&root), tool })
+        )?;
         self.parts().try_for_each(|part| out.write_all(part.as_bytes()))
     }
 
@@ -301,14 +342,14 @@ impl MapFile {
         text
     }
 
-    /// Replaces the map file, which names its hash. The one before is kept, see [`crate::kept_maps`]. A file that says the
-    /// same already is left as it is.
+    /// Replaces the map file. [`crate::kept_maps`] keeps a copy of the previous one. An equal file stays untouched.
     ///
     /// # Errors
-    /// As [`crate::atomic::write`].
+    /// The errors of [`crate::atomic::write`].
     pub fn write(&self, hash: u64, path: &Path) -> io::Result<()> {
-        if let Some((old, root, tool)) = &self.loaded {
-            if *old == hash && *root == self.root.to_string_lossy() && tool == env!("CARGO_PKG_VERSION") {
+        if let Some((version, old, root, tool)) = &self.loaded {
+            let is_same = *old == hash && *version == map::VERSION;
+            if is_same && *root == self.root.to_string_lossy() && tool == env!("CARGO_PKG_VERSION") {
                 return Ok(());
             }
             if *old != hash {
@@ -319,22 +360,30 @@ impl MapFile {
     }
 }
 
-impl Entry {
+impl MappedFile {
     /// Its lines in the map.
     fn lines(&self) -> String {
         let mut text = String::new();
         let mut add = |line: Line<'_>| writeln!(text, "{line}").expect("writing to memory does not fail");
         for (index, &file) in self.ids.iter().enumerate() {
             let base = index as u32 * LINES_PER_ID;
-            let numbers = if index == 0 { self.numbers } else { map::Numbers::default() };
+            let numbers = if index == 0 { self.numbers } else { map::NumberRange::default() };
             add(Line::File(FileLine { file, path: Text::plain(&self.path), base, numbers }));
         }
         match (&self.statements, self.ids.first()) {
-            (Statements::Lines(lines), Some(_)) => text.push_str(lines),
-            (Statements::Sites(sites), Some(&file)) => {
-                sites.functions().for_each(|(path, [line, col, end_line, end_col])| {
-                    let path = Text::plain(path);
-                    add(Line::Function(FunctionLine { file, path, line, col, end_line, end_col }));
+            (MappedStatements::Lines(lines), Some(_)) => text.push_str(lines),
+            (MappedStatements::Sites(sites), Some(&file)) => {
+                sites.bodies().for_each(|(path, [line, col, end_line, end_col], kind, of_trait)| {
+                    let (path, of_trait) = (Text::plain(path), Text::plain(of_trait));
+                    let body = FunctionLine { file, path, line, col, end_line, end_col, kind, of_trait };
+                    add(Line::Function(body));
+                });
+                sites.regions().for_each(|Region { place: [line, col, end_line, end_col], past }| {
+                    let (at, end) = ((line, col), (end_line, end_col));
+                    add(match past {
+                        None => Line::Loop(LoopLine { file, at, end }),
+                        Some([line, col]) => Line::Branch(BranchLine { file, at, end, past: (line, col) }),
+                    });
                 });
                 sites.iter().for_each(|site| {
                     add(Line::Stmt(StmtLine {
@@ -345,6 +394,8 @@ impl Entry {
                         end_col: site.end_column,
                         kind: Text::plain(site.kind.name()),
                         function: Text::plain(&site.function),
+                        calls: Text::plain(&site.calls),
+                        jump: site.jump,
                         awaits: site.awaits,
                         recorded: site.recorded,
                     }))
@@ -356,7 +407,7 @@ impl Entry {
     }
 }
 
-/// Numbers for a file of this many statements, with some for those to come.
+/// The size of a new range for this many statements, with a reserve for later ones.
 fn room(statements: u32) -> u32 {
     statements.saturating_add(statements / 4).saturating_add(16)
 }
@@ -405,7 +456,10 @@ mod tests {
         let mut map = MapFile::new(Path::new("/r"));
         ids(&mut map, "a.rs", 1);
         map.set_sites("a.rs", Packed::new(&analysis));
-        assert!(to_text(&map).contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f"}"#));
+        assert!(
+            to_text(&map)
+                .contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f","calls":"g"}"#)
+        );
         let hash = map.hash();
 
         let directory = tempfile::tempdir().unwrap();
@@ -420,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_stable_and_never_given_twice() {
+    fn numbers_are_stable_and_never_reused() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
@@ -434,7 +488,7 @@ mod tests {
         assert_eq!(first(&mut map, "c.rs", 1), 27 + 100 + 25 + 16);
         assert_eq!(first(&mut map, "a.rs", 26), 1, "the slack is used up");
         assert_eq!(first(&mut map, "b.rs", 3), 27);
-        // Outgrown: a range above all others. Nobody gets the old one, not after a while either.
+        // Outgrown: the new range is above all others. The old one is not reused, not even later.
         assert_eq!(first(&mut map, "a.rs", 27), 185);
         map.write(map.hash(), &file).unwrap();
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
@@ -444,10 +498,15 @@ mod tests {
     }
 
     #[test]
-    fn the_last_number_is_not_passed() {
+    fn the_last_number_is_not_exceeded() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
-        let head = Line::Head(Head { hash: 0, root: Text::plain("/r"), tool: Text::plain("") });
+        let head = Line::Head(Head {
+            version: map::VERSION,
+            hash: 0,
+            root: Text::plain("/r"),
+            tool: Text::plain(""),
+        });
         let line = r#"{"file":1,"path":"a.rs","base":0,"first":4294967000,"room":200}"#;
         std::fs::write(&file, format!("{head}\n{line}\n")).unwrap();
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
@@ -457,7 +516,7 @@ mod tests {
 
     /// Maps of version 1 have ids and no numbers.
     #[test]
-    fn a_map_without_numbers_gets_some() {
+    fn a_map_of_version_1_gets_numbers() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
         let head = r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/r","tool":"0.1.0"}"#;
@@ -469,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_and_awaits_are_told() {
+    fn functions_and_awaits_are_recorded() {
         let text = "async fn f() {\n    g(async { a.await });\n    if b { c.await; }\n}\nfn none() {}\n\
                     static S: T = T::new(|| { d() });\n";
         let analysis = crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap();
@@ -480,17 +539,18 @@ mod tests {
         assert_eq!(
             lines,
             [
-                r#"{"fn":1,"path":"f","at":"1:14","end":"4:2"}"#,
+                r#"{"fn":1,"path":"f","at":"1:14","end":"4:2","kind":"asyncfn"}"#,
+                r#"{"fn":1,"path":"f","at":"2:13","end":"2:24","kind":"async"}"#,
                 r#"{"fn":1,"path":"none","at":"5:11","end":"5:13"}"#,
-                r#"{"fn":1,"path":"S","at":"6:25","end":"6:32"}"#,
-                r#"{"stmt":1,"line":2,"col":5,"end":"2:26","kind":"expr","fn":"f"}"#,
+                r#"{"fn":1,"path":"S","at":"6:25","end":"6:32","kind":"closure"}"#,
+                r#"{"stmt":1,"line":2,"col":5,"end":"2:26","kind":"expr","fn":"f","calls":"g"}"#,
                 r#"{"stmt":1,"line":2,"col":15,"end":"2:22","kind":"expr","fn":"f","await":true}"#,
                 r#"{"stmt":1,"line":3,"col":5,"end":"3:22","kind":"expr","fn":"f","await":true}"#,
                 r#"{"stmt":1,"line":3,"col":12,"end":"3:20","kind":"expr","fn":"f","await":true}"#,
-                r#"{"stmt":1,"line":6,"col":27,"end":"6:30","kind":"expr","fn":"S"}"#,
+                r#"{"stmt":1,"line":6,"col":27,"end":"6:30","kind":"expr","fn":"S","calls":"d"}"#,
             ]
         );
-        // A file without statements has functions all the same, and keeps them.
+        // A file without statements still has functions, and keeps them.
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
         let analysis = crate::analyze(b"fn none() {}", &crate::Options::default()).unwrap();
@@ -510,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named_with_its_line() {
+    fn damage_is_reported_with_its_line() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
         std::fs::write(&file, "{\"file\":1}\n").unwrap();
@@ -519,9 +579,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_id_is_65535() {
+    fn the_last_id_is_65535_and_marks_of_tasks_keep_theirs() {
         let mut map = MapFile::new(Path::new("/r"));
-        assert_eq!(ids(&mut map, "a.rs", 65_535 * 65_535).last(), Some(&65_535));
+        let taken = TaskMark::FILES.count() as u32;
+        let all = ids(&mut map, "a.rs", (65_535 - taken) * 65_535);
+        assert_eq!(all.last(), Some(&65_535));
+        assert!(all.iter().all(|id| !TaskMark::FILES.contains(id)));
         assert!(matches!(map.numbers("b.rs", 1, 0), Err(MapError::Full)));
     }
 }

@@ -1,8 +1,8 @@
-//! Paths of different spelling as one.
+//! Normalises paths lexically. The crate path-clean differs where it matters: it turns an empty path into `.`.
 
 use std::path::{Component, Path, PathBuf};
 
-/// The path without `.` and `..`, as far as that can be told without the file system.
+/// The path without `.` and `..`, as far as possible without the file system.
 pub fn normal(path: &Path) -> PathBuf {
     let mut result = PathBuf::new();
     for part in path.components() {

@@ -1,38 +1,128 @@
-//! What the caller may choose about one file. Knows nothing of command lines or manifests.
+//! What the user may choose: [`Settings`] of a command line or a manifest, and the [`Options`] of one file that follow.
 
-use serde::Deserialize;
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
 
-/// Where the call stands relative to its statement.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+/// When a statement is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum When {
-    /// The statement that never returned is the last entry.
+    /// Before it runs: the statement that never returned is the last entry.
     #[default]
     Before,
-    /// As in the Xhist paper; jumps and tail expressions are still recorded before.
+    /// After it ran, as in the Xhist paper. Jumps and tail expressions are still recorded before.
     After,
 }
 
 /// How much of a program is recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detail {
     /// Every statement.
     #[default]
     Statement,
-    /// Only that functions, closures with a block and async blocks were entered: the first statement of each.
+    /// The first statement of each function, closure with a block and async block.
     Function,
 }
 
-/// What `fn main` is told about the map.
+/// Whether async tasks are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tasks {
+    /// Each run of an async body has a number, recorded where the body begins, goes on behind an `.await`, and ends.
+    #[default]
+    On,
+    /// Only statements.
+    Off,
+}
+
+/// Options of both command lines, and keys of the table `metadata.xhist` of a manifest. A field is all that an option
+/// needs: parsers, help texts and the cache key of `cargo xhist` are derived from this struct.
+#[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Settings {
+    /// Record every statement, or only that functions, closures with a block and async blocks were entered, which is
+    /// cheaper [default: statement, or what the manifest sets]. The map describes all statements in both cases.
+    #[arg(long, value_enum)]
+    pub detail: Option<Detail>,
+
+    /// Record before or after the statement [default: before, or what the manifest sets]. Jumps and tail expressions, and
+    /// entries with --detail function, are always recorded before.
+    #[arg(long, value_enum)]
+    pub when: Option<When>,
+
+    /// Record which async task each statement belongs to, so that the report names the tasks that are parked at an `.await`
+    /// [default: on, or what the manifest sets]. A future grows by 6 bytes. Off with --detail function and --when after.
+    #[arg(long, value_enum)]
+    pub tasks: Option<Tasks>,
+
+    /// Only files whose path matches or, with `::` in it, only what has such a Rust path: `my_crate::parser`,
+    /// `**::tests::*`. May be given several times.
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+
+    /// Not the files whose path, or a directory above them, matches; with `::` in it, not what has such a Rust path or is
+    /// inside it. May be given several times.
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
+
+    /// Of functions that match, or are in a file that does, record only the entry: the first statement. Patterns as for
+    /// --exclude. May be given several times.
+    #[arg(long, value_name = "GLOB")]
+    pub thin: Vec<String>,
+
+    /// Stop recording at the statement in this line, when it runs for the HITth time, AFTER statements behind it: the
+    /// history keeps what came before. FILE is a path, or the end of one. If no statement starts in the line, the innermost
+    /// one around it is taken. May be given several times.
+    // Not part of the cache key: cargo watches the instrumented files, which change with triggers.
+    #[arg(long, value_name = "FILE:LINE[#HIT][+AFTER]")]
+    #[serde(skip_serializing)]
+    pub stop_at: Vec<String>,
+
+    /// Start recording at the statement in this line, when it runs for the HITth time, in a program that runs with
+    /// XHIST=wait. May be given several times.
+    #[arg(long, value_name = "FILE:LINE[#HIT]")]
+    #[serde(skip_serializing)]
+    pub start_at: Vec<String>,
+}
+
+impl Settings {
+    /// The settings of a command line for a file with these manifests around it, the nearest first: the first that sets a
+    /// value wins, and what none sets has its default. Patterns and triggers stay those of the command line, because the
+    /// paths in them start elsewhere.
+    pub fn over<'a>(&self, manifests: impl IntoIterator<Item = &'a Settings>) -> Settings {
+        let mut merged = self.clone();
+        for manifest in manifests {
+            merged.detail = merged.detail.or(manifest.detail);
+            merged.when = merged.when.or(manifest.when);
+            merged.tasks = merged.tasks.or(manifest.tasks);
+        }
+        merged.detail.get_or_insert_default();
+        merged.when.get_or_insert_default();
+        merged.tasks.get_or_insert_default();
+        merged
+    }
+
+    /// The options of a file that has these settings.
+    pub fn options(&self) -> Options {
+        Options {
+            detail: self.detail.unwrap_or_default(),
+            when: self.when.unwrap_or_default(),
+            tasks: self.tasks.unwrap_or_default(),
+            ..Options::default()
+        }
+    }
+}
+
+/// How `fn main` gets the hash of the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MainHash {
-    /// Nothing.
+    /// It does not get one.
     #[default]
     None,
-    /// This hash, written into the source.
+    /// This hash is written into the source.
     Literal(u64),
-    /// A macro that reads the hash from the environment when the program is compiled.
+    /// A macro reads the hash from the environment when the program is compiled.
     FromEnv,
 }
 
@@ -45,15 +135,53 @@ pub struct Options {
     pub detail: Detail,
     /// Before or after the statement. Entries are always recorded before it.
     pub when: When,
-    /// What `fn main` is told about the map.
+    /// Whether async tasks are recorded.
+    pub tasks: Tasks,
+    /// How `fn main` gets the hash of the map.
     pub main_hash: MainHash,
     /// Triggers will be set: macros must take those calls too.
     pub triggers: bool,
 }
 
 impl Options {
-    /// Whether a statement that is no jump and no tail expression is recorded once it is done.
+    /// Whether async tasks are recorded. That needs every statement, recorded before it runs: the last one of a task
+    /// is the `.await` that it is parked at.
+    pub(crate) fn records_tasks(&self) -> bool {
+        self.tasks == Tasks::On && self.detail == Detail::Statement && self.when == When::Before
+    }
+
+    /// Whether a statement that is neither a jump nor a tail expression is recorded after it ran.
     pub(crate) fn records_after(&self) -> bool {
         self.when == When::After && self.detail == Detail::Statement
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_wins_over_manifests_and_the_nearest_manifest_over_others() {
+        let settings = |detail, when| Settings { detail, when, ..Settings::default() };
+        let package = settings(None, Some(When::After));
+        let workspace = settings(Some(Detail::Function), Some(When::Before));
+        let merged = |own: &Settings| own.over([&package, &workspace]).options();
+        let of_manifests = merged(&Settings::default());
+        assert_eq!((of_manifests.detail, of_manifests.when), (Detail::Function, When::After));
+        let own = merged(&settings(Some(Detail::Statement), None));
+        assert_eq!((own.detail, own.when), (Detail::Statement, When::After));
+    }
+
+    #[test]
+    fn a_default_and_its_explicit_value_have_the_same_cache_key_and_triggers_none() {
+        let key = |settings: &Settings| serde_json::to_string(&settings.over([])).unwrap();
+        let explicit = Settings {
+            detail: Some(Detail::Statement),
+            stop_at: vec!["a.rs:1".into()],
+            ..Settings::default()
+        };
+        assert_eq!(key(&explicit), key(&Settings::default()));
+        let thin = Settings { thin: vec!["a".into()], ..Settings::default() };
+        assert_ne!(key(&thin), key(&Settings::default()));
     }
 }

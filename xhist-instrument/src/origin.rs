@@ -1,44 +1,44 @@
-//! Where a project that names the recorder, the crate xhist-rt, gets it from.
+//! Where a project can get the recorder, the crate xhist-rt, from.
 
 use std::path::{Path, PathBuf};
 
-/// A place that cargo can get the recorder from.
+/// A source of the recorder for cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A directory: the checkout that this program was built from.
     Path(PathBuf),
     /// A commit of a repository that this program was installed from.
     Git {
-        /// Its address.
+        /// Its URL.
         url: String,
         /// The commit.
         rev: String,
     },
-    /// The registry, in the version of this program.
+    /// The registry, at the version of this program.
     Registry,
 }
 
 impl Origin {
-    /// For a manifest, which lasts and may travel: an address comes before a directory of cargo's that it may clean.
+    /// The origin to write into a manifest. A repository takes precedence over a directory, which cargo may clean.
     pub fn find() -> Self {
         installed().or_else(checkout).unwrap_or(Self::Registry)
     }
 }
 
-/// The sources beside our own, when they are still there.
+/// The checkout that this program was built from, if it still exists.
 fn checkout() -> Option<Origin> {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("xhist-rt");
     sources.join("Cargo.toml").is_file().then_some(Origin::Path(sources))
 }
 
-/// The repository that cargo installed this program from, as it notes it beside its directory of programs.
+/// The repository that cargo installed this program from, according to cargo's `.crates.toml`.
 fn installed() -> Option<Origin> {
     let program = std::env::current_exe().ok()?;
     let notes = program.parent()?.parent()?.join(".crates.toml");
     git_source(&std::fs::read_to_string(notes).ok()?)
 }
 
-/// From `"xhist-instrument 0.1.0 (git+https://host/xhist?branch=main#0123abcd)" = ["cargo-xhist", ..]`.
+/// Parses `"xhist-instrument 0.1.0 (git+https://host/xhist?branch=main#0123abcd)" = ["cargo-xhist", ..]`.
 fn git_source(notes: &str) -> Option<Origin> {
     let notes: toml::Table = notes.parse().ok()?;
     let packages = notes.get("v1")?.as_table()?.keys();

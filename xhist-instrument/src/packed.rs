@@ -1,25 +1,56 @@
-//! Sites in a tenth of their size: those of all files wait in memory until the last one is analysed.
+//! Sites, packed to a tenth of their size: those of all files are in memory until the last one is analysed.
 
-use crate::site::{Analysis, Shape, Site, SiteKind};
+use crate::site::{Analysis, Insertion, Site, SiteKind};
+use crate::structure::{BodyKind, Jump, Place, Region, Structure};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The sites of one file, and its functions.
+/// The sites of one file, and its structure.
 #[derive(Clone, Debug, Default)]
 pub struct Packed {
     bytes: Arc<[u8]>,
     len: usize,
     recorded: usize,
-    functions: Arc<[u8]>,
+    bodies: Arc<[u8]>,
+    regions: Arc<[u8]>,
 }
 
-/// A site as it is packed: kind, line and column of both ends, bytes, shape, whether it is recorded, checks and awaits, and the function
-/// when it is another than that of the site before.
-type Row<F> = (SiteKind, [u32; 4], Range<usize>, Shape, [bool; 3], Option<F>);
+/// A packed site: kind, line and column of both ends, bytes, shape, whether it is recorded, checks and awaits, the
+/// function if it differs from that of the previous site, what it calls, and how it jumps.
+type Row<F> = (SiteKind, [u32; 4], Range<usize>, Insertion, [bool; 3], Option<F>, F, u8);
+
+/// A packed body: path, place, kind, trait.
+type BodyRow<F> = (F, Place, u8, F);
+
+const JUMPS: [Option<Jump>; 6] =
+    [None, Some(Jump::Return), Some(Jump::Break), Some(Jump::Continue), Some(Jump::Label), Some(Jump::Panic)];
+const BODY_KINDS: [BodyKind; 5] = [
+    BodyKind::Function,
+    BodyKind::AsyncFunction,
+    BodyKind::Closure,
+    BodyKind::AsyncClosure,
+    BodyKind::AsyncBlock,
+];
+
+/// The number of a value in a list that has all values.
+fn number<T: PartialEq>(list: &[T], value: T) -> u8 {
+    list.iter().position(|listed| *listed == value).unwrap_or(0) as u8
+}
+
+/// Unpacks rows one after another.
+fn rows<'a, R: serde::Deserialize<'a>>(mut rest: &'a [u8]) -> impl Iterator<Item = R> {
+    std::iter::from_fn(move || {
+        (!rest.is_empty()).then(|| {
+            let (row, behind) = postcard::take_from_bytes(rest).expect("rows were packed");
+            rest = behind;
+            row
+        })
+    })
+}
 
 impl Packed {
-    /// Packs what an analysis has found.
-    pub fn new(Analysis { sites, functions, .. }: &Analysis) -> Self {
+    /// Packs the sites and the structure of an analysis.
+    pub fn new(Analysis { sites, structure, .. }: &Analysis) -> Self {
         let mut bytes = Vec::new();
         let mut last: Option<&Arc<str>> = None;
         for site in sites {
@@ -30,27 +61,39 @@ impl Packed {
                 site.kind,
                 places,
                 site.range.clone(),
-                site.shape.clone(),
+                site.insertion.clone(),
                 [site.recorded, site.checks, site.awaits],
                 function,
+                &site.calls,
+                number(&JUMPS, site.jump),
             );
-            bytes = postcard::to_extend(&row, bytes).expect("memory takes everything");
+            bytes = postcard::to_extend(&row, bytes).expect("a vector grows");
             last = Some(&site.function);
         }
-        let functions = functions.iter().fold(Vec::new(), |bytes, function| {
-            let row: (&str, [u32; 4]) = (&function.path, function.place);
-            postcard::to_extend(&row, bytes).expect("memory takes everything")
+        let Structure { bodies, regions, .. } = structure;
+        let bodies = bodies.iter().fold(Vec::new(), |bytes, body| {
+            let row: BodyRow<&str> = (&body.path, body.place, number(&BODY_KINDS, body.kind), &body.of_trait);
+            postcard::to_extend(&row, bytes).expect("a vector grows")
         });
+        let regions = regions
+            .iter()
+            .fold(Vec::new(), |bytes, region| postcard::to_extend(region, bytes).expect("a vector grows"));
         let recorded = sites.iter().filter(|site| site.recorded).count();
-        Self { bytes: bytes.into(), len: sites.len(), recorded, functions: functions.into() }
+        Self {
+            bytes: bytes.into(),
+            len: sites.len(),
+            recorded,
+            bodies: bodies.into(),
+            regions: regions.into(),
+        }
     }
 
-    /// How many there are.
+    /// Number of sites.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// How many of them get a call.
+    /// Number of sites that get a call.
     pub fn recorded(&self) -> usize {
         self.recorded
     }
@@ -59,20 +102,21 @@ impl Packed {
     pub fn record(&mut self, site: usize) {
         let mut sites: Vec<Site> = self.iter().collect();
         sites[site].record();
-        let functions = std::mem::take(&mut self.functions);
-        *self = Self { functions, ..Self::new(&Analysis { sites, ..Analysis::default() }) };
+        let (bodies, regions) = (std::mem::take(&mut self.bodies), std::mem::take(&mut self.regions));
+        *self = Self { bodies, regions, ..Self::new(&Analysis { sites, ..Analysis::default() }) };
     }
 
-    /// Path and place of each function: line and column of its first character and behind its last one.
-    pub fn functions(&self) -> impl Iterator<Item = (&str, [u32; 4])> {
-        let mut rest = &*self.functions;
-        std::iter::from_fn(move || {
-            (!rest.is_empty()).then(|| {
-                let (row, behind) = postcard::take_from_bytes(rest).expect("functions were packed");
-                rest = behind;
-                row
-            })
+    /// Path, place, kind and trait of each body.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = (&str, Place, BodyKind, &str)> {
+        rows::<BodyRow<&str>>(&self.bodies).map(|(path, place, kind, of_trait)| {
+            let kind = BODY_KINDS.get(usize::from(kind)).copied().unwrap_or_default();
+            (path, place, kind, of_trait)
         })
+    }
+
+    /// Loops and branches.
+    pub(crate) fn regions(&self) -> impl Iterator<Item = Region> {
+        rows(&self.regions)
     }
 
     /// Whether there are no sites.
@@ -80,24 +124,16 @@ impl Packed {
         self.len == 0
     }
 
-    /// The sites, one after the other.
+    /// The sites, in their order.
     pub fn iter(&self) -> impl Iterator<Item = Site> {
-        let mut rest = &*self.bytes;
         let mut function: Arc<str> = Arc::from("");
-        std::iter::from_fn(move || {
-            if rest.is_empty() {
-                return None;
-            }
-            let (
-                (kind, [line, column, end_line, end_column], range, shape, [recorded, checks, awaits], other),
-                behind,
-            ) = postcard::take_from_bytes::<Row<&str>>(rest).expect("sites were packed");
-            rest = behind;
+        rows::<Row<&str>>(&self.bytes).map(move |(kind, place, range, shape, flags, other, calls, jump)| {
+            let ([line, column, end_line, end_column], [recorded, checks, awaits]) = (place, flags);
             if let Some(other) = other {
                 function = Arc::from(other);
             }
             let function = function.clone();
-            Some(Site {
+            Site {
                 kind,
                 line,
                 column,
@@ -105,11 +141,13 @@ impl Packed {
                 end_column,
                 function,
                 range,
-                shape,
+                insertion: shape,
                 recorded,
                 checks,
                 awaits,
-            })
+                calls: calls.into(),
+                jump: JUMPS.get(usize::from(jump)).copied().flatten(),
+            }
         })
     }
 }
@@ -120,15 +158,24 @@ mod tests {
     use crate::{Options, analyze};
 
     #[test]
-    fn sites_come_out_as_they_went_in() {
+    fn packing_keeps_sites_and_functions() {
         let text = "async fn a() { let x = |y| y + 1; z.await; #[cfg(b)] x(2); }\nmod é { fn b() { match c { 1 => {}, _ => d } } }";
         let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
         let (packed, sites) = (Packed::new(&analysis), &analysis.sites);
         assert_eq!(packed.iter().collect::<Vec<_>>(), *sites);
         assert_eq!(packed.len(), sites.len());
         assert!(packed.bytes.len() < sites.len() * size_of::<Site>() / 4);
-        let functions: Vec<_> = packed.functions().collect();
-        assert_eq!(functions, [("a", [1, 14, 1, 61]), ("é::b", [2, 16, 2, 47])]);
+        let bodies: Vec<_> = packed.bodies().collect();
+        assert_eq!(
+            bodies,
+            [
+                ("a", [1, 14, 1, 61], BodyKind::AsyncFunction, ""),
+                ("a", [1, 28, 1, 33], BodyKind::Closure, ""),
+                ("é::b", [2, 16, 2, 47], BodyKind::Function, "")
+            ]
+        );
+        assert_eq!(packed.regions().collect::<Vec<_>>(), analysis.structure.regions);
+        assert!(analysis.structure.regions.len() == 1 && sites.iter().any(|site| &*site.calls == "()"));
         assert!(Packed::new(&Analysis::default()).is_empty() && Packed::default().iter().next().is_none());
     }
 }

@@ -1,33 +1,34 @@
-//! Proves an instrumented text before anybody sees it: without what was inserted it is the original, byte for byte and
+//! Proves an instrumented text before it is written: without the insertions it is the original, byte for byte and
 //! token for token, and no line moved.
 
-use crate::refusal::Refusal;
+use crate::refusal::{ProofFailure, Refusal};
 use crate::strip;
-use crate::text::{LineIndex, TokenPrint};
+use crate::text::{LineIndex, TokenFingerprint};
 
 /// Compares the result with the original, whose tokens have the fingerprint `tokens`.
 ///
-/// Bytes alone do not tell a name from two halves of it: no call may stand within a token.
-pub(crate) fn prove(original: &[u8], tokens: TokenPrint, result: &[u8]) -> Result<(), Refusal> {
-    let (stripped, print) = strip::take_out(result, tokens.start)
-        .map_err(|left| defect(original, 0, &format!("could not be undone ({left})")))?;
+/// Equal bytes are not enough: a call inside a name would go unnoticed. Equal tokens prove that no call splits a
+/// token.
+pub(crate) fn prove(original: &[u8], tokens: TokenFingerprint, result: &[u8]) -> Result<(), Refusal> {
+    let (stripped, fingerprint) = strip::strip_for_proof(result, tokens.start)
+        .map_err(|refusal| failure(original, 0, ProofFailure::NotStripped(Box::new(refusal))))?;
     if stripped != original {
         let same = stripped.iter().zip(original).take_while(|(a, b)| a == b).count();
-        return Err(defect(original, same, "could not be undone exactly"));
+        return Err(failure(original, same, ProofFailure::OtherBytes));
     }
-    if print != tokens {
-        return Err(defect(original, 0, "would change the code around the calls"));
+    if fingerprint != tokens {
+        return Err(failure(original, 0, ProofFailure::OtherTokens));
     }
     let newlines = |text: &[u8]| memchr::memchr_iter(b'\n', text).count();
     if newlines(original) != newlines(result) {
-        return Err(defect(original, 0, "would move lines"));
+        return Err(failure(original, 0, ProofFailure::MovedLines));
     }
     Ok(())
 }
 
-fn defect(original: &[u8], at: usize, what: &str) -> Refusal {
+fn failure(original: &[u8], at: usize, failure: ProofFailure) -> Refusal {
     let place = LineIndex::new(original, 0).position(at.min(original.len()));
-    Refusal::new(place, format!("{what} (a defect of this tool, please report it); left alone"))
+    Refusal::new(place, failure)
 }
 
 #[cfg(test)]
@@ -35,7 +36,7 @@ mod tests {
     use super::*;
     use crate::{Options, analyze};
 
-    /// The reason against this result.
+    /// The reason to refuse this result; empty when it is proved.
     fn against(original: &str, result: &str) -> String {
         let tokens = analyze(original.as_bytes(), &Options::default()).unwrap().tokens;
         prove(original.as_bytes(), tokens, result.as_bytes())
@@ -50,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_in_comments_strings_and_words_are_not() {
+    fn calls_in_comments_strings_and_words_are_refused() {
         for (original, result) in [
             ("fn f() {} // x", "fn f() {} // ::xhist_rt::s::<1,1,9>();x"),
             ("fn f() { \"x\" }", "fn f() { \"::xhist_rt::s::<1,1,9>();x\" }"),

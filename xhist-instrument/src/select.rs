@@ -1,65 +1,72 @@
-//! What the user wants instrumented: `include`, `exclude` and `thin`, on the command line and in `[package.metadata.xhist]`
-//! and `[workspace.metadata.xhist]`.
+//! Which files and functions are instrumented: the patterns `include`, `exclude` and `thin` of the command line, and of
+//! `[package.metadata.xhist]` and `[workspace.metadata.xhist]`.
 //!
 //! A pattern with `::` is a glob over Rust paths such as `my_crate::parser::Lexer::next`; any other is one over files.
-//! A pattern that matches a directory, module or type covers all in it. `exclude` wins.
-//! Functions that match `thin` record only that they were entered.
+//! A pattern that matches a directory, module or type covers everything in it. `exclude` wins over `include`.
+//! Functions that match `thin` record only their entry.
 
+use crate::Settings;
 use crate::site::Analysis;
-use crate::trigger::Request;
-use crate::{Detail, When};
+use crate::trigger::{Request, TriggerError};
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::{Deserialize, Deserializer};
-use std::fmt::Display;
+use std::fmt::{self, Display};
 use std::path::{Component, Path, PathBuf};
 
-/// A table `metadata.xhist` of a manifest.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Config {
-    /// Only what matches one of these.
-    pub include: Vec<String>,
-    /// Nothing that matches one of these.
-    pub exclude: Vec<String>,
-    /// Only that functions were entered that match one of these, or stand in a file that does.
-    pub thin: Vec<String>,
-    /// Every statement or entries only.
-    pub detail: Option<Detail>,
-    /// Before or after the statement.
-    pub when: Option<When>,
-    /// Where recording starts.
-    pub start_at: Vec<String>,
-    /// Where it stops.
-    pub stop_at: Vec<String>,
-}
-
-/// What one manifest wants.
+/// The table `metadata.xhist` of one manifest.
 #[derive(Clone, Debug)]
-pub struct Wishes {
-    /// Where the paths of its patterns start.
+pub struct ManifestSettings {
+    /// The directory of the manifest, where the paths of its patterns start.
     pub dir: PathBuf,
-    /// What is wanted.
+    /// The table itself.
+    pub settings: Settings,
+    /// Its patterns.
     pub selection: Selection,
     /// Where recording starts and stops.
     pub triggers: Vec<Request>,
-    /// The table itself.
-    pub config: Config,
 }
 
-impl Wishes {
-    /// Takes them from the table in the manifest of this directory.
+/// Why a table `metadata.xhist` cannot be used.
+#[derive(Debug)]
+pub enum SettingsError {
+    /// It has an unknown key, or a value of the wrong type.
+    Table(String),
+    /// A pattern is not a glob.
+    Pattern(globset::Error),
+    /// A trigger is not of the form `FILE:LINE#HIT+AFTER`.
+    Trigger(TriggerError),
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Table(error) => f.write_str(error.trim_end()),
+            Self::Pattern(error) => write!(f, "{error}"),
+            Self::Trigger(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+impl ManifestSettings {
+    /// Reads the table of the manifest in this directory.
     ///
     /// # Errors
-    /// The table has other keys or values, or a pattern that is none.
-    pub fn new<'de>(dir: &Path, table: impl Deserializer<'de, Error: Display>) -> Result<Self, String> {
-        let config = Config::deserialize(table).map_err(|error| error.to_string().trim_end().to_owned())?;
-        let selection = Selection::new(&config.include, &config.exclude, &config.thin)
-            .map_err(|error| error.to_string())?;
-        let triggers = Request::of_manifest(dir, &config.start_at, &config.stop_at)?;
-        Ok(Self { dir: dir.to_path_buf(), selection, triggers, config })
+    /// The table has an unknown key, a value of the wrong type, or a pattern or trigger that cannot be read.
+    pub fn new<'de>(
+        dir: &Path,
+        table: impl Deserializer<'de, Error: Display>,
+    ) -> Result<Self, SettingsError> {
+        let settings =
+            Settings::deserialize(table).map_err(|error| SettingsError::Table(error.to_string()))?;
+        let selection = Selection::new(&settings).map_err(SettingsError::Pattern)?;
+        let triggers = Request::of_manifest(dir, &settings.start_at, &settings.stop_at)
+            .map_err(SettingsError::Trigger)?;
+        Ok(Self { dir: dir.to_path_buf(), settings, selection, triggers })
     }
 
-    /// Whether a file, given by its absolute path, is wanted.
+    /// Whether the patterns select a file, given by its absolute path.
     pub fn wants_file(&self, file: &Path) -> bool {
         self.selection.wants_file(file.strip_prefix(&self.dir).unwrap_or(file))
     }
@@ -70,7 +77,24 @@ impl Wishes {
     }
 }
 
-/// Patterns, ready to be asked.
+/// The triggers of a command line, then those of manifests, each once: files share manifests.
+///
+/// # Errors
+/// A trigger of the command line is not of the form `FILE:LINE#HIT+AFTER`.
+pub fn requests<'a>(
+    command_line: &Settings,
+    manifests: impl IntoIterator<Item = &'a ManifestSettings>,
+) -> Result<Vec<Request>, TriggerError> {
+    let mut found = Request::of_command_line(&command_line.start_at, &command_line.stop_at)?;
+    for request in manifests.into_iter().flat_map(|manifest| &manifest.triggers) {
+        if !found.contains(request) {
+            found.push(request.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// Compiled patterns.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
     include: Patterns,
@@ -86,9 +110,9 @@ struct Patterns {
 
 impl Selection {
     /// # Errors
-    /// One of the patterns is none.
-    pub fn new(include: &[String], exclude: &[String], thin: &[String]) -> Result<Self, globset::Error> {
-        let [include, exclude, thin] = [include, exclude, thin].map(Patterns::new);
+    /// One of the patterns is not a glob.
+    pub fn new(Settings { include, exclude, thin, .. }: &Settings) -> Result<Self, globset::Error> {
+        let [include, exclude, thin] = [include, exclude, thin].map(|patterns| Patterns::new(patterns));
         Ok(Self { include: include?, exclude: exclude?, thin: thin? })
     }
 
@@ -107,13 +131,13 @@ impl Selection {
         (self.include.paths.is_empty() || self.include.hit_path(path)) && !self.exclude.hit_path(path)
     }
 
-    /// Whether Rust paths matter for what is left out.
+    /// Whether some pattern that leaves things out is one over Rust paths.
     fn is_about_paths(&self) -> bool {
         !(self.include.paths.is_empty() && self.exclude.paths.is_empty())
     }
 
-    /// Takes what is not wanted out of the analysis of a file, whose module has this Rust path. The file itself is
-    /// wanted; `thins` tells whether all its functions are thinned.
+    /// Removes what is not selected from the analysis of a selected file, whose module has this Rust path. `thins`: all
+    /// its functions are thinned.
     pub fn apply(&self, module: &str, thins: bool, analysis: &mut Analysis) {
         if self.is_about_paths() {
             analysis.leave_out(|function| !self.wants_path(&format!("{module}::{function}")));
@@ -137,19 +161,19 @@ impl Patterns {
         Ok(Self { files: files.build()?, paths: paths.build()? })
     }
 
-    /// Whether one is of this file, or of a directory around it.
+    /// Whether a pattern matches this file, or a directory around it.
     fn hit_file(&self, path: &Path) -> bool {
         path.ancestors().any(|path| self.files.is_match(path))
     }
 
-    /// Whether one is of this Rust path, or of one around it.
+    /// Whether a pattern matches this Rust path, or one around it.
     fn hit_path(&self, path: &str) -> bool {
         let path = path.replace("::", "/");
         Path::new(&path).ancestors().any(|path| self.paths.is_match(path))
     }
 }
 
-/// The Rust path of the module in a file, as its place in the package lets one guess: `#[path]` is not seen.
+/// The Rust path of the module in a file, guessed from the place of the file in its package: `#[path]` is not considered.
 pub fn module_path(package: &str, file: &Path) -> String {
     let mut parts: Vec<&str> = file
         .components()
@@ -188,7 +212,8 @@ mod tests {
     fn selection(include: &[&str], exclude: &[&str]) -> Selection {
         let owned =
             |patterns: &[&str]| patterns.iter().map(|&pattern| pattern.to_owned()).collect::<Vec<_>>();
-        Selection::new(&owned(include), &owned(exclude), &[]).unwrap()
+        let (include, exclude) = (owned(include), owned(exclude));
+        Selection::new(&Settings { include, exclude, ..Settings::default() }).unwrap()
     }
 
     #[test]
@@ -204,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_cover_what_is_in_them() {
+    fn a_path_covers_what_is_inside_it() {
         let wants = |include: &[&str], exclude: &[&str], path| selection(include, exclude).wants_path(path);
         assert!(!wants(&[], &["a::b"], "a::b::T::f"));
         assert!(wants(&[], &["a::b"], "a::bc::f"));
@@ -216,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn of_thinned_functions_the_first_statement_is_left() {
+    fn thinned_functions_keep_their_first_statement() {
         let text = "fn a() { fn in_a() { x(); } fn b() {} if c { d(); } || e; }
 mod m { impl T { fn f(&self) { #[cfg(x)] g(); h(); i(); } } }
 impl T { fn f() { j(); k(); } } impl U for T { fn f() { l(); m(); } } static S: F = || { n(); o() };";
@@ -224,7 +249,8 @@ impl T { fn f() { j(); k(); } } impl U for T { fn f() { l(); m(); } } static S: 
             let thin: Vec<String> = thin.iter().map(|&pattern| pattern.to_owned()).collect();
             let mut analysis = crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap();
             let before = analysis.sites.len();
-            Selection::new(&[], &[], &thin).unwrap().apply("k", whole_file, &mut analysis);
+            let thin = Settings { thin, ..Settings::default() };
+            Selection::new(&thin).unwrap().apply("k", whole_file, &mut analysis);
             assert_eq!(before, analysis.sites.len() + analysis.skips.len());
             let texts = analysis.sites.iter().map(|site| &text[site.range.clone()]);
             texts.map(|text| text.split(['(', ' ']).next().unwrap().to_owned()).collect::<Vec<_>>().join(" ")

@@ -1,8 +1,7 @@
-//! The text of everything inserted. `strip` is the only other file that knows these shapes.
-//! No shape contains a newline, so no line ever moves.
+//! The text of every insertion. It never contains a newline, so lines never move.
 
 use crate::options::{Detail, MainHash};
-use crate::trigger::{Action, Trigger};
+use crate::site::{Action, Trigger};
 use std::io::Write as _;
 
 /// Marks the end of a wrapped expression and the start of carried attributes.
@@ -10,79 +9,83 @@ pub(crate) const MARK: &str = "/*xh*/";
 /// The name of the recorder crate, as it appears in every call.
 pub(crate) const CRATE: &str = "xhist_rt::";
 
-/// What a recording call stands in front of.
+/// The variable of an async body that holds its task.
+pub(crate) const TASK: &str = "__xh_task";
+
+/// What a recording call precedes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum CallForm {
     /// A statement.
     Plain,
-    /// A statement whose attributes it carries.
+    /// A statement whose attributes the call repeats.
     Carried,
-    /// The expression of a block that was put around it.
+    /// An expression that was wrapped in a block.
     Block,
-    /// The same, with the expression in parentheses.
+    /// A wrapped expression in parentheses.
     Parens,
 }
 
-/// A name of recording calls.
+/// One name of recording calls.
 pub(crate) struct Recording {
     pub name: &'static str,
-    pub form: Form,
-    /// The recorder may check for room here; at all others it need not.
+    pub form: CallForm,
+    /// This call checks for room; the others do not.
     pub checks: bool,
 }
 
-/// All names of recording calls.
+/// The names of all recording calls.
 pub(crate) const RECORDINGS: [Recording; 8] = [
-    Recording { name: "s", form: Form::Plain, checks: false },
-    Recording { name: "c", form: Form::Carried, checks: false },
-    Recording { name: "a", form: Form::Block, checks: false },
-    Recording { name: "p", form: Form::Parens, checks: false },
-    Recording { name: "e", form: Form::Plain, checks: true },
-    Recording { name: "ce", form: Form::Carried, checks: true },
-    Recording { name: "ae", form: Form::Block, checks: true },
-    Recording { name: "pe", form: Form::Parens, checks: true },
+    Recording { name: "s", form: CallForm::Plain, checks: false },
+    Recording { name: "c", form: CallForm::Carried, checks: false },
+    Recording { name: "a", form: CallForm::Block, checks: false },
+    Recording { name: "p", form: CallForm::Parens, checks: false },
+    Recording { name: "e", form: CallForm::Plain, checks: true },
+    Recording { name: "ce", form: CallForm::Carried, checks: true },
+    Recording { name: "ae", form: CallForm::Block, checks: true },
+    Recording { name: "pe", form: CallForm::Parens, checks: true },
 ];
 
-/// The call of this name, if it records.
+/// Finds the recording call of this name.
 pub(crate) fn recording(name: &[u8]) -> Option<&'static Recording> {
     RECORDINGS.iter().find(|recording| recording.name.as_bytes() == name)
 }
 
-/// Lines one file id can number.
+/// Lines that one file id can number.
 pub const LINES_PER_ID: u32 = 65_535;
 
-/// Writes the shapes of one file into a buffer.
-pub(crate) struct Writer<'a> {
+/// Writes the insertions of one file into a buffer.
+pub(crate) struct CallWriter<'a> {
     pub out: Vec<u8>,
     prefix: &'static str,
     numbers: &'a Numbers,
 }
 
-/// What the map gives to a file.
+/// The ids and numbers that the map gives to a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
-    /// One file id for each 65,535 lines.
+    /// One file id per 65,535 lines.
     pub ids: Vec<u16>,
-    /// The number of its first statement in the program.
+    /// Number of the first statement of the file, unique in the program.
     pub first: u32,
 }
 
-/// A statement that a call records: its line, its place among those of its file in the order of the text, and whether its
-/// call checks for room.
+/// A statement to record: its line, its index in the file, whether its call checks for room, and whether the task of
+/// its async body may have waited before it.
 #[derive(Clone, Copy)]
 pub(crate) struct Recorded {
     pub line: u32,
     pub ordinal: usize,
     pub checks: bool,
+    pub is_resumed: bool,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> CallWriter<'a> {
     pub fn new(edition2015: bool, numbers: &'a Numbers, capacity: usize) -> Self {
         Self { out: Vec::with_capacity(capacity), prefix: if edition2015 { "" } else { "::" }, numbers }
     }
 
     /// `xhist_rt::s::<F,L,W>();` or another of [`RECORDINGS`].
-    fn call(&mut self, form: Form, Recorded { line, ordinal, checks }: Recorded) {
+    fn call(&mut self, form: CallForm, Recorded { line, ordinal, checks, .. }: Recorded) {
         let is_meant = |recording: &&Recording| recording.form == form && recording.checks == checks;
         let name = RECORDINGS.iter().find(is_meant).expect("each form has its names").name;
         let (id, line) = place(&self.numbers.ids, line);
@@ -95,25 +98,42 @@ impl<'a> Writer<'a> {
         self.out.write_fmt(text).expect("writing to memory does not fail");
     }
 
+    /// `let __xh_task=xhist_rt::t();`
+    pub fn task(&mut self) {
+        let prefix = self.prefix;
+        self.print(format_args!("let {TASK}={prefix}{CRATE}t();"));
+    }
+
+    /// `xhist_rt::r(&__xh_task);`, if the task may have waited.
+    fn resume(&mut self, Recorded { is_resumed, .. }: Recorded, attributes: Option<&str>) {
+        if is_resumed {
+            self.carry(attributes);
+            let prefix = self.prefix;
+            self.print(format_args!("{prefix}{CRATE}r(&{TASK});"));
+        }
+    }
+
     pub fn statement(&mut self, recorded: Recorded, attributes: Option<&str>, triggers: &[Trigger]) {
+        self.resume(recorded, attributes);
         self.triggers(triggers, attributes, |writer| {
             writer.carry(attributes);
-            writer.call(if attributes.is_some() { Form::Carried } else { Form::Plain }, recorded);
+            writer.call(if attributes.is_some() { CallForm::Carried } else { CallForm::Plain }, recorded);
         });
     }
 
     pub fn open(&mut self, recorded: Recorded, parens: bool, triggers: &[Trigger]) {
         self.out.push(b'{');
+        self.resume(recorded, None);
         self.triggers(triggers, None, |writer| {
-            writer.call(if parens { Form::Parens } else { Form::Block }, recorded)
+            writer.call(if parens { CallForm::Parens } else { CallForm::Block }, recorded)
         });
         if parens {
             self.out.push(b'(');
         }
     }
 
-    /// A recording call between its triggers: what starts stands before it, what stops behind it, so that its own
-    /// statement is the first or the last in the history.
+    /// Writes a recording call between its triggers. Start triggers come before the call and stop triggers after it,
+    /// so that the statement is the first or the last entry of the history.
     fn triggers(&mut self, triggers: &[Trigger], attributes: Option<&str>, record: impl FnOnce(&mut Self)) {
         let is_start = |trigger: &&Trigger| trigger.action == Action::Start;
         triggers.iter().filter(is_start).for_each(|trigger| self.trigger(trigger, attributes));
@@ -134,7 +154,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Attributes that a call needs too.
+    /// Writes the attributes that a call has to repeat.
     fn carry(&mut self, attributes: Option<&str>) {
         if let Some(attributes) = attributes {
             self.print(format_args!("{MARK}{attributes} "));
@@ -159,13 +179,13 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// File id and line within it: lines above 65,535 belong to the next id of the file.
+/// File id and line within that id: lines above 65,535 belong to the next id of the file.
 fn place(ids: &[u16], line: u32) -> (u16, u32) {
     let index = (line.max(1) - 1) / LINES_PER_ID;
     (ids[index as usize], line - index * LINES_PER_ID)
 }
 
-/// How many ids a file of this many lines needs.
+/// Number of ids that a file of this many lines needs.
 pub fn ids_needed(lines: u32) -> usize {
     (lines.max(1) - 1) as usize / LINES_PER_ID as usize + 1
 }

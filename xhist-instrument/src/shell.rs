@@ -1,10 +1,10 @@
-//! Text of foreign origin for a terminal, and words for a shell to read back.
+//! Quoting: text from programs and files for a terminal, and words for a shell.
 
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The text without characters that a terminal acts on or that hide what it says.
+/// Escapes characters that control a terminal or hide text.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for char in text.chars() {
@@ -46,7 +46,7 @@ pub fn quoted(text: impl AsRef<OsStr>) -> String {
     }
 }
 
-/// As it stands in `$'...'`: bytes in octal, because a digit behind such a one is not part of it.
+/// The text for `$'...'`. Bytes are octal: an octal escape has at most three digits, so a digit behind it is not part of it.
 fn escaped(text: &OsStr) -> String {
     let mut word = String::new();
     for chunk in text.as_encoded_bytes().utf8_chunks() {

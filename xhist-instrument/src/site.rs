@@ -1,16 +1,16 @@
-//! What the analysis of one file finds: places to record, places left alone, and files it leads to.
-//! Plain data, without any syntax tree behind it.
+//! The result of analysing one file: statements to record, code that is skipped, and files that it names.
+//! Plain data, without a syntax tree.
 
 use crate::macros::Macros;
-use crate::text::TokenPrint;
-use crate::trigger::Trigger;
+use crate::structure::{Jump, Structure};
+use crate::text::TokenFingerprint;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What kind of statement a site is.
+/// The kind of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SiteKind {
     /// `let` with an initialiser.
@@ -50,21 +50,21 @@ impl SiteKind {
     }
 }
 
-/// How a site is written into the text. All offsets are bytes of the original file.
+/// How a site is written into the text. Offsets are bytes of the original file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Shape {
-    /// A call at `at`, with these attributes carried over from the statement.
+pub enum Insertion {
+    /// A call at `at`, with these attributes of the statement.
     Call {
-        /// Where the call is inserted.
+        /// Offset of the call.
         at: usize,
-        /// Attributes on one line, or none.
+        /// Attributes on one line.
         attributes: Option<Box<str>>,
     },
     /// The expression becomes a block.
     Wrap {
         /// The expression.
         range: Range<usize>,
-        /// It must be parenthesised inside the block.
+        /// The block needs parentheses around the expression.
         parens: bool,
     },
 }
@@ -72,70 +72,121 @@ pub enum Shape {
 /// One statement that will be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
-    /// What it is.
+    /// Its kind.
     pub kind: SiteKind,
-    /// Line of the first token behind the attributes, from 1.
+    /// Line of the first token after the attributes, from 1.
     pub line: u32,
     /// Column of that token in characters, from 1.
     pub column: u32,
     /// Line of the last token.
     pub end_line: u32,
-    /// Column just behind the last token.
+    /// Column after the last token.
     pub end_column: u32,
-    /// Function it stands in, such as `Foo::bar`; empty when there is none.
+    /// Path of its function, such as `Foo::bar`; empty outside functions.
     pub function: Arc<str>,
-    /// Bytes of the statement, attributes left out.
+    /// Bytes of the statement, without its attributes.
     pub range: Range<usize>,
-    /// What is written, and where.
-    pub shape: Shape,
-    /// It gets a call. In function detail others than entries do not.
+    /// The text to insert, and its place.
+    pub insertion: Insertion,
+    /// The statement gets a call. With function detail, only entries do.
     pub recorded: bool,
-    /// Its call checks for room: the recorder need not look at any other.
+    /// The call checks for room in the ring; other calls write without a check.
     pub checks: bool,
-    /// It contains an `.await`, those of closures, async blocks and items in it not counted.
+    /// The statement holds an `.await`, not counting its closures, async blocks and items.
     pub awaits: bool,
+    /// What its own text calls, as in maps.
+    pub calls: Box<str>,
+    /// How it leaves the text around it.
+    pub jump: Option<Jump>,
 }
 
 impl Site {
-    /// Records it although its neighbours are not: nothing else near it checks for room.
+    /// Records the site although its neighbours are not recorded. The call then has to check for room.
     pub(crate) fn record(&mut self) {
         self.checks |= !self.recorded;
         self.recorded = true;
     }
 
-    /// Takes over what was noted at the same statement elsewhere.
-    pub(crate) fn note_of(&mut self, other: &Site) {
+    /// Merges the flags of the same statement in another expansion.
+    pub(crate) fn merge_flags(&mut self, other: &Site) {
         self.recorded |= other.recorded;
         self.checks |= other.checks;
         self.awaits |= other.awaits;
     }
 
-    /// Whether a `cfg` decides about it.
+    /// Whether a `cfg` can remove the statement.
     pub(crate) fn may_vanish(&self) -> bool {
-        match &self.shape {
-            Shape::Call { attributes, .. } => attributes.as_ref().is_some_and(|text| text.contains("cfg")),
-            Shape::Wrap { .. } => false,
+        match &self.insertion {
+            Insertion::Call { attributes, .. } => {
+                attributes.as_ref().is_some_and(|text| text.contains("cfg"))
+            }
+            Insertion::Wrap { .. } => false,
         }
     }
 }
 
-/// The body of a function, or of a closure that no function of its path is around.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Function {
-    pub path: Arc<str>,
-    /// Line and column of its first character and behind its last one, from 1.
-    pub place: [u32; 4],
-    /// The same in bytes.
-    pub body: Range<usize>,
-    pub is_closure: bool,
+/// What a trigger does when the program passes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Recording starts; the statement of the trigger is the first.
+    Start,
+    /// Recording stops.
+    Stop {
+        /// Statements that are still recorded after the one of the trigger.
+        after: u32,
+    },
 }
 
-/// Why statements are left alone.
+impl Action {
+    /// The option, and the key of a manifest, that requests it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Start => "start-at",
+            Self::Stop { .. } => "stop-at",
+        }
+    }
+}
+
+/// A trigger at a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trigger {
+    /// Index of the statement among the sites.
+    pub site: usize,
+    /// Number of the trigger in the program, from 0.
+    pub number: u8,
+    /// Pass at which it acts, from 1.
+    pub hit: u32,
+    /// The action.
+    pub action: Action,
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}#{}", self.action.name(), self.hit)?;
+        match self.action {
+            Action::Stop { after: after @ 1.. } => write!(f, "+{after}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The body of an async function, block or closure with an `.await` of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaskBody {
+    /// Where its task begins: before its first statement.
+    pub at: usize,
+    /// The body in bytes.
+    pub body: Range<usize>,
+    /// Starts of the sites before which the task may have waited, ascending.
+    pub resumes: Vec<usize>,
+}
+
+/// Why statements are skipped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Reason {
     /// The compiler evaluates it.
     ConstContext,
-    /// A `const fn` runs in the program as well, but may call nothing there that the compiler could not evaluate.
+    /// A `const fn` also runs in the program, but its body may call only what the compiler can evaluate.
     ConstFn,
     /// The arguments of a macro are tokens whose meaning only the macro knows.
     MacroArguments,
@@ -143,47 +194,48 @@ pub enum Reason {
     MacroDefinition,
     /// `// xhist instrument FALSE`.
     Directive,
-    /// `include` and `exclude` leave it out.
+    /// Excluded by `include` or `exclude`.
     Excluded,
-    /// Of its function only the first statement is recorded.
+    /// Only the first statement of its function is recorded.
     Thinned,
     /// Only entries are recorded.
     Detail,
-    /// It stands behind a `return`, `break`, `panic!` or the like.
+    /// Follows a `return`, `break`, `panic!` or the like.
     Unreachable,
-    /// A naked function has no prologue to call from.
+    /// A naked function has no prologue, so it cannot call.
     Naked,
-    /// It runs before memory is initialised.
+    /// Runs before memory is initialised.
     PreInit,
     /// The panic handler, or the handler of failed allocations.
     PanicHandler,
     /// The recorder may be called while the allocator runs.
     GlobalAlloc,
-    /// The recorder itself uses the critical section.
+    /// The recorder itself uses this critical section.
     CriticalSection,
-    /// The compiler calls it for every copy of memory.
+    /// The compiler inserts calls to it for every copy of memory.
     MemoryPrimitive,
     /// `#![no_core]` or `#![compiler_builtins]`.
     NoCore,
-    /// An attribute translates the body to something else.
+    /// An attribute translates the body to another language.
     ForeignAttribute,
-    /// A closure in front of the `else` of a let-else, where no brace may stand.
+    /// A closure before the `else` of a let-else, where the grammar forbids braces.
     LetElse,
-    /// A test far down a chain of `else if`: each one recorded is a level more for the compiler, which has few.
+    /// A test deep in an `else if` chain: each recorded test nests the compiler's syntax tree one level deeper.
     LongChain,
-    /// The attributes of the statement cannot be repeated on one line.
+    /// The attributes of the statement do not fit on one line.
     Attributes,
-    /// Syntax that the parser hands on without understanding it.
+    /// Syntax that the parser keeps as tokens.
     UnknownSyntax,
 }
 
 impl Reason {
-    /// Whether what is left alone may run in the program: not what the compiler evaluates, nor what nothing reaches.
+    /// Whether the skipped code may run in the program. Code that the compiler evaluates or that is unreachable
+    /// cannot.
     pub fn is_executable(self) -> bool {
         !matches!(self, Self::ConstContext | Self::Unreachable)
     }
 
-    /// Whether its statements are counted from tokens that nobody here can parse.
+    /// Whether the statements are counted from unparsed tokens.
     pub fn is_estimate(self) -> bool {
         matches!(self, Self::MacroArguments | Self::MacroDefinition | Self::UnknownSyntax)
     }
@@ -217,16 +269,16 @@ impl fmt::Display for Reason {
     }
 }
 
-/// Something left alone.
+/// Code that is skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skip {
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// How many statements this hides: exact for parsed code, for tokens of macros an estimate.
+    /// Number of hidden statements: exact for parsed code, estimated for tokens of macros.
     pub statements: u32,
 }
 
@@ -248,13 +300,13 @@ pub struct ModDecl {
     pub inside: Vec<InlineMod>,
     /// Values of its `#[path]` attributes, also those under `cfg_attr`.
     pub paths: Vec<String>,
-    /// One of `paths` stands without `cfg_attr`: the module is never at its default place.
+    /// One of `paths` has no `cfg_attr`, so the module is never at its default path.
     pub path_is_certain: bool,
     /// Line, from 1.
     pub line: u32,
 }
 
-/// Which macro reads a file.
+/// The macro that reads a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IncludeKind {
     /// `include!`: code.
@@ -263,14 +315,14 @@ pub enum IncludeKind {
     Str,
     /// `include_bytes!`: data.
     Bytes,
-    /// Any of them with a path that is put together: data somewhere in this directory.
+    /// Any of them with a composed path: data somewhere in this directory.
     Directory,
 }
 
-/// A file read by a macro with a literal path, or the directory that such a path starts with.
+/// A file that a macro reads by a literal path, or the directory that a composed path starts with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Include {
-    /// Which macro.
+    /// The macro.
     pub kind: IncludeKind,
     /// The literal, relative to the directory of the including file.
     pub path: String,
@@ -278,49 +330,52 @@ pub struct Include {
     pub line: u32,
 }
 
-/// Everything known about one file.
+/// The analysis of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Analysis {
-    /// Statements that will be recorded, in the order of the text.
+    /// Statements to record, in the order of the text.
     pub sites: Vec<Site>,
-    /// What is left alone, in the order of the text.
+    /// Skipped code, in the order of the text.
     pub skips: Vec<Skip>,
-    /// Triggers at statements, in the order of these. To be set last: they count the sites.
+    /// Triggers, in the order of their statements. Set them last: they hold indices of sites.
     pub triggers: Vec<Trigger>,
     /// Modules in other files.
     pub modules: Vec<ModDecl>,
     /// Files read by macros.
     pub includes: Vec<Include>,
-    /// Where the hash of the map goes: into each `fn main`, of which a file may have several under `cfg`.
+    /// Offsets for the hash of the map: one in each `fn main`, of which a file may have several under `cfg`.
     pub main_at: Vec<usize>,
-    /// Functions, in the order of the text.
-    pub(crate) functions: Vec<Function>,
-    /// Lines between `// xhist debug TRUE` and `FALSE`, end excluded.
+    /// Bodies, loops and branches.
+    pub(crate) structure: Structure,
+    /// Async bodies whose tasks are recorded.
+    pub(crate) tasks: Vec<TaskBody>,
+    /// Lines from `// xhist debug TRUE` up to, not including, `FALSE`.
     pub debug_lines: Vec<Range<u32>>,
-    /// Lines of the file.
+    /// Number of lines.
     pub lines: u32,
-    /// The whole file is switched off by a directive in front of all code.
+    /// A directive at the head of the file switches the whole file off.
     pub is_off: bool,
-    /// Macros that hold code in their arguments and whose rules are not known.
+    /// Macros of unknown rules whose arguments hold code.
     pub(crate) unknown_macros: BTreeSet<String>,
-    /// Macros taken for the program's own because nothing in it was known to bring another one of that name.
+    /// Macros taken for the program's own, because nothing in the program is known to import another one of that
+    /// name.
     pub(crate) assumed_macros: BTreeSet<String>,
-    /// Fingerprint of where the tokens of the file stand, for the proof.
-    pub(crate) tokens: TokenPrint,
+    /// Fingerprint of the token positions, for the proof.
+    pub(crate) tokens: TokenFingerprint,
 }
 
 impl Analysis {
-    /// Whether these macros show more of the file: [`crate::analyze_among`] them then.
+    /// Whether another analysis with these macros, by [`crate::analyze_among`], may find more.
     pub fn wants(&self, macros: &Macros) -> bool {
         !self.assumed_macros.is_empty() || self.unknown_macros.iter().any(|name| macros.has(name))
     }
 
-    /// Leaves the statements of these functions alone.
+    /// Skips the statements of these functions.
     pub fn leave_out(&mut self, is_unwanted: impl Fn(&str) -> bool) {
         let mut last: Option<(Arc<str>, bool)> = None;
         let skips = &mut self.skips;
         self.sites.retain(|site| {
-            // Statements of one function stand together.
+            // The statements of a function are adjacent.
             let known = last.as_ref().filter(|(function, _)| *function == site.function);
             let leave = known.map_or_else(|| is_unwanted(&site.function), |(_, leave)| *leave);
             last = Some((site.function.clone(), leave));
@@ -333,13 +388,13 @@ impl Analysis {
         skips.sort_by_key(|skip| (skip.line, skip.column));
     }
 
-    /// Leaves all but the first statement of these functions alone, and what is nested in them.
+    /// Skips all but the first statement of these functions, and of the functions nested in them.
     pub fn thin(&mut self, is_thin: impl Fn(&str) -> bool) {
-        let thin = self.functions.iter().filter(|function| !function.is_closure && is_thin(&function.path));
+        let thin = self.structure.bodies.iter().filter(|body| body.kind.is_named() && is_thin(&body.path));
         let mut thin: Vec<(Arc<str>, Range<usize>)> =
-            thin.map(|function| (function.path.clone(), function.body.clone())).collect();
+            thin.map(|body| (body.path.clone(), body.range.clone())).collect();
         thin.sort_by_key(|(_, body)| (body.start, std::cmp::Reverse(body.end)));
-        // Of nested ones the outermost counts.
+        // Of nested functions, the outermost decides.
         let mut end = 0;
         thin.retain(|(_, body)| {
             let is_outer = body.start >= end;
@@ -353,7 +408,7 @@ impl Analysis {
             let index = thin.partition_point(|(_, body)| body.start <= at).checked_sub(1);
             let Some(index) = index.filter(|&index| at < thin[index].1.end) else { return true };
             if !entered[index] && site.function == thin[index].0 {
-                // What a `cfg` may take away does not tell that the function was entered.
+                // A statement under `cfg` does not prove that the function was entered.
                 entered[index] = !site.may_vanish();
                 return true;
             }
@@ -364,7 +419,7 @@ impl Analysis {
         skips.sort_by_key(|skip| (skip.line, skip.column));
     }
 
-    /// Sets a trigger. Its statement is recorded, whatever the detail.
+    /// Sets a trigger. Its statement is recorded with every detail.
     pub fn add_trigger(&mut self, trigger: Trigger) {
         if let Some(site) = self.sites.get_mut(trigger.site) {
             site.record();
@@ -373,15 +428,10 @@ impl Analysis {
         self.triggers.insert(at, trigger);
     }
 
-    /// The triggers at a statement.
+    /// The triggers at a site.
     pub fn triggers_at(&self, site: usize) -> &[Trigger] {
         let start = self.triggers.partition_point(|trigger| trigger.site < site);
         let end = self.triggers.partition_point(|trigger| trigger.site <= site);
         &self.triggers[start..end]
-    }
-
-    /// Statements left alone.
-    pub fn skipped_statements(&self) -> u64 {
-        self.skips.iter().map(|skip| u64::from(skip.statements)).sum()
     }
 }

@@ -1,35 +1,36 @@
-//! Writes the sites of an analysis into the text.
+//! Inserts the sites of an analysis into the text.
 
 use crate::options::{Detail, MainHash, Options};
-use crate::refusal::Refusal;
-use crate::shape::{Numbers, Recorded, Writer, ids_needed};
-use crate::site::{Analysis, Shape, Site};
-use crate::trigger::{Action, Trigger};
+use crate::refusal::{Refusal, RefusalReason};
+use crate::shape::{CallWriter, Numbers, Recorded, ids_needed};
+use crate::site::{Action, Analysis, Insertion, Site, Trigger};
 use std::ops::Range;
 
-/// One insertion: a place, and what goes there.
+/// One insertion: its offset and its content.
 struct Edit<'a> {
     at: usize,
-    order: Order,
-    what: What<'a>,
+    order: EditOrder,
+    what: EditContent<'a>,
 }
 
-/// Order of insertions at one offset: closings before openings, closings inner first, openings outer first.
+/// Order of insertions at the same offset: closings before openings; inner closings first, outer openings first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Order {
+enum EditOrder {
     Close(std::cmp::Reverse<usize>),
     Hash,
+    Task,
     Open(usize),
 }
 
-enum What<'a> {
+enum EditContent<'a> {
     Hash(MainHash, Detail),
+    Task,
     Call { recorded: Recorded, attributes: Option<&'a str>, triggers: &'a [Trigger] },
     Open { recorded: Recorded, parens: bool, triggers: &'a [Trigger] },
     Close { parens: bool },
 }
 
-/// The instrumented text, not yet proved.
+/// The instrumented text, before its proof.
 pub(crate) fn splice(
     text: &[u8],
     analysis: &Analysis,
@@ -38,21 +39,20 @@ pub(crate) fn splice(
 ) -> Result<Vec<u8>, Refusal> {
     let needed = ids_needed(analysis.lines);
     if numbers.ids.len() < needed {
-        let reason =
-            format!("a file of {} lines needs {needed} file ids, got {}", analysis.lines, numbers.ids.len());
-        return Err(Refusal::of_file(reason));
+        let (lines, given) = (analysis.lines, numbers.ids.len());
+        return Err(Refusal::of_file(RefusalReason::TooFewIds { lines, needed, given }));
     }
-    let writer = Writer::new(options.edition2015, numbers, text.len() + analysis.sites.len() * 32);
+    let writer = CallWriter::new(options.edition2015, numbers, text.len() + analysis.sites.len() * 32);
     write(text, 0..text.len(), edits(analysis, options), writer)
-        .ok_or_else(|| Refusal::of_file("the analysis belongs to another text"))
+        .ok_or_else(|| Refusal::of_file(RefusalReason::ForeignAnalysis))
 }
 
-/// The text in this range, with the edits in it; nothing when one of them lies elsewhere.
+/// This range of the text with the edits in it; `None` when an edit lies outside.
 fn write(
     text: &[u8],
     range: Range<usize>,
     mut edits: Vec<Edit<'_>>,
-    mut writer: Writer<'_>,
+    mut writer: CallWriter<'_>,
 ) -> Option<Vec<u8>> {
     edits.sort_by_key(|edit| (edit.at, edit.order));
     let mut copied = range.start;
@@ -60,64 +60,92 @@ fn write(
         writer.out.extend_from_slice(text.get(copied..edit.at)?);
         copied = edit.at;
         match edit.what {
-            What::Hash(hash, detail) => writer.main_hash(hash, detail),
-            What::Call { recorded, attributes, triggers } => writer.statement(recorded, attributes, triggers),
-            What::Open { recorded, parens, triggers } => writer.open(recorded, parens, triggers),
-            What::Close { parens } => writer.close(parens),
+            EditContent::Hash(hash, detail) => writer.main_hash(hash, detail),
+            EditContent::Task => writer.task(),
+            EditContent::Call { recorded, attributes, triggers } => {
+                writer.statement(recorded, attributes, triggers)
+            }
+            EditContent::Open { recorded, parens, triggers } => writer.open(recorded, parens, triggers),
+            EditContent::Close { parens } => writer.close(parens),
         }
     }
     writer.out.extend_from_slice(text.get(copied..range.end)?);
     Some(writer.out)
 }
 
-/// One of each, to see whether a macro takes them.
+/// One trigger of each kind, to test whether a macro accepts them.
 const TRIGGERS: [Trigger; 2] = [
     Trigger { site: 0, number: 0, hit: 1, action: Action::Start },
     Trigger { site: 0, number: 1, hit: 1, action: Action::Stop { after: 0 } },
 ];
 
-/// Part of a text with these sites in it: what a macro would get as its arguments. With triggers, each site has some.
-pub(crate) fn part(text: &str, range: Range<usize>, sites: &[Site], triggers: bool) -> Option<String> {
+/// The arguments of a macro call with these sites in them. With `triggers`, every site has some.
+pub(crate) fn splice_part(text: &str, range: Range<usize>, sites: &[Site], triggers: bool) -> Option<String> {
     let lines = sites.iter().map(|site| site.line).max().unwrap_or(1);
     let numbers = Numbers { ids: vec![0; ids_needed(lines)], first: 1 };
     let mut edits = Vec::new();
-    // A macro that takes all calls takes some of them.
-    of_sites(sites, |_| true, |_| if triggers { &TRIGGERS } else { &[] }, &mut edits);
-    write(text.as_bytes(), range, edits, Writer::new(false, &numbers, 0))
+    // A macro that accepts every call also accepts any subset of them.
+    let is_meant = |_: &Site| Some(Meant { is_resumed: false });
+    of_sites(sites, is_meant, |_| if triggers { &TRIGGERS } else { &[] }, &mut edits);
+    write(text.as_bytes(), range, edits, CallWriter::new(false, &numbers, 0))
         .and_then(|text| String::from_utf8(text).ok())
 }
 
 fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
     let mut edits = Vec::with_capacity(analysis.sites.len() + 1);
     if options.main_hash != MainHash::None {
-        let what = || What::Hash(options.main_hash, options.detail);
-        let hash = |&at| Edit { at, order: Order::Hash, what: what() };
+        let what = || EditContent::Hash(options.main_hash, options.detail);
+        let hash = |&at| Edit { at, order: EditOrder::Hash, what: what() };
         edits.extend(analysis.main_at.iter().map(hash));
     }
-    let recorded = |site: &Site| site.recorded;
-    of_sites(&analysis.sites, recorded, |site| analysis.triggers_at(site), &mut edits);
+    let mut resumes = Vec::new();
+    if options.records_tasks() {
+        for task in analysis.tasks.iter().filter(|task| is_recorded(&task.body, &analysis.sites)) {
+            edits.push(Edit { at: task.at, order: EditOrder::Task, what: EditContent::Task });
+            resumes.extend(&task.resumes);
+        }
+        resumes.sort_unstable();
+    }
+    let is_meant = |site: &Site| {
+        let is_resumed = || resumes.binary_search(&site.range.start).is_ok();
+        site.recorded.then(|| Meant { is_resumed: is_resumed() })
+    };
+    of_sites(&analysis.sites, is_meant, |site| analysis.triggers_at(site), &mut edits);
     edits
+}
+
+/// Whether a statement of this body is recorded.
+fn is_recorded(body: &Range<usize>, sites: &[Site]) -> bool {
+    let first = sites.partition_point(|site| site.range.start < body.start);
+    let inside = sites[first..].iter().take_while(|site| site.range.start < body.end);
+    inside.into_iter().any(|site| site.recorded)
+}
+
+/// How a site is recorded.
+struct Meant {
+    is_resumed: bool,
 }
 
 fn of_sites<'a>(
     sites: &'a [Site],
-    is_meant: impl Fn(&Site) -> bool,
+    is_meant: impl Fn(&Site) -> Option<Meant>,
     triggers_at: impl Fn(usize) -> &'a [Trigger],
     edits: &mut Vec<Edit<'a>>,
 ) {
     let mut push = |at, order, what| edits.push(Edit { at, order, what });
-    for (index, site) in sites.iter().enumerate().filter(|(_, site)| is_meant(site)) {
-        let recorded = Recorded { line: site.line, ordinal: index, checks: site.checks };
+    for (index, site) in sites.iter().enumerate() {
+        let Some(Meant { is_resumed }) = is_meant(site) else { continue };
+        let recorded = Recorded { line: site.line, ordinal: index, checks: site.checks, is_resumed };
         let triggers = triggers_at(index);
-        match &site.shape {
-            Shape::Call { at, attributes } => {
+        match &site.insertion {
+            Insertion::Call { at, attributes } => {
                 let attributes = attributes.as_deref();
-                push(*at, Order::Open(index), What::Call { recorded, attributes, triggers });
+                push(*at, EditOrder::Open(index), EditContent::Call { recorded, attributes, triggers });
             }
-            &Shape::Wrap { ref range, parens } => {
-                push(range.start, Order::Open(index), What::Open { recorded, parens, triggers });
-                let close = Order::Close(std::cmp::Reverse(index));
-                push(range.end, close, What::Close { parens });
+            &Insertion::Wrap { ref range, parens } => {
+                push(range.start, EditOrder::Open(index), EditContent::Open { recorded, parens, triggers });
+                let close = EditOrder::Close(std::cmp::Reverse(index));
+                push(range.end, close, EditContent::Close { parens });
             }
         }
     }

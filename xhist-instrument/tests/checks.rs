@@ -1,8 +1,8 @@
-//! Which calls check for room: their names are `e`, `ae`, `pe` and `ce`. All others are written without a look.
+//! Which calls check for room: those named `e`, `ae`, `pe` and `ce`. The others write without a check.
 
-use xhist_instrument::{Numbers, Options, When, analyze, instrument, strip};
+use xhist_instrument::{Numbers, Options, Tasks, When, analyze, instrument, strip};
 
-/// The text with its calls as `<name>`: what they are is all that counts here.
+/// The text with each call shortened to `<name>`.
 fn marked_with(text: &str, options: &Options) -> String {
     let analysis = analyze(text.as_bytes(), options).unwrap_or_else(|refusal| panic!("{refusal}: {text}"));
     let numbers = Numbers { ids: vec![1], first: 1 };
@@ -23,10 +23,10 @@ fn marked_with(text: &str, options: &Options) -> String {
 }
 
 fn marked(text: &str) -> String {
-    marked_with(text, &Options::default())
+    marked_with(text, &Options { tasks: Tasks::Off, ..Options::default() })
 }
 
-/// For texts without blocks around expressions and without attributes, where the names are all that is inserted.
+/// For texts without wrapped expressions and attributes, where the names are the only insertions.
 #[track_caller]
 fn assert_marked(expected: &str) {
     assert_eq!(marked(&expected.replace("<s>", "").replace("<e>", "")), expected);
@@ -52,7 +52,7 @@ fn the_entry_of_a_closure_and_of_an_async_block_checks() {
 }
 
 #[test]
-fn the_head_of_each_loop_checks() {
+fn the_first_statement_of_each_loop_checks() {
     assert_marked("fn f() { <e>a(); <s>loop { <e>b(); <s>c(); } }");
     assert_marked("fn f() { <e>a(); <s>while x { <e>b(); <s>c(); } <s>d() }");
     assert_marked("fn f() { <e>a(); <s>for _ in x { <e>b(); <s>c(); } <s>d() }");
@@ -61,7 +61,7 @@ fn the_head_of_each_loop_checks() {
 }
 
 #[test]
-fn blocks_that_run_at_most_once_do_not() {
+fn blocks_that_run_at_most_once_do_not_check() {
     assert_marked(
         "fn f() { <e>a(); <s>if x { <s>b(); } else { <s>c(); } <s>{ <s>d(); } <s>unsafe { <s>g() } }",
     );
@@ -76,7 +76,7 @@ fn blocks_that_run_at_most_once_do_not() {
 }
 
 #[test]
-fn a_check_that_may_vanish_is_made_again() {
+fn a_check_under_cfg_is_repeated() {
     assert_eq!(
         marked("fn f() { #[cfg(x)] a(); #[cfg(y)] b(); c(); #[cfg(z)] d(); g() }"),
         "fn f() { #[cfg(x)] <ce>#[cfg(x)] a(); #[cfg(y)] <ce>#[cfg(y)] b(); <e>c(); #[cfg(z)] <c>#[cfg(z)] d(); <s>g() }"
@@ -84,24 +84,24 @@ fn a_check_that_may_vanish_is_made_again() {
 }
 
 #[test]
-fn what_is_behind_an_await_or_a_yield_checks() {
+fn the_statement_after_an_await_or_a_yield_checks() {
     assert_marked("async fn f() { <e>a().await; <e>b(); <s>c(); }");
     assert_marked("async fn f() { <e>a(); <s>if x { <s>b().await; <e>c(); <s>d(); } <e>g(); <s>h(); }");
     assert_eq!(
         marked("async fn f() { a(); match b().await { 1 => c(), _ => { d(); e() } } g(); h() }"),
         "async fn f() { <e>a(); <s>match b().await { 1 => {<ae>c()}, _ => { <e>d(); <s>e() } } <e>g(); <s>h() }"
     );
-    // Somebody else's.
+    // A function of another module.
     assert_marked("fn f() { <e>a(async { <e>b().await }); <s>c(); }");
     assert_marked("fn f() { <e>a(); <s>yield b; <e>c(); <s>d(); }");
-    // Macros whose rules nobody knows may wait; those of the standard library do not.
+    // A macro of unknown rules may expand to an `.await`; macros of the standard library do not.
     assert_marked("async fn f() { <e>a(); <s>wait!(b); <e>c(); <s>println!(\"{}\", d); <s>g(); }");
     assert_marked("async fn f() { <e>a(); <s>println!(\"{}\", b.await); <e>c(); <s>d(); }");
     assert_marked("fn f() { <e>a(); <s>wait!(b); <s>c(); }");
 }
 
 #[test]
-fn what_is_behind_a_call_of_the_function_itself_checks() {
+fn the_statement_after_a_recursive_call_checks() {
     assert_marked("fn f() { <e>a(); <s>f(); <e>b(); <s>c(); }");
     assert_marked("impl X { fn f(&self) { <e>a(); <s>if x { <s>self.y.f(); } <e>b(); <s>c(); } }");
     assert_marked("impl X { fn f() { <e>Self::f(); <e>b(); <s>g(); } }");
@@ -123,14 +123,14 @@ fn blocks_in_the_arguments_of_a_macro_check() {
 }
 
 #[test]
-fn what_follows_lines_that_are_switched_off_checks() {
+fn the_statement_after_switched_off_lines_checks() {
     assert_marked(
         "fn f() {\n<e>a();\n// xhist instrument FALSE\nb();\n// xhist instrument TRUE\n<e>c();\n<s>d();\n}",
     );
 }
 
 #[test]
-fn each_statement_checks_where_the_calls_are_behind() {
+fn every_statement_recorded_after_it_ran_checks() {
     let options = Options { when: When::After, ..Options::default() };
     assert_eq!(
         marked_with("fn f() { a(); if x { b(); } c() }", &options),
@@ -139,7 +139,7 @@ fn each_statement_checks_where_the_calls_are_behind() {
 }
 
 #[test]
-fn no_more_than_500_calls_in_a_row_do_not_check() {
+fn one_in_500_consecutive_calls_checks() {
     let numbers_of = |text: &str| -> Vec<usize> {
         let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
         let checks = analysis.sites.iter().enumerate().filter(|(_, site)| site.checks);
@@ -147,11 +147,11 @@ fn no_more_than_500_calls_in_a_row_do_not_check() {
     };
     let row = |times: usize| "a();".repeat(times);
     assert_eq!(numbers_of(&format!("fn f() {{ {} }}", row(1600))), [0, 500, 1000, 1500]);
-    // A loop that is passed by has no check on the way.
+    // A loop that is skipped runs none of its checks.
     let beside = format!("fn f() {{ {} if x {{ loop {{ b() }} }} {} }}", row(400), row(400));
     assert_eq!(numbers_of(&beside), [0, 402, 501]);
     assert_eq!(numbers_of(&format!("fn f() {{ {} }} fn g() {{ {} }}", row(400), row(400))), [0, 400]);
-    // A check that may vanish does not count.
+    // A check under `cfg` does not count.
     let cfg = format!("fn f() {{ {} #[cfg(x)] b(); c(); d(); }}", row(500));
     assert_eq!(numbers_of(&cfg), [0, 500, 501]);
 }

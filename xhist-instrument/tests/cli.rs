@@ -1,4 +1,4 @@
-//! The program as a user runs it: real processes, real files, and nothing lost whatever goes wrong.
+//! The program as a user runs it, with real processes and files. Errors must not lose data.
 
 mod project;
 
@@ -35,7 +35,7 @@ fn in_place_and_back() {
 }
 
 #[test]
-fn an_unparsable_file_is_left_alone_and_the_others_are_done() {
+fn an_unparsable_file_is_skipped_and_the_others_are_instrumented() {
     let project = Project::new(&[("src/main.rs", GOOD), ("src/bad.rs", "fn f( {\n"), ("src/latin.rs", "")]);
     project.write("src/latin.rs", b"// \xe9\n");
     let run = project.run(&["src"]);
@@ -65,7 +65,7 @@ fn check_and_list_write_nothing() {
                     src/main.rs:2:5 let main\n\
                     src/main.rs:3:5 macro main\n";
     assert_eq!(list.out, expected);
-    // What runs counts; what only the compiler evaluates does not.
+    // Executable code counts; const code does not.
     assert!(list.err.contains("2 statements, 4 skipped (33.3 % recorded)"), "{}", list.err);
     assert!(list.err.contains("skipped: 2 inside a macro definition (estimated)"), "{}", list.err);
     assert!(list.err.contains("not counted: 2 evaluated by the compiler"), "{}", list.err);
@@ -75,7 +75,7 @@ fn check_and_list_write_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn read_only_files_and_directories_are_left_alone() {
+fn read_only_files_and_directories_stay_unchanged() {
     use std::os::unix::fs::PermissionsExt as _;
     let project = Project::new(&[("src/main.rs", GOOD), ("src/ro.rs", GOOD), ("dir/a.rs", GOOD)]);
     let chmod =
@@ -121,7 +121,7 @@ fn permissions_stay_and_links_are_followed() {
 fn a_full_disk_leaves_the_file_untouched() {
     let long = format!("fn f() {{ {} }}\n", "x();\n".repeat(2_000));
     let project = Project::new(&[("src/main.rs", GOOD), ("src/long.rs", &long)]);
-    // The map goes where nothing limits it. 16 blocks of 512 or 1024 bytes, depending on the shell.
+    // The map is written outside the limit. 16 blocks have 512 or 1024 bytes each, depending on the shell.
     let script = format!("ulimit -f 16; exec {PROGRAM} --map /dev/null src");
     let output = Command::new("sh").current_dir(project.dir.path()).args(["-c", &script]).output().unwrap();
     let run = Run::new(output);
@@ -183,7 +183,7 @@ fn a_filter_with_a_map_has_stable_ids() {
 }
 
 #[test]
-fn usage_errors_are_2() {
+fn usage_errors_exit_with_code_2() {
     let project = Project::new(&[("src/main.rs", GOOD)]);
     assert_eq!(project.run(&[]).code, Some(2));
     assert_eq!(project.run(&["--no-such-option", "src"]).code, Some(2));
@@ -197,7 +197,7 @@ fn usage_errors_are_2() {
 }
 
 #[test]
-fn rules_leave_files_alone_without_an_error() {
+fn excluded_files_are_not_errors() {
     let project = Project::new(&[
         (
             "src/main.rs",
@@ -270,7 +270,7 @@ fn globs_choose_files() {
 }
 
 #[test]
-fn debug_directives_tell_on_stderr() {
+fn debug_directives_print_to_stderr() {
     let text = "fn f() {\n// xhist debug TRUE\nx();\n// xhist debug FALSE\ny();\n}\n";
     let project = Project::new(&[("src/main.rs", text)]);
     let run = project.run(&["--check", "src"]);
@@ -346,7 +346,7 @@ fn triggers_are_listed_and_numbered_for_the_whole_project() {
     let expected = "src/a.rs:1:10 expr a, start-at#2\nsrc/main.rs:2:5 let main\n\
                     src/main.rs:3:5 macro main, stop-at#1+9\n";
     assert_eq!(list.out, expected);
-    // One file after the other: the numbers are those of the whole.
+    // Numbers are unique across the files of the project.
     let run = project.run(&["src/main.rs"]);
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(
@@ -371,7 +371,7 @@ fn triggers_are_listed_and_numbered_for_the_whole_project() {
 }
 
 #[test]
-fn manifests_say_what_is_wanted() {
+fn manifests_select_files_and_functions() {
     let root = "[workspace]\nmembers = [\"a\"]\n[workspace.metadata.xhist]\nexclude = [\"a/src/gen\", \"**::hot\"]\n";
     let member =
         "[package]\nname = \"a\"\n[package.metadata.xhist]\nwhen = \"after\"\nexclude = [\"src/skip.rs\"]\n";
@@ -399,7 +399,7 @@ fn manifests_say_what_is_wanted() {
 }
 
 #[test]
-fn a_file_that_is_off_is_left_alone_even_when_nobody_can_parse_it() {
+fn a_file_that_is_off_need_not_parse() {
     let off = "// Generated.\n// xhist instrument FALSE\nfn main( { ??? }\n";
     let project = Project::new(&[("src/off.rs", off), ("src/main.rs", GOOD)]);
     let run = project.run(&["src"]);
@@ -426,7 +426,7 @@ fn reflow_puts_one_statement_on_a_line_of_a_copy() {
     ] {
         assert!(written.lines().any(|found| found == line), "{line}\n{written}");
     }
-    // The lines are those of the written file, and so is the path.
+    // Lines and path are those of the written file.
     assert!(
         project.read("out/xhist.map").contains(r#""path":"out/main.rs""#),
         "{}",
@@ -440,7 +440,7 @@ fn reflow_puts_one_statement_on_a_line_of_a_copy() {
 }
 
 #[test]
-fn nobody_has_to_read_help_to_its_end() {
+fn help_into_a_closed_pipe_succeeds() {
     for args in ["--help", "--version"] {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);

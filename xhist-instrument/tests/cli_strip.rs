@@ -1,4 +1,4 @@
-//! `--strip` as it is called: after rustfmt, on what is not ours, and on what cannot go; and the filter.
+//! `--strip` on the command line: after rustfmt, on similar code, on calls that cannot be removed; and as a filter.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn run(dir: &Path, args: &[&str], input: &str) -> Run {
     let command = command.args(args).current_dir(dir);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.unwrap();
-    // It may not read to the end.
+    // The process may end before it reads all input.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -85,7 +85,7 @@ fn main() {
 ";
 
 #[test]
-fn after_rustfmt_the_sources_are_what_they_were() {
+fn strip_restores_sources_after_rustfmt() {
     let project = Project::new(&[("src/main.rs", SHAPES), ("src/other.rs", "fn g() { x() }\n")]);
     project.format("src/main.rs");
     let before = project.read("src/main.rs");
@@ -104,7 +104,7 @@ fn after_rustfmt_the_sources_are_what_they_were() {
 }
 
 #[test]
-fn what_only_looks_like_a_call_stays() {
+fn code_similar_to_a_call_stays() {
     let text = "mod my_xhist_rt { pub fn s(_: u32, _: u32) {} }\r\n/* ::xhist_rt::s::<1,2,9>(); /*xh*/ */\r\n\
         fn main() { my_xhist_rt::s::<1,2,9>(); println!(\"::xhist_rt::s::<1,2,2>();\", r#\"{/*xh*/}\"#); ::xhist_rt::s(a, 2); }\r\n";
     let project = Project::new(&[("src/main.rs", text), ("src/a.rs", "\u{feff}fn a() { x() }\r\n")]);
@@ -132,7 +132,7 @@ fn a_file_that_the_map_does_not_name_stays() {
         (project.read("src/own.rs"), project.read("src/a.rs")),
         (own.into(), "fn a() { x() }\n".into())
     );
-    // Nothing that the map names was there: it may well be the wrong map.
+    // Not one file of the map was found: it may be the wrong map.
     let alone = project.run(&["--strip", "src/own.rs"]);
     assert_eq!(
         (alone.code, alone.err.contains("names none of these files")),
@@ -141,19 +141,19 @@ fn a_file_that_the_map_does_not_name_stays() {
         alone.err
     );
     assert_eq!(project.read("src/own.rs"), own);
-    // A file that was moved meanwhile is known by its calls.
+    // A moved file is recognised by its calls.
     assert_eq!(project.run(&["src/a.rs"]).code, Some(0));
     std::fs::rename(project.path("src/a.rs"), project.path("src/b.rs")).unwrap();
     assert_eq!(project.run(&["--strip", "src/b.rs"]).code, Some(0));
     assert_eq!(project.read("src/b.rs"), "fn a() { x() }\n");
-    // Without a map nobody knows better.
+    // Without a map, all calls are removed.
     std::fs::remove_file(project.path("xhist.map")).unwrap();
     assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
     assert_eq!(project.read("src/own.rs"), "fn own() { x() }\n");
 }
 
 #[test]
-fn what_cannot_go_is_an_error_and_the_file_stays() {
+fn a_call_that_cannot_be_removed_is_an_error_and_the_file_stays() {
     let project = Project::new(&[("src/a.rs", "fn a() {\n    x()\n}\n"), ("src/b.rs", "fn b() { y() }\n")]);
     assert_eq!(project.run(&["src"]).code, Some(0));
     let edited =
@@ -162,7 +162,7 @@ fn what_cannot_go_is_an_error_and_the_file_stays() {
     let strip = project.run(&["--strip", "src"]);
     assert_eq!(strip.code, Some(1));
     assert!(
-        strip.err.contains("src/a.rs:2:15: looks like a call of ours, but it is part of an"),
+        strip.err.contains("src/a.rs:2:15: looks like an inserted call, but it is part of an"),
         "{}",
         strip.err
     );
@@ -171,7 +171,7 @@ fn what_cannot_go_is_an_error_and_the_file_stays() {
 }
 
 #[test]
-fn a_comment_with_calls_in_it_is_named() {
+fn a_comment_that_holds_calls_is_reported() {
     let project = Project::new(&[("src/a.rs", "fn a() {\n    x();\n    y();\n}\n")]);
     assert_eq!(project.run(&["src"]).code, Some(0));
     let edited =
@@ -184,14 +184,14 @@ fn a_comment_with_calls_in_it_is_named() {
 }
 
 #[test]
-fn a_filter_strips_what_was_moved_or_says_why_not() {
+fn a_filter_strips_moved_calls_or_reports_an_error() {
     let moved = "fn f() {\n    ::xhist_rt::e::<0, 1, 1>();\n    x(|| {\n        ::xhist_rt::a::<0, 2, 2>();\n        y /*xh*/\n    })\n}\n";
     let strip = filter(&["--strip", "-"], moved);
     assert_eq!((strip.code, strip.out.as_str()), (Some(0), "fn f() {\n    x(|| y)\n}\n"));
     let strip =
         filter(&["--strip", "-", "--stdin-path", "a.rs"], "fn f() {\n  x(::xhist_rt::e::<0, 1, 1>()) }");
     assert_eq!((strip.code, strip.out.as_str()), (Some(1), ""));
-    assert!(strip.err.contains("a.rs:2:7: looks like a call of ours, but no `;` follows"), "{}", strip.err);
+    assert!(strip.err.contains("a.rs:2:7: looks like an inserted call, but no `;` follows"), "{}", strip.err);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_filter_obeys_debug_directives() {
 }
 
 #[test]
-fn a_filter_that_checks_says_what_it_found_or_why_it_cannot() {
+fn a_filter_that_checks_prints_a_summary_or_an_error() {
     let good = filter(&["--check", "-"], "fn f() { x(); y() }");
     assert_eq!((good.code, good.out.as_str()), (Some(0), ""));
     assert!(good.err.starts_with("1 file: 2 statements, 0 skipped (100.0 % recorded)"), "{}", good.err);

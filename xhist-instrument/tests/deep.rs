@@ -1,5 +1,5 @@
-//! Nesting that would overflow an ordinary stack is handled, or refused with a place; never an abort.
-//! An abort here takes the whole test binary with it, which is how a limit set too high shows.
+//! Nesting that would overflow an ordinary stack works, or is refused with a place; it never aborts.
+//! An abort here ends the whole test binary, which reveals a limit that is too high.
 
 use xhist_instrument::{Numbers, Options, analyze, instrument, parses, strip};
 
@@ -17,7 +17,7 @@ fn round_trip(text: &str) -> Result<(), String> {
     parses(&result).map_err(|refusal| refusal.to_string())
 }
 
-/// One entry for each way in which Rust recurses.
+/// One entry per recursive syntax of Rust.
 const SHAPES: [(&str, &str, &str); 34] = [
     ("(", "x", ")"),
     ("[", "x", "]"),
@@ -56,7 +56,7 @@ const SHAPES: [(&str, &str, &str); 34] = [
 ];
 
 #[test]
-fn three_thousand_levels_of_anything_work_or_are_refused() {
+fn three_thousand_levels_of_any_syntax_work_or_are_refused() {
     for (before, middle, after) in SHAPES {
         if let Err(refusal) = round_trip(&nest(before, middle, after, 3_000)) {
             let is_known = refusal.contains("levels deep") || refusal.contains("does not parse");
@@ -84,7 +84,7 @@ fn a_long_chain_of_tests_does_not_nest_as_deep() {
         instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, &options).unwrap(),
     )
     .unwrap();
-    // One block is recorded in each branch; what else is opened nests.
+    // Each branch records one block; the other openings nest.
     let parts = || result.split("::xhist_rt::");
     assert_eq!(
         parts()
@@ -111,7 +111,7 @@ fn absurd_nesting_is_refused_with_a_reason() {
     }
 }
 
-/// The deepest that is accepted, for every shape. Slow: `cargo test -- --ignored`.
+/// The deepest accepted nesting, for every syntax. Slow: `cargo test -- --ignored`.
 #[test]
 #[ignore = "takes minutes without optimisation; run when the limit or the parser changes"]
 fn the_limit_itself_is_safe() {

@@ -1,18 +1,19 @@
-//! Which statements are entries: all that `--detail function` records.
+//! Which statements are entries, the only ones that `--detail function` records.
 
 use xhist_instrument::{
-    Action, Detail, MainHash, Numbers, Options, Trigger, When, analyze, instrument, parses, strip,
+    Action, Detail, MainHash, Numbers, Options, Tasks, Trigger, When, analyze, instrument, parses, strip,
 };
 
 const FUNCTION: Options = Options {
     edition2015: false,
     detail: Detail::Function,
     when: When::Before,
+    tasks: Tasks::On,
     main_hash: MainHash::None,
     triggers: false,
 };
 
-/// The text with its calls as `<name number>`.
+/// The text with each call shortened to `<name number>`.
 fn marked(text: &str, options: &Options) -> String {
     let analysis = analyze(text.as_bytes(), options).unwrap_or_else(|refusal| panic!("{refusal}: {text}"));
     let numbers = Numbers { ids: vec![1], first: 1 };
@@ -30,7 +31,7 @@ fn marked(text: &str, options: &Options) -> String {
     marked.replace("/*xh*/", "")
 }
 
-/// Of this text, `@` marks the calls.
+/// `@` marks the expected calls.
 #[track_caller]
 fn assert_entries(expected: &str) {
     let found = marked(&expected.replace('@', ""), &FUNCTION);
@@ -49,7 +50,7 @@ fn a_function_records_its_first_statement() {
 }
 
 #[test]
-fn closures_with_a_block_and_async_blocks_are_entered_too() {
+fn closures_with_a_block_and_async_blocks_have_entries() {
     assert_entries("fn f() { @a(|x| x + 1, |y| { @b(); c() }, move || {@}); d() }");
     assert_entries("fn f() { @a(|x| if x { b() } else { c() }, |y| match y { _ => { d() } }); }");
     assert_entries("fn f() { @a(async { @b().await; c() }, async move { @loop { d() } }); }");
@@ -58,13 +59,13 @@ fn closures_with_a_block_and_async_blocks_are_entered_too() {
 }
 
 #[test]
-fn an_entry_that_may_vanish_is_followed_by_another() {
+fn an_entry_under_cfg_is_followed_by_another() {
     let text = "fn f() { #[cfg(x)] a(); b(); c(); }";
     assert_eq!(marked(text, &FUNCTION), "fn f() { #[cfg(x)] <ce 1>#[cfg(x)] a(); <e 2>b(); c(); }");
 }
 
 #[test]
-fn a_directive_in_front_hands_the_entry_on() {
+fn a_switched_off_first_statement_is_not_the_entry() {
     assert_entries("fn f() {\n// xhist instrument FALSE\na();\n// xhist instrument TRUE\n@b();\nc(); }");
 }
 
@@ -75,7 +76,7 @@ fn entries_in_arguments_of_macros_are_found() {
 }
 
 #[test]
-fn statements_keep_their_numbers_and_are_all_described() {
+fn statements_keep_their_numbers_and_are_all_in_the_map() {
     let text = "fn f() { a(); b(); } fn g() { c(); d(); }";
     assert_eq!(marked(text, &FUNCTION), "fn f() { <e 1>a(); b(); } fn g() { <e 3>c(); d(); }");
     let recorded = |detail| {

@@ -1,15 +1,16 @@
-//! Every hazard is a directory in `fixtures`: `in.rs` says in its first line why it exists, `out.rs` is what comes
-//! out, `ran.txt` which lines it runs. `XHIST_BLESS=1` rewrites the outputs. In every edition that it concerns it is compiled as it is, recording, and
-//! with calls that do nothing, and must print the same.
-//! Further lines at the top: `// editions: 2018 2021` where not all are meant, `// when: after`, `// detail: function`, `// compile: no`,
-//! `// triggers: all` for some at each statement, which do nothing.
+//! Every hazard is a directory in `fixtures`. The first line of `in.rs` gives the reason, `out.rs` is the expected
+//! output, `ran.txt` has the lines that run. `XHIST_BLESS=1` rewrites the outputs. Each is compiled in every listed
+//! edition: as it is, recording, and with calls that do nothing. All three programs must print the same.
+//! Further lines at the top: `// editions: 2018 2021` for some editions only, `// when: after`, `// detail:
+//! function`, `// compile: no`, `// triggers: all` for triggers without effect at every statement.
 
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use xhist_instrument::{
-    Action, Analysis, Detail, MainHash, Numbers, Options, Trigger, When, analyze, instrument, parses, strip,
+    Action, Analysis, Detail, MainHash, Numbers, Options, Tasks, Trigger, When, analyze, instrument, parses,
+    strip,
 };
 
 const EDITIONS: [&str; 4] = ["2015", "2018", "2021", "2024"];
@@ -31,7 +32,7 @@ impl Fixture {
         self.dir.file_name().unwrap().to_str().unwrap()
     }
 
-    /// What stands behind this word in a comment at the top. A byte-order mark or a shebang may come first.
+    /// The text after this word in a comment at the top. A byte-order mark or a shebang may precede it.
     fn says(&self, word: &str) -> Option<&str> {
         self.text.lines().take(5).find_map(|line| line.trim_start_matches('\u{feff}').strip_prefix(word))
     }
@@ -52,6 +53,7 @@ impl Fixture {
                 Detail::Statement
             },
             when: if self.says("// when: after").is_some() { When::After } else { When::Before },
+            tasks: if self.says("// tasks: off").is_some() { Tasks::Off } else { Tasks::On },
             main_hash: MainHash::Literal(0x0123_4567_89ab_cdef),
             triggers: self.says("// triggers: ").is_some(),
         }
@@ -79,7 +81,7 @@ impl Fixture {
     }
 }
 
-/// At each statement one that starts what runs already, and one that waits for ever.
+/// At each statement a start trigger while recording, and a stop trigger that never fires.
 fn set_triggers(analysis: &mut Analysis) {
     for site in 0..analysis.sites.len() {
         analysis.add_trigger(Trigger { site, number: 0, hit: 1, action: Action::Start });
@@ -89,7 +91,7 @@ fn set_triggers(analysis: &mut Analysis) {
 }
 
 #[test]
-fn triggers_can_stand_at_every_statement() {
+fn every_statement_can_have_a_trigger() {
     for fixture in Fixture::all() {
         let options = Options { triggers: true, ..fixture.options(fixture.editions()[0]) };
         let text = fixture.instrumented_with(&options);
@@ -103,7 +105,7 @@ fn triggers_can_stand_at_every_statement() {
 }
 
 #[test]
-fn outputs_are_as_recorded() {
+fn outputs_match_the_expected_files() {
     let bless = std::env::var_os("XHIST_BLESS").is_some();
     let mut wrong = Vec::new();
     for fixture in Fixture::all() {
@@ -119,41 +121,138 @@ fn outputs_are_as_recorded() {
             wrong.push(format!("{}:\n{found}", fixture.name()));
         }
     }
-    assert!(wrong.is_empty(), "not as recorded (XHIST_BLESS=1 records anew):\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "not as recorded (XHIST_BLESS=1 records them again):\n{}", wrong.join("\n"));
 }
+
+/// Fixtures that are programs of their own, with the reason. All others of an edition are modules of one program.
+const ALONE: &[(&str, &str)] = &[
+    ("allocator", "a program has one global allocator, and `hands-off` has one too"),
+    ("edition-2015", "its paths start at the root of the crate"),
+    ("idioms", "its lints concern the root of the crate"),
+    ("locations", "prints its module path and file name"),
+    ("no-std", "`no_std` is an attribute of the whole crate"),
+];
+
+/// How a program is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// As it is.
+    Original,
+    /// With calls that do nothing.
+    Silent,
+    /// With calls that record.
+    Recording,
+}
+
+const SHAPES: [Shape; 3] = [Shape::Original, Shape::Silent, Shape::Recording];
+
+/// Fixtures of one edition that are compiled together.
+struct Batch<'a> {
+    edition: &'a str,
+    fixtures: Vec<&'a Fixture>,
+}
+
+/// A program, and the directory that is removed with it.
+type CompiledProgram = (PathBuf, tempfile::TempDir);
 
 #[test]
 fn instrumented_programs_print_what_the_originals_print() {
-    let (on, off) = (recorder("std,trace"), recorder("std"));
+    let recorders = [recorder("std,trace"), recorder("std")];
     let fixtures = Fixture::all();
-    let programs = fixtures.iter().filter(|fixture| fixture.says("// compile: no").is_none());
-    let programs: Vec<_> = programs
-        .flat_map(|fixture| fixture.editions().into_iter().map(move |edition| (fixture, edition)))
-        .collect();
-    assert!(EDITIONS.iter().all(|edition| programs.iter().any(|program| program.1 == *edition)));
-    let wrong: Vec<String> = programs
+    for (name, _) in ALONE {
+        assert!(fixtures.iter().any(|fixture| fixture.name() == *name), "{name} is a fixture");
+    }
+    let batches = batches(&fixtures);
+    let compiled: Vec<(&Batch, Shape)> =
+        batches.iter().flat_map(|batch| SHAPES.map(|shape| (batch, shape))).collect();
+    let programs: Vec<CompiledProgram> = compiled
         .par_iter()
-        .filter_map(|(fixture, edition)| {
-            try_program(fixture, edition, &on, &off)
-                .err()
-                .map(|why| format!("{} {edition}: {why}", fixture.name()))
+        .map(|(batch, shape)| {
+            let recorder = &recorders[usize::from(*shape != Shape::Recording)];
+            let dir = tempfile::tempdir().unwrap();
+            batch.compile(*shape, dir.path(), recorder).unwrap_or_else(|error| panic!("{error}"));
+            (dir.path().join("program.exe"), dir)
+        })
+        .collect();
+    let tried: Vec<(&Fixture, &str, &[CompiledProgram])> = batches
+        .iter()
+        .zip(programs.chunks(SHAPES.len()))
+        .flat_map(|(batch, programs)| {
+            batch.fixtures.iter().map(move |fixture| (*fixture, batch.edition, programs))
+        })
+        .collect();
+    let wrong: Vec<String> = tried
+        .par_iter()
+        .filter_map(|(fixture, edition, programs)| {
+            let [original, silent, recording] = [0, 1, 2].map(|shape| programs[shape].0.as_path());
+            let why = compare(fixture, edition, original, silent, recording).err()?;
+            Some(format!("{} {edition}: {why}", fixture.name()))
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    println!("{} programs compiled and run three times", programs.len());
+    println!("{} fixtures in {} programs, each compiled three times", tried.len(), batches.len());
 }
 
-/// Compiles and runs a program in all its shapes; `Err` says what differs.
-fn try_program(fixture: &Fixture, edition: &str, on: &Path, off: &Path) -> Result<(), String> {
+/// Every fixture that is compiled, in each of its editions.
+fn batches(fixtures: &[Fixture]) -> Vec<Batch<'_>> {
+    let compiled = || fixtures.iter().filter(|fixture| fixture.says("// compile: no").is_none());
+    let is_alone = |fixture: &Fixture| ALONE.iter().any(|(name, _)| *name == fixture.name());
+    let mut batches = Vec::new();
+    for edition in EDITIONS {
+        let of_edition = compiled().filter(|fixture| fixture.editions().contains(&edition));
+        let (alone, together): (Vec<_>, Vec<_>) = of_edition.partition(|fixture| is_alone(fixture));
+        assert!(together.len() > 30, "most fixtures of {edition} are compiled together");
+        batches.push(Batch { edition, fixtures: together });
+        batches.extend(alone.into_iter().map(|fixture| Batch { edition, fixtures: vec![fixture] }));
+    }
+    batches
+}
+
+impl Batch<'_> {
+    /// Writes and compiles `program.rs`, which runs the fixture that its argument names.
+    fn compile(&self, shape: Shape, dir: &Path, recorder: &Path) -> Result<(), String> {
+        let text = |fixture: &Fixture| match shape {
+            Shape::Original => fixture.text.clone(),
+            Shape::Silent | Shape::Recording => fixture.instrumented(self.edition),
+        };
+        let program = match self.fixtures.as_slice() {
+            [alone] => text(alone),
+            fixtures => {
+                let (mut modules, mut arms) = (String::new(), String::new());
+                for fixture in fixtures {
+                    let module = format!("fixture_{}", fixture.name().replace('-', "_"));
+                    // Behind the text, so that its lines keep their numbers.
+                    let run = "\npub(super) fn run_fixture() -> ::std::process::ExitCode { ::std::process::Termination::report(main()) }\n";
+                    std::fs::write(dir.join(format!("{module}.rs")), text(fixture) + run).unwrap();
+                    modules += &format!("mod {module};\n");
+                    arms += &format!("        {:?} => {module}::run_fixture(),\n", fixture.name());
+                }
+                format!(
+                    "{modules}fn main() -> std::process::ExitCode {{\n    match std::env::args().nth(1).unwrap().as_str() {{\n\
+                     {arms}        name => panic!(\"no fixture {{}}\", name),\n    }}\n}}\n"
+                )
+            }
+        };
+        compile(dir, self.edition, &program, recorder)
+    }
+}
+
+/// Runs a fixture in all its shapes; `Err` says what differs.
+fn compare(
+    fixture: &Fixture,
+    edition: &str,
+    original: &Path,
+    silent: &Path,
+    recording: &Path,
+) -> Result<(), String> {
     let dir = tempfile::tempdir().unwrap();
-    let instrumented = fixture.instrumented(edition);
-    let original = output(dir.path(), edition, &fixture.text, off)?;
-    let silent = output(dir.path(), edition, &instrumented, off)?;
     let history = dir.path().join("history.xhist");
+    let original = output(original, fixture.name(), &history)?;
+    let silent = output(silent, fixture.name(), &history)?;
     if history.exists() {
         return Err("recorded without the trace feature".to_owned());
     }
-    let recording = output(dir.path(), edition, &instrumented, on)?;
+    let recording = output(recording, fixture.name(), &history)?;
     if silent != original || recording != original {
         return Err(format!("the original prints\n{original}silent\n{silent}recording\n{recording}"));
     }
@@ -172,10 +271,10 @@ fn try_program(fixture: &Fixture, edition: &str, on: &Path, off: &Path) -> Resul
     }
 }
 
-/// How often its allocator is called is up to the standard library.
+/// The standard library decides how often its allocator is called.
 const VARIES: &str = "allocator";
 
-/// The histories are those in `ran.txt`, one line for each thread.
+/// The histories equal `ran.txt`, one line per thread.
 fn as_recorded(fixture: &Fixture, threads: &[Vec<u16>]) -> Result<(), String> {
     let line = |lines: &Vec<u16>| lines.iter().map(u16::to_string).collect::<Vec<_>>().join(" ") + "\n";
     let found: String = threads.iter().map(line).collect();
@@ -187,8 +286,7 @@ fn as_recorded(fixture: &Fixture, threads: &[Vec<u16>]) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("ran\n{found}instead of\n{expected}")) }
 }
 
-/// The lines that each thread ran, in order, in a ring file. Loops are written out. Number 1 is the statement of the
-/// first site.
+/// The lines that each thread ran, in order, from a ring file. Loops are expanded. Number 1 is the first site.
 fn histories(image: &[u8], sites: &[u16]) -> Vec<Vec<u16>> {
     use qs_core::record::{Numbers, Statement};
     use qs_core::ring::{Item, Reader, find};
@@ -202,7 +300,7 @@ fn histories(image: &[u8], sites: &[u16]) -> Vec<Vec<u16>> {
         while let Some(item) = reader.next() {
             match item {
                 Item::Statement(statement, _) => lines.push(statement.line),
-                Item::Again(again) => {
+                Item::Repetition(again) => {
                     let round = lines[lines.len() - again.statements..].to_vec();
                     (0..again.times).for_each(|_| lines.extend(&round));
                 }
@@ -215,7 +313,7 @@ fn histories(image: &[u8], sites: &[u16]) -> Vec<Vec<u16>> {
     threads
 }
 
-/// Builds the recorder with these features; the directory of it and of what it depends on.
+/// Builds the recorder with these features; returns its directory and that of its dependencies.
 fn recorder(features: &str) -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("recorder-{features}"));
@@ -227,23 +325,28 @@ fn recorder(features: &str) -> PathBuf {
     target.join("debug")
 }
 
-/// Compiles and runs a text; its standard output.
-fn output(dir: &Path, edition: &str, text: &str, recorder: &Path) -> Result<String, String> {
+/// Compiles a text to `program.exe`.
+fn compile(dir: &Path, edition: &str, text: &str, recorder: &Path) -> Result<(), String> {
     std::fs::write(dir.join("program.rs"), text).unwrap();
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let library = format!("--extern=xhist_rt={}", recorder.join("libxhist_rt.rlib").display());
     let needs = format!("-Ldependency={}", recorder.join("deps").display());
     let mut command = Command::new(rustc);
     command.current_dir(dir).args(["program.rs", "-o", "program.exe", "--edition", edition]);
-    // Half the time of a program that holds the standard library.
+    // Dynamic linking halves the time.
     command.args(["-Cprefer-dynamic", "-Crpath"]);
-    // Lints are not capped: an instrumented program must not draw one that the original denies.
+    // Lints are not capped: instrumentation must not trigger a lint that the original denies.
     let run = command.args(["-Adead_code", &library, &needs]).output().unwrap();
-    if !run.status.success() {
-        return Err(String::from_utf8_lossy(&run.stderr).into_owned());
+    match run.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&run.stderr).into_owned()),
     }
-    let mut program = Command::new(dir.join("program.exe"));
-    let run = program.env("XHIST_FILE", dir.join("history.xhist")).output().unwrap();
+}
+
+/// Runs a program; its standard output.
+fn output(program: &Path, fixture: &str, history: &Path) -> Result<String, String> {
+    let mut command = Command::new(program);
+    let run = command.arg(fixture).env("XHIST_FILE", history).output().unwrap();
     if !run.status.success() {
         return Err(format!("{}: {}", run.status, String::from_utf8_lossy(&run.stderr)));
     }

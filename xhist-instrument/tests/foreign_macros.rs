@@ -1,10 +1,11 @@
-//! A program that has a macro of its own and uses one of another crate by the same name, in every way that brings one into
-//! scope: instrumented it prints what it prints otherwise. And the calls of its own macros are recorded inside.
+//! Programs with a macro of their own, and a macro of the same name from another crate, imported in every possible
+//! way.
+//! Instrumented, they print what the originals print, and calls of their own macros are recorded inside.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What `ext` exports takes its arguments as text.
+/// The macro of `ext` stringifies its arguments.
 const EXT: &str = "
 #[macro_export] macro_rules! show { ($($t:tt)*) => { stringify!($($t)*) } }
 #[macro_export] macro_rules! other { ($($t:tt)*) => { stringify!($($t)*) } }
@@ -28,10 +29,10 @@ pub fn ce<const F: u16, const L: u16, const W: u32>() {}
 pub fn m(_: u64) {}
 ";
 
-/// The program's own macro, in a file of its own.
+/// The program's own macro, in its own file.
 const OWN: &str =
     "macro_rules! show { ($b:block) => { $b } }\npub fn f() -> u32 { show!({ let x = 1; x + 1 }) }\n";
-/// Has the foreign one behind what stands in front.
+/// `user` calls the foreign macro, which `before` brings into scope.
 const USER: &str = "pub fn g() -> &'static str { show!({ let y = 1; y + 1 }) }\n";
 const MAIN: &str = "mod own;\nmod user;\nfn main() { println!(\"{} {}\", own::f(), user::g()); }\n";
 
@@ -41,7 +42,7 @@ struct Program {
     main: String,
     user: String,
     more: &'static [(&'static str, &'static str)],
-    /// The call in `user` is one of the program's own macro, and is recorded inside.
+    /// The call in `user` refers to the program's own macro, and is recorded inside.
     is_own: bool,
 }
 
@@ -165,7 +166,7 @@ fn rustc(dir: &Path, args: &[&str]) -> Result<(), String> {
     if run.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&run.stderr).into_owned()) }
 }
 
-/// What the program below this directory prints.
+/// The output of the program in this directory.
 fn output(dir: &Path, program: &Program, source: &str) -> Result<String, String> {
     let source = format!("{source}/main.rs");
     let args =
@@ -217,7 +218,7 @@ fn check(program: &Program) -> Result<(), String> {
 }
 
 #[test]
-fn a_foreign_macro_of_an_own_name_gets_its_arguments_unchanged() {
+fn a_foreign_macro_that_shares_a_name_gets_its_arguments_unchanged() {
     let wrong: Vec<String> = programs()
         .iter()
         .filter_map(|program| check(program).err().map(|why| format!("{}: {why}", program.name)))

@@ -1,4 +1,4 @@
-//! Instrumenting in place again and again, at once, and killed: files, maps and what else a file has stay right.
+//! Instrumenting in place repeatedly, concurrently, and with kills: files, maps and file attributes stay correct.
 
 mod project;
 
@@ -15,13 +15,13 @@ fn hash(map: &str) -> String {
 const OTHER: &str = "fn other() {\n    x();\n    y();\n}\n";
 
 #[test]
-fn a_run_on_instrumented_sources_does_what_one_on_the_originals_does() {
+fn a_run_on_instrumented_sources_equals_one_on_the_originals() {
     let files = [("src/main.rs", GOOD), ("src/other.rs", OTHER), ("src/gone.rs", OTHER)];
     let (again, fresh) = (Project::new(&files), Project::new(&files));
     for project in [&again, &fresh] {
         assert_eq!(project.run(&["src"]).code, Some(0));
     }
-    // The user writes a statement, in the middle of the calls.
+    // The user adds a statement between two calls.
     let edited = |text: String| text.replace("y();", "z();\n    y();");
     again.write("src/other.rs", edited(again.read("src/other.rs")));
     assert_eq!(fresh.run(&["--strip", "src"]).code, Some(0));
@@ -65,7 +65,7 @@ fn files_that_are_switched_off_or_become_data_lose_their_calls() {
     assert_eq!(run.code, Some(0), "{run:?}");
     assert_eq!(project.read("src/other.rs"), OTHER);
     assert_eq!(project.read("src/off.rs"), format!("// xhist instrument FALSE\n{OTHER}"));
-    // What only looks like ours, in a file that the map does not know, stays.
+    // Similar code in a file that the map does not name stays.
     let text = "fn f() { ::xhist_rt::e::<1,2,1>();x() }";
     let data =
         Project::new(&[("src/main.rs", "const D: &str = include_str!(\"data.rs\");"), ("src/data.rs", text)]);
@@ -105,7 +105,7 @@ fn earlier_maps_are_kept_and_announced() {
 }
 
 #[test]
-fn a_directory_without_rust_is_an_error_and_no_hundred_percent() {
+fn a_directory_without_rust_is_an_error() {
     let project = Project::new(&[("empty/notes.txt", ""), ("src/main.rs", GOOD), ("src/bad.rs", "fn f( {")]);
     for args in [&["empty"][..], &["--check", "empty"], &["--strip", "empty"], &["-o", "out", "empty"]] {
         let run = project.run(args);
@@ -175,7 +175,7 @@ fn an_output_directory_never_holds_or_reaches_the_input() {
         assert_eq!(run.code, Some(2), "{args:?} {run:?}");
         assert_eq!(snapshot(), before, "{args:?}");
     }
-    // Two of one name.
+    // Two paths for one file.
     let clash = Project::new(&[("a/src/x.rs", GOOD), ("b/src/x.rs", GOOD)]);
     let run = clash.run(&["-o", "out", "a/src", "b/src"]);
     assert_eq!(run.code, Some(2), "{run:?}");
@@ -184,7 +184,7 @@ fn an_output_directory_never_holds_or_reaches_the_input() {
 }
 
 #[test]
-fn an_output_directory_in_the_input_is_passed_over_by_later_runs() {
+fn later_runs_skip_an_output_directory_in_the_input() {
     let project = Project::new(&[("src/main.rs", GOOD)]);
     for _ in 0..2 {
         assert_eq!(project.run(&["-o", "out", "."]).code, Some(0));
@@ -194,7 +194,7 @@ fn an_output_directory_in_the_input_is_passed_over_by_later_runs() {
     let run = project.run(&["."]);
     assert!(run.err.contains("1 file: 2 statements"), "{}", run.err);
     assert_eq!(project.read("out/src/main.rs"), copy);
-    // From instrumented sources the copy is the same.
+    // Instrumented sources give the same copy.
     assert_eq!(project.run(&["-o", "out", "."]).code, Some(0));
     assert_eq!(project.read("out/src/main.rs"), copy);
     assert_eq!(hash(&project.read("out/xhist.map")), copy.split("m(0x").nth(1).unwrap()[..16]);
@@ -211,7 +211,7 @@ fn runs_on_one_tree_wait_for_each_other() {
         let mut command = Command::new(PROGRAM);
         command.current_dir(project.dir.path()).args(args).stderr(Stdio::piped()).spawn().unwrap()
     };
-    // What a run holds: the tree alone, what is above it together with others.
+    // A run locks its tree exclusively, and the directories above together with other runs.
     for (held, alone, args) in [
         (".", true, &["src"][..]),
         (".", false, &["."]),
@@ -234,7 +234,7 @@ fn runs_on_one_tree_wait_for_each_other() {
     lock.lock().unwrap();
     assert_eq!(project.run(&["sub"]).code, Some(0), "another tree");
     drop(lock);
-    // A killed process holds nothing.
+    // A killed process holds no lock.
     let lock = File::open(project.path("src")).unwrap();
     lock.lock().unwrap();
     let mut killed = start(&["src"]);
@@ -271,7 +271,7 @@ fn concurrent_runs_with_different_options_leave_one_result() {
     assert_eq!((project.read("src/main.rs"), project.read("src/other.rs")), (GOOD.into(), OTHER.into()));
 }
 
-/// Extended attributes by name, of the file and as the file system gives them.
+/// Extended attributes by name, as the file and as the file system return them.
 fn attribute(path: &Path, name: &str) -> Option<Vec<u8>> {
     let mut buffer = vec![0; 1000];
     let length = rustix::fs::getxattr(path, name, &mut buffer).ok()?;
@@ -350,7 +350,7 @@ fn extended_attributes_and_hard_links_survive() {
     assert_eq!(temporaries(&project.path("src")), 0);
 }
 
-/// Many files, every other one with a second name.
+/// Many files; every second one has a hard link.
 fn many(project: &Project) -> Vec<(String, String)> {
     let body = "    x();\n".repeat(40);
     let files: Vec<_> = (0..40)
@@ -367,7 +367,7 @@ fn many(project: &Project) -> Vec<(String, String)> {
 }
 
 #[test]
-fn killed_runs_damage_nothing_and_the_next_run_tidies_up() {
+fn killed_runs_damage_nothing_and_the_next_run_cleans_up() {
     let project = Project::new(&[]);
     let files = many(&project);
     project.write("src/.xhist-mine", "x");
@@ -380,13 +380,13 @@ fn killed_runs_damage_nothing_and_the_next_run_tidies_up() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // Until it writes, and a little longer.
+        // Wait until it writes, and a little longer.
         while child.try_wait().unwrap().is_none() && temporaries(&project.path("src")) == 1 {}
         std::thread::sleep(std::time::Duration::from_micros(150 * (round / 2 % 20)));
         let _ = child.kill();
         early += u32::from(!child.wait().unwrap().success());
         left += temporaries(&project.path("src")) - 1;
-        // A file of one name is whole at any moment.
+        // A file without hard links is complete at any moment.
         for (path, text) in files.iter().skip(1).step_by(2) {
             let now = project.read(path);
             assert!(now == *text || now.matches("xhist_rt::").count() == 40, "{path} in round {round}");
@@ -424,13 +424,15 @@ fn names_with_control_characters_are_escaped() {
 }
 
 #[test]
-fn edits_made_while_it_runs_are_not_lost() {
+fn edits_during_a_run_are_kept() {
+    use std::io::Write as _;
+    use std::os::unix::fs::MetadataExt as _;
     let project = Project::new(&[]);
     let files: Vec<String> = (0..60).map(|number| format!("src/f{number}.rs")).collect();
     for file in &files {
         project.write(file, OTHER.repeat(20));
     }
-    let (mut made, mut runs) = (vec![0; files.len()], 0);
+    let (mut made, mut certain, mut runs) = (vec![0; files.len()], vec![0; files.len()], 0);
     let end = std::time::Instant::now() + std::time::Duration::from_secs(4);
     while std::time::Instant::now() < end {
         let args = if runs % 2 == 0 { ["src", "--map", "/dev/null"] } else { ["--strip", "src", "."] };
@@ -443,16 +445,21 @@ fn edits_made_while_it_runs_are_not_lost() {
             .unwrap();
         while child.try_wait().unwrap().is_none() {
             let index = (made.iter().sum::<usize>() * 37) % files.len();
-            use std::io::Write as _;
             let mut file = File::options().append(true).open(project.path(&files[index])).unwrap();
             file.write_all(b"// an edit\n").unwrap();
             made[index] += 1;
+            // A file that was replaced while this program had it open may have got the edit too late, see docs/in-place.md.
+            let now = std::fs::metadata(project.path(&files[index])).unwrap();
+            certain[index] += usize::from(now.ino() == file.metadata().unwrap().ino());
             std::thread::sleep(std::time::Duration::from_micros(300));
         }
     }
     assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
     let found: Vec<usize> =
         files.iter().map(|file| project.read(file).matches("// an edit\n").count()).collect();
-    println!("{} edits in {runs} runs", made.iter().sum::<usize>());
-    assert_eq!(found, made);
+    let sum = |counts: &[usize]| counts.iter().sum::<usize>();
+    println!("{} edits in {runs} runs, {} of them certain", sum(&made), sum(&certain));
+    assert!(sum(&certain) > sum(&made) / 2);
+    let is_kept = |index: usize| (certain[index]..=made[index]).contains(&found[index]);
+    assert!((0..files.len()).all(is_kept), "{found:?} of {made:?}, {certain:?} certain");
 }

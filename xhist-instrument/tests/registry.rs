@@ -1,9 +1,11 @@
-//! Real sources: every file of the cargo registry that parses is instrumented, keeps its lines, and comes back.
+//! Real sources: every file of the cargo registry that parses is instrumented, keeps its lines, and is restored by
+//! `strip`.
 //! `XHIST_REGISTRY=all` takes every file, otherwise a sample of about 400.
 
 use std::path::{Path, PathBuf};
 use xhist_instrument::{
-    Action, Detail, MainHash, Numbers, Options, Trigger, When, analyze, ids_needed, instrument, parses, strip,
+    Action, Detail, MainHash, Numbers, Options, Tasks, Trigger, When, analyze, ids_needed, instrument,
+    parses, strip,
 };
 
 #[test]
@@ -41,7 +43,7 @@ fn registry_sources_round_trip() {
     assert!(share <= MAY_REFUSE, "{refused} of {} files are refused", files.len());
 }
 
-/// Per cent of files that the parser may not know: test data of parsers, and code of edition 2015.
+/// Per cent of files that the parser may refuse: test data of parsers, and code of edition 2015.
 const MAY_REFUSE: u64 = 5;
 
 enum Failure {
@@ -52,7 +54,7 @@ enum Failure {
 
 fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
     let mut analysis = analyze(text, options).map_err(|refusal| {
-        // The parser is the judge of what may be refused.
+        // Only files that the parser refuses may be refused.
         let parses = std::str::from_utf8(text).is_ok_and(|text| syn::parse_file(text).is_ok());
         match parses {
             true => Failure::Broken(format!("refused although it parses: {refusal}")),
@@ -74,15 +76,17 @@ fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
         return Err(Failure::Broken("strip does not give back the original".to_owned()));
     }
     parses(&result).map_err(|refusal| Failure::Broken(refusal.to_string()))?;
-    Ok((analysis.sites.len() as u64, analysis.skipped_statements()))
+    let skipped = analysis.skips.iter().map(|skip| u64::from(skip.statements)).sum();
+    Ok((analysis.sites.len() as u64, skipped))
 }
 
-/// All modes take turns.
+/// Each file is tested in one of the modes.
 fn options(index: usize) -> Options {
     Options {
         detail: if index % 7 == 3 { Detail::Function } else { Detail::Statement },
         edition2015: index % 3 == 1,
         when: if index % 3 == 2 { When::After } else { When::Before },
+        tasks: if index % 11 == 5 { Tasks::Off } else { Tasks::On },
         main_hash: if index.is_multiple_of(2) {
             MainHash::FromEnv
         } else {

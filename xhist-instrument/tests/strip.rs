@@ -1,4 +1,4 @@
-//! Taking out what somebody has moved: rustfmt, or an editor that puts blanks anywhere. Fixtures and real sources.
+//! Strips fixtures and real sources after rustfmt or an editor moved the calls.
 //! `XHIST_REGISTRY=all` takes every file of the registry, otherwise a sample.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
@@ -8,21 +8,23 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xhist_instrument::{
-    Action, Detail, MainHash, Options, Trigger, When, analyze, ids_needed, instrument, strip, try_strip,
+    Action, Detail, MainHash, Options, Tasks, Trigger, When, analyze, ids_needed, instrument, strip,
+    try_strip,
 };
 
-/// All modes take turns.
+/// Each file is tested in one of the modes.
 fn options(index: usize) -> Options {
     Options {
         edition2015: index % 3 == 1,
         detail: if index % 7 == 3 { Detail::Function } else { Detail::Statement },
         when: if index % 3 == 2 { When::After } else { When::Before },
+        tasks: if index % 11 == 5 { Tasks::Off } else { Tasks::On },
         main_hash: if index.is_multiple_of(2) { MainHash::FromEnv } else { MainHash::Literal(0xab) },
         triggers: index % 5 == 4,
     }
 }
 
-/// The instrumented text; nothing when it is refused.
+/// The instrumented text; `None` if it is refused.
 fn instrumented(text: &str, options: &Options) -> Option<String> {
     let mut analysis = analyze(text.as_bytes(), options).ok()?;
     for site in (0..analysis.sites.len()).filter(|_| options.triggers) {
@@ -36,7 +38,7 @@ fn instrumented(text: &str, options: &Options) -> Option<String> {
     Some(String::from_utf8(result).unwrap())
 }
 
-/// Fixtures, then sources of the registry. Never none.
+/// Fixtures, then sources of the registry; never empty.
 fn sources() -> Vec<(PathBuf, String)> {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
@@ -59,7 +61,7 @@ fn rust_files(dir: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Numbers that differ from text to text, and never from run to run.
+/// Numbers that depend on the text only.
 struct Numbers(u64);
 
 impl Numbers {
@@ -69,7 +71,7 @@ impl Numbers {
     }
 }
 
-/// Tokens as texts, and whether the next one must touch.
+/// The texts of the tokens, and whether the next token must follow without a gap.
 fn flatten(tokens: TokenStream, into: &mut Vec<(Range<usize>, bool)>) {
     for token in tokens {
         match token {
@@ -88,11 +90,11 @@ fn flatten(tokens: TokenStream, into: &mut Vec<(Range<usize>, bool)>) {
             token => into.push((token.span().byte_range(), false)),
         }
     }
-    // A doc comment is several tokens at one place.
+    // A doc comment is several tokens with the same span.
     into.dedup_by(|b, a| a.0 == b.0 || b.0.start < a.0.end);
 }
 
-/// The text with other blanks between its tokens; comments stay where they are.
+/// The text with other blanks between its tokens. Comments stay in place.
 fn spaced(text: &str, seed: u64) -> Option<String> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let shebang = body.starts_with("#!") && !body.starts_with("#![");
@@ -141,12 +143,12 @@ fn respaced(text: &str, ranges: &[(Range<usize>, bool)], offset: usize, seed: u6
     Some(out)
 }
 
-/// What does not depend on blanks.
+/// The parts that do not depend on blanks.
 fn without_blanks(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_whitespace()).collect()
 }
 
-/// rustfmt puts a semicolon behind a last `return`, `break` or `continue` of a block with several lines.
+/// rustfmt adds a semicolon to a final `return`, `break` or `continue` of a multi-line block.
 fn without_last_semicolon(tokens: TokenStream) -> TokenStream {
     let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_semicolon = |token: &TokenTree| token.to_string() == ";";
@@ -159,7 +161,7 @@ fn without_last_semicolon(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().collect()
 }
 
-/// The tokens as texts, one after the other.
+/// The texts of the tokens.
 fn tokens(text: &str) -> Option<Vec<String>> {
     fn add(tokens: TokenStream, into: &mut Vec<String>) {
         for token in tokens {
@@ -167,7 +169,7 @@ fn tokens(text: &str) -> Option<Vec<String>> {
                 TokenTree::Group(group) => {
                     into.push(format!("{:?}", group.delimiter()));
                     add(without_last_semicolon(group.stream()), into);
-                    // Which brackets have a comma at their end is up to rustfmt.
+                    // rustfmt decides which brackets get a trailing comma.
                     into.pop_if(|last| last == ",");
                     into.push("end".to_owned());
                 }
@@ -181,7 +183,7 @@ fn tokens(text: &str) -> Option<Vec<String>> {
 }
 
 #[test]
-fn whatever_blanks_stand_between_the_tokens() {
+fn calls_with_any_spacing_are_removed() {
     let sources = sources();
     let wrong: Vec<String> = sources
         .par_iter()
@@ -202,7 +204,7 @@ fn whatever_blanks_stand_between_the_tokens() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), sources.len(), wrong.join("\n"));
 }
 
-/// Leaves texts that are wrong for somebody to look at.
+/// Keeps the texts of a failure for inspection.
 fn keep(wrong: bool, of: usize, texts: &[&str]) {
     if let (true, Some(dir)) = (wrong, std::env::var_os("XHIST_KEEP")) {
         for (index, text) in texts.iter().enumerate() {
@@ -211,7 +213,7 @@ fn keep(wrong: bool, of: usize, texts: &[&str]) {
     }
 }
 
-/// The text as rustfmt lays it out; nothing when it cannot.
+/// The text formatted by rustfmt; `None` if rustfmt fails.
 fn formatted(text: &str, edition: &str) -> Option<String> {
     let mut command = Command::new("rustfmt");
     command.args(["--edition", edition, "--emit", "stdout"]).current_dir(env!("CARGO_TARGET_TMPDIR"));
@@ -226,7 +228,7 @@ fn formatted(text: &str, edition: &str) -> Option<String> {
 }
 
 #[test]
-fn what_rustfmt_has_laid_out() {
+fn calls_formatted_by_rustfmt_are_removed() {
     let sources = sources();
     let results: Vec<(bool, Option<String>)> = sources
         .par_iter()
@@ -253,12 +255,13 @@ fn what_rustfmt_has_laid_out() {
     let same = results.iter().filter(|(same, _)| *same).count();
     println!("{} texts: {same} the same byte for byte after rustfmt", results.len());
     assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), results.len());
-    // rustfmt itself loses blank lines in front of attributes, and leaves what it cannot lay out; fixtures hold such things.
+    // rustfmt itself drops empty lines before attributes, and keeps what it cannot format. Some fixtures hold such
+    // code.
     assert!(same * 100 >= results.len() * 90, "{same} of {} are the same", results.len());
 }
 
 #[test]
-fn texts_without_calls_stay_as_they_are() {
+fn texts_without_calls_stay_unchanged() {
     for (path, text) in sources() {
         let stripped = try_strip(text.as_bytes()).unwrap_or_else(|left| panic!("{}: {left}", path.display()));
         assert!(stripped.first.is_none() && stripped.text == text.as_bytes(), "{}", path.display());

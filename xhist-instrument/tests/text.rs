@@ -1,8 +1,8 @@
-//! Texts that an editor or a version control system would not keep as they are, and generated ones.
+//! Texts with unusual bytes, and generated ones.
 
 use proptest::prelude::*;
 use xhist_instrument::{
-    Action, Analysis, Detail, IncludeKind, MainHash, Numbers, Options, Reason, Trigger, When, analyze,
+    Action, Analysis, Detail, IncludeKind, MainHash, Numbers, Options, Reason, Tasks, Trigger, When, analyze,
     ids_needed, instrument, parses, strip,
 };
 
@@ -96,7 +96,7 @@ fn a_main_in_the_arguments_of_a_known_macro_gets_the_hash_too() {
 }
 
 #[test]
-fn what_looks_like_a_call_in_a_string_or_comment_is_none() {
+fn calls_in_strings_and_comments_are_text() {
     let text = "fn f() { x(\"{::xhist_rt::ae::<1,2,1>();/*xh*/}\"); y() } // ::xhist_rt::s::<1,2,2>();";
     let expected =
         text.replace("x(", "::xhist_rt::e::<7,1,1>();x(").replace("y(", "::xhist_rt::s::<7,1,2>();y(");
@@ -119,15 +119,15 @@ fn an_instrumented_text_is_refused_again() {
 }
 
 #[test]
-fn a_crate_without_core_is_left_alone() {
+fn a_crate_without_core_is_skipped() {
     let analysis = analyze(b"#![no_core]\nfn f() { x(); y() }", &Options::default()).unwrap();
     assert!(analysis.sites.is_empty());
     assert!(analysis.skips.iter().all(|skip| skip.reason == Reason::NoCore));
-    assert_eq!(analysis.skipped_statements(), 2);
+    assert_eq!(analysis.skips.iter().map(|skip| skip.statements).sum::<u32>(), 2);
 }
 
 #[test]
-fn what_a_nightly_compiler_evaluates_is_left_alone() {
+fn const_code_of_a_nightly_compiler_is_skipped() {
     let text = b"struct S { a: u8 = { let x = 1; x }, b: fn() -> u8 = || { let y = 2; y } }";
     let analysis = analyze(text, &Options::default()).unwrap();
     assert!(analysis.skips.iter().all(|skip| skip.reason == Reason::ConstContext));
@@ -165,7 +165,7 @@ fn main_gets_the_hash_at_the_right_place() {
 }
 
 #[test]
-fn files_that_a_source_leads_to_are_found() {
+fn files_that_a_source_names_are_found() {
     let text = r##"
         mod a;
         #[path = "other.rs"] mod b;
@@ -206,7 +206,7 @@ fn files_that_a_source_leads_to_are_found() {
     );
 }
 
-/// Pieces that Rust is made of, and some that it is not.
+/// Fragments of Rust, and some that are not Rust.
 const PIECES: [&str; 67] = [
     "fn f() {",
     "}",
@@ -278,7 +278,7 @@ const PIECES: [&str; 67] = [
 ];
 
 fn close(text: &str) -> String {
-    // Most random texts do not balance; the closing brackets make many of them parse.
+    // Most random texts are unbalanced; added closing brackets make many of them parse.
     let mut open = Vec::new();
     for byte in text.bytes() {
         match byte {
@@ -323,12 +323,13 @@ fn any_options() -> impl Strategy<Value = Options> {
         edition2015,
         detail: if entries { Detail::Function } else { Detail::Statement },
         when: if after { When::After } else { When::Before },
+        tasks: if entries == hash { Tasks::Off } else { Tasks::On },
         main_hash: if hash { MainHash::FromEnv } else { MainHash::None },
         triggers: after != hash,
     })
 }
 
-/// Triggers at every second statement, when there are to be any.
+/// Triggers at every second statement, if the options allow triggers.
 fn set_triggers(analysis: &mut Analysis, options: &Options) {
     for site in (0..analysis.sites.len()).step_by(2).filter(|_| options.triggers) {
         let number = (site % 64) as u8;
@@ -356,7 +357,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_survived(text in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn no_bytes_cause_a_panic(text in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = analyze(&text, &Options::default());
         let _ = strip(&text);
     }
@@ -372,14 +373,14 @@ proptest! {
 }
 
 #[test]
-fn arguments_are_entered_only_where_the_macro_that_is_meant_is_known() {
+fn arguments_are_walked_only_if_the_macro_is_known() {
     let own = "macro_rules! info { ($($t:tt)*) => { $($t)* } }\n";
     let call =
         |text: &str| instrumented(&format!("{own}fn f() {{ {text} }}")).matches("xhist_rt::").count() - 1;
     assert_eq!(call("info!({ x(); })"), 1);
     assert_eq!(call("crate::info!({ x(); })"), 1);
     assert_eq!(call("log::info!({ x(); })"), 0);
-    // A name alone says nothing: the crate must be there too.
+    // The name is not enough: the source must also name the crate.
     let select = "select! { x = y => { z(); } }";
     assert_eq!(call(select), 0);
     assert_eq!(call(&format!("use tokio::select; {select}")), 1);
@@ -388,7 +389,7 @@ fn arguments_are_entered_only_where_the_macro_that_is_meant_is_known() {
 }
 
 #[test]
-fn a_macro_that_never_ends_is_left_alone() {
+fn an_endless_macro_is_skipped() {
     let again =
         "macro_rules! again { ($($t:tt)*) => { again! { $($t)* $($t)* } } }\nfn f() { again! { { x(); } } }";
     assert_eq!(instrumented(again).matches("xhist_rt").count(), 1);

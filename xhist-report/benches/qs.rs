@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use qs_core::frame::FrameWriter;
 use xhist_report::format::by_name;
-use xhist_report::qs::{Decoder, Event, Known, Listener, Receiver};
+use xhist_report::qs_host::{Decoder, Listener, Receiver, StreamEvent, TargetSymbols};
 use xhist_report::{Options, report};
 
 /// Records of a small target, as hexadecimal ids and payloads.
@@ -25,10 +25,10 @@ const SIZE: usize = 32 << 20;
 const IMAGE: usize = 256 << 20;
 const AT_LEAST: Duration = Duration::from_secs(1);
 
-struct Nobody;
+struct BlackBox;
 
-impl Listener for Nobody {
-    fn event(&mut self, event: Event<'_>, _: &mut Known) {
+impl Listener for BlackBox {
+    fn event(&mut self, event: StreamEvent<'_>, _: &mut TargetSymbols) {
         black_box(&event);
     }
 }
@@ -63,7 +63,7 @@ fn used() -> Duration {
     Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
-/// Processor time of all programs that were run, which the system tells in hundredths of a second.
+/// Processor time of all child programs, in steps of 10 ms.
 fn used_by_programs() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
     let ticks = |index: usize| -> u64 {
@@ -155,7 +155,7 @@ fn main() {
             }
         });
         measure("records", stream, |stream| {
-            Decoder::new(Known::new(Default::default())).push(stream, &mut Nobody);
+            Decoder::new(TargetSymbols::new(Default::default())).push(stream, &mut BlackBox);
         });
         let options = Options { format: by_name("qspy").expect("a format"), ..Options::default() };
         measure("text", stream, |stream| {

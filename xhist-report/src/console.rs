@@ -1,7 +1,7 @@
-//! Everything that goes to stderr: notes, losses, progress. It must not know what is reported.
+//! Everything that goes to stderr: notes, losses, progress.
 
 use std::fmt::{Arguments, Display};
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
 use std::time::{Duration, Instant};
 
 use anstyle::{AnsiColor, Style};
@@ -10,12 +10,12 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::exit_code::ExitCode;
 use crate::model::visible;
 
-/// So many losses are told one by one.
+/// Losses that are reported one by one.
 const MAX_LOSSES: u64 = 10;
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
 
-/// Tells people what is worth knowing, and keeps what it means for the exit code.
+/// Reports to people, and keeps what it means for the exit code.
 pub struct Notes<'w> {
     out: &'w mut dyn Write,
     losses: u64,
@@ -28,17 +28,17 @@ impl<'w> Notes<'w> {
         Notes { out, losses: 0, exit_code: ExitCode::Complete }
     }
 
-    /// Something worth knowing that changes nothing.
+    /// A remark; the exit code stays.
     pub fn note(&mut self, text: Arguments<'_>) {
         self.line(Style::new(), "note: ", text);
     }
 
-    /// Something that is wrong.
+    /// An error; the caller decides on the exit code.
     pub fn error(&mut self, text: Arguments<'_>) {
         self.line(ERROR, "error: ", text);
     }
 
-    /// Something was lost or damaged.
+    /// A loss or damage.
     pub fn loss(&mut self, text: Arguments<'_>) {
         self.incomplete();
         self.losses += 1;
@@ -52,14 +52,14 @@ impl<'w> Notes<'w> {
         self.exit_code = ExitCode::Incomplete;
     }
 
-    /// No good frame came.
+    /// There was no good frame.
     pub fn no_frame(&mut self) -> ExitCode {
         self.error(format_args!("no valid QS frame was found"));
         self.finish();
         ExitCode::NothingFound
     }
 
-    /// Says how many records do not fit, and where the first of them is, counted in `what`.
+    /// Reports how many records do not fit, and where the first of them is, counted in `what`.
     pub fn misfits(&mut self, Misfits { number, first }: Misfits, what: &str) {
         if number > 0 {
             self.loss(format_args!(
@@ -69,7 +69,7 @@ impl<'w> Notes<'w> {
         }
     }
 
-    /// Says how many losses were not told, and what all of it means.
+    /// Reports the number of further losses, and returns what all of it means.
     pub fn finish(&mut self) -> ExitCode {
         if self.losses > MAX_LOSSES {
             let more = self.losses - MAX_LOSSES;
@@ -79,11 +79,11 @@ impl<'w> Notes<'w> {
         self.exit_code
     }
 
-    /// A name of a file in it may hold anything.
+    /// The name of a file in the text may hold any character.
     fn line(&mut self, style: Style, kind: &str, text: impl Display) {
         let text = text.to_string();
         let text = visible(&text);
-        // There is nowhere to tell that stderr cannot be written.
+        // There is nowhere to report that stderr cannot be written.
         let _ = writeln!(self.out, "xhist-report: {style}{kind}{style:#}{text}");
     }
 }
@@ -106,20 +106,20 @@ impl Misfits {
 }
 
 /// A progress bar on stderr, which appears only when the work takes long and stderr is a terminal.
-pub struct Progress {
+pub struct ScanProgress {
     bar: Option<ProgressBar>,
     started: Instant,
     len: u64,
     wanted: bool,
 }
 
-impl Progress {
-    /// Progress over `len` bytes.
-    pub fn new(len: usize, wanted: bool) -> Progress {
-        Progress { bar: None, started: Instant::now(), len: len as u64, wanted }
+impl ScanProgress {
+    /// ScanProgress over `len` bytes.
+    pub fn new(len: usize, wanted: bool) -> ScanProgress {
+        ScanProgress { bar: None, started: Instant::now(), len: len as u64, wanted }
     }
 
-    /// So many bytes are done.
+    /// This number of bytes is done.
     pub fn at(&mut self, done: usize) {
         if self.wanted && self.started.elapsed() > Duration::from_secs(1) {
             self.bar.get_or_insert_with(|| scan_bar(self.len)).set_position(done as u64);
@@ -127,7 +127,7 @@ impl Progress {
     }
 }
 
-impl Drop for Progress {
+impl Drop for ScanProgress {
     fn drop(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -141,4 +141,17 @@ fn scan_bar(len: u64) -> ProgressBar {
         bar.set_style(style);
     }
     bar
+}
+
+/// The exit code of a report that was written so far.
+pub fn outcome(written: io::Result<()>, notes: &mut Notes<'_>) -> ExitCode {
+    match written {
+        Ok(()) => notes.finish(),
+        // The reader has seen enough.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => ExitCode::Complete,
+        Err(error) => {
+            notes.error(format_args!("cannot write the report: {error}"));
+            ExitCode::Incomplete
+        }
+    }
 }

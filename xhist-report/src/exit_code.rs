@@ -1,4 +1,4 @@
-//! What the exit code tells. It must not know why a case applies.
+//! The exit codes of the program.
 
 /// How a run ended; the numbers are part of the interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,7 +11,7 @@ pub enum ExitCode {
     Incomplete = 1,
     /// The arguments are wrong or a file cannot be read.
     Usage = 2,
-    /// There is no ring, or no valid frame in any ring.
+    /// No ring was found, or no valid frame in any ring.
     NothingFound = 3,
 }
 

@@ -1,7 +1,8 @@
-//! The commands that dump the rings of a program. The ELF file of firmware has the address of the ring; on an operating system a script
-//! for gdb finds all rings in a process.
+//! Commands that dump the rings of a program. For firmware, the ELF file has the address of the ring; on an operating system, a gdb
+//! script finds all rings of a process.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use object::{Architecture, Object, ObjectSymbol};
 
@@ -11,41 +12,83 @@ use crate::model::is_visible;
 pub const GDB_SCRIPT: &str = include_str!("../gdb/xhist.py");
 /// The ring's symbol; in a hosted program a pointer to the first of them.
 const SYMBOL: &str = "XHIST_RING";
-/// Sections of programs that an operating system loads, and that link to its libraries or say for which one they are.
+/// Sections that only programs for an operating system have.
 const OF_SYSTEMS: [&str; 2] = [".interp", ".note.ABI-tag"];
 
-/// What to type, with a word on each.
+/// Why there are no commands for a program.
+#[derive(Debug)]
+pub enum DumpError {
+    /// The file cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It is not an ELF file.
+    NotElf {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: object::Error,
+    },
+    /// The program has no ring.
+    NoRing(PathBuf),
+}
+
+impl fmt::Display for DumpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DumpError::Unreadable { path, error } => write!(f, "cannot read {}: {error}", path.display()),
+            DumpError::NotElf { path, error } => write!(f, "{} is not an ELF file: {error}", path.display()),
+            DumpError::NoRing(path) => write!(
+                f,
+                "{} has no {SYMBOL}: it was built without the `trace` feature of xhist-rt, or stripped of its symbols",
+                path.display()
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DumpError {}
+
+impl From<DumpError> for String {
+    fn from(error: DumpError) -> String {
+        error.to_string()
+    }
+}
+
+/// The commands, with comments.
 ///
 /// # Errors
-/// What is wrong with the file, in a sentence.
-pub fn commands(elf: &Path) -> Result<String, String> {
+/// The file is not an ELF file, or has no ring.
+pub fn commands(elf: &Path) -> Result<String, DumpError> {
     let shown = elf.display();
-    let bytes = std::fs::read(elf).map_err(|error| format!("cannot read {shown}: {error}"))?;
-    let file = object::File::parse(&*bytes).map_err(|error| format!("{shown} is no ELF file: {error}"))?;
+    let bytes = std::fs::read(elf).map_err(|error| DumpError::Unreadable { path: elf.to_owned(), error })?;
+    let file =
+        object::File::parse(&*bytes).map_err(|error| DumpError::NotElf { path: elf.to_owned(), error })?;
     let ring = file.symbols().find(|symbol| symbol.name() == Ok(SYMBOL) && symbol.size() > 0);
     let pointer = if file.is_64() { 8 } else { 4 };
     let typed = quoted(&shown.to_string());
     match ring {
         Some(ring) if ring.size() <= pointer => Ok(hosted(&typed)),
         Some(ring) => Ok(bare(&typed, ring.address(), ring.size())),
-        // gdb's command looks for rings in memory, and needs no symbol.
+        // The gdb script searches memory, and needs no symbol.
         None if is_hosted(&file) && file.symbols().next().is_none() => Ok(format!(
             "# {SYMBOL} is not in it, as it was stripped: whether it records is seen when it runs\n{}",
             hosted(&typed)
         )),
-        None => Err(format!(
-            "{shown} has no {SYMBOL}: it was built without the `trace` feature of xhist-rt, or stripped of its symbols"
-        )),
+        None => Err(DumpError::NoRing(elf.to_owned())),
     }
 }
 
-/// Whether an operating system is below, as far as that shows without a ring.
+/// Whether the program runs on an operating system, if that shows without the ring.
 fn is_hosted(file: &object::File<'_>) -> bool {
     let is_of_pc = matches!(file.architecture(), Architecture::X86_64 | Architecture::I386);
     is_of_pc || OF_SYSTEMS.iter().any(|name| file.section_by_name(name).is_some())
 }
 
-/// As a shell takes it for one word.
+/// Quotes a path as one word for a shell.
 pub fn quoted(path: &str) -> String {
     let is_plain = |char: char| char.is_alphanumeric() || "/._-+=:,@%".contains(char);
     if path.chars().all(is_plain) {
@@ -62,7 +105,7 @@ pub fn quoted(path: &str) -> String {
     format!("$'{}'", escaped.collect::<String>())
 }
 
-/// Of a program on an operating system.
+/// Commands for a program on an operating system.
 fn hosted(elf: &str) -> String {
     let is_path = elf.contains('/');
     let run = if is_path { elf.to_owned() } else { format!("./{elf}") };
@@ -84,7 +127,7 @@ xhist-report core
     )
 }
 
-/// Of firmware.
+/// Commands for firmware.
 fn bare(elf: &str, start: u64, len: u64) -> String {
     let end = start.wrapping_add(len);
     format!(

@@ -1,9 +1,9 @@
-//! Ctrl-C and the like: what runs on ends cleanly. It must not know what that is.
+//! Ctrl-C and similar signals end a report cleanly.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Set when this process shall end. A second signal ends it at once, whatever it waits for; `before` is called then.
+/// Set when the user wants to end this process. A second signal ends it at once, after a call of `before`.
 pub fn requested(before: impl Fn() + Send + 'static) -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]
@@ -11,7 +11,7 @@ pub fn requested(before: impl Fn() + Send + 'static) -> Arc<AtomicBool> {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         use signal_hook::iterator::Signals;
 
-        // Without it Ctrl-C ends the process: it only lacks its last lines then.
+        // Without a handler Ctrl-C ends the process; then only the last lines are missing.
         if let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) {
             let stop = Arc::clone(&stop);
             std::thread::spawn(move || {

@@ -1,6 +1,9 @@
-//! Files that a report is appended to, one after another: `NAME-000001.log`, `NAME-000002.log`, ... A file ends at a line's end.
-//! It must not know what is written.
+//! A report in numbered files: `NAME-000001.log`, `NAME-000002.log`, ... Each file ends with a whole line.
+//!
+//! Own code instead of the crate `file-rotate`: that one renames full files, so a reader of a file loses it; it neither repeats a first
+//! line nor reports that the file was deleted.
 
+use std::fmt;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -8,58 +11,81 @@ use std::time::{Duration, Instant};
 
 use crate::source;
 
-/// What was written is handed to the system after so long at the latest, if anything more is written.
+/// Longest time that bytes stay in memory while more is written.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// So many bytes wait at most.
+/// Most bytes that stay in memory.
 const ROOM: usize = 64 << 10;
 /// Longest name before the number, in characters.
 const MAX_NAME: usize = 100;
 
-/// How files follow each other.
+/// Names, sizes and number of the files.
 #[derive(Clone, Debug)]
 pub struct Rotation {
-    /// Where they are.
+    /// Their directory.
     pub dir: PathBuf,
-    /// What stands before their number.
+    /// The name before the number.
     pub name: String,
-    /// A file of so many bytes is followed by another.
+    /// A file of this many bytes is full.
     pub size: u64,
-    /// So many files are kept, the newest; `None`: all.
+    /// How many files are kept, the newest; `None`: all.
     pub keep: Option<usize>,
 }
 
-/// The file that is written now.
+/// The directory or the file of a log cannot be written.
+#[derive(Debug)]
+pub struct LogError {
+    /// The directory.
+    pub dir: PathBuf,
+    /// Why.
+    pub error: io::Error,
+}
+
+impl fmt::Display for LogError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot keep a log in {}: {}", self.dir.display(), self.error)
+    }
+}
+
+impl std::error::Error for LogError {}
+
+impl From<LogError> for String {
+    fn from(error: LogError) -> String {
+        error.to_string()
+    }
+}
+
+/// The log, with its current file.
 #[derive(Debug)]
 pub struct Log {
     rotation: Rotation,
     number: u64,
     path: PathBuf,
     file: File,
-    /// Bytes in the file and waiting.
+    /// Bytes in the file and in memory.
     len: u64,
     waiting: Vec<u8>,
     flushed: Instant,
-    opening: Opening,
+    opening: FirstLine,
 }
 
-/// The first line of all, for formats where each file starts with it.
+/// The first line of the report, for formats whose files all start with it.
 #[derive(Debug)]
-enum Opening {
-    /// Nothing is repeated.
+enum FirstLine {
+    /// It is not repeated.
     No,
-    /// It is still coming.
+    /// Its start; the rest is still to come.
     Coming(Vec<u8>),
-    /// It is this.
+    /// The whole line.
     Line(Vec<u8>),
 }
 
 impl Rotation {
-    /// A name for what comes from these sources.
+    /// A name for a report on these sources.
     pub fn name_of(sources: &[std::ffi::OsString]) -> String {
         let [source] = sources else { return "xhist".to_owned() };
         let is_part = |char: char| char.is_alphanumeric() || matches!(char, '.' | '_');
         let text = source.to_string_lossy();
-        // Of a path, the last part says enough.
+        // Only the last part of a path.
         let text = if text.contains("://") { &text } else { text.rsplit('/').next().unwrap_or_default() };
         let parts: Vec<&str> = text.split(|char| !is_part(char)).filter(|part| !part.is_empty()).collect();
         let name: String = parts.join("-").trim_start_matches('.').chars().take(MAX_NAME).collect();
@@ -70,7 +96,7 @@ impl Rotation {
         self.dir.join(format!("{}-{number:06}.log", self.name))
     }
 
-    /// Numbers of the files that are there, lowest first.
+    /// Numbers of the existing files, lowest first.
     fn numbers(&self) -> io::Result<Vec<u64>> {
         let mut numbers = Vec::new();
         for entry in std::fs::read_dir(&self.dir)? {
@@ -78,7 +104,7 @@ impl Rotation {
             let number = name.to_str().and_then(|name| {
                 let digits = name.strip_prefix(&self.name)?.strip_prefix('-')?.strip_suffix(".log")?;
                 let is_ours = digits.len() >= 6 && digits.bytes().all(|byte| byte.is_ascii_digit());
-                // There always is a number behind those that count.
+                // `u32`, so that a next number always exists.
                 digits.parse::<u32>().ok().filter(|_| is_ours).map(u64::from)
             });
             numbers.extend(number);
@@ -87,7 +113,7 @@ impl Rotation {
         Ok(numbers)
     }
 
-    /// Opens the file behind the newest one, and deletes those that are too many.
+    /// Creates the next file and deletes the oldest ones.
     fn next(&self) -> io::Result<(u64, PathBuf, File)> {
         let mut numbers = self.numbers()?;
         let mut number = numbers.last().map_or(1, |last| last.saturating_add(1));
@@ -95,7 +121,7 @@ impl Rotation {
             let path = self.path(number);
             match File::create_new(&path) {
                 Ok(file) => break (path, file),
-                // Another reader was faster.
+                // Another process created it.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => number = number.saturating_add(1),
                 Err(error) => return Err(of(&path, error)),
             }
@@ -114,44 +140,46 @@ impl Rotation {
 }
 
 impl Log {
-    /// Opens the file behind those that are there.
+    /// Creates the file behind the existing ones.
     ///
     /// # Errors
-    /// What cannot be written, in a sentence.
-    pub fn open(rotation: Rotation) -> Result<Log, String> {
-        let dir = rotation.dir.display().to_string();
+    /// The directory or the file cannot be written.
+    pub fn open(rotation: Rotation) -> Result<Log, LogError> {
         let opened = std::fs::create_dir_all(&rotation.dir).and_then(|()| rotation.next());
-        let (number, path, file) = opened.map_err(|error| format!("cannot keep a log in {dir}: {error}"))?;
-        let (waiting, flushed, opening) = (Vec::new(), Instant::now(), Opening::No);
+        let (number, path, file) = match opened {
+            Ok(opened) => opened,
+            Err(error) => return Err(LogError { dir: rotation.dir, error }),
+        };
+        let (waiting, flushed, opening) = (Vec::new(), Instant::now(), FirstLine::No);
         Ok(Log { rotation, number, path, file, len: 0, waiting, flushed, opening })
     }
 
-    /// The first line says how the others are read, so each file starts with it.
+    /// Starts each file with the first line, which says how to read the others.
     pub fn repeat_first_line(&mut self) {
-        if matches!(self.opening, Opening::No) {
-            self.opening = Opening::Coming(Vec::new());
+        if matches!(self.opening, FirstLine::No) {
+            self.opening = FirstLine::Coming(Vec::new());
         }
     }
 
     fn learn_first_line(&mut self, piece: &[u8]) {
-        let Opening::Coming(line) = &mut self.opening else { return };
+        let FirstLine::Coming(line) = &mut self.opening else { return };
         let end = memchr::memchr(b'\n', piece);
         line.extend_from_slice(&piece[..end.map_or(piece.len(), |end| end + 1)]);
         if end.is_some() {
-            self.opening = Opening::Line(std::mem::take(line));
+            self.opening = FirstLine::Line(std::mem::take(line));
         }
     }
 
-    /// Hands over what waits.
+    /// Writes the bytes in memory to the file.
     fn hand_over(&mut self) -> io::Result<()> {
         self.flushed = Instant::now();
         let written = self.file.write_all(&self.waiting);
-        // What could not be written is not written twice.
+        // After an error, bytes are not written twice.
         self.waiting.clear();
         written.and_then(|()| self.check()).map_err(|error| of(&self.path, error))
     }
 
-    /// Bytes of a file that was deleted would be nowhere.
+    /// Checks that the file was not deleted: its bytes would be lost.
     fn check(&self) -> io::Result<()> {
         match source::is_at(&self.path, &self.file)? {
             true => Ok(()),
@@ -163,7 +191,7 @@ impl Log {
         self.hand_over()?;
         let (number, path, file) = self.rotation.next()?;
         (self.number, self.path, self.file, self.len) = (number, path, file, 0);
-        if let Opening::Line(line) = &self.opening {
+        if let FirstLine::Line(line) = &self.opening {
             self.waiting.extend_from_slice(line);
             self.len = line.len() as u64;
         }
@@ -199,7 +227,7 @@ impl Write for Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // Only after an error is there anything left, and that was told.
+        // Bytes are left only after an error, which was reported.
         let _ = self.file.write_all(&self.waiting);
     }
 }
@@ -207,7 +235,7 @@ impl Drop for Log {
 /// `4096`, `10M`, `1G`.
 ///
 /// # Errors
-/// How sizes are written.
+/// The text is not a size.
 pub fn size(text: &str) -> Result<u64, String> {
     let (digits, factor) = match text.char_indices().last() {
         Some((at, 'k' | 'K')) => (&text[..at], 1 << 10),
@@ -290,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_gone_is_told() {
+    fn a_deleted_directory_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let mut log = Log::open(rotation(&dir.path().join("logs"), 100, None)).unwrap();
         log.write_all(b"1\n").unwrap();
@@ -301,7 +329,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_disk_is_told() {
+    fn a_full_disk_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         let mut log = Log::open(rotation(dir.path(), 100, None)).unwrap();
         log.write_all(b"1\n").unwrap();
@@ -327,7 +355,7 @@ mod tests {
             prop_assert_eq!(all, text.as_bytes());
             for (_, text) in &files[..files.len() - 1] {
                 prop_assert!(text.ends_with(b"\n") && text.len() as u64 >= size);
-                // It was not full one line before.
+                // It was not full before its last line.
                 let lines = text[..text.len() - 1].iter().rposition(|byte| *byte == b'\n');
                 prop_assert!(lines.is_none_or(|end| ((end + 1) as u64) < size));
             }

@@ -1,4 +1,4 @@
-//! What the arguments mean, for the library. It must not know how they were typed.
+//! What a report is made of and how, for the library.
 
 use std::fs::File;
 use std::ops::Range;
@@ -6,10 +6,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::format::{FORMATS, FormatRow};
-use crate::model::What;
-use crate::qspy::QsOptions;
+use crate::format::{FORMATS, FormatRow, Layout};
+use crate::model::{ReportKind, SuspectLine, What};
+use crate::order::Rule;
+use crate::qs_host::qspy::QsOptions;
+use crate::selection::Selection;
 use crate::trace::TraceOptions;
+
+/// Lines of a thread in an answer.
+const LINES: usize = 28;
 
 /// How a report is made.
 #[derive(Clone, Debug)]
@@ -18,12 +23,22 @@ pub struct Options {
     pub format: &'static FormatRow,
     /// What is shown beside each entry, and for whom.
     pub layout: Layout,
-    /// Say which builds the rings came from instead of what is in them.
-    pub identify: bool,
-    /// Say what fills the rings instead of what is in them.
-    pub hot: bool,
-    /// Only so many of the newest entries.
+    /// Another report than that of the format.
+    pub report: Option<ReportKind>,
+    /// Lines of a thread in an answer.
+    pub lines: usize,
+    /// Lines that an answer shows where they ran last, the most suspicious first.
+    pub suspects: Vec<SuspectLine>,
+    /// An answer is only for sources without trace events and QS records, because it shows neither; others get the whole history.
+    pub keeps_records: bool,
+    /// Only this number of the newest entries.
     pub last: Option<u64>,
+    /// That number of each thread.
+    pub each: bool,
+    /// Only these entries.
+    pub selection: Selection,
+    /// Rules of order, beside those in the sources.
+    pub rules: Vec<Rule>,
     /// Only the ring of this number, counted from 1 in the order of their offsets.
     pub ring: Option<usize>,
     /// Where maps come from.
@@ -34,7 +49,7 @@ pub struct Options {
     pub written: Option<SystemTime>,
     /// The file of the image, where a program may be writing it meanwhile.
     pub live: Option<Arc<File>>,
-    /// The path of the image, to tell what is new there as it comes.
+    /// The path of the image, to show what is new there as it comes.
     pub follow: Option<PathBuf>,
     /// The file to mark what was shown in, so that it is not shown again.
     pub clear: Option<PathBuf>,
@@ -44,38 +59,65 @@ pub struct Options {
     pub origin: Option<String>,
     /// How QS records are decoded and shown.
     pub qs: QsOptions,
-    /// How trace events are told, and which.
+    /// How trace events are shown, and which.
     pub trace: TraceOptions,
     /// Directories whose sources may be shown too, and are looked for there; without any, those of the map's own project are.
     pub source_roots: Vec<PathBuf>,
 }
 
 impl Options {
-    /// Whether an entry is told.
-    pub fn tells(&self, what: &What) -> bool {
+    /// The report that is made.
+    pub fn report(&self) -> ReportKind {
+        self.report.unwrap_or(self.format.report)
+    }
+
+    /// Repetitions of up to this number of statements are written out. Only programs need that: at a terminal one line is enough.
+    pub fn written_out(&self) -> u64 {
+        let is_listing = self.layout.terminal && self.report() == ReportKind::History;
+        if is_listing { 0 } else { self.format.writes_out }
+    }
+
+    /// Whether an entry is shown.
+    pub fn shows(&self, what: &What) -> bool {
         match what {
             What::Trace(event) => self.trace.filter.takes(event),
             what => !self.format.only_traces && (self.shows_marks() || !what.is_mark()),
         }
     }
 
-    /// Whether marks of our own (a panic, a trigger) are entries of this report.
+    /// Whether marks of the recorder (a panic, a trigger) are entries of this report.
     pub fn shows_marks(&self) -> bool {
         (self.format.shows_marks)(self.layout)
     }
 
-    /// What was asked that only rings can tell.
-    pub fn about_rings(&self) -> Option<&'static str> {
-        let asked = [
-            (self.identify, "--identify"),
-            (self.hot, "--hot"),
-            (self.ring.is_some(), "--ring"),
-            (self.clear.is_some(), "--clear"),
-        ];
-        asked.into_iter().find_map(|(asked, option)| asked.then_some(option))
+    /// Whether the async tasks that have not ended follow the entries. A live link has no end.
+    pub fn shows_tasks(&self) -> bool {
+        (self.format.shows_tasks)(self.layout)
     }
 
-    /// Whether there may be entries that are not told.
+    /// Whether the statements of all rings are read.
+    pub fn is_whole(&self) -> bool {
+        self.ring.is_none() && self.selection.is_all()
+    }
+
+    /// An option that needs a ring.
+    pub fn about_rings(&self) -> Option<&'static str> {
+        let asked = [(self.ring.is_some(), "--ring"), (self.clear.is_some(), "--clear")];
+        let other = asked.into_iter().find_map(|(asked, option)| asked.then_some(option));
+        self.report.and_then(ReportKind::option).or(other)
+    }
+
+    /// Whether entries are chosen by more than their kind, or counted for each thread.
+    pub fn filters(&self) -> bool {
+        !self.selection.is_all() || self.each && self.last.is_some()
+    }
+
+    /// The number of the newest entries that a source gives; filters count themselves.
+    pub fn last_at_source(&self) -> Option<u64> {
+        self.last.filter(|_| !self.filters())
+    }
+
+    /// Whether there may be entries that are not shown.
     pub fn chooses(&self) -> bool {
         self.format.only_traces || !self.trace.filter.is_all()
     }
@@ -86,9 +128,14 @@ impl Default for Options {
         Options {
             format: &FORMATS[0],
             layout: Layout::default(),
-            identify: false,
-            hot: false,
+            report: None,
+            lines: LINES,
+            suspects: Vec::new(),
+            keeps_records: false,
             last: None,
+            each: false,
+            selection: Selection::default(),
+            rules: Vec::new(),
             ring: None,
             maps: MapPlaces::default(),
             data: None,
@@ -105,22 +152,7 @@ impl Default for Options {
     }
 }
 
-/// What is shown beside each entry, and for whom.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Layout {
-    /// For a person at a terminal: colour, headings, aligned columns. Otherwise for a program.
-    pub terminal: bool,
-    /// Show the time of each entry.
-    pub time: bool,
-    /// Show the thread of each entry.
-    pub thread: bool,
-    /// Show the source line of each statement.
-    pub source: bool,
-    /// A column for each thread.
-    pub lanes: bool,
-}
-
-/// Where maps come from. By default nowhere: a library call reads no file it was not told of.
+/// Where maps come from. By default nowhere: a call of the library reads no file that was not named.
 #[derive(Clone, Debug, Default)]
 pub struct MapPlaces {
     /// The map to use, whatever the rings say.

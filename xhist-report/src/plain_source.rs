@@ -1,11 +1,10 @@
-//! A line of a source that was instrumented in place, without what was inserted there. It knows the shapes by their text only, as
-//! `fit` does.
+//! Removes inserted calls from a line of a source that was instrumented in place. It recognizes calls by their text.
 
 use std::borrow::Cow;
 
 /// The recorder, as every inserted call names it.
 const CRATE: &str = "xhist_rt::";
-/// Where a wrapped expression ends, and where attributes start that a call needs too.
+/// Marks the end of a wrapped expression, and the start of attributes that are copied to a call.
 const MARK: &str = "/*xh*/";
 /// Names of inserted calls, and the text inserted before and behind each. Those up to `pe` record.
 const CALLS: &[(&str, &str, &str)] = &[
@@ -23,10 +22,10 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("stop_at", "", ""),
 ];
 const RECORDING: usize = 8;
-/// What stands around their numbers: recording calls have const arguments, those of earlier versions had plain ones.
+/// Text around the numbers of calls: const arguments, or plain ones in earlier versions.
 const NUMBERS: [(&str, &str); 2] = [("::<", ">();"), ("(", ");")];
 
-/// The lines that the recording calls in an instrumented line were made for.
+/// The line numbers in the recording calls of a line.
 pub fn lines_of_calls(line: &str) -> impl Iterator<Item = u32> {
     line.match_indices(CRATE).filter_map(|(at, _)| {
         let call = &line[at + CRATE.len()..];
@@ -43,7 +42,7 @@ pub fn lines_of_calls(line: &str) -> impl Iterator<Item = u32> {
     })
 }
 
-/// The line as it was before.
+/// The line before it was instrumented.
 pub fn plain(line: &str) -> Cow<'_, str> {
     if !line.contains(CRATE) && !line.contains(MARK) {
         return Cow::Borrowed(line);
@@ -53,7 +52,7 @@ pub fn plain(line: &str) -> Cow<'_, str> {
         let (before, after) = rest.split_at(at);
         plain.push_str(before);
         let inserted = if after.starts_with(MARK) { marked(after) } else { called(after, &mut plain) };
-        // What only looks like ours stays.
+        // Text that only looks like a call stays.
         let (kept, len) =
             inserted.map_or((true, after.chars().next().map_or(1, char::len_utf8)), |len| (false, len));
         if kept {
@@ -65,7 +64,7 @@ pub fn plain(line: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Length of what a mark starts: the end of an expression, or attributes and the call that they are for.
+/// Length of the inserted text behind a mark: the end of an expression, or attributes with their call.
 fn marked(text: &str) -> Option<usize> {
     let behind = &text[MARK.len()..];
     if let Some(end) = [")}", "}"].into_iter().find(|end| behind.starts_with(end)) {
@@ -76,11 +75,11 @@ fn marked(text: &str) -> Option<usize> {
     Some(MARK.len() + call + len)
 }
 
-/// Length of the call at the start of a text; what was inserted before it is taken off `plain`.
+/// Length of the call at the start of a text. Removes the text inserted before it from `plain`.
 fn called(text: &str, plain: &mut String) -> Option<usize> {
     let (len, before, behind) = call_at(text)?;
     let start = plain.strip_suffix("::").unwrap_or(plain);
-    // `my_xhist_rt::s::<1,2,9>()` is somebody else's.
+    // `my_xhist_rt::s::<1,2,9>()` is another crate's.
     let is_name = |char: char| char.is_alphanumeric() || char == '_';
     if start.ends_with(is_name) && start.len() == plain.len() {
         return None;
@@ -113,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_inserted_is_not_shown() {
+    fn inserted_calls_are_removed() {
         for (line, expected) in [
             ("    ::xhist_rt::s::<1,22,9>();let x = f();", "    let x = f();"),
             ("xhist_rt::s::<1,22,9>();f();", "f();"),
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_it_stays() {
+    fn similar_text_stays() {
         for line in [
             "xhist_rt::init();",
             "my_xhist_rt::s::<1,2,9>();",

@@ -1,4 +1,4 @@
-//! What was typed about QS streams, with QSPY's letters. It must not know what it leads to.
+//! Command-line options about QS streams, with QSPY's letters.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use qs_core::record::Sizes;
 
-use crate::qs::{Palette, Sequence, Target};
-use crate::qspy::{DictionaryFile, QsOptions, by_time};
+use crate::qs_host::qspy::{DictionaryFile, QsOptions, SessionError, by_time};
+use crate::qs_host::{Palette, Sequence, TargetDescription};
 
-/// QSPY's options that tell of the target.
+/// QSPY's options about the target.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "QS records, with QSPY's letters")]
 pub struct TargetArgs {
@@ -105,7 +105,7 @@ fn version(text: &str) -> Result<u16, String> {
 }
 
 impl QsArgs {
-    /// What only the format `qspy` can do, if that was asked for.
+    /// The first given option that needs the format `qspy`.
     pub fn needs_qspy(&self) -> Option<&'static str> {
         let asked = [
             (self.dictionaries == Some(None), "-d without a FILE"),
@@ -119,11 +119,11 @@ impl QsArgs {
         asked.into_iter().find_map(|(asked, letter)| asked.then_some(letter))
     }
 
-    /// What the arguments mean. `colours` when the terminal takes them.
+    /// The options that the arguments mean. `colours`: the terminal shows colours.
     ///
     /// # Errors
-    /// What is wrong, in a sentence.
-    pub fn options(&self, is_terminal: bool, colours: bool) -> Result<QsOptions, String> {
+    /// A wrong list of objects.
+    pub fn options(&self, is_terminal: bool, colours: bool) -> Result<QsOptions, SessionError> {
         let file = |given: &Option<Option<PathBuf>>, extension: &str| {
             given.as_ref().map(|given| given.clone().unwrap_or_else(|| by_time(extension)))
         };
@@ -163,9 +163,9 @@ impl QsArgs {
 }
 
 impl TargetArgs {
-    /// Sizes and version, as far as they are told.
-    pub fn target(&self) -> Target {
-        let mut target = Target::default();
+    /// The target as described by the arguments.
+    pub fn target(&self) -> TargetDescription {
+        let mut target = TargetDescription::default();
         target.set_version(self.qs_version.unwrap_or(target.version));
         let Sizes { time, obj, fun, sig, evt_size, queue_ctr, pool_ctr, pool_blk, time_ctr } =
             &mut target.sizes;

@@ -1,5 +1,4 @@
-//! The source files that a map names: a line of one, and whether they still are what the map was made from.
-//! It must not know records; it never fails, it only finds nothing.
+//! Source files of a map: the text of a line, and whether a file changed since the build. Missing files are noted, never an error.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,37 +7,38 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::console::Notes;
-use crate::fit;
 use crate::map::project_of;
-use crate::model::{Names, Sources, visible};
+use crate::model::{Names, SourceChanges, visible};
 use crate::options::Options;
 use crate::plain_source::plain;
+use crate::source_drift;
 
-/// Larger than any source file; a map may name anything.
+/// Longest source file that is read; a map may name any file.
 const MAX_SOURCE: u64 = 64 << 20;
 
 /// Source files, read when they are first asked for.
 #[derive(Debug)]
 pub struct SourceText {
-    /// When the dump was written.
+    /// Time of the dump.
     dumped: Option<SystemTime>,
-    /// Files below these may be shown, and those below the project of their map.
+    /// Directories whose files may be shown, besides the project of the map.
     allowed: Vec<PathBuf>,
-    /// Where files are looked for, beside the places of their map.
+    /// Directories to search, besides those of the map.
     roots: Vec<PathBuf>,
     /// By number of the map and file id.
-    files: HashMap<(usize, u16), Option<Lines>>,
+    files: HashMap<(usize, u16), Option<SourceLines>>,
 }
 
 #[derive(Debug)]
-struct Lines {
+struct SourceLines {
+    path: PathBuf,
     text: String,
     starts: Vec<u32>,
 }
 
 impl SourceText {
-    /// A map may come from anywhere and name any file, so only files of the project are shown, of the working directory's, of
-    /// packages that cargo keeps, and what the user allows.
+    /// A map may come from anywhere and name any file. Shown are only files of the map's project, of the working directory's project, of
+    /// cargo's packages, and below the directories that the user allows.
     pub fn new(options: &Options) -> SourceText {
         let project = options.maps.work_dir.as_deref().and_then(project_of);
         let packages = cargo_home().into_iter().flat_map(|home| PACKAGES.map(|packages| home.join(packages)));
@@ -51,7 +51,7 @@ impl SourceText {
         }
     }
 
-    /// The text of a line without the blanks around it. A file that is missing or has changed is noted once.
+    /// The trimmed text of a line. A missing or changed file is noted once.
     pub fn line(
         &mut self,
         (map, names): (usize, &Names),
@@ -65,7 +65,8 @@ impl SourceText {
             let shown = visible(path);
             let places: Vec<PathBuf> = places(names, path, roots).collect();
             let is_allowed = |path: &&PathBuf| is_below(path, allowed.iter().chain(&names.project));
-            let Some(source) = places.iter().filter(is_allowed).find_map(|path| read(path)) else {
+            let found = places.iter().filter(is_allowed).find_map(|path| Some((path, read(path)?)));
+            let Some((found, source)) = found else {
                 if let Some(other) = places.iter().find(|place| place.is_file()) {
                     notes.note(format_args!(
                         "no source text of {shown}: {} is not below the project of the map or the working directory; \
@@ -81,8 +82,8 @@ impl SourceText {
                 ));
                 return None;
             };
-            // Another line's text would mislead; none does not.
-            if let Some(line) = fit::first_moved(&source.text, names.statements(file)) {
+            // The text of another line would mislead.
+            if let Some(line) = source_drift::first_moved_line(&source.text, names.statements(file)) {
                 notes.note(format_args!(
                     "no source text of {shown}: it has changed since this build, the statement of line {line} is elsewhere"
                 ));
@@ -91,15 +92,21 @@ impl SourceText {
             if source.written.zip(self.dumped).is_some_and(|(written, dumped)| written > dumped) {
                 notes.note(format_args!("{shown} was written after the dump; the text beside it may not be what ran"));
             }
-            Some(Lines::new(&source.text))
+            Some(SourceLines::new(&source.text, found.clone()))
         });
         lines.as_ref()?.get(line)
     }
+
+    /// The absolute path of a file whose lines were asked for, if they are shown.
+    pub fn file(&self, map: usize, file: u16) -> Option<PathBuf> {
+        let lines = self.files.get(&(map, file))?.as_ref()?;
+        lines.path.canonicalize().ok()
+    }
 }
 
-impl Lines {
-    fn new(text: &str) -> Lines {
-        let is_instrumented = fit::is_instrumented(text);
+impl SourceLines {
+    fn new(text: &str, path: PathBuf) -> SourceLines {
+        let is_instrumented = source_drift::is_instrumented(text);
         let shown = |line: &str| {
             let line = if is_instrumented { plain(line) } else { Cow::Borrowed(line) };
             visible(line.trim()).into_owned()
@@ -107,7 +114,7 @@ impl Lines {
         let text = text.lines().map(shown).collect::<Vec<_>>().join("\n");
         let starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at as u32 + 1)).collect();
-        Lines { text, starts }
+        SourceLines { path, text, starts }
     }
 
     fn get(&self, line: u32) -> Option<&str> {
@@ -116,18 +123,19 @@ impl Lines {
     }
 }
 
-/// A map made on another machine has a root that is not here; then the working directory may do, or what the user names.
+/// Where a file may be. The root of a map from another machine does not exist here; then the working directory or a directory of the
+/// user may have the file.
 fn places<'a>(names: &'a Names, path: &'a str, roots: &'a [PathBuf]) -> impl Iterator<Item = PathBuf> + 'a {
     let roots = roots.iter().map(move |root| root.join(path));
     [Path::new(&names.root).join(path), PathBuf::from(path)].into_iter().chain(roots)
 }
 
-/// Whether a file is below one of these directories, wherever links on its way lead.
+/// Whether a file is below one of these directories, after all links.
 fn is_below<'a>(path: &Path, mut dirs: impl Iterator<Item = &'a PathBuf>) -> bool {
     path.canonicalize().is_ok_and(|path| dirs.any(|dir| path.starts_with(dir)))
 }
 
-/// Directories of cargo's own that hold sources of packages.
+/// Directories of cargo that hold sources of packages.
 const PACKAGES: [&str; 2] = ["registry/src", "git/checkouts"];
 
 fn cargo_home() -> Option<PathBuf> {
@@ -135,9 +143,9 @@ fn cargo_home() -> Option<PathBuf> {
     std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home).filter(|home| home.is_absolute())
 }
 
-/// What became of the files that a map names.
-pub fn compare(names: &Names, map_written: Option<SystemTime>) -> Sources {
-    let mut sources = Sources::default();
+/// Compares the files of a map with what is there now.
+pub fn compare(names: &Names, map_written: Option<SystemTime>) -> SourceChanges {
+    let mut sources = SourceChanges::default();
     for file in names.files() {
         let Some(path) = names.path(file) else { continue };
         let (shown, statements) = (visible(path).into_owned(), names.statements(file));
@@ -146,10 +154,10 @@ pub fn compare(names: &Names, map_written: Option<SystemTime>) -> Sources {
             continue;
         };
         let is_newer = source.written.zip(map_written).is_some_and(|(source, map)| source > map);
-        match fit::first_moved(&source.text, statements) {
+        match source_drift::first_moved_line(&source.text, statements) {
             Some(line) => sources.moved.push((shown, line)),
             // Instrumenting in place writes the sources after the map.
-            None if is_newer && !fit::is_instrumented(&source.text) => sources.touched.push(shown),
+            None if is_newer && !source_drift::is_instrumented(&source.text) => sources.touched.push(shown),
             None => {}
         }
     }
@@ -177,7 +185,7 @@ mod tests {
 
     #[test]
     fn lines_count_from_one_and_are_trimmed() {
-        let lines = Lines::new("fn main() {\r\n\n\tlet x = 1;  \n}");
+        let lines = SourceLines::new("fn main() {\r\n\n\tlet x = 1;  \n}", PathBuf::new());
         let got: Vec<_> = (0..=5).map(|line| lines.get(line)).collect();
         assert_eq!(got, [None, Some("fn main() {"), Some(""), Some("let x = 1;"), Some("}"), None]);
     }

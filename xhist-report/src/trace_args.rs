@@ -1,14 +1,14 @@
-//! What was typed about trace events. It must not know what it leads to.
+//! Command-line options about trace events.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::trace::{Places, Wanted};
+use crate::trace::{FormatPlaces, TraceSelection};
 
-/// Directory of formats that are installed for all.
+/// Directory of formats that are installed for all users.
 const INSTALLED: &str = "/usr/share/xhist/fmt";
-/// Directory of formats beside a dump, and where the user is.
+/// Directory of formats beside a dump, and in the working directory.
 const BESIDE: &str = "fmt";
 
 /// Options about trace events.
@@ -19,17 +19,17 @@ pub struct TraceArgs {
     /// names (PATH:PATH...), in fmt/ here, beside the dump and in the directories above it, and in /usr/share/xhist/fmt
     #[arg(long = "fmt", value_name = "PATH")]
     formats: Vec<PathBuf>,
-    /// Of exception events tell only these: HW3,SW2, hw, sw, a level or levels (2.., hw1..2). An option that chooses leaves
-    /// out events it is not about
+    /// Show only exception events of these severities: HW3,SW2, hw, sw, a level or levels (2.., hw1..2). Each of these options
+    /// hides the events that it does not select
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     severity: Vec<String>,
-    /// Of exception events tell only those of these owners: numbers, ranges with both ends (0x10..0x20), names
+    /// Show only exception events of these owners: numbers, ranges with both ends (0x10..0x20), names
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     major: Vec<String>,
-    /// Of exception events tell only those with these minor codes: numbers, ranges, names of whole codes
+    /// Show only exception events with these minor codes: numbers, ranges, names of whole codes
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     minor: Vec<String>,
-    /// Of profile events tell only these: numbers, ranges, names
+    /// Show only these profile events: numbers, ranges, names
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     opcode: Vec<String>,
 }
@@ -47,9 +47,9 @@ impl TraceArgs {
         given.into_iter().find_map(|(given, option)| given.then_some(option))
     }
 
-    /// Which events are to be told.
-    pub fn wanted(&self) -> Wanted {
-        Wanted {
+    /// The selection of events.
+    pub fn wanted(&self) -> TraceSelection {
+        TraceSelection {
             severities: self.severity.clone(),
             majors: self.major.clone(),
             minors: self.minor.clone(),
@@ -57,15 +57,15 @@ impl TraceArgs {
         }
     }
 
-    /// Where files of formats are, with those beside the dump.
-    pub fn places(&self, dump_dir: Option<&Path>) -> Places {
+    /// The places of files of formats, with those beside the dump.
+    pub fn places(&self, dump_dir: Option<&Path>) -> FormatPlaces {
         let variable = std::env::var_os("XHIST_FMT").unwrap_or_default();
         let of_environment = std::env::split_paths(&variable).filter(|path| path != Path::new(""));
         let usual = [Some(Path::new(BESIDE).to_owned()), dump_dir.map(|dir| dir.join(BESIDE))];
-        // A ring below target/xhist is told by the formats of its project.
+        // A ring below target/xhist uses the formats of its project.
         let absolute = dump_dir.and_then(|dir| std::path::absolute(dir).ok()).unwrap_or_default();
         let above = absolute.ancestors().skip(1).map(|dir| dir.join(BESIDE));
-        Places {
+        FormatPlaces {
             named: self.formats.clone(),
             of_environment: of_environment.collect(),
             usual: usual.into_iter().flatten().chain(above).chain([PathBuf::from(INSTALLED)]).collect(),

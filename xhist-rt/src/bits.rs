@@ -1,11 +1,12 @@
-//! Bits that anybody may look at while somebody changes them: the filters of records, and the mask of profile events.
+//! Bits that threads may read while another thread changes them: the filters of records, and the mask of profile
+//! events.
 
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
 
 use crate::shared::Shared;
 
-/// See the module. Read and written a word at a time.
+/// A set of bits, read and written a word at a time.
 pub(crate) struct Bits<const WORDS: usize>([AtomicU32; WORDS]);
 
 impl<const WORDS: usize> Bits<WORDS> {
@@ -18,7 +19,7 @@ impl<const WORDS: usize> Bits<WORDS> {
         Bits(words)
     }
 
-    /// A load and a test, where the index is a constant.
+    /// Whether a bit is set. With a constant index, this is a load and a test.
     #[inline(always)]
     pub(crate) fn has(&self, index: u8) -> bool {
         let index = usize::from(index) % (32 * WORDS);
@@ -33,7 +34,8 @@ impl<const WORDS: usize> Bits<WORDS> {
         self.0.iter().zip(bits).for_each(|(word, bits)| word.store(bits, Relaxed));
     }
 
-    /// Puts what is made of the bits as they are, while nobody else does. Not for signal handlers.
+    /// Replaces the bits by a function of their value. Two changes never overlap. Must not be called in a signal
+    /// handler.
     pub(crate) fn change(&self, how: impl FnOnce([u32; WORDS]) -> [u32; WORDS]) {
         static TURN: Shared<()> = Shared::new(());
         TURN.with(|()| self.put(how(self.get())));

@@ -1,30 +1,29 @@
-//! All that inserted code calls. Each name is a shape that `xhist-instrument` knows how to remove.
+//! The functions that inserted code calls. `xhist-instrument` knows how to remove a call of each name.
 //!
-//! Safe, constant arguments, nothing returned, never unwinding: an inserted call cannot change
-//! what a program means.
+//! They are safe, take constants, return nothing and never unwind, so an inserted call cannot change the meaning of a program.
 
-/// The calls that record. Const arguments stay immediates in unoptimised builds, too. `NUMBER` is the statement's in the program,
-/// which two statements of one line do not share. `record` records; `entry` first checks whether there is room. With the feature
-/// `each` every statement checks.
+/// The calls that record. Const arguments stay immediates in unoptimised builds, too. `NUMBER` is the number of the statement
+/// in the program; two statements of one line have different numbers. `record` records; `entry` checks for room first. With
+/// the feature `each` every statement checks.
 macro_rules! recording {
     (in $recorder:path) => {
         recording! {
             $recorder;
             /// A statement in line `LINE` of file `FILE` is about to run.
             s record;
-            /// As [`s`]: an arm or a closure body that was wrapped in a block.
+            /// [`s`] for an arm or a closure body that was wrapped in a block.
             a record;
-            /// As [`s`]: the same with the expression in parentheses.
+            /// [`s`] for an arm or a closure body that was also put in parentheses.
             p record;
-            /// As [`s`]: a statement whose attributes were carried onto the call.
+            /// [`s`] for a statement whose attributes were copied to the call.
             c record;
-            /// As [`s`], where the recorder checks for room: at entries, heads of loops, and behind what may come back late.
+            /// [`s`] with a check for room: at function entries, heads of loops, and behind calls that may take long.
             e entry;
-            /// As [`a`], where the recorder checks for room.
+            /// [`a`] with a check for room.
             ae entry;
-            /// As [`p`], where the recorder checks for room.
+            /// [`p`] with a check for room.
             pe entry;
-            /// As [`c`], where the recorder checks for room.
+            /// [`c`] with a check for room.
             ce entry;
         }
     };
@@ -45,14 +44,14 @@ macro_rules! recording {
 
 recording!(in crate::recorder);
 
-/// The same for crates that are not optimised, as one piece of assembly where there is one. `cargo xhist` links them.
+/// The calls for crates without optimisation, in assembly where available. `cargo xhist` links them.
 #[doc(hidden)]
 #[cfg(all(feature = "trace", feature = "std"))]
 pub mod unoptimised {
-    recording!(in crate::hot::unoptimised);
+    recording!(in crate::fast_path::unoptimised);
 }
 
-/// As [`s`], for numbers that are known at run time only. No inserted call has this name.
+/// [`s`] for a file and a line that are only known at run time. No inserted call has this name.
 #[doc(hidden)]
 #[inline(always)]
 pub fn at(file: u16, line: u16) {
@@ -60,14 +59,19 @@ pub fn at(file: u16, line: u16) {
     crate::recorder::at(file, line);
 }
 
-/// In QS all records have time stamps of one width, and those of statements have four bytes. Generic, so that only a
-/// program with statements is refused.
+/// Statements have time stamps of four bytes, and in QS all records have the same width. Generic, so only a program with
+/// statements fails to compile.
 #[inline(always)]
 fn stamps_have_bytes<const WIDTH: u8>() {
-    const { assert!(crate::qs::SIZES.time == WIDTH, "where statements are recorded, XHIST_QS_SIZES needs T4") };
+    const {
+        assert!(
+            crate::qs::SIZES.time == WIDTH,
+            "XHIST_QS_SIZES needs T4 in a program that records statements"
+        )
+    };
 }
 
-/// Recording starts here when this is passed for the `hit`-th time; `trigger` tells the places apart.
+/// Starts recording at the `hit`-th execution of this call. `trigger` identifies the place.
 #[inline]
 pub fn start_at(trigger: u16, hit: u32) {
     #[cfg(all(feature = "trace", feature = "std"))]
@@ -76,7 +80,7 @@ pub fn start_at(trigger: u16, hit: u32) {
     let _ = (trigger, hit);
 }
 
-/// Recording stops `after` statements behind here when this is passed for the `hit`-th time.
+/// Stops recording `after` statements behind the `hit`-th execution of this call.
 #[inline]
 pub fn stop_at(trigger: u16, hit: u32, after: u32) {
     #[cfg(all(feature = "trace", feature = "std"))]
@@ -85,7 +89,25 @@ pub fn stop_at(trigger: u16, hit: u32, after: u32) {
     let _ = (trigger, hit, after);
 }
 
-/// The map that the program was instrumented with has this hash.
+/// An async task: one run of the body of an async function or block, for which an inserted variable holds it. 6 bytes, and
+/// nothing without the feature `trace` or without `std`.
+#[doc(hidden)]
+#[must_use]
+pub struct Task(crate::recorder::Task);
+
+/// The body of an async function or block begins. It was left when the value is dropped.
+#[inline(always)]
+pub fn t() -> Task {
+    Task(crate::recorder::Task::enter())
+}
+
+/// The task goes on behind an `.await`.
+#[inline(always)]
+pub fn r(task: &Task) {
+    task.0.resume();
+}
+
+/// Sets the hash of the map that the program was instrumented with.
 #[inline(always)]
 pub fn m(hash: u64) {
     #[cfg(feature = "trace")]
@@ -94,7 +116,7 @@ pub fn m(hash: u64) {
     let _ = hash;
 }
 
-/// [`m`](fn@m) of a program that records only entries of functions.
+/// [`m`](fn@m) for a program that records only function entries.
 #[inline(always)]
 pub fn me(hash: u64) {
     #[cfg(feature = "trace")]
@@ -102,7 +124,8 @@ pub fn me(hash: u64) {
     m(hash);
 }
 
-/// [`m`](fn@m) with the hash that `cargo xhist` gives the compiler in `XHIST_MAP_HASH`.
+/// [`m`](fn@m) with the hash in the compiler's environment, `XHIST_MAP_HASH`, which `cargo xhist` sets.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! m {
     () => {
@@ -110,7 +133,8 @@ macro_rules! m {
     };
 }
 
-/// [`me`](fn@me) with that hash.
+/// [`me`](fn@me) with the hash in `XHIST_MAP_HASH`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! me {
     () => {
@@ -118,7 +142,7 @@ macro_rules! me {
     };
 }
 
-/// The number that [`m!`] reads; 0 for none or for what is not a number.
+/// Parses the hash for [`m!`]. 0 without text, or if the text is not a hexadecimal number.
 #[doc(hidden)]
 pub const fn hash_from_hex(text: Option<&str>) -> u64 {
     match text {

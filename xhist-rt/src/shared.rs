@@ -1,6 +1,6 @@
-//! A value that several threads, or interrupts, take turns at.
+//! A value that several threads, or interrupts, use one at a time.
 
-/// See the module. Hosted programs have a mutex for it, others a critical section.
+/// A shared value, behind a mutex in hosted programs, and behind a critical section otherwise.
 pub(crate) struct Shared<T> {
     #[cfg(feature = "std")]
     value: std::sync::Mutex<T>,
@@ -17,7 +17,7 @@ impl<T> Shared<T> {
         Shared { value }
     }
 
-    /// Does something short to the value, or nothing when recording is compiled out; `act` must not come back here.
+    /// Calls `act` with the value, which must not call `with` again. `None`, without a call, in builds without `trace`.
     pub(crate) fn with<R>(&self, act: impl FnOnce(&mut T) -> R) -> Option<R> {
         if cfg!(not(feature = "trace")) {
             return None;

@@ -1,12 +1,12 @@
-//! The one word type of the ring header: 64 bits that one thread writes and anybody may read.
+//! The only word type of the ring header: 64 bits that one thread writes and any thread may read.
 //!
-//! The only file that knows which atomics the target has. Orders are relaxed: a ring has one
-//! writing thread, and [`fence`] keeps the compiler from reordering its steps, which is all that
-//! a signal handler on the same thread, or a debugger, can notice.
+//! Only this file depends on which atomics the target has. Orders are relaxed: a ring has one writing thread.
+//! [`fence`] keeps the compiler from reordering its steps, and that is all that a signal handler on the same thread,
+//! or a debugger, can notice.
 
 use core::sync::atomic::{Ordering, compiler_fence};
 
-/// Keeps the compiler from moving stores across this point. No instruction.
+/// Keeps the compiler from moving stores across this point. It emits no instruction.
 #[inline(always)]
 pub(crate) fn fence() {
     compiler_fence(Ordering::SeqCst);
@@ -19,7 +19,7 @@ mod word {
         Ordering::{Relaxed, Release},
     };
 
-    /// See the module.
+    /// A 64-bit word, with an atomic of this size.
     #[repr(transparent)]
     pub(crate) struct Word(AtomicU64);
 
@@ -41,7 +41,7 @@ mod word {
 mod word {
     use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-    /// See the module. Two halves in the order of a native `u64`; writers hold a critical section.
+    /// A 64-bit word of two halves, in the order of a native `u64`. Writers hold a critical section.
     #[repr(C, align(8))]
     pub(crate) struct Word([AtomicU32; 2]);
 

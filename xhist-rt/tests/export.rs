@@ -1,4 +1,4 @@
-//! Exports at the same time, to one pipe: each image is whole.
+//! Concurrent exports to one pipe: each image is whole.
 
 #![cfg(all(feature = "trace", feature = "std"))]
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use qs_core::ring::{Header, MAGIC};
 
-/// How often the handler ran.
+/// Number of calls of the handler.
 static HANDLED: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn handler(_: i32) {
@@ -25,7 +25,7 @@ fn exports_of_several_threads_and_handlers_do_not_mix() {
     xhist_rt::xhist_logdev(writer.as_raw_fd());
     assert!(xhist_rt::Init::new().panic_lines(0).no_signal().install());
     let handler = handler as extern "C" fn(i32) as usize;
-    // SAFETY: the handler keeps to async-signal-safe calls.
+    // SAFETY: the handler makes only async-signal-safe calls.
     unsafe { libc::signal(libc::SIGUSR1, handler) };
     let together = Barrier::new(THREADS);
     let image = std::thread::scope(|scope| {
@@ -37,21 +37,21 @@ fn exports_of_several_threads_and_handlers_do_not_mix() {
         let writing: Vec<_> = (0..THREADS)
             .map(|_| {
                 scope.spawn(|| {
-                    // Their rings are there before anybody writes one.
+                    // All rings exist before the first export.
                     xhist_rt::e::<1, 2, 1>();
                     together.wait();
                     for _ in 0..10 {
                         xhist_rt::xhist_write();
-                        // SAFETY: this thread is there.
+                        // SAFETY: `raise` only sends a signal to this thread, and its handler is installed above.
                         unsafe { libc::raise(libc::SIGUSR1) };
                     }
                 })
             })
             .collect();
-        // Interrupts whoever writes.
+        // Interrupts the exporting thread.
         for _ in 0..20 {
             std::thread::sleep(std::time::Duration::from_millis(1));
-            // SAFETY: has no conditions.
+            // SAFETY: this call has no preconditions.
             unsafe { libc::kill(libc::getpid(), libc::SIGUSR1) };
         }
         writing.into_iter().for_each(|thread| thread.join().expect("no panic"));
@@ -65,7 +65,7 @@ fn exports_of_several_threads_and_handlers_do_not_mix() {
     let rings = image.chunks(len);
     assert!(rings.len() >= (1 + THREADS) * 10 * THREADS, "each export has every ring: {}", rings.len());
     for (number, ring) in rings.enumerate() {
-        assert!(ring.starts_with(&MAGIC), "ring {number} begins where the one before it ends");
+        assert!(ring.starts_with(&MAGIC), "ring {number} begins at the end of the previous one");
     }
     assert!(HANDLED.load(Ordering::Relaxed) > 20);
 }

@@ -1,5 +1,5 @@
-//! The stream of a hosted program with several threads: all of each thread in its order, and where the link was too slow
-//! exactly so much missing as it tells.
+//! The stream of a hosted program with several threads: all frames of each thread, in order. If the link is too slow, exactly
+//! the reported number of frames is missing.
 
 #![cfg(all(feature = "trace", feature = "std"))]
 
@@ -13,23 +13,23 @@ use qs_core::record::{EventKind, RECORD_BASE, XhistRecord};
 use xhist_rt::qs_record;
 use xhist_rt::{qs, trace};
 
-/// The stream is one for the whole program, so tests take turns.
+/// The program has one stream, so tests run one after another.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// What came out of the link.
+/// The stream of the link.
 #[derive(Default)]
 struct Stream {
     decoder: Decoder,
-    /// Whose frames follow.
+    /// The sender of the following frames.
     ring: u64,
-    /// The numbers of each sender, by the ring that they came from.
+    /// The numbers of each sender, by ring.
     numbers: BTreeMap<(u64, u8), Vec<u32>>,
     statements: usize,
     missing: u64,
 }
 
 impl Stream {
-    /// Takes what is there.
+    /// Takes all available bytes.
     fn take(&mut self) -> bool {
         let mut block = [0; 1000];
         let len = qs::get_block(&mut block);
@@ -65,7 +65,7 @@ fn send(sender: u8, numbers: std::ops::Range<u32>, statements: bool) {
     }
 }
 
-/// Senders at once, and what came out, taken meanwhile or only behind them.
+/// Runs concurrent senders. Takes the stream while they run, or only at the end.
 fn run(senders: u8, each: u32, meanwhile: bool, statements: bool) -> Stream {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     static RUNS: AtomicU32 = AtomicU32::new(0);
@@ -87,7 +87,7 @@ fn run(senders: u8, each: u32, meanwhile: bool, statements: bool) -> Stream {
 }
 
 #[test]
-fn all_of_each_thread_comes_in_its_order() {
+fn all_frames_of_each_thread_come_in_order() {
     for statements in [false, true] {
         let stream = run(4, 8_000, true, statements);
         assert_eq!(stream.missing, 0);
@@ -99,46 +99,46 @@ fn all_of_each_thread_comes_in_its_order() {
 }
 
 #[test]
-fn what_was_overwritten_is_missing_and_counted() {
+fn overwritten_frames_are_missing_and_counted() {
     let stream = run(2, 100_000, false, false);
     for numbers in stream.numbers.values() {
         assert!(numbers.len() > 10_000 && numbers.last() == Some(&99_999), "{:?}", numbers.last());
-        assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "only the oldest are gone");
+        assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "only the oldest are missing");
     }
-    // Sequence numbers have 8 bits, so a gap is known modulo 256, and so is their sum.
+    // Sequence numbers have 8 bits, so gaps and their sum are known modulo 256.
     let lost: usize = stream.numbers.values().map(|numbers| 100_000 - numbers.len()).sum();
     assert!(lost > 0, "the rings went round");
     assert_eq!(stream.missing % 256, lost as u64 % 256, "{lost} records are lost");
 }
 
 #[test]
-fn what_is_in_rings_that_are_used_again_is_counted() {
-    static TOLD: AtomicU64 = AtomicU64::new(0);
+fn losses_in_reused_rings_are_counted() {
+    static REPORTED: AtomicU64 = AtomicU64::new(0);
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    // At some times of the day a byte of the time is escaped, in every record.
+    // At some times of day, a byte of the time is escaped in every record.
     qs::start(qs::Info { time: Some(|| 1), ..Default::default() });
     qs::global_on(qs::Records::User(0));
     let mut stream = Stream::default();
     while stream.take() {}
     trace::set_logger(Some(|event| {
         if let trace::Class::Exception { code: Code::RING_OVERRUN, .. } = event.class {
-            TOLD.fetch_add(event.args[0].bits(), Relaxed);
+            REPORTED.fetch_add(event.args[0].bits(), Relaxed);
         }
     }));
     let mut lost = Vec::new();
     for threads in [100, 1, 300] {
-        (stream, _) = (Stream::default(), TOLD.store(0, Relaxed));
+        (stream, _) = (Stream::default(), REPORTED.store(0, Relaxed));
         for _ in 0..threads {
             std::thread::spawn(|| send(200, 0..100, false)).join().expect("it ends");
         }
         while stream.take() {}
         let taken: usize = stream.numbers.values().map(Vec::len).sum();
-        // Each takes 15 bytes, more where some are escaped; and the end of a thread has an event.
+        // Each takes 15 bytes, or more with escapes. The end of a thread adds an event.
         let missing = 100 * threads - taken as u64;
-        let told = TOLD.load(Relaxed);
+        let reported = REPORTED.load(Relaxed);
         assert!(
-            (missing * 15..=missing * 16).contains(&told),
-            "{missing} are missing, {told} bytes are told"
+            (missing * 15..=missing * 16).contains(&reported),
+            "{missing} are missing, {reported} bytes are reported"
         );
         assert_eq!(stream.missing > 0, missing > 0);
         lost.push(missing);
@@ -148,7 +148,7 @@ fn what_is_in_rings_that_are_used_again_is_counted() {
 }
 
 #[test]
-fn a_filter_that_is_turned_meanwhile_starts_nothing_that_is_stopped() {
+fn a_concurrent_filter_change_does_not_start_stopped_recording() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let packed = qs::Records::Id(RECORD_BASE + 2);
     for round in 0..500 {

@@ -1,4 +1,4 @@
-//! The QS target as a program uses it, hosted and on bare metal: what is sent comes out of the link as it was meant.
+//! The QS target as a program uses it, hosted and on bare metal: records on the link are those that the program sent.
 
 #![cfg(feature = "trace")]
 
@@ -9,7 +9,7 @@ use qs_core::record::{Predefined, TargetInfo, element::Data};
 use xhist_rt::qs::{self, Callbacks, Channel, Fun, Group, Info, Obj, Objects, Records, SIZES, Sig, To};
 use xhist_rt::qs_record;
 
-/// The stream is one for the whole program, so tests take turns.
+/// The program has one stream, so tests run one after another.
 fn alone() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -19,7 +19,7 @@ fn alone() -> MutexGuard<'static, ()> {
     turn
 }
 
-/// Ids and payloads of what was sent since; not what tells whose records follow.
+/// Ids and payloads of the records since the last call, without those that name the sender.
 fn sent() -> Vec<(u8, Vec<u8>)> {
     qs::flush();
     let mut decoder = Decoder::new();
@@ -47,11 +47,11 @@ fn elements(record: &(u8, Vec<u8>)) -> &[u8] {
 }
 
 #[test]
-fn records_pass_when_both_filters_let_them() {
+fn records_pass_if_both_filters_have_them() {
     let _alone = alone();
     let take = qs::SemTake { obj: Obj(0x7E7D), thread: 5, count: 1 };
     qs::record(3, &take);
-    assert!(sent().is_empty(), "nothing is on at first");
+    assert!(sent().is_empty(), "all groups are off at start");
     qs::global_on(Records::Group(Group::Sem));
     qs::record(3, &take);
     qs::local_off(Objects::Id(3));
@@ -66,7 +66,7 @@ fn records_pass_when_both_filters_let_them() {
 }
 
 #[test]
-fn threads_that_switch_at_once_lose_nothing() {
+fn concurrent_filter_changes_are_not_lost() {
     let _alone = alone();
     let switch = |id| {
         for _ in 0..20_000 {
@@ -83,7 +83,7 @@ fn threads_that_switch_at_once_lose_nothing() {
 }
 
 #[test]
-fn statements_that_are_filtered_out_stay_out_when_recording_starts() {
+fn filtered_statements_stay_out_when_recording_starts() {
     const STATEMENTS: u8 = 122;
     let _alone = alone();
     let comes = || {
@@ -100,7 +100,7 @@ fn statements_that_are_filtered_out_stay_out_when_recording_starts() {
 }
 
 #[test]
-fn what_is_stopped_stays_so_whatever_the_filter_lets_through() {
+fn stopped_recording_stays_stopped_with_any_filter() {
     const STATEMENTS: u8 = 122;
     let _alone = alone();
     qs::global_on(Records::All);
@@ -163,7 +163,7 @@ fn an_application_record_has_its_elements() {
 }
 
 #[test]
-fn a_long_record_is_cut_where_it_shows() {
+fn a_long_record_is_cut_with_a_mark() {
     let _alone = alone();
     qs::global_on(Records::User(0));
     let long = "long ".repeat(60);
@@ -205,7 +205,7 @@ fn every_length_comes_out_whole() {
 }
 
 #[test]
-fn a_session_starts_with_info_and_dictionaries_and_tells_them_again() {
+fn a_session_starts_with_info_and_dictionaries_and_repeats_them_on_request() {
     fn dictionaries() {
         static PHILO: [u8; 2] = [0; 2];
         qs::name_obj(Obj::of(&PHILO), "&PHILO");
@@ -261,7 +261,7 @@ fn any_name_is_a_name() {
         assert_eq!(name_of(&sent[0]), indexed);
         assert_eq!(name_of(&sent[1]), name.split('\0').next().expect("a part"));
     }
-    // What does not fit is cut between characters, and the object stays.
+    // A long name is cut between characters, and the object stays.
     for len in 450..520 {
         let name = format!("{}{}", "n".repeat(len), "€".repeat(20));
         qs::name_user(100, &name);
@@ -270,7 +270,7 @@ fn any_name_is_a_name() {
         qs::name_obj_of(Obj(0x0506), &format!("a[n]{name}"), 7);
         for record in sent() {
             let read = name_of(&record);
-            // Without the index then.
+            // Then without the index.
             if let Some(start) = read.strip_suffix("...") {
                 assert!(name.starts_with(start.strip_prefix("a[n]").unwrap_or(start)), "{read}");
             }
@@ -282,20 +282,20 @@ fn any_name_is_a_name() {
     }
 }
 
-/// In a hosted program whole frames are taken.
+/// Bare metal only: a hosted link takes whole frames.
 #[cfg(not(feature = "std"))]
 #[test]
-fn what_was_taken_of_a_frame_that_is_overwritten_spoils_no_other() {
+fn an_overwritten_frame_does_not_damage_another_one() {
     let _alone = alone();
     qs::global_on(Records::User(0));
     let whole = |stream: &[u8]| {
         let mut decoder = Decoder::new();
         stream.iter().filter(|byte| matches!(decoder.push(**byte), Outcome::Frame(_))).count()
     };
-    // Of many, some have a good sum where they are cut.
+    // Some of many frames have a valid sum at the cut.
     for (first, len) in (0..64).flat_map(|first| (1..30).map(move |len| (first, len))) {
         let mut taken = vec![0; len];
-        // No byte waits, so these are of the first record.
+        // The link is empty, so these bytes belong to the first record.
         (0..xhist_rt::RING_SIZE / 16).for_each(|number| {
             qs_record!(100, 0; u32 first + number as u32, mem &[0x7E; 8]);
             if number == 0 {
@@ -334,7 +334,7 @@ impl Callbacks for Application {
 }
 
 #[test]
-fn commands_are_carried_out_and_answered() {
+fn commands_are_executed_and_answered() {
     let _alone = alone();
     qs::global_on(Records::User(0));
     let (mut channel, mut application, mut seq) = (Channel::<64>::new(), Application::default(), 0);
@@ -343,12 +343,12 @@ fn commands_are_carried_out_and_answered() {
         FrameWriter::new(seq, id, |byte| channel.byte(byte, application)).bytes(payload).finish();
         sent().into_iter().map(|(id, payload)| (id, payload.last().copied())).collect::<Vec<_>>()
     };
-    // Acknowledged, the application's own record, done.
+    // The acknowledgement, the application's own record, the end of the command.
     assert_eq!(say(1, &[9, 1, 0, 0, 0], &mut application), [(66, Some(1)), (101, Some(9)), (65, Some(1))]);
     assert_eq!(say(16, &[3, 4, 0, 1, 0, 42], &mut application), [(66, Some(16)), (65, Some(16))]);
     assert_eq!(say(16, &[3, 5, 0, 0, 0], &mut application), [(66, Some(16)), (66, Some(0x80 | 16))]);
     assert_eq!(application.calls[1..], ["event Priority(3) Sig(4) [42]", "event Priority(3) Sig(5) []"]);
-    // Filters, live; statements are a record as well.
+    // Filters at run time. Statements are a record, too.
     let mut filter = [0xFF; 17];
     filter[0] = 16;
     assert_eq!(say(10, &filter, &mut application), [(66, Some(10))]);
@@ -361,7 +361,7 @@ fn commands_are_carried_out_and_answered() {
     qs::global_on(Records::Id(122));
     xhist_rt::s::<1, 2, 1>();
     assert!(sent().iter().any(|(id, _)| *id == 122));
-    // Memory is not to be had unless the program says so.
+    // Memory is not accessible without permission of the program.
     let object = [&[5][..], &0x1000usize.to_le_bytes()[..SIZES.obj.into()]].concat();
     assert_eq!(say(13, &object, &mut application), [(66, Some(13))]);
     assert_eq!(say(4, &[0, 0, 1, 4], &mut application), [(66, Some(0x80 | 4))]);
@@ -376,7 +376,7 @@ fn a_host_reads_and_writes_what_the_program_names() {
     static OPEN: [AtomicU32; 2] = [AtomicU32::new(0x0403_0201), AtomicU32::new(5)];
     let _alone = alone();
     let address = OPEN.as_ptr().expose_provenance();
-    // SAFETY: atomics, which may change at any time.
+    // SAFETY: the range is an array of atomics in a static, which any thread may read and write at any time.
     let ranges = Box::leak(Box::new([unsafe { Range::writable(address, 8) }]));
     qs::allow_memory(ranges);
     let mut channel = Channel::<64>::new();
@@ -396,7 +396,7 @@ fn a_host_reads_and_writes_what_the_program_names() {
     for outside in [[5, 0, 4, 1], [8, 0, 1, 1], [0, 0, 1, 9]] {
         assert_eq!(say(4, &outside)[0], (66, vec![0x84]), "{outside:?}");
     }
-    // What reaches beyond writes nothing.
+    // A write beyond the range writes nothing.
     assert_eq!(say(6, &[0, 0, 1, 9, 0xBB])[0], (66, vec![0x86]));
     assert_eq!(say(6, &[2, 0, 4, 255, 1, 2, 3, 4])[0], (66, vec![0x86]));
     assert_eq!(say(5, &[6, 0, 1, 3, 1, 2, 3])[0], (66, vec![0x85]));
@@ -405,7 +405,7 @@ fn a_host_reads_and_writes_what_the_program_names() {
     assert_eq!(OPEN.each_ref().map(|word| word.load(Relaxed)), [0x0DF0_0DAA, 0xAAF0_0DF0]);
 }
 
-/// A record has an eighth of the ring. On bare metal that may be little: `XHIST_RING_SIZE=256` when the recorder is compiled.
+/// A record has at most an eighth of the ring. `XHIST_RING_SIZE=256` at compile time makes that small on bare metal.
 #[cfg(feature = "memory")]
 #[test]
 fn what_does_not_fit_in_a_small_ring_is_refused_or_cut() {
@@ -417,7 +417,7 @@ fn what_does_not_fit_in_a_small_ring_is_refused_or_cut() {
     let ring: usize = ring.map_or(4096, |size| size.parse().expect("bytes"));
     static OPEN: [AtomicU32; 128] = [const { AtomicU32::new(0x0403_0201) }; 128];
     let address = OPEN.as_ptr().expose_provenance();
-    // SAFETY: atomics, which may change at any time.
+    // SAFETY: the range is an array of atomics in a static, which any thread may read and write at any time.
     let ranges = Box::leak(Box::new([unsafe { Range::readable(address, size_of_val(&OPEN)) }]));
     qs::allow_memory(ranges);
     let mut channel = Channel::<64>::new();
@@ -443,16 +443,16 @@ fn what_does_not_fit_in_a_small_ring_is_refused_or_cut() {
     let sent = sent();
     let Predefined::ObjDict(entry) = read(&sent[0]) else { panic!("{sent:?}") };
     let expected = match ring {
-        // A name that is cut keeps its letter.
+        // A cut name keeps its first letter.
         256 => "application::table::philosophers[n].super.a...".into(),
         _ => name.replace("[n]", "[7]"),
     };
     assert_eq!((entry.name, entry.obj), (&*expected, Obj(5)));
 }
 
-/// A clock may count its calls, as those of tests do.
+/// A clock may count its calls, like those of tests.
 #[test]
-fn each_record_asks_the_clock_once() {
+fn each_record_reads_the_clock_once() {
     use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
     static CALLS: AtomicU32 = AtomicU32::new(0);
 
@@ -462,7 +462,7 @@ fn each_record_asks_the_clock_once() {
     qs::start(Info { time: Some(time), ..Info::default() });
     sent();
     for begin in [0, 0, 1 << 30, 100] {
-        // Each test begins with a time of its own.
+        // Start the clock at another value.
         CALLS.store(begin, Relaxed);
         for number in 1..5u32 {
             qs_record!(100, 0; u8 0);

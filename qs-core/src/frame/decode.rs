@@ -4,10 +4,10 @@ use core::fmt;
 
 use super::{Checksum, ESCAPE, ESCAPE_XOR, FLAG, MAX_RECORD};
 
-/// A good frame.
+/// A valid frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Offset in the stream of the frame's first byte.
+    /// Offset of the frame's first byte in the stream.
     pub offset: u64,
     /// Sequence number.
     pub seq: u8,
@@ -15,22 +15,22 @@ pub struct Frame<'a> {
     pub id: u8,
     /// The record's bytes, un-escaped.
     pub payload: &'a [u8],
-    /// Frames missing before this one, modulo 256 (0: none, or it is the first frame).
+    /// Number of frames missing before this one, modulo 256. 0 for the first frame.
     pub missing: u8,
 }
 
-/// Bytes that were no good frame.
+/// A range of bytes that is not a valid frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage {
-    /// Offset in the stream of the first damaged byte.
+    /// Offset of the first damaged byte in the stream.
     pub offset: u64,
-    /// Damaged bytes, the flag that ended them included.
+    /// Number of damaged bytes, including the flag that ends them.
     pub len: u64,
-    /// What was wrong with them.
+    /// What is wrong with them.
     pub cause: Cause,
 }
 
-/// Why bytes between two flags are no good frame.
+/// Why the bytes between two flags are not a valid frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The bytes do not sum to 0xFF.
@@ -38,11 +38,11 @@ pub enum Cause {
         /// The sum found.
         sum: u8,
     },
-    /// The sum is right, but sequence number, record id and checksum are not all there.
+    /// The checksum matches, but the frame is too short for sequence number, record id and checksum.
     TooShort,
     /// More than [`MAX_RECORD`] bytes without a flag.
     TooLong,
-    /// A chunk of words that has not the layout of one.
+    /// A chunk of words with a wrong layout.
     Layout,
 }
 
@@ -58,18 +58,18 @@ impl fmt::Display for Damage {
     }
 }
 
-/// What a byte led to.
+/// The effect of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome<'a> {
-    /// The frame goes on.
+    /// The frame continues.
     More,
-    /// The byte was the flag of a good frame.
+    /// The byte was the flag of a valid frame.
     Frame(Frame<'a>),
-    /// The byte was a flag, and what stood before it was no good frame. The next byte starts anew.
+    /// The byte was a flag, and the bytes before it are not a valid frame. The next byte starts a new frame.
     Damaged(Damage),
 }
 
-/// Takes a stream apart, a byte or a slice at a time, and finds back into step at every flag.
+/// Splits a stream into frames, a byte or a slice at a time. Resynchronizes at every flag.
 ///
 /// ```
 /// # use qs_core::frame::{Decoder, Outcome};
@@ -122,8 +122,8 @@ impl Decoder {
         }
     }
 
-    /// Takes bytes up to and including the next flag. Returns how many it took; the outcome
-    /// is [`Outcome::More`] only when it took them all.
+    /// Takes bytes up to and including the next flag. Returns the number of bytes taken. The outcome is
+    /// [`Outcome::More`] only if that is all of them.
     pub fn push_slice(&mut self, bytes: &[u8]) -> (usize, Outcome<'_>) {
         match self.take_slice(bytes) {
             (used, None) => (used, Outcome::More),
@@ -131,8 +131,8 @@ impl Decoder {
         }
     }
 
-    /// [`Decoder::push_slice`] in two steps: what it tells borrows nothing, so a caller may
-    /// loop over it and then ask for the frame.
+    /// The first step of [`Decoder::push_slice`]. The result borrows nothing, so a caller can loop over it and then ask
+    /// for the frame.
     pub(crate) fn take_slice(&mut self, bytes: &[u8]) -> (usize, Option<Ended>) {
         for (index, byte) in bytes.iter().enumerate() {
             if let Some(ended) = self.take(*byte) {
@@ -142,7 +142,7 @@ impl Decoder {
         (bytes.len(), None)
     }
 
-    /// What ended last, with its bytes.
+    /// The frame that ended last, with its bytes.
     fn outcome(&self, ended: Ended) -> Outcome<'_> {
         match ended {
             Ended::Damaged(damage) => Outcome::Damaged(damage),
@@ -156,7 +156,7 @@ impl Decoder {
         Frame { offset, seq: self.record[0], id: self.record[1], payload, missing }
     }
 
-    /// [`Decoder::push`] in the same way.
+    /// The first step of [`Decoder::push`].
     #[inline]
     pub(crate) fn take(&mut self, byte: u8) -> Option<Ended> {
         self.offset += 1;
@@ -173,19 +173,18 @@ impl Decoder {
         None
     }
 
-    /// Bytes taken since the last flag: an unfinished frame.
+    /// Number of bytes since the last flag: those of an unfinished frame.
     pub const fn pending(&self) -> u64 {
         self.offset - self.start
     }
 
-    /// Forgets the unfinished frame and the sequence number, after a break in the stream that
-    /// the caller knows of. Offsets go on.
+    /// Forgets the unfinished frame and the sequence number, after a known break in the stream. Offsets continue.
     pub fn restart(&mut self) {
         self.begin();
         self.last_seq = None;
     }
 
-    /// Sets the offset that the next byte has, and starts anew there.
+    /// Sets the offset of the next byte, and starts a new frame there.
     pub(crate) fn set_offset(&mut self, offset: u64) {
         self.offset = offset;
         self.begin();
@@ -229,7 +228,7 @@ impl Decoder {
     }
 }
 
-/// What a flag ended, without its bytes.
+/// What a flag ended: a frame without its bytes, or damage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ended {
     Frame(FrameEnd),

@@ -7,7 +7,7 @@ use super::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
 pub struct Checksum(pub(super) u8);
 
 impl Checksum {
-    /// Of no bytes.
+    /// The checksum of no bytes.
     pub const NONE: Checksum = Checksum(0);
 
     /// Adds one byte, as it was before escaping.
@@ -22,7 +22,7 @@ impl Checksum {
         !self.0
     }
 
-    /// Whether the bytes added, the checksum byte among them, are a good frame.
+    /// Whether the bytes added so far, including the checksum byte, are a valid frame.
     #[inline]
     pub const fn is_good(self) -> bool {
         self.0 == 0xFF
@@ -44,7 +44,7 @@ pub struct FrameWriter<S: FnMut(u8)> {
 }
 
 impl<S: FnMut(u8)> FrameWriter<S> {
-    /// Starts the frame of record `id`. `seq` is one more (mod 256) than that of the frame before.
+    /// Starts the frame of record `id`. `seq` is one more than that of the previous frame, modulo 256.
     #[inline]
     pub fn new(seq: u8, id: u8, sink: S) -> FrameWriter<S> {
         let mut writer = FrameWriter { sink, checksum: Checksum::default() };
@@ -111,7 +111,7 @@ impl<S: FnMut(u8)> FrameWriter<S> {
     }
 }
 
-/// Puts a byte as it stands in a frame.
+/// Writes a byte, escaped if needed.
 #[inline]
 pub fn escaped(byte: u8, mut sink: impl FnMut(u8)) {
     if needs_escape(byte) {

@@ -2,7 +2,7 @@
 //! `sequence number, record id, payload, checksum, flag`.
 //!
 //! The checksum is the inverted 8-bit sum of all bytes before it. Flag and escape bytes
-//! inside a frame are sent as escape, then the byte XOR 0x20. This module knows no record.
+//! inside a frame are sent as the escape byte, then the byte XOR 0x20.
 
 mod decode;
 mod encode;
@@ -13,15 +13,15 @@ pub(crate) use decode::{Ended, FrameEnd};
 pub use encode::{Checksum, FrameWriter, escaped};
 pub use renumber::{renumber, sequence_number};
 
-/// Ends a frame, and stands nowhere else.
+/// Ends a frame. It occurs nowhere else.
 pub const FLAG: u8 = 0x7E;
-/// Announces that the next byte was XOR-ed with [`ESCAPE_XOR`].
+/// The next byte was XOR-ed with [`ESCAPE_XOR`].
 pub const ESCAPE: u8 = 0x7D;
-/// What an escaped byte is XOR-ed with.
+/// The value with which an escaped byte is XOR-ed.
 pub const ESCAPE_XOR: u8 = 0x20;
-/// Largest record: sequence number, id, payload and checksum before escaping (QSPY's limit).
+/// Largest record in bytes: sequence number, id, payload and checksum before escaping. QSPY has this limit.
 pub const MAX_RECORD: usize = 512;
-/// Largest payload of a record.
+/// Largest payload of a record in bytes.
 pub const MAX_PAYLOAD: usize = MAX_RECORD - 3;
 
 /// Whether `byte` must be escaped inside a frame.

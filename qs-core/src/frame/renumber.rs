@@ -1,9 +1,9 @@
-//! A frame under another sequence number, as it goes from a thread's ring to a link that all threads share.
+//! Changes the sequence number of a frame, when it goes from a thread's ring to a link that all threads share.
 
 use super::encode::escaped;
 use super::{ESCAPE, ESCAPE_XOR};
 
-/// Sequence number of a whole frame, flag included; `None` when there is none.
+/// Sequence number of a whole frame, flag included. `None` if the frame is too short.
 pub fn sequence_number(frame: &[u8]) -> Option<u8> {
     match *frame {
         [ESCAPE, seq, ..] => Some(seq ^ ESCAPE_XOR),
@@ -12,7 +12,7 @@ pub fn sequence_number(frame: &[u8]) -> Option<u8> {
     }
 }
 
-/// Puts a whole good frame, flag included, into `sink` with this sequence number.
+/// Writes a whole valid frame, flag included, into `sink` with this sequence number.
 ///
 /// ```
 /// # use qs_core::frame::{FrameWriter, renumber};

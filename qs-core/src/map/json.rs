@@ -1,29 +1,34 @@
-//! Just enough JSON for one flat object a line, on borrowed text without a heap.
+//! A JSON reader and writer for one flat object a line, on borrowed text without a heap.
 //!
-//! The recorder reads maps inside the traced program, where no JSON library may follow it;
-//! the tests hold this reader against `serde_json`.
+//! The recorder reads maps inside the traced program, which must not link a JSON library for that. Tests compare this
+//! reader with `serde_json`.
 
 use core::fmt;
 
-/// A string of a map line: either plain text still to be escaped, or JSON text still escaped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A string of a map line: plain text without escapes, or JSON text with escapes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Text<'a> {
     text: &'a str,
     escaped: bool,
 }
 
 impl<'a> Text<'a> {
-    /// Plain text; it is escaped when it is written.
+    /// Plain text. It is escaped when it is written.
     pub const fn plain(text: &'a str) -> Text<'a> {
         Text { text, escaped: false }
     }
 
-    /// The characters as they stand in the line (or as given to [`Text::plain`]).
+    /// The raw characters: those in the line, or those given to [`Text::plain`].
     pub const fn raw(self) -> &'a str {
         self.text
     }
 
-    /// The characters meant. A malformed escape gives U+FFFD.
+    /// Whether there are no characters.
+    pub const fn is_empty(self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// The characters without escapes. A malformed escape gives U+FFFD.
     pub fn chars(self) -> impl Iterator<Item = char> + 'a {
         let mut rest = self.text.chars();
         core::iter::from_fn(move || match rest.next()? {
@@ -66,7 +71,7 @@ fn hex4(rest: &mut core::str::Chars<'_>) -> u32 {
 }
 
 impl fmt::Display for Text<'_> {
-    /// Writes the text as the inside of a JSON string.
+    /// Writes the text as the contents of a JSON string, without quotes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.escaped {
             return f.write_str(self.text);
@@ -87,13 +92,13 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// A checked flat object; fields are looked up by walking it.
+/// A checked flat object. Each look-up scans it.
 pub(super) struct Object<'a> {
     body: &'a str,
 }
 
 impl<'a> Object<'a> {
-    /// Checks the whole line once, so that look-ups cannot fail half-way.
+    /// Checks the whole line, so that look-ups cannot fail later.
     pub(super) fn parse(line: &'a str) -> Option<Object<'a>> {
         let body = line.trim().strip_prefix('{')?.strip_suffix('}')?;
         let object = Object { body };
@@ -118,7 +123,7 @@ impl<'a> Object<'a> {
         self.fields().flatten().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
-    /// Name and raw value of each field; `None` in place of a field that is not JSON.
+    /// Name and raw value of each field. `None` for a field that is not JSON.
     fn fields(&self) -> impl Iterator<Item = Option<(&'a str, &'a str)>> + use<'a> {
         let mut rest = self.body.trim();
         core::iter::from_fn(move || {
@@ -148,7 +153,7 @@ fn split_field(text: &str) -> Option<(&str, &str, &str)> {
     }
 }
 
-/// Length of the string literal that `text` starts with, both quotes included.
+/// Length of the string literal at the start of `text`, including both quotes.
 fn string_len(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     if bytes.first() != Some(&b'"') {
@@ -165,7 +170,7 @@ fn string_len(text: &str) -> Option<usize> {
     None
 }
 
-/// Length of the value that `text` starts with: up to the comma at its own depth.
+/// Length of the value at the start of `text`: up to the comma at its own depth.
 fn value_len(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (0, 0usize);

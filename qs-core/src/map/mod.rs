@@ -1,37 +1,60 @@
-//! The map file (`xhist.map`): what a statement's (file id, line) stands for.
+//! The map file (`xhist.map`): source files and statements for the ids in a ring.
 //!
-//! JSON lines, one flat object a line, so that `grep` and `jq` read it too:
+//! The format is JSON lines, one flat object per line, so `grep` and `jq` read it too:
 //!
 //! ```text
-//! {"xhist":"map","version":2,"hash":"0123456789abcdef","root":"/home/me/project","tool":"0.1.0"}
+//! {"xhist":"map","version":3,"hash":"0123456789abcdef","root":"/home/me/project","tool":"0.1.0"}
 //! {"file":3,"path":"src/crit_section.rs","base":0,"first":101,"room":51}
 //! {"fn":3,"path":"crit_section::enter","at":"25:20","end":"31:2"}
-//! {"stmt":3,"line":26,"col":5,"end":"27:10","kind":"let","fn":"crit_section::enter"}
+//! {"fn":3,"path":"Guard::drop","at":"35:20","end":"39:6","trait":"Drop"}
+//! {"fn":3,"path":"crit_section::enter","at":"27:18","end":"27:30","kind":"closure"}
+//! {"loop":3,"at":"28:5","end":"30:6"}
+//! {"branch":3,"at":"36:12","end":"36:30","past":"38:10"}
+//! {"stmt":3,"line":26,"col":5,"end":"27:10","kind":"let","fn":"crit_section::enter","calls":"Lock::new .lock"}
 //! {"stmt":3,"line":29,"col":5,"end":"29:30","kind":"expr","fn":"crit_section::enter","await":true}
+//! {"stmt":3,"line":30,"col":5,"end":"30:14","kind":"expr","fn":"crit_section::enter","jump":"return"}
 //! ```
 //!
 //! `hash` is the FNV-1a 64 of every byte behind the first line. A path is relative to
-//! `root` when it lies below it. `base` is added to the recorded line (lines above 65,535
-//! use a second id of the same path). Functions and statements follow their file's lines, each in the order of the text.
-//! `at` and `end` of a function are those of its body, braces included; a closure is listed where no function of its path is
-//! around it. `await` means that a statement contains an `.await` of its own body, `silent` that it is not recorded, as others than entries
-//! are with `--detail function`.
+//! `root` if the file is below it. `base` is added to the recorded line (lines above 65,535
+//! use a second id of the same path). Functions, loops, branches and statements follow their file's lines, in this order,
+//! each in the order of the text. `await` means that a statement contains an `.await` of its own body. `silent` means that
+//! it is not recorded; with `--detail function` only entries are.
 //!
-//! Each statement has a number in the program. A file owns the numbers from `first` on, `room` of them, and its statements
-//! have them in the order of their lines here. Ranges are given upwards from 1. A file that outgrows its own gets one above
-//! all others, so the numbers of the old one are never given again. Maps of version 1 have no numbers, functions and awaits.
-//! This module knows one line at a time and no files; it allocates nothing.
+//! The structure of the code, since version 3:
+//!
+//! * `fn` is a body: `at` and `end` are its first character and the one behind its last, including braces. `kind` is
+//!   absent for a function; else `asyncfn`, `closure`, `asyncclosure` or `async`. A body without a path of its own has the
+//!   path of the function around it. `trait` is the trait that the function implements, or that its default body is in.
+//! * `loop` is a whole `for`, `while` or `loop` expression.
+//! * `branch` is the body of a `then` branch with an `else`, or of a match arm. What lies between its end and `past`
+//!   does not run after it in the same execution of the `if` or `match`.
+//! * `calls` lists what the statement's own text calls, in the order of the text: not what statements inside it call, and
+//!   not what bodies inside it call. `name` and `Type::name` are functions (the last two segments of the path), `.name`
+//!   methods, `name!` macros, `()` values that are called, such as closures in variables. A star in front means that one
+//!   execution of the statement may repeat the call, such as the condition of a `while`. `&name` is a function that is
+//!   named and not called, such as an argument of an iterator adaptor. `Name` is a struct that is made, and `?` the
+//!   operator, which may return.
+//! * `jump` is `return`, `break`, `continue` or `panic` for a statement that starts with one, and `label` for a `break` or
+//!   `continue` with a label.
+//!
+//! Each statement has a number in the program. A file owns `room` numbers from `first` on, and its statements have them in
+//! the order of the map. The first range starts at 1. A file that outgrows its range gets a new one above all others; the
+//! old numbers are never used again. Maps of version 1 have no numbers, functions and awaits. Maps of version 2 have only
+//! functions, and closures outside functions.
+//!
+//! This module parses and writes single lines. It opens no files and does not allocate.
 
 mod json;
 pub mod numbers;
 
 pub use json::Text;
-pub use numbers::Numbers;
+pub use numbers::NumberRange;
 
 use core::fmt;
 
 /// Version of the format that this crate reads and writes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// One line of a map file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,52 +65,156 @@ pub enum Line<'a> {
     File(FileLine<'a>),
     /// The body of a function.
     Function(FunctionLine<'a>),
+    /// A loop.
+    Loop(LoopLine),
+    /// A branch that excludes the text behind it.
+    Branch(BranchLine),
     /// A recorded statement.
     Stmt(StmtLine<'a>),
 }
 
-/// The first line of a map: which build it describes.
+/// The first line of a map. It identifies the build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head<'a> {
-    /// FNV-1a 64 of all bytes behind the first line; goes into the ring header of the program.
+    /// Version of the format.
+    pub version: u32,
+    /// FNV-1a 64 of all bytes behind the first line. The program's ring header contains it.
     pub hash: u64,
-    /// Directory that relative paths start from.
+    /// Base directory of relative paths.
     pub root: Text<'a>,
     /// Version of the tool that wrote the map.
     pub tool: Text<'a>,
 }
 
-/// A file id. Ids are stable from run to run and never reused for another path.
+/// A file id. Ids are stable from run to run, and never change to another path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileLine<'a> {
-    /// The id that records carry.
+    /// The id in records.
     pub file: u16,
-    /// Path of the source file, with `/` between its parts.
+    /// Path of the source file, with `/` as separator.
     pub path: Text<'a>,
     /// Lines to add to a recorded line: 0, or a multiple of 65,535.
     pub base: u32,
-    /// The numbers of its statements; none in further lines of a path.
-    pub numbers: Numbers,
+    /// The numbers of the file's statements. Only the first line of a path has them.
+    pub numbers: NumberRange,
 }
 
-/// The body of a function, recorded or not, by its place in the user's own source.
+/// The body of a function, recorded or not, in the user's own source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionLine<'a> {
     /// File id of the first 65,535 lines of its file.
     pub file: u16,
     /// Path of the function.
     pub path: Text<'a>,
-    /// Line that the body starts in, from 1.
+    /// First line of the body, from 1.
     pub line: u32,
     /// Column of its first character, from 1.
     pub col: u32,
-    /// Its last line, from 1.
+    /// Last line of the body, from 1.
     pub end_line: u32,
     /// Column behind its last character.
     pub end_col: u32,
+    /// The kind of the body.
+    pub kind: BodyKind,
+    /// Last segment of the trait that the function implements; empty for any other body.
+    pub of_trait: Text<'a>,
 }
 
-/// A recorded statement, by its place in the user's own source.
+/// The kind of a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BodyKind {
+    /// A function.
+    #[default]
+    Function,
+    /// An `async fn`.
+    AsyncFunction,
+    /// A closure.
+    Closure,
+    /// An `async` closure.
+    AsyncClosure,
+    /// An `async` block.
+    AsyncBlock,
+}
+
+impl BodyKind {
+    const NAMES: [(BodyKind, &'static str); 4] = [
+        (BodyKind::AsyncFunction, "asyncfn"),
+        (BodyKind::Closure, "closure"),
+        (BodyKind::AsyncClosure, "asyncclosure"),
+        (BodyKind::AsyncBlock, "async"),
+    ];
+
+    /// The word in a map. A plain function has none.
+    pub fn name(self) -> Option<&'static str> {
+        BodyKind::NAMES.iter().find(|(kind, _)| *kind == self).map(|(_, name)| *name)
+    }
+
+    /// Whether the body runs in steps, one for each poll.
+    pub const fn is_async(self) -> bool {
+        matches!(self, BodyKind::AsyncFunction | BodyKind::AsyncClosure | BodyKind::AsyncBlock)
+    }
+
+    /// Whether the body has a name of its own.
+    pub const fn is_named(self) -> bool {
+        matches!(self, BodyKind::Function | BodyKind::AsyncFunction)
+    }
+}
+
+/// A `for`, `while` or `loop` expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopLine {
+    /// File id of the first 65,535 lines of its file.
+    pub file: u16,
+    /// Line and column of its first character, from 1.
+    pub at: (u32, u32),
+    /// Last line, and the column behind its last character.
+    pub end: (u32, u32),
+}
+
+/// A branch of an `if` or `match`. The text from its end to `past` does not run after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchLine {
+    /// File id of the first 65,535 lines of its file.
+    pub file: u16,
+    /// Line and column of its first character, from 1.
+    pub at: (u32, u32),
+    /// Last line, and the column behind its last character.
+    pub end: (u32, u32),
+    /// End of the `if` or `match`.
+    pub past: (u32, u32),
+}
+
+/// How a statement leaves the text around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Jump {
+    /// `return`.
+    Return,
+    /// `break`.
+    Break,
+    /// `continue`.
+    Continue,
+    /// `break` or `continue` with a label.
+    Label,
+    /// A macro that panics.
+    Panic,
+}
+
+impl Jump {
+    const NAMES: [(Jump, &'static str); 5] = [
+        (Jump::Return, "return"),
+        (Jump::Break, "break"),
+        (Jump::Continue, "continue"),
+        (Jump::Label, "label"),
+        (Jump::Panic, "panic"),
+    ];
+
+    /// The word in a map.
+    pub fn name(self) -> &'static str {
+        Jump::NAMES.iter().find(|(jump, _)| *jump == self).map_or("", |(_, name)| *name)
+    }
+}
+
+/// A recorded statement in the user's own source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StmtLine<'a> {
     /// File id of the first 65,535 lines of its file.
@@ -102,15 +229,19 @@ pub struct StmtLine<'a> {
     pub end_col: u32,
     /// What kind of statement: `let`, `expr`, `arm`, ...
     pub kind: Text<'a>,
-    /// Path of the function around it.
+    /// Path of the surrounding function.
     pub function: Text<'a>,
-    /// It contains an `.await` of its own body.
+    /// What its own text calls, separated by spaces.
+    pub calls: Text<'a>,
+    /// How it leaves the text around it.
+    pub jump: Option<Jump>,
+    /// The statement contains an `.await` of its own body.
     pub awaits: bool,
-    /// The program records it. In function detail that is so for entries only.
+    /// The program records the statement. With function detail, only entries are recorded.
     pub recorded: bool,
 }
 
-/// Why a line of a map could not be read.
+/// Why a line of a map cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapError {
     /// Not one flat JSON object.
@@ -136,10 +267,10 @@ impl fmt::Display for MapError {
 impl core::error::Error for MapError {}
 
 impl<'a> Line<'a> {
-    /// Reads one line, without its line end.
+    /// Parses one line, without its line end.
     ///
     /// # Errors
-    /// [`MapError`] says which field is wrong. Unknown fields are passed over.
+    /// [`MapError`] names the wrong field. Unknown fields are ignored.
     pub fn parse(line: &'a str) -> Result<Line<'a>, MapError> {
         let object = json::Object::parse(line).ok_or(MapError::Syntax)?;
         let text = |name| object.text(name).ok_or(MapError::Field(name));
@@ -156,8 +287,10 @@ impl<'a> Line<'a> {
                 return Err(MapError::Version(version));
             }
             let hash = u64::from_str_radix(text("hash")?.raw(), 16).map_err(|_| MapError::Field("hash"))?;
-            Ok(Line::Head(Head { hash, root: text("root")?, tool: text("tool")? }))
+            Ok(Line::Head(Head { version, hash, root: text("root")?, tool: text("tool")? }))
         } else if object.number("stmt").is_some() {
+            let jump = object.text("jump").map(Text::raw);
+            let jump = jump.and_then(|jump| Jump::NAMES.iter().find(|(_, name)| *name == jump));
             let (end_line, end_col) = place("end")?;
             Ok(Line::Stmt(StmtLine {
                 file: file_id("stmt")?,
@@ -167,17 +300,28 @@ impl<'a> Line<'a> {
                 end_col,
                 kind: text("kind")?,
                 function: text("fn")?,
+                calls: object.text("calls").unwrap_or_default(),
+                jump: jump.map(|(jump, _)| *jump),
                 awaits: object.is_true("await"),
                 recorded: !object.is_true("silent"),
             }))
         } else if object.number("fn").is_some() {
             let ((line, col), (end_line, end_col)) = (place("at")?, place("end")?);
             let (file, path) = (file_id("fn")?, text("path")?);
-            Ok(Line::Function(FunctionLine { file, path, line, col, end_line, end_col }))
+            let kind = object.text("kind").map(Text::raw);
+            let kind = kind.and_then(|kind| BodyKind::NAMES.iter().find(|(_, name)| *name == kind));
+            let kind = kind.map_or(BodyKind::Function, |(kind, _)| *kind);
+            let of_trait = object.text("trait").unwrap_or_default();
+            Ok(Line::Function(FunctionLine { file, path, line, col, end_line, end_col, kind, of_trait }))
+        } else if object.number("loop").is_some() {
+            Ok(Line::Loop(LoopLine { file: file_id("loop")?, at: place("at")?, end: place("end")? }))
+        } else if object.number("branch").is_some() {
+            let (at, end, past) = (place("at")?, place("end")?, place("past")?);
+            Ok(Line::Branch(BranchLine { file: file_id("branch")?, at, end, past }))
         } else {
             let numbers = match object.number("room") {
-                Some(room) => Numbers { first: number("first")?, room },
-                None => Numbers::default(),
+                Some(room) => NumberRange { first: number("first")?, room },
+                None => NumberRange::default(),
             };
             if numbers.first.checked_add(numbers.room).is_none() {
                 return Err(MapError::Field("room"));
@@ -193,36 +337,59 @@ impl fmt::Display for Line<'_> {
         match self {
             Line::Head(head) => write!(
                 f,
-                r#"{{"xhist":"map","version":{VERSION},"hash":"{:016x}","root":"{}","tool":"{}"}}"#,
-                head.hash, head.root, head.tool
+                r#"{{"xhist":"map","version":{},"hash":"{:016x}","root":"{}","tool":"{}"}}"#,
+                head.version, head.hash, head.root, head.tool
             ),
             Line::File(file) => {
                 write!(f, r#"{{"file":{},"path":"{}","base":{}"#, file.file, file.path, file.base)?;
-                let Numbers { first, room } = file.numbers;
+                let NumberRange { first, room } = file.numbers;
                 if room > 0 {
                     write!(f, r#","first":{first},"room":{room}"#)?;
                 }
                 f.write_str("}")
             }
             Line::Function(function) => {
-                let FunctionLine { file, path, line, col, end_line, end_col } = function;
+                let FunctionLine { file, path, line, col, end_line, end_col, kind, of_trait } = function;
                 write!(
                     f,
-                    r#"{{"fn":{file},"path":"{path}","at":"{line}:{col}","end":"{end_line}:{end_col}"}}"#
-                )
+                    r#"{{"fn":{file},"path":"{path}","at":"{line}:{col}","end":"{end_line}:{end_col}""#
+                )?;
+                if let Some(kind) = kind.name() {
+                    write!(f, r#","kind":"{kind}""#)?;
+                }
+                if !of_trait.is_empty() {
+                    write!(f, r#","trait":"{of_trait}""#)?;
+                }
+                f.write_str("}")
+            }
+            Line::Loop(LoopLine { file, at: (line, col), end: (end_line, end_col) }) => {
+                write!(f, r#"{{"loop":{file},"at":"{line}:{col}","end":"{end_line}:{end_col}"}}"#)
+            }
+            Line::Branch(BranchLine { file, at, end, past }) => {
+                let ((line, col), (end_line, end_col), (past_line, past_col)) = (at, end, past);
+                write!(f, r#"{{"branch":{file},"at":"{line}:{col}","end":"{end_line}:{end_col}","#)?;
+                write!(f, r#""past":"{past_line}:{past_col}"}}"#)
             }
             Line::Stmt(stmt) => {
-                let StmtLine { file, line, col, end_line, end_col, kind, function, awaits, recorded } = stmt;
+                let StmtLine { file, line, col, end_line, end_col, kind, function, .. } = stmt;
+                let StmtLine { calls, jump, awaits, recorded, .. } = stmt;
                 let awaits = if *awaits { r#","await":true"# } else { "" };
                 let silent = if *recorded { "" } else { r#","silent":true"# };
                 write!(f, r#"{{"stmt":{file},"line":{line},"col":{col},"end":"{end_line}:{end_col}","#)?;
-                write!(f, r#""kind":"{kind}","fn":"{function}"{awaits}{silent}}}"#)
+                write!(f, r#""kind":"{kind}","fn":"{function}""#)?;
+                if !calls.is_empty() {
+                    write!(f, r#","calls":"{calls}""#)?;
+                }
+                if let Some(jump) = jump {
+                    write!(f, r#","jump":"{}""#, jump.name())?;
+                }
+                write!(f, "{awaits}{silent}}}")
             }
         }
     }
 }
 
-/// FNV-1a, 64 bits: the hash that ties a program to its map.
+/// FNV-1a, 64 bits: the hash that connects a program to its map.
 #[derive(Clone, Copy, Debug)]
 pub struct Hash(u64);
 
@@ -260,10 +427,21 @@ mod tests {
     #[test]
     fn lines_round_trip() {
         for line in [
-            r#"{"xhist":"map","version":2,"hash":"00000000000000ff","root":"/a \"b\"","tool":"0.1.0"}"#,
+            r#"{"xhist":"map","version":3,"hash":"00000000000000ff","root":"/a \"b\"","tool":"0.1.0"}"#,
             r#"{"file":3,"path":"src/é\\x.rs","base":65535}"#,
             r#"{"file":3,"path":"a.rs","base":0,"first":101,"room":51}"#,
             r#"{"fn":3,"path":"<A as B<'_>>::f","at":"69999:3","end":"70002:4"}"#,
+            r#"{"fn":3,"path":"A::drop","at":"1:3","end":"2:4","trait":"Drop"}"#,
+            r#"{"fn":3,"path":"f","at":"1:3","end":"2:4","kind":"asyncfn"}"#,
+            r#"{"fn":3,"path":"f","at":"1:3","end":"2:4","kind":"closure"}"#,
+            r#"{"fn":3,"path":"f","at":"1:3","end":"2:4","kind":"asyncclosure"}"#,
+            r#"{"fn":3,"path":"f","at":"1:3","end":"2:4","kind":"async"}"#,
+            r#"{"loop":3,"at":"1:3","end":"2:4"}"#,
+            r#"{"branch":3,"at":"1:3","end":"2:4","past":"70000:1"}"#,
+            r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"let","fn":"f","calls":"f A::g *.m p!","jump":"panic"}"#,
+            r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"return","await":true}"#,
+            r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"break"}"#,
+            r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"continue"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true,"silent":true}"#,
             r#"{"stmt":3,"line":70000,"col":5,"end":"70001:10","kind":"let","fn":"<A as B<'_>>::f"}"#,
@@ -275,9 +453,13 @@ mod tests {
     #[test]
     fn plain_text_is_escaped_and_read_back() {
         let path = "a\"b\\c\n\u{1}é.rs";
-        let line =
-            Line::File(FileLine { file: 1, path: Text::plain(path), base: 0, numbers: Numbers::default() })
-                .to_string();
+        let line = Line::File(FileLine {
+            file: 1,
+            path: Text::plain(path),
+            base: 0,
+            numbers: NumberRange::default(),
+        })
+        .to_string();
         assert_eq!(line, "{\"file\":1,\"path\":\"a\\\"b\\\\c\\n\\u0001é.rs\",\"base\":0}");
         let Line::File(read) = Line::parse(&line).unwrap() else { panic!("not a file line") };
         assert_eq!(read.path.chars().collect::<String>(), path);
@@ -288,7 +470,7 @@ mod tests {
     fn unknown_fields_and_spaces_are_passed_over() {
         let line =
             r#" { "new" : [1, {"x":"]}"}, true, null], "file": 3 , "path":"a", "base": 0, "z":-1.5e3 } "#;
-        let expected = FileLine { file: 3, path: Text::plain("a"), base: 0, numbers: Numbers::default() };
+        let expected = FileLine { file: 3, path: Text::plain("a"), base: 0, numbers: NumberRange::default() };
         let Ok(Line::File(read)) = Line::parse(line) else { panic!("not a file line") };
         assert_eq!((read.file, read.path.raw()), (expected.file, "a"));
     }
@@ -300,7 +482,17 @@ mod tests {
         let Ok(Line::File(file)) = Line::parse(r#"{"file":3,"path":"a","base":0}"#) else {
             panic!("not a file line")
         };
-        assert_eq!(file.numbers, Numbers::default());
+        assert_eq!(file.numbers, NumberRange::default());
+    }
+
+    #[test]
+    fn lines_of_version_2_and_of_a_later_tool_are_read() {
+        let line = r#"{"fn":3,"path":"f","at":"1:3","end":"2:4","kind":"generator","new":1}"#;
+        let Ok(Line::Function(function)) = Line::parse(line) else { panic!("not a function") };
+        assert_eq!((function.kind, function.of_trait), (BodyKind::Function, Text::default()));
+        let line = r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"let","fn":"f","jump":"yield"}"#;
+        let Ok(Line::Stmt(stmt)) = Line::parse(line) else { panic!("not a statement") };
+        assert_eq!((stmt.calls, stmt.jump), (Text::default(), None));
     }
 
     #[test]
@@ -315,8 +507,10 @@ mod tests {
         assert_eq!(Line::parse(place), Err(MapError::Field("at")));
         let beyond = r#"{"file":1,"path":"a","base":0,"first":4294967295,"room":1}"#;
         assert_eq!(Line::parse(beyond), Err(MapError::Field("room")));
-        let newer = r#"{"xhist":"map","version":3,"hash":"0","root":"","tool":""}"#;
-        assert_eq!(Line::parse(newer), Err(MapError::Version(3)));
+        let newer = r#"{"xhist":"map","version":4,"hash":"0","root":"","tool":""}"#;
+        assert_eq!(Line::parse(newer), Err(MapError::Version(4)));
+        let past = r#"{"branch":1,"at":"7:1","end":"8:1"}"#;
+        assert_eq!(Line::parse(past), Err(MapError::Field("past")));
     }
 
     #[test]

@@ -1,38 +1,38 @@
-//! Numbers of statements: the range of each file, and which statement of it a number is.
+//! Statement numbers: the range of each file, and the number of each statement in it.
 //!
-//! A file's line names the first number of its range and how many there are: `"first":1,"room":128`. The statements of the
+//! A file's line in the map has the first number of the range and its length: `"first":1,"room":128`. The statements of the
 //! file have the numbers of the range in the order of the map.
 
 use crate::record::Statement;
 use crate::record::words::SHORT_END;
 
-/// Lines that one file id can number.
+/// Number of lines that one file id covers.
 pub const LINES_PER_ID: u32 = 65_535;
 
-/// Numbers of statements in the program: `room` of them from `first` on. No room: none.
+/// The statement numbers of a file: `room` numbers from `first` on. 0 = the file has no numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Numbers {
+pub struct NumberRange {
     /// The number of the file's first statement, from 1.
     pub first: u32,
-    /// How many numbers the file owns.
+    /// Length of the range.
     pub room: u32,
 }
 
-impl Numbers {
-    /// The number of the statement before which the map has `ordinal` others of the file, if words may have it.
+impl NumberRange {
+    /// The number of the statement at index `ordinal` of the file. `None` outside the range, or if words cannot hold it.
     pub fn number(self, ordinal: usize) -> Option<u32> {
         let ordinal = u32::try_from(ordinal).ok().filter(|ordinal| *ordinal < self.room)?;
         self.first.checked_add(ordinal).filter(|number| (1..SHORT_END).contains(number))
     }
 }
 
-/// The base of the file id that a line is recorded with, and the line as recorded.
+/// For a line of a file: the base of its file id, and the recorded line.
 pub const fn recorded(line: u32) -> (u32, u16) {
     let before = line.saturating_sub(1) / LINES_PER_ID * LINES_PER_ID;
     (before, (line - before) as u16)
 }
 
-/// The statement that a line of a file is recorded as; `id_of_base` gives the file id for a base.
+/// The recorded statement for a line of a file. `id_of_base` returns the file id for a base.
 pub fn statement(line: u32, id_of_base: impl FnOnce(u32) -> Option<u16>) -> Option<Statement> {
     let (base, line) = recorded(line);
     Some(Statement { file: id_of_base(base)?, line })
@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(numbers(r#"{"file":3,"path":"a.rs","base":0}"#).number(0), None);
         assert_eq!(numbers(r#"{"file":3,"path":"a.rs","base":0,"first":0,"room":0}"#).number(0), None);
         assert_eq!(numbers(r#"{"file":3,"path":"a.rs","base":0,"first":0,"room":1}"#).number(0), None);
-        assert_eq!(Numbers { first: SHORT_END - 1, room: 5 }.number(1), None);
+        assert_eq!(NumberRange { first: SHORT_END - 1, room: 5 }.number(1), None);
     }
 
     #[test]

@@ -1,9 +1,9 @@
-//! Records whose layout depends on what they tell: 67, the answer to a query, and 68, memory.
+//! Records whose layout depends on their data: 67, the answer to a query, and 68, memory.
 
+use super::emit::Record;
 use super::field::{Fields, Fun, Kind, Obj, Sig};
-use super::table::Record;
 
-/// What is told of a current object.
+/// The answer about a current object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are named as QS names them")]
 pub enum Query {
@@ -15,7 +15,7 @@ pub enum Query {
     Queue { free: u32, min: u32 },
     /// Kind 4: a time event; the flags hold its tick rate in their lower half.
     TimeEvent { ao: Obj, ctr: u32, interval: u32, sig: Sig, flags: u8 },
-    /// Kind 5: an object of the application, of which nothing more is known.
+    /// Kind 5: an object of the application, without further data.
     Nothing,
 }
 
@@ -26,7 +26,7 @@ pub struct QueryData {
     pub kind: u8,
     /// The object.
     pub obj: Obj,
-    /// What is told of it.
+    /// The data about it.
     pub query: Query,
 }
 
@@ -62,26 +62,26 @@ impl Record for QueryData {
 /// Record 68: memory behind the current object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeekData<'a> {
-    /// Bytes behind the object.
+    /// Offset from the object, in bytes.
     pub offset: u16,
-    /// Bytes of an item.
+    /// Size of an item in bytes.
     pub size: u8,
-    /// Items.
+    /// Number of items.
     pub count: u8,
-    /// The items.
+    /// The bytes of all items.
     pub data: &'a [u8],
 }
 
 impl PeekData<'_> {
-    /// Most bytes of memory in a record.
+    /// Largest size of the memory in a record, in bytes.
     pub const MAX: usize = 480;
 
-    /// Bytes that all items take.
+    /// Size of all items in bytes.
     pub const fn len(&self) -> usize {
         self.size as usize * self.count as usize
     }
 
-    /// Whether it is of no memory.
+    /// Whether there are no items.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }

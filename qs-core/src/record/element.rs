@@ -1,31 +1,31 @@
 //! Elements of application records: a format byte, then data. Section "Application-Specific Trace Records" of QS.
 //!
-//! The low half of the format byte is the type, the high half how it is shown: a width, hexadecimal or the group of an
-//! enumeration. [`Data::of`] is the one table of the types; the functions are named as `qs_record!` names elements.
+//! The low half of the format byte is the type. The high half is the display format: a width, hexadecimal or the group of an
+//! enumeration. [`Data::of`] is the table of types. The functions have the names of elements in `qs_record!`.
 
 use super::field::{Fields, Fun, Kind, Obj, Sig};
 
-/// How an unsigned number is shown: `0x` and all its digits.
+/// Display format of an unsigned number: `0x` and all digits.
 pub const HEX: u8 = 15;
-/// Most bytes of a block of memory.
+/// Largest block of memory in bytes.
 pub const MAX_MEMORY: usize = 255;
 
-/// What stands behind a format byte.
+/// The data behind a format byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Data {
-    /// A signed number of so many bytes.
+    /// A signed number with this size in bytes.
     Int(u8),
-    /// An unsigned number of so many bytes.
+    /// An unsigned number with this size in bytes.
     Uint(u8),
-    /// A floating-point number of so many bytes.
+    /// A floating-point number with this size in bytes.
     Float(u8),
     /// A value of this group of enumerations, one byte.
     Enum(u8),
     /// Text up to a zero.
     Text,
-    /// A count of one byte, then so many bytes.
+    /// A length of one byte, then that many bytes.
     Memory,
-    /// A signal, and the object that it belongs to.
+    /// A signal and its object.
     Signal,
     /// The address of an object.
     Obj,
@@ -36,7 +36,7 @@ pub enum Data {
 }
 
 impl Data {
-    /// What stands behind this format byte.
+    /// The data behind this format byte.
     pub const fn of(format: u8) -> Data {
         match (format & 15, format >> 4) {
             (0, group @ 8..) => Data::Enum(group - 8),
@@ -90,7 +90,7 @@ impl Data {
     }
 }
 
-/// The greatest width of an element of this name, or group of an `enumeration`: what the format byte has room for.
+/// The largest width of an element with this name, or the largest group of an `enumeration`. The format byte limits both.
 pub const fn max_width(name: &str) -> u8 {
     match name.as_bytes() {
         b"enumeration" | b"i8" => 7,
@@ -120,7 +120,7 @@ numbers! {
     u64 u64, Data::Uint(8), "An unsigned number of eight bytes.";
     f32 f32, Data::Float(4), "A floating-point number of four bytes; the width counts digits behind the point.";
     f64 f64, Data::Float(8), "A floating-point number of eight bytes; the width counts digits behind the point.";
-    hex u32, Data::Hex, "A number in hexadecimal, with so many digits at least.";
+    hex u32, Data::Hex, "A number in hexadecimal, with at least this number of digits.";
 }
 
 macro_rules! hexadecimal {
@@ -147,7 +147,7 @@ pub fn str(to: &mut impl Fields, _width: u8, value: &str) {
     to.text(value);
 }
 
-/// A block of memory; several elements when it is longer than [`MAX_MEMORY`].
+/// A block of memory. Longer than [`MAX_MEMORY`], it becomes several elements.
 #[inline(always)]
 pub fn mem(to: &mut impl Fields, _width: u8, value: &[u8]) {
     let mut rest = value;
@@ -163,7 +163,7 @@ pub fn mem(to: &mut impl Fields, _width: u8, value: &[u8]) {
     }
 }
 
-/// A signal and the object it belongs to.
+/// A signal and its object.
 #[inline(always)]
 pub fn sig(to: &mut impl Fields, _width: u8, (signal, object): (Sig, Obj)) {
     to.element(Data::Signal.format(0));
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_tells_its_data() {
+    fn a_format_byte_gives_its_data() {
         for format in 0..=u8::MAX {
             let data = Data::of(format);
             assert_eq!(data.code(), format & 15);

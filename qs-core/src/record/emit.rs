@@ -1,10 +1,19 @@
-//! A record into the bytes of its frame.
+//! Writes a record as the bytes of its frame.
 
 use super::field::{Fields, Kind, Sizes};
-use super::table::Record;
 use crate::frame::FrameWriter;
 
-/// The frame that fields are put into.
+/// A record of [`RECORDS`](super::RECORDS) with its values.
+pub trait Record {
+    /// The record id.
+    const ID: u8;
+    /// Whether the record starts with a time stamp.
+    const TIMED: bool;
+    /// Writes the fields, in their order.
+    fn put(&self, to: &mut impl Fields);
+}
+
+/// A frame as the destination of fields.
 struct Writer<S: FnMut(u8)> {
     frame: FrameWriter<S>,
     sizes: Sizes,
@@ -29,7 +38,7 @@ impl<S: FnMut(u8)> Fields for Writer<S> {
     }
 }
 
-/// Puts the frame of a record into `sink`; `time` only where the record has a time stamp.
+/// Writes the frame of a record into `sink`. Records without a time stamp ignore `time`.
 ///
 /// ```
 /// # use qs_core::record::{Obj, SemTake, Sizes, emit};

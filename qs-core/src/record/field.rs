@@ -1,8 +1,8 @@
-//! Fields of records: which kinds there are, how wide each is, and what they are put into.
+//! Fields of records: their kinds, their widths, and how they are written and read.
 
 use byteorder::{ByteOrder as _, LittleEndian};
 
-/// What a field is. Its width depends on the target, see [`Sizes`].
+/// Kind of a field. Its width depends on the target, see [`Sizes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// Address of an object.
@@ -29,7 +29,7 @@ pub enum Kind {
     Str,
 }
 
-/// How wide the fields of a target are, in bytes; told in its target-info record.
+/// Widths of a target's fields in bytes. The target-info record contains them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Sizes {
     /// Time stamp (T).
@@ -46,14 +46,14 @@ pub struct Sizes {
     pub queue_ctr: u8,
     /// Counter of a memory pool (P).
     pub pool_ctr: u8,
-    /// Size of a pool's block (B); in no record but the target info.
+    /// Size of a pool's block (B). Only the target info has it.
     pub pool_blk: u8,
     /// Counter of a time event (C).
     pub time_ctr: u8,
 }
 
 impl Sizes {
-    /// What QSPY takes for given before it is told: a 32-bit target.
+    /// QSPY's assumption before it knows the target: 32 bits.
     pub const DEFAULT: Sizes = Sizes {
         time: 4,
         obj: 4,
@@ -66,7 +66,7 @@ impl Sizes {
         time_ctr: 4,
     };
 
-    /// The same for this machine's pointers.
+    /// The default sizes with pointers of this machine.
     pub const NATIVE: Sizes = {
         let mut sizes = Sizes::DEFAULT;
         sizes.obj = size_of::<usize>() as u8;
@@ -74,10 +74,10 @@ impl Sizes {
         sizes
     };
 
-    /// The same with the sizes that a text names by QSPY's letters: `"T2 O4 C2"`.
+    /// Changes the sizes that `text` lists with QSPY's letters: `"T2 O4 C2"`.
     ///
     /// # Panics
-    /// When the text is no such list, or no target has such a size; meant for compile time.
+    /// If the text is not such a list, or no target has such a size. Meant for constants.
     #[must_use]
     pub const fn with(mut self, text: &str) -> Sizes {
         let text = text.as_bytes();
@@ -99,7 +99,7 @@ impl Sizes {
         self
     }
 
-    /// The size with QSPY's letter.
+    /// The size for a letter of QSPY.
     pub const fn by_letter(&mut self, letter: u8) -> Option<&mut u8> {
         Some(match letter {
             b'T' => &mut self.time,
@@ -115,12 +115,12 @@ impl Sizes {
         })
     }
 
-    /// Whether a target may have this size under QSPY's letter.
+    /// Whether a target may have this size for a letter of QSPY.
     pub const fn is_possible(letter: u8, size: u8) -> bool {
         matches!((letter, size), (_, 1 | 2 | 4) | (b'O' | b'F', 8))
     }
 
-    /// Bytes of a field; `None` for text.
+    /// Width of a field in bytes. `None` for text.
     #[inline(always)]
     pub const fn of(&self, kind: Kind) -> Option<u8> {
         Some(match kind {
@@ -152,7 +152,7 @@ pub struct Fun(pub usize);
 pub struct Sig(pub u32);
 
 impl Obj {
-    /// No object.
+    /// The null address: no object.
     pub const NULL: Obj = Obj(0);
 
     /// The address of this object.
@@ -163,7 +163,7 @@ impl Obj {
 }
 
 impl Fun {
-    /// No function.
+    /// The null address: no function.
     pub const NULL: Fun = Fun(0);
 
     /// The address of a function: `Fun::of(state as *const ())`.
@@ -173,45 +173,45 @@ impl Fun {
     }
 }
 
-/// What the fields of a record are put into.
+/// A destination for the fields of a record.
 pub trait Fields {
-    /// Puts a number that is `kind` wide. Bits that do not fit are cut off.
+    /// Writes a number with the width of `kind`. Higher bits are cut off.
     fn number(&mut self, kind: Kind, value: u64);
 
-    /// Puts bytes as they are.
+    /// Writes bytes without a length or an end.
     fn bytes(&mut self, bytes: &[u8]);
 
-    /// Puts the format byte that an element of an application record begins with.
+    /// Writes the format byte that starts an element of an application record.
     #[inline(always)]
     fn element(&mut self, format: u8) {
         self.bytes(&[format]);
     }
 
-    /// Puts an element whose data is known: its format byte and all of that.
+    /// Writes an element: its format byte and its data.
     #[inline(always)]
     fn whole_element(&mut self, element: &[u8]) {
         self.bytes(element);
     }
 
-    /// Puts a text and the zero behind it. A zero inside ends it.
+    /// Writes a text and its terminating zero. A zero inside ends the text.
     #[inline]
     fn text(&mut self, text: &str) {
         self.bytes(up_to_zero(text));
         self.bytes(&[0]);
     }
 
-    /// How long a text may be that is put whole.
+    /// Longest text that is written whole, in bytes.
     #[inline(always)]
     fn room(&self) -> usize {
         usize::MAX
     }
 }
 
-/// As much of a text as a record can hold: a zero ends it.
+/// The text up to its first zero, which ends a text in a record.
 #[inline(always)]
 pub fn up_to_zero(text: &str) -> &[u8] {
     let text = text.as_bytes();
-    // Most are short and have none: a word at a time.
+    // Most texts are short and have no zero, so whole words are tested.
     let words = text.as_chunks().0;
     let whole = words.iter().position(|word| has_zero(usize::from_ne_bytes(*word)));
     let start = whole.unwrap_or(words.len()) * size_of::<usize>();
@@ -226,7 +226,7 @@ const fn has_zero(word: usize) -> bool {
     word.wrapping_sub(ONES) & !word & ONES << 7 != 0
 }
 
-/// The bytes of a record that are still to be read.
+/// The bytes of a record that are not read yet.
 pub(super) struct Payload<'a, 'b> {
     pub(super) rest: &'a [u8],
     pub(super) sizes: &'b Sizes,
@@ -258,16 +258,16 @@ impl<'a> Payload<'a, '_> {
     }
 }
 
-/// What a field of a record may be in Rust.
+/// A Rust type for a field of a record.
 pub(super) trait Value<'a>: Sized {
-    /// Puts it as a field of this kind.
+    /// Writes the value as a field of this kind.
     fn put(self, to: &mut impl Fields, kind: Kind);
 
     /// Reads a field of this kind.
     fn get(from: &mut Payload<'a, '_>, kind: Kind) -> Option<Self>;
 }
 
-/// Puts the value of a field.
+/// Writes the value of a field.
 #[inline(always)]
 pub(super) fn value<'a>(to: &mut impl Fields, kind: Kind, value: impl Value<'a>) {
     value.put(to, kind);

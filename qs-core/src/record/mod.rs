@@ -1,4 +1,4 @@
-//! The record layer: which ids there are, what stands in each, and the records that are xhist's own.
+//! Records: their ids, their contents, and xhist's own records.
 
 mod answers;
 pub mod chunk;
@@ -9,14 +9,19 @@ mod numbers;
 pub mod packed;
 mod table;
 mod target_info;
+mod task;
 pub mod trace;
 pub mod words;
 mod xhist;
 
 pub use answers::{PeekData, Query, QueryData};
-pub use emit::emit;
+pub use emit::{Record, emit};
 pub use field::{Fields, Fun, Kind, Obj, Sig, Sizes, up_to_zero};
 pub use numbers::Numbers;
-pub use table::*;
+pub use table::predefined::*;
+pub use table::{
+    Field, Group, Layout, Piece, Predefined, RECORDS, RecordInfo, USER_BASE, info, pieces, predefined,
+};
 pub use target_info::{BuildTime, TargetInfo};
+pub use task::{TaskMark, TaskStep};
 pub use xhist::{EventKind, FILES, RECORD_BASE, Statement, XhistRecord, ids};

@@ -1,18 +1,18 @@
-//! Statements by their numbers in a program. A map says which statement a number is.
+//! Numbers of statements: short words of a ring have only a number, and a table from the map resolves it.
 
 use super::Statement;
 use super::words::Named;
 
 impl Statement {
-    /// File id of a statement of which only the number is known; its line is the number. No program has so many files.
+    /// File id of an unresolved statement, whose line is its number. No program has this many files.
     pub const NUMBERED: u16 = u16::MAX;
 
-    /// A statement of which only the number is known.
+    /// An unresolved statement: only its number is known.
     pub const fn numbered(number: u16) -> Statement {
         Statement { file: Statement::NUMBERED, line: number }
     }
 
-    /// Its number, when nothing else is known of it.
+    /// The number of an unresolved statement.
     pub const fn number(self) -> Option<u16> {
         match self.file {
             Statement::NUMBERED => Some(self.line),
@@ -28,12 +28,12 @@ pub struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// The statement with number `n` is at place `n`; place 0 and numbers of no statement are `None`.
+    /// A table with statement number `n` at index `n`. Index 0 and unused numbers are `None`.
     pub const fn new(table: &'a [Option<Statement>]) -> Numbers<'a> {
         Numbers { table }
     }
 
-    /// The same statement by file and line, if it is only known by its number and this table has that.
+    /// Resolves a statement to file and line, if the table has its number.
     pub fn resolve(self, statement: Statement) -> Statement {
         let known = statement.number().and_then(|number| *self.table.get(usize::from(number))?);
         known.unwrap_or(statement)
@@ -55,7 +55,7 @@ mod tests {
     use crate::record::words::{LONG_END, SHORT_END};
 
     #[test]
-    fn a_number_stays_one_until_a_table_has_it() {
+    fn a_number_is_resolved_if_the_table_has_it() {
         assert!(SHORT_END <= u32::from(u16::MAX) && Statement::from_word(LONG_END - 1).number().is_none());
         let known = Statement { file: 3, line: 9 };
         let table = [None, Some(known), None];

@@ -1,7 +1,7 @@
 //! Packed statements: one frame for a run of statements, mostly one byte each.
 //!
-//! `docs/wire-format.md` tells the layout; this file is the only one that knows its numbers, for the recorder
-//! and for every reader.
+//! The wire-format page of the repository describes the layout. The recorder and all readers take its constants from this
+//! file.
 
 use byteorder::{ByteOrder as _, LittleEndian};
 
@@ -9,42 +9,42 @@ use super::Statement;
 use super::element::Data;
 use super::xhist::{FORMAT_FILE, FORMAT_U16, file};
 
-/// Lines of a window: a statement's byte counts from the first of them.
+/// Number of lines in a window. A statement's byte is an offset from the window's first line.
 pub const WINDOW: u16 = 96;
-/// Pages that a frame keeps at hand.
+/// Number of pages that a frame can select by number.
 pub const PAGES: usize = 16;
-/// Most bytes of data that a recorder puts into a frame before it closes it.
+/// Largest number of bytes of data in a frame of a recorder.
 pub const MAX_DATA: usize = 240;
-/// Most bytes that closing a frame adds: repeat, end, checksum, flag.
+/// Largest number of bytes that closing a frame adds: repetition, end, checksum, flag.
 pub const TRAILER: usize = 16;
-/// Most bytes before the data, with every one escaped.
+/// Largest number of bytes before the data, if all are escaped.
 pub const MAX_HEADER: usize = 24;
 /// Format byte of the block of memory that holds the data.
 const FORMAT_MEM: u8 = Data::Memory.format(0);
 
-/// Bytes of data. All that may begin a step is 0x80 or more; what is less belongs to the step before it.
+/// Bytes of data. A step begins with a byte of 0x80 or more. Lower bytes are operands of the step before them.
 pub mod step {
-    /// Not written yet: an open frame ends here.
+    /// Not written yet. An open frame ends here.
     pub const FREE: u8 = 0x00;
-    /// No step. An open frame ends here as well.
+    /// Not a step. An open frame ends here, too.
     pub const END: u8 = 0x80;
-    /// Goes to a page and keeps it under a number: `number, file, base`.
+    /// Selects a page and stores it under a number: `number, file, base`.
     pub const PAGE: u8 = 0x81;
-    /// Ticks since the last time that this frame told: `ticks`.
+    /// Ticks since the last time in this frame: `ticks`.
     pub const TIME: u8 = 0x82;
-    /// The frames before this one came again: `frames, times`.
+    /// The previous frames repeat: `frames, times`.
     pub const REPEAT: u8 = 0x83;
-    /// No step, and an open frame goes on.
+    /// Not a step. An open frame continues.
     pub const SKIP: u8 = 0x84;
-    /// What follows ran in the interrupt of this number, 0 for in none, as at the start of a frame: `number`.
+    /// The following statements ran in this interrupt: `number`. 0 = no interrupt, as at the start of a frame.
     pub const INTERRUPT: u8 = 0x85;
-    /// Goes to the page of this number, plus the number.
+    /// Plus a number: selects the page with this number.
     pub const RECENT: u8 = 0x90;
-    /// The statement in the first line of the window, plus the lines behind that.
+    /// Plus an offset: the statement in this line of the window.
     pub const STATEMENT: u8 = 0xA0;
 }
 
-/// A window of lines of one file; all statements of a page differ in one byte only.
+/// A window of lines of one file. Its statements differ in one byte only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Page {
     /// File id.
@@ -54,13 +54,13 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page that a recorder puts a statement on.
+    /// The page of a statement, as recorders choose it.
     #[inline]
     pub const fn of(statement: Statement) -> Page {
         Page { file: statement.file, base: statement.line - statement.line % WINDOW }
     }
 
-    /// The statement that a byte of data stands for, if it stands for one.
+    /// The statement of a byte of data. `None` for other bytes.
     #[inline]
     pub const fn statement(self, byte: u8) -> Option<Statement> {
         match byte.checked_sub(step::STATEMENT) {
@@ -76,7 +76,7 @@ pub const fn code(statement: Statement) -> u8 {
     step::STATEMENT + (statement.line % WINDOW) as u8
 }
 
-/// The bytes of a number behind a step: five bits each, the lowest first, none of them zero or in need of an escape.
+/// Writes the bytes of a number behind a step: five bits each, lowest first. No byte is zero or needs an escape.
 pub fn digits(mut value: u64, mut sink: impl FnMut(u8)) {
     const MORE: u8 = 0x20;
     loop {
@@ -89,8 +89,8 @@ pub fn digits(mut value: u64, mut sink: impl FnMut(u8)) {
     }
 }
 
-/// The payload of a packed frame before its data, in the first so many bytes; `len` is the length of the data. The
-/// others are zero.
+/// The payload of a packed frame before its data, as bytes and their count. `len` is the length of the data. Further bytes
+/// are zero.
 #[inline(always)]
 pub const fn payload_head(time: u32, page: Page, len: u8) -> ([u8; 12], usize) {
     let [t0, t1, t2, t3] = time.to_le_bytes();
@@ -104,7 +104,7 @@ pub const fn payload_head(time: u32, page: Page, len: u8) -> ([u8; 12], usize) {
 /// A packed frame, open or closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed<'a> {
-    /// Low 4 bytes of the clock when the frame was opened; 0 without a clock.
+    /// Low 4 bytes of the clock when the frame was opened. 0 without a clock.
     pub time: u32,
     /// Page of the first statement.
     pub page: Page,
@@ -113,7 +113,7 @@ pub struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Reads a payload; `None` when it has another layout.
+    /// Reads a payload. `None` if it has another layout.
     pub fn parse(payload: &'a [u8]) -> Option<Packed<'a>> {
         let (time, rest) = payload.split_at_checked(4)?;
         let (file, rest) = file(rest)?;
@@ -125,40 +125,40 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// The repetition of earlier frames that the data tells of: how many frames, and how often.
-    pub fn repeat(&self) -> Option<Repeat> {
+    /// The repetition of earlier frames, if the data has one.
+    pub fn repetition(&self) -> Option<FrameRepetition> {
         let mut steps = Steps::new(self.page);
         let mut at = 0;
         while let Some(step) = steps.next(self.data, &mut at) {
-            if let Step::Repeat(repeat) = step {
-                return Some(repeat);
+            if let Step::Repetition(repetition) = step {
+                return Some(repetition);
             }
         }
         None
     }
 }
 
-/// Frames that came again and were not written again.
+/// A repetition of frames: they ran again and were not written again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Repeat {
-    /// How many frames came again, in turn.
+pub struct FrameRepetition {
+    /// Number of frames that repeat, in turn.
     pub frames: u64,
-    /// How often all of them came again.
+    /// Number of repetitions.
     pub times: u64,
 }
 
-/// What a step of a packed frame tells.
+/// A decoded step of a packed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A statement ran.
     Statement(Statement),
-    /// Ticks passed since the last time that the frame told.
+    /// Ticks since the last time in the frame.
     Time(u64),
-    /// Earlier frames came again, before this one.
-    Repeat(Repeat),
+    /// Earlier frames repeat, before this one.
+    Repetition(FrameRepetition),
 }
 
-/// Walks the data of a frame. It borrows nothing, so that a reader can keep it beside the bytes.
+/// Walks the data of a frame. It borrows nothing, so a reader can store it beside the bytes.
 #[derive(Clone, Debug)]
 pub struct Steps {
     page: Page,
@@ -167,20 +167,19 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// At the start of a frame whose first page is `page`: its number is 0.
+    /// The state at the start of a frame. `page` is its first page, with number 0.
     pub const fn new(page: Page) -> Steps {
         let mut pages = [Page { file: 0, base: 0 }; PAGES];
         pages[0] = page;
         Steps { page, interrupt: 0, pages }
     }
 
-    /// The interrupt that the newest statement ran in; 0 for none, or when the recorder does not record it.
+    /// The interrupt of the newest statement. 0 = no interrupt, or not recorded.
     pub const fn interrupt(&self) -> u16 {
         self.interrupt
     }
 
-    /// The next step at `at`, which moves behind it; `None` at the end. Bytes that mean nothing here are
-    /// passed over: a newer recorder may tell more.
+    /// The next step at `at`, which moves behind it. `None` at the end. Skips unknown bytes, which a newer recorder may write.
     pub fn next(&mut self, data: &[u8], at: &mut usize) -> Option<Step> {
         loop {
             let byte = *data.get(*at)?;
@@ -198,14 +197,14 @@ impl Steps {
                 step::TIME => return Some(Step::Time(number(data, at))),
                 step::REPEAT => {
                     let (frames, times) = (number(data, at), number(data, at));
-                    return Some(Step::Repeat(Repeat { frames, times }));
+                    return Some(Step::Repetition(FrameRepetition { frames, times }));
                 }
                 _ => {}
             }
         }
     }
 
-    /// The steps of an open frame end here: what is written so far.
+    /// Length of the steps that are written so far in an open frame.
     pub fn written(data: &[u8]) -> usize {
         data.iter()
             .position(|byte| matches!(*byte, step::FREE | step::END | step::REPEAT))
@@ -213,7 +212,7 @@ impl Steps {
     }
 }
 
-/// The number whose digits stand at `at`; 0 where there are none.
+/// The number whose digits are at `at`, which moves behind them. 0 without digits.
 fn number(data: &[u8], at: &mut usize) -> u64 {
     let (mut value, mut shift) = (0u64, 0);
     while let Some(byte @ 0x01..=0x40) = data.get(*at) {

@@ -1,14 +1,14 @@
-//! The one table of predefined records (QS 7.x): id, name, group, fields and text; a new record is a row.
+//! The table of predefined records (QS 7.x): id, name, group, fields and text. A new record is a new row.
 //!
-//! The typed calls of the target, the decoder of the host, the filters and `docs/records.md` are made from it.
+//! The typed calls of the target, the decoder of the host, the filters and the page of records are generated from it.
 
-use super::emit::emit;
+use super::emit::{Record, emit};
 use super::field::{Fields, Fun, Kind, Obj, Payload, Sig, Sizes, value};
 
 /// Id of the first application record (QS 6.6 and later).
 pub const USER_BASE: u8 = 100;
 
-/// What a record is about; filters switch whole groups.
+/// Subject of a record. Filters switch whole groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
     /// Information about the target and the trace itself.
@@ -41,24 +41,24 @@ pub enum Group {
     Usr,
 }
 
-/// What stands in a record, and how it is shown.
+/// Contents of a record, and how a host shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Whether the first field is the time stamp; it is none of `fields`.
+    /// Whether the record starts with a time stamp, which is not in `fields`.
     pub timed: bool,
-    /// The fields, as they follow each other.
+    /// The fields, in order.
     pub fields: &'static [Field],
-    /// The text behind the time stamp. `{name}` stands for a field, `{name:how}` for one shown in another way, `{sig@obj}` for a
-    /// signal as the object `obj` knows it, and `{evt@obj}` for the fields `sig`, `pool` and `refs`, an event.
+    /// The text behind the time stamp. `{name}` is a field, `{name:how}` a field in another display format, `{sig@obj}` a
+    /// signal with its name for the object `obj`, and `{evt@obj}` an event: the fields `sig`, `pool` and `refs`.
     pub text: &'static str,
 }
 
 /// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it is, and so how wide.
+    /// Kind, which determines the width.
     pub kind: Kind,
 }
 
@@ -71,30 +71,20 @@ pub struct RecordInfo {
     pub name: &'static str,
     /// Group of the record.
     pub group: Group,
-    /// What stands in it; `None` where that depends on the data, or where no target sends the record.
+    /// Contents. `None` if they depend on the data, or if no target sends the record.
     pub layout: Option<Layout>,
 }
 
-/// A record of [`RECORDS`] with its values.
-pub trait Record {
-    /// Its id.
-    const ID: u8;
-    /// Whether a time stamp stands before the fields.
-    const TIMED: bool;
-    /// Puts the fields, in their order.
-    fn put(&self, to: &mut impl Fields);
-}
-
-/// A pattern's `{…}` and the text before it.
+/// A placeholder `{…}` of a pattern, and the text before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
-    /// Text as it is.
+    /// Literal text.
     pub literal: &'a str,
-    /// Name of a field, or `evt`; empty at the end of the pattern.
+    /// Name of a field, or `evt`. Empty at the end of the pattern.
     pub field: &'a str,
-    /// Behind `:`, how it is shown.
+    /// Display format, behind `:`.
     pub how: &'a str,
-    /// Behind `@`, the field with the object.
+    /// Name of the field with the object, behind `@`.
     pub object: &'a str,
 }
 
@@ -147,16 +137,21 @@ macro_rules! records {
             }
         )?)*
 
-        /// A record of the table, read.
+        /// One type for each record of the table whose layout is fixed.
+        pub mod predefined {
+            $($(pub use super::$name;)?)*
+        }
+
+        /// A record of the table that was read from its payload.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "named as the records")]
+        #[allow(missing_docs, reason = "the variants have the names of the records")]
         pub enum Predefined<'a> {
             $($($name($name$(<$life>)?),)?)*
         }
 
         impl<'a> Predefined<'a> {
-            /// Reads the payload of a record; `None` where it is not as long as it has to be, a text is not UTF-8, or
-            /// the layout depends on the data.
+            /// Reads the payload of a record: its time stamp and the record. `None` if the length is wrong, if a text is not
+            /// UTF-8, or if the layout depends on the data.
             pub fn parse(id: u8, payload: &'a [u8], sizes: &Sizes) -> Option<(Option<u32>, Predefined<'a>)> {
                 let mut from = Payload { rest: payload, sizes };
                 let (time, record) = match id {
@@ -169,7 +164,7 @@ macro_rules! records {
                 from.rest.is_empty().then_some((time, record))
             }
 
-            /// Puts the frame of the record into `sink`.
+            /// Writes the frame of the record into `sink`.
             pub fn emit(&self, seq: u8, time: u32, sizes: Sizes, sink: impl FnMut(u8)) {
                 match self {
                     $($(Predefined::$name(record) => emit(record, seq, time, sizes, sink),)?)*
@@ -310,14 +305,14 @@ records! {
         /// A one-shot time event went off.
         QfTimeevtAutoDisarm [] { te: Obj, ao: Obj, rate: U8 } "TE{rate}-ADis Obj={te},AO={ao}";
     34 QS_QF_TIMEEVT_DISARM_ATTEMPT Te
-        /// A time event that is not armed was to be disarmed.
+        /// An attempt to disarm a time event that is not armed.
         QfTimeevtDisarmAttempt [timed] { te: Obj, ao: Obj, rate: U8 } "TE{rate}-DisA Obj={te},AO={ao}";
     35 QS_QF_TIMEEVT_DISARM Te
         /// A time event was disarmed.
         QfTimeevtDisarm [timed] { te: Obj, ao: Obj, ctr: TimeCtr, interval: TimeCtr, rate: U8 }
         "TE{rate}-Dis  Obj={te},AO={ao},Tim={ctr},Int={interval}";
     36 QS_QF_TIMEEVT_REARM Te
-        /// A time event was armed anew. QSPY shows its last two fields in each other's place.
+        /// A time event was armed again. QSPY shows the last two fields in swapped order.
         QfTimeevtRearm [timed] { te: Obj, ao: Obj, ctr: TimeCtr, interval: TimeCtr, rate: U8, was_armed: U8 }
         "TE{was_armed}-Rarm Obj={te},AO={ao},Tim={ctr},Int={interval},Was={rate}";
     37 QS_QF_TIMEEVT_POST Te
@@ -344,7 +339,7 @@ records! {
         /// An event found no room in the queue of an active object.
         QfActivePostAttempt [timed] {
             sender: Obj, sig: Sig, obj: Obj, pool: U8, refs: U8, free: QueueCtr,
-            /// Entries that had to be left free.
+            /// Number of entries that must stay free.
             margin: QueueCtr
         }
         "AO-PostA Sdr={sender},Obj={obj},{evt@obj},Que<Free={free},Mar={margin}>";
@@ -406,10 +401,10 @@ records! {
         UsrDict<'a> [] { id: U8, name: Str } "Usr-Dict {id:08}->{name}";
     64 QS_TARGET_INFO Inf;
     65 QS_TARGET_DONE Tst
-        /// A command was carried out.
+        /// A command was executed.
         TargetDone [timed] { command: U8 } "Trg-Done {command:rx}";
     66 QS_RX_STATUS Tst
-        /// A command was received, or could not be.
+        /// A command was received, or was in error.
         RxStatus [] { status: U8 } "{status:ack}";
     67 QS_QUERY_DATA Tst;
     68 QS_PEEK_DATA Tst;
@@ -467,7 +462,7 @@ mod tests {
             assert_eq!(usize::from(record.id), index, "{}", record.name);
         }
         assert_eq!(info(64).map(|record| record.name), Some("QS_TARGET_INFO"));
-        assert_eq!(info(81), None);
+        assert_eq!(info(RECORDS.len() as u8), None);
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The target-info record, 64: how wide the fields are, and which build runs.
+//! The target-info record, 64: widths of the fields, and which build runs.
 
 use byteorder::{ByteOrder as _, LittleEndian};
 
+use super::emit::Record;
 use super::field::{Fields, Sizes};
-use super::table::Record;
 
-/// When a target was built. All zero when it does not tell.
+/// Build time of a target. All zero if not known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BuildTime {
     /// Second.
@@ -22,34 +22,34 @@ pub struct BuildTime {
     pub year: u8,
 }
 
-/// What record 64 tells of a target.
+/// The contents of record 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetInfo {
-    /// 0 in the answer to a request, 0xFF when the target has just started; anything but 0 means that.
+    /// 0 in the answer to a request. Any other value means that the target has just started; targets send 0xFF.
     pub reset: u8,
     /// Version of QP whose records the target sends: 734 is 7.3.4.
     pub version: u16,
-    /// The target's CPU is big-endian; the stream is not.
+    /// The target's CPU is big-endian. The stream is always little-endian.
     pub big_endian: bool,
-    /// How wide the fields are.
+    /// Widths of the fields.
     pub sizes: Sizes,
-    /// Most active objects.
+    /// Maximum number of active objects.
     pub max_active: u8,
-    /// Most event pools, at most 15.
+    /// Maximum number of event pools, up to 15.
     pub max_pools: u8,
-    /// Most tick rates, at most 15.
+    /// Maximum number of tick rates, up to 15.
     pub max_rates: u8,
-    /// When it was built.
+    /// Build time.
     pub build: BuildTime,
 }
 
 impl TargetInfo {
-    /// Bytes of the payload.
+    /// Length of the payload in bytes.
     pub const LEN: usize = 16;
-    /// [`TargetInfo::reset`] at start.
+    /// The value of [`TargetInfo::reset`] at start.
     pub const RESET: u8 = 0xFF;
 
-    /// Reads the payload; `None` when it is not as long as it has to be. Sizes are as they were sent, possible or not.
+    /// Reads the payload. `None` if its length is wrong. Sizes are not checked.
     pub fn parse(payload: &[u8]) -> Option<TargetInfo> {
         let &[reset, low, high, s_e, q_c, b_p, o_f, time, max_active, pools, ref build @ ..] = payload else {
             return None;

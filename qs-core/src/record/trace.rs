@@ -1,4 +1,4 @@
-//! Trace events as QNX has them, as two application records. Source: QNX Neutrino, "Trace Event Logging".
+//! Trace events in the style of QNX, as two application records. Source: QNX Neutrino, "Trace Event Logging".
 //!
 //! | id | record | elements behind the time stamp | how a stock QSPY shows it |
 //! |---|---|---|---|
@@ -6,8 +6,8 @@
 //! | 119 | profile event | `0xD0 opcode u8`, `0xF5 data u32` unless that is 0, arguments, buffer | `0000123456 USER+019 33 0x00000007 17` |
 //!
 //! An argument is an element of a number: `0x05` u32, `0x04` i32, `0x0E` u64 or `0x0D` i64. A buffer is one block of memory
-//! (`0x09`), or several where it is longer than one may be. An event that did not fit ends with the text `...`. Opcodes are
-//! values of enumeration 5, so that a host that was told its dictionary shows their names.
+//! (`0x09`), or several for a long buffer. An event that did not fit ends with the text `...`. Opcodes are values of
+//! enumeration 5, so a host with its dictionary shows their names.
 
 use byteorder::{ByteOrder as _, LittleEndian};
 
@@ -18,7 +18,7 @@ use super::field::Fields;
 pub const EXCEPTION: u8 = 118;
 /// Id of profile events.
 pub const PROFILE: u8 = 119;
-/// Most arguments of an event; an exception event has one less, since its code was an argument in QNX.
+/// Maximum number of arguments of a profile event. An exception event has one less, because QNX counts its code.
 pub const MAX_ARGS: usize = 7;
 /// The enumeration whose values are opcodes.
 pub const OPCODES: u8 = 5;
@@ -29,10 +29,10 @@ const FORMAT_CODE: u8 = Data::Uint(4).format(HEX);
 const FORMAT_SEVERITY: u8 = Data::Uint(1).format(0);
 const FORMAT_OPCODE: u8 = Data::Enum(OPCODES).format(0);
 const FORMAT_BLOCK: u8 = Data::Memory.format(0);
-/// What a record that was cut ends with.
+/// The end of a record that was cut.
 const CUT: &[u8] = &[Data::Text.format(0), b'.', b'.', b'.', 0];
 
-/// How bad it is, and whose fault.
+/// Severity of an event, and whether hardware or software causes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Severity {
@@ -54,7 +54,7 @@ pub enum Severity {
     Sw3,
 }
 
-/// Severities by their number, with their names and meanings.
+/// Severities by number, with names and meanings.
 pub const SEVERITIES: [(Severity, &str, &str); 8] = [
     (Severity::Hw0, "HW0", "hardware information, testing use"),
     (Severity::Hw1, "HW1", "expected hardware error"),
@@ -77,51 +77,52 @@ impl Severity {
         SEVERITIES[self as usize].1
     }
 
-    /// What it means, in words.
+    /// The meaning, as text.
     pub const fn meaning(self) -> &'static str {
         SEVERITIES[self as usize].2
     }
 
-    /// From 0, information, to 3, non-recoverable.
+    /// The level, from 0 (information) to 3 (non-recoverable).
     pub const fn level(self) -> u8 {
         self as u8 % 4
     }
 
-    /// Whether it is the hardware's fault.
+    /// Whether hardware causes the event.
     pub const fn is_hardware(self) -> bool {
         (self as u8) < 4
     }
 }
 
-/// What an exception event tells: a major code, which says whose it is, and a minor code of that owner.
+/// Code of an exception event: a major code, which names the owner, and a minor code of that owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Code(pub u32);
 
 /// Major code of this project's own events.
 pub const XHIST: u32 = 1;
-/// First of the major codes that are made of a name.
+/// Lowest major code that is computed from a name.
 pub const NAMED: u32 = 0x80_0000;
 
 impl Code {
-    /// A ring was overwritten before its reader came; the argument is how many bytes were.
+    /// A ring was overwritten before its reader took it. The argument is the number of bytes.
     pub const RING_OVERRUN: Code = Code::new(XHIST, 1);
-    /// There was no memory for a ring; the argument is how many bytes were asked for.
+    /// There was no memory for a ring. The argument is the number of requested bytes.
     pub const ALLOCATION_FAILED: Code = Code::new(XHIST, 2);
-    /// What was to be sent could not be; the argument is the error number of the system.
+    /// A write to the link failed. The argument is the error number of the system.
     pub const LINK_LOST: Code = Code::new(XHIST, 3);
 
     /// A code of this owner.
     ///
     /// # Panics
-    /// When the major code has more than 24 bits; at compile time in a constant.
+    /// If the major code has more than 24 bits. In a constant, this fails at compile time.
     pub const fn new(major: u32, minor: u8) -> Code {
         assert!(major < 1 << 24, "major codes have 24 bits");
         Code(major << 8 | minor as u32)
     }
 
-    /// A major code for an owner without one: of the upper half, which is kept for them. It is the same for the same name.
+    /// A major code for an owner without an assigned one, computed from its name. It is in the upper half of the codes,
+    /// which is reserved for such owners.
     pub const fn major_of(name: &str) -> u32 {
-        // FNV-1a, folded to the bits that are free.
+        // FNV-1a, folded to the free bits.
         let (bytes, mut hash, mut at) = (name.as_bytes(), 0x811C_9DC5u32, 0);
         while at < bytes.len() {
             hash = (hash ^ bytes[at] as u32).wrapping_mul(0x0100_0193);
@@ -130,12 +131,12 @@ impl Code {
         NAMED | (hash ^ hash >> 23) & (NAMED - 1)
     }
 
-    /// Whose code it is, 24 bits.
+    /// The major code, 24 bits.
     pub const fn major(self) -> u32 {
         self.0 >> 8
     }
 
-    /// Which of its owner's.
+    /// The minor code, 8 bits.
     pub const fn minor(self) -> u8 {
         self.0 as u8
     }
@@ -149,15 +150,15 @@ pub struct Arg {
 }
 
 impl Arg {
-    /// No argument, where room for one is needed.
+    /// A placeholder for an unused argument.
     pub const ZERO: Arg = Arg { data: Data::Uint(4), bits: 0 };
 
-    /// Whether it has a sign.
+    /// Whether the type is signed.
     pub const fn is_signed(self) -> bool {
         matches!(self.data, Data::Int(_))
     }
 
-    /// How many bytes it has: 4 or 8.
+    /// Size in bytes: 4 or 8.
     pub const fn size(self) -> u8 {
         match self.data {
             Data::Int(size) | Data::Uint(size) => size,
@@ -165,12 +166,12 @@ impl Arg {
         }
     }
 
-    /// Its value, where it has no sign; else the bits of one of its size.
+    /// The value of an unsigned argument, or the bits of a signed one.
     pub const fn bits(self) -> u64 {
         self.bits
     }
 
-    /// Its value, where it has a sign.
+    /// The value of a signed argument.
     pub const fn signed(self) -> i64 {
         match self.data {
             Data::Int(4) => self.bits as u32 as i32 as i64,
@@ -213,7 +214,7 @@ args! {
 }
 
 impl From<usize> for Arg {
-    /// As wide as it is on this machine.
+    /// With the width of this machine.
     #[inline(always)]
     fn from(value: usize) -> Arg {
         if size_of::<usize>() > 4 { Arg::from(value as u64) } else { Arg::from(value as u32) }
@@ -221,7 +222,7 @@ impl From<usize> for Arg {
 }
 
 impl From<isize> for Arg {
-    /// As wide as it is on this machine.
+    /// With the width of this machine.
     #[inline(always)]
     fn from(value: isize) -> Arg {
         if size_of::<isize>() > 4 { Arg::from(value as i64) } else { Arg::from(value as i32) }
@@ -229,7 +230,7 @@ impl From<isize> for Arg {
 }
 
 impl<T> From<*const T> for Arg {
-    /// The address.
+    /// The address as a number.
     #[inline(always)]
     fn from(value: *const T) -> Arg {
         Arg::from(value as usize)
@@ -237,28 +238,28 @@ impl<T> From<*const T> for Arg {
 }
 
 impl<T> From<*mut T> for Arg {
-    /// The address.
+    /// The address as a number.
     #[inline(always)]
     fn from(value: *mut T) -> Arg {
         Arg::from(value as usize)
     }
 }
 
-/// Which class of event it is, and what identifies it there.
+/// Class of an event, and its identification in the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Class {
     /// Something unexpected, or an error.
     Exception {
-        /// How bad it is.
+        /// Severity.
         severity: Severity,
-        /// What it is.
+        /// Code of the event.
         code: Code,
     },
-    /// The natural course of things.
+    /// Normal operation.
     Profile {
-        /// What it is; hosts switch each on and off.
+        /// Opcode. Hosts switch each opcode on and off.
         opcode: u8,
-        /// A number of 20 bits.
+        /// A number with up to 20 bits.
         data: u32,
     },
 }
@@ -266,16 +267,16 @@ pub enum Class {
 /// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event<'a> {
-    /// What happened.
+    /// Class and identification.
     pub class: Class,
-    /// Its arguments, [`MAX_ARGS`] at most.
+    /// Arguments, at most [`MAX_ARGS`].
     pub args: &'a [Arg],
-    /// Bytes that belong to it.
+    /// The buffer, if the event has one.
     pub buffer: Option<&'a [u8]>,
 }
 
 impl Event<'_> {
-    /// The id of its record.
+    /// Id of the event's record.
     #[inline(always)]
     pub const fn id(&self) -> u8 {
         match self.class {
@@ -284,7 +285,7 @@ impl Event<'_> {
         }
     }
 
-    /// Puts what stands behind the time stamp.
+    /// Writes the elements behind the time stamp.
     #[inline(always)]
     pub fn put(&self, to: &mut impl Fields) {
         match self.class {
@@ -306,23 +307,22 @@ impl Event<'_> {
     }
 }
 
-/// An event as its record tells it.
+/// An event that was read from its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Told<'a> {
-    /// What happened.
+pub struct ParsedEvent<'a> {
+    /// Class and identification.
     pub class: Class,
     args: [Arg; MAX_ARGS],
     len: usize,
-    /// The elements of its buffer.
+    /// The elements of the buffer.
     blocks: Option<&'a [u8]>,
-    /// It did not fit: arguments or the end of the buffer are missing.
+    /// The event did not fit in its record: arguments or the end of the buffer are missing.
     pub is_cut: bool,
 }
 
-impl<'a> Told<'a> {
-    /// Reads what stands behind the time stamp; `None` when this is no trace event, but another application's record with
-    /// the same id.
-    pub fn parse(id: u8, elements: &'a [u8]) -> Option<Told<'a>> {
+impl<'a> ParsedEvent<'a> {
+    /// Reads the elements behind the time stamp. `None` if they are another application's record with the same id.
+    pub fn parse(id: u8, elements: &'a [u8]) -> Option<ParsedEvent<'a>> {
         let (class, mut rest) = match (id, elements) {
             (EXCEPTION, [FORMAT_CODE, a, b, c, d, FORMAT_SEVERITY, severity, rest @ ..]) => {
                 let code = Code(LittleEndian::read_u32(&[*a, *b, *c, *d]));
@@ -352,15 +352,15 @@ impl<'a> Told<'a> {
             return None;
         }
         let blocks = &rest[..rest.len() - behind.len()];
-        Some(Told { class, args, len, blocks: (!blocks.is_empty()).then_some(blocks), is_cut })
+        Some(ParsedEvent { class, args, len, blocks: (!blocks.is_empty()).then_some(blocks), is_cut })
     }
 
-    /// Its arguments.
+    /// The arguments.
     pub fn args(&self) -> &[Arg] {
         &self.args[..self.len]
     }
 
-    /// The pieces of its buffer, if it has one.
+    /// The blocks of the buffer, if the event has one.
     pub fn buffer(&self) -> Option<impl Iterator<Item = &'a [u8]> + use<'a>> {
         let mut rest = self.blocks?;
         Some(core::iter::from_fn(move || {
@@ -371,7 +371,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// The block of memory at the start of elements, and what stands behind it.
+/// The block of memory at the start of elements, and the elements behind it.
 fn block(elements: &[u8]) -> Option<(&[u8], &[u8])> {
     match elements {
         [FORMAT_BLOCK, len, rest @ ..] => rest.split_at_checked((*len).into()),
@@ -379,7 +379,7 @@ fn block(elements: &[u8]) -> Option<(&[u8], &[u8])> {
     }
 }
 
-/// The argument at the start of elements, and what stands behind it.
+/// The argument at the start of elements, and the elements behind it.
 fn argument(elements: &[u8]) -> Option<(Arg, &[u8])> {
     let (format, rest) = elements.split_first()?;
     let data = match *format {
@@ -397,18 +397,18 @@ fn argument(elements: &[u8]) -> Option<(Arg, &[u8])> {
 pub struct Opcodes(pub [u32; 8]);
 
 impl Opcodes {
-    /// None of them.
+    /// No opcode.
     pub const NONE: Opcodes = Opcodes([0; 8]);
-    /// All of them.
+    /// All opcodes.
     pub const ALL: Opcodes = Opcodes([u32::MAX; 8]);
 
-    /// Whether this one is on.
+    /// Whether this opcode is on.
     #[inline(always)]
     pub const fn has(&self, opcode: u8) -> bool {
         self.0[opcode as usize / 32] >> (opcode % 32) & 1 != 0
     }
 
-    /// The same with this one switched.
+    /// The set with this opcode switched on or off.
     #[must_use]
     pub const fn with(mut self, opcode: u8, is_on: bool) -> Opcodes {
         let bit = 1 << (opcode % 32);
@@ -419,7 +419,7 @@ impl Opcodes {
         self
     }
 
-    /// As a host sends them, opcode 0 in the lowest bit of the first byte.
+    /// The bytes that a host sends. Opcode 0 is the lowest bit of the first byte.
     pub const fn to_bytes(self) -> [u8; 32] {
         let (mut bytes, mut at) = ([0; 32], 0);
         while at < 32 {
@@ -492,17 +492,17 @@ mod tests {
         ) {
             let event = Event { class, args: &args, buffer: buffer.as_deref() };
             let elements = elements(&event);
-            let told = Told::parse(event.id(), &elements).expect("an event");
-            prop_assert_eq!(told.class, class);
-            prop_assert_eq!(told.args(), &args[..]);
-            prop_assert!(!told.is_cut);
-            let bytes = told.buffer().map(|blocks| blocks.flatten().copied().collect::<Vec<u8>>());
+            let parsed = ParsedEvent::parse(event.id(), &elements).expect("an event");
+            prop_assert_eq!(parsed.class, class);
+            prop_assert_eq!(parsed.args(), &args[..]);
+            prop_assert!(!parsed.is_cut);
+            let bytes = parsed.buffer().map(|blocks| blocks.flatten().copied().collect::<Vec<u8>>());
             prop_assert_eq!(bytes, buffer);
         }
 
         #[test]
         fn any_bytes_are_read(id in 118..=119u8, bytes in proptest::collection::vec(any::<u8>(), 0..80)) {
-            let _ = Told::parse(id, &bytes);
+            let _ = ParsedEvent::parse(id, &bytes);
         }
     }
 
@@ -511,9 +511,9 @@ mod tests {
         let class = Class::Profile { opcode: 7, data: 0 };
         let mut bytes = elements(&Event { class, args: &[Arg::from(-5)], buffer: None });
         bytes.extend_from_slice(CUT);
-        let told = Told::parse(PROFILE, &bytes).expect("an event");
-        assert!(told.is_cut && told.buffer().is_none());
-        assert_eq!(told.args()[0].signed(), -5);
+        let parsed = ParsedEvent::parse(PROFILE, &bytes).expect("an event");
+        assert!(parsed.is_cut && parsed.buffer().is_none());
+        assert_eq!(parsed.args()[0].signed(), -5);
     }
 
     #[test]
@@ -522,9 +522,9 @@ mod tests {
         for buffer in [CUT, b"before \x08...\0"] {
             let mut bytes = elements(&Event { class, args: &[], buffer: Some(buffer) });
             for is_cut in [false, true] {
-                let told = Told::parse(PROFILE, &bytes).expect("an event");
-                assert_eq!(told.is_cut, is_cut);
-                assert!(told.buffer().expect("a buffer").eq([buffer]));
+                let parsed = ParsedEvent::parse(PROFILE, &bytes).expect("an event");
+                assert_eq!(parsed.is_cut, is_cut);
+                assert!(parsed.buffer().expect("a buffer").eq([buffer]));
                 bytes.extend_from_slice(CUT);
             }
         }

@@ -1,15 +1,15 @@
-//! Words: statements as a hosted recorder stores them, one plain store each.
+//! Words: the form in which a hosted recorder stores statements, one plain store each.
 //!
-//! A word is one or two *units* of two bytes. No byte of a unit is 0x00, 0x7D or 0x7E, so words need no escapes, and
-//! the first unit with such a byte is where the written words end. A byte is a *digit* in base 253.
+//! A word is one or two *units* of two bytes. No byte of a unit is 0x00, 0x7D or 0x7E. So words need no escapes, and
+//! the written words end at the first unit with such a byte. A byte is a *digit* in base 253.
 //!
 //! | word | units | first digit | value |
 //! |---|---|---|---|
-//! | short | 1 | below [`LEAD`] | the number of a statement, which the map translates, see [`SHORT_END`] |
+//! | short | 1 | below [`LEAD`] | the number of a statement, which the map resolves, see [`SHORT_END`] |
 //! | long | 2 | [`LEAD`] or more | file and line in one number, [`Statement::to_word`], see [`LONG_END`] |
 //!
-//! A *chunk* is one record, id [`ids::PACKED`](super::ids::PACKED). In a ring it has this layout, where `head` ends at a multiple
-//! of eight bytes of the ring:
+//! A *chunk* is one record, id [`ids::PACKED`](super::ids::PACKED). In a ring it has this layout. The first word is at a
+//! multiple of eight bytes of the ring:
 //!
 //! | part | bytes | |
 //! |---|---|---|
@@ -17,45 +17,45 @@
 //! | pad length | 1 | one more than the bytes of padding |
 //! | padding | 0..=8 | digits of value 0 |
 //! | time | 5 | digits: low 32 bits of the clock when the chunk was opened; 0 = not known |
-//! | again | 8 | digits, see [`Again`]: what came again between the chunk before and this one's words |
+//! | repetition | 8 | digits, see [`UnitRepetition`]: what repeats between the previous chunk and the words of this one |
 //! | words | | |
 //! | checksum, flag | 2 or 3 | |
 //!
-//! An open chunk has zeros before `again`, and `again` is zero or written; its words end at the first byte that no word has.
-//! On a link a chunk is cut into records of a stock host: `time u32, 0x09 length u8, words`, and what came again is an event.
+//! An open chunk has zeros before `repetition`, which is zero or written. Its words end at the first byte that no word has.
+//! On a link a chunk is cut into records of a stock host: `time u32, 0x09 length u8, words`. A repetition is an event.
 
 use super::Statement;
 
-/// Bytes of a unit.
+/// Size of a unit in bytes.
 pub const UNIT: usize = 2;
-/// Digits are below this.
+/// Base of the digits.
 pub const BASE: u32 = 253;
 /// First digit of the first unit of a long word.
 pub const LEAD: u32 = 200;
-/// Numbers of statements from 1 up to this, exclusive, have short words.
+/// Statement numbers from 1 up to this one, exclusive, have short words.
 pub const SHORT_END: u32 = LEAD * BASE;
 /// Values of long words are below this.
 pub const LONG_END: u32 = (BASE - LEAD) * BASE * BASE * BASE;
-/// Bytes of the head of a chunk without sequence number and padding: id, pad length, time, again.
-pub const HEAD: usize = 1 + 1 + TIME + AGAIN;
-/// Most bytes of a head.
+/// Length of a chunk's head without sequence number and padding: id, pad length, time, repetition.
+pub const HEAD: usize = 1 + 1 + TIME + REPETITION;
+/// Longest head in bytes.
 pub const MAX_HEAD: usize = HEAD + 1 + 8;
-/// Bytes from the head of a chunk with this sequence number to its first word, which is at a multiple of eight.
+/// Length of the head of a chunk at position `head` with sequence number `seq`. Its first word is at a multiple of eight.
 #[inline(always)]
 pub const fn head_len(head: u64, seq: u8) -> usize {
     let len = HEAD + 1 + crate::frame::needs_escape(seq) as usize;
     len + (head.wrapping_add(len as u64).wrapping_neg() as usize & 7)
 }
 
-/// Digits of the time.
+/// Number of digits of the time.
 pub const TIME: usize = 5;
-/// Digits of [`Again`].
-pub const AGAIN: usize = 8;
-/// Most bytes behind the words of a chunk.
+/// Number of digits of [`UnitRepetition`].
+pub const REPETITION: usize = 8;
+/// Largest number of bytes behind the words of a chunk.
 pub const TAIL: usize = 3;
-/// Longest period in units that [`Again`] can hold.
+/// Longest period of [`UnitRepetition`] in units.
 pub const MAX_PERIOD: u32 = BASE * BASE - 1;
-/// Most repetitions that [`Again`] can hold; a recorder stops folding there.
+/// Largest count of [`UnitRepetition`]. A recorder stops folding there.
 pub const MAX_TIMES: u64 = (BASE as u64).pow(5) - 1;
 
 /// The byte of a digit.
@@ -66,7 +66,7 @@ pub const fn byte_of(digit: u32) -> u8 {
     (if digit < 0x7C { digit + 1 } else { digit + 3 }) as u8
 }
 
-/// The digit of a byte; `None` for the three bytes that no word has.
+/// The digit of a byte. `None` for the three bytes that no word has.
 #[inline]
 pub const fn digit_of(byte: u8) -> Option<u32> {
     match byte {
@@ -76,7 +76,7 @@ pub const fn digit_of(byte: u8) -> Option<u32> {
     }
 }
 
-/// The bytes of a number, most significant digit first. What does not fit is left out.
+/// The digits of a number, most significant first. Higher digits are cut off.
 #[inline]
 pub const fn digits<const LEN: usize>(mut value: u64) -> [u8; LEN] {
     let mut bytes = [byte_of(0); LEN];
@@ -89,7 +89,7 @@ pub const fn digits<const LEN: usize>(mut value: u64) -> [u8; LEN] {
     bytes
 }
 
-/// The number in these bytes; `None` when one is no digit.
+/// The number with these digits. `None` if a byte is not a digit.
 #[inline]
 pub fn number(bytes: &[u8]) -> Option<u64> {
     bytes.iter().try_fold(0u64, |value, byte| {
@@ -107,7 +107,7 @@ pub enum Word {
 }
 
 impl Word {
-    /// The word of a statement whose number in its program is `number`, 0 = none; `None` when no word is large enough.
+    /// The word of a statement with this number in its program, 0 = no number. `None` if no word is large enough.
     #[inline]
     pub const fn new(statement: Statement, number: u32) -> Option<Word> {
         if number > 0 && number < SHORT_END {
@@ -121,7 +121,7 @@ impl Word {
     }
 }
 
-/// What a word names.
+/// The statement in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// The number of a statement in its program.
@@ -130,7 +130,7 @@ pub enum Named {
     Statement(Statement),
 }
 
-/// The words in some bytes, up to the first byte that no word has.
+/// Iterates over the words in some bytes, up to the first byte that no word has.
 #[derive(Clone, Debug)]
 pub struct Words<'a> {
     bytes: &'a [u8],
@@ -138,12 +138,12 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Reads from the first byte on.
+    /// Starts at the first byte.
     pub const fn new(bytes: &'a [u8]) -> Words<'a> {
         Words { bytes, at: 0 }
     }
 
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     pub const fn at(&self) -> usize {
         self.at
     }
@@ -167,37 +167,38 @@ impl Iterator for Words<'_> {
     }
 }
 
-/// Units that came again: the `period` units before the words of a chunk ran `times` more times.
+/// A repetition of units: the `period` units before the words of a chunk ran `times` more times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Again {
-    /// How many units, counted back from the first word of the chunk.
+pub struct UnitRepetition {
+    /// Number of units, counted back from the first word of the chunk.
     pub period: u32,
-    /// How often they ran again; 0 = not at all.
+    /// Number of repetitions. 0 = no repetition.
     pub times: u64,
-    /// The open chunk's words hold whole periods that `times` counts already, and that are about to be cleared:
-    /// only the words behind the last whole period count.
+    /// The words of the open chunk contain whole periods that `times` already counts, and that are about to be cleared. Only
+    /// the words behind the last whole period are new.
     pub is_counted: bool,
 }
 
-impl Again {
-    /// Its bytes: a digit for the mark, two for the period, five for the times.
+impl UnitRepetition {
+    /// The digits: one for the mark, two for the period, five for the times.
     #[inline]
-    pub const fn to_bytes(self) -> [u8; AGAIN] {
+    pub const fn to_bytes(self) -> [u8; REPETITION] {
         let value = self.times % (MAX_TIMES + 1);
         let value = value + self.period as u64 * (MAX_TIMES + 1);
         digits(value + (self.is_counted as u64) * (BASE as u64).pow(7))
     }
 
-    /// The reverse, `None` when the bytes are not those of a repetition; eight zeros are an `again` that was not written, so nothing came again.
-    pub fn from_bytes(bytes: [u8; AGAIN]) -> Option<Again> {
-        if bytes == [0; AGAIN] {
-            return Some(Again::default());
+    /// The reverse of [`UnitRepetition::to_bytes`]. `None` if the bytes are not a repetition. Eight zeros mean that none was
+    /// written: no repetition.
+    pub fn from_bytes(bytes: [u8; REPETITION]) -> Option<UnitRepetition> {
+        if bytes == [0; REPETITION] {
+            return Some(UnitRepetition::default());
         }
         let value = number(&bytes)?;
         let (mark, rest) = (value / u64::from(BASE).pow(7), value % u64::from(BASE).pow(7));
         let (period, times) = ((rest / (MAX_TIMES + 1)) as u32, rest % (MAX_TIMES + 1));
         let is_one = mark <= 1 && (period > 0 || times == 0);
-        is_one.then_some(Again { period, times, is_counted: mark == 1 })
+        is_one.then_some(UnitRepetition { period, times, is_counted: mark == 1 })
     }
 }
 
@@ -206,7 +207,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_are_all_bytes_but_three() {
+    fn all_bytes_but_three_are_digits() {
         let mut seen = [false; 256];
         for digit in 0..BASE {
             assert_eq!(digit_of(byte_of(digit)), Some(digit));
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_read_as_it_was_written() {
+    fn words_survive_a_round_trip() {
         for number in [1, 2, 252, 253, 254, 31_000, SHORT_END - 1] {
             let (bytes, len) = bytes(Word::new(Statement { file: 9, line: 9 }, number).unwrap());
             assert_eq!(len, 2);
@@ -247,17 +248,20 @@ mod tests {
     }
 
     #[test]
-    fn again_is_read_as_it_was_written() {
-        for again in [
-            Again::default(),
-            Again { period: 1, times: 1, is_counted: false },
-            Again { period: MAX_PERIOD, times: MAX_TIMES, is_counted: true },
-            Again { period: 4000, times: 123_456_789, is_counted: false },
+    fn repetitions_survive_a_round_trip() {
+        for repetition in [
+            UnitRepetition::default(),
+            UnitRepetition { period: 1, times: 1, is_counted: false },
+            UnitRepetition { period: MAX_PERIOD, times: MAX_TIMES, is_counted: true },
+            UnitRepetition { period: 4000, times: 123_456_789, is_counted: false },
         ] {
-            assert_eq!(Again::from_bytes(again.to_bytes()), Some(again));
+            assert_eq!(UnitRepetition::from_bytes(repetition.to_bytes()), Some(repetition));
         }
-        assert_eq!(Again::from_bytes([0; AGAIN]), Some(Again::default()));
-        assert_eq!(Again::from_bytes(digits(2 * (BASE as u64).pow(7))), None);
-        assert_eq!(Again::from_bytes(Again { times: 1, ..Again::default() }.to_bytes()), None);
+        assert_eq!(UnitRepetition::from_bytes([0; REPETITION]), Some(UnitRepetition::default()));
+        assert_eq!(UnitRepetition::from_bytes(digits(2 * (BASE as u64).pow(7))), None);
+        assert_eq!(
+            UnitRepetition::from_bytes(UnitRepetition { times: 1, ..UnitRepetition::default() }.to_bytes()),
+            None
+        );
     }
 }

@@ -8,15 +8,15 @@
 //! | 122 | words, in a stream | `time u32, 0x09 length u8, words`, see [`chunk`](super::chunk) | `0000123456 USER+022 02 39 02 3A` |
 //! | 123 | event | `time u32, 0x01 kind u8, 0x0E value u64` | `0000123456 USER+023 1  42` |
 //!
-//! A file is a value of enumeration 6, so that a host that was told the dictionary shows its name; file ids from 256 on are
-//! numbers instead, `0x03 file u16`. The first of the four ids is configurable and stands in the ring header.
+//! A file is a value of enumeration 6, so a host with its dictionary shows the name. File ids from 256 on are numbers
+//! instead, `0x03 file u16`. The first of the four ids is configurable; the ring header contains it.
 
 use byteorder::{ByteOrder as _, LittleEndian};
 
 use super::element::Data;
 use crate::frame::{Frame, FrameWriter};
 
-/// The enumeration whose values are files: its dictionary has their names.
+/// The enumeration of source files. Its dictionary has their names.
 pub const FILES: u8 = 6;
 
 /// Default id of the first of xhist's records.
@@ -44,12 +44,12 @@ const FORMAT_U64: u8 = Data::Uint(8).format(0);
 pub struct Statement {
     /// File id.
     pub file: u16,
-    /// Line; the map's `base` of the file is to be added.
+    /// Line, without the `base` that the map has for the file.
     pub line: u16,
 }
 
 impl Statement {
-    /// Both ids in one word, the file in the upper half.
+    /// File and line in one number, the file in the upper half.
     #[inline]
     pub const fn to_word(self) -> u32 {
         (self.file as u32) << 16 | self.line as u32
@@ -61,8 +61,8 @@ impl Statement {
         Statement { file: (word >> 16) as u16, line: word as u16 }
     }
 
-    /// The element of its file, in the first so many bytes: a value of the enumeration [`FILES`], or a number where it is too
-    /// large for one.
+    /// The element of the file, as bytes and their count: a value of the enumeration [`FILES`], or a number for a file id above
+    /// 255.
     #[inline]
     pub const fn file_element(self) -> ([u8; 3], usize) {
         match self.file.to_le_bytes() {
@@ -71,7 +71,7 @@ impl Statement {
         }
     }
 
-    /// Writes the frame of this statement, with a time stamp if there is one.
+    /// Writes the frame of this statement, with the time stamp if `time` has one.
     #[inline]
     pub fn emit(self, seq: u8, base: u8, time: Option<u32>, sink: impl FnMut(u8)) {
         match time {
@@ -86,7 +86,7 @@ impl Statement {
     }
 }
 
-/// The file that an element names, and what stands behind it.
+/// The file id of the first element, and the elements behind it.
 pub(super) fn file(elements: &[u8]) -> Option<(u16, &[u8])> {
     match elements {
         [FORMAT_FILE, file, rest @ ..] => Some((u16::from(*file), rest)),
@@ -95,32 +95,33 @@ pub(super) fn file(elements: &[u8]) -> Option<(u16, &[u8])> {
     }
 }
 
-/// What an event record tells.
+/// Kind of an event record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// The thread panicked; the value is 0.
+    /// The thread panicked. The value is 0.
     Panic,
-    /// The clock in full, sent when 4 bytes could have wrapped since the statement before.
+    /// The value is the clock in full. Written when its low 4 bytes could have wrapped since the previous statement.
     Time,
-    /// A fatal signal arrived; the value is its number.
+    /// A fatal signal arrived. The value is its number.
     Signal,
-    /// Recording was started by a trigger; the value is 0.
+    /// A trigger started recording. The value is 0.
     Started,
-    /// Recording was stopped by a trigger; the value is 0.
+    /// A trigger stopped recording. The value is 0.
     Stopped,
-    /// Recording stops after so many statements, which is the value.
+    /// Recording will stop after this number of statements, the value.
     Armed,
     /// On a link that several threads share, what follows is of the thread with this number.
     Thread,
     /// The program ends; the value is its exit code.
     Exit,
-    /// On a link: the newest words came again; the value is [`Again::to_event`](super::words::Again::to_event).
-    Again,
-    /// In a lane: a signal handler begins here; the value is the position in the interrupted ring.
+    /// On a link: the newest words repeat. The value is [`UnitRepetition::to_event`](super::words::UnitRepetition::to_event).
+    Repetition,
+    /// In a lane: a signal handler begins here. The value is the position in the interrupted ring.
     Handler,
-    /// All before it ran before this time, the value: the clock in full, less than 4 bytes of it after the stamp before.
+    /// Everything before this event ran before the time in the value, the clock in full. It is less than 2^32 ticks after
+    /// the previous stamp.
     Until,
-    /// A kind that a newer recorder writes.
+    /// A kind of a newer recorder.
     Unknown(u8),
 }
 
@@ -136,7 +137,7 @@ impl EventKind {
             EventKind::Armed => 6,
             EventKind::Thread => 7,
             EventKind::Exit => 8,
-            EventKind::Again => 9,
+            EventKind::Repetition => 9,
             EventKind::Handler => 10,
             EventKind::Until => 11,
             EventKind::Unknown(code) => code,
@@ -153,7 +154,7 @@ impl EventKind {
             6 => EventKind::Armed,
             7 => EventKind::Thread,
             8 => EventKind::Exit,
-            9 => EventKind::Again,
+            9 => EventKind::Repetition,
             10 => EventKind::Handler,
             11 => EventKind::Until,
             other => EventKind::Unknown(other),
@@ -175,14 +176,14 @@ impl EventKind {
     }
 }
 
-/// The meaning of a frame that is one of xhist's own records.
+/// One of xhist's own records, read from its frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum XhistRecord {
     /// A statement is about to run.
     Statement {
         /// Which statement.
         statement: Statement,
-        /// Low 4 bytes of the clock, where the program records time.
+        /// Low 4 bytes of the clock, if the program records time.
         time: Option<u32>,
     },
     /// Something happened to the program.
@@ -191,13 +192,13 @@ pub enum XhistRecord {
         kind: EventKind,
         /// Low 4 bytes of the clock.
         time: u32,
-        /// Depends on the kind.
+        /// The value. Its meaning depends on the kind.
         value: u64,
     },
 }
 
 impl XhistRecord {
-    /// Reads a frame; `None` when it is another record or has another layout.
+    /// Reads a frame. `None` if it is another record or has another layout.
     pub fn parse(frame: &Frame<'_>, base: u8) -> Option<XhistRecord> {
         match (frame.id.checked_sub(base)?, frame.payload) {
             (ids::STATEMENT, &[l0, l1, f0, f1]) => Some(XhistRecord::Statement {

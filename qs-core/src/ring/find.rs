@@ -2,23 +2,23 @@
 
 use super::header::{Header, HeaderError, MAGIC};
 
-/// A place in the image that starts like a ring.
+/// A place in the image that starts with the magic of a ring.
 #[derive(Clone, Copy, Debug)]
-pub struct Found {
-    /// Offset in the image of the header's first byte.
+pub struct FoundHeader {
+    /// Offset of the header's first byte in the image.
     pub offset: usize,
-    /// The header, or why it is none.
+    /// The header, or why the bytes are not a header.
     pub header: Result<Header, HeaderError>,
 }
 
-/// Every place in `image` that starts with [`MAGIC`], in order, good or not.
+/// Every place in `image` that starts with [`MAGIC`], in order, valid or not.
 ///
-/// Program text and data hold the magic too; those places fail the header's check.
-pub fn find(image: &[u8]) -> impl Iterator<Item = Found> + '_ {
-    offsets(image, &MAGIC).map(|offset| Found { offset, header: Header::parse(&image[offset..]) })
+/// Code and data of programs contain the magic too. There the header's check fails.
+pub fn find(image: &[u8]) -> impl Iterator<Item = FoundHeader> + '_ {
+    offsets(image, &MAGIC).map(|offset| FoundHeader { offset, header: Header::parse(&image[offset..]) })
 }
 
-/// Where these bytes stand.
+/// The offsets of these bytes in the image.
 pub(super) fn offsets<'a>(image: &'a [u8], magic: &'static [u8; 8]) -> impl Iterator<Item = usize> + use<'a> {
     let mut at = 0;
     core::iter::from_fn(move || {
@@ -28,8 +28,7 @@ pub(super) fn offsets<'a>(image: &'a [u8], magic: &'static [u8; 8]) -> impl Iter
     })
 }
 
-/// Blocks without the magic's first byte are passed over at the speed of `contains`,
-/// which searches words at a time.
+/// Skips blocks without the magic's first byte by `contains`, which searches whole words.
 fn next(image: &[u8], magic: &[u8; 8]) -> Option<usize> {
     const BLOCK: usize = 512;
     let last = image.len().checked_sub(magic.len())?;

@@ -11,141 +11,128 @@
 //! | 32 | clock rate | u32, ticks a second, 0 = not known |
 //! | 36 | check | u32, FNV-1a of bytes 8..24 as u32 words in native order |
 //! | 40 | state | u64, [`State`]: frames closed so far, and where the open frame's data starts |
-//! | 48 | folded | u64, [`Folded`]: how often the newest closed frames came again |
-//! | 56 | dropped | u32: statements that could not be kept |
-//! | 60 | touched | u32, [`Touched`]: a byte that an interrupted statement may be changing for a moment |
+//! | 48 | folded | u64, [`Folded`]: repetitions of the newest closed frame |
+//! | 56 | dropped | u32: number of statements that could not be recorded |
+//! | 60 | touched | u32, [`Touched`]: a byte that an interrupted statement is changing |
 //!
-//! A hosted ring's header goes on (320 bytes):
+//! The header of a hosted ring has 320 bytes:
 //!
 //! | offset | field | |
 //! |---|---|---|
 //! | 64 | last time | u64: the clock in full at the last time stamp |
-//! | 72 | nested | 3 x (start u64, state u64): what signal handlers wrote that interrupted the recorder; the start is one more than the position, 0 = none |
+//! | 72 | nested | 3 x (start u64, state u64): parts written by signal handlers that interrupted the recorder; start is 1 + position, 0 = no part |
 //! | 120 | process id, thread id | 2 x u32 |
 //! | 128 | status | u32, [`Status`] |
-//! | 132 | number, rings | 2 x u16: which ring of its process it is, from 0; in ring 0 how many rings its process has made, 0 = not known |
-//! | 136 | earlier | u64: bytes that threads wrote into this ring before its thread got it |
+//! | 132 | number, rings | 2 x u16: number of the ring in its process, from 0; in ring 0 the number of rings of the process, 0 = not known |
+//! | 136 | earlier | u64: bytes that earlier threads wrote into this ring |
 //! | 144 | reserved | 3 x u64 |
 //! | 168 | start time | u64: the clock in full when the thread got its ring |
-//! | 176 | cleared | 2 x u64, [`Shown`]: what is not to be shown again, with a check of its own; the recorder never looks at it |
+//! | 176 | cleared | 2 x u64, [`Shown`]: what readers must not show again, with its own check; the recorder never reads it |
 //! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
 //!
 //! In version 2 a hosted header ended at 192, with 32 bytes of thread name at 136.
 //!
-//! Version 4 is that of words rings ([`FLAG_WORDS`]), which are hosted. `ahead`, `folded` and `touched` are 0 there. The header
-//! is a page long (a length of 0 means 65,536), the data start a page, and 72..120 is:
+//! Version 4 is the layout of words rings ([`Flags::WORDS`]), which are hosted. `ahead`, `folded` and `touched` are 0. The
+//! header is one page long (a length of 0 means 65,536), the data starts at a page, and 72..120 is:
 //!
 //! | offset | field | |
 //! |---|---|---|
-//! | 72 | zeroed | u64: position behind the last byte that was zeroed for words to come |
+//! | 72 | zeroed | u64: position behind the last byte that was zeroed for future words |
 //! | 80 | trim | u64, [`Trim`]: the open chunk is being split |
-//! | 88 | trim again | u64: the 8 bytes of that split's [`Again`](crate::record::words::Again) |
-//! | 96 | lane, level | 2 x u16: one more than the number of the ring whose code this ring's signal handlers interrupted, 0 in a thread's own ring; how many handlers deep |
+//! | 88 | trim repetition | u64: the 8 bytes of that split's [`UnitRepetition`](crate::record::words::UnitRepetition) |
+//! | 96 | lane, level | 2 x u16: 1 + number of the ring whose code this ring's signal handlers interrupted, 0 in a thread's own ring; nesting depth of the handlers |
 //! | 100 | reserved | u32 |
 //! | 104 | open time | u64: the clock in full when the open chunk was opened |
-//! | 112 | foreign handlers | u64: signals whose handlers were installed behind the C library's back |
+//! | 112 | foreign handlers | u64: signals whose handlers were not installed through the C library |
+//! | 144 | tasks | 2 x u32: async tasks that began and that ended in this ring, under all of its owners |
 
 use core::fmt;
 
+use super::flags::Flags;
 use super::raw::{Order, Raw, array, check_word};
 use super::state::{Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Touched, Trim, WordsPart};
 use crate::record::packed;
-use crate::record::words::Again;
+use crate::record::words::UnitRepetition;
 
-/// First bytes of every ring. Not text, so that no string of a program looks like it.
+/// First bytes of every ring. Not text, so no string of a program equals them.
 pub const MAGIC: [u8; 8] = [0x7E, b'x', b'H', b'i', b's', b't', 0xA7, 0x1D];
-/// Tells the byte order of a ring.
+/// The byte-order mark. Its bytes show the byte order of a ring.
 pub const BYTE_ORDER_MARK: u32 = 0x0A0B_0C0D;
 /// Version of the layout of rings without words.
 pub const LAYOUT_VERSION: u8 = 3;
 /// Version of the layout of words rings.
-pub const WORDS_VERSION: u8 = 4;
-/// The oldest version that is still read.
+const WORDS_VERSION: u8 = 4;
+/// Oldest version that this crate reads.
 pub const OLDEST_VERSION: u8 = 2;
-/// The newest version that is read.
+/// Newest version that this crate reads.
 pub const NEWEST_VERSION: u8 = WORDS_VERSION;
 /// Length of the header of a bare-metal ring.
 pub const BARE_HEADER_LEN: usize = 64;
-/// Length of the header of a hosted ring; that of a words ring is longer, see [`WORDS_HEADER_LEN`].
+/// Length of the header of a hosted ring. That of a words ring is longer, see [`WORDS_HEADER_LEN`].
 pub const HOSTED_HEADER_LEN: usize = 320;
 /// Offset of the pauses in the header of a words ring.
 pub const PAUSES_OFFSET: usize = 320;
-/// Offset of the words that are being moved.
+/// Offset of the moved words, see [`Trim::MOVED`].
 pub const MOVED_OFFSET: usize = PAUSES_OFFSET + PAUSES * size_of::<[u64; 4]>();
-/// Bytes of the header of a words ring that have a meaning.
+/// Number of used bytes in the header of a words ring.
 pub const WORDS_HEADER_LEN: usize = MOVED_OFFSET + 2 * MOVED_UNITS;
-/// Shortest and longest page, and so header of a words ring.
+/// Page sizes, and so header lengths, of words rings.
 pub const PAGES_OF_WORDS: core::ops::RangeInclusive<usize> = 4096..=65536;
-/// The same in version 2.
+/// Length of the header of a hosted ring in version 2.
 const HOSTED_HEADER_LEN_2: usize = 192;
 /// Offset of the position behind the last zeroed byte in the header of a words ring.
-pub const ZEROED_OFFSET: usize = 72;
+const ZEROED_OFFSET: usize = 72;
 /// Offset of the trim word, see [`Trim`].
-pub const TRIM_OFFSET: usize = 80;
+const TRIM_OFFSET: usize = 80;
 /// Offset of the trim's repetition.
-pub const TRIM_AGAIN_OFFSET: usize = 88;
-/// Offset of the lane and, behind it, of the level.
-pub const LANE_OFFSET: usize = 96;
-/// Offset of the time at which the open chunk was opened.
-pub const OPEN_TIME_OFFSET: usize = 104;
+const TRIM_REPETITION_OFFSET: usize = 88;
+/// Offset of the lane. The level follows.
+const LANE_OFFSET: usize = 96;
+/// Offset of the open chunk's time.
+const OPEN_TIME_OFFSET: usize = 104;
 /// Offset of the mask of foreign handlers.
-pub const FOREIGN_HANDLERS_OFFSET: usize = 112;
-/// Where the process id stands in a hosted header.
+const FOREIGN_HANDLERS_OFFSET: usize = 112;
+/// Offset of the counts of async tasks.
+const TASKS_OFFSET: usize = 144;
+/// Offset of the process id in a hosted header.
 pub const PID_OFFSET: usize = 120;
-/// Where the cleared words stand in a hosted header. Readers write them, when they are asked to, and nothing else.
+/// Offset of the cleared words in a hosted header. Readers write these words on request, and no other bytes.
 pub const CLEARED_OFFSET: usize = 176;
-/// Bytes of the thread name in a hosted header.
+/// Length of the thread name in a hosted header, in bytes.
 pub const NAME_LEN: usize = 128;
-/// Where the thread name stands, and its length, in versions 2 and 3.
+/// Offset and length of the thread name in versions 2 and 3.
 const NAME_2: (usize, usize) = (136, 32);
 const NAME_3: (usize, usize) = (192, NAME_LEN);
-/// Number of a ring without frames, which counts what is lost while no ring can be made.
+/// Number of a ring without frames. It counts losses while no ring can be created.
 pub const SPARE_NUMBER: u16 = u16::MAX;
-/// Smallest ring.
+/// Smallest ring in bytes.
 pub const MIN_SIZE: u32 = 64;
-/// Largest ring.
+/// Largest ring in bytes.
 pub const MAX_SIZE: u32 = 1 << 31;
-/// Signal handlers that may be inside each other's appends; the innermost of more drops its statements.
+/// Largest number of signal handlers that interrupt each other inside the recorder. A deeper handler drops its statements.
 pub const NESTED: usize = 3;
-/// Most bytes of a frame that is not packed: an event with every byte escaped is shorter.
+/// Upper bound for a frame that is not packed: an event with every byte escaped is shorter.
 const SINGLE_ROOM: u64 = 40;
-/// Flag: statements need not carry time stamps, be it before there was a second thread or between two stamps.
-pub const FLAG_TIME_AUTO: u8 = 1;
-/// Flag: there may be packed frames, and behind the newest frame a recorder may be preparing the next.
-pub const FLAG_PACKED: u8 = 2;
-/// Flag: time stamps are tickets of one counter that all threads of the process share, so their order is exact; they
-/// are no times.
-pub const FLAG_EXACT: u8 = 4;
-/// Flag: a ring of bare metal that an earlier run wrote, before a reset.
-pub const FLAG_EARLIER: u8 = 8;
-/// Flag: the clock is the system's monotonic clock, because the processor's counter cannot be trusted.
-pub const FLAG_MONOTONIC: u8 = 16;
 
-/// Flag: statements are words in chunks, see [`words`](crate::record::words); the layout is version 4.
-pub const FLAG_WORDS: u8 = 32;
-
-/// Flag: only entries of functions are recorded. The recorder sets it when the program says so, so the check word leaves it out.
-pub const FLAG_ENTRIES: u8 = 64;
-
-/// Unit of the header's word about long records.
+/// Unit of the header's `ahead` field, in bytes.
 pub const AHEAD: u64 = 16;
 
-/// Most bytes from the start of an open packed frame to where the next frame may begin, in a ring of this size.
+/// Largest distance from the start of an open packed frame to the next frame, in a ring with this size in bytes.
 pub const fn frame_room(size: usize) -> usize {
     packed::MAX_HEADER + data_room(size) + 1 + packed::TRAILER
 }
 
-/// Most bytes of data in a packed frame of a ring of this size. A frame is prepared ahead, so a small ring has
-/// small frames.
+/// Largest number of bytes of data in a packed frame, in a ring with this size in bytes. Frames are prepared ahead, so a
+/// small ring has small frames.
 pub const fn data_room(size: usize) -> usize {
     let share = size / 8;
     if share < packed::MAX_DATA { share } else { packed::MAX_DATA }
 }
 
-/// Where the owner of a hosted ring stands.
+/// State of a hosted ring's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Status {
-    /// The thread runs, or its process died without a word.
+    /// The thread runs, or its process was killed without notice.
     #[default]
     Live,
     /// The thread ended.
@@ -181,21 +168,21 @@ impl Status {
     }
 }
 
-/// Why bytes that start with the magic are no ring header.
+/// Why bytes that start with the magic are not a ring header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeaderError {
     /// Fewer bytes than a header has.
     Cut {
-        /// Bytes there.
+        /// Number of bytes that are there.
         present: usize,
     },
-    /// The byte-order mark is neither way round.
+    /// The byte-order mark is wrong in either byte order.
     ByteOrder(u32),
     /// A layout of another version.
     Version(u8),
-    /// The check word does not fit: stale, overwritten or never a header.
+    /// The check word does not match: stale, overwritten, or never a header.
     Check,
-    /// Lengths that no recorder writes.
+    /// Impossible lengths.
     Size {
         /// Header length found.
         header_len: usize,
@@ -230,56 +217,56 @@ impl core::error::Error for HeaderError {}
 pub struct Header {
     /// Version of the layout.
     pub version: u8,
-    /// The image is of a machine of the other byte order.
+    /// The image is from a machine with the other byte order.
     pub swapped: bool,
-    /// Bytes of the time stamp of statements: 0 or 4.
+    /// Width of statements' time stamps in bytes: 0 or 4.
     pub time_width: u8,
     /// Id of the first of xhist's records.
     pub record_base: u8,
-    /// Flags, see [`FLAG_TIME_AUTO`].
-    pub flags: u8,
-    /// Bytes of header before the frames.
+    /// Flags.
+    pub flags: Flags,
+    /// Length of the header in bytes.
     pub header_len: usize,
-    /// Bytes behind the head that a long record under way may overwrite; 0 when none is.
+    /// Number of bytes behind the head that a long record is overwriting. 0 without such a record.
     pub ahead: u64,
-    /// Bytes of ring.
+    /// Size of the ring in bytes, without the header.
     pub size: usize,
     /// Hash of the map of this build; 0 = not known.
     pub map_hash: u64,
-    /// Ticks of the clock a second; 0 = not known.
+    /// Ticks of the clock per second. 0 = not known.
     pub clock_hz: u32,
-    /// Frames closed and open.
+    /// The state word: closed frames and the open frame.
     pub state: State,
-    /// How often the newest closed frame came again.
+    /// Repetitions of the newest closed frame.
     pub folded: Folded,
-    /// Statements that could not be kept.
+    /// Number of statements that could not be recorded.
     pub dropped: u32,
-    /// A byte that is not what it seems.
+    /// A byte with a temporary value.
     pub touched: Touched,
-    /// What signal handlers wrote: one more than where it starts, and its state. Those that start before the state
-    /// they interrupted are over.
+    /// Parts that signal handlers wrote: 1 + position of the start, and the state. A part that starts before the state that
+    /// it interrupted has ended.
     pub nested: [(u64, State); NESTED],
-    /// What only words rings have.
+    /// The part that only words rings have.
     pub words: WordsPart,
-    /// The clock in full at the last time stamp; 0 = not known.
+    /// The clock in full at the last time stamp. 0 = not known.
     pub last_time: u64,
     /// Process id; 0 = not known.
     pub pid: u32,
     /// Thread id; 0 = not known.
     pub tid: u32,
-    /// Where the owner stands.
+    /// State of the owner.
     pub status: Status,
-    /// Which ring of its process it is, from 0.
+    /// Number of the ring in its process, from 0.
     pub number: u16,
-    /// In ring 0, how many rings its process has made; 0 = not known.
+    /// In ring 0, number of rings of the process. 0 = not known.
     pub rings: u16,
-    /// The clock in full when the thread got its ring; 0 = not known.
+    /// The clock in full when the thread got its ring. 0 = not known.
     pub start_time: u64,
-    /// What is not to be shown again.
+    /// What readers must not show again.
     pub cleared: Shown,
-    /// The check of the cleared words does not match, so nothing counts as shown.
+    /// The check of the cleared words does not match. Then nothing counts as shown.
     pub is_cleared_damaged: bool,
-    /// Bytes that threads wrote into this ring before its thread got it; 0 in version 2.
+    /// Number of bytes that earlier threads wrote into this ring. 0 in version 2.
     pub earlier: u64,
     name: [u8; NAME_LEN],
 }
@@ -293,23 +280,24 @@ impl Header {
         let bytes = image.get(..BARE_HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
         let raw = Raw { bytes, order: byte_order(bytes)? };
         let [version, time_width, record_base, flags] = array(bytes, 12);
+        let flags = Flags(flags);
         if !(OLDEST_VERSION..=NEWEST_VERSION).contains(&version) {
             return Err(HeaderError::Version(version));
         }
-        // Of the third word only the first half stays as it is.
+        // Only the first half of the third word is constant.
         let mut lens: [u8; 4] = array(bytes, 16);
         lens[2..].fill(0);
         let lens = raw.order.u32(&lens, 0);
-        // The flags are its last byte in the machine's own order.
-        let facts = raw.order.u32(&[version, time_width, record_base, flags & !FLAG_ENTRIES], 0);
+        // The flags are the last byte of this word in memory.
+        let facts = raw.order.u32(&[version, time_width, record_base, flags.without(Flags::ENTRIES).0], 0);
         if raw.u32(36) != check_word([raw.u32(8), facts, lens, raw.u32(20)]) {
             return Err(HeaderError::Check);
         }
         let size = raw.u32(20);
         let header_len = header_len(raw.u16(16));
-        let fits = match flags & FLAG_WORDS {
-            0 => [BARE_HEADER_LEN, HOSTED_HEADER_LEN_2, HOSTED_HEADER_LEN].contains(&header_len),
-            _ => {
+        let fits = match flags.has(Flags::WORDS) {
+            false => [BARE_HEADER_LEN, HOSTED_HEADER_LEN_2, HOSTED_HEADER_LEN].contains(&header_len),
+            true => {
                 let is_page = header_len.is_power_of_two() && PAGES_OF_WORDS.contains(&header_len);
                 is_page && header_len <= size as usize && version >= WORDS_VERSION
             }
@@ -382,39 +370,39 @@ impl Header {
 
     /// Whether statements are words in chunks.
     pub const fn has_words(&self) -> bool {
-        self.flags & FLAG_WORDS != 0
+        self.flags.has(Flags::WORDS)
     }
 
     /// Whether the program records only entries of functions.
     pub const fn has_entries_only(&self) -> bool {
-        self.flags & FLAG_ENTRIES != 0
+        self.flags.has(Flags::ENTRIES)
     }
 
-    /// Whether a recorder without an operating system wrote it.
+    /// Whether a bare-metal recorder wrote the ring.
     pub const fn is_bare(&self) -> bool {
         self.header_len == BARE_HEADER_LEN
     }
 
-    /// Name of the thread, where it has one.
+    /// Name of the thread, if it has one.
     pub fn thread_name(&self) -> Option<&str> {
         let end = self.name.iter().position(|byte| *byte == 0).unwrap_or(NAME_LEN);
         let name = &self.name[..end];
         let name = match core::str::from_utf8(name) {
             Ok(name) => name,
-            // The recorder cuts a long name anywhere, perhaps inside a character.
+            // The recorder may cut a long name inside a character.
             Err(error) => core::str::from_utf8(&name[..error.valid_up_to()]).unwrap_or(""),
         };
         (!name.is_empty()).then_some(name)
     }
 
-    /// The parts of the history, oldest first: where each starts (none for the first), and its state. Later
-    /// ones were written by signal handlers inside an append to the one before.
+    /// The parts of the history, oldest first: start position (`None` for the first part) and state. Signal handlers wrote the
+    /// later parts, each while it interrupted an append to the previous part.
     pub fn parts(&self) -> impl Iterator<Item = (Option<u64>, State)> + use<> {
         let (first, nested) = (self.state, self.nested);
         let mut below = first;
         let nested = nested.into_iter().filter_map(move |(start, state)| {
             let start = start.checked_sub(1)?;
-            // Once a part was taken over, its state is that of the one below.
+            // A part that was merged has the state of the part below.
             let is_over = start < below.head() || state.head() < start || state == below;
             below = if is_over { below } else { state };
             (!is_over).then_some((Some(start), state))
@@ -422,17 +410,17 @@ impl Header {
         core::iter::once((None, first)).chain(nested)
     }
 
-    /// Position from which on nothing is overwritten: the frame under way, and the one after it where frames are
-    /// packed, may have begun to overwrite what is older.
+    /// Position from which on no byte is overwritten. Older bytes may be overwritten by the current frame and, if frames are
+    /// packed, by the next one.
     pub fn kept(&self) -> u64 {
         if self.has_words() {
-            // A chunk may run beyond what was zeroed; a damaged word must not hide everything.
+            // A chunk may exceed the zeroed bytes. A damaged word must not hide the whole ring.
             let (head, size) = (self.state.head(), self.size as u64);
             return self.words.zeroed.clamp(head, head.saturating_add(size)).saturating_sub(size);
         }
-        let ahead = match self.flags & FLAG_PACKED {
-            0 => SINGLE_ROOM.min(self.size as u64 / 4),
-            _ => 2 * frame_room(self.size) as u64,
+        let ahead = match self.flags.has(Flags::PACKED) {
+            false => SINGLE_ROOM.min(self.size as u64 / 4),
+            true => 2 * frame_room(self.size) as u64,
         };
         (self.newest().head() + ahead.max(self.ahead)).saturating_sub(self.size as u64)
     }
@@ -443,7 +431,7 @@ impl Header {
     }
 }
 
-/// The length in a header.
+/// The length of a header from its field.
 const fn header_len(found: u16) -> usize {
     if found == 0 { 1 << 16 } else { found as usize }
 }
@@ -452,12 +440,13 @@ fn words_part(raw: &Raw<'_>) -> WordsPart {
     WordsPart {
         zeroed: raw.u64(ZEROED_OFFSET),
         trim: Trim(raw.u64(TRIM_OFFSET)),
-        // They are bytes, so their order is that in memory.
-        trim_again: Again::from_bytes(array(raw.bytes, TRIM_AGAIN_OFFSET)),
+        // These are bytes, so the byte order does not matter.
+        trim_repetition: UnitRepetition::from_bytes(array(raw.bytes, TRIM_REPETITION_OFFSET)),
         parent: raw.u16(LANE_OFFSET).checked_sub(1),
         level: raw.u16(LANE_OFFSET + 2),
         open_time: raw.u64(OPEN_TIME_OFFSET),
         foreign_handlers: raw.u64(FOREIGN_HANDLERS_OFFSET),
+        tasks: (raw.u32(TASKS_OFFSET), raw.u32(TASKS_OFFSET + 4)),
         pauses: core::array::from_fn(|index| {
             let at = PAUSES_OFFSET + 32 * index;
             Pause::from_words([raw.u64(at), raw.u64(at + 8), raw.u64(at + 16), raw.u64(at + 24)])
@@ -466,8 +455,8 @@ fn words_part(raw: &Raw<'_>) -> WordsPart {
     }
 }
 
-/// Whether a recorder may have made a ring of this size.
-pub const fn is_valid_size(size: u32) -> bool {
+/// Whether a ring can have this size.
+const fn is_valid_size(size: u32) -> bool {
     size.is_power_of_two() && size >= MIN_SIZE && size <= MAX_SIZE
 }
 

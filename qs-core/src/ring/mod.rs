@@ -1,24 +1,32 @@
-//! The ring as it lies in memory: a header that can be found by scanning, then frames.
+//! The ring in memory: a header that can be found by scanning, then frames.
 //!
-//! [`Header`] is the layout, [`find`] scans an image for headers, [`repair`] reads a damaged one, [`Reader`] yields the
-//! records of one ring from oldest to newest. Everything here reads plain bytes, so it works
-//! alike on a live ring, a file, a core and a dump of a machine of the other byte order.
+//! [`Header`] is the layout, [`find`] scans an image for headers, [`repair`] reads a damaged one, and [`Reader`] yields the
+//! history of one ring from oldest to newest. All of them read plain bytes: of a live ring, a file, a core file, or a dump
+//! of a machine with the other byte order.
 
-mod again;
-pub mod ever;
+pub mod executed;
 mod find;
+mod flags;
 mod header;
+mod item;
 mod raw;
 mod reader;
 mod repair;
+mod repetition;
+pub mod spectrum;
 mod state;
-mod tail;
 
-pub use again::{Again, Place, Thousands};
-pub use find::{Found, find};
-pub use header::*;
+pub use find::{FoundHeader, find};
+pub use flags::Flags;
+pub use header::{
+    AHEAD, BARE_HEADER_LEN, BYTE_ORDER_MARK, CLEARED_OFFSET, HOSTED_HEADER_LEN, Header, HeaderError,
+    LAYOUT_VERSION, MAGIC, MAX_SIZE, MIN_SIZE, MOVED_OFFSET, NAME_LEN, NESTED, NEWEST_VERSION,
+    OLDEST_VERSION, PAGES_OF_WORDS, PAUSES_OFFSET, PID_OFFSET, SPARE_NUMBER, Status, WORDS_HEADER_LEN,
+    data_room, frame_room,
+};
+pub use item::Item;
 pub use raw::check_word;
-pub use reader::{Item, Reader};
-pub use repair::{Damage, repair};
+pub use reader::Reader;
+pub use repair::{HeaderDamage, repair};
+pub use repetition::{LineRange, Repetition};
 pub use state::{Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Touched, Trim, WordsPart};
-pub use tail::Line;

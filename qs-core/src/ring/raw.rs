@@ -1,11 +1,11 @@
-//! Fields of a header in the byte order of the target that wrote it, which its byte-order mark shows; the check of a header.
+//! Fields of a header in the byte order of its target, and the check word of a header.
 
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
 /// Offset of the byte-order mark in every header.
 const MARK_AT: usize = 8;
 
-/// Which end of a number comes first.
+/// Byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Little,
@@ -13,7 +13,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The order in which this header has the mark; `Err` with what it has instead.
+    /// The byte order in which this header contains the mark. `Err` with the value found instead.
     pub(super) fn of(bytes: &[u8], mark: u32) -> Result<Order, u32> {
         let found = Order::Little.u32(bytes, MARK_AT);
         match found == mark {
@@ -23,7 +23,7 @@ impl Order {
         }
     }
 
-    /// Whether this machine has the other order.
+    /// Whether this machine has the other byte order.
     pub(super) fn is_swapped(self) -> bool {
         (self == Order::Big) != cfg!(target_endian = "big")
     }
@@ -53,7 +53,7 @@ impl Order {
     }
 }
 
-/// Bytes of a header, and their order.
+/// Bytes of a header, and their byte order.
 #[derive(Clone, Copy)]
 pub(super) struct Raw<'a> {
     pub(super) bytes: &'a [u8],
@@ -74,7 +74,7 @@ impl Raw<'_> {
     }
 }
 
-/// `N` bytes at `at`; zeros behind the end, so that it cannot panic.
+/// `N` bytes at `at`. All zero if they are not all there, so this cannot panic.
 pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
 }
@@ -86,7 +86,7 @@ pub const fn check_word([a, b, c, d]: [u32; 4]) -> u32 {
         let check = (check ^ word).wrapping_mul(0x0100_0193);
         check ^ check >> 15
     }
-    // No loop: of what is known when compiling, nothing is left.
+    // No loop, so constant words are computed at compile time.
     with(with(with(with(0x811C_9DC5, a), b), c), d)
 }
 

@@ -1,18 +1,18 @@
-//! Reads a header that one flipped bit, or something that overwrote its magic, has damaged. The check word says when a
-//! guess is right, so what is read is certain.
+//! Repairs a header with one flipped bit or an overwritten magic. The check word proves each guess, so the result is
+//! certain.
 
 use core::fmt;
 use core::ops::Range;
 
 use super::header::{HOSTED_HEADER_LEN, Header, MAGIC};
 
-/// Bytes that the check word covers, and that word itself.
+/// The bytes that the check word covers, and the check word.
 const CHECKED: [Range<usize>; 3] = [8..18, 20..24, 36..40];
 
-/// What is wrong with a header that can be read all the same.
+/// Damage of a header that can still be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Damage {
-    /// The first eight bytes are not the magic; everything else is right.
+pub enum HeaderDamage {
+    /// The first eight bytes are not the magic. All other bytes are correct.
     Magic,
     /// One bit is wrong.
     Bit {
@@ -21,24 +21,24 @@ pub enum Damage {
     },
 }
 
-impl fmt::Display for Damage {
+impl fmt::Display for HeaderDamage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Damage::Magic => f.write_str("its magic is damaged"),
-            Damage::Bit { offset } => write!(f, "a bit of its byte {offset} is flipped"),
+            HeaderDamage::Magic => f.write_str("its magic is damaged"),
+            HeaderDamage::Bit { offset } => write!(f, "a bit of its byte {offset} is flipped"),
         }
     }
 }
 
-/// Reads the damaged header at the start of `image`; `None` when it is none, or too damaged.
+/// Reads the damaged header at the start of `image`. `None` if it is not a header, or has more damage.
 ///
-/// A recorder clears the magic while it makes a header, so a magic of zeros is no damage.
-pub fn repair(image: &[u8]) -> Option<(Header, Damage)> {
+/// A recorder clears the magic while it writes a header, so a magic of zeros does not count as damage.
+pub fn repair(image: &[u8]) -> Option<(Header, HeaderDamage)> {
     let magic = image.get(..MAGIC.len())?;
     if magic != MAGIC {
         let is_being_made = magic.iter().all(|byte| *byte == 0);
         let header = Header::parse(image).ok().filter(|_| !is_being_made)?;
-        return Some((header, Damage::Magic));
+        return Some((header, HeaderDamage::Magic));
     }
     let mut bytes = [0; HOSTED_HEADER_LEN];
     let present = image.len().min(HOSTED_HEADER_LEN);
@@ -47,7 +47,7 @@ pub fn repair(image: &[u8]) -> Option<(Header, Damage)> {
         for bit in 0..8 {
             bytes[offset] ^= 1 << bit;
             if let Ok(header) = Header::parse(&bytes[..present]) {
-                return Some((header, Damage::Bit { offset }));
+                return Some((header, HeaderDamage::Bit { offset }));
             }
             bytes[offset] ^= 1 << bit;
         }
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn any_one_bit_of_what_is_checked_is_put_right() {
+    fn any_single_flipped_bit_is_repaired() {
         let whole = Header::parse(&header()).expect("a header");
         let places = (0..8).chain(CHECKED.into_iter().flatten());
         for (at, bit) in places.flat_map(|at| (0..8).map(move |bit| (at, bit))) {
@@ -83,13 +83,13 @@ mod tests {
             bytes[at] ^= 1 << bit;
             let (read, damage) = repair(&bytes).expect("it can be read");
             assert_eq!((read.size, read.time_width, read.flags), (whole.size, whole.time_width, whole.flags));
-            let expected = if at < 8 { Damage::Magic } else { Damage::Bit { offset: at } };
+            let expected = if at < 8 { HeaderDamage::Magic } else { HeaderDamage::Bit { offset: at } };
             assert_eq!(damage, expected, "byte {at} bit {bit}");
         }
     }
 
     #[test]
-    fn what_is_no_header_stays_none() {
+    fn other_bytes_are_not_repaired() {
         assert!(repair(&[]).is_none() && repair(&MAGIC).is_none() && repair(&[0; 64]).is_none());
         let mut text = [0xAA; 64];
         text[..8].copy_from_slice(&MAGIC);

@@ -1,49 +1,49 @@
-//! The words of a header that change while a ring is written: state, folds, trims, what was shown.
+//! The words of a header that change while a ring is written: state, repetitions, splits, what was shown.
 
 use super::raw::check_word;
 use crate::record::packed;
-use crate::record::words::Again;
+use crate::record::words::UnitRepetition;
 
-/// The facts in a state word: bits 0..48 bytes ever written, 48..53 length of the open frame's head (0: no
-/// frame is open), 56..64 sequence number of the newest closed frame.
+/// The state word. Bits 0..48: number of bytes ever written. Bits 48..53: length of the open frame's head, 0 = no frame is
+/// open. Bits 56..64: sequence number of the newest closed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct State(pub u64);
 
 impl State {
     const HEAD_MASK: u64 = (1 << 48) - 1;
 
-    /// The state in which frames end at `head`, the newest of them is `seq`, and no frame is open.
+    /// The state with closed frames up to `head`. `seq` is the newest of them, and no frame is open.
     #[inline]
     pub const fn closed(head: u64, seq: u8) -> State {
         State((head & State::HEAD_MASK) | (seq as u64) << 56)
     }
 
-    /// The same with a frame open at its head, whose data starts `head_len` bytes behind that.
+    /// This state with an open frame at its head, whose data starts `head_len` bytes behind the head.
     #[inline]
     #[must_use]
     pub const fn with_open(self, head_len: usize) -> State {
         State(self.0 | (head_len as u64 & 0x1F) << 48)
     }
 
-    /// The same with no frame open.
+    /// This state without an open frame.
     #[must_use]
     pub const fn without_open(self) -> State {
         State(self.0 & !(0xFF << 48))
     }
 
-    /// Bytes of closed frames ever written.
+    /// Number of bytes of closed frames ever written: the position of the next frame.
     #[inline]
     pub const fn head(self) -> u64 {
         self.0 & State::HEAD_MASK
     }
 
-    /// Sequence number of the newest closed frame (0 before the first).
+    /// Sequence number of the newest closed frame, 0 before the first.
     #[inline]
     pub const fn seq(self) -> u8 {
         (self.0 >> 56) as u8
     }
 
-    /// Bytes of the open frame before its data; `None` when no frame is open.
+    /// Length of the open frame before its data. `None` if no frame is open.
     #[inline]
     pub const fn open(self) -> Option<usize> {
         match (self.0 >> 48 & 0x1F) as usize {
@@ -60,8 +60,8 @@ impl State {
     }
 }
 
-/// The facts in the folded word: bits 0..24 low bits of the head that it belongs to, bit 24 the open frame is one of
-/// those counted, bits 25..64 how often the closed frame before it came again.
+/// The folded word: repetitions of the newest closed frame. Bits 0..24: low bits of the head to which the word belongs. Bit
+/// 24: the open frame is one of the repetitions. Bits 25..64: number of repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folded(pub u64);
 
@@ -69,20 +69,20 @@ impl Folded {
     const HEAD_MASK: u64 = (1 << 24) - 1;
     const COUNTED: u64 = 1 << 24;
 
-    /// The frame that ends at `head` came `times` more times.
+    /// The frame that ends at `head` repeats `times` times.
     #[inline]
     pub const fn new(head: u64, times: u64) -> Folded {
         Folded((head & Folded::HEAD_MASK) | times << 25)
     }
 
-    /// The same while what the open frame holds is one of those times, and is about to be cleared.
+    /// This word while the open frame is one of the repetitions, and is about to be cleared.
     #[inline]
     #[must_use]
     pub const fn counted(self) -> Folded {
         Folded(self.0 | Folded::COUNTED)
     }
 
-    /// How often the frame that ends at `head` came again, and whether what the open frame holds is counted.
+    /// Number of repetitions of the frame that ends at `head`, and whether the open frame is one of them.
     #[inline]
     pub const fn at(self, head: u64) -> (u64, bool) {
         if self.0 & Folded::HEAD_MASK == head & Folded::HEAD_MASK {
@@ -93,28 +93,28 @@ impl Folded {
     }
 }
 
-/// How far a reader has shown a ring: all frames before a position, and a part of what followed when it looked.
+/// How far a reader has shown a ring: all frames before a position, and a part of the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Shown {
-    /// Position where a frame starts, counted from the first byte ever written; 48 bits.
+    /// Position of a frame's start, counted from the first byte ever written. 48 bits.
     pub position: u64,
-    /// Statements of that frame that were shown while it was open.
+    /// Number of statements of that frame that were shown while it was open.
     pub statements: u16,
-    /// How often the frame before it had come again by then.
+    /// Number of repetitions of the previous frame that were shown.
     pub repeats: u64,
 }
 
 impl Shown {
-    /// As a header has it: bits 0..48 of the first word are the position, the others the statements; bits 0..48 of the
-    /// second word are the repeats, the others a check of both.
+    /// The two words in a header. First word: bits 0..48 are the position, the others the statements. Second word: bits 0..48
+    /// are the repeats, the others a check of both.
     pub const fn words(self) -> [u64; 2] {
         let first = self.position & State::HEAD_MASK | (self.statements as u64) << 48;
         let repeats = self.repeats & State::HEAD_MASK;
         [first, repeats | Shown::check(first, repeats) << 48]
     }
 
-    /// The reverse of [`Shown::words`]; `None` when the check does not match. A recorder that lays a ring out clears the
-    /// first word only, so a first word of zero means that nothing was shown.
+    /// The reverse of [`Shown::words`]. `None` if the check does not match. A new ring has a first word of zero and any second
+    /// word, which means that nothing was shown.
     pub const fn from_words(first: u64, second: u64) -> Option<Shown> {
         let repeats = second & State::HEAD_MASK;
         if first == 0 {
@@ -132,27 +132,27 @@ impl Shown {
     }
 }
 
-/// The fact in the touched word: a byte that a statement adds its code to and takes it back, because a signal handler
-/// or the frame's end came before. The handler that interrupts it tells; 0 for none, otherwise one more than twice the
-/// byte's place in the ring, and 1 where it is no step.
+/// The touched word: a byte with a temporary value. A statement added its code to the byte, and will undo that because a
+/// signal handler or the frame's end came first. The interrupting handler writes this word. 0 = no such byte; otherwise 1 +
+/// 2 * index in the ring, plus 1 if the byte is a skipped step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched(pub u32);
 
 impl Touched {
-    /// No byte.
+    /// No touched byte.
     pub const NONE: Touched = Touched(0);
 
-    /// The end of a frame's data.
+    /// The touched byte is the end of a frame's data.
     pub const fn end(index: usize) -> Touched {
         Touched((index as u32).wrapping_mul(2).wrapping_add(1))
     }
 
-    /// No step: a handler was faster.
+    /// The touched byte is a skipped step, because a handler was faster.
     pub const fn skip(index: usize) -> Touched {
         Touched((index as u32).wrapping_mul(2).wrapping_add(2))
     }
 
-    /// Its place in the ring, and what it is when nobody changes it.
+    /// The byte's index in the ring, and its final value.
     pub const fn byte(self) -> Option<(usize, &'static [u8; 1])> {
         match self.0.checked_sub(1) {
             None => None,
@@ -164,9 +164,9 @@ impl Touched {
     }
 }
 
-/// The facts in the trim word of a words ring: a recorder is splitting the open chunk, because the units behind the first
-/// `kept` of it are periodic. Readers take the first `kept` units, then the repetition in the word behind this one, then
-/// the first `residue` units of the last period.
+/// The trim word of a words ring: a recorder is splitting the open chunk, because its units behind the first `kept` ones are
+/// periodic. Readers take the first `kept` units, then the repetition in the next word, then the first `residue` units of
+/// the last period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Trim(pub u64);
 
@@ -175,7 +175,7 @@ impl Trim {
     pub const NONE: Trim = Trim(0);
     const HEAD_MASK: u64 = (1 << 24) - 1;
     const VALID: u64 = 1 << 63;
-    /// The words behind the kept ones are in [`WordsPart::moved`] meanwhile, and nothing came again.
+    /// The words behind the kept ones are in [`WordsPart::moved`], and there is no repetition.
     pub const MOVED: u64 = 1 << 62;
 
     /// The chunk that is open at `head` is being split.
@@ -184,7 +184,7 @@ impl Trim {
         Trim(Trim::VALID | (residue as u64) << 40 | (kept as u64) << 24 | head & Trim::HEAD_MASK)
     }
 
-    /// Units kept and units of the residue; `None` unless the chunk that is open at `head` is being split.
+    /// The numbers of kept units and of residue units. `None` unless the chunk that is open at `head` is being split.
     #[inline]
     pub const fn at(self, head: u64) -> Option<(u16, u16)> {
         if self.0 & Trim::VALID == 0 || (self.0 ^ head) & Trim::HEAD_MASK != 0 {
@@ -194,25 +194,26 @@ impl Trim {
     }
 }
 
-/// Pauses of its thread that a ring remembers.
+/// Number of pauses in a ring's header.
 pub const PAUSES: usize = 8;
-/// Units that [`WordsPart::moved`] has room for.
+/// Capacity of [`WordsPart::moved`] in units.
 pub const MOVED_UNITS: usize = 64;
 
-/// A place among the words of the open chunk where the thread was found twice: the words before it ran before `since`,
-/// those behind it ran after `until`. It is void unless `until` is later than the open chunk's time.
+/// A pause of the thread between two words of the open chunk: it was seen at the same place twice. The words before the place
+/// ran before `since`, the words behind it ran after `until`. Invalid unless `until` is later than the open chunk's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Pause {
-    /// One more than how far the place is behind the start of the ring, in one of its two mappings; 0 = no pause.
+    /// 1 + offset of the place from the start of the ring, in one of its two mappings. 0 = no pause.
     pub at: u64,
-    /// The clock in full.
+    /// The clock in full when the thread was first seen there.
     pub since: u64,
-    /// The clock in full; 0 = not known.
+    /// The clock in full when the thread was last seen there. 0 = not known.
     pub until: u64,
 }
 
 impl Pause {
-    /// From its words, the last of which is the reverse of `until`. A pause that is being written is none.
+    /// Reads the four words in a header. The last one is the complement of `until`; while it does not match, the pause is being
+    /// written, and the result is no pause.
     #[inline]
     pub const fn from_words([at, since, until, check]: [u64; 4]) -> Pause {
         match until == !check {
@@ -221,7 +222,8 @@ impl Pause {
         }
     }
 
-    /// The position of its place in the open chunk, whose words of a ring of `size` bytes go from `from` to `to`.
+    /// The position of the place. The open chunk has words from position `from` to `to`, in a ring of `size` bytes. `None` if
+    /// the place is not among them.
     #[inline]
     pub const fn position(self, size: u64, from: u64, to: u64) -> Option<u64> {
         let Some(offset) = self.at.checked_sub(1) else { return None };
@@ -230,23 +232,25 @@ impl Pause {
     }
 }
 
-/// What only the header of a words ring has.
+/// The part of a header that only words rings have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct WordsPart {
-    /// Position behind the last byte that was zeroed for words to come.
+    /// Position behind the last byte that was zeroed for future words.
     pub zeroed: u64,
-    /// The split of the open chunk that is under way.
+    /// The current split of the open chunk.
     pub trim: Trim,
-    /// The repetition of that split; `None` when its bytes are not those of one.
-    pub trim_again: Option<Again>,
-    /// Number of the ring whose code the handlers of this lane interrupted; `None` for a thread's own ring.
+    /// The repetition of that split. `None` if its bytes are not a repetition.
+    pub trim_repetition: Option<UnitRepetition>,
+    /// In a lane, number of the ring whose code the handlers interrupted. `None` in a thread's own ring.
     pub parent: Option<u16>,
-    /// How many handlers deep a lane is, from 1; 0 for a thread's own ring.
+    /// Nesting depth of a lane's handlers, from 1. 0 in a thread's own ring.
     pub level: u16,
-    /// The clock in full when the open chunk was opened; 0 = not known.
+    /// The clock in full when the open chunk was opened. 0 = not known.
     pub open_time: u64,
-    /// Signals whose handler was installed behind the C library's back: bit n-1 is signal n.
+    /// Signals whose handlers were not installed through the C library: bit n-1 is signal n.
     pub foreign_handlers: u64,
+    /// Async tasks that began and that ended in this ring, under all of its owners. Both are 0 in older rings.
+    pub tasks: (u32, u32),
     /// Pauses of the thread, in any order.
     pub pauses: [Pause; PAUSES],
     /// Words of the open chunk that are being moved, see [`Trim::MOVED`].

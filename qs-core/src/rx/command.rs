@@ -1,61 +1,14 @@
-//! Commands: their ids and names, and what stands in each.
+//! Parses commands of a host.
 
+use super::ids::id;
 use super::receiver::{Packet, fault};
 use crate::record::trace::Opcodes;
 use crate::record::{Fun, Kind, Obj, Sig, Sizes};
 
-/// Ids of packets.
-#[allow(missing_docs, reason = "named as QS names them")]
-pub mod id {
-    pub const INFO: u8 = 0;
-    pub const COMMAND: u8 = 1;
-    pub const RESET: u8 = 2;
-    pub const TICK: u8 = 3;
-    pub const PEEK: u8 = 4;
-    pub const POKE: u8 = 5;
-    pub const FILL: u8 = 6;
-    pub const TEST_SETUP: u8 = 7;
-    pub const TEST_TEARDOWN: u8 = 8;
-    pub const TEST_PROBE: u8 = 9;
-    pub const GLOBAL_FILTER: u8 = 10;
-    pub const LOCAL_FILTER: u8 = 11;
-    pub const AO_FILTER: u8 = 12;
-    pub const CURRENT_OBJECT: u8 = 13;
-    pub const TEST_CONTINUE: u8 = 14;
-    pub const QUERY_CURRENT: u8 = 15;
-    pub const EVENT: u8 = 16;
-}
-
-/// Names of packets, by id.
-pub static COMMANDS: [&str; 17] = [
-    "QS_RX_INFO",
-    "QS_RX_COMMAND",
-    "QS_RX_RESET",
-    "QS_RX_TICK",
-    "QS_RX_PEEK",
-    "QS_RX_POKE",
-    "QS_RX_FILL",
-    "QS_RX_TEST_SETUP",
-    "QS_RX_TEST_TEARDOWN",
-    "QS_RX_TEST_PROBE",
-    "QS_RX_GLB_FILTER",
-    "QS_RX_LOC_FILTER",
-    "QS_RX_AO_FILTER",
-    "QS_RX_CURR_OBJ",
-    "QS_RX_TEST_CONTINUE",
-    "QS_RX_QUERY_CURR",
-    "QS_RX_EVENT",
-];
-
-/// Name of a packet.
-pub fn name(id: u8) -> Option<&'static str> {
-    COMMANDS.get(usize::from(id)).copied()
-}
-
 /// Bytes of the mask of profile events.
 const OPCODE_BYTES: u8 = 32;
 
-/// A packet, read.
+/// A parsed packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the fields are named as QS names them")]
 pub enum Command<'a> {
@@ -71,17 +24,17 @@ pub enum Command<'a> {
     Peek { offset: u16, size: u8, count: u8 },
     /// Writes items of `size` bytes, `offset` bytes behind the current object.
     Poke { offset: u16, size: u8, data: &'a [u8] },
-    /// The same with `count` times the same item.
+    /// Writes the same item `count` times.
     Fill { offset: u16, size: u8, count: u8, item: u32 },
     /// A test begins.
     TestSetup,
     /// A test ends.
     TestTeardown,
-    /// The next use of a function's test probe shall get this.
+    /// Sets the value for the next use of a function's test probe.
     TestProbe { data: u32, fun: Fun },
     /// The bytes of the global filter.
     GlobalFilter([u8; 16]),
-    /// Which profile events are on: a global filter with 32 bytes, not 16. Not in QS; QP refuses it.
+    /// Which profile events are on: a global filter with 32 bytes instead of 16. Not in QS; QP refuses it.
     Opcodes(Opcodes),
     /// The bytes of the local filter.
     LocalFilter([u8; 16]),
@@ -89,16 +42,16 @@ pub enum Command<'a> {
     AoFilter { kind: u8, obj: Obj },
     /// Makes an object the current one of its kind.
     CurrentObject { kind: u8, obj: Obj },
-    /// The test goes on.
+    /// The test continues.
     TestContinue,
     /// Asks for the current object of this kind.
     Query { kind: u8 },
-    /// An event with its parameters, for the active object of this priority; 0 publishes it, 253 to 255 are for the
+    /// An event with its parameters, for the active object with this priority. 0 publishes it; 253 to 255 address the
     /// current object.
     Event { prio: u8, sig: Sig, params: &'a [u8] },
 }
 
-/// The bytes of a packet that are still to be read.
+/// The bytes of a packet that are not parsed yet.
 struct Rest<'a>(&'a [u8]);
 
 impl<'a> Rest<'a> {
@@ -117,7 +70,7 @@ impl<'a> Rest<'a> {
         self.number(1).map(|byte| byte as u8)
     }
 
-    /// A number that is all of it or, at the packet's end, left out.
+    /// A number, which may be missing at the end of the packet.
     fn optional(&mut self) -> Option<u32> {
         if self.0.is_empty() { Some(0) } else { self.number(4).map(|number| number as u32) }
     }
@@ -138,10 +91,10 @@ impl<'a> Rest<'a> {
 }
 
 impl<'a> Command<'a> {
-    /// Reads a packet of a target with these sizes. What stands behind its last field is passed over.
+    /// Parses a packet for a target with these sizes. Ignores bytes behind the last field.
     ///
     /// # Errors
-    /// What an error answer tells: the id of the packet, or a [`fault`].
+    /// The code for the error answer: the id of the packet, or a [`fault`].
     pub fn parse(packet: &Packet<'a>, sizes: &Sizes) -> Result<Command<'a>, u8> {
         let mut rest = Rest(packet.payload);
         let incomplete = fault::INCOMPLETE;

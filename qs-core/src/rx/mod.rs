@@ -1,14 +1,16 @@
-//! The receive channel, from the host to the target: frames in, commands carried out, answers sent.
+//! The receive channel, from the host to the target: takes frames, executes commands, sends answers.
 //!
-//! `receiver` finds packets among noise, `command` reads one, `execute` carries it out on a [`Port`]. Each may be used alone; none of
-//! them needs memory beyond the receiver's buffer.
+//! `receiver` finds packets in noise, `command` parses one, `execute` executes it on a [`Port`]. Each works without the
+//! others. The only memory is the receiver's buffer.
 
 mod command;
 mod execute;
+mod ids;
 mod probes;
 mod receiver;
 
-pub use command::{COMMANDS, Command, id, name};
+pub use command::Command;
 pub use execute::{Callbacks, Executor, Port, To};
+pub use ids::{COMMANDS, id, name};
 pub use probes::Probes;
 pub use receiver::{Packet, Received, Receiver, fault};

@@ -1,4 +1,4 @@
-//! Words rings: what a recorder writes is read back exactly, at each step of it, whatever it is and however often a reader looks.
+//! Words rings: everything that a recorder writes is read back exactly, at each of its steps and by any number of readers.
 
 mod model;
 
@@ -17,7 +17,7 @@ fn table() -> Vec<Option<Statement>> {
     (0..NUMBERED).map(|n| (n > 0).then_some(Statement { file: n / 20, line: n })).collect()
 }
 
-/// A statement and its number: the first few have one.
+/// A statement and its number. Only the first few have one.
 fn statement(which: u16) -> (Statement, u32) {
     match which {
         1..NUMBERED => (Statement { file: which / 20, line: which }, which.into()),
@@ -25,13 +25,13 @@ fn statement(which: u16) -> (Statement, u32) {
     }
 }
 
-/// What a reader gave of an image.
+/// The items that a reader yields from an image.
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Given {
-    /// Every statement as often as it ran.
+    /// Every execution of a statement.
     statements: Vec<Statement>,
     events: Vec<(EventKind, usize)>,
-    /// Times that something was folded.
+    /// Number of repetitions.
     folds: u64,
     losses: usize,
     overrun: bool,
@@ -42,11 +42,11 @@ impl Given {
         while let Some(item) = reader.next() {
             match item {
                 Item::Statement(statement, _) => self.statements.push(statement),
-                Item::Again(again) => {
-                    self.folds += again.times;
-                    let first = self.statements.len() - again.statements;
+                Item::Repetition(repetition) => {
+                    self.folds += repetition.times;
+                    let first = self.statements.len() - repetition.statements;
                     let round = self.statements[first..].to_vec();
-                    (0..again.times).for_each(|_| self.statements.extend(&round));
+                    (0..repetition.times).for_each(|_| self.statements.extend(&round));
                 }
                 Item::Frame(frame) => match XhistRecord::parse(&frame, RECORD_BASE) {
                     Some(XhistRecord::Event { kind, .. }) if frame.missing == 0 => {
@@ -68,7 +68,7 @@ fn read(image: &[u8]) -> Given {
     given
 }
 
-/// Reads what is new since `from` and `shown`, which move on.
+/// Reads the items since `from` and `shown`, and moves these.
 fn read_on(given: &mut Given, image: &[u8], (from, shown): &mut (u64, Shown), is_folding: bool) {
     let table = table();
     let header = Header::parse(image).expect("a header");
@@ -78,12 +78,12 @@ fn read_on(given: &mut Given, image: &[u8], (from, shown): &mut (u64, Shown), is
     (*from, *shown) = (reader.resume_from(), reader.shown());
 }
 
-/// What a program does.
+/// An action of a program.
 #[derive(Clone, Debug)]
 enum Act {
     /// Statements in a row.
     Run(Vec<u16>),
-    /// These so often; a check at the head of each round.
+    /// A loop over statements, with a check at the head of each iteration.
     Loop(Vec<u16>, usize),
     /// A record.
     Event,
@@ -148,7 +148,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reader_that_goes_on_gives_each_statement_once(
+    fn a_resumed_reader_gives_each_statement_once(
         acts in vec(act(), 1..16),
         looks in vec((any::<bool>(), any::<bool>()), 1..50),
         every in 1usize..60,
@@ -168,13 +168,13 @@ proptest! {
             let truth = &model.truth[..*len];
             prop_assert!(given.statements.len() <= truth.len() && truth.starts_with(&given.statements), "{} of {}", given.statements.len(), truth.len());
             prop_assert!(is_folding || given.statements.len() == truth.len());
-            // What was cleared is not given again, whoever asks.
+            // Cleared items are not given again to any reader.
             let mut image = image.clone();
             let [first, second] = place.1.words();
             image[176..184].copy_from_slice(&first.to_ne_bytes());
             image[184..192].copy_from_slice(&second.to_ne_bytes());
-            let again = read(&image);
-            prop_assert!(is_folding || again.statements.is_empty(), "{:?}", again);
+            let repetition = read(&image);
+            prop_assert!(is_folding || repetition.statements.is_empty(), "{:?}", repetition);
         }
         read_on(&mut given, &model.image(), &mut place, false);
         prop_assert_eq!((given.losses, given.statements), (0, model.truth));
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_in_any_ring_are_survived(bytes in vec(any::<u8>(), 4096), words in vec((8usize..15, any::<u64>(), 0u32..64), 0..8), state: u64, shift in 0u32..64, counted: u64) {
+    fn any_bytes_are_valid_input(bytes in vec(any::<u8>(), 4096), words in vec((8usize..15, any::<u64>(), 0u32..64), 0..8), state: u64, shift in 0u32..64, counted: u64) {
         let mut model = Model::new(4096);
         model.ring = bytes;
         let mut image = model.image();
@@ -257,7 +257,7 @@ proptest! {
     }
 
     #[test]
-    fn the_records_of_a_stream_tell_the_same(acts in vec(act(), 1..30), steps in any::<prop::sample::Index>()) {
+    fn the_records_of_a_stream_have_the_same_statements(acts in vec(act(), 1..30), steps in any::<prop::sample::Index>()) {
         let mut model = Model { snapshots: Some(Vec::new()), every: 7, ..Model::new(1 << 16) };
         acts.iter().for_each(|act| perform(&mut model, act));
         let snapshots = model.snapshots.take().unwrap();
@@ -283,14 +283,14 @@ proptest! {
                     at = words.at();
                 }
                 prop_assert_eq!(at, cut.words.len());
-            } else if let Some(XhistRecord::Event { kind: EventKind::Again, value, .. }) = XhistRecord::parse(&frame, RECORD_BASE) {
+            } else if let Some(XhistRecord::Event { kind: EventKind::Repetition, value, .. }) = XhistRecord::parse(&frame, RECORD_BASE) {
                 let mut left = (value & 0xFFFF) as usize;
                 let mut first = units.len();
                 while left > 0 && first > 0 {
                     first -= 1;
                     left -= starts[first];
                 }
-                // Words that came again may be no longer in the ring.
+                // The words of a repetition may be no longer in the ring.
                 prop_assert!(left == 0 || header.kept() > 0);
                 let round = units[first..].to_vec();
                 (0..value >> 16).for_each(|_| statements.extend(&round));
@@ -302,7 +302,7 @@ proptest! {
     }
 }
 
-/// The statements as they are in the ring, what came again once.
+/// The statements in the ring, those of repetitions once.
 fn read_statements(image: &[u8]) -> Vec<Statement> {
     let mut reader = Reader::new(Header::parse(image).expect("a header"), image);
     let mut statements = Vec::new();

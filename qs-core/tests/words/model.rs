@@ -1,9 +1,9 @@
-//! A recorder of words as simple as one can be. It keeps a ring in plain memory and takes a snapshot at each step that another
-//! process could see, or at which the program could be killed.
+//! A minimal recorder of words, with a ring in plain memory. It takes a snapshot at each step that another process could
+//! observe, or at which the program could be killed.
 
 #![allow(dead_code, reason = "two test programs use this file, each a part of it")]
 
-use qs_core::record::words::{Again, UNIT, Word, digit_of, digits};
+use qs_core::record::words::{UNIT, UnitRepetition, Word, digit_of, digits};
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
 
 /// Length of the header: a page.
@@ -11,7 +11,7 @@ pub const PAGE: usize = 4096;
 const CHUNK_ID: u8 = RECORD_BASE + 2;
 const LEAD: u32 = 200;
 
-/// A ring, and all that was ever written to it.
+/// A ring, and everything that was ever written to it.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub size: usize,
@@ -19,13 +19,13 @@ pub struct Model {
     /// Position behind the closed frames.
     pub head: u64,
     pub seq: u8,
-    /// Bytes before the first word of the open chunk.
+    /// Length of the open chunk before its first word.
     pub open: usize,
     pub cursor: u64,
     pub zeroed: u64,
     pub limit: u64,
     pub trim: u64,
-    pub trim_again: [u8; 8],
+    pub trim_repetition: [u8; 8],
     /// Lane and level.
     pub lane: (u16, u16),
     pub open_time: u64,
@@ -40,15 +40,15 @@ pub struct Model {
     pub newest: Option<Vec<u8>>,
     /// All statements so far.
     pub truth: Vec<Statement>,
-    /// Images, each with how many statements there were, when they are wanted.
+    /// Images, each with its number of statements, if wanted.
     pub snapshots: Option<Vec<(Vec<u8>, usize)>>,
-    /// Every which step a snapshot is taken at, and how many steps there were.
+    /// The number of steps between snapshots, and the number of steps so far.
     pub every: usize,
     pub steps: usize,
-    /// Bytes of a chunk and of slack.
+    /// Sizes of a chunk and of the slack in bytes.
     pub chunk: u64,
     pub slack: u64,
-    /// No folding, as while a handler has come.
+    /// No folding, as after a handler ran.
     pub is_plain: bool,
 }
 
@@ -65,7 +65,7 @@ impl Model {
             zeroed: 0,
             limit: 0,
             trim: 0,
-            trim_again: [0; 8],
+            trim_repetition: [0; 8],
             lane: (0, 0),
             open_time: 1000,
             last_time: 1000,
@@ -107,12 +107,13 @@ impl Model {
         self.get(self.first(), self.cursor)
     }
 
-    pub fn again(&self) -> Again {
-        Again::from_bytes(self.get(self.first() - 8, self.first()).try_into().unwrap()).expect("an again")
+    pub fn repetition(&self) -> UnitRepetition {
+        UnitRepetition::from_bytes(self.get(self.first() - 8, self.first()).try_into().unwrap())
+            .expect("an again")
     }
 
-    fn set_again(&mut self, again: Again) {
-        self.put(self.first() - 8, &again.to_bytes());
+    fn set_repetition(&mut self, repetition: UnitRepetition) {
+        self.put(self.first() - 8, &repetition.to_bytes());
     }
 
     pub fn snap(&mut self) {
@@ -125,7 +126,7 @@ impl Model {
         }
     }
 
-    /// Bytes of a chunk's head from this position on, so that its first word is aligned.
+    /// Length of a chunk's head from this position on, so that its first word is aligned.
     fn open_len(position: u64, seq: u8) -> usize {
         let least = position as usize + seq_bytes(seq).len() + 1 + 1 + 5 + 8;
         least.next_multiple_of(8) - position as usize
@@ -140,7 +141,7 @@ impl Model {
         self.open_time = self.last_time;
     }
 
-    /// A statement; its number, 0 for none.
+    /// Records a statement with this number, 0 = no number.
     pub fn statement(&mut self, statement: Statement, number: u32) {
         match Word::new(statement, number).expect("a word") {
             Word::Short(bytes) => {
@@ -155,7 +156,7 @@ impl Model {
         self.truth.push(statement);
     }
 
-    /// What the entry of a function or the head of a loop does.
+    /// The check at a function entry or at the head of a loop.
     pub fn check(&mut self) {
         if self.cursor >= self.limit {
             self.turn();
@@ -194,19 +195,19 @@ impl Model {
     }
 
     fn whole_period(&self, words: &[u8]) -> Option<usize> {
-        let again = self.again();
+        let repetition = self.repetition();
         let newest = self.newest.as_ref()?;
         let units: Vec<_> = words.chunks(UNIT).collect();
         let is_start = starts(words);
         (1..=units.len() / 2)
             .find(|period| {
                 let before = newest.len().checked_sub(period * UNIT);
-                let is_basis = match again.times {
+                let is_basis = match repetition.times {
                     0 => before.is_some_and(|at| {
                         starts(newest)[at / UNIT] && newest[at..] == words[..period * UNIT]
                     }),
                     _ => {
-                        again.period as usize == *period
+                        repetition.period as usize == *period
                             && before.is_some_and(|at| newest[at..] == words[..period * UNIT])
                     }
                 };
@@ -241,11 +242,15 @@ impl Model {
 
     fn fold(&mut self, words: &[u8], period: usize) {
         let n = words.len() / UNIT;
-        let old = self.again();
-        let again = Again { period: period as u32, times: old.times + (n / period) as u64, is_counted: true };
+        let old = self.repetition();
+        let repetition = UnitRepetition {
+            period: period as u32,
+            times: old.times + (n / period) as u64,
+            is_counted: true,
+        };
         let rest = self.first() + (n % period * UNIT) as u64;
         self.snap();
-        self.set_again(again);
+        self.set_repetition(repetition);
         self.snap();
         self.put(rest, &[0; UNIT]);
         self.snap();
@@ -254,7 +259,7 @@ impl Model {
         self.snap();
         self.put(rest, &vec![0; (self.cursor - rest) as usize]);
         self.snap();
-        self.set_again(Again { is_counted: false, ..again });
+        self.set_repetition(UnitRepetition { is_counted: false, ..repetition });
         self.cursor = rest;
     }
 
@@ -266,7 +271,7 @@ impl Model {
         head.extend([CHUNK_ID, pad as u8 + 1]);
         head.resize(head.len() + pad, 1);
         head.extend(digits::<5>(u64::from(self.open_time as u32)));
-        head.extend(self.again().to_bytes());
+        head.extend(self.repetition().to_bytes());
         let escaped = head[0] == 0x7D;
         let sum =
             head[usize::from(escaped)..].iter().chain(words).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
@@ -279,7 +284,7 @@ impl Model {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.cursor == self.first() && self.again().times == 0
+        self.cursor == self.first() && self.repetition().times == 0
     }
 
     /// Closes the open chunk and opens another.
@@ -302,10 +307,10 @@ impl Model {
     fn split(&mut self, words: &[u8], kept: usize, period: usize) {
         let n = words.len() / UNIT;
         let (times, residue) = ((n - kept) / period, (n - kept) % period);
-        let again = Again { period: period as u32, times: times as u64, is_counted: false };
+        let repetition = UnitRepetition { period: period as u32, times: times as u64, is_counted: false };
         let end = self.cursor;
         self.snap();
-        self.trim_again = again.to_bytes();
+        self.trim_repetition = repetition.to_bytes();
         self.snap();
         self.trim = 1 << 63 | (residue as u64) << 40 | (kept as u64) << 24 | self.head & 0xFF_FFFF;
         self.snap();
@@ -319,7 +324,7 @@ impl Model {
         let first = next + Model::open_len(next, self.seq.wrapping_add(2)) as u64;
         self.put(next, &vec![0; (first - next) as usize]);
         self.snap();
-        self.put(first - 8, &again.to_bytes());
+        self.put(first - 8, &repetition.to_bytes());
         self.snap();
         let start = (kept - period) * UNIT;
         self.put(first, &words[start..start + residue * UNIT]);
@@ -339,7 +344,7 @@ impl Model {
         self.trim = 0;
     }
 
-    /// An event of ours.
+    /// Writes one of xhist's own events.
     pub fn event(&mut self, kind: EventKind, value: u64) {
         let time = self.last_time as u32;
         let seq = if self.is_empty() { self.seq } else { self.seq.wrapping_add(1) }.wrapping_add(1);
@@ -348,7 +353,7 @@ impl Model {
         self.record(&frame);
     }
 
-    /// A frame with the sequence number of the next one.
+    /// Writes a frame with the next sequence number.
     pub fn record(&mut self, frame: &[u8]) {
         self.close();
         self.clear_ahead();
@@ -390,7 +395,7 @@ impl Model {
         header.extend(self.last_time.to_ne_bytes());
         header.extend(self.zeroed.to_ne_bytes());
         header.extend(self.trim.to_ne_bytes());
-        header.extend(self.trim_again);
+        header.extend(self.trim_repetition);
         header.extend(self.lane.0.to_ne_bytes());
         header.extend(self.lane.1.to_ne_bytes());
         header.extend([0; 4]);
@@ -416,7 +421,7 @@ fn seq_bytes(seq: u8) -> Vec<u8> {
     }
 }
 
-/// Which units start a word; the place behind the last one too.
+/// The indices of units that start a word, and the index behind the last unit.
 fn starts(words: &[u8]) -> Vec<bool> {
     let mut starts = vec![false; words.len() / UNIT + 1];
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! The number of events that wait. Two steps that must not be interrupted; the lock that should
-//! see to it (here: keeping the signal out) is missing.
+//! The number of pending events. Its two steps must not be interrupted, but the lock
+//! (here: blocking the signal) is missing.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};

@@ -28,16 +28,16 @@ pub fn events() -> u32 {
     EVENTS.load(Relaxed)
 }
 
-/// The timer fires once, at a moment that nobody can foresee.
+/// The timer fires once, at an unpredictable moment.
 pub fn request_event() {
     let micros = 20 + pseudo_random() % 180;
     let time = |tv_usec| libc::timeval { tv_sec: 0, tv_usec };
     let timer = libc::itimerval { it_interval: time(0), it_value: time(micros) };
-    // SAFETY: the timer is initialised.
+    // SAFETY: `timer` is a complete value, and the old one is not asked for.
     unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, null_mut()) };
 }
 
-/// Sleeps until an event is counted. Checking and falling asleep are one step, with the signal kept out.
+/// Sleeps until an event is counted. Waiting unblocks the signal atomically, so no event is missed.
 pub fn wait_for_event() {
     // SAFETY: the sets are initialised before they are used.
     unsafe {

@@ -1,8 +1,8 @@
-//! The practical example of the Xhist paper: a state machine that handles its own (synchronous)
-//! events and those of a timer (asynchronous), and counts both in a critical section.
+//! The example of the Xhist paper: a state machine that handles its own (synchronous) events
+//! and those of a timer (asynchronous), and counts both in a critical section.
 //!
-//! It runs well for a while, then it stops responding, and every time somewhere else. Nothing is
-//! left on any stack that could tell why: see its history.
+//! After a while it stops responding, each time at another place. The stack holds no trace
+//! of the cause; the history does.
 
 mod crit_section;
 mod event_handlers;

@@ -1,4 +1,4 @@
-//! What a board has for such cases: a watchdog that resets a program which stops responding.
+//! A watchdog, as boards have one: it resets a program that stops responding.
 // xhist instrument FALSE
 
 use std::mem::MaybeUninit;
@@ -13,7 +13,7 @@ pub fn event_handled() {
 }
 
 pub fn start() {
-    // The timer's signal is for the main thread: this one inherits that it is kept out.
+    // Only the main thread takes the timer's signal: this thread inherits a mask that blocks it.
     // SAFETY: the sets are initialised before they are used.
     unsafe {
         let mut alarm = MaybeUninit::uninit();

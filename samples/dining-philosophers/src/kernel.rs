@@ -1,5 +1,5 @@
-//! A small cooperative kernel: active objects with state machines, event queues and time events. It sends what QP's kernel
-//! sends of the same.
+//! A small cooperative kernel: active objects with state machines, event queues and time events.
+//! It sends the records that QP's kernel sends.
 
 use std::collections::VecDeque;
 
@@ -7,29 +7,29 @@ use xhist_rt::qs::{self, Fun, Obj};
 
 use crate::signals::Signal;
 
-/// Active objects have priorities from 1 to this.
+/// The highest priority of active objects; the lowest is 1.
 pub const MAX_ACTIVE: usize = 8;
-/// Events that a queue holds.
+/// Capacity of an event queue.
 const QUEUE: usize = 8;
-/// Events have no pools here: they are told as static ones.
+/// The pool of all events: 0, static, because this kernel has no pools.
 const STATIC: u8 = 0;
 
 /// An event with its parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     pub signal: Signal,
-    /// Number of the philosopher that it is about.
+    /// Number of the philosopher concerned.
     pub philo: u8,
 }
 
-/// What a state makes of an event.
+/// How a state handles an event.
 pub enum Outcome<A: 'static> {
     Handled,
     Ignored,
     Transition(&'static State<A>),
 }
 
-/// A state: what it does with events, on entry and on exit.
+/// A state: its handler, which also gets entry and exit events.
 pub struct State<A: 'static> {
     pub name: &'static str,
     pub on_event: fn(&mut A, &mut Kernel, Event) -> Outcome<A>,
@@ -50,7 +50,7 @@ pub trait Machine: Sized + 'static {
         enter(self, kernel, state);
     }
 
-    /// Gives an event to the current state.
+    /// Dispatches an event to the current state.
     fn dispatch(&mut self, kernel: &mut Kernel, event: Event) {
         let (prio, obj, source) = (self.priority(), Obj::of(self), *self.state());
         let sig = event.signal.sig();
@@ -82,7 +82,7 @@ fn enter<A: Machine>(machine: &mut A, kernel: &mut Kernel, state: &'static State
     }
 }
 
-/// The address that stands for a state.
+/// The address that identifies a state.
 pub fn fun<A>(state: &'static State<A>) -> Fun {
     Fun::of(std::ptr::from_ref(state).cast())
 }
@@ -90,7 +90,7 @@ pub fn fun<A>(state: &'static State<A>) -> Fun {
 #[derive(Default)]
 struct Queue {
     events: VecDeque<Event>,
-    /// Fewest entries that were ever free.
+    /// The minimum of free entries so far.
     min: usize,
 }
 
@@ -106,10 +106,10 @@ pub struct Kernel {
     queues: [Queue; MAX_ACTIVE + 1],
     objects: [Obj; MAX_ACTIVE + 1],
     timers: [TimeEvent; MAX_ACTIVE + 1],
-    /// Priorities that each signal is published to, a bit each.
+    /// The priorities that subscribed to each signal, one bit each.
     subscribers: [u16; Signal::ALL.len()],
     ticks: u32,
-    /// Priority of what ran last.
+    /// Priority of the active object that ran last.
     last: u8,
 }
 
@@ -142,7 +142,7 @@ impl Kernel {
         true
     }
 
-    /// Posts an event to all that subscribed to it.
+    /// Posts an event to all subscribers.
     pub fn publish(&mut self, event: Event, sender: Obj, prio: u8) {
         let sig = event.signal.sig();
         qs::record(prio, &qs::QfPublish { sender, sig, pool: STATIC, refs: 0 });
@@ -153,14 +153,14 @@ impl Kernel {
         }
     }
 
-    /// Posts `TIMEOUT` to an active object in so many ticks.
+    /// Posts `TIMEOUT` to an active object after this many ticks.
     pub fn arm(&mut self, prio: u8, ticks: u32) {
         self.timers[usize::from(prio)].ticks = ticks;
         let (te, ao) = (self.timer(prio), self.objects[usize::from(prio)]);
         qs::record(prio, &qs::QfTimeevtArm { te, ao, ctr: ticks, interval: 0, rate: 0 });
     }
 
-    /// The address that stands for an active object's time event.
+    /// The address that identifies the time event of an active object.
     pub fn timer(&self, prio: u8) -> Obj {
         Obj::of(&self.timers[usize::from(prio)])
     }
@@ -185,7 +185,7 @@ impl Kernel {
         }
     }
 
-    /// The next event, of the active object with the highest priority that has one.
+    /// Takes the next event of the active object with the highest priority that has one.
     pub fn next(&mut self) -> Option<(u8, Event)> {
         let prio = (1..=MAX_ACTIVE).rev().find(|prio| !self.queues[*prio].events.is_empty());
         let Some(prio) = prio else {

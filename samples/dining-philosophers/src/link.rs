@@ -1,4 +1,4 @@
-//! Where the stream goes, and what the host says to it.
+//! Sends the stream to a file or a host, and receives the host's commands.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ use crate::signals::Signal;
 pub const PAUSE: u8 = 0;
 pub const SERVE: u8 = 1;
 
-/// How long a tick takes when somebody listens.
+/// Duration of a tick with a connected host.
 const TICK: Duration = Duration::from_millis(10);
 
 pub struct Link {
@@ -23,7 +23,7 @@ pub struct Link {
 }
 
 enum End {
-    Nobody,
+    Nowhere,
     File(File),
     Host(TcpStream),
 }
@@ -31,7 +31,7 @@ enum End {
 impl Link {
     pub fn open(to: Option<&str>) -> io::Result<Link> {
         let end = match to {
-            None => End::Nobody,
+            None => End::Nowhere,
             Some(address) if address.contains(':') => {
                 let stream = TcpStream::connect(address)?;
                 stream.set_read_timeout(Some(TICK))?;
@@ -42,7 +42,7 @@ impl Link {
         Ok(Link { end, channel: Channel::new() })
     }
 
-    /// Sends what is in the ring; carries out what has come in.
+    /// Sends the ring's new bytes; executes received commands.
     pub fn exchange(&mut self, application: &mut Application<'_>) -> io::Result<()> {
         if let End::Host(stream) = &mut self.end {
             let mut bytes = [0; 256];
@@ -55,14 +55,14 @@ impl Link {
                 self.channel.byte(*byte, application);
             }
         }
-        // Once: the loop itself is recorded, and would never come to an end.
+        // Only one pass: the loop itself is recorded, so it would always find new bytes.
         qs::flush();
         let mut block = [0; 1024];
         loop {
             let len = qs::get_block(&mut block);
             match &mut self.end {
                 _ if len == 0 => break,
-                End::Nobody => break,
+                End::Nowhere => break,
                 End::File(file) => file.write_all(&block[..len])?,
                 End::Host(stream) => stream.write_all(&block[..len])?,
             }
@@ -71,7 +71,7 @@ impl Link {
     }
 }
 
-/// What the host may ask of the application.
+/// Commands of the host for the application.
 pub struct Application<'a> {
     pub kernel: &'a mut Kernel,
 }

@@ -1,7 +1,7 @@
-//! Five philosophers and a table, as in the example of that name that comes with QP.
+//! Five philosophers and a table, as in QP's example of that name.
 //!
-//! `dining-philosophers TICKS [FILE | HOST:PORT]` runs so many ticks of its clock and sends the stream to a file or to a host that listens, which
-//! may send commands back.
+//! `dining-philosophers TICKS [FILE | HOST:PORT]` runs for TICKS ticks of its clock. It sends the stream to a file, or
+//! to a listening host, which may send commands.
 
 mod kernel;
 mod link;
@@ -23,7 +23,7 @@ use table::Table;
 
 pub const PHILOSOPHERS: usize = 5;
 
-/// The same numbers in each run.
+/// The same sequence in each run.
 pub fn random() -> u32 {
     static SEED: AtomicU32 = AtomicU32::new(1_234);
     let seed = SEED.load(Ordering::Relaxed).wrapping_mul(3 * 7 * 11 * 13 * 23).wrapping_add(1);
@@ -31,7 +31,7 @@ pub fn random() -> u32 {
     seed >> 8
 }
 
-/// Objects that stay where they are while the program runs.
+/// Objects with fixed addresses while the program runs.
 struct Named {
     table: Obj,
     philosophers: [Obj; PHILOSOPHERS],
@@ -40,7 +40,7 @@ struct Named {
 
 static NAMED: OnceLock<Named> = OnceLock::new();
 
-/// Names for all that records tell of; sent at start, and when a host asks.
+/// Sends the names of all objects in records: at start, and on request of the host.
 fn dictionaries() {
     if let Some(named) = NAMED.get() {
         qs::name_obj(named.table, "Table");

@@ -20,7 +20,7 @@ pub static THINKING: State<Philo> = State {
     name: "Philo_thinking",
     on_event: |_, _, event| match event.signal {
         Signal::Timeout => Outcome::Transition(&HUNGRY),
-        // The others' meals are none of our business.
+        // Ignore the meals of the others.
         Signal::Eat | Signal::Done => Outcome::Handled,
         _ => Outcome::Ignored,
     },

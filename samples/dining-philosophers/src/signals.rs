@@ -1,8 +1,8 @@
-//! The signals of the application and their names.
+//! The application's signals and their names.
 
 use xhist_rt::qs::Sig;
 
-/// The first ones are the state machines' own in QP.
+/// QP reserves the first values for state machines.
 const FIRST: u32 = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

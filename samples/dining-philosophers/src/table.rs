@@ -1,4 +1,4 @@
-//! The table: hands out forks, so that no two neighbours eat at once.
+//! The table: assigns forks, so that two neighbours never eat at the same time.
 
 use xhist_rt::qs::Obj;
 use xhist_rt::qs_record;
@@ -88,7 +88,7 @@ impl Table {
         }
     }
 
-    /// Lets a hungry philosopher eat whose forks are free.
+    /// Lets a hungry philosopher eat if both forks are free.
     fn serve(&mut self, kernel: &mut Kernel, philo: usize) {
         let forks = [philo, left(philo)];
         if self.hungry[philo] && forks.iter().all(|fork| self.forks[*fork] == Fork::Free) {
@@ -101,7 +101,7 @@ impl Table {
 
     fn take_back(&mut self, philo: usize) {
         for fork in [philo, left(philo)] {
-            assert_eq!(self.forks[fork], Fork::Used, "a fork that nobody had");
+            assert_eq!(self.forks[fork], Fork::Used, "the fork was free");
             self.forks[fork] = Fork::Free;
         }
     }

@@ -1,5 +1,5 @@
-//! The number of events that wait. Two steps that must not be interrupted; the lock that should
-//! see to it (here: masking interrupts) is missing.
+//! The number of pending events. Its two steps must not be interrupted, but the lock
+//! (here: masking interrupts) is missing.
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicI32, Ordering::Relaxed};

@@ -1,5 +1,5 @@
-//! Asynchronous events: the system timer ticks, and when an event is due it pends a software interrupt of lower priority,
-//! whose handler counts the event.
+//! Asynchronous events: when one is due, the system timer pends a software interrupt of lower priority.
+//! Its handler counts the event.
 
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -32,7 +32,7 @@ fn PendSV() {
 // xhist instrument FALSE
 pub fn install() {
     let Some(mut board) = Peripherals::take() else { return };
-    // SAFETY: no handler relies on the priorities before this.
+    // SAFETY: the timer is still off, so no handler relies on another priority.
     unsafe { board.SCB.set_priority(SystemHandler::PendSV, 0xE0) };
     board.SYST.set_clock_source(SystClkSource::Core);
     board.SYST.set_reload(1_250);
@@ -41,7 +41,7 @@ pub fn install() {
     board.SYST.enable_interrupt();
 }
 
-/// The event comes at one of the next ticks.
+/// Schedules the event for one of the next ticks.
 pub fn request_event() {
     let now = TICKS.load(Relaxed);
     DUE.store(now + 1 + now.wrapping_mul(2_654_435_769) % 5, Relaxed);
@@ -60,7 +60,7 @@ pub fn handled() {
     HANDLED.store(TICKS.load(Relaxed), Relaxed);
 }
 
-/// What a board has for such cases: a watchdog that resets a core which stops responding.
+/// A watchdog, as boards have one: it resets a core that stops responding.
 fn watch(now: u32) {
     #[cfg(feature = "link")]
     if now % 100 == 0 {

@@ -1,4 +1,4 @@
-//! The live link: the stream of the ring out of the UART, and the host's commands in.
+//! The live link: sends the stream of the ring through the UART, and receives the host's commands.
 // xhist instrument FALSE
 
 use core::cell::RefCell;
@@ -27,17 +27,17 @@ fn dictionaries() {
     qs::name_user(100, "TICKS");
 }
 
-/// To be called again and again.
+/// Exchanges bytes with the host; the main loop calls it repeatedly.
 pub fn poll() {
-    // SAFETY: registers of the UART, which nobody else uses.
+    // SAFETY: a register of the UART, which may be read at any time.
     let has = |flag| unsafe { FLAGS.read_volatile() } & flag != 0;
     while !has(RECEIVE_EMPTY) {
-        // SAFETY: as above.
+        // SAFETY: a register of the UART; reading it takes the received byte, and only this function reads.
         let byte = unsafe { DATA.read_volatile() } as u8;
         critical_section::with(|token| CHANNEL.borrow_ref_mut(token).byte(byte, &mut Firmware));
     }
     while !has(SEND_FULL) {
-        // SAFETY: as above.
+        // SAFETY: a register of the UART, which has room for a byte.
         match qs::get_byte() {
             Some(byte) => unsafe { DATA.write_volatile(byte.into()) },
             None => return qs::flush(),

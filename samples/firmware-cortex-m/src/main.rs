@@ -1,8 +1,8 @@
-//! The practical example of the Xhist paper on a Cortex-M: a state machine that handles its own (synchronous) events and
+//! The example of the Xhist paper on a Cortex-M: a state machine that handles its own (synchronous) events and
 //! those of a timer (asynchronous), and counts both in a critical section.
 //!
-//! It runs well for a while, then it stops responding, and every time somewhere else. Nothing is left on any stack
-//! that could tell why: see its history.
+//! After a while it stops responding, each time at another place. The stack holds no trace of the cause;
+//! the history does.
 
 #![no_std]
 #![no_main]
@@ -27,7 +27,7 @@ enum State {
 
 #[entry]
 fn main() -> ! {
-    post_mortem::tell_of_the_run_before();
+    post_mortem::report_earlier_run();
     event_handlers::install();
     #[cfg(feature = "link")]
     link::start();

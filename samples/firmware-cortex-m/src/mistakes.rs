@@ -1,9 +1,9 @@
-//! A mistake, of the kind that a feature asks for; `post_mortem` tells of it.
+//! A bug that a feature selects; `post_mortem` reports it.
 
 #[cfg(feature = "fault")]
 pub fn make() {
     let nowhere = core::hint::black_box(0x2000_0000 as *const ());
-    // SAFETY: none, that is the mistake.
+    // SAFETY: none; this is the bug.
     let function = unsafe { core::mem::transmute::<*const (), extern "C" fn()>(nowhere) };
     function();
 }

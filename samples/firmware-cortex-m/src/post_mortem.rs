@@ -1,4 +1,4 @@
-//! What is told after the fact: the run before a reset, and the last statements before a panic or a fault.
+//! Reports after a failure: the run before a reset, and the last statements before a panic or a fault.
 // xhist instrument FALSE
 
 use core::panic::PanicInfo;
@@ -6,11 +6,11 @@ use core::panic::PanicInfo;
 use cortex_m_rt::{ExceptionFrame, exception};
 use semihosting::{println, process};
 
-/// Statements that are printed.
+/// Number of statements to print.
 const LAST: usize = 16;
 
-/// Writes what the run before the reset has left to a file of the host.
-pub fn tell_of_the_run_before() {
+/// Writes the ring of the run before the reset to a file of the host.
+pub fn report_earlier_run() {
     #[cfg(feature = "watchdog")]
     {
         use semihosting::fs::File;
@@ -29,20 +29,20 @@ pub fn tell_of_the_run_before() {
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    // What handlers do from here on is not what led here.
+    // No interrupts from here on: the statements of their handlers are not part of the cause.
     cortex_m::interrupt::disable();
     println!("{info}");
-    tell_and_exit()
+    print_and_exit()
 }
 
 #[exception]
 unsafe fn HardFault(frame: &ExceptionFrame) -> ! {
     println!("hard fault at {:#010x}", frame.pc());
-    tell_and_exit()
+    print_and_exit()
 }
 
-/// The last statements, as file ids and lines: the map on the host has the names.
-fn tell_and_exit() -> ! {
+/// Prints the last statements as file ids and lines; the map on the host has the names.
+fn print_and_exit() -> ! {
     let mut last = [(0, 0); LAST];
     for (file, line) in xhist_rt::last(&mut last) {
         println!("{file}:{line}");

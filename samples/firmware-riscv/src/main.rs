@@ -1,7 +1,7 @@
-//! The practical example of the Xhist paper on RISC-V: a state machine that handles its own (synchronous) events and
+//! The example of the Xhist paper on RISC-V: a state machine that handles its own (synchronous) events and
 //! those of a timer (asynchronous), and counts both in a critical section.
 //!
-//! It runs well for a while, then it stops responding, and every time somewhere else: see its history.
+//! After a while it stops responding, each time at another place: see its history.
 
 #![no_std]
 #![no_main]

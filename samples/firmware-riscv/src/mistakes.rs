@@ -1,9 +1,9 @@
-//! A mistake, of the kind that a feature asks for; `post_mortem` tells of it.
+//! A bug that a feature selects; `post_mortem` reports it.
 
 #[cfg(feature = "fault")]
 pub fn make() {
     let nowhere = 0x0000_0010 as *const u32;
-    // SAFETY: none, that is the mistake.
+    // SAFETY: none; this is the bug.
     let value = unsafe { nowhere.read_volatile() };
     core::hint::black_box(value);
 }

@@ -1,4 +1,4 @@
-//! A queue of jobs, and workers that wait for one, handle it, and wait again.
+//! A queue of jobs, and workers that wait for a job, handle it, and wait again.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};

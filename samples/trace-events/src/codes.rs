@@ -1,4 +1,4 @@
-//! The codes of this program's events. `fmt/drivers.fmt` says the same to the report.
+//! The codes of this program's events. `fmt/drivers.fmt` describes them to the report.
 
 use xhist_rt::trace::Code;
 

@@ -1,4 +1,4 @@
-//! A logger of our own: all events go into the ring, and the first that nobody recovers from freezes it.
+//! The program's logger: records all events in the ring. The first fatal one freezes the ring.
 
 use xhist_rt::trace::{self, Class, Event};
 
@@ -7,7 +7,7 @@ pub fn log(event: &Event<'_>) {
     if let Class::Exception { severity, .. } = event.class
         && severity.level() == 3
     {
-        // What led here stays in the ring, however long the program goes on.
+        // The ring keeps the events before the fault, even if the program continues.
         xhist_rt::stop();
     }
 }

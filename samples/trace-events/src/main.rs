@@ -1,4 +1,4 @@
-//! Drivers that notice things: `trace-events [TICKS]`. See `docs/trace-events.md`.
+//! Drivers that report faults: `trace-events [TICKS]`. See `docs/trace-events.md`.
 
 mod codes;
 mod logger;
@@ -15,7 +15,7 @@ use timer::Timer;
 fn main() {
     let ticks: u32 = std::env::args().nth(1).and_then(|ticks| ticks.parse().ok()).unwrap_or(200);
     trace::set_logger(Some(logger::log));
-    // They are off at first: there are many of them.
+    // These events are frequent, and off by default.
     trace::enable(TIMER_CREATED..=THREAD_READY);
 
     let mut net = Net::default();
@@ -27,7 +27,7 @@ fn main() {
         taken += uart::receive(&received, now % 40 == 7);
         net.receive(64 + now % 1000);
         if now % 60 == 20 {
-            // A burst, for which there are too few buffers.
+            // A burst of packets with too few buffers.
             (0..4).for_each(|more| net.receive(1500 + more));
         }
         sent += u32::from(net.send(200, (now % 50 == 33).then_some(600 + now)));

@@ -1,22 +1,22 @@
-//! A network interface: collisions, few buffers, and a queue that somebody else writes over.
+//! A network interface with collisions, few buffers, and a queue that other code overwrites.
 
 use xhist_rt::trace_event;
 
 use crate::codes::{BAD_QUEUE, LATE_COLLISION, NO_BUFFER};
 
 const BUFFERS: usize = 4;
-/// A collision later than this is none of those that happen.
+/// A later collision violates the Ethernet standard.
 const WINDOW: u32 = 512;
 
 #[derive(Default)]
 pub struct Net {
     queue: Vec<u32>,
-    /// What the queue's length should be.
+    /// The expected length of the queue.
     queued: usize,
 }
 
 impl Net {
-    /// Takes a packet of so many bytes.
+    /// Receives a packet of this many bytes.
     pub fn receive(&mut self, len: u32) {
         if self.queue.len() == BUFFERS {
             trace_event!(Sw1, NO_BUFFER; len, BUFFERS);
@@ -26,7 +26,7 @@ impl Net {
         self.queued += 1;
     }
 
-    /// Sends a packet; `collided` is the bit at which somebody else did too.
+    /// Sends a packet; `collided` is the bit of a collision.
     pub fn send(&mut self, len: u32, collided: Option<u32>) -> bool {
         match collided {
             Some(bit) if bit > WINDOW => {
@@ -38,7 +38,7 @@ impl Net {
         }
     }
 
-    /// Hands the oldest packet on.
+    /// Delivers the oldest packet.
     pub fn take(&mut self) -> Option<u32> {
         if self.queue.len() != self.queued {
             trace_event!(Sw3, BAD_QUEUE; self.queue.len(), self.queued; b"rx queue");
@@ -48,7 +48,7 @@ impl Net {
         if self.queue.is_empty() { None } else { Some(self.queue.remove(0)) }
     }
 
-    /// The fault that this sample is about.
+    /// The bug of this sample.
     pub fn overwrite(&mut self) {
         self.queued += 3;
     }

@@ -1,4 +1,4 @@
-//! A timer that wakes a thread. Each step of its life is a profile event.
+//! A timer that wakes a thread. Each step is a profile event.
 
 use xhist_rt::profile_event;
 
@@ -21,7 +21,7 @@ impl Timer {
         self.left = ticks;
     }
 
-    /// True when it fires.
+    /// Advances the timer; true if it fires.
     pub fn tick(&mut self, now: u32) -> bool {
         if self.left == 0 {
             return false;

@@ -1,4 +1,4 @@
-//! A serial port whose cable is not what it was.
+//! A serial port with a bad cable.
 
 use xhist_rt::trace_event;
 
@@ -7,7 +7,7 @@ use crate::codes::PARITY_ERROR;
 const PORT: u8 = 3;
 const STATUS_PARITY: u8 = 0x04;
 
-/// Takes the bytes that arrived; those with a wrong parity are dropped.
+/// Receives bytes; drops those with a parity error.
 pub fn receive(bytes: &[u8], with_parity: bool) -> usize {
     let mut taken = 0;
     for (at, byte) in bytes.iter().enumerate() {

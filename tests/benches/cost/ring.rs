@@ -40,7 +40,7 @@ pub fn held(variant: &Variant, program: &str, rounds: u32, size: Option<&str>) -
     while let Some(item) = reader.next() {
         match item {
             Item::Statement(..) => statements += 1,
-            Item::Again(again) => statements += again.statements as u64 * again.times,
+            Item::Repetition(again) => statements += again.statements as u64 * again.times,
             _ => {}
         }
     }

@@ -23,6 +23,12 @@ enum Way {
     Now,
     /// The same at function level.
     Function,
+    /// As [`Way::Now`], without async tasks.
+    NoTasks,
+    /// Only the programs are recorded, not their dependencies.
+    Own,
+    /// The same without async tasks.
+    OwnNoTasks,
     /// As [`Way::Now`], with a trigger that nothing reaches.
     StartAt,
 }
@@ -39,7 +45,7 @@ const fn column(name: &'static str, way: Way, about: &'static str) -> Column {
     Column { name, about, way, env: None }
 }
 
-pub const COLUMNS: [Column; 8] = [
+pub const COLUMNS: [Column; 11] = [
     column("plain", Way::Plain, "cargo build"),
     Column {
         env: Some(("LLVM_PROFILE_FILE", "/dev/null")),
@@ -49,6 +55,9 @@ pub const COLUMNS: [Column; 8] = [
     column(THEN, Way::Then, "cargo xhist build --deps all of that commit"),
     column(NOW, Way::Now, "cargo xhist build --deps all of this tree"),
     column("function", Way::Function, "the same with --detail function"),
+    column("no-tasks", Way::NoTasks, "`now` with --tasks off"),
+    column("own", Way::Own, "cargo xhist build: no dependencies"),
+    column("own-no-tasks", Way::OwnNoTasks, "the same with --tasks off"),
     Column { env: Some(("XHIST", "off")), ..column(OFF, Way::Now, "`now` run with XHIST=off") },
     Column {
         env: Some(("XHIST", "wait")),
@@ -133,7 +142,7 @@ pub struct Builder {
     has_functions: bool,
     /// The programs that need a crate, as features of the sources.
     features: String,
-    stand_in: Tree,
+    substitute: Tree,
     problems: Vec<String>,
 }
 
@@ -162,10 +171,10 @@ impl Builder {
         if wanted.contains(&Way::Function) && !has_functions {
             problems.push("the column function: this tree's cargo xhist has no option --detail".into());
         }
-        let stand_in = Tree::empty("store");
+        let substitute = Tree::empty("store");
         let real = PROGRAMS.iter().filter(|program| program.is_real && arguments.has(program.name));
         let features = real.map(|program| program.name).collect::<Vec<_>>().join(",");
-        Builder { trees, then, has_functions, features, stand_in, problems }
+        Builder { trees, then, has_functions, features, substitute, problems }
     }
 
     /// What was left out, and why.
@@ -206,6 +215,9 @@ impl Builder {
             Way::Function => {
                 Box::new(|directory| online_cargo(directory).args(xhist).args("--detail function"))
             }
+            Way::NoTasks => Box::new(|directory| online_cargo(directory).args(xhist).args("--tasks off")),
+            Way::Own => Box::new(|directory| online_cargo(directory).args("xhist build")),
+            Way::OwnNoTasks => Box::new(|directory| online_cargo(directory).args("xhist build --tasks off")),
             Way::StartAt => {
                 let main = tree.read("src/main.rs");
                 let line = main.lines().position(|line| line.contains(START)).expect("the line") + 1;
@@ -239,19 +251,19 @@ impl Builder {
 
     /// A compiler that takes `store.rs` for the recorder.
     fn compiler_with_store(&self) -> PathBuf {
-        let library = self.stand_in.join("libxhist_rt.rlib");
-        Run::new("rustc", self.stand_in.path())
+        let library = self.substitute.join("libxhist_rt.rlib");
+        Run::new("rustc", self.substitute.path())
             .args("--crate-name xhist_rt --crate-type rlib --edition 2024 -O -o")
             .arg(&library)
             .arg(self.trees[&Way::Store].join("store.rs"))
             .succeed();
-        let directory = self.stand_in.path().display();
+        let directory = self.substitute.path().display();
         let script = format!(
             "#!/bin/sh\nfor arg; do shift\ncase $arg in xhist_rt=*) arg='xhist_rt={}' ;; esac\nset -- \"$@\" \"$arg\"; done\nexec rustc \"$@\" -L 'dependency={directory}'\n",
             library.display()
         );
-        self.stand_in.write("compiler", &script);
-        let compiler = self.stand_in.join("compiler");
+        self.substitute.write("compiler", &script);
+        let compiler = self.substitute.join("compiler");
         let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&compiler, executable).expect("permissions");
         compiler
@@ -263,7 +275,10 @@ fn about(way: Way) -> &'static str {
 }
 
 fn is_wanted(column: &Column, chosen: &[String]) -> bool {
-    column.way == Way::Plain || chosen.is_empty() || chosen.iter().any(|name| name == column.name)
+    let is_for_all = !matches!(column.way, Way::NoTasks | Way::Own | Way::OwnNoTasks);
+    column.way == Way::Plain
+        || chosen.is_empty() && is_for_all
+        || chosen.iter().any(|name| name == column.name)
 }
 
 /// Builds an empty program, so that the recorder is there: it is built once for a user.

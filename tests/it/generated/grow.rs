@@ -49,7 +49,7 @@ struct Variable {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Is {
     Value(Type),
-    /// With so many numbers to give it.
+    /// With this many numbers as arguments.
     Closure(usize, Type),
 }
 
@@ -66,7 +66,7 @@ struct Callable {
 
 /// What `break` and `continue` can leave here.
 #[derive(Clone)]
-struct Target {
+struct JumpTarget {
     label: Label,
     is_loop: bool,
     gives: Type,
@@ -83,7 +83,7 @@ struct Grower {
     variables: Vec<Variable>,
     /// Variables before this one may be read only.
     frozen: usize,
-    targets: Vec<Target>,
+    targets: Vec<JumpTarget>,
     /// What `return` gives here, where there may be one.
     returns: Option<Type>,
     /// The compiler may evaluate this.

@@ -7,7 +7,7 @@ use super::language::*;
 use super::print::Place;
 use super::rules;
 
-/// Where a call stands relative to its statement.
+/// Where a call is relative to its statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Before,
@@ -25,7 +25,7 @@ pub struct Ran {
 pub fn run(program: &Program, places: &[Place], when: When) -> Option<Ran> {
     let ran = Ran { printed: String::new(), lines: Vec::new() };
     let functions = program.functions.iter().map(|function| (&*function.name, (function, true))).collect();
-    let mut machine = Machine {
+    let mut machine = Interpreter {
         places,
         when,
         ran,
@@ -71,15 +71,15 @@ enum Jump<'p> {
 
 type Flow<'p> = Result<Value<'p>, Jump<'p>>;
 
-struct Machine<'p> {
+struct Interpreter<'p> {
     places: &'p [Place],
     when: When,
     ran: Ran,
-    /// Functions, and whether they stand where recording is on.
+    /// Functions, and whether recording is on where they are.
     functions: HashMap<&'p str, (&'p Function, bool)>,
     constants: HashMap<&'p str, Value<'p>>,
     variables: Vec<(&'p str, Value<'p>)>,
-    /// This is code that calls can stand in: no const context, no arguments of a macro.
+    /// Calls may be in this code: it is not a const context and not an argument of a macro.
     is_on: bool,
     steps: u32,
     depth: u32,
@@ -114,7 +114,7 @@ fn is_for(target: &Label, label: &Label) -> bool {
     target.is_none() || target == label
 }
 
-impl<'p> Machine<'p> {
+impl<'p> Interpreter<'p> {
     fn can_record(&self, at: At) -> bool {
         self.is_on && self.places[at].is_on
     }
@@ -139,7 +139,7 @@ impl<'p> Machine<'p> {
         self.items(block)?;
         let mut value = Ok(Value::Unit);
         for (index, stmt) in block.stmts.iter().enumerate().filter(|(_, stmt)| rules::is_kept(stmt.cfg)) {
-            value = self.statement(stmt, self.when == When::After && rules::stands_after(block, index));
+            value = self.statement(stmt, self.when == When::After && rules::comes_after(block, index));
             if value.is_err() {
                 break;
             }
@@ -272,7 +272,7 @@ impl<'p> Machine<'p> {
                 self.end_labelled(body, flow)
             }
             None => {
-                // No brace may stand in front of the `else` of a let-else.
+                // The `else` of a let-else may not follow a brace.
                 if !before_else {
                     self.record(at);
                 }

@@ -1,4 +1,4 @@
-//! The small language: a part of Rust in which every value is `Copy` and every name stands for one thing.
+//! The small language: a part of Rust in which every value is `Copy` and every name means one thing.
 //! Plain data; what it looks like is `print`'s business, what it does `interpret`'s.
 
 /// A place in the text whose line the printer remembers.
@@ -145,7 +145,7 @@ pub enum Expr {
     /// Whether the closure, run at once, does not panic.
     Catch(Box<Closure>),
     Panic,
-    /// The text as it stands in the source, and values behind it.
+    /// The text as it is in the source, and the values that follow it.
     Print {
         text: &'static str,
         args: Vec<Expr>,
@@ -153,7 +153,7 @@ pub enum Expr {
     },
     /// `same!(..)`: a macro by example of the program itself.
     Same(Box<Expr>),
-    /// `matches!(x, pattern)`: a macro of the standard library whose arguments are nobody's business.
+    /// `matches!(x, pattern)`: a macro of the standard library whose arguments are left alone.
     Matches(Box<Expr>, Pattern, char),
 }
 
@@ -234,7 +234,7 @@ pub fn own_block(body: &Expr) -> Option<&Block> {
     }
 }
 
-/// Ends with a brace, and ends a statement where it stands in front of one.
+/// Ends with a brace, and ends a statement where it begins one.
 pub fn is_block_like(expr: &Expr) -> bool {
     use Expr as E;
     matches!(

@@ -1,5 +1,4 @@
-//! Writes a program as text, in a layout that nobody would choose, and remembers on which line each place came to
-//! stand. All white space and all comments come from `Printer::gap`.
+//! Writes a program as text, in an unusual layout, and remembers the line of each place. All white space and all comments come from `Printer::gap`.
 
 use fastrand::Rng;
 
@@ -13,7 +12,7 @@ pub struct Place {
     pub is_on: bool,
 }
 
-/// What stands above every program.
+/// The first lines of every program.
 const HEAD: &str = "macro_rules! same { ($($t:tt)*) => { { let value = ($($t)*); value } } }";
 
 /// Comments that look like something else.
@@ -59,11 +58,11 @@ struct Printer {
     odd: u32,
     rng: Rng,
     depth: usize,
-    /// The next token stands close to this one.
+    /// The next token follows this one without a space.
     glued: bool,
 }
 
-/// Where an expression stands: what may follow a block there.
+/// Where an expression is: what may follow a block there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spot {
     Free,
@@ -201,7 +200,7 @@ impl Printer {
                 match otherwise {
                     None => self.expr(init, Spot::Free),
                     Some(otherwise) => {
-                        self.in_parens(init, !may_stand_before_else(init), Spot::Free);
+                        self.in_parens(init, !may_precede_else(init), Spot::Free);
                         self.token("else");
                         self.block(otherwise);
                     }
@@ -574,8 +573,8 @@ fn falls_apart(expr: &Expr, spot: Spot) -> bool {
     }
 }
 
-/// No brace may stand in front of the `else` of a let-else.
-fn may_stand_before_else(init: &Expr) -> bool {
+/// The `else` of a let-else may not follow a brace.
+fn may_precede_else(init: &Expr) -> bool {
     match init {
         Expr::Closure(closure) => closure.before_else,
         Expr::Var(_) | Expr::Some(_) | Expr::None | Expr::Call(..) | Expr::Method(..) => true,

@@ -1,5 +1,5 @@
 //! What is recorded, and when, as the documents say it: which statements count, which bodies show that they were
-//! entered, and which statements stand before their record even in after mode.
+//! entered, and which statements come before their record even in after mode.
 
 use super::language::{Block, Cfg, Else, Expr, If, Kind, Stmt};
 
@@ -16,7 +16,7 @@ pub fn executes(stmt: &Stmt) -> bool {
     matches!(stmt.kind, Kind::Let { .. } | Kind::Expr { .. })
 }
 
-/// A body with one of these needs no record of its own entry. `is_on` tells whether recording is on there.
+/// A body with one of these needs no record of its own entry. `is_on`: whether recording is on there.
 pub fn shows_itself(body: &Block, is_on: impl Fn(&Stmt) -> bool) -> bool {
     for stmt in &body.stmts {
         if executes(stmt) && is_on(stmt) && stmt.cfg.is_none() {
@@ -30,7 +30,7 @@ pub fn shows_itself(body: &Block, is_on: impl Fn(&Stmt) -> bool) -> bool {
 }
 
 /// In after mode this statement is recorded once it is done.
-pub fn stands_after(block: &Block, index: usize) -> bool {
+pub fn comes_after(block: &Block, index: usize) -> bool {
     index < first_tail(block) && !diverges(&block.stmts[index], Sure::Possibly)
 }
 

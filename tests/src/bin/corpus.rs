@@ -73,7 +73,7 @@ fn table(crates: &[Crate]) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// One line of the table; whether nothing differed.
+/// Prints one line of the table. Returns whether nothing differed.
 fn row(released: &Crate, comparison: &Comparison) -> bool {
     let Comparison { version, ours, plain_seconds, our_seconds, reach, difference, .. } = comparison;
     let Counts { passed, failed, ignored } = ours;

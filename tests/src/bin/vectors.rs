@@ -1,4 +1,4 @@
-//! Makes the QS streams of `tests/vectors/qs`, and has a QSPY print what it makes of them:
+//! Makes the QS streams of `tests/vectors/qs`, and lets a QSPY print them:
 //! `XHIST_QSPY=PROGRAM cargo run -p xhist-tests --bin vectors`. Streams come out the same each time.
 
 use std::fs;
@@ -15,7 +15,7 @@ struct Vector {
     name: &'static str,
     options: &'static str,
     about: &'static str,
-    make: fn(&mut Stream),
+    make: fn(&mut StreamWriter),
 }
 
 const NARROW: &str = "-T4 -O4 -F4 -S2 -E2 -Q1 -P2 -B2 -C4";
@@ -60,7 +60,7 @@ impl Random {
 }
 
 /// A target's side.
-struct Stream {
+struct StreamWriter {
     sizes: Sizes,
     random: Random,
     seq: u8,
@@ -72,8 +72,8 @@ const OBJECTS: [(u64, &str); 4] =
 const FUNCTIONS: [(u64, &str); 3] = [(0x801, "Table_idle"), (0x8F0, "Philo_think"), (0x7D00, "spy")];
 const SIGNALS: [(u64, u64, &str); 3] = [(4, 0, "TICK"), (5, 0x2010, "EAT"), (6, 0x2020, "DONE")];
 
-impl Stream {
-    fn new(vector: &Vector) -> Stream {
+impl StreamWriter {
+    fn new(vector: &Vector) -> StreamWriter {
         let mut sizes = Sizes::DEFAULT;
         for option in vector.options.split(' ').filter(|option| option.len() == 3) {
             if let Some(size) = sizes.by_letter(option.as_bytes()[1]) {
@@ -83,7 +83,7 @@ impl Stream {
         let seed = vector.name.bytes().fold(0xCBF2_9CE4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
         });
-        Stream { sizes, random: Random(seed), seq: 0, bytes: Vec::new() }
+        StreamWriter { sizes, random: Random(seed), seq: 0, bytes: Vec::new() }
     }
 
     fn frame(&mut self, id: u8, payload: &[u8]) {
@@ -173,7 +173,7 @@ fn is_plain(id: u8) -> bool {
     row.layout.is_some() && id != 0 && !row.name.ends_with("_DICT") && row.name != "QS_TARGET_INFO"
 }
 
-fn records(stream: &mut Stream) {
+fn records(stream: &mut StreamWriter) {
     for _ in 0..2 {
         for row in RECORDS.iter().filter(|row| is_plain(row.id)) {
             stream.record(row.id);
@@ -181,18 +181,18 @@ fn records(stream: &mut Stream) {
     }
 }
 
-fn named(stream: &mut Stream) {
+fn named(stream: &mut StreamWriter) {
     stream.dictionaries();
     records(stream);
     elements(stream);
 }
 
-fn named_late(stream: &mut Stream) {
+fn named_late(stream: &mut StreamWriter) {
     records(stream);
     named(stream);
 }
 
-fn elements(stream: &mut Stream) {
+fn elements(stream: &mut StreamWriter) {
     stream.dictionaries();
     for format in 0..=u8::MAX {
         let elements: Vec<u8> = [format, stream.random.next() as u8]
@@ -204,7 +204,7 @@ fn elements(stream: &mut Stream) {
     }
 }
 
-fn damaged(stream: &mut Stream) {
+fn damaged(stream: &mut StreamWriter) {
     named(stream);
     for _ in 0..40 {
         let end = stream.bytes.len() as u64;
@@ -222,7 +222,7 @@ fn damaged(stream: &mut Stream) {
     }
 }
 
-fn gaps(stream: &mut Stream) {
+fn gaps(stream: &mut StreamWriter) {
     for row in RECORDS.iter().filter(|row| is_plain(row.id)) {
         stream.record(row.id);
         let missing = stream.random.below(6) as u8;
@@ -231,7 +231,7 @@ fn gaps(stream: &mut Stream) {
 }
 
 /// Posts, dispatches and ticks among objects with names.
-fn conversation(stream: &mut Stream) {
+fn conversation(stream: &mut StreamWriter) {
     stream.dictionaries();
     let names = [
         "QS_QF_ACTIVE_POST",
@@ -258,7 +258,7 @@ fn main() {
     let directory = repository().join("tests/vectors/qs");
     let mut index = "name\toptions\tbytes\texit\textra\tabout\n".to_owned();
     for vector in VECTORS {
-        let mut stream = Stream::new(vector);
+        let mut stream = StreamWriter::new(vector);
         (vector.make)(&mut stream);
         let extra = print(Path::new(&qspy), vector, &stream.bytes, &directory);
         let Vector { name, options, about, .. } = vector;

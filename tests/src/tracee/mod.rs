@@ -1,6 +1,6 @@
 //! A program under ptrace: stopped at any instruction, signalled there, and put back to where it was.
 //!
-//! The only folder of the tests that may be `unsafe`. It knows nothing of rings.
+//! The only folder of the harness that may be `unsafe`.
 
 #[cfg_attr(all(target_os = "linux", target_arch = "x86_64"), path = "x86_64.rs")]
 #[cfg_attr(not(all(target_os = "linux", target_arch = "x86_64")), path = "other.rs")]

@@ -9,7 +9,7 @@ pub fn may_trace() -> Result<(), String> {
     Err("single steps need x86-64 Linux".into())
 }
 
-/// See the module; there is none.
+/// Never made: see the module.
 pub enum Tracee {}
 
 /// See [`Tracee`].

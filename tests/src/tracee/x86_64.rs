@@ -9,7 +9,7 @@ use libc::{c_int, iovec, pid_t};
 
 use super::Stop;
 
-/// What the kernel tells of a trap that an instruction of the program made.
+/// The kernel's code for a trap that an instruction of the program made.
 const SI_KERNEL: c_int = 0x80;
 /// All registers of the floating-point and vector units.
 const NT_X86_XSTATE: usize = 0x202;
@@ -17,7 +17,7 @@ const NT_X86_XSTATE: usize = 0x202;
 const GETSIGMASK: libc::c_uint = 0x420a;
 const SETSIGMASK: libc::c_uint = 0x420b;
 const XSTATE_LEN: usize = 16 << 10;
-/// Memory is compared and put back in blocks of so many bytes.
+/// Bytes of the blocks in which memory is compared and put back.
 const BLOCK: usize = 4096;
 /// Bytes below the stack pointer that belong to the function at hand.
 const RED_ZONE: u64 = 128;
@@ -191,7 +191,8 @@ impl Tracee {
         let mut vectors = vec![0u8; XSTATE_LEN];
         let mut vector = iovec { iov_base: vectors.as_mut_ptr().cast(), iov_len: XSTATE_LEN };
         let mut mask = 0u64;
-        // SAFETY: the thread is stopped and ours; zeros are registers; the buffer is as long as told.
+        // SAFETY: the thread is stopped and traced by this process. All zeros are valid registers. `vector` has the length of
+        // its buffer.
         let registers = unsafe {
             let got = libc::ptrace(libc::PTRACE_GETREGS, self.thread, 0, registers.as_mut_ptr())
                 | libc::ptrace(libc::PTRACE_GETREGSET, self.thread, NT_X86_XSTATE, &raw mut vector)
@@ -227,7 +228,8 @@ impl Tracee {
         }
         let mut vector =
             iovec { iov_base: snapshot.vectors.as_ptr().cast_mut().cast(), iov_len: snapshot.vectors.len() };
-        // SAFETY: as in `snapshot`; what is written is as long as told.
+        // SAFETY: the thread is stopped and traced by this process. The lengths in `local`, `remote` and `vector` are those of
+        // their buffers, which only the kernel reads.
         unsafe {
             for (local, remote) in local.chunks(512).zip(remote.chunks(512)) {
                 let count = local.len() as libc::c_ulong;
@@ -266,7 +268,7 @@ impl Tracee {
             .iter()
             .map(|region| iovec { iov_base: region.0 as *mut c_void, iov_len: len(region) })
             .collect();
-        // SAFETY: the buffer is as long as told.
+        // SAFETY: `local` has the length of `memory`, which lives through the call.
         let read = unsafe {
             libc::process_vm_readv(self.thread, &local, 1, remote.as_ptr(), remote.len() as libc::c_ulong, 0)
         };

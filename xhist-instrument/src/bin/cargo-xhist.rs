@@ -1,8 +1,11 @@
 //! `cargo xhist`, and under the name `xhist-rustc` the compiler wrapper that it hands to cargo.
 
+#![forbid(unsafe_code)]
+
 use std::process::ExitCode;
 
-/// As in `xhist-instrument`: a parser does little but allocate.
+/// As in `xhist-instrument`.
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,5 +1,5 @@
-//! Where recorders are kept once they are built: in the user's cache directory, one directory for each, by a key of
-//! all that decides about it. A directory counts once `entry.json` is in it, which comes last and at once.
+//! The cache of built recorders: one directory for each, named by a hash of everything that its build depends on. A
+//! directory is valid when it contains `entry.json`, which is written last and atomically.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,29 +12,29 @@ use super::error::Error;
 use super::keep;
 use super::plan::{Recorder, write_if_changed};
 
-/// Recorders that are kept: some 12 MB each.
-const KEPT: usize = 8;
+/// The largest number of cached recorders: about 12 MB each.
+const MAX_RECORDERS: usize = 8;
 const PREFIX: &str = "recorder-";
-const ENTRY: &str = "entry.json";
+const ENTRY_FILE: &str = "entry.json";
 
 /// The directory of recorders.
 #[derive(Clone, Debug)]
 pub(super) struct Cache(PathBuf);
 
-/// A recorder for each target, as [`super::plan::Plan`] has them, that stays while this does.
+/// A recorder for each target, as in [`super::plan::WrapperPlan`]. They are not removed before this is dropped.
 pub(super) struct Kept {
     pub(super) recorders: BTreeMap<String, Recorder>,
     _hold: Option<File>,
 }
 
-/// What is written beside the libraries. Their paths start at the directory.
+/// The entry file beside the libraries. Paths are relative to the directory.
 #[derive(Serialize, Deserialize)]
-struct Entry {
+struct CacheEntry {
     recorders: BTreeMap<String, Recorder>,
     files: BTreeMap<PathBuf, Stamp>,
 }
 
-/// What a library looked like when it was complete.
+/// Length, time and hash of a complete library, to detect damage.
 #[derive(Serialize, Deserialize)]
 struct Stamp {
     len: u64,
@@ -43,7 +43,7 @@ struct Stamp {
 }
 
 impl Cache {
-    /// The caches to look into, in this order: the user's, and this directory of the project.
+    /// The caches to search, in this order: the user's, and this directory of the project.
     pub(super) fn all(in_project: PathBuf) -> Vec<Cache> {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let absolute = |path: PathBuf| path.is_absolute().then_some(path);
@@ -61,21 +61,22 @@ impl Cache {
         self.0.join(format!("{PREFIX}{key}"))
     }
 
-    /// For a person.
+    /// The directory, for messages.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The recorder with this key, if it is here and whole.
+    /// The recorder with this key, if the cache has it undamaged.
     pub(super) fn find(&self, key: &str) -> Option<Kept> {
         let directory = self.directory(key);
-        let entry =
-            || -> Option<Entry> { serde_json::from_slice(&std::fs::read(directory.join(ENTRY)).ok()?).ok() };
+        let entry = || -> Option<CacheEntry> {
+            serde_json::from_slice(&std::fs::read(directory.join(ENTRY_FILE)).ok()?).ok()
+        };
         entry()?;
         let hold = keep::hold(&directory);
-        // From now on it stays; it may have gone before.
-        let Entry { mut recorders, files } = entry()?;
-        if recorders.is_empty() || !files.iter().all(|(name, stamp)| stamp.fits(&directory.join(name))) {
+        // From now on it cannot be removed; it may have been before.
+        let CacheEntry { mut recorders, files } = entry()?;
+        if recorders.is_empty() || !files.iter().all(|(name, stamp)| stamp.matches(&directory.join(name))) {
             return None;
         }
         for recorder in recorders.values_mut() {
@@ -88,14 +89,14 @@ impl Cache {
         Some(Kept { recorders, _hold: hold })
     }
 
-    /// Lets nobody else build here until the file is closed. `waits` is called when somebody does. An error says that
-    /// nothing can be written here.
+    /// Locks the cache until the file is closed, so that one process builds at a time. `waits` is called when another
+    /// process holds the lock. An error means that the directory cannot be written.
     pub(super) fn lock(&self, waits: impl FnOnce()) -> std::io::Result<File> {
         std::fs::create_dir_all(&self.0)?;
         let file = File::create(self.0.join("lock"))?;
-        // A directory may be read-only and its lock file not.
+        // The directory may be read-only while its lock file is not.
         tempfile::tempfile_in(&self.0)?;
-        // Where files cannot be locked, each build still has a directory of its own.
+        // Without file locks, each build still has its own directory.
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
             waits();
             let _ = file.lock();
@@ -103,13 +104,13 @@ impl Cache {
         Ok(file)
     }
 
-    /// Takes over what was built: copies the libraries, which lie anywhere, and at last says that they are there.
+    /// Stores what was built: copies the libraries, then writes the entry.
     pub(super) fn keep(&self, key: &str, built: &BTreeMap<String, Recorder>) -> Result<Kept, Error> {
         let directory = self.directory(key);
         let mut files = BTreeMap::new();
         let mut recorders = BTreeMap::new();
         for (target, recorder) in built {
-            // Cargo has its host under no name.
+            // The host has the empty name.
             let place = Path::new("lib").join(if target.is_empty() { "host" } else { target });
             let named = |library: &Path| place.join(library.file_name().unwrap_or_default());
             let to = directory.join(&place);
@@ -118,7 +119,8 @@ impl Cache {
                 let copy = directory.join(named(library));
                 let _ = std::fs::remove_file(&copy);
                 std::fs::copy(library, &copy).map_err(Error::file("write", &copy))?;
-                let stamp = Stamp::of(&copy).ok_or_else(|| Error::step("reading back", copy.display()))?;
+                let stamp = Stamp::of(&copy)
+                    .ok_or_else(|| Error::step("reading back", copy.display().to_string()))?;
                 files.insert(named(library), stamp);
             }
             let mut kept = recorder.clone();
@@ -131,19 +133,20 @@ impl Cache {
             }
             recorders.insert(target.clone(), kept);
         }
-        let text = serde_json::to_vec_pretty(&Entry { recorders, files })
+        let text = serde_json::to_vec_pretty(&CacheEntry { recorders, files })
             .map_err(|error| Error::step("writing the recorder's entry", error))?;
-        write_if_changed(&directory.join(ENTRY), &text)?;
-        let kept = self.find(key).ok_or_else(|| Error::step("reading back", directory.display()))?;
-        keep::prune(&self.0, PREFIX, KEPT);
+        write_if_changed(&directory.join(ENTRY_FILE), &text)?;
+        let kept =
+            self.find(key).ok_or_else(|| Error::step("reading back", directory.display().to_string()))?;
+        keep::prune(&self.0, PREFIX, MAX_RECORDERS);
         Ok(kept)
     }
 
-    /// A new directory for this key. What an earlier build left, which was killed, or which something damaged, goes.
+    /// A new directory for this key. Remains of a killed build and damaged entries are removed.
     pub(super) fn clear(&self, key: &str) -> Result<PathBuf, Error> {
         let directory = self.directory(key);
         if directory.symlink_metadata().is_ok() {
-            // Cargo may outlive a killed build and go on writing there.
+            // Cargo may survive a killed build and still write there.
             let dead = directory.with_file_name(format!("{PREFIX}dead-{}", std::process::id()));
             std::fs::rename(&directory, &dead).map_err(Error::file("rename", &directory))?;
             let _ = std::fs::remove_dir_all(&dead);
@@ -158,8 +161,8 @@ impl Stamp {
         Some(Stamp { len: file.metadata().ok()?.len(), modified: modified(file)?, hash: hash(file)? })
     }
 
-    /// A copy of a cache has other times and the same contents.
-    fn fits(&self, file: &Path) -> bool {
+    /// Whether the file is unchanged. In a copy of a cache, times differ and contents do not.
+    fn matches(&self, file: &Path) -> bool {
         file.metadata().is_ok_and(|meta| meta.len() == self.len)
             && (modified(file) == Some(self.modified) || hash(file) == Some(self.hash))
     }
@@ -179,7 +182,7 @@ fn hash(file: &Path) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Source;
+    use super::super::plan::RecorderSource;
     use super::*;
 
     /// A cache with one recorder that was "built" in another directory.
@@ -194,7 +197,8 @@ mod tests {
         let _lock = cache.lock(|| ()).expect("a lock");
         let root = cache.clear("k").expect("a directory").join("lib.rs");
         std::fs::write(&root, "").expect("a source");
-        let source = Source { name: "xhist_rt".into(), root, edition: "2024".into(), features: Vec::new() };
+        let source =
+            RecorderSource { name: "xhist_rt".into(), root, edition: "2024".into(), features: Vec::new() };
         let recorder = Recorder {
             library: built.join("libxhist_rt.rlib"),
             deps: [built.join("liblibc.rlib")].into(),

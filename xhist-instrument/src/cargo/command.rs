@@ -1,34 +1,34 @@
-//! The command line: which cargo command, and the few of its options that matter to us.
-//! Everything is handed on to cargo as it was typed.
+//! The command line of `cargo xhist`: which cargo command it is, and the few of cargo's options that the other steps
+//! read. Cargo gets all its options as they were typed.
 
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
-use super::error::Error;
-use crate::{Detail, When};
+use super::clean_options::Clean;
+use super::error::{Error, UsageError};
+use super::own_options::{self, OwnOptions};
 
 /// What `--help` prints.
-pub(super) const HELP: &str = "\
+pub(super) fn help() -> String {
+    format!("{HELP_HEAD}{}{HELP_TAIL}", own_options::help())
+}
+
+const HELP_HEAD: &str = "\
 Runs a cargo command on instrumented sources; the sources themselves are not touched.
 
 Usage: cargo xhist <run|test|build|check|bench|nextest run> [any options of that cargo command]
+       cargo xhist clean [--builds] [--all] [--dry-run]
 
 Options of its own, anywhere before `--` and before the program's arguments:
-  --deps NAME,...         record these dependencies too (`all`: every one that a program is made of)
-  --detail <statement|function>
-                          record every statement (default), or only that functions, closures with a block and async
-                          blocks were entered, which is cheaper
-  --when <before|after>   record each statement before it runs (default), or after it as the Xhist paper does
-  --stop-at <FILE:LINE[#HIT][+AFTER]>
-                          stop recording at the statement in this line, when it runs for the HITth time, AFTER
-                          statements behind it: the history keeps what came before
-  --start-at <FILE:LINE[#HIT]>
-                          start recording there; until then the program records nothing (XHIST=wait)
+";
 
+const HELP_TAIL: &str = "
 After a crash, a panic or a failing test the last statements that ran are printed; the
-whole history is what `xhist-report` prints. Everything lies under target/xhist, and the
-recorder, which is built once for a compiler, in ~/.cache/xhist (or in $XHIST_CACHE).
+whole history is what `xhist-report` prints, and `xhist-report answer` prints the same
+again (XHIST_REPORT=PATH starts another one, XHIST_REPORT=off none). Everything lies under
+target/xhist, and the recorder, which is built once for a compiler, in ~/.cache/xhist (or
+in $XHIST_CACHE).
 XHIST_KEEP=SIZE keeps that much of all runs (1g); runs that failed are kept longest.
+`xhist-report runs` lists them, `cargo xhist clean` removes them; clean --help has more.
 
 All other options are those of the cargo command: `cargo help run`, `cargo help test`, ...
 
@@ -87,38 +87,35 @@ impl Verb {
     }
 }
 
-/// A command line taken apart.
+/// A parsed command line.
 #[derive(Clone, Debug)]
 pub(super) struct Command {
     pub(super) verb: Verb,
-    /// Options of cargo, without `--target-dir` and without ours.
+    /// Cargo's options, without `--target-dir`.
     pub(super) cargo_args: Vec<OsString>,
-    /// `--` and what follows, or what cargo takes for arguments of the program without it.
+    /// `--` and the words behind it, or the words that cargo takes for arguments of the program without `--`.
     pub(super) program_args: Vec<OsString>,
-    pub(super) target_dir: Option<PathBuf>,
-    /// Names of dependencies to record too, as they were typed.
-    pub(super) deps: Vec<String>,
-    pub(super) detail: Option<Detail>,
-    pub(super) when: Option<When>,
-    /// Triggers, as they were typed.
-    pub(super) start_at: Vec<String>,
-    pub(super) stop_at: Vec<String>,
+    pub(super) own: OwnOptions,
 }
 
-/// A command line: a command, or a wish for help or the version.
+/// A command line: a command, or a request for help or the version.
 #[derive(Clone, Debug)]
 pub(super) enum Parsed {
-    Command(Command),
+    Command(Box<Command>),
+    /// Remove what is kept.
+    Clean(Box<Clean>),
+    /// What to print instead of running a command.
+    Text(String),
     Help,
     Version,
 }
 
-/// Options that the steps before cargo must see too, those with a value.
+/// Options with a value that the steps before cargo need too.
 const SHARED_WITH_VALUE: [&str; 4] = ["--manifest-path", "--config", "--lockfile-path", "-Z"];
-/// And those without.
+/// Options without a value that the steps before cargo need too.
 const SHARED: [&str; 3] = ["--offline", "--locked", "--frozen"];
-/// The other long options of `cargo run`, and ours, whose value may be the next word.
-const RUN_WITH_VALUE: [&str; 15] = [
+/// The other long options of `cargo run` whose value may be the next word.
+const RUN_WITH_VALUE: [&str; 9] = [
     "--message-format",
     "--color",
     "--package",
@@ -128,12 +125,6 @@ const RUN_WITH_VALUE: [&str; 15] = [
     "--jobs",
     "--profile",
     "--target",
-    "--target-dir",
-    "--deps",
-    "--detail",
-    "--when",
-    "--start-at",
-    "--stop-at",
 ];
 /// Short options of cargo with a value.
 const WITH_VALUE_LETTERS: &[u8] = b"pFjZ";
@@ -148,65 +139,31 @@ impl Command {
             Some("-V" | "--version") => return Ok(Parsed::Version),
             _ => {}
         }
+        if word == "clean" {
+            return match Clean::parse(&args[1..]) {
+                Ok(clean) => Ok(Parsed::Clean(Box::new(clean))),
+                Err(error) if !error.use_stderr() => Ok(Parsed::Text(error.to_string())),
+                Err(error) => Err(own_options::usage(&error)),
+            };
+        }
         let Some(verb) = Verb::parse(word) else {
-            let word = word.display();
-            return Err(Error::Usage(format!(
-                "`{word}` is not a command of cargo xhist; it has run, test, build, check, bench and nextest run\n\nSee `cargo xhist --help`."
-            )));
+            return Err(UsageError::Command(word.clone()).into());
         };
         let mut rest = &args[1..];
         if rest[..program_args_at(verb, rest)].iter().any(|arg| arg == "--help" || arg == "-h") {
             return Ok(Parsed::Help);
         }
         for word in &verb.words()[1..] {
-            rest = rest.split_first().filter(|(first, _)| first == word).map(|(_, rest)| rest).ok_or_else(
-                || Error::Usage(format!("of `cargo nextest` only `cargo xhist nextest {word}` is there")),
-            )?;
+            rest = rest
+                .split_first()
+                .filter(|(first, _)| first == word)
+                .map(|(_, rest)| rest)
+                .ok_or_else(|| Error::from(UsageError::Nextest(word)))?;
         }
-        let end = program_args_at(verb, rest);
-        let program_args = rest[end..].to_vec();
-        let mut command = Command {
-            verb,
-            cargo_args: Vec::new(),
-            program_args,
-            target_dir: None,
-            deps: Vec::new(),
-            detail: None,
-            when: None,
-            start_at: Vec::new(),
-            stop_at: Vec::new(),
-        };
-        let mut words = rest[..end].iter();
-        while let Some(arg) = words.next() {
-            if let Some(value) = value_of("--target-dir", arg, &mut words, "a directory")? {
-                command.target_dir = Some(value.into());
-            } else if let Some(value) = value_of("--deps", arg, &mut words, "names of dependencies")? {
-                let value = value.to_string_lossy();
-                let names = value.split(',').map(str::trim).filter(|name| !name.is_empty());
-                command.deps.extend(names.map(String::from));
-            } else if let Some(value) = value_of("--detail", arg, &mut words, "`statement` or `function`")? {
-                command.detail = match value.to_str() {
-                    Some("statement") => Some(Detail::Statement),
-                    Some("function") => Some(Detail::Function),
-                    _ => return Err(Error::Usage("`--detail` is `statement` or `function`".into())),
-                };
-            } else if let Some(value) = value_of("--when", arg, &mut words, "`before` or `after`")? {
-                command.when = match value.to_str() {
-                    Some("before") => Some(When::Before),
-                    Some("after") => Some(When::After),
-                    _ => return Err(Error::Usage("`--when` is `before` or `after`".into())),
-                };
-            } else if let Some(value) = value_of("--start-at", arg, &mut words, "a place FILE:LINE[#HIT]")? {
-                command.start_at.push(value.to_string_lossy().into_owned());
-            } else if let Some(value) =
-                value_of("--stop-at", arg, &mut words, "a place FILE:LINE[#HIT][+AFTER]")?
-            {
-                command.stop_at.push(value.to_string_lossy().into_owned());
-            } else {
-                command.cargo_args.push(arg.clone());
-            }
-        }
-        Ok(Parsed::Command(command))
+        let (before, program_args) = rest.split_at(program_args_at(verb, rest));
+        let (own, cargo_args) = own_options::split(before)?;
+        let program_args = program_args.to_vec();
+        Ok(Parsed::Command(Box::new(Command { verb, cargo_args, program_args, own })))
     }
 
     /// The options that find the project and the registry: for `cargo metadata`.
@@ -329,28 +286,17 @@ fn program_args_at(verb: Verb, args: &[OsString]) -> usize {
 /// Whether the value of this option of `cargo run` is the next word.
 fn wants_value(option: &OsStr) -> bool {
     match option.as_encoded_bytes() {
-        [b'-', b'-', ..] => SHARED_WITH_VALUE.iter().chain(&RUN_WITH_VALUE).any(|known| option == *known),
-        // Several short ones may share a hyphen; behind one that takes a value stands nothing but the value.
+        [b'-', b'-', ..] => {
+            own_options::wants_value(option)
+                || SHARED_WITH_VALUE.iter().chain(&RUN_WITH_VALUE).any(|known| option == *known)
+        }
+        // Several short options may share a hyphen; the rest behind one that takes a value is the value.
         [b'-', letters @ ..] => {
             letters.iter().position(|letter| WITH_VALUE_LETTERS.contains(letter))
                 == letters.len().checked_sub(1)
         }
         _ => false,
     }
-}
-
-/// The value of `--name value` or `--name=value`, if `arg` is that option.
-fn value_of<'a>(
-    name: &str,
-    arg: &OsStr,
-    words: &mut impl Iterator<Item = &'a OsString>,
-    what: &str,
-) -> Result<Option<OsString>, Error> {
-    if arg == name {
-        let value = words.next().ok_or_else(|| Error::Usage(format!("`{name}` needs {what}")))?;
-        return Ok(Some(value.clone()));
-    }
-    Ok(value_after(arg, &format!("{name}=")))
 }
 
 /// `--name=value`, or `-Zvalue`.
@@ -366,11 +312,12 @@ fn value_after(arg: &OsStr, prefix: &str) -> Option<OsString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::When;
 
     fn parse(line: &str) -> Command {
         let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
         match Command::parse(&args) {
-            Ok(Parsed::Command(command)) => command,
+            Ok(Parsed::Command(command)) => *command,
             other => panic!("{other:?}"),
         }
     }
@@ -385,7 +332,7 @@ mod tests {
         assert_eq!(command.verb, Verb::Run);
         assert_eq!(words(&command.cargo_args), "--release -p a --bin=b");
         assert_eq!(words(&command.program_args), "-- --target-dir x");
-        assert_eq!(command.target_dir, Some("t".into()));
+        assert_eq!(command.own.target_dir, Some("t".into()));
     }
 
     #[test]
@@ -400,14 +347,14 @@ mod tests {
     fn own_options_are_taken_out() {
         let command = parse("xhist nextest run --deps a,b --release --when=after --deps=c -- --deps d");
         assert_eq!(command.verb.words(), ["nextest", "run"]);
-        assert_eq!(command.deps, ["a", "b", "c"]);
-        assert_eq!(command.when, Some(When::After));
+        assert_eq!(command.own.deps, ["a", "b", "c"]);
+        assert_eq!(command.own.settings.when, Some(When::After));
         assert_eq!(words(&command.cargo_args), "--release");
         assert_eq!(words(&command.program_args), "-- --deps d");
         let command =
             parse("xhist run --stop-at a.rs:1#2+3 -q --stop-at=b.rs:4 --start-at c.rs:5 -- --stop-at d");
-        assert_eq!(command.stop_at, ["a.rs:1#2+3", "b.rs:4"]);
-        assert_eq!(command.start_at, ["c.rs:5"]);
+        assert_eq!(command.own.settings.stop_at, ["a.rs:1#2+3", "b.rs:4"]);
+        assert_eq!(command.own.settings.start_at, ["c.rs:5"]);
         assert_eq!(words(&command.cargo_args), "-q");
     }
 
@@ -416,12 +363,12 @@ mod tests {
         let command = parse("xhist run --bin b -qp a --when after serve --config c --when 5 --deps");
         assert_eq!(words(&command.cargo_args), "--bin b -qp a");
         assert_eq!(words(&command.program_args), "serve --config c --when 5 --deps");
-        assert_eq!((command.when, command.deps.len()), (Some(When::After), 0));
+        assert_eq!((command.own.settings.when, command.own.deps.len()), (Some(When::After), 0));
         assert_eq!(words(&parse("r -pa -j2 x --offline").program_args), "x --offline");
         // Elsewhere such a word is a filter, and cargo's options may follow.
         let command = parse("test some_name --target-dir t -- --when 5");
         assert_eq!(words(&command.cargo_args), "some_name");
-        assert_eq!(command.target_dir, Some("t".into()));
+        assert_eq!(command.own.target_dir, Some("t".into()));
         assert_eq!(words(&command.program_args), "-- --when 5");
     }
 

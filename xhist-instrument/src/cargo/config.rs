@@ -1,5 +1,8 @@
-//! What the user's cargo configuration says about programs to call and about how crates are compiled. Cargo's own
-//! command for this is unstable, so the files are read here, in cargo's order.
+//! The user's cargo configuration: which programs cargo calls, and how it compiles crates.
+//!
+//! Cargo's own command for this (`cargo config get`) is unstable. The crate cargo-config2 gives typed values: it drops keys
+//! that it does not know, but [`deciding`] must keep those, because each may change how the recorder is compiled. So the files
+//! are read here, in cargo's order, with `include`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -7,8 +10,9 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::command::Command;
+use super::names::PROFILE;
 
-/// A program that cargo calls in the user's own way, by its key: `rustc`, `rustc-wrapper`, `rustc-workspace-wrapper`.
+/// A program that the user sets for cargo, by its key: `rustc`, `rustc-wrapper`, `rustc-workspace-wrapper`.
 pub(super) fn tool(command: &Command, key: &str) -> Option<OsString> {
     let name = key.to_uppercase().replace('-', "_");
     let variable = |name: &str| {
@@ -24,16 +28,16 @@ pub(super) fn tool(command: &Command, key: &str) -> Option<OsString> {
         .or_else(|| given.iter().find_map(pick))
         .or_else(|| variable(&format!("CARGO_BUILD_{name}")))
         .or_else(|| files.iter().find_map(pick))?;
-    // An empty name is how a user turns a wrapper off.
+    // An empty name turns a wrapper off.
     (!tool.is_empty()).then_some(tool)
 }
 
-/// A name with a slash starts at this directory; any other is looked for where programs are.
+/// A name with a slash is relative to this directory; any other is searched in PATH.
 fn located(name: OsString, base: &Path) -> OsString {
     if name.as_encoded_bytes().contains(&b'/') { base.join(name).into() } else { name }
 }
 
-/// Whether the user says where cargo keeps what is between sources and results.
+/// Whether the user sets the directory of intermediate results (`build.build-dir`).
 pub(super) fn has_build_dir(command: &Command) -> bool {
     let is_set = |layer: &Layer| Some(layer.config.get("build")?.get("build-dir")?.is_str());
     let (given, files) = layers(command);
@@ -41,8 +45,8 @@ pub(super) fn has_build_dir(command: &Command) -> bool {
         || given.iter().chain(&files).find_map(is_set).is_some()
 }
 
-/// All that says how crates that are none of the user's are compiled, as one text: what cargo's configuration has of
-/// that, and the environment. `read_by_sources`: variables that the crates themselves read.
+/// Everything that decides how a crate outside the workspace is compiled, as one text: that part of cargo's configuration and
+/// of the environment. `read_by_sources`: variables that the crate itself reads.
 pub(super) fn deciding(command: &Command, read_by_sources: &[&str]) -> String {
     let (given, files) = layers(command);
     let mut text = String::new();
@@ -80,7 +84,7 @@ fn decides(variable: &str, read_by_sources: &[&str]) -> bool {
     WHOLE.contains(&variable) || read_by_sources.contains(&variable) || is_of_cargo
 }
 
-/// A configuration without what is known to be of no account. What is not known counts.
+/// A configuration without the keys that are known not to matter. Unknown keys stay.
 fn deciding_part(mut config: Table, read_by_sources: &[&str]) -> Table {
     const BESIDE: [&str; 16] = [
         "alias",
@@ -123,7 +127,7 @@ fn deciding_part(mut config: Table, read_by_sources: &[&str]) -> Table {
     };
     sift("build", &|key| !BESIDE_BUILD.contains(&key));
     sift("env", &|key| decides(key, read_by_sources));
-    sift("profile", &|key| ["release", super::recorder::PROFILE].contains(&key));
+    sift("profile", &|key| ["release", PROFILE].contains(&key));
     if let Some(Value::Table(targets)) = config.get_mut("target") {
         for value in targets.iter_mut().filter_map(|(_, value)| value.as_table_mut()) {
             value.retain(|key, _| !BESIDE_TARGET.contains(&key));
@@ -134,12 +138,12 @@ fn deciding_part(mut config: Table, read_by_sources: &[&str]) -> Table {
     config
 }
 
-/// Whether the user has programs for this target run in a way of their own.
+/// Whether the user has a runner for programs of this target.
 pub(super) fn has_runner(command: &Command, target: &str) -> bool {
     let name = format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"));
     let is_configured = |layer: &Layer| {
         let mut targets = layer.config.get("target")?.as_table()?.iter();
-        // Whether a `cfg(...)` holds is not known here; then the user's counts.
+        // Whether a `cfg(...)` holds is not known here: it counts as a runner of the user's.
         let is_one = |(name, value): (&String, &Value)| {
             (name == target || name.starts_with("cfg(")) && value.get("runner").is_some()
         };
@@ -149,15 +153,15 @@ pub(super) fn has_runner(command: &Command, target: &str) -> bool {
     std::env::var_os(name).is_some() || given.iter().chain(&files).find_map(is_configured).is_some()
 }
 
-/// One configuration of several: the first that says something about a key counts.
+/// One configuration of several: the first that has a key wins.
 struct Layer {
     config: Table,
-    /// Where relative paths in it start.
+    /// The directory that its relative paths start from.
     base: PathBuf,
 }
 
-/// What the command line gives; then the files, from the one nearest to the working directory to the user's own.
-/// Cargo takes the environment in between.
+/// The configurations of the command line, and those of files, from the one nearest to the working directory to the user's
+/// own. In cargo's order the environment comes between them.
 fn layers(command: &Command) -> (Vec<Layer>, Vec<Layer>) {
     let Ok(here) = std::env::current_dir() else { return (Vec::new(), Vec::new()) };
     let (mut given, mut files) = (Vec::new(), Vec::new());
@@ -181,7 +185,7 @@ fn layers(command: &Command) -> (Vec<Layer>, Vec<Layer>) {
     (given, files)
 }
 
-/// Adds this file, and behind it those that it includes, the last of which counts most. Whether there is one.
+/// Adds this file, and behind it the files that it includes, the last included first. Returns whether the file exists.
 fn add_file(file: &Path, layers: &mut Vec<Layer>, depth: usize) -> bool {
     const DEEPEST: usize = 8;
     let Some(config) = std::fs::read_to_string(file).ok().and_then(|text| text.parse::<Table>().ok()) else {
@@ -200,7 +204,7 @@ fn add_file(file: &Path, layers: &mut Vec<Layer>, depth: usize) -> bool {
     true
 }
 
-/// The strings of a value that is one, a list of them, or a list of tables with a `path`.
+/// The strings of a value: a string, a list of strings, or a list of tables with a `path`.
 fn strings(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -215,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_decides_about_a_recorder_is_kept() {
+    fn only_keys_that_decide_about_a_recorder_are_kept() {
         let config = "build = { target = \"t\", jobs = 3, rustc-wrapper = \"w\" }\nalias.x = \"y\"\n\
                       target.t = { runner = \"r\", rustflags = [\"-Ca\"] }\ntarget.u.linker = \"l\"\n\
                       env = { HOME_PAGE = \"x\", XHIST_RING_SIZE = \"4096\" }\nprofile.dev.debug = 1\n\
@@ -234,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn included_files_count_less_and_the_last_of_them_most() {
+    fn a_file_wins_over_its_includes_and_the_last_include_over_others() {
         let tree = tempfile::tempdir().expect("a directory");
         let directory = tree.path().join(".cargo");
         std::fs::create_dir(&directory).expect("a new directory");

@@ -1,8 +1,7 @@
 //! `--deps`: which dependencies are recorded too, and why some cannot be.
 //!
-//! Only what programs are made of: what runs in the compiler (procedural macros, build scripts and
-//! all that they use) has no history. So the dependencies are followed from the members, as cargo
-//! resolves them for the targets at hand.
+//! Only packages that are part of programs can be recorded: procedural macros, build scripts and their dependencies run in
+//! the compiler. So dependencies are followed from the members, as cargo resolves them for the targets of the build.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -10,28 +9,28 @@ use std::path::PathBuf;
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId, Target, TargetKind};
 
 use super::command::Command;
-use super::error::Error;
-use super::recorder::PACKAGES;
+use super::error::{Error, UsageError};
+use super::names::PACKAGES;
 use super::workspace::{self, Workspace};
 
 /// In place of a name: every dependency that can be recorded.
 const ALL: &str = "all";
-/// Names that are shown when one is not there.
+/// Names that are suggested for an unknown one.
 const SUGGESTIONS: usize = 5;
-/// How alike names must be to be shown, of 1.
+/// The similarity that a suggestion needs, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
-/// Adds the dependencies that the command names, as there are for these targets.
+/// Adds the dependencies that the command names, as cargo resolves them for these targets.
 pub(super) fn add(workspace: &mut Workspace, command: &Command, targets: &[String]) -> Result<(), Error> {
     let metadata = resolved(command, targets)?;
     let programs = in_programs(&metadata);
-    let names: Vec<&str> = command.deps.iter().map(String::as_str).filter(|name| *name != ALL).collect();
+    let names: Vec<&str> = command.own.deps.iter().map(String::as_str).filter(|name| *name != ALL).collect();
     for name in &names {
         if let Some(problem) = problem(name, &metadata, &programs) {
-            return Err(Error::Usage(format!("--deps {name}: {problem}")));
+            return Err(UsageError::Dependency { name: (*name).to_owned(), problem }.into());
         }
     }
-    let wants_all = names.len() < command.deps.len();
+    let wants_all = names.len() < command.own.deps.len();
     let wanted = |package: &&Package| {
         let is_named = names.iter().any(|name| same(name, &package.name));
         let is_new = !metadata.workspace_members.contains(&package.id) && programs.contains(&package.id);
@@ -44,7 +43,7 @@ pub(super) fn add(workspace: &mut Workspace, command: &Command, targets: &[Strin
     Ok(())
 }
 
-/// The packages of all dependencies, as there are for these targets.
+/// All packages and their dependencies, as cargo resolves them for these targets.
 fn resolved(command: &Command, targets: &[String]) -> Result<Metadata, Error> {
     let filters = targets.iter().flat_map(|target| ["--filter-platform".into(), target.into()]);
     let args = command.project_args().into_iter().chain(command.feature_args()).chain(filters);
@@ -62,7 +61,7 @@ pub(super) fn outside(
     let is_left = |package: &&Package| {
         let is_member = metadata.workspace_members.contains(&package.id);
         let is_wanted = programs.contains(&package.id) && !PACKAGES.contains(&package.name.as_str());
-        // What comes from elsewhere has a source.
+        // Packages of registries and git have a source.
         package.source.is_none() && !is_member && is_wanted
     };
     let named = metadata.packages.iter().filter(is_left).filter_map(|package| {
@@ -101,7 +100,7 @@ fn problem(name: &str, metadata: &Metadata, programs: &HashSet<PackageId>) -> Op
     }
     let is_in_programs = named.any(|package| programs.contains(&package.id));
     (!is_in_programs).then(|| {
-        "only procedural macros and build scripts use this package, in the compiler; that is no history"
+        "only procedural macros and build scripts use this package, in the compiler; they cannot be recorded"
             .into()
     })
 }
@@ -118,16 +117,16 @@ fn suggestion(name: &str, metadata: &Metadata, programs: &HashSet<PackageId>) ->
     let names: Vec<&str> = alike.into_iter().map(|(_, name)| name).take(SUGGESTIONS).collect();
     match names.is_empty() {
         true => "; `cargo tree` shows all".into(),
-        false => format!("; there is {}", names.join(", ")),
+        false => format!("; similar names: {}", names.join(", ")),
     }
 }
 
-/// Cargo takes `-` and `_` for the same in names that are typed.
+/// Whether two names are the same to cargo, which does not distinguish `-` and `_` in typed names.
 fn same(a: &str, b: &str) -> bool {
     a.replace('_', "-") == b.replace('_', "-")
 }
 
-/// Of a dependency cargo builds nothing else.
+/// Whether a target is a library: cargo builds nothing else of a dependency.
 fn is_library(target: &Target) -> bool {
     let kinds =
         [TargetKind::Lib, TargetKind::RLib, TargetKind::DyLib, TargetKind::CDyLib, TargetKind::StaticLib];

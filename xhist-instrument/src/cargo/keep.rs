@@ -1,24 +1,29 @@
-//! Directories that are kept while they are of use: says who uses one, and removes the oldest that nobody uses.
+//! Directories that are kept while they are in use: marks a directory as used, and removes the oldest unused ones.
 
 use std::fs::File;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// A file in such a directory. Its time is the last use; who uses the directory has a lock on it.
+/// The file that marks a use. Its time is that of the last use; a process that uses the directory holds a lock on it.
 const MARK: &str = "used";
 
-/// The directory stays until this is dropped, and is the newest. `None` where that cannot be said: then it stays
-/// by luck.
+/// Marks the directory as the newest and as used until the file is dropped. `None`: it cannot be marked, so it may be
+/// removed.
 pub(super) fn hold(directory: &Path) -> Option<File> {
     let path = directory.join(MARK);
-    // What cannot be written cannot be removed either, for the most part.
+    // A directory that cannot be written can mostly not be removed either.
     let file = File::options().append(true).create(true).open(&path).or_else(|_| File::open(&path)).ok()?;
     let _ = file.set_modified(SystemTime::now());
     let _ = file.lock_shared();
     Some(file)
 }
 
-/// Removes the oldest directories in `parent` that begin so; these `kept` and those in use stay.
+/// Whether a process uses the directory.
+pub(super) fn is_held(directory: &Path) -> bool {
+    File::open(directory.join(MARK)).is_ok_and(|mark| mark.try_lock().is_err())
+}
+
+/// Removes the oldest directories in `parent` whose names begin with `begin`. The newest `kept` and those in use stay.
 pub(super) fn prune(parent: &Path, begin: &str, kept: usize) {
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(begin));

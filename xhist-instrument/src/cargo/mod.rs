@@ -1,50 +1,60 @@
 //! `cargo xhist`: the same cargo command on instrumented sources, with the user's tree untouched.
 //!
 //! ```text
-//! command ─► workspace ─► recorder ─► deps ─► reach ─► shadow ─► plan ─► cargo ─► wrapper ─► rustc
-//!  (what)    (packages)  (xhist-rt)  (more)  (files)  (rewrite)           │
-//!                                                                         └► after: the last statements
+//! command ─► workspace ─► recorder ─► deps ─► module_graph ─► pipeline ─► shadow ─► plan ─► cargo ─► wrapper ─► rustc
+//!                                                                                            │
+//!                                                                                            └► post_run: the report
 //! ```
 //!
-//! Everything of ours lies under `target/xhist`, but for the recorder, which a user has once. The wrapper (this
-//! program under another name) swaps a crate's root file for its shadow and adds the recorder; all else is cargo's own doing.
+//! All files are under `target/xhist`, except the recorder, which each user has once. The wrapper is this program under
+//! another name: it replaces a crate's root file by its shadow and adds the recorder. Cargo does everything else.
 
-mod after;
+mod build_key;
+mod build_std;
 mod cache;
+mod clean;
+mod clean_options;
 mod command;
 mod config;
 mod deps;
 mod error;
+mod exit_code;
 mod keep;
+mod module_graph;
+mod names;
 mod notes;
-mod own_core;
+mod own_options;
 mod plan;
+mod post_run;
+mod prepare;
+mod prepared;
+mod program_sources;
 mod progress;
-mod reach;
 mod recorder;
+mod recorder_sources;
 mod relay;
 mod results;
 mod run;
 mod runner;
+mod rustc_args;
 mod shadow;
 mod signals;
-mod sources;
 mod workspace;
 mod wrapper;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 
 /// Runs as `cargo xhist` or, by the name it was called with, as the compiler wrapper.
 pub fn main(args: &[OsString]) -> ExitCode {
     let called = args.first().map(Path::new).and_then(Path::file_stem);
     match called.and_then(std::ffi::OsStr::to_str) {
-        Some(plan::WRAPPER_NAME) => return wrapper::main(args, true),
-        Some(plan::DEPENDENCY_NAME) => return wrapper::main(args, false),
-        Some(plan::OUTER_NAME) => return wrapper::outer(args),
-        Some(recorder::COMPILER_NAME) => return recorder::compile(args),
-        Some(runner::NAME) => return runner::main(args),
+        Some(names::WRAPPER_NAME) => return wrapper::main(args, true),
+        Some(names::DEPENDENCY_NAME) => return wrapper::main(args, false),
+        Some(names::OUTER_NAME) => return wrapper::outer(args),
+        Some(names::COMPILER_NAME) => return recorder::compile(args),
+        Some(names::RUNNER_NAME) => return runner::main(args),
         _ => {}
     }
     match run::run(args.get(1..).unwrap_or(&[])) {
@@ -54,11 +64,4 @@ pub fn main(args: &[OsString]) -> ExitCode {
             ExitCode::from(error.exit_code())
         }
     }
-}
-
-/// The exit code of what was run; a signal as a shell tells it.
-fn exit_code(status: ExitStatus) -> ExitCode {
-    use std::os::unix::process::ExitStatusExt;
-    let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap_or(101);
-    ExitCode::from(u8::try_from(code).unwrap_or(101))
 }

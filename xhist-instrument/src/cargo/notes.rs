@@ -1,5 +1,5 @@
-//! What a user should know about a build and cannot see: how to start what was built so that it keeps its history, and
-//! which code is not recorded. Each fact of the second kind is printed when it is new.
+//! Notes on a build: how to start the program so that it keeps its history, and which code is not recorded. A note of the
+//! second kind is printed once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,12 +10,12 @@ use cargo_metadata::TargetKind;
 
 use super::command::{Command, Verb};
 use super::plan::{Recorder, write_if_changed};
-use super::run::Prepared;
-use super::workspace::{Target, Workspace};
+use super::prepared::Prepared;
+use super::workspace::{CrateTarget, Workspace};
 use super::{deps, recorder, wrapper};
 use crate::shell::word;
 
-/// Generated files that one line names.
+/// The most generated files that one line names.
 const NAMED: usize = 4;
 
 /// Names path dependencies outside the workspace that are not recorded.
@@ -28,14 +28,14 @@ pub(super) fn outside(
     if !workspace.has_outside || command.is_quiet() {
         return;
     }
-    // Asking cargo takes some tenths of a second: only when its lock file or the question is another one.
+    // Asking cargo takes some tenths of a second: only when the lock file or the question has changed.
     let lock = std::fs::metadata(workspace.root.join("Cargo.lock")).and_then(|meta| meta.modified()).ok();
-    let question = format!("{lock:?} {:?} {:?}", command.deps, command.feature_args());
+    let question = format!("{lock:?} {:?} {:?}", command.own.deps, command.feature_args());
     let asked = home.join("asked");
     if std::fs::read_to_string(&asked).is_ok_and(|old| old == question) {
         return;
     }
-    // Cargo itself will say what is wrong.
+    // Cargo itself reports what is wrong.
     let Ok(targets) = recorder::targets(command, recorders) else { return };
     let Ok(found) = deps::outside(workspace, command, &targets) else { return };
     let _ = write_if_changed(&asked, question.as_bytes());
@@ -52,7 +52,7 @@ pub(super) fn outside(
     }
 }
 
-/// Names code that build scripts made and crates include, which the wrapper took down.
+/// Names generated code that crates include, from the notes of the wrapper.
 pub(super) fn generated(command: &Command, home: &Path, wrappers: &Path) {
     if command.is_quiet() {
         return;
@@ -81,7 +81,7 @@ fn say_once(home: &Path, line: &str) {
     }
 }
 
-/// Behind a build: the command that runs the newest program so that its history is kept.
+/// After a build: prints the command that runs the newest program so that its history is kept.
 pub(super) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, prepared: &Prepared) {
     if command.is_quiet() || command.verb == Verb::Check {
         return;
@@ -97,7 +97,7 @@ pub(super) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, 
     let program = newest(programs(command, workspace, &directories));
     let Some(made) = program.clone().or_else(|| newest(libraries(workspace, &directories))) else { return };
     let here = std::env::current_dir().unwrap_or_default();
-    // There it finds the newest file by itself.
+    // In this directory xhist-report finds the newest file by itself.
     let (ring, report) = match here.ancestors().any(|directory| directory.join("target/xhist") == home) {
         true => (shown(home).join("%e-%p.xhist"), "xhist-report".to_owned()),
         false => {
@@ -117,23 +117,23 @@ pub(super) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, 
     eprintln!("xhist: to read it then: {report}");
 }
 
-/// Built for an operating system, where programs have files.
+/// Whether the recorder was built for an operating system, where programs have files.
 fn is_hosted(recorder: &Recorder) -> bool {
     let is_auto = |feature: &String| feature == "auto";
     recorder.sources.iter().any(|source| source.name == "xhist_rt" && source.features.iter().any(is_auto))
 }
 
-/// Programs of the command that are there.
+/// The programs of the command.
 fn programs(command: &Command, workspace: &Workspace, directories: &[PathBuf]) -> Vec<PathBuf> {
     if command.verb != Verb::Build {
         return directories.iter().flat_map(|directory| tests(workspace, &directory.join("deps"))).collect();
     }
     let packages = command.values("--package", Some("-p"));
-    let is = |target: &Target, kind| target.kinds.contains(&kind);
+    let is = |target: &CrateTarget, kind| target.kinds.contains(&kind);
     let (binaries, examples) = (command.values("--bin", None), command.values("--example", None));
     let wants_examples =
         !examples.is_empty() || command.has("--examples", 0) || command.has("--all-targets", 0);
-    let is_wanted = |target: &&Target| {
+    let is_wanted = |target: &&CrateTarget| {
         let of_package =
             packages.is_empty() || packages.iter().any(|package| package.contains(&target.package));
         let named = if is(target, TargetKind::Bin) {
@@ -145,7 +145,7 @@ fn programs(command: &Command, workspace: &Workspace, directories: &[PathBuf]) -
         };
         of_package && named
     };
-    let place = |target: &Target| match is(target, TargetKind::Bin) {
+    let place = |target: &CrateTarget| match is(target, TargetKind::Bin) {
         true => PathBuf::from(&target.name),
         false => Path::new("examples").join(&target.name),
     };
@@ -153,7 +153,7 @@ fn programs(command: &Command, workspace: &Workspace, directories: &[PathBuf]) -
     directories.iter().flat_map(|directory| places.iter().map(|place| directory.join(place))).collect()
 }
 
-/// Test programs have a hash behind their names.
+/// The test programs, which have a hash behind their names.
 fn tests(workspace: &Workspace, directory: &Path) -> Vec<PathBuf> {
     let names: BTreeSet<String> =
         workspace.targets.iter().map(|target| target.name.replace('-', "_")).collect();
@@ -171,7 +171,7 @@ fn tests(workspace: &Workspace, directory: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Libraries for programs in other languages.
+/// The dynamic libraries for programs in other languages.
 fn libraries(workspace: &Workspace, directories: &[PathBuf]) -> Vec<PathBuf> {
     let shared = workspace.targets.iter().filter(|target| target.kinds.contains(&TargetKind::CDyLib));
     let names: Vec<String> = shared
@@ -187,7 +187,7 @@ fn written(file: &Path) -> Option<SystemTime> {
     file.metadata().ok().filter(|meta| meta.is_file())?.modified().ok()
 }
 
-/// As a person in the working directory would write it.
+/// A path, relative to the working directory where that is shorter.
 fn shown(path: &Path) -> PathBuf {
     let Ok(here) = std::env::current_dir() else { return path.to_path_buf() };
     if let Ok(inside) = path.strip_prefix(&here) {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_said_once() {
+    fn a_line_is_printed_once() {
         let home = tempfile::tempdir().expect("a directory");
         say_once(home.path(), "one");
         say_once(home.path(), "two");

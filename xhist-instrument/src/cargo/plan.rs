@@ -1,6 +1,6 @@
-//! What `cargo xhist` tells its compiler wrapper: a file beside the wrapper.
+//! The plan: a file beside the compiler wrapper, through which `cargo xhist` controls it.
 //!
-//! Not the environment: that would reach the traced program, and cargo does not see it change.
+//! It is not in the environment, which would reach the traced program, and whose changes cargo does not see.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -11,49 +11,44 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
+use super::names::{DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME, UNOPTIMISED, WRAPPER_NAME};
 
-/// The name under which this program is the wrapper for members.
-pub(super) const WRAPPER_NAME: &str = "xhist-rustc";
-/// The one for crates that are no members.
-pub(super) const DEPENDENCY_NAME: &str = "xhist-rustc-dependency";
-/// And the one for every crate, which hands them all to one of the others.
-pub(super) const OUTER_NAME: &str = "xhist-rustc-all";
 const FILE_NAME: &str = "plan.json";
 
 /// See the module.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Plan {
-    /// The workspace as cargo names it, which may be by a link.
+pub(super) struct WrapperPlan {
+    /// The workspace as cargo names it; the path may be a link.
     pub(super) root: PathBuf,
-    /// Below it lies the shadow of `/`.
+    /// The directory that contains the shadow of `/`.
     pub(super) shadow: PathBuf,
     /// Root files that have a shadow.
     pub(super) roots: BTreeSet<PathBuf>,
-    /// The recorder for each target that the build names; for the host under "" when it names none.
+    /// The recorder for each target that the build names; for the host under "" if it names none.
     pub(super) recorders: BTreeMap<String, Recorder>,
-    /// The user's own wrapper of every compiler call, when ours takes its place.
+    /// The user's own wrapper of every compiler call, if ours replaces it.
     pub(super) user_wrapper: Option<OsString>,
-    /// The user's own wrapper of the compiler for members, whose place ours always takes.
+    /// The user's own wrapper for members, which ours always replaces.
     pub(super) user_member_wrapper: Option<OsString>,
     /// Hash of the map, for `fn main`.
     pub(super) map_hash: String,
-    /// Names of files, for programs that tell them to a host: lines of an id, a blank and a path.
+    /// Names of files, for programs that send them to a host: lines of an id, a blank and a path.
     pub(super) file_names: String,
 }
 
-/// A recorder that is built.
+/// A built recorder.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Recorder {
     pub(super) library: PathBuf,
     /// The libraries it depends on.
     pub(super) deps: BTreeSet<PathBuf>,
-    /// What all of them are made of, each behind those that it depends on.
-    pub(super) sources: Vec<Source>,
+    /// The sources of all of them, each behind those that it depends on.
+    pub(super) sources: Vec<RecorderSource>,
 }
 
-/// A library of the recorder, to be compiled once more.
+/// A library of the recorder, to be compiled again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Source {
+pub(super) struct RecorderSource {
     pub(super) name: String,
     pub(super) root: PathBuf,
     pub(super) edition: String,
@@ -61,25 +56,24 @@ pub(super) struct Source {
 }
 
 impl Recorder {
-    /// Itself and what it depends on.
+    /// The library and those that it depends on.
     pub(super) fn libraries(&self) -> impl Iterator<Item = &Path> {
         self.deps.iter().chain([&self.library]).map(PathBuf::as_path)
     }
 
-    /// The library for a crate that is optimised or is not: a statement is a few plain stores in one, and a piece of
-    /// assembly in the other. The recorder behind them is the same.
+    /// The library for a crate that is optimised or not. A statement is a few plain stores in one, and a piece of assembly in
+    /// the other; both use the same recorder.
     pub(super) fn library_for(&self, is_optimised: bool) -> &Path {
         let is_unoptimised = |library: &&PathBuf| {
-            library
-                .file_name()
-                .is_some_and(|name| name.to_string_lossy().contains(super::recorder::UNOPTIMISED))
+            library.file_name().is_some_and(|name| name.to_string_lossy().contains(UNOPTIMISED))
         };
         self.deps.iter().find(is_unoptimised).filter(|_| !is_optimised).unwrap_or(&self.library)
     }
 
-    /// The same with its paths changed so.
+    /// The recorder with each path changed by a function.
     pub(super) fn with_paths(&self, change: impl Fn(&Path) -> PathBuf) -> Recorder {
-        let of_source = |source: &Source| Source { root: change(&source.root), ..source.clone() };
+        let of_source =
+            |source: &RecorderSource| RecorderSource { root: change(&source.root), ..source.clone() };
         Recorder {
             library: change(&self.library),
             deps: self.deps.iter().map(|library| change(library)).collect(),
@@ -88,23 +82,23 @@ impl Recorder {
     }
 }
 
-impl Plan {
-    /// Reads the plan that lies beside the wrapper.
-    pub(super) fn beside(wrapper: &Path) -> Option<Plan> {
+impl WrapperPlan {
+    /// Reads the plan beside the wrapper.
+    pub(super) fn beside(wrapper: &Path) -> Option<WrapperPlan> {
         let text = std::fs::read(wrapper.with_file_name(FILE_NAME)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
-    /// Writes the plan into `directory`, and the names of this program beside it.
+    /// Writes the plan into `directory`, and links this program there under its other names.
     pub(super) fn install(&self, directory: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Error::step("writing the plan", error))?;
         write_if_changed(&directory.join(FILE_NAME), &text)?;
-        [WRAPPER_NAME, DEPENDENCY_NAME, OUTER_NAME, super::runner::NAME]
+        [WRAPPER_NAME, DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME]
             .iter()
             .try_for_each(|name| link_program(&directory.join(name)))
     }
 
-    /// A directory that the system names, as cargo names it: paths of files are relative to that.
+    /// The name that cargo has for a directory, given the system's: paths of files are relative to cargo's.
     pub(super) fn named(&self, directory: PathBuf) -> PathBuf {
         let is_root = self.root.canonicalize().is_ok_and(|root| root == directory);
         if is_root { self.root.clone() } else { directory }
@@ -116,12 +110,12 @@ impl Plan {
     }
 }
 
-/// Gives this program another name, under which it stays what it is now: who installs another version while cargo
-/// runs must not change the compiler's wrapper under it.
+/// Links or copies this program under another name. The wrapper must stay the same while cargo runs, even if another version
+/// is installed.
 pub(super) fn link_program(name: &Path) -> Result<(), Error> {
     let program = program()?;
     let len = |path: &Path| path.symlink_metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
-    // A directory is for one version, see `key` in `run.rs`.
+    // A directory is for one version, see `build_key.rs`.
     if program.metadata().is_ok_and(|meta| len(name) == Some(meta.len())) {
         return Ok(());
     }
@@ -134,7 +128,7 @@ pub(super) fn link_program(name: &Path) -> Result<(), Error> {
     std::fs::rename(&draft, name).map_err(Error::file("create", name))
 }
 
-/// The file of this program as it runs, also when its name belongs to another one by now, or to none.
+/// The file of the running program, also if it was replaced or removed since.
 pub(super) fn program() -> Result<PathBuf, Error> {
     let named = std::env::current_exe().map_err(|error| Error::step("finding this program", error))?;
     let running = PathBuf::from("/proc/self/exe");
@@ -147,7 +141,7 @@ pub(super) fn shadow_of(shadow: &Path, path: &Path) -> PathBuf {
     shadow.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Writes a file whole or not at all, and leaves it alone when it is as it should be.
+/// Replaces a file atomically. A file that has this text already is not touched.
 pub(super) fn write_if_changed(path: &Path, text: &[u8]) -> Result<(), Error> {
     let is_link = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
     if !is_link && std::fs::read(path).is_ok_and(|old| old == text) {

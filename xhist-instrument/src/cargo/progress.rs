@@ -1,4 +1,4 @@
-//! Shows what goes on before cargo runs: on a terminal all of it, elsewhere only what takes long, a line each.
+//! Shows the steps before cargo runs: all of them on a terminal, only long ones elsewhere, one line each.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// `is_quiet`: the user wants no such lines.
+    /// `is_quiet`: the user does not want such lines.
     pub(super) fn new(is_quiet: bool) -> Progress {
         let spinner = if is_quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
@@ -21,12 +21,12 @@ impl Progress {
         Progress { spinner, is_quiet }
     }
 
-    /// A step of a moment.
+    /// Shows a short step.
     pub(super) fn step(&self, message: String) {
         self.spinner.set_message(message);
     }
 
-    /// A step that takes some seconds at least.
+    /// Shows a step that takes seconds or more.
     pub(super) fn long_step(&self, message: &str) {
         if !self.is_quiet {
             self.spinner.suspend(|| eprintln!("xhist: {message} ..."));

@@ -1,8 +1,7 @@
-//! Builds xhist-rt once for a user, a compiler and what is said about how it compiles, optimised also in dev builds.
+//! Builds xhist-rt once for each user, compiler and set of compiler options. It is optimised in dev builds too.
 //!
-//! A recorder that every crate shares as one library can be inlined into all of them and still
-//! be one recorder; cargo builds it in a package of its own, so the user's manifests and lock
-//! file know nothing of it.
+//! All crates share the recorder as one library, so it can be inlined into each of them and is still one recorder. Cargo
+//! builds it in a separate package, so the user's manifests and lock file do not change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -11,31 +10,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use super::cache::{Cache, Kept};
-use super::error::Error;
-use super::plan::{Recorder, Source};
+use super::error::{Error, UsageError};
+use super::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
+use super::plan::{Recorder, RecorderSource};
 use super::progress::Progress;
-use super::{command, sources};
-
-/// Packages that cannot record themselves.
-pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "qs-core", "critical-section", "libc"];
+use super::{command, recorder_sources};
 
 /// The recorder's library and those that it is made of; each depends on earlier ones only.
 const LIBRARIES: [&str; 6] = ["byteorder", "libc", "critical_section", "qs_core", "xhist_rt", UNOPTIMISED];
 
-/// The same recorder with the calls for crates that are not optimised, see [`write_package`].
-pub(super) const UNOPTIMISED: &str = "xhist_recorder";
-
-/// The profile of its own, and the directory that cargo names after it.
-pub(super) const PROFILE: &str = "recorder";
-
-/// Changes when the same recorder would be kept in another way.
+/// The format of the cache: changes when a cached recorder is stored differently.
 const FORMAT: u32 = 2;
 
-/// The name under which this program compiles the recorder.
-pub(super) const COMPILER_NAME: &str = "xhist-rustc-recorder";
-
-/// Finds the recorder in a cache, or builds it there: in the user's, or else in this project's. `for_dylibs`: one whose
-/// hot path finds its words through a dynamic library as well.
+/// Finds the recorder in a cache, or builds it there: in the user's cache, or else in this project's. `for_dylibs`: a
+/// recorder whose fast path also works across dynamic libraries.
 pub(super) fn get(
     command: &command::Command,
     home: &Path,
@@ -62,7 +50,7 @@ pub(super) fn get(
                 continue;
             }
         };
-        // Who was waited for may have built it.
+        // The process that held the lock may have built it.
         if let Some(found) = cache.find(&key) {
             return Ok(found);
         }
@@ -70,7 +58,7 @@ pub(super) fn get(
         progress.long_step(&format!("building the recorder, once for this compiler, into {place}"));
         let directory = cache.clear(&key)?;
         let package = directory.join("package");
-        write_package(&package, &sources::write(&directory.join("src"))?, &features)?;
+        write_package(&package, &recorder_sources::write(&directory.join("src"))?, &features)?;
         let draft = tempfile::Builder::new().prefix("build-").tempdir_in(&package);
         let draft = draft.map_err(Error::file("write in", &package))?;
         return cache.keep(&key, &build(command, &package, draft.path())?);
@@ -78,8 +66,8 @@ pub(super) fn get(
     Err(problem.unwrap_or_else(|| Error::step("building the recorder", "there is no directory for it")))
 }
 
-/// Whether the environment of the program asks for something that each statement has to check for: a stamp or a frame of its
-/// own. The recorder takes the same values.
+/// Whether the environment asks for a stamp or a frame of each statement: then each statement has to check. The recorder
+/// accepts the same values.
 fn wants_each(variable: impl Fn(&str) -> Option<String>) -> bool {
     let is = |name: &str, words: &[&str]| {
         variable(name).is_some_and(|text| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word)))
@@ -87,7 +75,7 @@ fn wants_each(variable: impl Fn(&str) -> Option<String>) -> bool {
     is("XHIST_TIME", &["on", "1"]) || is("XHIST_FRAMES", &["single", "exact"])
 }
 
-/// With what the recorder is built.
+/// The features that the recorder is built with.
 #[derive(Debug)]
 struct Features<'a> {
     /// On an operating system.
@@ -96,23 +84,23 @@ struct Features<'a> {
     bare: &'a BTreeSet<String>,
 }
 
-/// All that decides about the machine code of the recorder, as one number.
+/// Hash of everything that decides about the machine code of the recorder.
 fn key(command: &command::Command, features: &Features<'_>) -> Result<String, Error> {
     let rustc = rustc(command);
     let mut identity = Command::new(&rustc);
     let mut sysroot = Command::new(&rustc);
     identity.arg("-vV");
     sysroot.args(["--print", "sysroot"]);
-    // At once: each takes some hundredths of a second.
+    // Both at the same time: each takes some hundredths of a second.
     let running = sysroot.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let identity = output(&mut identity)?;
     let sysroot = running.and_then(std::process::Child::wait_with_output).map_err(cannot_run)?;
     let sysroot = String::from_utf8_lossy(&sysroot.stdout).trim().to_owned();
-    // Two builds of a compiler may give themselves the same version.
+    // Two builds of a compiler may have the same version.
     let program = Path::new(&sysroot).join("bin/rustc").metadata();
     let stamp = program.and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
-    let deciding = super::config::deciding(command, sources::VARIABLES);
-    // What `--config` says is among that.
+    let deciding = super::config::deciding(command, recorder_sources::VARIABLES);
+    // `deciding` includes `--config`.
     let args = command.target_args();
     let texts = args
         .iter()
@@ -122,7 +110,7 @@ fn key(command: &command::Command, features: &Features<'_>) -> Result<String, Er
     let whole = format!(
         "{FORMAT} {} {:x} {features:?} {identity} {sysroot} {stamp:?} {deciding} {args:?} {texts:?}",
         env!("CARGO_PKG_VERSION"),
-        sources::HASH
+        recorder_sources::HASH
     );
     let mut hash = qs_core::map::Hash::new();
     hash.update(whole.as_bytes());
@@ -144,7 +132,7 @@ fn build(
     let compiler = target_dir.join(COMPILER_NAME);
     super::plan::link_program(&compiler)?;
     cargo.arg("--config").arg(config("build.rustc-wrapper", &compiler));
-    // The user's wrappers are for the user's crates.
+    // The user's wrappers are for the user's crates only.
     cargo.arg("--config").arg(config("build.rustc-workspace-wrapper", Path::new("")));
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("RUSTC_WRAPPER");
     cargo.env_remove("CARGO_INCREMENTAL");
@@ -160,9 +148,9 @@ fn build(
     Ok(recorders)
 }
 
-/// As the compiler of the recorder: cargo would have it leave out either the machine code, which then no linker but
-/// lld understands, or the bitcode, without which no program with `lto` can use it. `args`: its path, the compiler's
-/// path, the compiler's arguments.
+/// Runs as the compiler of the recorder, which must contain both machine code and bitcode. Cargo asks for one of them:
+/// without machine code only lld can link it, and without bitcode a program with `lto` cannot use it. `args`: the path of
+/// this program, the compiler's path, the compiler's arguments.
 pub(super) fn compile(args: &[OsString]) -> ExitCode {
     let [_, rustc, args @ ..] = args else { return ExitCode::from(1) };
     let mut kept: Vec<&OsString> = Vec::new();
@@ -196,7 +184,7 @@ fn rustc(command: &command::Command) -> OsString {
     super::config::tool(command, "rustc").unwrap_or_else(|| "rustc".into())
 }
 
-/// What a compiler prints about itself.
+/// The output of a compiler that describes itself.
 fn output(rustc: &mut Command) -> Result<String, Error> {
     let output = rustc.output().map_err(cannot_run)?;
     if !output.status.success() {
@@ -209,7 +197,7 @@ fn cannot_run(error: std::io::Error) -> Error {
     Error::step("running the compiler", error)
 }
 
-/// Lets cargo keep all it makes in this directory, whatever its configuration says.
+/// Makes cargo write all its output to this directory, whatever its configuration says.
 pub(super) fn build_in(
     cargo: &mut Command,
     command: &command::Command,
@@ -222,8 +210,8 @@ pub(super) fn build_in(
     Ok(())
 }
 
-/// Cargo takes braces in `build.build-dir` for names of directories that it knows, and there is no other way to write
-/// them. So a path with braces starts at the working directory. `None`: cargo takes the directory by itself.
+/// Cargo interprets braces in `build.build-dir` as placeholders, and they cannot be escaped. So a path with braces is given
+/// relative to the working directory. `None`: cargo uses the directory without being asked.
 fn build_dir(command: &command::Command, directory: &Path) -> Result<Option<PathBuf>, Error> {
     if !has_braces(directory) {
         return Ok(Some(directory.to_path_buf()));
@@ -231,15 +219,11 @@ fn build_dir(command: &command::Command, directory: &Path) -> Result<Option<Path
     if !super::config::has_build_dir(command) {
         return Ok(None);
     }
-    // Not by `..`: cargo would take it for another directory, and wait for its own lock.
+    // Not with `..`: cargo would see another directory, and wait for its own lock.
     let here = std::env::current_dir().unwrap_or_default();
     match directory.strip_prefix(here) {
         Ok(inside) if !has_braces(inside) => Ok(Some(inside.to_path_buf())),
-        _ => Err(Error::Usage(format!(
-            "your configuration sets `build.build-dir`, and {} cannot be its value because of its braces; go to the \
-             project's directory, or name another one: --target-dir DIR (for the recorder, XHIST_CACHE=DIR)",
-            directory.display()
-        ))),
+        _ => Err(UsageError::Braces(directory.to_path_buf()).into()),
     }
 }
 
@@ -255,26 +239,26 @@ pub(super) fn config(key: &str, path: &Path) -> String {
 /// The cargo that called us.
 pub(super) fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
-    // When this program itself is run by `cargo run`, cargo tells it about its own package.
+    // `cargo run` sets variables that describe the package of this program: they must not reach the inner cargo.
     if std::env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME")) {
-        let told = std::env::vars_os().map(|(name, _)| name);
+        let names = std::env::vars_os().map(|(name, _)| name);
         let own = |name: &OsString| {
             let name = name.to_string_lossy();
             name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") || name == "CARGO_BIN_NAME"
         };
-        for name in told.filter(own) {
+        for name in names.filter(own) {
             cargo.env_remove(name);
         }
     }
     cargo
 }
 
-/// A package whose only dependency is the recorder, which lies in this place.
+/// Writes a package whose only dependency is the recorder at this place.
 fn write_package(directory: &Path, place: &str, features: &Features<'_>) -> Result<(), Error> {
     let hosted = features.hosted.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
     let bare = features.bare.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
-    // A library that unwinds can be linked into programs that abort. The user's configuration may say otherwise for
-    // `release`, so all that matters is set here.
+    // A library that unwinds can be linked into programs that abort. The user's configuration may change the profile
+    // `release`, so everything that matters is set here.
     let manifest = format!(
         r#"# Written by cargo xhist; changes are lost.
 [package]
@@ -308,7 +292,7 @@ incremental = false
 "#
     );
     super::plan::write_if_changed(&directory.join("Cargo.toml"), manifest.as_bytes())?;
-    // Names that are imported one by one hide those of the glob.
+    // Names that are imported explicitly hide those of the glob.
     let root = r#"#![no_std]
 pub use xhist_rt::*;
 #[cfg(not(target_os = "none"))]
@@ -322,8 +306,8 @@ fn place(name: &str) -> Option<usize> {
     LIBRARIES.iter().position(|library| *library == name)
 }
 
-/// The libraries that cargo names, by target: cargo keeps what it makes for a target that is named in a directory of
-/// that name.
+/// The libraries in cargo's messages, by target: the directory of a library is named after the target if the build names
+/// one.
 fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder> {
     let mut recorders: BTreeMap<String, Recorder> = BTreeMap::new();
     for message in cargo_metadata::Message::parse_stream(messages).filter_map(Result::ok) {
@@ -334,7 +318,7 @@ fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder
             let target = if first == PROFILE { String::new() } else { first.into_owned() };
             let recorder = recorders.entry(target).or_default();
             if place(&artifact.target.name).is_some() {
-                recorder.sources.push(Source {
+                recorder.sources.push(RecorderSource {
                     name: artifact.target.name.clone(),
                     root: artifact.target.src_path.clone().into(),
                     edition: artifact.target.edition.to_string(),
@@ -359,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stamps_for_each_statement_are_asked_for_by_the_values_that_the_recorder_takes() {
+    fn the_environment_may_ask_for_a_stamp_of_each_statement() {
         for (name, value, is) in [
             ("XHIST_TIME", "on", true),
             ("XHIST_TIME", " On ", true),

@@ -1,7 +1,7 @@
-//! Passes on what cargo and the tests print, byte for byte, and reads along.
+//! Passes on the output of cargo and the tests byte for byte, and reads the results of tests from it.
 //!
-//! A stream that is a terminal stays one: what runs writes to a pseudoterminal of the same size. When both streams
-//! lead to the same place they share one channel, so the order of their bytes is kept.
+//! A stream that is a terminal stays one: the child writes to a pseudoterminal of the same size. If both streams have the same
+//! destination they share one channel, so the order of their bytes is kept.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, IsTerminal as _, Read as _, Write as _};
@@ -20,7 +20,7 @@ use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr, tcset
 
 use super::results::{Parser, Results};
 
-/// A process that outlives cargo may hold a channel open; nothing more is awaited after this long without a byte.
+/// A process that outlives cargo may hold a channel open: after this time without a byte, reading ends.
 const SILENCE: Duration = Duration::from_millis(300);
 
 /// The channels of one cargo.
@@ -31,7 +31,7 @@ pub(super) struct Relay {
     channels: usize,
 }
 
-/// One channel: what runs writes `inner`; `outer` is read and passed on to `to`.
+/// One channel: the child writes to `inner`; `outer` is read and passed on to `to`.
 struct Channel {
     outer: File,
     inner: OwnedFd,
@@ -39,7 +39,7 @@ struct Channel {
 }
 
 impl Relay {
-    /// Has this cargo print through channels. Without them, when the system gives none, it prints as it would.
+    /// Makes this cargo print through channels. `None`: the system has no channel left, and cargo prints directly.
     pub(super) fn of(cargo: &mut Command) -> Option<Relay> {
         let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
         let same = is_same(stdout.as_fd(), stderr.as_fd());
@@ -63,8 +63,8 @@ impl Relay {
         Some(relay)
     }
 
-    /// What was read, once cargo has ended and all that it printed was passed on. The command must be gone: it
-    /// holds the channels open.
+    /// Waits until all output was passed on, and returns the results. Cargo has ended, and its `Command` is dropped: that
+    /// would hold the channels open.
     pub(super) fn finish(self) -> Results {
         let mut left = self.channels;
         let mut before = self.passed.load(Ordering::Relaxed);
@@ -100,7 +100,7 @@ impl Channel {
         let mut options = OpenOptions::new();
         options.read(true).write(true).custom_flags(OFlags::NOCTTY.bits().cast_signed());
         let inner = options.open(name.to_str().ok()?).ok()?;
-        // The terminal itself turns line ends into what it needs.
+        // The outer terminal translates line ends.
         let mut modes = tcgetattr(&inner).ok()?;
         modes.make_raw();
         tcsetattr(&inner, OptionalActions::Now, &modes).ok()?;
@@ -113,7 +113,7 @@ impl Channel {
     fn start(self, relay: &Relay, ended: Sender<()>) {
         let (results, passed) = (Arc::clone(&relay.results), Arc::clone(&relay.passed));
         let Channel { mut outer, inner, mut to } = self;
-        // Only what runs holds it: its end is the end of the channel.
+        // Only the child holds it open: the channel ends with the child.
         drop(inner);
         std::thread::spawn(move || {
             let mut parser = Parser::default();
@@ -121,7 +121,7 @@ impl Channel {
             loop {
                 match outer.read(&mut buffer) {
                     Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    // A pseudoterminal that nobody holds open any longer gives an error.
+                    // Reading a pseudoterminal fails when no process has it open.
                     Ok(0) | Err(_) => break,
                     Ok(len) => {
                         if !write(&mut to, &buffer[..len]) {
@@ -134,21 +134,21 @@ impl Channel {
                 }
                 follow_size(&to, &outer);
             }
-            // Who writes on gets an error, as without us.
+            // A process that writes later gets an error, as without the relay.
             drop(outer);
             let _ = ended.send(());
         });
     }
 }
 
-/// All of it; false when nobody reads there any longer.
+/// Writes all bytes; false if the reader is gone.
 fn write(to: &mut File, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         match to.write(bytes) {
             Ok(0) => return false,
             Ok(len) => bytes = &bytes[len..],
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // Another process that shares the stream has made it so.
+            // Another process that shares the stream made it non-blocking.
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 let _ = poll(&mut [PollFd::new(to, PollFlags::OUT)], None);
             }
@@ -158,7 +158,7 @@ fn write(to: &mut File, mut bytes: &[u8]) -> bool {
     true
 }
 
-/// Hands on the size of the terminal, which may change.
+/// Copies the size of the terminal, which may change.
 fn follow_size(terminal: &File, inner: &File) {
     if let (Ok(size), Ok(known)) = (tcgetwinsize(terminal), tcgetwinsize(inner))
         && (size.ws_row, size.ws_col) != (known.ws_row, known.ws_col)

@@ -1,24 +1,45 @@
-//! What a test harness and cargo print about tests: which failed, and which signal ended a test program.
+//! Test results, read from the output of the harness and cargo: failed tests, and test programs that a signal ended.
 //!
-//! Reads what passes by, and changes nothing. Harness output is libtest's, in its three formats: pretty, terse and
-//! JSON. Text that tests print among it can only be mistaken for a result when it looks exactly like one.
+//! It understands the three formats of libtest: pretty, terse and JSON. Output of tests counts as a result only if it looks
+//! exactly like one.
 
 use std::collections::BTreeMap;
 
-/// Longest line that is looked at.
+use serde::{Deserialize, Serialize};
+
+/// The longest line that is read.
 const LONGEST: usize = 64 * 1024;
 /// Most results that are kept.
 const MOST: usize = 100_000;
 
-/// What was printed so far.
+/// The results so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Results {
     /// Tests that failed. Two programs may have a test of one name.
     pub(super) failed: Vec<Failed>,
+    /// Tests that passed or were ignored, where the output names them.
+    pub(super) others: Vec<(String, TestResult)>,
     /// Threads that panicked, by name: of tests whose output is not captured.
     pub(super) panicked: BTreeMap<String, Vec<u32>>,
     /// Programs that a signal ended, by file name, and the signal's name.
     pub(super) killed: Vec<(String, String)>,
+}
+
+impl Results {
+    fn other(&mut self, name: &str, result: TestResult) {
+        if self.others.len() < MOST {
+            self.others.push((name.to_owned(), result));
+        }
+    }
+}
+
+/// The result of a test.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum TestResult {
+    Failed,
+    Passed,
+    Ignored,
 }
 
 /// A test that failed.
@@ -30,13 +51,13 @@ pub(super) struct Failed {
     pub(super) thread: Option<u32>,
 }
 
-/// Takes one stream of output apart.
+/// Parses one stream of output.
 #[derive(Debug, Default)]
 pub(super) struct Parser {
     line: Vec<u8>,
     /// The rest of a line that is too long.
     is_cut: bool,
-    /// Tests of the harness at hand that failed: where each is among the results.
+    /// Failed tests of the current harness: their indices among the results.
     seen: BTreeMap<String, usize>,
     /// The test whose output follows, and the threads that panicked in each.
     output_of: Option<String>,
@@ -46,7 +67,7 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    /// The next bytes of the stream.
+    /// Takes the next bytes of the stream.
     pub(super) fn take(&mut self, bytes: &[u8], results: &mut Results) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, is_end) = match piece.split_last() {
@@ -98,6 +119,8 @@ impl Parser {
             line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
         {
             self.failed(rest.strip_suffix(" - should panic").unwrap_or(rest), results);
+        } else if let Some((name, result)) = other(line) {
+            results.other(name, result);
         } else if line.starts_with('{') {
             self.json(line, results);
         } else if let Some(killed) = killed(line) {
@@ -120,6 +143,10 @@ impl Parser {
                 let name = text("name").unwrap_or_default().to_owned();
                 self.failed(&name, results);
             }
+            (Some("test"), Some("ok")) => results.other(text("name").unwrap_or_default(), TestResult::Passed),
+            (Some("test"), Some("ignored")) => {
+                results.other(text("name").unwrap_or_default(), TestResult::Ignored);
+            }
             (Some("suite"), Some("started")) => *self = Parser::default(),
             _ => {}
         }
@@ -131,6 +158,17 @@ impl Parser {
             results.failed.push(Failed { name: name.to_owned(), thread: None });
         }
     }
+}
+
+/// `test a::b ... ok`, `test a::b - should panic ... ok`, `test a::b ... ignored, reason`.
+fn other(line: &str) -> Option<(&str, TestResult)> {
+    let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
+    let result = match rest {
+        "ok" => TestResult::Passed,
+        _ if rest == "ignored" || rest.starts_with("ignored, ") => TestResult::Ignored,
+        _ => return None,
+    };
+    Some((name.strip_suffix(" - should panic").unwrap_or(name), result))
 }
 
 /// `thread 'name' (4711) panicked at src/lib.rs:1:2:`, as Rust prints it since 1.91.
@@ -199,6 +237,10 @@ mod tests {
         );
         assert_eq!(names(&results), ["a::bad", "a::late"]);
         assert_eq!([results.failed[0].thread, results.failed[1].thread], [Some(4711), None]);
+        let passed = |name: &str| (name.to_owned(), TestResult::Passed);
+        assert_eq!(results.others, [passed("a::ok"), passed("a::panics")]);
+        let ignored = read("test a ... ignored, slow ... ok\ntest b ... ignored\n").others;
+        assert_eq!(ignored, ["a", "b"].map(|name| (name.to_owned(), TestResult::Ignored)));
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The shadow tree: instrumented copies of the reached files, links to everything else beside
-//! them, so that `include_str!("../x")` and `#[path]` find what they find in the user's tree.
+//! The shadow tree: instrumented copies of the sources, and links to everything beside them, so that
+//! `include_str!("../x")` and `#[path]` find what they find in the user's tree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use super::error::Error;
 use super::plan::{shadow_of, write_if_changed};
 
-/// Files to put into the shadow, by their path in the user's tree.
+/// The shadow of the user's tree.
 pub(super) struct Shadow<'a> {
     root: &'a Path,
     /// Directories whose tree is mirrored down to the files: members and the workspace.
     bases: Vec<PathBuf>,
-    /// Nothing of this is linked: it contains the shadow.
+    /// This directory is not linked: it contains the shadow.
     target_dir: &'a Path,
 }
 
@@ -22,14 +22,18 @@ impl<'a> Shadow<'a> {
         Shadow { root, bases, target_dir }
     }
 
+    /// Makes the directories of the files that [`Shadow::write`] gets, which may then run in parallel.
+    pub(super) fn prepare<'p>(&self, mut files: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
+        files.try_for_each(|path| self.make_dirs(path))
+    }
+
     /// Writes one instrumented file. Links come later, in [`Shadow::link`].
     pub(super) fn write(&self, path: &Path, text: &[u8]) -> Result<(), Error> {
-        self.make_dirs(path)?;
         write_if_changed(&shadow_of(self.root, path), text)
     }
 
-    /// Links what stands beside the `written` files on the way up to their base, and `data` files
-    /// that lie elsewhere; removes what is there no longer.
+    /// Links everything beside the `written` files on the way up to their base, and `data` files elsewhere. Removes links
+    /// to what is no longer there.
     pub(super) fn link<'p>(
         &self,
         written: impl Iterator<Item = &'p Path>,
@@ -97,7 +101,7 @@ impl<'a> Shadow<'a> {
                 make_link(&path, &link)?;
             }
         }
-        // What the user deleted must not be found in the shadow.
+        // A file that the user deleted must not stay in the shadow.
         for entry in std::fs::read_dir(&mirror).map_err(Error::file("read", &mirror))? {
             let entry = entry.map_err(Error::file("read", &mirror))?;
             if !names.contains(&entry.file_name()) {

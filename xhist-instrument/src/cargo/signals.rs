@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM while cargo runs, and after.
 //!
-//! While cargo runs, both are the program's: its history is printed when it has ended. A signal that reached this
-//! process alone is sent on. Once cargo has ended, either ends this process at once, whatever it waits for.
+//! While cargo runs, both signals are for the program: its history is printed after it ended. A signal that reached only this
+//! process is forwarded. After cargo ended, either signal ends this process at once.
 
 use std::io::IsTerminal as _;
 use std::process::{Child, ExitStatus};
@@ -15,27 +15,27 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
-/// Ctrl-C reaches this process and the program at once. The program's end may be seen first, for this long.
+/// Ctrl-C reaches this process and the program together. The end of the program may be noticed first, by up to this time.
 const SAME_MOMENT: Duration = Duration::from_millis(50);
 
-/// A signal for the whole process group has ended the program within this time, or the program handles it.
+/// A signal to the whole process group ends the program within this time, unless the program handles it.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The process that signals are for: none before cargo starts and after it has ended.
-type Target = Arc<Mutex<Option<Pid>>>;
+/// The process that gets the signals: `None` before cargo starts and after it ended.
+type SignalTarget = Arc<Mutex<Option<Pid>>>;
 
-/// Signals are caught from its making on.
+/// Catches signals while it exists.
 pub(super) struct Caught {
-    target: Target,
-    /// From then on a signal has its default action.
+    target: SignalTarget,
+    /// When set, a signal has its default action.
     is_over: Arc<AtomicBool>,
     handle: Option<signal_hook::iterator::Handle>,
 }
 
 impl Caught {
-    /// From now on signals are the child's.
+    /// Starts to catch signals.
     pub(super) fn start() -> Caught {
-        let target = Target::default();
+        let target = SignalTarget::default();
         let is_over = Arc::new(AtomicBool::new(false));
         for signal in [SIGINT, SIGTERM] {
             // Decided when the signal arrives, and not when a thread comes to it. Reading results may wait for a disk, a
@@ -63,7 +63,7 @@ impl Caught {
     pub(super) fn wait(&self, child: &mut Child) -> std::io::Result<ExitStatus> {
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         self.set(pid);
-        // The child stays a zombie here, so its process id cannot be another's when a signal is sent on.
+        // The child stays a zombie until it is reaped, so its process id stays its own while a signal is forwarded.
         while let Some(pid) = pid {
             match waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
                 Err(rustix::io::Errno::INTR) => {}
@@ -92,9 +92,9 @@ impl Drop for Caught {
     }
 }
 
-/// Sends a signal on when the program still runs after a while: the signal was for this process alone.
-/// A second one in that time is sent on at once.
-fn forward_later(signals: &Receiver<i32>, target: &Target) {
+/// Forwards a signal if the program still runs after a while: then only this process got the signal. A second signal in that
+/// time is forwarded at once.
+fn forward_later(signals: &Receiver<i32>, target: &SignalTarget) {
     while let Ok(signal) = signals.recv() {
         match signals.recv_timeout(GRACE) {
             Ok(_) | Err(RecvTimeoutError::Timeout) => {}

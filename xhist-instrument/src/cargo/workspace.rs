@@ -1,4 +1,4 @@
-//! What cargo says about the project: members, their targets, editions and directories.
+//! The project according to cargo: members, their targets, editions and directories.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -6,32 +6,32 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
 
-use crate::select::{Wishes, module_path};
-use crate::{Analysis, Detail, When};
+use crate::select::{ManifestSettings, module_path};
+use crate::{Analysis, Settings};
 
 use super::command::Command;
-use super::error::Error;
-use super::recorder::PACKAGES;
+use super::error::{Error, UsageError};
+use super::names::PACKAGES;
 use crate::normal::normal;
 
-/// The project at hand.
+/// The user's project.
 #[derive(Debug)]
 pub(super) struct Workspace {
     pub(super) root: PathBuf,
     /// Cargo's own target directory.
     pub(super) target_dir: PathBuf,
     pub(super) packages: Vec<Member>,
-    pub(super) targets: Vec<Target>,
-    /// Packages that are no members, by directory.
+    pub(super) targets: Vec<CrateTarget>,
+    /// The directories of instrumented packages that are not members.
     pub(super) dependencies: Vec<PathBuf>,
-    /// A member is a dynamic library for other Rust crates: what is inlined into those must be found in it.
+    /// Some member is a dynamic library for other Rust crates: code that is inlined into those must reach the recorder.
     pub(super) has_dylib: bool,
-    /// Packages beside the workspace that members name by a path, or that may take the place of others.
+    /// There are packages outside the workspace that members name by a path, or that may patch others.
     pub(super) has_outside: bool,
-    /// What firmware wants of the recorder: the features with which members name it.
+    /// The features of the recorder for firmware: those with which members name it.
     pub(super) bare_features: BTreeSet<String>,
-    /// What `[workspace.metadata.xhist]` says.
-    wishes: Option<Wishes>,
+    /// `[workspace.metadata.xhist]`.
+    settings: Option<ManifestSettings>,
 }
 
 /// A package whose targets are instrumented.
@@ -39,13 +39,13 @@ pub(super) struct Workspace {
 pub(super) struct Member {
     pub(super) directory: PathBuf,
     pub(super) name: String,
-    /// What its manifest and the workspace's say about instrumenting; its own comes first.
-    pub(super) wishes: Vec<Wishes>,
+    /// The tables `metadata.xhist` of its manifest and of the workspace's, in this order.
+    pub(super) settings: Vec<ManifestSettings>,
 }
 
 /// A crate to instrument.
 #[derive(Clone, Debug)]
-pub(super) struct Target {
+pub(super) struct CrateTarget {
     /// Its root file.
     pub(super) root: PathBuf,
     pub(super) edition2015: bool,
@@ -55,11 +55,15 @@ pub(super) struct Target {
 }
 
 /// The table `metadata.xhist` of a manifest.
-fn wishes(directory: &Path, metadata: &serde_json::Value, table: &str) -> Result<Option<Wishes>, Error> {
+fn settings(
+    directory: &Path,
+    metadata: &serde_json::Value,
+    table: &str,
+) -> Result<Option<ManifestSettings>, Error> {
     let Some(value) = metadata.get("xhist") else { return Ok(None) };
     let manifest = directory.join("Cargo.toml");
-    let wrong = |error| Error::Usage(format!("{}: [{table}.metadata.xhist]: {error}", manifest.display()));
-    Wishes::new(directory, value).map(Some).map_err(wrong)
+    let wrong = |source| UsageError::Manifest { manifest, table: table.to_owned(), source };
+    Ok(Some(ManifestSettings::new(directory, value).map_err(wrong)?))
 }
 
 /// Asks cargo about the members.
@@ -74,7 +78,7 @@ pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
         has_dylib: false,
         has_outside: has_patch(metadata.workspace_root.as_std_path()),
         bare_features: ["trace".to_owned()].into(),
-        wishes: wishes(metadata.workspace_root.as_std_path(), &metadata.workspace_metadata, "workspace")?,
+        settings: settings(metadata.workspace_root.as_std_path(), &metadata.workspace_metadata, "workspace")?,
     };
     let directories: Vec<&Path> = metadata
         .workspace_packages()
@@ -93,18 +97,18 @@ pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
             workspace.add(package, |_| true)?;
         }
     }
-    // These are for programs on an operating system.
+    // Only programs on an operating system use these.
     workspace.bare_features.retain(|feature| !["std", "auto", "portable"].contains(&feature.as_str()));
     Ok(workspace)
 }
 
-/// Whether the workspace puts packages in the place of others.
+/// Whether the workspace has patches of packages.
 fn has_patch(root: &Path) -> bool {
     let manifest = std::fs::read_to_string(root.join("Cargo.toml")).ok().and_then(|text| text.parse().ok());
     manifest.is_some_and(|manifest: toml::Table| manifest.contains_key("patch"))
 }
 
-/// What `cargo metadata` says with these arguments.
+/// The output of `cargo metadata` with these arguments.
 pub(super) fn metadata(
     args: impl Iterator<Item = OsString>,
     command: &mut MetadataCommand,
@@ -119,8 +123,7 @@ pub(super) fn metadata(
 }
 
 impl Workspace {
-    /// Those targets of a package that are wanted and run in the program: a build script and a proc macro run
-    /// in the compiler's process.
+    /// Adds the wanted targets of a package. Build scripts and procedural macros are left out: they run in the compiler.
     pub(super) fn add(
         &mut self,
         package: &Package,
@@ -128,14 +131,14 @@ impl Workspace {
     ) -> Result<(), Error> {
         let manifest = package.manifest_path.as_std_path();
         let directory = manifest.parent().unwrap_or(Path::new("/")).to_path_buf();
-        let own = wishes(&directory, &package.metadata, "package")?;
-        let wishes = own.into_iter().chain(self.wishes.clone()).collect();
-        self.packages.push(Member { directory, name: package.name.to_string(), wishes });
+        let own = settings(&directory, &package.metadata, "package")?;
+        let settings = own.into_iter().chain(self.settings.clone()).collect();
+        self.packages.push(Member { directory, name: package.name.to_string(), settings });
         let targets = package
             .targets
             .iter()
             .filter(|target| is_wanted(target) && !target.is_custom_build() && !target.is_proc_macro());
-        self.targets.extend(targets.map(|target| Target {
+        self.targets.extend(targets.map(|target| CrateTarget {
             root: normal(target.src_path.as_std_path()),
             edition2015: target.edition == Edition::E2015,
             name: target.name.clone(),
@@ -145,9 +148,9 @@ impl Workspace {
         Ok(())
     }
 
-    /// What all manifests say.
-    pub(super) fn wishes(&self) -> impl Iterator<Item = &Wishes> {
-        self.packages.iter().flat_map(|member| &member.wishes)
+    /// The settings of all manifests.
+    pub(super) fn manifests(&self) -> impl Iterator<Item = &ManifestSettings> {
+        self.packages.iter().flat_map(|member| &member.settings)
     }
 
     /// The package that a file belongs to: the innermost one around it.
@@ -156,23 +159,19 @@ impl Workspace {
         holding.max_by_key(|member| member.directory.as_os_str().len())
     }
 
-    /// How much of this file is recorded, when its manifests say so.
-    pub(super) fn detail(&self, file: &Path) -> Option<Detail> {
-        self.around(file)?.wishes.iter().find_map(|wishes| wishes.config.detail)
+    /// The settings for a file: the command line's over those of its manifests.
+    pub(super) fn settings(&self, command_line: &Settings, file: &Path) -> Settings {
+        let manifests = self.around(file).into_iter().flat_map(|member| &member.settings);
+        command_line.over(manifests.map(|manifest| &manifest.settings))
     }
 
-    /// Where the calls of this file stand, when its manifests say so.
-    pub(super) fn when(&self, file: &Path) -> Option<When> {
-        self.around(file)?.wishes.iter().find_map(|wishes| wishes.config.when)
-    }
-
-    /// Takes what its manifests do not want out of the analysis of a file.
+    /// Removes what its manifests do not select from the analysis of a file.
     pub(super) fn select(&self, file: &Path, analysis: &mut Analysis) {
         let Some(member) = self.around(file) else { return };
         let module = module_path(&member.name, file.strip_prefix(&member.directory).unwrap_or(file));
-        for wishes in &member.wishes {
-            if wishes.wants_file(file) {
-                wishes.selection.apply(&module, wishes.thins_file(file), analysis);
+        for manifest in &member.settings {
+            if manifest.wants_file(file) {
+                manifest.selection.apply(&module, manifest.thins_file(file), analysis);
             } else {
                 analysis.leave_out(|_| true);
                 analysis.main_at.clear();

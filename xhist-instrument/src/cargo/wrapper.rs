@@ -1,11 +1,10 @@
 //! The compiler wrapper: cargo calls it in place of rustc for every workspace member.
 //!
-//! It swaps the crate's root file for its shadow, adds the recorder, maps paths back in
-//! everything the compiler tells, and rewrites the dependency file so that cargo watches the
-//! user's own sources. Whatever it does not know it hands on untouched.
+//! It replaces the crate's root file by its shadow, adds the recorder, maps paths back in the compiler's output, and rewrites
+//! the dependency file so that cargo watches the user's own sources. All other calls pass through unchanged.
 //!
-//! Other crates and rustdoc may use recorded ones without coming here. So the recorder also lies
-//! beside every library that needs it, where cargo lets everybody look.
+//! Other crates and rustdoc use instrumented crates without this wrapper. So the recorder is also linked beside every library
+//! that needs it, in a directory that cargo always searches.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -13,41 +12,43 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use super::build_std;
 use super::error::Error;
-use super::own_core;
-use super::plan::{DEPENDENCY_NAME, Plan, Recorder, WRAPPER_NAME, write_if_changed};
+use super::names::{DEPENDENCY_NAME, WRAPPER_NAME};
+use super::plan::{Recorder, WrapperPlan, write_if_changed};
+use super::rustc_args::values_of;
 use crate::normal::normal;
 
-/// What an instrumented program may ask for when it is compiled.
+/// Variables that an instrumented program may read when it is compiled.
 const MAP_HASH: &str = "XHIST_MAP_HASH";
 const FILE_NAMES: &str = "XHIST_FILES";
 
-/// Notes of generated code, a file for each crate, beside the wrapper.
+/// The directory of notes on generated code, one file for each crate, beside the wrapper.
 pub(super) const GENERATED: &str = "generated";
 
-/// `args`: the wrapper's path, rustc's path, rustc's arguments. For members the user may have a wrapper as well, which
-/// then calls the compiler.
+/// Runs as the wrapper of one crate. `args`: the wrapper's path, rustc's path, rustc's arguments. The user may have a
+/// wrapper for members as well, which then calls the compiler.
 pub(super) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     let [wrapper, rustc, args @ ..] = args else {
         eprintln!("error: xhist-rustc is called by cargo, with the compiler's path as its first argument");
         return ExitCode::from(1);
     };
     let args = expand_response_files(args);
-    let plan = Plan::beside(Path::new(wrapper));
+    let plan = WrapperPlan::beside(Path::new(wrapper));
     let users = plan.as_ref().and_then(|plan| plan.user_member_wrapper.clone()).filter(|_| is_member);
     let program = users.as_ref().unwrap_or(rustc);
     let mut command = Command::new(program);
     command.args(users.as_ref().map(|_| rustc));
-    // A procedural macro may link instrumented members; what it does in the compiler is no history.
+    // A procedural macro may link instrumented members; what runs in the compiler is not recorded.
     command.env("XHIST", "off");
-    let crate_call = plan.and_then(|plan| Call::find(plan, Path::new(wrapper), rustc, &args));
+    let crate_call = plan.and_then(|plan| RustcCall::find(plan, Path::new(wrapper), rustc, &args));
     let Some(call) = crate_call else {
         // Replaces this process: pipes, descriptors and exit code are rustc's own.
         let error = command.args(&args).exec();
         return cannot_run(program, &error);
     };
-    let told = [(MAP_HASH, &call.plan.map_hash), (FILE_NAMES, &call.plan.file_names)];
-    let status = match command.args(call.arguments(&args)).envs(told).status() {
+    let variables = [(MAP_HASH, &call.plan.map_hash), (FILE_NAMES, &call.plan.file_names)];
+    let status = match command.args(call.arguments(&args)).envs(variables).status() {
         Ok(status) => status,
         Err(error) => return cannot_run(program, &error),
     };
@@ -63,19 +64,19 @@ pub(super) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
 }
 
-/// As the wrapper of every compiler call: dependencies go the way that members go. `args`: its path, then what it
-/// wraps.
+/// Runs as the wrapper of every compiler call, so that dependencies are instrumented like members. `args`: the wrapper's
+/// path, then the wrapped command.
 pub(super) fn outer(args: &[OsString]) -> ExitCode {
     let [own, wrapped @ ..] = args else { return ExitCode::from(1) };
     let inner = Path::new(own).with_file_name(WRAPPER_NAME);
-    let user = Plan::beside(&inner).and_then(|plan| plan.user_wrapper);
+    let user = WrapperPlan::beside(&inner).and_then(|plan| plan.user_wrapper);
     let is_member = wrapped.first().is_some_and(|first| Path::new(first) == inner);
     let inner = (!is_member).then(|| inner.with_file_name(DEPENDENCY_NAME).into_os_string());
     let mut words: Vec<OsString> = user.into_iter().chain(inner).chain(wrapped.iter().cloned()).collect();
     if value_of(wrapped, "--crate-name").is_some()
         && let Some(key) = Path::new(own).parent().and_then(Path::file_name)
     {
-        // A wrapper of the user's that caches must not take one for the other.
+        // The user's own wrapper may cache: it must see that the instrumented crate is another one.
         let mut metadata = OsString::from("metadata=");
         metadata.push(key);
         words.extend(["-C".into(), metadata]);
@@ -90,8 +91,8 @@ fn cannot_run(rustc: &OsStr, error: &std::io::Error) -> ExitCode {
 }
 
 /// A compilation of a crate that has a shadow.
-struct Call {
-    plan: Plan,
+struct RustcCall {
+    plan: WrapperPlan,
     recorder: Recorder,
     /// Index of the root file among the arguments.
     root: usize,
@@ -100,8 +101,8 @@ struct Call {
     directory: PathBuf,
 }
 
-impl Call {
-    fn find(plan: Plan, wrapper: &Path, rustc: &OsStr, args: &[OsString]) -> Option<Call> {
+impl RustcCall {
+    fn find(plan: WrapperPlan, wrapper: &Path, rustc: &OsStr, args: &[OsString]) -> Option<RustcCall> {
         value_of(args, "--crate-name")?;
         let directory = plan.named(std::env::current_dir().ok()?);
         let root = args.iter().position(|arg| {
@@ -115,10 +116,10 @@ impl Call {
             return None;
         }
         let named = PathBuf::from(&args[root]);
-        // When the build names targets, a call that names none is for what runs in the compiler.
+        // When the build names targets, a call without a target compiles for the compiler itself (macros, build scripts).
         let recorder = plan.recorders.get(&target(args))?.clone();
-        let recorder = own_core::recorder(rustc, args, recorder, wrapper)?;
-        Some(Call { plan, recorder, root, named, directory })
+        let recorder = build_std::recorder(rustc, args, recorder, wrapper)?;
+        Some(RustcCall { plan, recorder, root, named, directory })
     }
 
     fn arguments(&self, args: &[OsString]) -> Vec<OsString> {
@@ -128,7 +129,7 @@ impl Call {
             if index == self.root {
                 result.push(self.plan.shadow_of(&normal(&self.directory.join(&self.named))).into());
             } else if arg == "--extern" && args.get(index + 1).is_some_and(|value| names_recorder(value)) {
-                // One recorder for the whole program: ours.
+                // The whole program has one recorder: ours.
                 words.next();
             } else {
                 result.push(arg.clone());
@@ -145,14 +146,14 @@ impl Call {
             add("-L", directory, "dependency=");
         }
         if !args.iter().any(|arg| arg.to_string_lossy().starts_with("--cap-lints")) {
-            // A lint that the user forbids must not fail on what we inserted.
+            // A forbidden lint must not fail on inserted calls.
             result.extend(["--cap-lints".into(), "warn".into()]);
         }
         result.extend(self.remaps());
         result
     }
 
-    /// The last mapping that matches wins: relative where cargo gave a relative path.
+    /// Options that map shadow paths to the user's. The last one that matches wins; it is relative if cargo's path was.
     fn remaps(&self) -> impl Iterator<Item = OsString> {
         let remap = |from: &Path, to: &str| {
             let mut option = OsString::from("--remap-path-prefix=");
@@ -165,8 +166,8 @@ impl Call {
         [Some(absolute), relative].into_iter().flatten()
     }
 
-    /// Names the user's files, so that cargo watches them, besides their shadows, which change with triggers too. And
-    /// forgets the hash of the map: a new map alone is no reason to compile anew.
+    /// Adds the user's files to the dependency file, so that cargo watches them and their shadows (which change with triggers).
+    /// Removes the hash of the map: a new map alone must not cause a rebuild.
     fn restore_dep_info(&self, path: &Path) {
         let Ok(text) = std::fs::read_to_string(path) else { return };
         let Some(shadow) = self.plan.shadow.to_str() else { return };
@@ -174,13 +175,13 @@ impl Call {
         let _ = std::fs::write(path, dep_info_of_both(&text, &shadow.replace(' ', "\\ ")));
     }
 
-    /// For those that use this library and are not compiled here.
+    /// Links the recorder beside this library, for crates that use it and are compiled without this wrapper.
     fn link_recorder(&self, args: &[OsString]) {
         let Some(directory) = value_of(args, "--out-dir").map(PathBuf::from) else { return };
         for library in self.recorder.libraries() {
             if let Some(name) = library.file_name() {
                 let link = directory.join(name);
-                // One that an earlier recorder left may lead nowhere by now.
+                // A link to an earlier recorder may be dangling.
                 if std::fs::read_link(&link).ok().as_deref() != Some(library) {
                     let _ = std::fs::remove_file(&link);
                     let _ = std::os::unix::fs::symlink(library, link);
@@ -190,8 +191,8 @@ impl Call {
     }
 }
 
-/// Keeps a note of code that a build script made and this crate includes: it is compiled as it is, and `cargo xhist`
-/// says so.
+/// Writes down which generated files this crate includes: code of a build script is not instrumented, and `cargo xhist`
+/// reports that.
 fn note_generated(wrapper: &Path, dep_info: &Path) {
     let Some(out_dir) = std::env::var_os("OUT_DIR").map(PathBuf::from) else { return };
     let Ok(text) = std::fs::read_to_string(dep_info) else { return };
@@ -199,14 +200,14 @@ fn note_generated(wrapper: &Path, dep_info: &Path) {
     let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
     let note = wrapper.with_file_name(GENERATED).join(dep_info.file_name().unwrap_or_default());
     let lines: String = files.iter().map(|file| format!("{file} of {package}\n")).collect();
-    // Without the note, nothing is said.
+    // If the note cannot be written, the report is missing.
     let _ = match files.is_empty() {
         true => std::fs::remove_file(&note).map_err(Error::file("remove", &note)),
         false => write_if_changed(&note, lines.as_bytes()),
     };
 }
 
-/// Sources in this directory that a dependency file names, seen from the directory.
+/// Sources in this directory that a dependency file names, relative to the directory.
 fn generated(dep_info: &str, out_dir: &str) -> BTreeSet<String> {
     let begin = format!("{}/", out_dir.replace(' ', "\\ "));
     let lines = dep_info.lines().filter_map(|line| line.strip_prefix(&*begin));
@@ -215,15 +216,15 @@ fn generated(dep_info: &str, out_dir: &str) -> BTreeSet<String> {
     names.map(|name| name.replace("\\ ", " ")).collect()
 }
 
-/// The dependency file with the user's files in front of their shadows.
+/// The text of the dependency file with the user's files in front of their shadows.
 fn dep_info_of_both(text: &str, shadow: &str) -> String {
-    let is_told = |line: &str| {
+    let is_ours = |line: &str| {
         let name = line.strip_prefix("# env-dep:").map(|rest| rest.split('=').next());
         matches!(name.flatten(), Some(MAP_HASH | FILE_NAMES))
     };
-    let lines = text.lines().filter(|line| !is_told(line));
+    let lines = text.lines().filter(|line| !is_ours(line));
     let both = lines.map(|line| match line.split_once(": ") {
-        // A file of the shadow that is a link leads to the user's.
+        // A link in the shadow leads to the user's file.
         Some((made, needed)) if needed.contains(shadow) => {
             format!("{made}: {} {needed}\n", needed.replace(shadow, ""))
         }
@@ -232,7 +233,7 @@ fn dep_info_of_both(text: &str, shadow: &str) -> String {
     both.collect()
 }
 
-/// The target that a call names: as cargo names directories after it.
+/// The target of a call, as cargo names the directory of that target.
 fn target(args: &[OsString]) -> String {
     let named = value_of(args, "--target").unwrap_or_default();
     // It may be a file that describes one.
@@ -242,7 +243,7 @@ fn target(args: &[OsString]) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// Whether this call asks for optimised code. The last word counts.
+/// Whether this call asks for optimised code. The last option wins.
 fn is_optimised(args: &[OsString]) -> bool {
     let mut levels = args.iter().enumerate().filter_map(|(index, arg)| match arg.to_str()? {
         "-O" => Some("3"),
@@ -255,7 +256,7 @@ fn is_optimised(args: &[OsString]) -> bool {
 fn names_recorder(value: &OsStr) -> bool {
     let value = value.to_string_lossy();
     let name = value.split('=').next().unwrap_or_default();
-    // Options may stand before the name: `priv,noprelude:name`.
+    // Options may precede the name: `priv,noprelude:name`.
     name.rsplit(':').next() == Some("xhist_rt")
 }
 
@@ -273,18 +274,6 @@ fn dep_info(args: &[OsString]) -> Option<PathBuf> {
 
 fn value_of(args: &[OsString], option: &str) -> Option<OsString> {
     values_of(args, option).next()
-}
-
-/// Values of `--option value`, `--option=value` and `-Cvalue`.
-pub(super) fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = OsString> + 'a {
-    args.iter().enumerate().filter_map(move |(index, arg)| {
-        if arg == option {
-            return args.get(index + 1).cloned();
-        }
-        let rest = arg.to_str()?.strip_prefix(option)?;
-        let value = if option.starts_with("--") { rest.strip_prefix('=')? } else { rest };
-        Some(value.into())
-    })
 }
 
 /// Cargo writes the arguments to `@file` when there are too many for one command line.
@@ -344,8 +333,8 @@ mod tests {
 
     #[test]
     fn another_recorder_is_replaced() {
-        let call = Call {
-            plan: Plan {
+        let call = RustcCall {
+            plan: WrapperPlan {
                 root: "/w".into(),
                 shadow: "/t/shadow".into(),
                 roots: ["/w/src/main.rs".into()].into(),

@@ -1,8 +1,8 @@
-//! What a project still lacks so that the inserted calls record, with commands that work as they are printed.
+//! Advice after a run: what a project still needs so that inserted calls record, with commands to copy.
 
 use super::console;
 use super::dependency::{Dependency, RECORDER};
-use super::find::Source;
+use super::folder::FolderSource;
 use super::machine::Machine;
 use super::manifest::Package;
 use crate::origin::Origin;
@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use toml::Value;
 
-/// Says what the packages of these sources lack.
-pub fn print<'a>(sources: impl Iterator<Item = &'a Source>) {
+/// Prints what the packages of these sources need.
+pub fn print<'a>(sources: impl Iterator<Item = &'a FolderSource>) {
     let mut by_dir: BTreeMap<&Path, (&Package, bool)> = BTreeMap::new();
     let mut outside = false;
     for source in sources {
@@ -54,7 +54,7 @@ struct Need<'a> {
 fn needs<'a>(packages: impl Iterator<Item = (&'a Package, bool)>) -> Vec<Need<'a>> {
     let found: Vec<_> =
         packages.map(|(package, only_tests)| (package, only_tests, Machine::of(package))).collect();
-    // A library that fits both is part of what is built beside it.
+    // A library that fits both is part of the program beside it.
     let firmware =
         found.iter().find_map(|(_, _, machine)| machine.filter(|machine| *machine != Machine::Hosted));
     let of_library = firmware.unwrap_or(Machine::Hosted);
@@ -66,7 +66,7 @@ fn needs<'a>(packages: impl Iterator<Item = (&'a Package, bool)>) -> Vec<Need<'a
     found.into_iter().map(need).collect()
 }
 
-/// The features that a build with this package has: what one package asks for, all get.
+/// The features in a build with this package: cargo unites the features of all packages.
 fn built_with(needs: &[Need<'_>], this: &Need<'_>) -> BTreeSet<String> {
     let is_hosted = |need: &Need<'_>| need.machine == Machine::Hosted;
     let together = needs.iter().filter(|need| is_hosted(need) == is_hosted(this));
@@ -74,7 +74,7 @@ fn built_with(needs: &[Need<'_>], this: &Need<'_>) -> BTreeSet<String> {
 }
 
 impl Need<'_> {
-    /// What is wrong and the command that sets it right; `place` is what tells cargo which package.
+    /// The problem and the command that fixes it; `place`: the option that names the package to cargo.
     fn advice(&self, features: &BTreeSet<String>, origin: &Origin, place: &str) -> Option<String> {
         let Dependency { renamed, is_normal, is_dev, target, behind, recorded_by, in_workspace, .. } =
             &self.dependency;
@@ -161,7 +161,7 @@ impl Need<'_> {
     }
 }
 
-/// What names the origin to `cargo add`.
+/// The option that names the origin to `cargo add`.
 fn arguments(origin: &Origin) -> String {
     match origin {
         Origin::Path(path) => format!(" --path {}", shell::quoted(path)),
@@ -174,7 +174,7 @@ fn registry_version() -> String {
     concat!("@=", env!("CARGO_PKG_VERSION")).to_owned()
 }
 
-/// What tells cargo, in this directory, which package is meant.
+/// The option that names the package to cargo, from this directory.
 fn place(package: &Package, current: &Path) -> String {
     let has_manifest = |dir: &&Path| dir.join("Cargo.toml").is_file();
     let nearest = current.ancestors().find(has_manifest);
@@ -199,7 +199,7 @@ fn is_excluded(dir: &Path, root: &Path, manifest: &toml::Table) -> bool {
     excluded.any(|path| dir.starts_with(normal(&root.join(path))))
 }
 
-/// Without `.` and with nothing at the end.
+/// The path without `.` and without a slash at its end.
 fn normal(path: &Path) -> PathBuf {
     path.components().collect()
 }

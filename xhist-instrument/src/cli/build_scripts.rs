@@ -1,16 +1,16 @@
-//! What build scripts are made of besides build.rs: it runs in the build too, where the recorder is not at hand.
+//! The modules and includes of build scripts: they run in the build as well, without the recorder.
 
-use super::find::{Found, Source};
-use super::outcome::Rule;
+use super::folder::{FolderSource, FolderSources};
+use crate::pipeline::Exemption;
 use crate::{Analysis, IncludeKind, Options, analyze};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-/// Leaves the modules and includes of build scripts alone as well.
-pub fn spare(found: &mut Found) {
+/// Leaves the modules and includes of build scripts alone.
+pub fn spare(found: &mut FolderSources) {
     let by_path: HashMap<PathBuf, usize> =
         found.sources.iter().enumerate().map(|(index, source)| (source.real.clone(), index)).collect();
-    let is_script = |source: &Source| source.rule == Some(Rule::BuildScript);
+    let is_script = |source: &FolderSource| source.rule == Some(Exemption::BuildScript);
     let mut work: Vec<usize> =
         (0..found.sources.len()).filter(|&index| is_script(&found.sources[index])).collect();
     while let Some(index) = work.pop() {
@@ -18,14 +18,14 @@ pub fn spare(found: &mut Found) {
             let Some(&part) = path.canonicalize().ok().and_then(|path| by_path.get(&path)) else { continue };
             let source = &mut found.sources[part];
             if source.rule.is_none() {
-                source.rule = Some(Rule::BuildScript);
+                source.rule = Some(Exemption::BuildScript);
                 work.push(part);
             }
         }
     }
 }
 
-/// Where the modules and includes of a source may be.
+/// Paths where the modules and includes of a source may be.
 fn leads_to(path: &Path) -> Vec<PathBuf> {
     let analysis: Option<Analysis> =
         std::fs::read(path).ok().and_then(|text| analyze(&crate::strip(&text), &Options::default()).ok());

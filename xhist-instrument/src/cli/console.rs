@@ -1,9 +1,6 @@
-//! The only user of the terminal: progress while working, a summary at the end, both on stderr.
+//! What the tool prints on stderr: messages, file names in them, and progress bars.
 
-use super::outcome::{Outcome, Rule};
-use crate::Reason;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -18,7 +15,7 @@ pub fn shown(path: &Path) -> String {
     escaped(&path.to_string_lossy(), |_| true)
 }
 
-/// A path, from the current directory when it is below that.
+/// A path, relative to the current directory if it is below that.
 pub fn shown_from_here(path: &Path) -> String {
     let current = std::env::current_dir().unwrap_or_default();
     let real = current.canonicalize().unwrap_or_else(|_| current.clone());
@@ -26,7 +23,7 @@ pub fn shown_from_here(path: &Path) -> String {
     shown(below.as_deref().unwrap_or(path))
 }
 
-/// Where a map is, and what for.
+/// The path of a map, and what it is for.
 pub fn described_map(map: &Path) -> String {
     let earlier = crate::kept_maps::directory(map);
     let earlier = match earlier.is_dir() {
@@ -36,7 +33,7 @@ pub fn described_map(map: &Path) -> String {
     format!("{} (xhist-report takes names from it{earlier})", shown_from_here(map))
 }
 
-/// Without the characters that `is_escaped` and that a terminal acts on or that hide what a text says.
+/// Escapes characters that control a terminal or hide text, if `is_escaped` selects them.
 fn escaped(text: &str, is_escaped: fn(char) -> bool) -> String {
     let hides = |c: char| {
         c.is_control()
@@ -59,69 +56,6 @@ pub fn progress(files: usize, what: &'static str) -> ProgressBar {
     }
     let style = ProgressStyle::with_template("{msg} [{bar:40}] {pos}/{len} files").expect("a constant");
     ProgressBar::new(files as u64).with_style(style.progress_chars("=> ")).with_message(what)
-}
-
-/// Counts for the summary.
-#[derive(Default)]
-pub struct Summary {
-    files: u64,
-    statements: u64,
-    skips: BTreeMap<Reason, u64>,
-    rules: BTreeMap<Rule, u64>,
-    failed: u64,
-}
-
-impl Summary {
-    pub fn add(&mut self, outcome: &Outcome) {
-        match outcome {
-            Outcome::Analyzed(analyzed) => {
-                self.files += 1;
-                let (all, recorded) = (analyzed.sites.len() as u64, analyzed.sites.recorded() as u64);
-                self.statements += recorded;
-                if recorded < all {
-                    *self.skips.entry(Reason::Detail).or_default() += all - recorded;
-                }
-                for skip in &analyzed.rest.skips {
-                    *self.skips.entry(skip.reason).or_default() += u64::from(skip.statements);
-                }
-            }
-            Outcome::LeftAlone(rule) => *self.rules.entry(*rule).or_default() += 1,
-            Outcome::Failed(_) => self.failed += 1,
-        }
-    }
-
-    pub fn print(&self) {
-        let (skips, never): (Counts, Counts) =
-            self.skips.iter().partition(|(reason, _)| reason.is_executable());
-        let skipped: u64 = skips.values().copied().sum();
-        let total = self.statements + skipped;
-        // Of nothing there is no share.
-        let share = if total == 0 {
-            String::new()
-        } else {
-            format!(" ({:.1} % recorded)", self.statements as f64 * 100.0 / total as f64)
-        };
-        let failed = match self.failed {
-            0 => String::new(),
-            failed => format!(", {} left alone on an error", files(failed as usize)),
-        };
-        let files = files(self.files as usize);
-        say(format_args!("{files}: {} statements, {skipped} skipped{share}{failed}", self.statements));
-        let estimated = |reason: &Reason| if reason.is_estimate() { " (estimated)" } else { "" };
-        let skips =
-            skips.into_iter().map(|(reason, count)| (format!("{reason}{}", estimated(reason)), count));
-        print_counts("skipped", &skips.collect());
-        print_counts("not counted", &never);
-        print_counts("files left alone", &self.rules);
-    }
-}
-
-type Counts<'a> = BTreeMap<&'a Reason, &'a u64>;
-
-fn print_counts<K: Display, N: Display>(what: &str, counts: &BTreeMap<K, N>) {
-    for (reason, count) in counts {
-        say(format_args!("  {what}: {count} {reason}"));
-    }
 }
 
 /// `1 file`, `2 files`.

@@ -13,13 +13,13 @@ pub struct Dependency {
     pub is_normal: bool,
     /// There is one for tests, examples and benchmarks.
     pub is_dev: bool,
-    /// Another name that the crate has here; calls do not find it under that.
+    /// The crate has this other name here, under which calls do not find it.
     pub renamed: Option<String>,
     /// The entry is in the table of this target: `cfg(unix)`.
     pub target: Option<String>,
-    /// What is on without asking for anything.
+    /// The features that are on by default.
     pub features: BTreeSet<String>,
-    /// The feature of the package that has to be on before there is a recorder at all.
+    /// The feature of the package that adds the optional recorder.
     pub behind: Option<String>,
     /// The feature of the package that turns recording on.
     pub recorded_by: Option<String>,
@@ -28,7 +28,7 @@ pub struct Dependency {
 }
 
 impl Dependency {
-    /// Of this manifest, in the workspace with this one.
+    /// Reads this manifest, and that of its workspace.
     pub fn of(manifest: &Table, workspace: Option<&Table>) -> Self {
         let inherited = workspace.and_then(|table| table.get("workspace")?.get("dependencies")?.as_table());
         let mut found = Self {
@@ -36,7 +36,7 @@ impl Dependency {
             ..Self::default()
         };
         let mut is_optional = false;
-        for Entry { name, value, is_dev, target } in entries(manifest) {
+        for DependencyEntry { name, value, is_dev, target } in entries(manifest) {
             let shared = value.get("workspace").and_then(Value::as_bool) == Some(true);
             let shared = inherited.filter(|_| shared).and_then(|table| table.get(name));
             if package(name, value, shared) != RECORDER {
@@ -58,12 +58,14 @@ impl Dependency {
         found
     }
 
-    /// What features of the package add.
+    /// Adds what features of the package switch on.
     fn add_own_features(&mut self, manifest: &Table, is_optional: bool) {
         let own = Own { table: manifest.get("features").and_then(Value::as_table), is_optional };
         let by_default = own.switched_on("default");
-        let brings_it = |on: &BTreeSet<Switch>| on.contains(&Switch::Dependency);
-        let has = |on: &BTreeSet<Switch>, feature: &str| on.contains(&Switch::Feature(feature.to_owned()));
+        let brings_it = |on: &BTreeSet<FeatureSwitch>| on.contains(&FeatureSwitch::Dependency);
+        let has = |on: &BTreeSet<FeatureSwitch>, feature: &str| {
+            on.contains(&FeatureSwitch::Feature(feature.to_owned()))
+        };
         if is_optional && !brings_it(&by_default) {
             self.behind = own.names().find(|name| brings_it(&own.switched_on(name)));
         }
@@ -74,8 +76,8 @@ impl Dependency {
             self.recorded_by = own.names().find(|name| has(&own.switched_on(name), "trace"));
         }
         let of_default = by_default.into_iter().filter_map(|switch| match switch {
-            Switch::Feature(feature) => Some(feature),
-            Switch::Dependency => None,
+            FeatureSwitch::Feature(feature) => Some(feature),
+            FeatureSwitch::Dependency => None,
         });
         self.features.extend(of_default);
         if self.features.contains("auto") {
@@ -85,7 +87,7 @@ impl Dependency {
 }
 
 /// An entry of a table of dependencies.
-pub struct Entry<'a> {
+pub struct DependencyEntry<'a> {
     pub name: &'a str,
     pub value: &'a Value,
     pub is_dev: bool,
@@ -93,7 +95,7 @@ pub struct Entry<'a> {
     pub target: Option<&'a str>,
 }
 
-impl Entry<'_> {
+impl DependencyEntry<'_> {
     /// The crate, as far as the manifest itself says.
     pub fn package(&self) -> &str {
         package(self.name, self.value, None)
@@ -101,7 +103,7 @@ impl Entry<'_> {
 }
 
 /// All dependencies of a package but those of its build script.
-pub fn entries(manifest: &Table) -> Vec<Entry<'_>> {
+pub fn entries(manifest: &Table) -> Vec<DependencyEntry<'_>> {
     let targets = manifest.get("target").and_then(Value::as_table).into_iter().flatten();
     let targets = targets.filter_map(|(target, table)| Some((Some(target.as_str()), table.as_table()?)));
     let mut found = Vec::new();
@@ -109,7 +111,7 @@ pub fn entries(manifest: &Table) -> Vec<Entry<'_>> {
         for (key, is_dev) in [("dependencies", false), ("dev-dependencies", true), ("dev_dependencies", true)]
         {
             let entries = table.get(key).and_then(Value::as_table).into_iter().flatten();
-            found.extend(entries.map(|(name, value)| Entry { name, value, is_dev, target }));
+            found.extend(entries.map(|(name, value)| DependencyEntry { name, value, is_dev, target }));
         }
     }
     found
@@ -133,9 +135,9 @@ struct Own<'a> {
     is_optional: bool,
 }
 
-/// What a feature of the package does to the recorder.
+/// An effect of a package's feature on the recorder.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Switch {
+enum FeatureSwitch {
     Dependency,
     Feature(String),
 }
@@ -149,8 +151,8 @@ impl Own<'_> {
         named.into_iter().chain(implied)
     }
 
-    /// What a feature, with all that it includes, does.
-    fn switched_on(&self, feature: &str) -> BTreeSet<Switch> {
+    /// The effects of a feature and all features that it includes.
+    fn switched_on(&self, feature: &str) -> BTreeSet<FeatureSwitch> {
         let mut on = BTreeSet::new();
         let mut seen = BTreeSet::new();
         let mut work = vec![feature.to_owned()];
@@ -159,19 +161,19 @@ impl Own<'_> {
                 continue;
             }
             if self.is_optional && name == RECORDER {
-                on.insert(Switch::Dependency);
+                on.insert(FeatureSwitch::Dependency);
             }
             let parts = self.table.and_then(|table| table.get(&name)?.as_array()).into_iter().flatten();
             for part in parts.filter_map(Value::as_str) {
                 match part.strip_prefix("dep:").map_or_else(|| part.split_once('/'), |name| Some((name, "")))
                 {
                     None => work.push(part.to_owned()),
-                    Some((RECORDER, "")) => _ = on.insert(Switch::Dependency),
+                    Some((RECORDER, "")) => _ = on.insert(FeatureSwitch::Dependency),
                     Some((RECORDER, feature)) => {
-                        on.insert(Switch::Dependency);
-                        on.insert(Switch::Feature(feature.to_owned()));
+                        on.insert(FeatureSwitch::Dependency);
+                        on.insert(FeatureSwitch::Feature(feature.to_owned()));
                     }
-                    Some(("xhist-rt?", feature)) => _ = on.insert(Switch::Feature(feature.to_owned())),
+                    Some(("xhist-rt?", feature)) => _ = on.insert(FeatureSwitch::Feature(feature.to_owned())),
                     Some(_) => {}
                 }
             }
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_calls_do_not_find_is_told_apart() {
+    fn a_renamed_recorder_is_recognised() {
         let renamed = of("[dependencies]\nx = { package = \"xhist-rt\" }");
         assert_eq!((renamed.is_normal, renamed.renamed.as_deref()), (false, Some("x")));
         let underscore = of("[dependencies]\nxhist_rt = { package = \"xhist-rt\" }");

@@ -1,4 +1,4 @@
-//! What the process tells its caller.
+//! The exit codes of the process.
 
 /// Exit codes of `xhist-instrument`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,7 +7,7 @@ pub enum ExitCode {
     Done = 0,
     /// Some file was left alone on an error.
     SomeFailed = 1,
-    /// The command line makes no sense.
+    /// The command line is wrong.
     Usage = 2,
 }
 

@@ -1,89 +1,145 @@
-//! `-`: one source from stdin to stdout, as the scanner of the Xhist paper.
-//! Without `--map` its file id is 0 and nothing is written elsewhere; with `--map` the source is entered there
-//! under `--stdin-path`. A source that is refused gives no output.
+//! `-`: one source from stdin to stdout, like the scanner of the Xhist paper.
+//!
+//! Without `--map`, its file id is 0 and nothing is written elsewhere. With `--map`, the source is entered there under
+//! `--stdin-path`. A source that is refused gives no output.
 
-use super::instrument::absolute;
-use super::outcome::{Analyzed, Outcome};
-use super::{Args, ExitCode, Fatal};
+use super::args::EditionArg;
+use super::lock::Wanted;
+use super::paths::absolute;
+use super::summary::Summary;
+use super::{Args, ExitCode, Fatal, console, listing};
 use crate::map::MapFile;
-use crate::trigger::{self, Request};
-use crate::{Analysis, MainHash, Numbers, Options, Packed, analyze, ids_needed, instrument, try_strip};
-use std::io::{Read as _, Write as _};
-use std::path::Path;
+use crate::pipeline::{self, Entered, Exemption, Failure, Outcome, Sink, SourceSet, SourceText};
+use crate::select::requests;
+use crate::{Analysis, Macros, MainHash, Numbers, Options, ids_needed, try_strip};
+use std::borrow::Cow;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
 
 pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
-    let failed = |error: std::io::Error| Fatal::Failed(error.to_string());
     let mut text = Vec::new();
-    std::io::stdin().read_to_end(&mut text).map_err(failed)?;
-    let result = if args.strip { stripped(args, &text)? } else { instrumented(args, &text)? };
-    match std::io::stdout().write_all(&result).and_then(|()| std::io::stdout().flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(failed(error)),
-        _ => Ok(ExitCode::Done),
+    io::stdin().read_to_end(&mut text).map_err(Fatal::Stdio)?;
+    if args.strip {
+        print(&stripped(args, &text)?).map_err(Fatal::Stdio)?;
+    } else {
+        instrument(args, &text)?;
+    }
+    Ok(ExitCode::Done)
+}
+
+/// Prints a text. A reader that closes the pipe early is not an error.
+fn print(text: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
     }
 }
 
 fn stripped(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
     let name = args.stdin_path.display();
-    let stripped = try_strip(text).map_err(|left| Fatal::Failed(format!("{name}:{left}")))?;
+    let stripped = try_strip(text).map_err(|left| Fatal::Source(format!("{name}:{left}")))?;
     for (line, column) in stripped.comments {
         eprintln!("note: {name}:{line}:{column}: a comment with calls in it stays");
     }
     Ok(stripped.text)
 }
 
-fn instrumented(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
-    let name = args.stdin_path.display();
-    let refused = |refusal| Fatal::Failed(format!("{name}:{refusal}"));
-    let edition2015 = args.edition == Some(super::args::EditionArg::E2015);
-    let requests = Request::of_command_line(&args.start_at, &args.stop_at).map_err(Fatal::Usage)?;
-    let mut options = Options {
-        edition2015,
-        detail: args.detail.map(crate::Detail::from).unwrap_or_default(),
-        when: args.when.map(crate::When::from).unwrap_or_default(),
-        main_hash: MainHash::None,
-        triggers: !requests.is_empty(),
-    };
-    let mut analysis = analyze(text, &options).map_err(refused)?;
-    let placed = trigger::place(&requests, &[&args.stdin_path], |_| Ok(analysis.clone()), |_| ());
-    placed.map_err(Fatal::Usage)?.into_iter().for_each(|(_, trigger)| analysis.add_trigger(trigger));
-    super::instrument::print_debug_notes(&args.stdin_path, &analysis);
-    if args.list {
-        super::instrument::print_list(&args.stdin_path, &analysis)
-            .map_err(|error| Fatal::Failed(error.to_string()))?;
-        return Ok(Vec::new());
-    }
-    let mut numbers = Numbers { ids: vec![0; ids_needed(analysis.lines)], first: 1 };
-    if let Some(path) = &args.map {
-        // Filters of one build share the map.
-        let mut wanted = super::lock::Wanted::default();
-        wanted.map(path);
-        let _locks = wanted.take();
-        let (map, mapped) = enter(path, &args.stdin_path, &analysis)?;
-        numbers = mapped;
-        let hash = map.hash();
-        options.main_hash = MainHash::Literal(hash);
-        if !args.check {
-            map.write(hash, path).map_err(|error| Fatal::Failed(format!("{}: {error}", path.display())))?;
-        }
-    }
-    let result = instrument(text, &analysis, &numbers, &options).map_err(refused)?;
-    if args.check {
-        let mut summary = super::console::Summary::default();
-        summary.add(&Outcome::Analyzed(Box::new(Analyzed::new(analysis, 0))));
-        summary.print();
-        return Ok(Vec::new());
-    }
-    Ok(result)
+/// The one source of a filter, which goes to stdout.
+struct Stdin<'a> {
+    args: &'a Args,
+    text: &'a [u8],
+    has_triggers: bool,
 }
 
-/// Enters the source into the map; gives the map and the numbers of the source.
-fn enter(path: &Path, source: &Path, analysis: &Analysis) -> Result<(MapFile, Numbers), Fatal> {
-    let failed = |error: crate::map::MapError| Fatal::Failed(error.to_string());
-    let absolute_path = absolute(path);
+impl SourceSet for Stdin<'_> {
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn path(&self, _index: usize) -> &Path {
+        &self.args.stdin_path
+    }
+
+    fn name(&self, _index: usize) -> String {
+        console::shown(&self.args.stdin_path)
+    }
+
+    fn options(&self, _index: usize) -> Options {
+        let edition2015 = self.args.edition == Some(EditionArg::E2015);
+        Options { edition2015, triggers: self.has_triggers, ..self.args.settings.over([]).options() }
+    }
+
+    fn text(&self, _index: usize) -> Result<SourceText<'_>, Failure> {
+        Ok(SourceText { raw: Cow::Borrowed(self.text), original: Cow::Borrowed(self.text) })
+    }
+
+    fn select(&self, _index: usize, _analysis: &mut Analysis) -> Option<Exemption> {
+        None
+    }
+}
+
+impl Sink for Stdin<'_> {
+    fn put(&self, _index: usize, _source: &SourceText<'_>, text: &[u8]) -> Result<(), Failure> {
+        if self.args.check { Ok(()) } else { print(text).map_err(|error| Failure::Io("write", error)) }
+    }
+
+    fn leave(&self, _index: usize, _is_cleaned: bool) -> Result<bool, Failure> {
+        Ok(false)
+    }
+}
+
+fn instrument(args: &Args, text: &[u8]) -> Result<(), Fatal> {
+    let requests = requests(&args.settings, [])?;
+    let set = Stdin { args, text, has_triggers: !requests.is_empty() };
+    let mut outcomes = pipeline::analyse(&set, &Macros::default(), || ());
+    let lines = analyzed(&outcomes[0], &set)?.lines;
+    pipeline::place_triggers(&set, &mut outcomes, &requests, |_| ())?;
+    let analysis = analyzed(&outcomes[0], &set)?;
+    listing::print_debug_notes(&args.stdin_path, &analysis);
+    if args.list {
+        return listing::print_list(&args.stdin_path, &analysis).map_err(Fatal::Stdio);
+    }
+    let (entered, main_hash) = match &args.map {
+        Some(map) => enter(map, &set, &mut outcomes)?,
+        None => {
+            let numbers = Numbers { ids: vec![0; ids_needed(lines)], first: 1 };
+            (vec![Entered::with(numbers)], MainHash::None)
+        }
+    };
+    pipeline::write(&set, &mut outcomes, &entered, main_hash, &set, || ());
+    analyzed(&outcomes[0], &set)?;
+    if args.check {
+        let mut summary = Summary::default();
+        summary.add(&outcomes[0]);
+        summary.print();
+    }
+    Ok(())
+}
+
+/// The analysis of the source, unless it failed.
+fn analyzed(outcome: &Outcome, set: &Stdin<'_>) -> Result<Analysis, Fatal> {
+    match outcome {
+        Outcome::Analyzed(analyzed) => Ok(analyzed.analysis()),
+        Outcome::LeftAlone(exemption) => Err(Fatal::Source(format!("{}: {exemption}", set.name(0)))),
+        Outcome::Failed(failure) => Err(Fatal::Source(failure.describe(&set.name(0)))),
+    }
+}
+
+/// Enters the source into the map.
+fn enter(path: &Path, set: &Stdin<'_>, outcomes: &mut [Outcome]) -> Result<(Vec<Entered>, MainHash), Fatal> {
+    // Filters of one build share the map.
+    let mut wanted = Wanted::default();
+    wanted.map(path);
+    let _locks = wanted.take();
+    let absolute_path: PathBuf = absolute(path);
     let root = absolute_path.parent().unwrap_or(Path::new("/"));
-    let mut map = MapFile::load(path, root).map_err(failed)?;
-    let name = map.relative(source);
-    let numbers = map.numbers(&name, analysis.lines, analysis.sites.len()).map_err(failed)?;
-    map.set_sites(&name, Packed::new(analysis));
-    Ok((map, numbers))
+    let mut map = MapFile::load(path, root)?;
+    let entered = pipeline::number(set, outcomes, &mut map);
+    analyzed(&outcomes[0], set)?;
+    let hash = map.hash();
+    if !set.args.check {
+        map.write(hash, path).map_err(|error| Fatal::Write(path.to_path_buf(), error))?;
+    }
+    Ok((entered, MainHash::Literal(hash)))
 }

@@ -1,5 +1,5 @@
-//! Runs on one tree exclude each other. A run locks directories that are there anyway: nothing is left behind, and the
-//! system takes the locks back when the process ends, however it ends.
+//! Locks: runs on one tree exclude each other. A run locks existing directories, so no lock file is left behind, and the
+//! system releases the locks when the process ends.
 
 use super::console;
 use std::collections::BTreeMap;
@@ -26,9 +26,9 @@ struct Directory {
 }
 
 impl Wanted {
-    /// This tree, or the directory of this file, and what is below. `alone`: nobody else may read it either.
+    /// Adds this tree, or the directory of this file. `alone`: an exclusive lock, else a shared one.
     ///
-    /// The directories above are locked as well, as readers do: a run that works on one of those works on this one too.
+    /// The directories above get a shared lock: a run on one of those works on this one too.
     pub fn tree(&mut self, path: &Path, alone: bool) {
         // An output directory may not be there yet.
         let absolute = std::path::absolute(path).unwrap_or_default();
@@ -40,7 +40,7 @@ impl Wanted {
         }
         let owner = owner(top);
         for above in top.ancestors().skip(1) {
-            // Anybody could hold a lock on those, and no run works on all of them.
+            // Any user could hold a lock on those, and a run does not work on all of them.
             if above.parent().is_none() || is_shared_by_all(above) || self::owner(above) != owner {
                 break;
             }
@@ -48,7 +48,7 @@ impl Wanted {
         }
     }
 
-    /// The directory of a map that is read and written.
+    /// Adds the directory of a map that is read and written.
     pub fn map(&mut self, map: &Path) {
         let directory =
             map.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -74,7 +74,7 @@ impl Wanted {
     #[cfg(not(unix))]
     fn add(&mut self, _path: &Path, _alone: bool) {}
 
-    /// Takes them all, and says so when it has to wait. A file system without locks is used without.
+    /// Takes all locks, with a message if it has to wait. On a file system without locks it takes none.
     pub fn take(self) -> Locks {
         let mut held = Vec::new();
         for Directory { path, file, alone } in self.by_number.into_values() {
@@ -92,7 +92,7 @@ impl Wanted {
     }
 }
 
-/// A directory such as /tmp, where everybody may write and only the owner may remove.
+/// A directory such as /tmp, where every user may write and only owners may remove.
 #[cfg(unix)]
 fn is_shared_by_all(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,16 +1,16 @@
-//! What a package is made for: a program on an operating system, or firmware. The recorder wants other features there.
+//! Whether a package is firmware or runs on an operating system: the recorder needs different features for each.
 
-use super::dependency::{Entry, entries, features};
+use super::dependency::{DependencyEntry, entries, features};
 use super::manifest::Package;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// What runs the program.
+/// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
-    /// An operating system.
+    /// On an operating system.
     Hosted,
-    /// Nothing else. `masks`: there is one core, whose interrupts the recorder can mask by itself.
+    /// On bare metal. `masks`: there is one core, and the recorder can mask its interrupts.
     Bare { masks: bool },
 }
 
@@ -40,7 +40,7 @@ const SEVERAL_CORES: [&str; 6] =
 const ONE_OF_SEVERAL: [&str; 4] = ["cm7", "cm4", "cm0p", "esp32p4"];
 
 impl Machine {
-    /// Of a package; `None` for a library that could be part of either.
+    /// The machine of a package; `None` for a library that may be part of either.
     pub fn of(package: &Package) -> Option<Self> {
         let entries = entries(&package.manifest);
         let targets = configured_targets(&package.dir);
@@ -52,7 +52,7 @@ impl Machine {
     }
 }
 
-fn is_bare(package: &Package, entries: &[Entry<'_>], targets: &[Target]) -> Option<bool> {
+fn is_bare(package: &Package, entries: &[DependencyEntry<'_>], targets: &[ConfiguredTarget]) -> Option<bool> {
     let roots = roots(package);
     let programs: Vec<Root> =
         roots.iter().filter(|(_, is_program)| *is_program).map(|(root, _)| *root).collect();
@@ -78,8 +78,8 @@ fn is_bare(package: &Package, entries: &[Entry<'_>], targets: &[Target]) -> Opti
 }
 
 /// Whether the recorder has code that masks the interrupts of the only core.
-fn masks(entries: &[Entry<'_>], targets: &[Target]) -> bool {
-    let bare: Vec<&Target> = targets.iter().filter(|target| target.is_bare).collect();
+fn masks(entries: &[DependencyEntry<'_>], targets: &[ConfiguredTarget]) -> bool {
+    let bare: Vec<&ConfiguredTarget> = targets.iter().filter(|target| target.is_bare).collect();
     let known = |name: &str| name.starts_with("thumb") || name.starts_with("riscv32");
     let uses = |name: &str| entries.iter().any(|entry| entry.package() == name);
     let has_code = match bare.as_slice() {
@@ -92,10 +92,10 @@ fn masks(entries: &[Entry<'_>], targets: &[Target]) -> bool {
     has_code && !several
 }
 
-/// What the root file of a crate says.
+/// What the attributes of a crate say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Root {
-    /// Nothing: it uses the standard library.
+    /// It uses the standard library.
     Std,
     /// `#![no_std]`, perhaps under a condition.
     NoStd,
@@ -142,15 +142,15 @@ fn root(path: &Path) -> Option<Root> {
     })
 }
 
-/// A target that cargo builds for without being asked.
+/// A target that cargo's configuration sets.
 #[derive(Debug, PartialEq, Eq)]
-struct Target {
+struct ConfiguredTarget {
     name: String,
     is_bare: bool,
 }
 
 /// `build.target` of the environment, else of the nearest configuration that has it.
-fn configured_targets(dir: &Path) -> Vec<Target> {
+fn configured_targets(dir: &Path) -> Vec<ConfiguredTarget> {
     if let Some(name) = std::env::var("CARGO_BUILD_TARGET").ok().filter(|name| !name.is_empty()) {
         return vec![target(&name, Path::new("."))];
     }
@@ -175,7 +175,7 @@ fn configured_targets(dir: &Path) -> Vec<Target> {
 }
 
 /// By its name, or by the file that describes it: `base` is where its path starts.
-fn target(name: &str, base: &Path) -> Target {
+fn target(name: &str, base: &Path) -> ConfiguredTarget {
     let mut parts = name.split('-');
     let is_bare = if name.ends_with(".json") {
         let text = std::fs::read(base.join(name)).unwrap_or_default();
@@ -185,7 +185,7 @@ fn target(name: &str, base: &Path) -> Target {
         parts.clone().any(|part| part == "none") || parts.next().is_some_and(|first| first.starts_with("avr"))
     };
     let file_name = Path::new(name).file_name().map(|name| name.to_string_lossy().into_owned());
-    Target { name: file_name.unwrap_or_default(), is_bare }
+    ConfiguredTarget { name: file_name.unwrap_or_default(), is_bare }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! What the nearest Cargo.toml says about a source file.
+//! The nearest Cargo.toml of a source file: edition, kind of crate, and settings.
 
-use crate::select::Wishes;
+use crate::select::ManifestSettings;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,15 +23,15 @@ pub struct Package {
     pub manifest: Table,
     /// The workspace around it, or in it: its directory and its manifest.
     pub workspace: Option<(PathBuf, Table)>,
-    /// What its manifest and its workspace's say about instrumenting; its own comes first.
-    pub wishes: Vec<Wishes>,
+    /// The tables `metadata.xhist` of its manifest and of its workspace's, in this order.
+    pub settings: Vec<ManifestSettings>,
 }
 
 /// Finds packages, each read once.
 #[derive(Debug, Default)]
 pub struct Packages {
     by_dir: HashMap<PathBuf, Option<Arc<Package>>>,
-    /// What is wrong with tables `metadata.xhist`.
+    /// Errors in tables `metadata.xhist`.
     pub errors: Vec<String>,
 }
 
@@ -70,24 +70,24 @@ fn read(dir: &Path, errors: &mut Vec<String>) -> Option<Package> {
         edition2015: edition == "2015",
         proc_macro: lib("proc-macro").or_else(|| lib("proc_macro")).unwrap_or(false),
         build: dir.join(text("build").unwrap_or("build.rs")),
-        wishes: wishes(dir, &table, workspace.as_ref(), errors),
+        settings: settings(dir, &table, workspace.as_ref(), errors),
         manifest: table,
         workspace,
     })
 }
 
-/// The tables of the package and of its workspace.
-fn wishes(
+/// The tables `metadata.xhist` of the package and of its workspace.
+fn settings(
     dir: &Path,
     table: &Table,
     workspace: Option<&(PathBuf, Table)>,
     errors: &mut Vec<String>,
-) -> Vec<Wishes> {
+) -> Vec<ManifestSettings> {
     let mut found = Vec::new();
     let mut add = |dir: &Path, table: &Table, key: &str| {
         let value = table.get(key).and_then(|table| table.get("metadata")?.get("xhist"));
-        match value.map(|value| Wishes::new(dir, value.clone())) {
-            Some(Ok(wishes)) => found.push(wishes),
+        match value.map(|value| ManifestSettings::new(dir, value.clone())) {
+            Some(Ok(settings)) => found.push(settings),
             Some(Err(error)) => {
                 errors.push(format!("{}: [{key}.metadata.xhist]: {error}", dir.join("Cargo.toml").display()));
             }

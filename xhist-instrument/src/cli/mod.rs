@@ -1,4 +1,4 @@
-//! The command line around the pure core: finds files, reads and writes them, tells what happened.
+//! `xhist-instrument`: finds files, runs the pipeline on them, and prints what happened.
 
 mod advice;
 mod args;
@@ -6,25 +6,31 @@ mod build_scripts;
 mod console;
 mod dependency;
 mod exit_code;
+mod fatal;
 mod filter;
-mod find;
+mod folder;
 mod instrument;
+mod listing;
 mod lock;
 mod machine;
 pub mod manifest;
 mod named;
-mod outcome;
 mod output;
+mod paths;
+mod sources;
 mod strip;
+mod summary;
+mod writer;
 
 pub use args::Args;
 pub use exit_code::ExitCode;
 
+use fatal::{Fatal, OutDirError};
 use std::path::Path;
 
-/// Does what was asked for.
+/// Runs the command.
 pub fn run(args: &Args) -> ExitCode {
-    crate::atomic::survive_size_limit();
+    crate::atomic::ignore_sigxfsz();
     let result = crate::in_parallel(|| match args.paths.as_slice() {
         [path] if path == Path::new("-") => filter::run(args),
         _ if args.strip => strip::run(args),
@@ -34,30 +40,4 @@ pub fn run(args: &Args) -> ExitCode {
         console::say(format_args!("xhist-instrument: {error}"));
         error.exit_code()
     })
-}
-
-/// An error that ends the run.
-#[derive(Debug)]
-enum Fatal {
-    /// The command line makes no sense.
-    Usage(String),
-    /// The work could not be done.
-    Failed(String),
-}
-
-impl Fatal {
-    fn exit_code(&self) -> ExitCode {
-        match self {
-            Self::Usage(_) => ExitCode::Usage,
-            Self::Failed(_) => ExitCode::SomeFailed,
-        }
-    }
-}
-
-impl std::fmt::Display for Fatal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Usage(text) | Self::Failed(text) => f.write_str(text),
-        }
-    }
 }

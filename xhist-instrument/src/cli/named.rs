@@ -1,13 +1,13 @@
-//! Whether a file was ever instrumented, as far as the map tells: its path is in it, or its calls are.
+//! Whether a file was ever instrumented, according to the map: the map has its path, or its calls.
 
-use super::find::Source;
-use super::instrument::absolute;
+use super::folder::FolderSource;
+use super::paths::absolute;
 use qs_core::map::{Line, Text};
 use std::collections::{HashMap, HashSet};
 use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 
-/// What a map names. Without a map every file may have been instrumented.
+/// The files and statements of a map. Without a map every file may have been instrumented.
 #[derive(Default)]
 pub struct Named(Option<Map>);
 
@@ -21,17 +21,17 @@ struct Map {
 }
 
 impl Named {
-    /// What this map names. One that cannot be read names nothing, as if it were not there.
+    /// Reads a map. A map that cannot be read counts as missing.
     pub fn load(path: &Path) -> Self {
         Self(read(path))
     }
 
-    /// Whether a file may be one of the map's, as far as its path tells.
+    /// Whether the map has the path of a file.
     pub fn may_name(&self, real: &Path) -> bool {
         self.0.as_ref().is_none_or(|map| map.paths.contains(real))
     }
 
-    /// Whether a file with these calls is one of the map's, also under another name.
+    /// Whether the map has the path of a file, or all these calls (the file has another name now).
     pub fn names(&self, real: &Path, calls: &[(u16, u16)]) -> bool {
         let Some(map) = &self.0 else { return true };
         let is_known = |(file, line): &(u16, u16)| {
@@ -41,8 +41,8 @@ impl Named {
         self.may_name(real) || !calls.is_empty() && calls.iter().all(is_known)
     }
 
-    /// Whether any of these files is the map's.
-    pub fn is_for_any(&self, sources: &[Source]) -> bool {
+    /// Whether the map has the path of any of these files.
+    pub fn is_for_any(&self, sources: &[FolderSource]) -> bool {
         sources.iter().any(|source| self.may_name(&source.real))
     }
 }
@@ -63,7 +63,7 @@ fn read(path: &Path) -> Option<Map> {
                 }
                 map.ids.insert(file.file, (first, file.base));
             }
-            Line::Function(_) => {}
+            Line::Function(_) | Line::Loop(_) | Line::Branch(_) => {}
             Line::Stmt(statement) => {
                 map.statements.insert((statement.file, statement.line));
             }

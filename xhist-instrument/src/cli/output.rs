@@ -1,93 +1,80 @@
-//! `--out-dir`: no file of it may be written into the input, nor out of the directory through a link in it.
+//! `--out-dir`: writes files there, and never into the input or through a link that leads out of the directory.
 
-use super::find::Found;
-use super::{Args, Fatal, console};
+use super::folder::FolderSources;
+use super::{Args, Fatal, OutDirError};
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-/// Marks a directory in the input as output of ours, and for the search and for backups as one to pass over.
+/// The file that marks an output directory inside the input: searches and backups skip a directory with it.
 const TAG: &str = "CACHEDIR.TAG";
 const TAG_TEXT: &str =
     "Signature: 8a477f597d28d172789f06886806bc55\n# Output of xhist-instrument --out-dir.\n";
 
-/// Where everything is written.
+/// The output directory.
 #[derive(Debug)]
 pub struct Output {
     /// As the user named it.
     pub dir: PathBuf,
     /// Links resolved as far as it exists.
     real: PathBuf,
-    /// It lies in the input.
+    /// It is inside the input.
     inside: bool,
 }
 
 impl Output {
-    /// The directory that was asked for, when it is apart from all input.
+    /// The directory of `--out-dir`, checked to be separate from all input.
     pub fn of(args: &Args) -> Result<Option<Self>, Fatal> {
         let Some(dir) = &args.out_dir else { return Ok(None) };
         let mut output = Self { dir: dir.clone(), real: resolved(dir), inside: false };
-        let shown = console::shown(dir);
         if output.real.exists() && !output.real.is_dir() {
-            return Err(Fatal::Usage(format!("--out-dir {shown}: not a directory")));
+            return Err(OutDirError::NotDirectory(dir.clone()).into());
         }
         for path in &args.paths {
             let Ok(input) = path.canonicalize() else { continue };
-            let (input_shown, is_dir) = (console::shown(path), input.is_dir());
+            let is_dir = input.is_dir();
             if is_dir && input.starts_with(&output.real) {
-                return Err(Fatal::Usage(format!(
-                    "--out-dir {shown} is or contains the input {input_shown}, which must stay as it is; name another directory"
-                )));
+                return Err(OutDirError::ContainsInput { directory: dir.clone(), input: path.clone() }.into());
             }
             if is_dir && output.real.starts_with(&input) {
                 output.inside = true;
                 if !is_free(&output.real) {
-                    return Err(Fatal::Usage(format!(
-                        "--out-dir {shown} lies in the input {input_shown} and holds files of yours; name a new or empty directory"
-                    )));
+                    return Err(
+                        OutDirError::HoldsFiles { directory: dir.clone(), input: path.clone() }.into()
+                    );
                 }
             }
         }
         Ok(Some(output))
     }
 
-    /// Fails when one of the files to write is one of the input, lies outside, or is the place of two.
-    pub fn check(&self, found: &Found) -> Result<(), Fatal> {
+    /// Fails if a file to write is an input file, is outside the directory, or would be written twice.
+    pub fn check(&self, found: &FolderSources) -> Result<(), Fatal> {
         let inputs: HashSet<_> = found.sources.iter().filter_map(|source| number(&source.real)).collect();
         let mut places: HashMap<&Path, &Path> = HashMap::new();
         for source in &found.sources {
             if let Some(other) = places.insert(&source.below, &source.path) {
-                return Err(Fatal::Usage(format!(
-                    "{} and {} would both be written to {}; instrument them in runs of their own",
-                    console::shown(other),
-                    console::shown(&source.path),
-                    console::shown(&self.dir.join(&source.below))
-                )));
+                let sources = [other.to_path_buf(), source.path.clone()];
+                return Err(OutDirError::SamePlace { sources, place: self.dir.join(&source.below) }.into());
             }
             self.check_place(&source.below)?;
             let target = self.dir.join(&source.below);
             if number(&target).is_some_and(|number| inputs.contains(&number)) {
-                return Err(Fatal::Usage(format!(
-                    "{} is the same file as one of the input, which must stay as it is; name another directory",
-                    console::shown(&target)
-                )));
+                return Err(OutDirError::IsInput(target).into());
             }
         }
         self.check_place(Path::new("xhist.map"))
     }
 
-    /// Fails when a link on the way to this file leads out of the directory.
+    /// Fails if a link on the path to this file leads out of the directory.
     fn check_place(&self, below: &Path) -> Result<(), Fatal> {
         let mut path = self.real.clone();
         for part in below.components() {
             path.push(part);
             let is_link = fs::symlink_metadata(&path).is_ok_and(|meta| meta.is_symlink());
             if is_link && !path.canonicalize().is_ok_and(|real| real.starts_with(&self.real)) {
-                return Err(Fatal::Usage(format!(
-                    "{} is a link that leads out of the output directory; remove it or name another directory",
-                    console::shown(&path)
-                )));
+                return Err(OutDirError::LeadsOut(path).into());
             }
         }
         Ok(())
@@ -99,7 +86,7 @@ impl Output {
             let tag = self.dir.join(TAG);
             if self.inside && !tag.exists() { fs::write(tag, TAG_TEXT) } else { Ok(()) }
         });
-        made.map_err(|error| Fatal::Failed(format!("{}: {error}", console::shown(&self.dir))))
+        made.map_err(|error| Fatal::Write(self.dir.clone(), error))
     }
 
     /// Copies a file, with its permissions.
@@ -122,7 +109,7 @@ impl Output {
     }
 }
 
-/// Without links as far as the path exists, and without `..`.
+/// The path without `..`, links resolved as far as it exists.
 fn resolved(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let mut real = PathBuf::new();
@@ -138,13 +125,13 @@ fn resolved(path: &Path) -> PathBuf {
     real
 }
 
-/// Not there, empty, or output of an earlier run.
+/// Whether the directory is missing, empty, or output of an earlier run.
 fn is_free(dir: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(dir) else { return true };
     entries.next().is_none() || fs::read_to_string(dir.join(TAG)).is_ok_and(|text| text == TAG_TEXT)
 }
 
-/// What tells files apart, whatever their names.
+/// Identifies a file whatever its name.
 #[cfg(unix)]
 fn number(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt as _;

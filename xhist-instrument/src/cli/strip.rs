@@ -1,35 +1,37 @@
-//! `--strip`: everything inserted goes, in place.
+//! `--strip`: removes everything inserted, in place.
 
 use super::named::Named;
-use super::outcome::Failure;
-use super::outcome::Rule;
-use super::{Args, ExitCode, Fatal, console, find, instrument, lock};
+use super::{Args, ExitCode, Fatal, console, folder, instrument, lock, paths};
+use crate::pipeline::{Exemption, Failure};
 use crate::shell;
 use rayon::prelude::*;
 use std::path::Path;
 
 pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
-    let map = instrument::map_path(args, &instrument::project_root(args));
+    let map = paths::map_path(args, &paths::project_root(args));
     let mut wanted = lock::Wanted::default();
     args.paths.iter().for_each(|path| wanted.tree(path, true));
     wanted.map(&map);
     let _locks = wanted.take();
     let named = Named::load(&map);
-    let mut found = find::find(args, find::Purpose::Strip)?;
-    found.sources.retain(|source| source.rule != Some(Rule::HardLink));
+    let mut found = folder::find(args, folder::Purpose::Strip)?;
+    found.sources.retain(|source| source.rule != Some(Exemption::HardLink));
     instrument::finish_killed_runs(&mut found, &map);
     let bar = console::progress(found.sources.len(), "stripping");
-    let results: Vec<Result<Outcome, String>> = found
+    let results: Vec<Result<StripOutcome, Failure>> = found
         .sources
         .par_iter()
         .map(|source| {
             bar.inc(1);
-            let failed = |failure: Failure| failure.describe(&source.path);
-            strip_file(&source.real, &source.path, &named).map_err(failed)
+            strip_file(&source.real, &source.path, &named)
         })
         .collect();
     bar.finish_and_clear();
-    let failures = results.iter().filter_map(|result| result.as_ref().err()).chain(&found.errors);
+    let failures =
+        found.sources.iter().zip(&results).filter_map(|(source, result)| {
+            Some(result.as_ref().err()?.describe(&console::shown(&source.path)))
+        });
+    let failures = failures.chain(found.errors.iter().cloned());
     let mut failed = failures.inspect(|failure| console::say(failure)).count();
     let mut counts = [0; 3];
     for outcome in results.iter().flatten() {
@@ -49,31 +51,31 @@ pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
     Ok(if failed == 0 { ExitCode::Done } else { ExitCode::SomeFailed })
 }
 
-/// What became of a file.
+/// The outcome of a file.
 #[derive(Default)]
-struct Outcome {
+struct StripOutcome {
     is_stripped: bool,
-    /// What looks like calls of ours is the user's own.
+    /// The calls in it look like inserted ones, but are the user's own.
     is_foreign: bool,
     notes: Vec<String>,
 }
 
-fn strip_file(path: &Path, shown: &Path, named: &Named) -> Result<Outcome, Failure> {
+fn strip_file(path: &Path, shown: &Path, named: &Named) -> Result<StripOutcome, Failure> {
     let text = std::fs::read(path).map_err(|error| Failure::Io("read", error))?;
     let shown = shown.display();
-    let foreign = |(line, column): (u32, u32)| Outcome {
+    let foreign = |(line, column): (u32, u32)| StripOutcome {
         is_foreign: true,
         notes: vec![format!(
             "note: {shown}:{line}:{column}: looks like a call of ours, but the map does not name this file; left alone \
-             (to take it out all the same: xhist-instrument --strip - < {shown})"
+             (to remove it anyway: xhist-instrument --strip - < {shown})"
         )],
-        ..Outcome::default()
+        ..StripOutcome::default()
     };
     let stripped = match crate::try_strip(&text) {
         Err(left) if !named.may_name(path) => return Ok(foreign((left.line, left.column))),
         stripped => stripped?,
     };
-    let Some(first) = stripped.first else { return Ok(Outcome::default()) };
+    let Some(first) = stripped.first else { return Ok(StripOutcome::default()) };
     if !named.names(path, &stripped.calls) {
         return Ok(foreign(first));
     }
@@ -81,10 +83,10 @@ fn strip_file(path: &Path, shown: &Path, named: &Named) -> Result<Outcome, Failu
     let notes = stripped.comments.iter();
     let notes = notes
         .map(|(line, column)| format!("note: {shown}:{line}:{column}: a comment with calls in it stays"));
-    Ok(Outcome { is_stripped: true, notes: notes.collect(), ..Outcome::default() })
+    Ok(StripOutcome { is_stripped: true, notes: notes.collect(), ..StripOutcome::default() })
 }
 
-/// Dumps outlive the calls.
+/// Says that the maps stay: dumps still need them.
 fn note_maps(map: &Path) {
     let maps = [map.to_path_buf(), crate::kept_maps::directory(map)];
     let there: Vec<String> =

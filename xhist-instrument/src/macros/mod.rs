@@ -1,16 +1,16 @@
-//! The macros of a program, by name: they tell which arguments of a call are plain code. A name means one of them only when
-//! nothing else can have brought a foreign macro of that name into scope.
+//! The macros of a program, by name. Their rules show which arguments of a call are plain code. A name refers to one
+//! of them only if nothing else can bring a foreign macro of that name into scope.
 
-mod tree;
+mod module_tree;
 
-use crate::text::{Import, Scope};
+use crate::text::{Import, MacroScope};
+use module_tree::{InheritedMacros, MacroFile, ModuleTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
-use tree::{File, Reaching, Tree};
 
-/// Macros that every crate has without asking.
+/// Macros that are in scope in every crate.
 const STANDARD: [&str; 48] = [
     "addr_of",
     "addr_of_mut",
@@ -62,10 +62,10 @@ const STANDARD: [&str; 48] = [
     "write",
 ];
 
-/// Macros of other crates that are known to define none.
+/// Macros of other crates that are known not to define macros.
 const HARMLESS: [&str; 6] = ["cfg_if", "lazy_static", "proptest", "quickcheck", "writeln", "macro_rules"];
 
-/// Crates that bring no macro by a name of the standard library, or one that takes its arguments as that does.
+/// Crates whose macros do not share a name with the standard library's, or treat their arguments in the same way.
 const HARMLESS_CRATES: [&str; 32] = [
     "std",
     "core",
@@ -101,55 +101,50 @@ const HARMLESS_CRATES: [&str; 32] = [
     "tracing",
 ];
 
-/// What a path may start with and still lead to the program itself.
+/// First segments of paths that lead to the program itself.
 const OWN_ROOTS: [&str; 3] = ["crate", "self", "super"];
-/// Crates whose macros are all known.
+/// Crates whose macros are all listed here.
 const STANDARD_ROOTS: [&str; 3] = ["std", "core", "alloc"];
 
-/// Definitions found in any number of texts, and what brings others into scope there.
+/// The macro definitions of any number of texts, and the imports that bring other macros into scope.
 #[derive(Clone, Debug, Default)]
 pub struct Macros {
     by_name: BTreeMap<Box<str>, BTreeSet<Box<str>>>,
-    /// Those that other crates may import.
+    /// Macros with `#[macro_export]`.
     exported: BTreeSet<Box<str>>,
     nested: BTreeSet<String>,
     names: BTreeSet<Import>,
     globs: BTreeSet<Import>,
-    preludes: BTreeSet<(String, String)>,
+    macro_use_crates: BTreeSet<(String, String)>,
     enums: BTreeSet<String>,
     item_calls: BTreeSet<String>,
     crates: BTreeSet<String>,
-    files: Vec<File>,
-    /// Made of the files when somebody asks.
-    tree: OnceLock<Tree>,
+    files: Vec<MacroFile>,
+    /// The macros of each file.
+    texts: Vec<Arc<TextMacros>>,
+    /// Built from the files on first use.
+    tree: OnceLock<ModuleTree>,
 }
 
 impl Macros {
-    /// Adds the definitions of one source text, and what it brings into scope. What is not Rust adds nothing.
-    pub fn add(&mut self, text: &[u8]) {
-        if let Ok(text) = str::from_utf8(text) {
-            self.add_scope(Scope::new(text));
-        }
-    }
-
-    /// The same for the text of a file: where its macros are known depends on the modules that lead there.
+    /// Adds the definitions and imports of a file. Text that is not Rust adds nothing.
     pub fn add_file(&mut self, path: &Path, text: &[u8]) {
         let Ok(text) = str::from_utf8(text) else { return };
-        let scope = Scope::new(text);
-        let mut file = File::new(path, text, &scope);
+        let scope = MacroScope::new(text);
+        let file = MacroFile::new(path, text, &scope);
         self.tree = OnceLock::new();
-        let of_text = OfText::new(scope);
+        let of_text = TextMacros::new(scope);
         self.add_all(&of_text.own);
-        file.of_text = Arc::new(of_text);
         self.files.push(file);
+        self.texts.push(Arc::new(of_text));
     }
 
-    /// Adds the name of a crate of the program.
+    /// Adds a crate of the program.
     pub fn add_crate(&mut self, name: &str) {
         self.crates.insert(name.replace('-', "_"));
     }
 
-    fn add_scope(&mut self, scope: Scope) {
+    fn add_scope(&mut self, scope: MacroScope) {
         for definition in scope.definitions {
             let name: Box<str> = definition.name.into();
             if definition.exported {
@@ -160,17 +155,18 @@ impl Macros {
         self.nested.extend(scope.nested);
         self.names.extend(scope.names);
         self.globs.extend(scope.globs);
-        self.preludes.extend(scope.preludes);
+        self.macro_use_crates.extend(scope.macro_use_crates);
         self.enums.extend(scope.enums);
         self.item_calls.extend(scope.calls.into_iter().filter(|(_, item)| *item).map(|(name, _)| name));
     }
 
-    /// Together with those of another collection.
+    /// Merges two collections.
     #[must_use]
     pub fn merged(mut self, other: Macros) -> Macros {
         self.add_all(&other);
         self.crates.extend(other.crates);
         self.files.extend(other.files);
+        self.texts.extend(other.texts);
         self.tree = OnceLock::new();
         self
     }
@@ -183,7 +179,7 @@ impl Macros {
         self.nested.extend(other.nested.iter().cloned());
         self.names.extend(other.names.iter().cloned());
         self.globs.extend(other.globs.iter().cloned());
-        self.preludes.extend(other.preludes.iter().cloned());
+        self.macro_use_crates.extend(other.macro_use_crates.iter().cloned());
         self.enums.extend(other.enums.iter().cloned());
         self.item_calls.extend(other.item_calls.iter().cloned());
     }
@@ -193,7 +189,7 @@ impl Macros {
         self.by_name.contains_key(name)
     }
 
-    /// The rules of every macro of this name, as text.
+    /// The rules of every macro of this name.
     pub(crate) fn named(&self, name: &str) -> impl Iterator<Item = &str> {
         self.by_name.get(name).into_iter().flatten().map(|rules| &**rules)
     }
@@ -203,53 +199,53 @@ fn is_standard(name: &str) -> bool {
     STANDARD.contains(&name) || HARMLESS.contains(&name)
 }
 
-/// What one text says about macros.
+/// The macros of one text.
 #[derive(Debug, Default)]
-struct OfText {
+struct TextMacros {
     own: Macros,
-    /// Its definitions, and where they reach.
-    reaches: Vec<(String, Range<usize>)>,
+    /// Its definitions, and the ranges where they are in scope.
+    definitions: Vec<(String, Range<usize>)>,
     calls: BTreeSet<String>,
-    takes_macros: bool,
+    has_macro_use_modules: bool,
 }
 
-impl OfText {
-    fn new(scope: Scope) -> Self {
-        let reaches =
-            scope.definitions.iter().map(|found| (found.name.clone(), found.reach.clone())).collect();
+impl TextMacros {
+    fn new(scope: MacroScope) -> Self {
+        let definitions =
+            scope.definitions.iter().map(|found| (found.name.clone(), found.scope.clone())).collect();
         let calls = scope.calls.iter().map(|(name, _)| name.clone()).collect();
-        let takes_macros = scope.modules.iter().any(|module| !module.reach.is_empty());
+        let has_macro_use_modules = scope.modules.iter().any(|module| !module.scope.is_empty());
         let mut own = Macros::default();
         own.add_scope(scope);
-        Self { own, reaches, calls, takes_macros }
+        Self { own, definitions, calls, has_macro_use_modules }
     }
 }
 
-/// What one file says about macros, in a program.
-pub(crate) struct OfFile<'p> {
+/// The macros of one file, and those of its program.
+pub(crate) struct FileMacros<'p> {
     program: &'p Macros,
-    text: Arc<OfText>,
-    /// What reaches into it from other files.
-    reaching: Reaching,
+    text: Arc<TextMacros>,
+    /// Macros of other files in scope here.
+    inherited: InheritedMacros,
 }
 
-/// Macros that a name may mean.
-pub(crate) struct Meant<'m> {
+/// The macros that a name may refer to.
+pub(crate) struct MacroCandidates<'m> {
     pub rules: Vec<&'m str>,
-    /// The rest of the program may still say that it means another.
+    /// The rest of the program may still show that the name refers to another macro.
     pub is_assumed: bool,
 }
 
-impl<'p> OfFile<'p> {
+impl<'p> FileMacros<'p> {
     pub fn new(text: &str, program: &'p Macros) -> Self {
-        let tree = program.tree.get_or_init(|| Tree::new(&program.files));
-        match tree.of(tree::fingerprint(text)) {
-            Some((file, reaching)) => {
-                Self { program, text: program.files[file].of_text.clone(), reaching: reaching.clone() }
+        let tree = program.tree.get_or_init(|| ModuleTree::new(&program.files));
+        match tree.of(module_tree::fingerprint(text)) {
+            Some((file, inherited)) => {
+                Self { program, text: program.texts[file].clone(), inherited: inherited.clone() }
             }
             None => {
-                let text = Arc::new(OfText::new(Scope::new(text)));
-                Self { program, text, reaching: Reaching::default() }
+                let text = Arc::new(TextMacros::new(MacroScope::new(text)));
+                Self { program, text, inherited: InheritedMacros::default() }
             }
         }
     }
@@ -263,9 +259,9 @@ impl<'p> OfFile<'p> {
         self.all().iter().any(|macros| macros.has(name))
     }
 
-    /// Whether a name of the standard library may mean a macro of another crate: one that is imported by it, or that a
-    /// `#[macro_use]` crate brings. Over a `*` the compiler finds it ambiguous.
-    pub fn replaces(&self, name: &str) -> bool {
+    /// Whether a name of the standard library may refer to a macro of another crate, by an import or a `#[macro_use]`
+    /// crate. A glob import cannot replace it: the compiler reports the name as ambiguous.
+    pub fn may_be_replaced(&self, name: &str) -> bool {
         let is_standard =
             |import: &Import| !import.is_renamed && STANDARD_ROOTS.contains(&import.root.as_str());
         let mut imports = self.text.own.names.iter().filter(|import| import.name == name);
@@ -273,66 +269,69 @@ impl<'p> OfFile<'p> {
             macros == name
                 || macros == "*" && !HARMLESS_CRATES.contains(&krate.as_str()) && !self.is_own(krate)
         };
-        imports.any(|import| self.is_taken(import) && !is_standard(import))
-            || self.all().iter().any(|macros| macros.preludes.iter().any(of_crate))
+        imports.any(|import| self.is_foreign(import) && !is_standard(import))
+            || self.all().iter().any(|macros| macros.macro_use_crates.iter().any(of_crate))
     }
 
-    /// The macros that a call of this name at this byte may mean; none when that may be one of another crate.
-    pub fn meant(&self, name: &str, at: usize) -> Option<Meant<'_>> {
-        let in_text = |(defined, reach): &(String, Range<usize>)| defined == name && reach.contains(&at);
-        if self.text.reaches.iter().any(in_text) {
-            // What is defined in the text comes first: the compiler refuses what would be brought over it.
-            let rules =
-                if self.text.takes_macros { self.rules(name) } else { self.text.own.named(name).collect() };
-            return Some(Meant { rules, is_assumed: false });
+    /// The macros that a call of this name at this offset may refer to; `None` if one of another crate is possible.
+    pub fn candidates(&self, name: &str, at: usize) -> Option<MacroCandidates<'_>> {
+        let in_text = |(defined, scope): &(String, Range<usize>)| defined == name && scope.contains(&at);
+        if self.text.definitions.iter().any(in_text) {
+            // Definitions of the text come first: the compiler refuses imports that would shadow them.
+            let rules = if self.text.has_macro_use_modules {
+                self.rules(name)
+            } else {
+                self.text.own.named(name).collect()
+            };
+            return Some(MacroCandidates { rules, is_assumed: false });
         }
-        if self.reaching.start.contains(name) || self.reaching.inside.iter().any(in_text) {
-            return Some(Meant { rules: self.rules(name), is_assumed: true });
+        if self.inherited.everywhere.contains(name) || self.inherited.in_ranges.iter().any(in_text) {
+            return Some(MacroCandidates { rules: self.rules(name), is_assumed: true });
         }
         let takes = self.text.own.globs.iter().any(|glob| !STANDARD_ROOTS.contains(&glob.root.as_str()))
             || self.text.own.names.iter().any(|import| import.name == name);
-        let is_safe = self.is_safe(name)
+        let is_unambiguous = self.is_unambiguous(name)
             && self.text.calls.iter().all(|called| self.is_known(called))
             && !(takes && self.program_has_foreign_globs());
-        is_safe.then(|| Meant { rules: self.rules(name), is_assumed: true })
+        is_unambiguous.then(|| MacroCandidates { rules: self.rules(name), is_assumed: true })
     }
 
-    /// The same for `crate::name`, and for longer paths that lead to the program itself.
-    pub fn meant_by_path(&self, path: &[String], name: &str) -> Option<Meant<'_>> {
+    /// Like [`Self::candidates`] for `crate::name`, and for longer paths into the program.
+    pub fn candidates_by_path(&self, path: &[String], name: &str) -> Option<MacroCandidates<'_>> {
         let is_exported = self.all().iter().any(|macros| macros.exported.contains(name));
-        // Exported macros are items of the root, and no other one may have the name there.
+        // Exported macros are items of the crate root, where their names are unique.
         let is_root =
             matches!(path, [root] if root == "crate") && is_exported && self.program.crates.len() < 2;
-        let is_safe = is_root
-            || self.is_safe(name)
+        let is_unambiguous = is_root
+            || self.is_unambiguous(name)
                 && !path.iter().any(|part| self.is_foreign_name(part))
                 && !self.program_has_foreign_globs();
-        is_safe.then(|| Meant { rules: self.rules(name), is_assumed: true })
+        is_unambiguous.then(|| MacroCandidates { rules: self.rules(name), is_assumed: true })
     }
 
-    /// Whether nothing in the program brings a foreign macro of this name, as far as names tell.
-    fn is_safe(&self, name: &str) -> bool {
-        let of_prelude = |(krate, macros): &(String, String)| {
+    /// Whether, judged by names, nothing in the program imports a foreign macro of this name.
+    fn is_unambiguous(&self, name: &str) -> bool {
+        let of_macro_use_crate = |(krate, macros): &(String, String)| {
             (macros == "*" || macros == name)
                 && !STANDARD_ROOTS.contains(&krate.as_str())
                 && !self.is_own(krate)
         };
         !STANDARD.contains(&name)
             && self.all().iter().all(|macros| {
-                !macros.names.iter().any(|import| import.name == name && self.is_taken(import))
-                    && !macros.preludes.iter().any(of_prelude)
+                !macros.names.iter().any(|import| import.name == name && self.is_foreign(import))
+                    && !macros.macro_use_crates.iter().any(of_macro_use_crate)
                     && !macros.nested.iter().any(|nested| nested == name || nested == "$")
                     && macros.item_calls.iter().all(|called| self.is_known(called))
             })
     }
 
-    /// All rules of the name, each once.
+    /// The rules of this name, without duplicates.
     fn rules(&self, name: &str) -> Vec<&str> {
         let rules: BTreeSet<&str> = self.all().iter().flat_map(|macros| macros.named(name)).collect();
         rules.into_iter().collect()
     }
 
-    /// Whether what a call becomes brings no macro that nobody here knows. A file that is included may.
+    /// Whether the expansion of this call defines only known macros. An included file may define any.
     fn is_known(&self, called: &str) -> bool {
         called != "include" && (is_standard(called) || self.has(called))
     }
@@ -342,13 +341,14 @@ impl<'p> OfFile<'p> {
     }
 
     /// Whether an import brings something that the program does not define under this name.
-    fn is_taken(&self, import: &Import) -> bool {
+    fn is_foreign(&self, import: &Import) -> bool {
         import.is_renamed
             || !self.is_own_root(import) && (import.root != import.name || !import.path.is_empty())
             || import.path.iter().any(|part| self.is_foreign_name(part))
     }
 
-    /// Whether some `use` or `extern crate` of the program gives this name to something of another crate, or anew.
+    /// Whether some `use` or `extern crate` binds this name to something of another crate, or renames something to
+    /// it.
     fn is_foreign_name(&self, name: &str) -> bool {
         let is_foreign = |import: &Import| {
             import.name == name

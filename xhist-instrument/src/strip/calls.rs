@@ -1,166 +1,222 @@
-//! What is a call of ours: the name and the numbers, however they are spaced, in a place for statements.
+//! Recognises inserted calls by name and numbers, with any spacing, in statement position.
 
-use crate::shape::{self, Form, Recording};
-use crate::text::{Kind, Place, Tokens};
+use crate::refusal::Obstacle;
+use crate::shape::{self, CallForm, Recording, TASK};
+use crate::text::{TokenContext, TokenKind, Tokens};
 
-/// What a call is for.
+/// The purpose of an inserted call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Name {
-    Recording(Form),
-    /// `m` of `main`.
+pub(super) enum CallName {
+    Recording(CallForm),
+    /// `m` or `me`, in `main`.
     Hash,
     StartAt,
     StopAt,
+    /// The variable of a task.
+    Task,
+    /// A task goes on.
+    Resume,
 }
 
-/// A call of ours, from the first of its tokens to its semicolon.
+/// An inserted call, from its first token to its semicolon.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Call {
-    pub name: Name,
+pub(super) struct InsertedCall {
+    pub name: CallName,
     pub first: usize,
     pub last: usize,
-    /// It is written as this tool writes it.
+    /// Its spelling is the one that this tool writes.
     pub exact: bool,
-    /// File and line, where they are its numbers.
+    /// File and line, if they are among its numbers.
     pub statement: Option<(u16, u16)>,
 }
 
-/// What the word `xhist_rt` turns out to be.
-pub(super) enum Seen {
-    Ours(Call),
-    /// It has our name and numbers, but taking it out would change what is around it.
-    Looks(&'static str),
-    Other,
+/// The meaning of a word `xhist_rt`.
+pub(super) enum Recognition {
+    Call(InsertedCall),
+    /// It has the name and numbers of a call, but removing it would change the code around it.
+    Altered(Obstacle),
+    NotACall,
 }
 
-const NO_STATEMENT: &str = "no `;` follows it, so it is part of an expression";
-const IN_EXPRESSION: &str = "it is part of an expression";
-const NUMBERS: &str = "its numbers are none of ours";
+/// Examines the word `xhist_rt` at this token.
+pub(super) fn recognise(tokens: &Tokens<'_>, at: usize) -> Recognition {
+    match parts(tokens, at) {
+        None => Recognition::NotACall,
+        Some(Err(obstacle)) => Recognition::Altered(obstacle),
+        Some(Ok(call)) => Recognition::Call(call),
+    }
+}
 
-/// Looks at the word `xhist_rt` at this token.
-pub(super) fn look(tokens: &Tokens<'_>, at: usize) -> Seen {
-    if tokens.list[at].place == Place::Rules || !is_path(tokens, at + 1) {
-        return Seen::Other;
+/// The call with this word; `None` if it is other code.
+fn parts(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle>> {
+    if tokens.list[at].context == TokenContext::Rules || !is_path(tokens, at + 1) {
+        return None;
     }
-    // `mod xhist_rt`, and what is called in it.
+    // The user's own `mod xhist_rt`, and calls into it.
     if tokens.has_own_module && !(at >= 2 && is_path(tokens, at - 2)) {
-        return Seen::Other;
+        return None;
     }
-    let Some(Shape { name, angled, round }) = named(tokens.bytes(at + 3)) else { return Seen::Other };
-    let Some(first) = first(tokens, at) else { return Seen::Other };
-    let behind = at + 4;
-    let (statement, close) = if tokens.bytes(behind) == b"!" {
-        let close = close(tokens, behind + 1);
-        if name != Name::Hash || close != Some(behind + 2) {
-            return Seen::Other;
-        }
-        (None, behind + 2)
-    } else {
-        let is_angled = is_path(tokens, behind) && tokens.bytes(behind + 2) == b"<";
-        let (open, numbers) = if is_angled { (behind + 2, angled) } else { (behind, round) };
-        let Some(end) = (if is_angled { angle(tokens, open) } else { close(tokens, open) }) else {
-            return Seen::Other;
-        };
-        let close =
-            if is_angled { close(tokens, end + 1).filter(|close| *close == end + 2) } else { Some(end) };
-        let is_ours = !numbers.is_empty() && holds_only_literals(tokens, open, end, numbers.len());
-        let Some(close) = close.filter(|_| is_ours) else { return Seen::Other };
-        match arguments(tokens, open, end, numbers) {
-            Some(statement) => (statement, close),
-            None => return Seen::Looks(NUMBERS),
-        }
+    if matches!(tokens.bytes(at + 3), b"t" | b"r") {
+        return task(tokens, at);
+    }
+    let syntax = named(tokens.bytes(at + 3))?;
+    let first = first(tokens, at)?;
+    let (close, statement) = match arguments_end(tokens, at + 4, &syntax)? {
+        Ok(end) => end,
+        Err(obstacle) => return Some(Err(obstacle)),
     };
     let last = close + 1;
     if tokens.bytes(last) != b";" {
-        return Seen::Looks(NO_STATEMENT);
+        return Some(Err(Obstacle::NoSemicolon));
     }
     if !starts_statement(tokens, first) {
-        return Seen::Looks(IN_EXPRESSION);
+        return Some(Err(Obstacle::InExpression));
     }
     let exact = (first..last).all(|index| tokens.touches(index));
-    Seen::Ours(Call { name, first, last, exact, statement })
+    Some(Ok(InsertedCall { name: syntax.name, first, last, exact, statement }))
 }
 
-/// What a name of ours says of its call.
-struct Shape {
-    name: Name,
-    /// Its const arguments.
-    angled: &'static [Width],
-    /// Its arguments, where those are not const.
-    round: &'static [Width],
-}
-
-fn named(word: &[u8]) -> Option<Shape> {
-    use Width::{Hash, Long, Short};
-    if let Some(Recording { form, checks, .. }) = shape::recording(word) {
-        // Calls of earlier versions have their numbers in parentheses.
-        let round: &[Width] = if *checks { &[] } else { &[Short, Short] };
-        return Some(Shape { name: Name::Recording(*form), angled: &[Short, Short, Long], round });
+/// `let __xh_task=xhist_rt::t();` or `xhist_rt::r(&__xh_task);`.
+fn task(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle>> {
+    let path = first(tokens, at)?;
+    let close = close(tokens, at + 4)?;
+    let is_task = tokens.bytes(at + 3) == b"t";
+    let (name, first) = match is_task {
+        true if close != at + 5 => return None,
+        true => (CallName::Task, path.checked_sub(3)),
+        false if close != at + 7 || tokens.bytes(at + 5) != b"&" => return None,
+        false if tokens.bytes(at + 6) != TASK.as_bytes() => return None,
+        false => (CallName::Resume, Some(path)),
+    };
+    let is_variable = |first: usize| {
+        let words: [&[u8]; 3] = [b"let", TASK.as_bytes(), b"="];
+        !is_task || (0..3).all(|index| tokens.bytes(first + index) == words[index])
+    };
+    let Some(first) = first.filter(|first| is_variable(*first) && starts_statement(tokens, *first)) else {
+        return Some(Err(Obstacle::InExpression));
+    };
+    let last = close + 1;
+    if tokens.bytes(last) != b";" {
+        return Some(Err(Obstacle::NoSemicolon));
     }
-    let other = |name, round| Shape { name, angled: &[], round };
+    let blank = || tokens.text[tokens.list[first].range.end..tokens.list[first + 1].range.start] == *b" ";
+    let rest = if is_task { first + 1 } else { first };
+    let exact = (rest..last).all(|index| tokens.touches(index)) && (!is_task || blank());
+    Some(Ok(InsertedCall { name, first, last, exact, statement: None }))
+}
+
+/// The closing parenthesis of a call whose arguments start here, and the file and line among them.
+type ArgumentsEnd = Result<(usize, Option<(u16, u16)>), Obstacle>;
+
+fn arguments_end(tokens: &Tokens<'_>, at: usize, syntax: &CallSyntax) -> Option<ArgumentsEnd> {
+    if tokens.bytes(at) == b"!" {
+        let is_empty = close(tokens, at + 1) == Some(at + 2);
+        return (syntax.name == CallName::Hash && is_empty).then_some(Ok((at + 2, None)));
+    }
+    let is_const = is_path(tokens, at) && tokens.bytes(at + 2) == b"<";
+    let (numbers, open, end, close) = if is_const {
+        let end = angle(tokens, at + 2)?;
+        let close = close(tokens, end + 1).filter(|close| *close == end + 2)?;
+        (syntax.const_arguments, at + 2, end, close)
+    } else {
+        let close = close(tokens, at)?;
+        (syntax.arguments, at, close, close)
+    };
+    if numbers.is_empty() || !holds_only_literals(tokens, open, end, numbers.len()) {
+        return None;
+    }
+    let statement = arguments(tokens, open, end, numbers).ok_or(Obstacle::OtherNumbers);
+    Some(statement.map(|statement| (close, statement)))
+}
+
+/// The arguments of one name.
+struct CallSyntax {
+    name: CallName,
+    const_arguments: &'static [NumberWidth],
+    /// In parentheses.
+    arguments: &'static [NumberWidth],
+}
+
+fn named(word: &[u8]) -> Option<CallSyntax> {
+    use NumberWidth::{Hash, Long, Short};
+    if let Some(Recording { form, checks, .. }) = shape::recording(word) {
+        // Earlier versions wrote the numbers in parentheses.
+        let arguments: &[NumberWidth] = if *checks { &[] } else { &[Short, Short] };
+        return Some(CallSyntax {
+            name: CallName::Recording(*form),
+            const_arguments: &[Short, Short, Long],
+            arguments,
+        });
+    }
+    let other = |name, arguments| CallSyntax { name, const_arguments: &[], arguments };
     Some(match word {
-        b"m" | b"me" => other(Name::Hash, &[Hash]),
-        b"start_at" => other(Name::StartAt, &[Short, Long]),
-        b"stop_at" => other(Name::StopAt, &[Short, Long, Long]),
+        b"m" | b"me" => other(CallName::Hash, &[Hash]),
+        b"start_at" => other(CallName::StartAt, &[Short, Long]),
+        b"stop_at" => other(CallName::StopAt, &[Short, Long, Long]),
         _ => return None,
     })
 }
 
-/// Kinds of numbers in calls.
+/// Number formats in calls.
 #[derive(Clone, Copy)]
-enum Width {
+enum NumberWidth {
     Short,
     Long,
     Hash,
 }
 
-/// The parenthesis that closes the one at this token.
+/// The parenthesis that matches the one at this token.
 fn close(tokens: &Tokens<'_>, open: usize) -> Option<usize> {
     tokens.list.get(open).filter(|_| tokens.bytes(open) == b"(")?.pair
 }
 
-/// The `>` that closes the `<` at this token, with nothing but literals between them.
+/// The `>` that matches the `<` at this token, if only literals are between them.
 fn angle(tokens: &Tokens<'_>, open: usize) -> Option<usize> {
     let end = (open + 1..tokens.len()).find(|&at| !is_plain(tokens.list[at].kind))?;
     (tokens.bytes(end) == b">").then_some(end)
 }
 
-/// `::` at this token.
+/// Whether `::` starts at this token.
 fn is_path(tokens: &Tokens<'_>, at: usize) -> bool {
     tokens.bytes(at) == b":" && tokens.bytes(at + 1) == b":" && tokens.touches(at)
 }
 
-/// The first token of the path that the word is in; none when the path starts with another crate or module.
+/// The first token of the path that holds the word; `None` if the path starts with another crate or module.
 fn first(tokens: &Tokens<'_>, at: usize) -> Option<usize> {
     let first = if at >= 2 && is_path(tokens, at - 2) { at - 2 } else { at };
     let Some(before) = first.checked_sub(1) else { return Some(first) };
     let is_part = first < at
-        && tokens.list[at].place == Place::Code
+        && tokens.list[at].context == TokenContext::Code
         && matches!(tokens.bytes(before), b"crate" | b"self" | b"super");
-    // Words that touch are one word, but for a raw name.
+    // Two adjacent words are one name, except after `r#`.
     let touches = tokens.touches(before)
         && match tokens.list[before].kind {
-            Kind::Word => first < at,
-            Kind::Mark(mark) => matches!(mark, b'>' | b'#' | b'\''),
+            TokenKind::Word => first < at,
+            TokenKind::Mark(mark) => matches!(mark, b'>' | b'#' | b'\''),
             _ => false,
         };
     (!is_part && !touches).then_some(first)
 }
 
-/// Whether so many literals stand between these brackets, and no name.
+/// Whether exactly this many literals, and no names, are between these brackets.
 fn holds_only_literals(tokens: &Tokens<'_>, open: usize, close: usize, wanted: usize) -> bool {
     let inside = &tokens.list[open + 1..close];
     inside.iter().all(|token| is_plain(token.kind))
-        && inside.iter().filter(|token| token.kind == Kind::Literal).count() == wanted
+        && inside.iter().filter(|token| token.kind == TokenKind::Literal).count() == wanted
 }
 
-fn is_plain(kind: Kind) -> bool {
-    matches!(kind, Kind::Literal | Kind::Mark(b',' | b'-' | b'.') | Kind::Comment)
+fn is_plain(kind: TokenKind) -> bool {
+    matches!(kind, TokenKind::Literal | TokenKind::Mark(b',' | b'-' | b'.') | TokenKind::Comment)
 }
 
-/// The file and the line, if these are arguments of ours.
-fn arguments(tokens: &Tokens<'_>, open: usize, close: usize, widths: &[Width]) -> Option<Option<(u16, u16)>> {
-    // Spread over lines, they end with a comma.
+/// The file and line, if the arguments have the form that this tool writes.
+fn arguments(
+    tokens: &Tokens<'_>,
+    open: usize,
+    close: usize,
+    widths: &[NumberWidth],
+) -> Option<Option<(u16, u16)>> {
+    // rustfmt ends arguments on several lines with a comma.
     let close = if tokens.bytes(close - 1) == b"," { close - 1 } else { close };
     if close - open != 2 * widths.len() {
         return None;
@@ -175,25 +231,25 @@ fn arguments(tokens: &Tokens<'_>, open: usize, close: usize, widths: &[Width]) -
         numbers[index] = number(tokens.bytes(at), *width)?;
     }
     let [file, line, _] = numbers;
-    let is_statement = matches!(widths, [Width::Short, Width::Short, ..]);
+    let is_statement = matches!(widths, [NumberWidth::Short, NumberWidth::Short, ..]);
     Some(is_statement.then(|| Some((file.try_into().ok()?, line.try_into().ok()?))).flatten())
 }
 
-fn number(literal: &[u8], width: Width) -> Option<u64> {
-    // Some tools part digits.
+fn number(literal: &[u8], width: NumberWidth) -> Option<u64> {
+    // Some tools insert `_` between digits.
     let literal = str::from_utf8(literal).ok()?.replace('_', "");
-    if let Width::Hash = width {
+    if let NumberWidth::Hash = width {
         let digits = literal.strip_prefix("0x").filter(|digits| digits.len() == 16)?;
         return u64::from_str_radix(digits, 16).ok();
     }
-    let most = if let Width::Short = width { u64::from(u16::MAX) } else { u64::from(u32::MAX) };
+    let most = if let NumberWidth::Short = width { u64::from(u16::MAX) } else { u64::from(u32::MAX) };
     literal.parse().ok().filter(|number| *number <= most)
 }
 
-/// Whether a statement may start at this token. In the arguments of a macro it may stand behind anything.
+/// Whether a statement may start at this token. In macro arguments it may follow anything.
 fn starts_statement(tokens: &Tokens<'_>, first: usize) -> bool {
     let Some(before) = tokens.code_before(first) else { return true };
-    tokens.list[first].place == Place::Arguments
+    tokens.list[first].context == TokenContext::Arguments
         || matches!(tokens.bytes(before), b"{" | b"}" | b";")
         || attribute(tokens, before).is_some()
 }

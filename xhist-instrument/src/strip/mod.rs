@@ -1,60 +1,58 @@
-//! Takes out what `shape` describes and `splice` puts in, with nothing but the text to go by, also after rustfmt or an
-//! editor has moved it. Works on tokens: comments, strings and the rules of macros are never touched.
+//! Removes what `splice` inserts, from the text alone, even after rustfmt or an editor moved it. Works on tokens:
+//! comments, strings and the rules of macros stay untouched.
 //!
 //! ```text
-//! text ─► tokens ─► calls: what is ours ─► plan: which tokens go ─► write: the text without them
+//! text ─► tokens ─► calls: recognise ─► plan: tokens to remove ─► write: the text without them
 //! ```
 
 mod calls;
 mod plan;
 mod write;
 
-use crate::refusal::Refusal;
+use crate::refusal::{Obstacle, Refusal};
 use crate::shape::{CRATE, MARK};
-use crate::text::{self, Kind, Lexer, LineIndex, TokenPrint, Tokens};
+use crate::text::{self, Lexer, LineIndex, TokenFingerprint, TokenKind, Tokens};
 use memchr::memmem;
-use plan::Left;
+use plan::Stuck;
 
-/// A text without what this tool inserts.
+/// A text without inserted calls.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stripped {
     /// The text.
     pub text: Vec<u8>,
-    /// File and line of each call that was taken out.
+    /// File and line of each removed call.
     pub calls: Vec<(u16, u16)>,
-    /// Line and column of the first thing that was taken out.
+    /// Line and column of the first removed token.
     pub first: Option<(u32, u32)>,
-    /// Comments that hold calls, which stay: line and column.
+    /// Line and column of each comment that holds calls. Comments stay.
     pub comments: Vec<(u32, u32)>,
 }
 
-/// The text without anything this tool inserts; the same text where [`try_strip`] refuses it.
+/// The text without inserted calls; the unchanged text if [`try_strip`] refuses it.
 pub fn strip(text: &[u8]) -> Vec<u8> {
     try_strip(text).map_or_else(|_| text.to_vec(), |stripped| stripped.text)
 }
 
-/// The text without anything this tool inserts. Other text comes back as it was.
+/// The text without inserted calls. Text without any is returned unchanged.
 ///
 /// # Errors
-/// Something of ours cannot be taken out without touching what is around it: at the place of the first.
+/// A call cannot be removed without changing the text around it. The refusal has the place of the first.
 pub fn try_strip(text: &[u8]) -> Result<Stripped, Refusal> {
     if !may_hold(text) {
         return Ok(Stripped { text: text.to_vec(), ..Stripped::default() });
     }
     let start = code_start(text);
     let tokens = Tokens::new(text, start);
-    let plan = plan::plan(&tokens).map_err(|left| refusal(&tokens, left))?;
-    if plan.pieces.is_empty() {
+    let plan = plan::plan(&tokens).map_err(|stuck| refusal(&tokens, stuck))?;
+    if plan.removals.is_empty() {
         return Ok(Stripped { text: text.to_vec(), ..Stripped::default() });
     }
-    let (result, print) = write::write(&tokens, &plan, start);
-    let first = tokens.list[plan.pieces[0].0.start].range.start;
-    let mut written = TokenPrint::new(start);
-    Lexer::new(&result, start).for_each(|(_, token)| written.see(&token));
-    if written != print {
-        let left =
-            (plan.pieces[0].0.start, "taking it out would join what is around it (a defect of this tool)");
-        return Err(refusal(&tokens, left));
+    let (result, fingerprint) = write::write(&tokens, &plan, start);
+    let first = tokens.list[plan.removals[0].0.start].range.start;
+    let mut written = TokenFingerprint::new(start);
+    Lexer::new(&result, start).for_each(|(_, token)| written.add(&token));
+    if written != fingerprint {
+        return Err(refusal(&tokens, (plan.removals[0].0.start, Obstacle::JoinsTokens)));
     }
     let calls = plan.calls.iter().filter_map(|call| call.statement).collect();
     let lines = LineIndex::new(text, bom_len(text));
@@ -62,14 +60,14 @@ pub fn try_strip(text: &[u8]) -> Result<Stripped, Refusal> {
     Ok(Stripped { text: result, calls, first: Some(lines.position(first)), comments })
 }
 
-/// What is left of an instrumented text without its calls, and the fingerprint of its tokens there.
-pub(crate) fn take_out(text: &[u8], start: usize) -> Result<(Vec<u8>, TokenPrint), Refusal> {
+/// The text without inserted calls, and the fingerprint of its tokens.
+pub(crate) fn strip_for_proof(text: &[u8], start: usize) -> Result<(Vec<u8>, TokenFingerprint), Refusal> {
     let tokens = Tokens::new(text, start);
-    let plan = plan::plan(&tokens).map_err(|left| refusal(&tokens, left))?;
+    let plan = plan::plan(&tokens).map_err(|stuck| refusal(&tokens, stuck))?;
     Ok(write::write(&tokens, &plan, start))
 }
 
-/// The first place that is an insertion of ours, or looks like a part of one.
+/// Offset of the first inserted call, or of a text that resembles one.
 pub(crate) fn find_inserted(text: &[u8]) -> Option<usize> {
     if !may_hold(text) {
         return None;
@@ -77,7 +75,7 @@ pub(crate) fn find_inserted(text: &[u8]) -> Option<usize> {
     let tokens = Tokens::new(text, code_start(text));
     let at = match plan::plan(&tokens) {
         Ok(plan) => {
-            let call = plan.pieces.first().map(|(range, _)| range.start);
+            let call = plan.removals.first().map(|(range, _)| range.start);
             call.into_iter().chain(plan.lone_mark(&tokens)).min()
         }
         Err((at, _)) => Some(at),
@@ -89,28 +87,28 @@ fn may_hold(text: &[u8]) -> bool {
     [CRATE.trim_end_matches(':'), MARK].iter().any(|part| memmem::find(text, part.as_bytes()).is_some())
 }
 
-/// Where the code of any bytes starts.
+/// Offset of the code; 0 for text without code.
 fn code_start(text: &[u8]) -> usize {
     str::from_utf8(text).ok().and_then(|text| text::code_start(text).ok()).unwrap_or(0)
 }
 
-fn refusal(tokens: &Tokens<'_>, (at, why): Left) -> Refusal {
+fn refusal(tokens: &Tokens<'_>, (at, obstacle): Stuck) -> Refusal {
     let lines = LineIndex::new(tokens.text, bom_len(tokens.text));
     let place = lines.position(tokens.list[at].range.start);
-    Refusal::new(place, format!("looks like a call of ours, but {why}; remove it by hand; left alone"))
+    Refusal::new(place, obstacle)
 }
 
 fn bom_len(text: &[u8]) -> usize {
     str::from_utf8(text).map_or(0, text::bom_len)
 }
 
-/// Where comments with calls in them stand.
+/// Offsets of comments that hold calls.
 fn comments(tokens: &Tokens<'_>) -> Vec<usize> {
     let holds = |comment: &[u8]| {
         memmem::find(comment, b"xhist_rt").is_some()
             && plan::plan(&Tokens::new(comment, 2)).is_ok_and(|plan| !plan.calls.is_empty())
     };
-    let found = tokens.list.iter().filter(|token| token.kind == Kind::Comment);
+    let found = tokens.list.iter().filter(|token| token.kind == TokenKind::Comment);
     let found = found.filter(|token| holds(&tokens.text[token.range.clone()]));
     found.map(|token| token.range.start).collect()
 }
@@ -123,13 +121,13 @@ mod tests {
         String::from_utf8(strip(text.as_bytes())).unwrap()
     }
 
-    /// Why it is refused.
+    /// The reason of the refusal.
     fn refused(text: &str) -> String {
         try_strip(text.as_bytes()).err().map_or_else(String::new, |refusal| refusal.to_string())
     }
 
     #[test]
-    fn every_shape_goes() {
+    fn every_kind_of_call_is_removed() {
         assert_eq!(stripped("{::xhist_rt::s::<1,2,9>();f()}"), "{f()}");
         assert_eq!(stripped("{xhist_rt::s::<1,65535,9>();f()}"), "{f()}");
         assert_eq!(stripped("A => {::xhist_rt::a::<1,2,9>();x/*xh*/},"), "A => x,");
@@ -147,9 +145,9 @@ mod tests {
         );
     }
 
-    /// Sources that an earlier version instrumented are stripped, too.
+    /// Calls in the syntax of earlier versions.
     #[test]
-    fn calls_with_their_numbers_in_parentheses_go() {
+    fn calls_of_earlier_versions_are_removed() {
         for (text, original) in [
             ("{::xhist_rt::s(1,2);f()}", "{f()}"),
             ("{xhist_rt::s(1,65535);f()}", "{f()}"),
@@ -161,11 +159,11 @@ mod tests {
             assert_eq!(stripped(text), original);
         }
         assert_eq!(try_strip(b"{ ::xhist_rt::s(1,2);f() }").unwrap().calls, [(1, 2)]);
-        assert!(refused("xhist_rt::s(1,123456);").contains("numbers are none of ours"));
+        assert!(refused("xhist_rt::s(1,123456);").contains("numbers are not written"));
     }
 
     #[test]
-    fn triggers_go_with_what_they_stand_at() {
+    fn triggers_are_removed_with_their_calls() {
         let (start, stop) = ("::xhist_rt::start_at(63,1);", "::xhist_rt::stop_at(0,3,4294967295);");
         for (text, original) in [
             (format!("{{{start}::xhist_rt::s::<1,2,9>();{stop}f()}}"), "{f()}"),
@@ -191,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn moved_calls_go_with_their_lines() {
+    fn moved_calls_are_removed_with_their_lines() {
         for (text, original) in [
             ("{\n    ::xhist_rt::s::<1, 6, 9>();\n    f()\n}", "{\n    f()\n}"),
             ("{\r\n\t::xhist_rt::s::<1, 6, 9>();\r\n\tf()\r\n}", "{\r\n\tf()\r\n}"),
@@ -212,7 +210,7 @@ mod tests {
             ),
             ("::xhist_rt::s::<1, 6, 9>();", ""),
             ("::xhist_rt::m(0x0123_4567_89AB_cdef);x", "x"),
-            // The user's attribute, put above what was one line.
+            // An attribute of the user above a line that starts with a call.
             ("#[cfg(a)]\n    ::xhist_rt::s::<1,2,9>();f();", "#[cfg(a)]\n    f();"),
         ] {
             assert_eq!(stripped(text), original, "{text}");
@@ -239,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_that_was_one_line_loses_the_semicolon_of_rustfmt() {
+    fn the_semicolon_that_rustfmt_adds_to_a_jump_is_removed() {
         let spread = "::xhist_rt::s::<1, 2, 9>();\nlet Some(x) = y else {\n    ::xhist_rt::s::<1, 2, 9>();\n    return 0;\n};";
         assert_eq!(stripped(spread), "let Some(x) = y else {\n    return 0\n};");
         let other_line = spread.replacen("<1, 2, 9>", "<1, 1, 9>", 1);
@@ -247,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_somebody_uses_stay() {
+    fn blocks_with_code_of_the_user_stay() {
         for (text, original) in [
             ("A => {::xhist_rt::a::<1,2,9>();f(); x/*xh*/},", "A => {f(); x},"),
             ("A => {::xhist_rt::a::<1,2,9>();if a {} -b/*xh*/},", "A => {if a {} -b},"),
@@ -261,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_similar_stays() {
+    fn similar_code_stays() {
         for text in [
             "my_xhist_rt::s::<1,2,9>();",
             "crate::xhist_rt::s::<1,2,9>();",
@@ -304,16 +302,16 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_go_is_refused_with_its_place() {
+    fn calls_that_cannot_be_removed_are_refused_with_their_place() {
         for (text, why) in [
-            ("f();\n let a = ::xhist_rt::s::<1,2,9>();", "2:12: looks like a call of ours, but it is part"),
+            ("f();\n let a = ::xhist_rt::s::<1,2,9>();", "2:12: looks like an inserted call, but it is part"),
             ("|| ::xhist_rt::s::<1, 2, 9>()", "no `;` follows it"),
             ("return ::xhist_rt::s::<1,2,9>();", "part of an expression"),
-            ("xhist_rt::s::<1,123456,9>();", "numbers are none of ours"),
-            ("xhist_rt::e::<1,2,12345678901>();", "numbers are none of ours"),
-            ("::xhist_rt::stop_at(1,2,12345678901);", "numbers are none of ours"),
+            ("xhist_rt::s::<1,123456,9>();", "numbers are not written"),
+            ("xhist_rt::e::<1,2,12345678901>();", "numbers are not written"),
+            ("::xhist_rt::stop_at(1,2,12345678901);", "numbers are not written"),
             ("{ #[cfg(a)]\n::xhist_rt::c::<1,2,9>();", "may be yours"),
-            ("{ ::xhist_rt::s::<1,2,9>(); x /*xh*/ }", "a mark of ours without its call"),
+            ("{ ::xhist_rt::s::<1,2,9>(); x /*xh*/ }", "the mark of one, without the call"),
             ("(::xhist_rt::a::<1,2,9>())", "no `;`"),
         ] {
             assert!(refused(text).contains(why), "{text}: {}", refused(text));
@@ -322,14 +320,14 @@ mod tests {
     }
 
     #[test]
-    fn comments_with_calls_in_them_are_named() {
+    fn comments_that_hold_calls_are_reported() {
         let text = "f();\n// ::xhist_rt::s::<1,2,9>();\n::xhist_rt::s::<1,3,9>();g();";
         let stripped = try_strip(text.as_bytes()).unwrap();
         assert_eq!((stripped.comments, stripped.calls), (vec![(2, 1)], vec![(1, 3)]));
     }
 
     #[test]
-    fn all_that_is_or_looks_like_ours_is_found() {
+    fn calls_and_parts_of_calls_are_found() {
         assert_eq!(find_inserted(b"x /*xh*/"), Some(2));
         assert_eq!(find_inserted(b"x; ::xhist_rt::s::<1,2,9>();"), Some(3));
         assert_eq!(find_inserted(b"x;\n ::xhist_rt::s::<\n1, 2, 9>();"), Some(4));

@@ -1,173 +1,178 @@
-//! Which tokens go: the calls, the attributes that were carried to them, and the blocks around expressions.
+//! Plans the removal: the tokens of the calls, of their attributes, and of the blocks around wrapped expressions.
 
-use super::calls::{self, Call, Name, Seen, attribute};
-use crate::shape::{Form, MARK};
+use super::calls::{self, CallName, InsertedCall, Recognition, attribute};
+use crate::refusal::Obstacle;
+use crate::shape::{CallForm, MARK};
 use crate::syntax;
-use crate::text::{Kind, Place, Tokens};
+use crate::text::{TokenContext, TokenKind, Tokens};
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Tokens that go together, and what becomes of the blanks around them.
+/// How tokens are removed, which decides about the blanks around them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
-    /// Written as this tool writes it: all else stays, byte for byte.
+pub(super) enum Removal {
+    /// Spelled as this tool writes it: every other byte stays.
     Exact,
-    /// A call that somebody has moved.
-    Call,
+    /// A call that an editor or rustfmt moved.
+    Moved,
     /// The head of a moved block around an expression.
     Head,
-    /// The tail of one.
+    /// The tail of such a block.
     Tail,
 }
 
 #[derive(Default)]
-pub(super) struct Plan {
-    pub calls: Vec<Call>,
-    /// In the order of the text, never overlapping.
-    pub pieces: Vec<(Range<usize>, Piece)>,
-    /// Tokens that get a comma behind them: rustfmt takes it from arms that are blocks.
+pub(super) struct RemovalPlan {
+    pub calls: Vec<InsertedCall>,
+    /// Sorted and disjoint.
+    pub removals: Vec<(Range<usize>, Removal)>,
+    /// Tokens that need a comma after them: rustfmt drops it from arms that are blocks.
     pub commas: Vec<usize>,
-    /// Tokens whose lines are indented by so much less.
+    /// Tokens whose lines lose this much indentation.
     pub dedents: Vec<(Range<usize>, usize)>,
 }
 
-/// What is left of ours and cannot be taken out: the token it stands at, and why.
-pub(super) type Left = (usize, &'static str);
+/// A call that cannot be removed: the index of its token, and the obstacle.
+pub(super) type Stuck = (usize, Obstacle);
 
-pub(super) const LONE_MARK: &str = "a mark of ours without its call";
-const NO_MARK: &str = "its attributes may be yours: the mark in front of them is gone";
-const NO_BLOCK: &str = "the block that was put around an expression with it is gone";
-
-/// Plans for all calls of a text.
-pub(super) fn plan(tokens: &Tokens<'_>) -> Result<Plan, Left> {
+/// Plans the removal of all calls of a text.
+pub(super) fn plan(tokens: &Tokens<'_>) -> Result<RemovalPlan, Stuck> {
     let mut calls = Vec::new();
     for at in 0..tokens.len() {
-        if tokens.list[at].kind != Kind::Word || tokens.bytes(at) != b"xhist_rt" {
+        if tokens.list[at].kind != TokenKind::Word || tokens.bytes(at) != b"xhist_rt" {
             continue;
         }
-        match calls::look(tokens, at) {
-            Seen::Ours(call) => calls.push(call),
-            Seen::Looks(why) => return Err((at, why)),
-            Seen::Other => {}
+        match calls::recognise(tokens, at) {
+            Recognition::Call(call) => calls.push(call),
+            Recognition::Altered(why) => return Err((at, why)),
+            Recognition::NotACall => {}
         }
     }
-    let mut planner =
-        Planner { tokens, plan: Plan::default(), budget: Cell::new(BUDGET + tokens.text.len()) };
+    let mut planner = RemovalPlanner {
+        tokens,
+        plan: RemovalPlan::default(),
+        budget: Cell::new(BUDGET + tokens.text.len()),
+    };
     let mut next = 0;
     while next < calls.len() {
-        planner.one_line(&calls, next);
-        next += planner.take(&calls[next..])?;
+        planner.remove_jump_semicolon(&calls, next);
+        next += planner.remove_first(&calls[next..])?;
     }
     let mut plan = planner.plan;
     plan.calls = calls;
-    plan.pieces.sort_by_key(|(range, _)| range.start);
-    plan.commas = plan.commas.iter().filter_map(|&at| plan.kept_to(tokens, at)).collect();
+    plan.removals.sort_by_key(|(range, _)| range.start);
+    plan.commas = plan.commas.iter().filter_map(|&at| plan.last_kept(tokens, at)).collect();
     plan.commas.sort_unstable();
     match plan.lone_mark(tokens) {
-        Some(at) if !plan.calls.is_empty() => Err((at, LONE_MARK)),
+        Some(at) if !plan.calls.is_empty() => Err((at, Obstacle::LoneMark)),
         _ => Ok(plan),
     }
 }
 
-impl Plan {
-    /// The last token up to this one that stays and is no comment.
-    fn kept_to(&self, tokens: &Tokens<'_>, at: usize) -> Option<usize> {
-        let goes = |at: usize| {
-            let index = self.pieces.partition_point(|(range, _)| range.end <= at);
-            self.pieces.get(index).is_some_and(|(range, _)| range.contains(&at))
+impl RemovalPlan {
+    /// The last token up to this one that stays and is not a comment.
+    fn last_kept(&self, tokens: &Tokens<'_>, at: usize) -> Option<usize> {
+        let is_removed = |at: usize| {
+            let index = self.removals.partition_point(|(range, _)| range.end <= at);
+            self.removals.get(index).is_some_and(|(range, _)| range.contains(&at))
         };
-        (0..=at).rev().find(|&at| !goes(at) && !tokens.is_comment(at))
+        (0..=at).rev().find(|&at| !is_removed(at) && !tokens.is_comment(at))
     }
 
-    /// A mark that belongs to nothing.
+    /// A mark without a call.
     pub fn lone_mark(&self, tokens: &Tokens<'_>) -> Option<usize> {
-        let mut pieces = self.pieces.iter().peekable();
+        let mut removals = self.removals.iter().peekable();
         (0..tokens.len()).find(|&at| {
-            while pieces.next_if(|(range, _)| range.end <= at).is_some() {}
-            let goes = pieces.peek().is_some_and(|(range, _)| range.contains(&at));
-            !goes && tokens.bytes(at) == MARK.as_bytes() && tokens.list[at].place != Place::Rules
+            while removals.next_if(|(range, _)| range.end <= at).is_some() {}
+            let is_removed = removals.peek().is_some_and(|(range, _)| range.contains(&at));
+            !is_removed
+                && tokens.bytes(at) == MARK.as_bytes()
+                && tokens.list[at].context != TokenContext::Rules
         })
     }
 }
 
-struct Planner<'a, 't> {
+struct RemovalPlanner<'a, 't> {
     tokens: &'a Tokens<'t>,
-    plan: Plan,
-    /// Bytes that may still be parsed: blocks stand in each other as deep as somebody likes.
+    plan: RemovalPlan,
+    /// Bytes that may still be parsed, to bound the time for deeply nested blocks.
     budget: Cell<usize>,
 }
 
-/// Bytes that may be parsed, besides each of the text once.
+/// Bytes that may be parsed in addition to the length of the text.
 const BUDGET: usize = 1 << 24;
 
-/// A block around an expression.
-struct Block<'c> {
+/// A block around a wrapped expression.
+struct WrappedBlock<'c> {
     open: usize,
     close: usize,
-    /// The calls at its head.
-    head: &'c [Call],
-    /// What stands behind them, marks included.
+    /// The calls at its start.
+    head: &'c [InsertedCall],
+    /// The tokens after these calls, marks included.
     content: Range<usize>,
     parens: bool,
 }
 
-impl Planner<'_, '_> {
-    /// Plans for the first of these calls, and for those that belong to it; says how many.
-    fn take(&mut self, calls: &[Call]) -> Result<usize, Left> {
-        let starts = calls.iter().take_while(|call| call.name == Name::StartAt).count();
+impl RemovalPlanner<'_, '_> {
+    /// Plans the removal of the first call and of the calls that belong to it; returns their number.
+    fn remove_first(&mut self, calls: &[InsertedCall]) -> Result<usize, Stuck> {
+        let is_before = |call: &&InsertedCall| matches!(call.name, CallName::StartAt | CallName::Resume);
+        let starts = calls.iter().take_while(is_before).count();
         let joined = |count: usize| calls[..count].windows(2).all(|pair| pair[0].last + 1 == pair[1].first);
         match calls.get(starts) {
-            Some(Call { name: Name::Recording(form @ (Form::Block | Form::Parens)), .. })
-                if joined(starts + 1) =>
-            {
-                let is_more =
-                    |call: &&Call| !matches!(call.name, Name::Recording(form) if form != Form::Plain);
+            Some(InsertedCall {
+                name: CallName::Recording(form @ (CallForm::Block | CallForm::Parens)),
+                ..
+            }) if joined(starts + 1) => {
+                let is_more = |call: &&InsertedCall| !matches!(call.name, CallName::Recording(form) if form != CallForm::Plain);
                 let stops = calls[starts + 1..].iter().take_while(is_more);
                 let stops = stops.zip(&calls[starts..]).take_while(|(b, a)| a.last + 1 == b.first).count();
                 let head = &calls[..starts + 1 + stops];
-                self.block(head, *form == Form::Parens)?;
+                self.block(head, *form == CallForm::Parens)?;
                 Ok(head.len())
             }
             _ => self.call(&calls[0]).map(|()| 1),
         }
     }
 
-    /// A call with the attributes that it carries.
-    fn call(&mut self, call: &Call) -> Result<(), Left> {
+    /// Plans the removal of a call with the attributes that it repeats.
+    fn call(&mut self, call: &InsertedCall) -> Result<(), Stuck> {
         let tokens = self.tokens;
         let mut first = call.first;
         let mut exact = call.exact;
         while let Some(hash) = first.checked_sub(1).and_then(|end| attribute(tokens, end)) {
-            // One blank behind each.
+            // An exact call has one blank after each attribute.
             let end = tokens.list[first - 1].range.end;
             exact &= tokens.text[end..tokens.list[first].range.start] == *b" ";
             first = hash;
         }
         let mark = first.checked_sub(1).filter(|mark| self.is_mark(*mark));
         let has_attributes = first < call.first;
-        let piece = |exact| if exact { Piece::Exact } else { Piece::Call };
+        let removal = |exact| if exact { Removal::Exact } else { Removal::Moved };
         match (mark, call.name) {
             (Some(mark), _) if has_attributes && self.are_carried(first, call.first) => {
                 let exact = exact && tokens.touches(mark) && tokens.bytes(mark) == MARK.as_bytes();
-                self.plan.pieces.push((mark..call.last + 1, piece(exact)));
+                self.plan.removals.push((mark..call.last + 1, removal(exact)));
             }
-            (Some(mark), Name::Recording(Form::Carried)) if !has_attributes => {
-                self.plan.pieces.push((mark..call.last + 1, Piece::Call));
+            (Some(mark), CallName::Recording(CallForm::Carried)) if !has_attributes => {
+                self.plan.removals.push((mark..call.last + 1, Removal::Moved));
             }
-            (_, Name::Recording(Form::Carried)) if has_attributes => return Err((call.first, NO_MARK)),
-            // Attributes that somebody put in front of the call are meant for the statement behind it.
-            _ => self.plan.pieces.push((call.first..call.last + 1, piece(call.exact))),
+            (_, CallName::Recording(CallForm::Carried)) if has_attributes => {
+                return Err((call.first, Obstacle::NoMark));
+            }
+            // Other attributes are the user's, and belong to the next statement.
+            _ => self.plan.removals.push((call.first..call.last + 1, removal(call.exact))),
         }
         Ok(())
     }
 
-    /// `/*xh*/`, also as some settings of rustfmt write it.
+    /// Whether a token is `/*xh*/`, in any spelling that rustfmt may give it.
     fn is_mark(&self, at: usize) -> bool {
         let bytes = self.tokens.bytes(at);
         self.tokens.is_comment(at) && matches!(bytes, b"/*xh*/" | b"/* xh */" | b"// xh" | b"//xh")
     }
 
-    /// Whether all attributes between these tokens are of the kinds that are carried.
+    /// Whether all attributes between these tokens are of the kinds that a call repeats.
     fn are_carried(&self, first: usize, end: usize) -> bool {
         let mut at = first;
         while at < end {
@@ -179,54 +184,55 @@ impl Planner<'_, '_> {
         true
     }
 
-    /// Calls at the head of a block. The block goes too, if it still is nothing but an expression in braces.
-    fn block(&mut self, head: &[Call], parens: bool) -> Result<(), Left> {
+    /// Plans the removal of the calls at the head of a block, and of the block if it still holds only an expression.
+    fn block(&mut self, head: &[InsertedCall], parens: bool) -> Result<(), Stuck> {
         let tokens = self.tokens;
         let (first, last) = (head[0].first, head[head.len() - 1].last);
         let open = tokens.code_before(first).filter(|open| tokens.bytes(*open) == b"{");
         let pair = open.and_then(|open| Some((open, tokens.list[open].pair?)));
         if let Some((open, close)) = pair {
-            let block = Block { open, close, head, content: last + 1..close, parens };
+            let block = WrappedBlock { open, close, head, content: last + 1..close, parens };
             if let Some((content, inner)) = self.expression(&block) {
                 self.unwrap(&block, content, inner);
                 return Ok(());
             }
         }
-        // Somebody has made it a block of their own: only the calls and the mark go.
-        let around = self.around(first).ok_or((first, NO_BLOCK))?;
+        // The user added code to the block: only the calls and the mark are removed.
+        let around = self.braces_around(first).ok_or((first, Obstacle::NoBlock))?;
         for call in head {
             self.plan
-                .pieces
-                .push((call.first..call.last + 1, if call.exact { Piece::Exact } else { Piece::Call }));
+                .removals
+                .push((call.first..call.last + 1, if call.exact { Removal::Exact } else { Removal::Moved }));
         }
-        self.own_marks(around);
+        self.remove_own_mark(around);
         Ok(())
     }
 
     /// The braces around a token.
-    fn around(&self, at: usize) -> Option<Range<usize>> {
+    fn braces_around(&self, at: usize) -> Option<Range<usize>> {
         let (open, close) = self.tokens.around(at).filter(|(open, _)| self.tokens.bytes(*open) == b"{")?;
         Some(open..close)
     }
 
-    /// Takes the mark at the end of a block that stays: it stands in the block itself, or in its parentheses.
-    fn own_marks(&mut self, block: Range<usize>) {
+    /// Plans the removal of the mark at the end of a block that stays. The mark is in the block or in its
+    /// parentheses.
+    fn remove_own_mark(&mut self, block: Range<usize>) {
         let mut at = block.start + 1;
         while at < block.end {
             let is_carried = self.tokens.bytes(at + 1) == b"#";
             if self.is_mark(at) && !is_carried {
-                self.plan.pieces.push((at..at + 1, Piece::Call));
+                self.plan.removals.push((at..at + 1, Removal::Moved));
             }
             let is_paren = self.tokens.bytes(at) == b"(";
             at = self.tokens.list[at].pair.filter(|&close| close > at && !is_paren).unwrap_or(at) + 1;
         }
     }
 
-    /// The content of a block without what belongs to its tail: the expression, and where it really ends. None when it is
-    /// no single expression.
-    fn expression(&self, block: &Block<'_>) -> Option<(Range<usize>, usize)> {
+    /// The content of a block without its tail, and the last token of the expression. `None` if the content is not a
+    /// single expression.
+    fn expression(&self, block: &WrappedBlock<'_>) -> Option<(Range<usize>, usize)> {
         let tokens = self.tokens;
-        if !self.may_be_ours(block) {
+        if !self.is_wrapping_position(block) {
             return None;
         }
         let mut content = block.content.clone();
@@ -240,27 +246,27 @@ impl Planner<'_, '_> {
         }
         let last = tokens.code_before(content.end).filter(|last| content.contains(last))?;
         let first = tokens.code_from(content.start)?;
-        // rustfmt ends a jump at the end of a block with a semicolon.
+        // rustfmt adds a semicolon to a jump at the end of a block.
         let is_jump = matches!(tokens.bytes(first), b"return" | b"break" | b"continue");
         let end = if is_jump && tokens.bytes(last) == b";" { tokens.code_before(last)? } else { last };
         let is_single = block.parens || self.is_single(first..end + 1, block);
         is_single.then_some((content, end))
     }
 
-    /// Whether these braces stand where some were put around an expression.
-    fn may_be_ours(&self, block: &Block<'_>) -> bool {
+    /// Whether an expression in this position would have been wrapped in braces.
+    fn is_wrapping_position(&self, block: &WrappedBlock<'_>) -> bool {
         let tokens = self.tokens;
         let Some(before) = tokens.code_before(block.open) else { return false };
         match tokens.bytes(before) {
             b"else" | b"|" => true,
             b">" => before > 0 && tokens.bytes(before - 1) == b"=",
             b"unsafe" | b"async" | b"move" | b"const" | b"loop" | b"try" | b"static" => false,
-            _ => tokens.list[block.open].place == Place::Arguments,
+            _ => tokens.list[block.open].context == TokenContext::Arguments,
         }
     }
 
-    /// Whether these tokens are one expression, which ends no earlier when it stands as a statement.
-    fn is_single(&self, range: Range<usize>, block: &Block<'_>) -> bool {
+    /// Whether these tokens are one expression, even when parsed as a statement.
+    fn is_single(&self, range: Range<usize>, block: &WrappedBlock<'_>) -> bool {
         let tokens = self.tokens;
         let mut at = range.start;
         let mut is_sure = true;
@@ -270,7 +276,7 @@ impl Planner<'_, '_> {
             }
             at = tokens.list[at].pair.filter(|&close| close > at).unwrap_or(at) + 1;
             let next = tokens.code_from(at).filter(|next| *next < range.end);
-            // Behind a block another statement may start.
+            // After a block, another statement may start.
             is_sure &= tokens.bytes(at - 1) != b"}"
                 || next
                     .is_none_or(|next| matches!(tokens.bytes(next), b"else" | b"." | b"?" | b"as" | b"in"));
@@ -279,19 +285,19 @@ impl Planner<'_, '_> {
             return true;
         }
         let bytes = tokens.list[range.start].range.start..tokens.list[range.end - 1].range.end;
-        // Braces that stay do no harm.
+        // Keeping the braces is harmless.
         let Some(left) = self.budget.get().checked_sub(bytes.len()) else { return false };
         self.budget.set(left);
         let text = str::from_utf8(&tokens.text[bytes]).ok();
         match text.and_then(syntax::is_single_expression) {
             Some(is_single) => is_single,
-            // Not understood by the parser: as it was written, it is ours.
+            // The parser rejects it. If its calls are spelled exactly, the block is an inserted one.
             None => block.head.iter().all(|call| call.exact),
         }
     }
 
-    /// Takes the block away around its content.
-    fn unwrap(&mut self, block: &Block<'_>, content: Range<usize>, end: usize) {
+    /// Removes the block around its content.
+    fn unwrap(&mut self, block: &WrappedBlock<'_>, content: Range<usize>, end: usize) {
         let tokens = self.tokens;
         let brace = block.head[block.head.len() - 1].last;
         let head_end = if block.parens { content.start } else { brace + 1 };
@@ -303,24 +309,24 @@ impl Planner<'_, '_> {
             && (mark..block.close).all(|at| tokens.touches(at))
             && block.close - mark == 1 + usize::from(block.parens);
         if head_exact && tail_exact {
-            self.plan.pieces.push((block.open..head_end, Piece::Exact));
-            self.plan.pieces.push((mark..block.close + 1, Piece::Exact));
+            self.plan.removals.push((block.open..head_end, Removal::Exact));
+            self.plan.removals.push((mark..block.close + 1, Removal::Exact));
             return;
         }
         let head = (block.open..head_end).filter(|&at| !tokens.is_comment(at));
-        self.plan.pieces.extend(head.map(|at| (at..at + 1, Piece::Head)));
-        self.plan.pieces.extend(tail.into_iter().map(|at| (at..at + 1, Piece::Tail)));
+        self.plan.removals.extend(head.map(|at| (at..at + 1, Removal::Head)));
+        self.plan.removals.extend(tail.into_iter().map(|at| (at..at + 1, Removal::Tail)));
         if self.needs_comma(block, end) {
             self.plan.commas.push(end);
         }
-        if let Some(step) = self.step(block.head[0].first, block.close) {
+        if let Some(step) = self.extra_indentation(block.head[0].first, block.close) {
             self.plan.dedents.push((content, step));
         }
     }
 
-    /// `else { return 1 }`: with a call in it rustfmt spreads it over lines and ends it with a semicolon. That it was one
-    /// line, the numbers of the calls say.
-    fn one_line(&mut self, calls: &[Call], index: usize) {
+    /// `else { return 1 }`: rustfmt puts a call and its jump on lines of their own and adds a semicolon. If the
+    /// numbers of the neighbouring calls say that it was one line, the semicolon is removed.
+    fn remove_jump_semicolon(&mut self, calls: &[InsertedCall], index: usize) {
         let tokens = self.tokens;
         let call = &calls[index];
         let Some(open) = tokens.code_before(call.first).filter(|open| tokens.bytes(*open) == b"{") else {
@@ -331,21 +337,21 @@ impl Planner<'_, '_> {
         let is_jump = matches!(tokens.bytes(jump), b"return" | b"break" | b"continue");
         let is_beside = || {
             let before = index.checked_sub(1).map(|index| &calls[index]);
-            let behind = calls[index..].iter().find(|other| other.first > close);
-            [before, behind].iter().flatten().any(|other| other.statement == call.statement)
+            let after = calls[index..].iter().find(|other| other.first > close);
+            [before, after].iter().flatten().any(|other| other.statement == call.statement)
         };
-        if call.name == Name::Recording(Form::Plain)
+        if call.name == CallName::Recording(CallForm::Plain)
             && is_jump
             && is_beside()
             && tokens.bytes(semicolon) == b";"
             && self.is_spelled_by_rustfmt(call)
-            && self.step(call.first, close).is_some()
+            && self.extra_indentation(call.first, close).is_some()
         {
-            self.plan.pieces.push((semicolon..close, Piece::Call));
+            self.plan.removals.push((semicolon..close, Removal::Moved));
         }
     }
 
-    /// What goes behind the last token of the expression: a semicolon of rustfmt, marks, parentheses and braces.
+    /// Tokens to remove after the last one of the expression: rustfmt's semicolon, marks, parentheses and braces.
     fn tail(&self, content: &Range<usize>, end: usize, close: usize) -> Vec<usize> {
         let marks: Vec<usize> = (end + 1..=close).filter(|&at| self.is_mark(at)).collect();
         let mark = marks.last().copied();
@@ -358,8 +364,8 @@ impl Planner<'_, '_> {
             .collect()
     }
 
-    /// Whether a comma has to follow what is an arm again.
-    fn needs_comma(&self, block: &Block<'_>, end: usize) -> bool {
+    /// Whether the unwrapped arm needs a comma.
+    fn needs_comma(&self, block: &WrappedBlock<'_>, end: usize) -> bool {
         let tokens = self.tokens;
         let is_arm = tokens.code_before(block.open).is_some_and(|before| tokens.bytes(before) == b">");
         let next = tokens.code_from(block.close + 1);
@@ -367,29 +373,29 @@ impl Planner<'_, '_> {
         if !is_arm || next == b"," {
             return false;
         }
-        let in_code = tokens.list[block.open].place == Place::Code;
+        let in_code = tokens.list[block.open].context == TokenContext::Code;
         let is_last = matches!(next, b"}" | b")" | b"]" | b"");
         let is_block = tokens.list[end].pair.is_some_and(|open| {
             let before = tokens.code_before(open).map_or(&b""[..], |before| tokens.bytes(before));
             tokens.bytes(open) == b"{" && matches!(before, b"]" | b":" | b";")
         });
         match self.is_spelled_by_rustfmt(&block.head[0])
-            && self.step(block.head[0].first, block.close).is_some()
+            && self.extra_indentation(block.head[0].first, block.close).is_some()
         {
             true => !is_block && (in_code || !is_last),
             false => !is_last && tokens.bytes(end) != b"}",
         }
     }
 
-    /// `::xhist_rt::a::<1, 2, 9>();`, or spread over lines.
-    fn is_spelled_by_rustfmt(&self, call: &Call) -> bool {
+    /// Whether a call is spelled like `::xhist_rt::a::<1, 2, 9>();`, or spread over lines.
+    fn is_spelled_by_rustfmt(&self, call: &InsertedCall) -> bool {
         let tokens = self.tokens;
         let mut gaps = (call.first..call.last).filter(|&at| !tokens.touches(at)).peekable();
         gaps.peek().is_some() && gaps.all(|at| matches!(tokens.bytes(at), b"," | b"(" | b"<"))
     }
 
-    /// How much deeper a call stands than the brace that closes its block, when both start their lines, as rustfmt has it.
-    fn step(&self, call: usize, close: usize) -> Option<usize> {
+    /// The extra indentation of a call against the closing brace of its block, if both start their lines.
+    fn extra_indentation(&self, call: usize, close: usize) -> Option<usize> {
         let tokens = self.tokens;
         let indent = |at: usize| {
             let start = tokens.list[at].range.start;

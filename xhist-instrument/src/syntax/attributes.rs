@@ -1,10 +1,10 @@
-//! What attributes mean for a call: carried along, const in disguise, or hands off.
+//! What attributes mean for a statement or function: repeat them at the call, hidden `const`, or skip the code.
 
 use crate::site::Reason;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use syn::{AttrStyle, Attribute, Meta, Signature};
 
-/// Attributes whose macro translates the body to something that cannot call the recorder.
+/// Attribute macros that translate the body to a language without calls to the recorder.
 const FOREIGN: [&str; 9] = [
     "autodiff",
     "autodiff_forward",
@@ -17,20 +17,20 @@ const FOREIGN: [&str; 9] = [
     "verus_verify",
 ];
 
-/// The compiler itself calls these.
+/// Functions that the compiler itself calls.
 const MEMORY_PRIMITIVES: [&str; 6] = ["memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"];
 
 pub(super) fn is_outer(attribute: &Attribute) -> bool {
     matches!(attribute.style, AttrStyle::Outer)
 }
 
-/// The last word of the attribute's path.
+/// The last segment of the attribute's path.
 fn name(attribute: &Attribute) -> String {
     attribute.path().segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
 }
 
-/// Why a function, impl, trait or module with these attributes is left alone.
-pub(super) fn hands_off(attributes: &[Attribute]) -> Option<Reason> {
+/// The reason to skip a function, impl, trait or module with these attributes.
+pub(super) fn skip_reason(attributes: &[Attribute]) -> Option<Reason> {
     attributes.iter().find_map(|attribute| {
         let list = match &attribute.meta {
             Meta::List(list) => list.tokens.clone(),
@@ -48,7 +48,7 @@ pub(super) fn hands_off(attributes: &[Attribute]) -> Option<Reason> {
     })
 }
 
-/// A definition of `memcpy` and the like, under the name that the compiler calls.
+/// Whether this defines `memcpy` or the like, under the name that the compiler calls.
 pub(super) fn is_memory_primitive(attributes: &[Attribute], signature: &Signature) -> bool {
     let exported = |attribute: &Attribute| match &attribute.meta {
         Meta::Path(path) => path.is_ident("no_mangle"),
@@ -59,7 +59,7 @@ pub(super) fn is_memory_primitive(attributes: &[Attribute], signature: &Signatur
         && (signature.abi.is_some() || attributes.iter().any(exported))
 }
 
-/// An attribute macro may make the function const: `#[rustversion::attr(since(1.60), const)]`.
+/// Whether an attribute macro may make the function const: `#[rustversion::attr(since(1.60), const)]`.
 pub(super) fn hidden_const(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         Meta::List(list) => {
@@ -70,7 +70,7 @@ pub(super) fn hidden_const(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Whether one of these words stands in the tokens, at any depth.
+/// Whether one of these words is in the tokens, at any depth.
 fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => words.iter().any(|word| ident == word),
@@ -79,13 +79,13 @@ fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     })
 }
 
-/// Whether the statement may vanish.
+/// Whether a `cfg` can remove the statement.
 pub(super) fn has_cfg<'a>(attributes: impl IntoIterator<Item = &'a Attribute>) -> bool {
     attributes.into_iter().any(|attribute| matches!(name(attribute).as_str(), "cfg" | "cfg_attr"))
 }
 
-/// The attributes that the call in front of a statement needs as well, on one line.
-/// `Err` when that cannot be written on one line.
+/// The attributes that the call in front of a statement has to repeat, on one line.
+/// `Err` if they do not fit on one line.
 pub(super) fn carried(attributes: &[&Attribute]) -> Result<Option<Box<str>>, Reason> {
     let mut text = String::new();
     for attribute in attributes {
@@ -96,15 +96,15 @@ pub(super) fn carried(attributes: &[&Attribute]) -> Result<Option<Box<str>>, Rea
             text.push(']');
         }
     }
-    // A string over several lines; never seen, but a line must not move.
+    // A string literal over several lines; unlikely, but a line must not move.
     if text.contains(['\n', '\r']) {
         return Err(Reason::Attributes);
     }
     Ok((!text.is_empty()).then(|| text.into_boxed_str()))
 }
 
-/// What is kept of one attribute: `cfg`, `allow`, `expect` as `allow` (the call would not fulfil it),
-/// and these under `cfg_attr`.
+/// The part of one attribute that a call repeats: `cfg`, `allow`, `expect` as `allow` (the call would not meet the
+/// expectation), and these under `cfg_attr`.
 fn kept(name: &str, tokens: TokenStream) -> Option<String> {
     match name {
         "cfg" => Some(format!("cfg({})", on_one_line(tokens))),
@@ -119,7 +119,7 @@ fn kept(name: &str, tokens: TokenStream) -> Option<String> {
     }
 }
 
-/// The same for one attribute given as `name(tokens)`.
+/// Like [`kept`], for one attribute given as `name(tokens)`.
 fn kept_part(part: Vec<TokenTree>) -> Option<String> {
     match part.as_slice() {
         [TokenTree::Ident(name), TokenTree::Group(group)] => kept(&name.to_string(), group.stream()),
@@ -140,12 +140,12 @@ fn split(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     parts
 }
 
-/// Tokens as text, never the original text: a comment in it would swallow what follows.
+/// Tokens as new text. The original text may hold a comment that would hide the rest of the line.
 fn on_one_line(tokens: impl IntoIterator<Item = TokenTree>) -> String {
     let mut text = String::new();
     let mut apart = false;
     for token in tokens {
-        // Two that stood apart must not become one, or the start of a comment.
+        // A blank keeps two separate marks from forming an operator or a comment.
         if apart && matches!(token, TokenTree::Punct(_)) {
             text.push(' ');
         }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_decides_about_the_call_is_carried() {
+    fn only_attributes_that_affect_the_call_are_repeated() {
         assert_eq!(carried_of("#[cfg(any( // c\n))] #[inline]").unwrap(), "#[cfg(any())]");
         assert_eq!(carried_of("#[cfg(/\n/ c)]").unwrap(), "#[cfg(/ /c)]");
         assert_eq!(carried_of("#[expect(a)] #[allow(b)]").unwrap(), "#[allow(a)] #[allow(b)]");

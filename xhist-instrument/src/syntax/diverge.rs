@@ -1,19 +1,20 @@
-//! Whether control can pass a statement, as far as syntax tells.
+//! Whether a statement diverges, judged by syntax.
 
 use syn::{Block, Expr, Macro, Stmt};
 
-/// How sure one has to be.
+/// The certainty that the caller needs.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Sure {
-    /// Nothing behind it ever runs.
+pub(super) enum Certainty {
+    /// Code after it never runs.
     Certainly,
-    /// Something behind it may never run: endless loops and functions known to never return count too.
+    /// Code after it may never run: includes endless loops, and functions known never to return.
     Possibly,
 }
 
-/// Control does not pass this statement.
-pub(super) fn statement(stmt: &Stmt, sure: Sure) -> bool {
-    let has_cfg = |attrs: &[syn::Attribute]| sure == Sure::Certainly && super::attributes::has_cfg(attrs);
+/// Whether control never passes this statement.
+pub(super) fn statement(stmt: &Stmt, sure: Certainty) -> bool {
+    let has_cfg =
+        |attrs: &[syn::Attribute]| sure == Certainty::Certainly && super::attributes::has_cfg(attrs);
     match stmt {
         Stmt::Expr(expr, _) => !has_cfg(super::edges::attributes(expr)) && expression(expr, sure),
         Stmt::Macro(stmt) => !has_cfg(&stmt.attrs) && macro_call(&stmt.mac),
@@ -21,7 +22,7 @@ pub(super) fn statement(stmt: &Stmt, sure: Sure) -> bool {
     }
 }
 
-fn expression(expr: &Expr, sure: Sure) -> bool {
+fn expression(expr: &Expr, sure: Certainty) -> bool {
     match expr {
         Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) => true,
         Expr::Macro(e) => macro_call(&e.mac),
@@ -33,13 +34,13 @@ fn expression(expr: &Expr, sure: Sure) -> bool {
         },
         Expr::Match(e) => !e.arms.is_empty() && e.arms.iter().all(|arm| expression(&arm.body, sure)),
         Expr::Paren(e) => expression(&e.expr, sure),
-        Expr::Loop(_) => sure == Sure::Possibly,
-        Expr::Call(e) => sure == Sure::Possibly && never_returns(&e.func),
+        Expr::Loop(_) => sure == Certainty::Possibly,
+        Expr::Call(e) => sure == Certainty::Possibly && never_returns(&e.func),
         _ => false,
     }
 }
 
-fn block(block: &Block, sure: Sure) -> bool {
+fn block(block: &Block, sure: Certainty) -> bool {
     block.stmts.iter().any(|stmt| statement(stmt, sure))
 }
 

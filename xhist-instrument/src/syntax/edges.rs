@@ -1,5 +1,5 @@
-//! First and last token of an expression, found by walking its left and right edge, one step at a time.
-//! (`Spanned` on a big node prints the whole node: quadratic in nesting.)
+//! First and last token of an expression, found by walking down its left or right edge.
+//! (`Spanned` converts the whole node to tokens, which takes quadratic time in nested code.)
 
 use proc_macro2::Span;
 use syn::spanned::Spanned as _;
@@ -14,7 +14,7 @@ pub(super) fn left_child(expr: &Expr) -> Option<&Expr> {
         Expr::Call(e) => &e.func,
         Expr::Cast(e) => &e.expr,
         Expr::Field(e) => &e.base,
-        // The argument of a macro, in its expansion.
+        // A macro argument in an expansion.
         Expr::Group(e) => &e.expr,
         Expr::Index(e) => &e.expr,
         Expr::MethodCall(e) => &e.receiver,
@@ -44,22 +44,23 @@ fn right_child(expr: &Expr) -> Option<&Expr> {
     })
 }
 
-/// The expression itself, then what it starts with, and so on.
+/// The expression, its first sub-expression, the first sub-expression of that, and so on.
 pub(super) fn left_edge(expr: &Expr) -> impl Iterator<Item = &Expr> {
     std::iter::successors(Some(expr), |expr| left_child(expr))
 }
 
-/// First token behind the attributes; `None` for syntax unknown to the parser.
+/// First token after the attributes; `None` for syntax that the parser keeps as tokens.
 pub(super) fn first_token(expr: &Expr) -> Option<Span> {
     own_first(left_edge(expr).last()?)
 }
 
-/// Last token; `None` for syntax unknown to the parser.
+/// Last token; `None` for syntax that the parser keeps as tokens.
 pub(super) fn last_token(expr: &Expr) -> Option<Span> {
     own_last(std::iter::successors(Some(expr), |expr| right_child(expr)).last()?)
 }
 
-/// The outer attributes in front of the first token: they hang on the innermost expression of the left edge.
+/// The outer attributes before the first token. The parser attaches them to the innermost expression of the left
+/// edge.
 pub(super) fn leading_attributes(expr: &Expr) -> Vec<&Attribute> {
     left_edge(expr).flat_map(attributes).filter(|attribute| super::attributes::is_outer(attribute)).collect()
 }

@@ -1,63 +1,44 @@
-//! The only folder that knows the parser: source text in, [`Analysis`] out.
+//! Parses a source text and analyses it. All use of the parser is in this folder.
 
 mod attributes;
-mod by_example;
+mod code;
 mod diverge;
 mod edges;
+mod macro_expander;
 mod reflow;
-mod tokens;
+mod token_scan;
 mod walk;
 mod wrap;
 
-use crate::macros::Macros;
+pub(crate) use code::Code;
 pub(crate) use reflow::reflow;
 
 use crate::options::Options;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusalReason};
 use crate::site::Analysis;
-use crate::text::{Directives, LineIndex, TokenPrint};
 use syn::parse::Parser as _;
 
-/// A source text, and what is known about it before parsing.
-pub(crate) struct Code<'a> {
-    pub text: &'a str,
-    /// Macros of the program, by name.
-    pub macros: &'a Macros,
-    /// First byte that is Rust.
-    pub start: usize,
-    pub lines: LineIndex,
-    pub directives: Directives,
-    /// Fingerprint of where its tokens stand.
-    pub tokens: TokenPrint,
-}
-
-impl Code<'_> {
-    fn refusal(&self, at: usize, reason: impl Into<String>) -> Refusal {
-        Refusal::new(self.lines.position(at), reason)
-    }
-}
-
-/// Parses and walks. Recursive: the caller provides the stack.
+/// Parses and walks. Recursive: the caller provides a sufficient stack.
 pub(crate) fn analyze(code: &Code<'_>, options: &Options) -> Result<Analysis, Refusal> {
-    // The parser keeps every text of this thread until it is told that no span is used any more.
+    // The parser keeps every text of this thread until its spans are invalidated.
     let result = parse(code).and_then(|file| walk::walk(&file, code, options));
     proc_macro2::extra::invalidate_current_thread_spans();
     match result {
-        // Nobody asked for it to be understood.
+        // A file that is switched off need not parse.
         Err(_) if code.directives.whole_file => Ok(Analysis { is_off: true, ..Analysis::default() }),
         result => result,
     }
 }
 
-/// Whether the text from byte `start` on parses.
+/// Checks that the text parses.
 pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
     let result = parse(code).map(drop);
     proc_macro2::extra::invalidate_current_thread_spans();
     result
 }
 
-/// Whether a text is one expression, also where a statement may end earlier: `if a {} -b` are two then. Nothing when it
-/// does not parse, or is nested too deeply.
+/// Whether a text is one expression even as a statement: `if a {} -b` is one expression, but two statements. `None`
+/// if it does not parse, or is nested too deeply.
 pub(crate) fn is_single_expression(text: &str) -> Option<bool> {
     let nesting = crate::text::nesting(text);
     if nesting > crate::stack::MAX_NESTING {
@@ -73,7 +54,7 @@ pub(crate) fn is_single_expression(text: &str) -> Option<bool> {
         proc_macro2::extra::invalidate_current_thread_spans();
         is_single
     };
-    crate::stack::with_room(nesting, parse).ok().flatten()
+    crate::stack::with_sufficient_stack(nesting, parse).ok().flatten()
 }
 
 fn parse(code: &Code<'_>) -> Result<syn::File, Refusal> {
@@ -87,6 +68,6 @@ fn parse(code: &Code<'_>) -> Result<syn::File, Refusal> {
         } else {
             (code.start + error.span().byte_range().start, message)
         };
-        code.refusal(at, format!("does not parse: {message}; left alone"))
+        code.refusal(at, RefusalReason::Unparsable(message))
     })
 }

@@ -1,13 +1,14 @@
-//! Generated and minified sources, where a line number says nothing: one statement a line, through prettyplease.
-//! Comments are lost, so the result is a text of its own.
+//! Reformats generated and minified sources, where line numbers are useless, to one statement per line, by
+//! prettyplease.
+//! Comments are dropped.
 
 use super::{Code, parse};
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, RefusalReason};
 
-/// The code with new lines.
+/// The reformatted text.
 pub(crate) fn reflow(code: &Code<'_>) -> Result<Vec<u8>, Refusal> {
     if !code.directives.off.is_empty() {
-        return Err(code.refusal(0, "has directives in comments, which --reflow would lose; left alone"));
+        return Err(code.refusal(0, RefusalReason::ReflowDropsDirectives));
     }
     let result = parse(code).map(|file| prettyplease::unparse(&file));
     proc_macro2::extra::invalidate_current_thread_spans();

@@ -1,25 +1,26 @@
-//! Expressions that become blocks: when is the expression still one behind a statement?
+//! Expressions that become blocks, and whether they need parentheses there.
 
 use super::edges::{left_child, left_edge};
 use syn::{Attribute, Block, Expr, MacroDelimiter};
 
-/// The block of an arm or closure that needs no wrapping, and the attributes that may stand inside it.
-pub(super) fn own_block(body: &Expr) -> Option<(&Block, &[Attribute])> {
+/// The block of an arm or closure that has one, with its inner attributes.
+pub(super) fn existing_block(body: &Expr) -> Option<(&Block, &[Attribute])> {
     let (block, attributes) = match body {
         Expr::Block(e) => (&e.block, &e.attrs),
         Expr::Unsafe(e) => (&e.block, &e.attrs),
-        Expr::Group(e) => return own_block(&e.expr),
+        Expr::Group(e) => return existing_block(&e.expr),
         _ => return None,
     };
     (!attributes.iter().any(super::attributes::is_outer)).then_some((block, attributes))
 }
 
-/// In statement position a leading block ends the statement: `match x {..} + 1` would fall apart.
+/// Whether the expression needs parentheses as a statement, where a leading block ends the statement: `match x {..} +
+/// 1`.
 pub(super) fn needs_parens(expr: &Expr) -> bool {
     left_edge(expr).any(|expr| goes_on_as_operator(expr) && left_child(expr).is_some_and(ends_statement))
 }
 
-/// Continues its left child in a way that a statement does not.
+/// Whether an operator continues the left sub-expression. A statement would end there.
 fn goes_on_as_operator(expr: &Expr) -> bool {
     matches!(
         expr,

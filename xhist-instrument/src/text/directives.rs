@@ -2,59 +2,59 @@
 
 use std::ops::Range;
 
-/// Which lines the directives of a file switch.
+/// The lines that the directives of a file switch.
 #[derive(Default)]
 pub(crate) struct Directives {
-    /// Lines with statements left alone, end excluded, in order.
+    /// Line ranges whose statements are skipped, in order.
     pub off: Vec<Range<u32>>,
-    /// Lines with debug notes, end excluded, in order.
+    /// Line ranges with debug notes, in order.
     pub debug: Vec<Range<u32>>,
-    /// Switched off in front of all code, and never on again.
+    /// Instrumentation is off from before the first code to the end of the file.
     pub whole_file: bool,
 }
 
-/// One switch, set on one line.
+/// One directive: a switch and its new value.
 pub(crate) struct Directive {
     line: u32,
-    switch: Switch,
+    switch: DirectiveSwitch,
     on: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Switch {
+enum DirectiveSwitch {
     Instrument,
     Debug,
 }
 
 impl Directives {
-    /// What these directives, in the order of their lines, switch in a file whose code starts on line `code`.
+    /// Evaluates directives, sorted by line, of a file whose first code is on line `code`.
     pub fn new(found: &[Directive], code: u32) -> Self {
-        let off = ranges(found, Switch::Instrument, false);
+        let off = ranges(found, DirectiveSwitch::Instrument, false);
         let whole_file = matches!(off.as_slice(), [all] if all.start < code && all.end == u32::MAX);
-        Self { off, debug: ranges(found, Switch::Debug, true), whole_file }
+        Self { off, debug: ranges(found, DirectiveSwitch::Debug, true), whole_file }
     }
 
-    /// The statement on this line is to be left alone.
+    /// Whether the statement on this line is skipped.
     pub fn is_off(&self, line: u32) -> bool {
         contains(&self.off, line)
     }
 }
 
-/// Whether one of these ordered ranges holds the line.
+/// Whether one of these sorted ranges contains the line.
 pub(crate) fn contains(ranges: &[Range<u32>], line: u32) -> bool {
     let index = ranges.partition_point(|range| range.end <= line);
     ranges.get(index).is_some_and(|range| range.contains(&line))
 }
 
 impl Directive {
-    /// Reads a comment that stands alone on its line.
+    /// Parses a comment that is alone on its line.
     pub fn parse(comment: &str, line: u32) -> Option<Self> {
         let (switch, on) = parse(comment)?;
         Some(Self { line, switch, on })
     }
 }
 
-fn parse(comment: &str) -> Option<(Switch, bool)> {
+fn parse(comment: &str) -> Option<(DirectiveSwitch, bool)> {
     let comment = match comment.strip_prefix("//") {
         Some(comment) => comment,
         None => comment.strip_prefix("/*")?.strip_suffix("*/")?,
@@ -65,16 +65,16 @@ fn parse(comment: &str) -> Option<(Switch, bool)> {
         return None;
     }
     let switch = match switch {
-        "instrument" => Switch::Instrument,
-        "debug" => Switch::Debug,
+        "instrument" => DirectiveSwitch::Instrument,
+        "debug" => DirectiveSwitch::Debug,
         _ => return None,
     };
     let on = value.eq_ignore_ascii_case("true");
     (on || value.eq_ignore_ascii_case("false")).then_some((switch, on))
 }
 
-/// Lines from each directive that sets the switch to `value` up to the next that does not.
-fn ranges(found: &[Directive], switch: Switch, value: bool) -> Vec<Range<u32>> {
+/// Ranges from each directive that sets the switch to `value` to the next one that does not.
+fn ranges(found: &[Directive], switch: DirectiveSwitch, value: bool) -> Vec<Range<u32>> {
     let mut ranges = Vec::new();
     let mut since = None;
     for directive in found.iter().filter(|directive| directive.switch == switch) {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn off_until_switched_on_again() {
+    fn lines_are_off_until_switched_on_again() {
         let found = scan(
             "a\n  // xhist instrument FALSE\nb\n/* xhist instrument TRUE */\nc\n// xhist instrument false",
         );
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_starts_off_and_stays_off_is_off_as_a_whole() {
+    fn a_file_that_starts_off_and_stays_off_is_off_completely() {
         assert!(scan("// (c)\n// xhist instrument FALSE\n#![a]\nfn f() {}").whole_file);
         assert!(scan("// xhist instrument FALSE\n").whole_file);
         assert!(!scan("#![a]\n// xhist instrument FALSE\nfn f() {}").whole_file);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_string_or_a_trailing_comment_is_no_directive() {
+    fn strings_and_trailing_comments_are_not_directives() {
         assert!(scan("x = \"\n// xhist instrument FALSE\n\";").off.is_empty());
         assert!(scan("x(); // xhist instrument FALSE").off.is_empty());
         assert!(scan("/// xhist instrument FALSE\nfn f() {}").off.is_empty());

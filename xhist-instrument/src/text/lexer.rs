@@ -1,11 +1,11 @@
-//! The coarsest lexer that still knows what is code: words, marks, literals and comments of Rust.
-//! Never fails; text that is not Rust gives some tokens or other.
+//! A coarse lexer: words, marks, literals and comments of Rust, enough to separate code from text.
+//! It never fails; text that is not Rust yields arbitrary tokens.
 
 use std::ops::Range;
 
-/// What a token is, as far as anybody here wants to know.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     Open(u8),
     Close,
     Word,
@@ -39,12 +39,12 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn line_comment(&mut self) -> Kind {
+    fn line_comment(&mut self) -> TokenKind {
         self.at += memchr::memchr(b'\n', self.rest()).unwrap_or(self.rest().len());
-        Kind::Comment
+        TokenKind::Comment
     }
 
-    fn block_comment(&mut self) -> Kind {
+    fn block_comment(&mut self) -> TokenKind {
         let mut depth = 0;
         while self.at < self.text.len() {
             match (self.peek(0), self.peek(1)) {
@@ -56,27 +56,27 @@ impl<'a> Lexer<'a> {
                 break;
             }
         }
-        Kind::Comment
+        TokenKind::Comment
     }
 
-    /// From the opening quote to behind the closing one.
-    fn quoted(&mut self, quote: u8) -> Kind {
+    /// From the opening quote through the closing one.
+    fn quoted(&mut self, quote: u8) -> TokenKind {
         self.at += 1;
         loop {
             let rest = self.text.get(self.at..).unwrap_or_default();
             let Some(next) = memchr::memchr2(quote, b'\\', rest) else {
                 self.at = self.text.len();
-                return Kind::Literal;
+                return TokenKind::Literal;
             };
             let is_end = rest[next] == quote;
             self.at += next + if is_end { 1 } else { 2 };
             if is_end {
-                return Kind::Literal;
+                return TokenKind::Literal;
             }
         }
     }
 
-    /// From the first `#` or `"` behind the `r` of a raw string; false when it is none.
+    /// From the first `#` or `"` after the `r` of a raw string; false if no raw string starts here.
     fn raw_string(&mut self) -> bool {
         let hashes = self.rest().iter().take_while(|&&byte| byte == b'#').count();
         if self.peek(hashes) != b'"' {
@@ -94,38 +94,38 @@ impl<'a> Lexer<'a> {
         true
     }
 
-    /// A character, or the `'` of a lifetime or label.
-    fn apostrophe(&mut self) -> Kind {
+    /// A character literal, or the `'` of a lifetime or label.
+    fn apostrophe(&mut self) -> TokenKind {
         if self.peek(1) == b'\\' {
             return self.quoted(b'\'');
         }
         let char_len = 1 + (2..5).take_while(|&ahead| self.peek(ahead) & 0xC0 == 0x80).count();
         let is_char = self.peek(1) != b'\'' && self.peek(1 + char_len) == b'\'';
         self.at += if is_char { char_len + 2 } else { 1 };
-        if is_char { Kind::Literal } else { Kind::Mark(b'\'') }
+        if is_char { TokenKind::Literal } else { TokenKind::Mark(b'\'') }
     }
 
-    fn word(&mut self) -> Kind {
+    fn word(&mut self) -> TokenKind {
         let start = self.at;
         self.skip_while(is_word);
         if self.text[start].is_ascii_digit() {
-            return Kind::Literal;
+            return TokenKind::Literal;
         }
-        // Nothing else is glued to a word.
+        // Only these bytes can extend a word to a literal.
         if !matches!(self.peek(0), b'"' | b'#' | b'\'') {
-            return Kind::Word;
+            return TokenKind::Word;
         }
         match (&self.text[start..self.at], self.peek(0)) {
-            (b"r" | b"br" | b"cr", b'"' | b'#') if self.raw_string() => Kind::Literal,
+            (b"r" | b"br" | b"cr", b'"' | b'#') if self.raw_string() => TokenKind::Literal,
             (b"b" | b"c", b'"') => self.quoted(b'"'),
             (b"b", b'\'') => self.quoted(b'\''),
-            _ => Kind::Word,
+            _ => TokenKind::Word,
         }
     }
 }
 
 impl Iterator for Lexer<'_> {
-    type Item = (Kind, Range<usize>);
+    type Item = (TokenKind, Range<usize>);
 
     fn next(&mut self) -> Option<Self::Item> {
         let mut start = self.at;
@@ -143,9 +143,9 @@ impl Iterator for Lexer<'_> {
             _ => {
                 self.at += 1;
                 match byte {
-                    b'(' | b'[' | b'{' => Kind::Open(byte),
-                    b')' | b']' | b'}' => Kind::Close,
-                    _ => Kind::Mark(byte),
+                    b'(' | b'[' | b'{' => TokenKind::Open(byte),
+                    b')' | b']' | b'}' => TokenKind::Close,
+                    _ => TokenKind::Mark(byte),
                 }
             }
         };
@@ -154,7 +154,7 @@ impl Iterator for Lexer<'_> {
     }
 }
 
-/// Bytes that words are made of.
+/// Bytes that belong to words.
 const WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -173,7 +173,7 @@ fn is_word(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    fn kinds(text: &str) -> Vec<(Kind, &str)> {
+    fn kinds(text: &str) -> Vec<(TokenKind, &str)> {
         Lexer::new(text.as_bytes(), 0).map(|(kind, range)| (kind, &text[range])).collect()
     }
 
@@ -193,22 +193,30 @@ mod tests {
         ] {
             assert_eq!(
                 kinds(literal).first(),
-                Some(&(Kind::Literal, literal.split(" \"#").next().unwrap())),
+                Some(&(TokenKind::Literal, literal.split(" \"#").next().unwrap())),
                 "{literal}"
             );
         }
-        assert_eq!(kinds("r#type"), [(Kind::Word, "r"), (Kind::Mark(b'#'), "#"), (Kind::Word, "type")]);
+        assert_eq!(
+            kinds("r#type"),
+            [(TokenKind::Word, "r"), (TokenKind::Mark(b'#'), "#"), (TokenKind::Word, "type")]
+        );
         assert_eq!(
             kinds("'a: x"),
-            [(Kind::Mark(b'\''), "'"), (Kind::Word, "a"), (Kind::Mark(b':'), ":"), (Kind::Word, "x")]
+            [
+                (TokenKind::Mark(b'\''), "'"),
+                (TokenKind::Word, "a"),
+                (TokenKind::Mark(b':'), ":"),
+                (TokenKind::Word, "x")
+            ]
         );
     }
 
     #[test]
     fn comments_nest_and_end() {
         assert_eq!(kinds("/* a /* b */ { */ x // {\n}").len(), 4);
-        assert_eq!(kinds("/* open"), [(Kind::Comment, "/* open")]);
-        assert_eq!(kinds("\"open\\"), [(Kind::Literal, "\"open\\")]);
-        assert_eq!(kinds("r#\"open"), [(Kind::Literal, "r#\"open")]);
+        assert_eq!(kinds("/* open"), [(TokenKind::Comment, "/* open")]);
+        assert_eq!(kinds("\"open\\"), [(TokenKind::Literal, "\"open\\")]);
+        assert_eq!(kinds("r#\"open"), [(TokenKind::Literal, "r#\"open")]);
     }
 }

@@ -1,6 +1,6 @@
-//! Byte offset to line and column. Logarithmic, also on lines of megabytes.
+//! Converts byte offsets to lines and columns in logarithmic time, even on lines of megabytes.
 
-/// Where lines start, and which bytes are not the first of a character.
+/// Offsets of the line starts and of all UTF-8 continuation bytes.
 pub(crate) struct LineIndex {
     /// Offset of the first byte of each line.
     starts: Vec<usize>,
@@ -9,14 +9,14 @@ pub(crate) struct LineIndex {
 }
 
 impl LineIndex {
-    /// `first` is where line 1 starts: behind a byte-order mark.
+    /// `first` is the offset of line 1: after a byte-order mark.
     pub fn new(text: &[u8], first: usize) -> Self {
         let newlines = memchr::memchr_iter(b'\n', text).map(|at| at + 1);
         let starts = std::iter::once(first).chain(newlines).collect();
         let continuations = if text.is_ascii() {
             Vec::new()
         } else {
-            // Most of the text is ASCII all the same.
+            // Even then, most chunks are ASCII.
             let chunks = text.chunks(32).enumerate().filter(|(_, chunk)| !chunk.is_ascii());
             let bytes = chunks.flat_map(|(index, chunk)| (index * 32..).zip(chunk));
             bytes.filter(|(_, byte)| *byte & 0xC0 == 0x80).map(|(at, _)| at).collect()
@@ -24,7 +24,8 @@ impl LineIndex {
         Self { starts, continuations }
     }
 
-    /// The byte of a character, counted from 0 in a line that starts at `start`; nothing when that takes long.
+    /// Offset of the character at this column, from 0, of a line that starts at `start`; `None` if the search would
+    /// be slow.
     pub fn byte(&self, start: usize, column: usize) -> Option<usize> {
         if self.continuations.is_empty() {
             return Some(start + column);
@@ -38,7 +39,7 @@ impl LineIndex {
         Some(end.unwrap_or_else(|at| at))
     }
 
-    /// First byte of a line.
+    /// Offset of the first byte of a line.
     pub fn start(&self, line: usize) -> usize {
         self.starts[line - 1]
     }
@@ -48,7 +49,7 @@ impl LineIndex {
         self.starts.partition_point(|&start| start <= offset).max(1) as u32
     }
 
-    /// Line and column of this byte, both from 1, the column in characters.
+    /// Line and column of this byte, both from 1. The column counts characters.
     pub fn position(&self, offset: usize) -> (u32, u32) {
         let line = self.line(offset);
         let start = self.starts[line as usize - 1].min(offset);
@@ -57,7 +58,7 @@ impl LineIndex {
         (line, (offset - start - inside) as u32 + 1)
     }
 
-    /// Number of lines; a last newline starts no further one.
+    /// Number of lines; a final newline does not start another one.
     pub fn count(&self, len: usize) -> u32 {
         let ends_with_newline = self.starts.len() > 1 && self.starts.last() == Some(&len);
         (self.starts.len() - usize::from(ends_with_newline)) as u32
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_count_characters_behind_a_mark() {
+    fn columns_count_characters_after_a_byte_order_mark() {
         let text = "\u{feff}aé€x\nb".as_bytes();
         let index = LineIndex::new(text, 3);
         assert_eq!(index.position(3), (1, 1));
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_newline_starts_no_line() {
+    fn a_final_newline_does_not_start_a_line() {
         assert_eq!(LineIndex::new(b"a\n", 0).count(2), 1);
         assert_eq!(LineIndex::new(b"", 0).count(0), 1);
         assert_eq!(LineIndex::new(b"a\n", 0).position(2), (2, 1));

@@ -1,25 +1,25 @@
-//! How deep a parser would recurse into a text, guessed from above in one pass over its tokens.
-//! The unit is the stack that a prefix operator takes; what was measured to take more counts more.
+//! An upper bound of a parser's recursion depth, from one pass over the tokens.
+//! The unit is the stack of one prefix operator. Measured costs of other syntax are multiples of it.
 
-use super::lexer::Kind;
+use super::lexer::TokenKind;
 
-/// A bracket takes this many units, one of them on the level outside.
+/// Cost of a bracket. One unit of it belongs to the level outside.
 const BRACKET: usize = 3;
-/// Generic arguments.
+/// Cost of generic arguments.
 const ANGLE: usize = 4;
-/// `&` and `*` are cheap in expressions but not in types.
+/// Cost of `&` and `*`: low in expressions, high in types.
 const POINTER: usize = 3;
 
-/// One open bracket, and what has been seen in it since the last statement or item ended.
+/// One open bracket, with the cost of its current statement or item.
 #[derive(Default)]
 struct Level {
-    /// Operators, adjacent words and brackets since the last separator: each may be one level.
+    /// Operators, adjacent words and brackets since the last separator: each may add a level.
     run: usize,
-    /// `<` not closed and `|` seen: these go on over commas.
+    /// Open `<`, and `|` of closures: their cost does not end at a comma.
     over_commas: usize,
     after_word: bool,
     after_braces: bool,
-    /// Behind `-` or `=`: a `>` is the end of an arrow.
+    /// After `-` or `=`, where `>` ends an arrow.
     after_shaft: bool,
     braces: bool,
 }
@@ -35,7 +35,7 @@ impl Level {
     }
 
     fn word(&mut self, word: &[u8], after_word: bool, after_braces: bool) {
-        // Behind a block another statement or item starts, unless the word goes on with it.
+        // After a block a new statement or item starts, unless this word continues the old one.
         if after_braces && word != b"else" && word != b"as" {
             self.restart();
         }
@@ -61,7 +61,7 @@ impl Level {
     }
 }
 
-/// Fed with all tokens, gives an upper bound in levels.
+/// Adds up tokens; `deepest` is the bound.
 pub(crate) struct Nesting {
     levels: Vec<Level>,
     below: usize,
@@ -77,22 +77,22 @@ impl Nesting {
         self.deepest
     }
 
-    pub fn see(&mut self, kind: Kind, text: &[u8]) {
+    pub fn add(&mut self, kind: TokenKind, text: &[u8]) {
         let Some(level) = self.levels.last_mut() else { return };
         let after_word = std::mem::take(&mut level.after_word);
         let after_braces = std::mem::take(&mut level.after_braces);
         let after_shaft = std::mem::take(&mut level.after_shaft);
         match kind {
-            Kind::Comment => (level.after_word, level.after_braces) = (after_word, after_braces),
-            Kind::Literal => {}
-            Kind::Word => level.word(text, after_word, after_braces),
-            Kind::Mark(mark) => level.mark(mark, after_braces, after_shaft),
-            Kind::Open(bracket) => {
+            TokenKind::Comment => (level.after_word, level.after_braces) = (after_word, after_braces),
+            TokenKind::Literal => {}
+            TokenKind::Word => level.word(text, after_word, after_braces),
+            TokenKind::Mark(mark) => level.mark(mark, after_braces, after_shaft),
+            TokenKind::Open(bracket) => {
                 level.run += 1;
                 self.below += level.depth();
                 self.levels.push(Level { braces: bracket == b'{', ..Level::default() });
             }
-            Kind::Close => self.close(),
+            TokenKind::Close => self.close(),
         }
         if let Some(level) = self.levels.last() {
             self.deepest = self.deepest.max(self.below + level.depth());
@@ -100,7 +100,7 @@ impl Nesting {
     }
 
     fn close(&mut self) {
-        // A closing bracket too many: the parser will say so.
+        // A surplus closing bracket: the parser will report it.
         if self.levels.len() < 2 {
             return;
         }
@@ -119,12 +119,12 @@ mod tests {
 
     fn of(text: &str) -> usize {
         let mut nesting = Nesting::new();
-        Lexer::new(text.as_bytes(), 0).for_each(|(kind, range)| nesting.see(kind, text[range].as_bytes()));
+        Lexer::new(text.as_bytes(), 0).for_each(|(kind, range)| nesting.add(kind, text[range].as_bytes()));
         nesting.deepest()
     }
 
     #[test]
-    fn long_but_flat_is_shallow() {
+    fn long_flat_texts_are_shallow() {
         assert!(of(&"fn f() { a(); b(c, d); }\n".repeat(10_000)) < 20);
         assert!(of(&format!("const T: [u8; 9] = [{}];", "0x1, ".repeat(100_000))) < 20);
         assert!(of(&format!("fn f() {{ {} }}", "if a { b } ".repeat(10_000))) < 20);

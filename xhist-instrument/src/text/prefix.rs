@@ -1,12 +1,21 @@
-//! What may stand in front of the code: byte-order mark, shebang line, frontmatter of a cargo script.
+//! Text before the code: byte-order mark, shebang line, and the frontmatter of a cargo script.
 
 const BOM: &str = "\u{feff}";
 
-/// Why the code cannot be reached.
+/// Why a text has no code to analyse.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct BadPrefix {
-    pub at: usize,
-    pub reason: &'static str,
+pub(crate) enum BadPrefix {
+    SecondByteOrderMark(usize),
+    Frontmatter(usize),
+}
+
+impl BadPrefix {
+    /// Offset of the offending text.
+    pub fn at(&self) -> usize {
+        match self {
+            Self::SecondByteOrderMark(at) | Self::Frontmatter(at) => *at,
+        }
+    }
 }
 
 /// Length of a byte-order mark.
@@ -20,20 +29,16 @@ pub(crate) fn code_start(text: &str) -> Result<usize, BadPrefix> {
     let start = bom + shebang_len(&text[bom..]);
     let code = &text[start..];
     if code.starts_with(BOM) {
-        return Err(BadPrefix { at: start, reason: "second byte-order mark; the compiler refuses it too" });
+        return Err(BadPrefix::SecondByteOrderMark(start));
     }
     let trimmed = code.trim_start();
     if trimmed.starts_with("---") {
-        let at = text.len() - trimmed.len();
-        return Err(BadPrefix {
-            at,
-            reason: "frontmatter of a cargo script is not supported; move the code to a package",
-        });
+        return Err(BadPrefix::Frontmatter(text.len() - trimmed.len()));
     }
     Ok(start)
 }
 
-/// Length of a `#!` line, without its newline. `#![` is an attribute, also with blanks or comments in between.
+/// Length of a `#!` line, without its newline. `#![` is an attribute, even with blanks or comments in between.
 fn shebang_len(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("#!") else { return 0 };
     if skip_blank(rest).starts_with('[') {
@@ -42,7 +47,7 @@ fn shebang_len(text: &str) -> usize {
     text.find('\n').unwrap_or(text.len())
 }
 
-/// The text behind leading white space and comments.
+/// The text after leading white space and comments.
 fn skip_blank(mut text: &str) -> &str {
     loop {
         text = text.trim_start();
@@ -61,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_starts_behind_mark_and_shebang() {
+    fn code_starts_after_byte_order_mark_and_shebang() {
         assert_eq!(code_start("fn main() {}"), Ok(0));
         assert_eq!(code_start("\u{feff}fn main() {}"), Ok(3));
         assert_eq!(code_start("#!/usr/bin/env run\nfn main() {}"), Ok(18));
@@ -72,8 +77,8 @@ mod tests {
     }
 
     #[test]
-    fn frontmatter_is_named() {
-        assert!(code_start("#!/x\n\n---\n[package]\n---\n").is_err());
-        assert!(code_start("\u{feff}\u{feff}").is_err());
+    fn frontmatter_is_refused() {
+        assert_eq!(code_start("#!/x\n\n---\n[package]\n---\n"), Err(BadPrefix::Frontmatter(6)));
+        assert_eq!(code_start("\u{feff}\u{feff}"), Err(BadPrefix::SecondByteOrderMark(3)));
     }
 }

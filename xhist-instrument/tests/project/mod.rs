@@ -1,4 +1,4 @@
-//! A project in a directory of its own, and the program in it as a user runs it.
+//! A project in a temporary directory, and the program in it as a user runs it.
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::fs;
@@ -55,7 +55,7 @@ impl Run {
     }
 }
 
-/// Temporary files of ours in a directory.
+/// Temporary files of this tool in a directory.
 pub fn temporaries(dir: &Path) -> usize {
     let names = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
     names.filter(|name| name.to_string_lossy().starts_with(".xhist-")).count()

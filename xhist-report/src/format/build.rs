@@ -1,18 +1,18 @@
-//! A build as a person in the field reads it: one fact a line. It must not know formats for programs.
+//! A build as a person in the field reads it: one fact a line.
 
 use std::io::{self, Write};
 
 use anstyle::Style;
 
-use crate::model::{Age, Build, Known, KnownMap, Origin, Ring, Sources, count};
+use crate::model::{Age, Build, KnownBuild, KnownMap, Origin, Ring, SourceChanges, count};
 
-/// So many files of a kind are named.
+/// Files of a kind that are named.
 const SHOWN: usize = 10;
 
 /// Writes what is known of a build, and the rings that came from it.
 pub fn write(build: &Build, rings: &[&Ring], heading: Style, out: &mut dyn Write) -> io::Result<()> {
     match build.hash {
-        0 => writeln!(out, "{heading}build not told{heading:#}")?,
+        0 => writeln!(out, "{heading}build not known{heading:#}")?,
         hash => writeln!(out, "{heading}build {hash:016x}{heading:#}")?,
     }
     match &build.origin {
@@ -26,7 +26,7 @@ pub fn write(build: &Build, rings: &[&Ring], heading: Style, out: &mut dyn Write
     let mut pid = None;
     for ring in rings {
         if pid.replace(ring.pid) != Some(ring.pid) {
-            let process = if ring.pid == 0 { "not told".to_owned() } else { ring.pid.to_string() };
+            let process = if ring.pid == 0 { "not known".to_owned() } else { ring.pid.to_string() };
             fact(out, "process", &process)?;
         }
         fact(out, &format!("ring {}", ring.number), &ring_text(ring))?;
@@ -34,8 +34,8 @@ pub fn write(build: &Build, rings: &[&Ring], heading: Style, out: &mut dyn Write
     writeln!(out)
 }
 
-fn write_known(known: &Known, out: &mut dyn Write) -> io::Result<()> {
-    let Known { map, also, tool, files, statements, recorded, age, sources } = known;
+fn write_known(known: &KnownBuild, out: &mut dyn Write) -> io::Result<()> {
+    let KnownBuild { map, also, tool, files, statements, recorded, age, sources } = known;
     fact(out, "map", &map.path)?;
     fact(out, "written", &format!("{}, by xhist {tool}", when(map)))?;
     fact(out, "project", &map.root)?;
@@ -78,8 +78,8 @@ fn write_age(map: &KnownMap, age: &Age, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-fn write_sources(sources: &Sources, files: usize, out: &mut dyn Write) -> io::Result<()> {
-    let Sources { moved, touched, missing } = sources;
+fn write_sources(sources: &SourceChanges, files: usize, out: &mut dyn Write) -> io::Result<()> {
+    let SourceChanges { moved, touched, missing } = sources;
     let unchanged = files.saturating_sub(moved.len() + touched.len() + missing.len());
     let text = match unchanged {
         all if all == files => "unchanged since".to_owned(),
@@ -108,7 +108,7 @@ fn write_sources(sources: &Sources, files: usize, out: &mut dyn Write) -> io::Re
 
 fn write_unknown(hash: u64, searched: &[String], here: &[KnownMap], out: &mut dyn Write) -> io::Result<()> {
     match hash {
-        0 => fact(out, "map", "the ring does not tell")?,
+        0 => fact(out, "map", "the ring does not name one")?,
         _ => fact(out, "map", "not found")?,
     }
     for dir in searched {
@@ -137,7 +137,7 @@ fn ring_text(ring: &Ring) -> String {
     let mut text = match (&ring.thread_name, ring.tid) {
         (Some(name), 0) => format!("thread {name}, {}", ring.status),
         (Some(name), tid) => format!("thread {name} ({tid}), {}", ring.status),
-        (None, 0) => "no owner told".to_owned(),
+        (None, 0) => "owner not known".to_owned(),
         (None, tid) => format!("thread {tid}, {}", ring.status),
     };
     text += &format!(", {} bytes at offset 0x{:x}, layout {}", ring.size, ring.offset, ring.layout);

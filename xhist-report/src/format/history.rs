@@ -5,11 +5,9 @@
 
 use std::io::{self, Write};
 
-use anstyle::Style;
-
-use super::{Format, build, push_place, push_trace};
-use crate::model::{Build, Entry, Ring, Subject};
-use crate::options::Layout;
+use super::{Format, push_place, push_trace};
+use crate::format::Layout;
+use crate::model::{Entry, Subject};
 
 /// Writes the listing.
 pub struct History {
@@ -34,10 +32,6 @@ impl Format for History {
         self.layout.time
     }
 
-    fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
-        build::write(build, rings, Style::new(), out)
-    }
-
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.line.clear();
         if !matches!(entry.subject, Subject::Again(_)) {
@@ -51,7 +45,7 @@ impl Format for History {
                 source = text;
             }
             Subject::Again(again) => self.line.extend_from_slice(again.text.as_bytes()),
-            Subject::Trace(_, told) => push_trace(&mut self.line, told),
+            Subject::Trace(_, trace) => push_trace(&mut self.line, trace),
             Subject::Panic(record) | Subject::Signal(_, record) | Subject::Record(record) => {
                 self.line.extend_from_slice(record.text.as_bytes());
             }

@@ -1,19 +1,24 @@
 //! JSON lines, one object a line; its `kind` says what it is. The first line names the schema version,
-//! the last is of kind `end`; a report without it was cut short.
+//! the last is of kind `end`; a report without it is not complete.
 
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
-use super::Format;
+use super::json_findings::JsonEvidence;
+use super::{Format, json_calls};
+use crate::format::Layout;
 use crate::model::{
-    Age, Arg, Build, Entry, FieldValue, Gap, Hot, Known, KnownMap, Lines, Opening, Origin, Record, Ring,
-    Sources, Subject, ToldTrace, Totals, Trace, TraceClass, is_visible,
+    Age, Arg, Build, CallRow, CancelledTasks, DescribedTrace, Entry, FieldValue, Finding, Gap, Hotspot,
+    KnownBuild, KnownMap, LineRange, LiveTask, Opening, Origin, Record, Ring, SourceChanges, Subject,
+    TaskAround, TaskPlace, TaskSummary, Totals, Trace, TraceClass, is_visible,
 };
-use crate::options::Layout;
 
-/// Raised when a field changes its meaning or goes away. New fields may come at any time.
-const SCHEMA: u32 = 1;
+/// Raised when a field changes its meaning or is removed. New fields may be added at any time.
+pub const SCHEMA: u32 = 2;
+
+/// The program and its version.
+pub const TOOL: &str = concat!("xhist-report ", env!("CARGO_PKG_VERSION"));
 
 /// Writes the lines.
 pub struct Json {
@@ -38,7 +43,7 @@ struct Schema {
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-enum Line<'a> {
+enum JsonLine<'a> {
     Ring {
         ring: usize,
         offset: usize,
@@ -65,14 +70,14 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         map: Option<String>,
         rings: Vec<usize>,
-        /// Whether its map was found; then there is all that the map tells, else where to look for it.
+        /// Whether its map was found: then there is all that is in the map, otherwise where to look for it.
         known: bool,
         #[serde(flatten)]
-        told: Told<'a>,
+        build: JsonBuild<'a>,
     },
     Statement {
         #[serde(flatten)]
-        head: Head,
+        head: EntryHead,
         #[serde(skip_serializing_if = "Option::is_none")]
         file_id: Option<u16>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -91,7 +96,7 @@ enum Line<'a> {
         statements: usize,
         times: u64,
         rounds: u64,
-        places: Vec<ToldLines<'a>>,
+        places: Vec<JsonLines<'a>>,
         text: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         order: Option<&'static str>,
@@ -106,9 +111,17 @@ enum Line<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         exclude: &'a Option<String>,
     },
+    Finding {
+        check: &'static str,
+        rule: &'a str,
+        text: &'a str,
+        certain: bool,
+        times: u64,
+        evidence: Vec<JsonEvidence<'a>>,
+    },
     Record {
         #[serde(flatten)]
-        head: Head,
+        head: EntryHead,
         id: u8,
         name: &'a str,
         #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "by_name")]
@@ -122,16 +135,16 @@ enum Line<'a> {
     },
     Trace {
         #[serde(flatten)]
-        head: Head,
+        head: EntryHead,
         /// `exception` or `profile`.
         class: &'static str,
         #[serde(flatten)]
-        what: ToldClass,
+        what: JsonTraceClass,
         #[serde(skip_serializing_if = "Option::is_none")]
         owner: Option<&'a str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         name: Option<&'a str>,
-        args: Vec<ToldArg>,
+        args: Vec<JsonArg>,
         /// In hexadecimal.
         #[serde(skip_serializing_if = "Option::is_none")]
         buffer: Option<String>,
@@ -141,12 +154,44 @@ enum Line<'a> {
     },
     Panic {
         #[serde(flatten)]
-        head: Head,
+        head: EntryHead,
     },
     Signal {
         #[serde(flatten)]
-        head: Head,
+        head: EntryHead,
         signal: u64,
+    },
+    /// An async task that has not ended.
+    Task {
+        task: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pid: Option<u32>,
+        /// `parked` at an `.await`, or `running`.
+        state: &'static str,
+        thread: &'a str,
+        #[serde(flatten)]
+        at: Option<JsonTaskPlace<'a>>,
+        /// How long it has been there, at least.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        seconds: Option<f64>,
+        /// The tasks around it, innermost first.
+        around: Vec<JsonTaskAround<'a>>,
+        /// Its last statements, oldest first.
+        before: Vec<JsonTaskPlace<'a>>,
+    },
+    /// Async tasks that were dropped while they were parked.
+    Cancelled {
+        tasks: u64,
+        #[serde(flatten)]
+        at: JsonTaskPlace<'a>,
+    },
+    /// What the recorder counted, where that is not the number of the tasks above.
+    #[serde(rename = "task_count")]
+    TaskCount {
+        /// Tasks that have not ended, without a statement in the history.
+        unlisted: u64,
+        /// Listed tasks that have ended.
+        ended: u64,
     },
     Gap {
         ring: usize,
@@ -166,26 +211,48 @@ enum Line<'a> {
     },
 }
 
+/// A statement of a task.
 #[derive(Serialize)]
-struct ToldLines<'a> {
+struct JsonTaskPlace<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    line: u32,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    function: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<&'a str>,
+}
+
+/// A task around another one.
+#[derive(Serialize)]
+struct JsonTaskAround<'a> {
+    task: u32,
+    /// `awaited` by it, or `created` in its body.
+    link: &'static str,
+    #[serde(flatten)]
+    at: Option<JsonTaskPlace<'a>>,
+}
+
+#[derive(Serialize)]
+struct JsonLines<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     file_id: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
-    /// Of lines; of numbers where there is no file id.
+    /// Line numbers; statement numbers if the file id is missing.
     first: u32,
     last: u32,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Told<'a> {
-    Known(Box<ToldKnown<'a>>),
+enum JsonBuild<'a> {
+    Known(Box<JsonKnownBuild<'a>>),
     Unknown { searched: &'a [String], here: Vec<OtherMap<'a>> },
 }
 
 #[derive(Serialize)]
-struct ToldKnown<'a> {
+struct JsonKnownBuild<'a> {
     #[serde(flatten)]
     file: MapFile<'a>,
     also: &'a [String],
@@ -225,7 +292,7 @@ struct Moved<'a> {
 }
 
 #[derive(Serialize)]
-struct Head {
+struct EntryHead {
     n: u64,
     ring: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,6 +301,9 @@ struct Head {
     ticket: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     interrupt: Option<u16>,
+    /// Number of the async task that it belongs to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<&'static str>,
 }
@@ -241,7 +311,7 @@ struct Head {
 /// What identifies a trace event.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum ToldClass {
+enum JsonTraceClass {
     Exception { severity: &'static str, severity_number: u8, major: u32, minor: u8 },
     Profile { opcode: u8, data: u32 },
 }
@@ -249,15 +319,15 @@ enum ToldClass {
 /// An argument of a trace event.
 #[derive(Serialize)]
 #[serde(untagged)]
-enum ToldArg {
+enum JsonArg {
     Signed(i64),
     Unsigned(u64),
 }
 
 /// The value of a field as JSON has it.
-struct ToldValue<'a>(&'a FieldValue);
+struct JsonValue<'a>(&'a FieldValue);
 
-impl Serialize for ToldValue<'_> {
+impl Serialize for JsonValue<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             FieldValue::Uint(number) => to.serialize_u64(*number),
@@ -270,19 +340,19 @@ impl Serialize for ToldValue<'_> {
 }
 
 fn by_name<S: Serializer>(fields: &[(&'static str, FieldValue)], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(fields.iter().map(|(name, value)| (name, ToldValue(value))))
+    to.collect_map(fields.iter().map(|(name, value)| (name, JsonValue(value))))
 }
 
 fn in_turn<S: Serializer>(elements: &[FieldValue], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(elements.iter().map(ToldValue))
+    to.collect_seq(elements.iter().map(JsonValue))
 }
 
 fn known(number: u32) -> Option<u32> {
     (number != 0).then_some(number)
 }
 
-fn ring_line(ring: &Ring) -> Line<'static> {
-    Line::Ring {
+fn ring_line(ring: &Ring) -> JsonLine<'static> {
+    JsonLine::Ring {
         ring: ring.number,
         offset: ring.offset,
         layout: ring.layout,
@@ -299,39 +369,61 @@ fn ring_line(ring: &Ring) -> Line<'static> {
     }
 }
 
-/// Only told where it is not certain.
+/// Only written if it is not certain.
 fn order(entry: &Entry<'_>) -> Option<&'static str> {
     entry.uncertain.then_some("uncertain")
 }
 
-fn told_lines(lines: &Lines) -> ToldLines<'_> {
-    let Lines { path, first, last, .. } = lines;
-    ToldLines { file_id: lines.file_id(), file: path.as_deref(), first: *first, last: *last }
+fn json_lines(lines: &LineRange) -> JsonLines<'_> {
+    let LineRange { path, first, last, .. } = lines;
+    JsonLines { file_id: lines.file_id(), file: path.as_deref(), first: *first, last: *last }
 }
 
-fn trace_line<'a>(head: Head, event: &Trace, told: &'a ToldTrace) -> Line<'a> {
+fn json_place(place: &TaskPlace) -> JsonTaskPlace<'_> {
+    let TaskPlace { path, line, function, source } = place;
+    JsonTaskPlace { file: path.as_deref(), line: *line, function, source: source.as_deref() }
+}
+
+fn task_line(task: &LiveTask) -> JsonLine<'_> {
+    let around = task.around.iter().map(|TaskAround { number, link, at }| {
+        let at = at.as_ref().map(json_place);
+        JsonTaskAround { task: *number, link: link.name(), at }
+    });
+    JsonLine::Task {
+        task: task.number,
+        pid: known(task.pid),
+        state: if task.parked { "parked" } else { "running" },
+        thread: &task.thread,
+        at: task.at.as_ref().map(json_place),
+        seconds: task.for_at_least.map(|time| time.as_secs_f64()),
+        around: around.collect(),
+        before: task.before.iter().map(json_place).collect(),
+    }
+}
+
+fn trace_line<'a>(head: EntryHead, event: &Trace, trace: &'a DescribedTrace) -> JsonLine<'a> {
     let (class, what) = match event.class {
         TraceClass::Exception { severity, code } => {
             let (major, minor) = (code.major(), code.minor());
             let severity_number = severity as u8;
-            ("exception", ToldClass::Exception { severity: told.class, severity_number, major, minor })
+            ("exception", JsonTraceClass::Exception { severity: trace.class, severity_number, major, minor })
         }
-        TraceClass::Profile { opcode, data } => ("profile", ToldClass::Profile { opcode, data }),
+        TraceClass::Profile { opcode, data } => ("profile", JsonTraceClass::Profile { opcode, data }),
     };
     let arg = |arg: &Arg| match arg.is_signed() {
-        true => ToldArg::Signed(arg.signed()),
-        false => ToldArg::Unsigned(arg.bits()),
+        true => JsonArg::Signed(arg.signed()),
+        false => JsonArg::Unsigned(arg.bits()),
     };
-    Line::Trace {
+    JsonLine::Trace {
         head,
         class,
         what,
-        owner: told.owner.as_deref(),
-        name: told.name.as_deref(),
+        owner: trace.owner.as_deref(),
+        name: trace.name.as_deref(),
         args: event.args.iter().map(arg).collect(),
         buffer: event.buffer.as_ref().map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         cut: event.is_cut,
-        text: &told.text,
+        text: &trace.text,
     }
 }
 
@@ -343,14 +435,14 @@ fn other_map(map: &KnownMap) -> OtherMap<'_> {
     OtherMap { map: format!("{:016x}", map.hash), file: map_file(map) }
 }
 
-fn told(origin: &Origin) -> Told<'_> {
+fn json_build(origin: &Origin) -> JsonBuild<'_> {
     match origin {
         Origin::Unknown { searched, here } => {
-            Told::Unknown { searched, here: here.iter().map(other_map).collect() }
+            JsonBuild::Unknown { searched, here: here.iter().map(other_map).collect() }
         }
         Origin::Known(known) => {
-            let Known { map, also, tool, files, statements, recorded, age, sources } = &**known;
-            let Sources { moved, touched, missing } = sources;
+            let KnownBuild { map, also, tool, files, statements, recorded, age, sources } = &**known;
+            let SourceChanges { moved, touched, missing } = sources;
             let (current, current_build) = match age {
                 Age::Current => (Some(true), None),
                 Age::Older(newest) => (Some(false), Some(other_map(newest))),
@@ -358,7 +450,7 @@ fn told(origin: &Origin) -> Told<'_> {
             };
             let moved = moved.iter().map(|(file, line)| Moved { file, line: *line }).collect();
             let (file, files, statements) = (map_file(map), *files, *statements);
-            Told::Known(Box::new(ToldKnown {
+            JsonBuild::Known(Box::new(JsonKnownBuild {
                 file,
                 also,
                 tool,
@@ -399,16 +491,26 @@ impl serde_json::ser::Formatter for Visible {
 
 impl Format for Json {
     fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let tool = concat!("xhist-report ", env!("CARGO_PKG_VERSION"));
-        put(&Schema { schema: SCHEMA, kind: "report", tool, entries: opening.entries }, out)?;
+        put(&Schema { schema: SCHEMA, kind: "report", tool: TOOL, entries: opening.entries }, out)?;
         opening.rings.iter().try_for_each(|ring| put(&ring_line(ring), out))
     }
 
-    fn hot(&mut self, functions: &[Hot], out: &mut dyn Write) -> io::Result<()> {
+    fn hotspots(&mut self, functions: &[Hotspot], out: &mut dyn Write) -> io::Result<()> {
         functions.iter().try_for_each(|hot| {
-            let Hot { function, file, lines: (first, last), statements, exclude } = hot;
+            let Hotspot { function, file, lines: (first, last), statements, exclude } = hot;
             let (first, last, statements) = (*first, *last, *statements);
-            put(&Line::Hot { function: function.as_deref(), file, first, last, statements, exclude }, out)
+            put(&JsonLine::Hot { function: function.as_deref(), file, first, last, statements, exclude }, out)
+        })
+    }
+
+    fn tasks(&mut self, tasks: &TaskSummary, out: &mut dyn Write) -> io::Result<()> {
+        tasks.live.iter().try_for_each(|task| put(&task_line(task), out))?;
+        if tasks.unlisted + tasks.ended > 0 {
+            put(&JsonLine::TaskCount { unlisted: tasks.unlisted, ended: tasks.ended }, out)?;
+        }
+        let mut cancelled = tasks.cancelled.iter();
+        cancelled.try_for_each(|CancelledTasks { at, count }| {
+            put(&JsonLine::Cancelled { tasks: *count, at: json_place(at) }, out)
         })
     }
 
@@ -424,9 +526,11 @@ impl Format for Json {
         let (ticks, ticket) = if entry.ring.exact { (None, entry.time) } else { (entry.time, None) };
         let order = order(entry);
         let interrupt = Some(entry.interrupt).filter(|number| *number != 0);
-        let head = Head { n: entry.number, ring: entry.ring.number, ticks, ticket, interrupt, order };
+        let task = entry.task.map(|(number, _)| number);
+        let head =
+            EntryHead { n: entry.number, ring: entry.ring.number, ticks, ticket, interrupt, task, order };
         let line = match entry.subject {
-            Subject::Statement(place, source) => Line::Statement {
+            Subject::Statement(place, source) => JsonLine::Statement {
                 head,
                 file_id: place.number().is_none().then_some(place.file),
                 file: place.path,
@@ -434,38 +538,48 @@ impl Format for Json {
                 number: place.number(),
                 source: source.filter(|_| self.layout.source),
             },
-            Subject::Again(again) => Line::Again {
+            Subject::Again(again) => JsonLine::Again {
                 ring: entry.ring.number,
                 statements: again.statements,
                 times: again.times,
                 rounds: again.rounds,
-                places: again.places.iter().map(told_lines).collect(),
+                places: again.places.iter().map(json_lines).collect(),
                 text: &again.text,
                 order,
             },
-            Subject::Panic(_) => Line::Panic { head },
-            Subject::Signal(signal, _) => Line::Signal { head, signal },
-            Subject::Trace(event, told) => trace_line(head, event, told),
+            Subject::Panic(_) => JsonLine::Panic { head },
+            Subject::Signal(signal, _) => JsonLine::Signal { head, signal },
+            Subject::Trace(event, trace) => trace_line(head, event, trace),
             Subject::Record(record) => {
                 let Record { id, text, name, fields, elements, mark, .. } = record;
-                Line::Record { head, id: *id, name, fields, elements, mark: mark.as_deref(), text }
+                JsonLine::Record { head, id: *id, name, fields, elements, mark: mark.as_deref(), text }
             }
         };
         put(&line, out)
     }
 
     fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
-        let line = Line::Build {
+        let line = JsonLine::Build {
             map: (build.hash != 0).then(|| format!("{:016x}", build.hash)),
             rings: rings.iter().map(|ring| ring.number).collect(),
             known: matches!(build.origin, Origin::Known(_)),
-            told: told(&build.origin),
+            build: json_build(&build.origin),
         };
         put(&line, out)
     }
 
+    fn finding(&mut self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+        let Finding { check, rule, text, certain, times, evidence } = finding;
+        let evidence = evidence.iter().map(JsonEvidence::new).collect();
+        put(&JsonLine::Finding { check, rule, text, certain: *certain, times: *times, evidence }, out)
+    }
+
+    fn call(&mut self, row: &CallRow<'_>, out: &mut dyn Write) -> io::Result<()> {
+        json_calls::lines(row).iter().try_for_each(|line| put(line, out))
+    }
+
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {
-        let line = Line::Gap {
+        let line = JsonLine::Gap {
             ring: ring.number,
             missing_frames: gap.missing_frames,
             damaged_bytes: gap.damaged.as_ref().map_or(0, |damaged| damaged.bytes),
@@ -479,6 +593,6 @@ impl Format for Json {
     }
 
     fn finish(&mut self, totals: &Totals, out: &mut dyn Write) -> io::Result<()> {
-        put(&Line::End { entries: totals.entries, complete: totals.complete }, out)
+        put(&JsonLine::End { entries: totals.entries, complete: totals.complete }, out)
     }
 }

@@ -7,9 +7,10 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Format, build, number_width, push_place};
-use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, Totals};
-use crate::options::Layout;
+use super::task_columns::TaskColumns;
+use super::{Format, build, number_width, push_place, tasks};
+use crate::format::Layout;
+use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, TaskSummary, Totals};
 
 const WIDTH: usize = 30;
 const DIM: Style = Style::new().dimmed();
@@ -24,6 +25,8 @@ pub struct Lanes {
     number_width: usize,
     /// In the order of the columns.
     lanes: Vec<Lane>,
+    /// The columns, if they are those of tasks. Their lanes have the number of the column instead of a ring's.
+    tasks: TaskColumns,
     /// The line being made.
     line: Vec<u8>,
     /// The place in it.
@@ -36,7 +39,14 @@ type Lane = (usize, u16);
 impl Lanes {
     /// With the time of each entry, if that was asked for.
     pub fn new(layout: Layout) -> Lanes {
-        Lanes { layout, number_width: 1, lanes: Vec::new(), line: Vec::new(), place: Vec::new() }
+        Lanes {
+            layout,
+            number_width: 1,
+            lanes: Vec::new(),
+            tasks: TaskColumns::default(),
+            line: Vec::new(),
+            place: Vec::new(),
+        }
     }
 
     /// What is written for a style.
@@ -84,13 +94,28 @@ impl Lanes {
         written
     }
 
-    /// The name over a column, which is a new one where there is none yet.
+    /// Writes the name over a column, and adds the column if it is new.
     fn heading(&mut self, ring: &Ring, interrupt: u16, name: &str, out: &mut dyn Write) -> io::Result<()> {
         if !self.lanes.contains(&(ring.number, interrupt)) {
             self.lanes.push((ring.number, interrupt));
         }
         self.blank_margin();
         self.lane((ring.number, interrupt), HEADING, name, out)
+    }
+
+    /// The lane of a task, with a heading if the task is new there.
+    fn task_lane(&mut self, task: Option<(u32, &str)>, out: &mut dyn Write) -> io::Result<Lane> {
+        let (column, is_new) = self.tasks.of(task.map(|(number, _)| number));
+        self.lanes = (0..self.tasks.len()).map(|column| (column, 0)).collect();
+        if is_new {
+            let name = match task {
+                None => "no task".to_owned(),
+                Some((number, function)) => format!("task {number} {function}"),
+            };
+            self.blank_margin();
+            self.put((column, 0), HEADING, &name, begun, out)?;
+        }
+        Ok((column, 0))
     }
 
     fn blank_margin(&mut self) {
@@ -107,7 +132,7 @@ impl Lanes {
     }
 }
 
-/// The end of a text, which tells more than its start, with a blank behind it.
+/// The end of a text, which says more than its start, with a blank behind it.
 fn shortened(text: &str) -> Cow<'_, str> {
     // No text has more characters than bytes.
     if text.len() + 1 < WIDTH {
@@ -120,7 +145,7 @@ fn shortened(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The start of a text, where that tells more.
+/// The start of a text, if that says more.
 fn begun(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(WIDTH - 2) {
         Some((end, _)) if text.chars().count() + 1 > WIDTH => Cow::Owned(format!("{}…", &text[..end])),
@@ -131,6 +156,9 @@ fn begun(text: &str) -> Cow<'_, str> {
 impl Format for Lanes {
     fn start(&mut self, opening: &Opening<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.number_width = number_width(opening);
+        if self.layout.tasks {
+            return Ok(());
+        }
         self.lanes = opening.rings.iter().map(|ring| (ring.number, 0)).collect();
         self.blank_margin();
         for ring in opening.rings {
@@ -147,6 +175,9 @@ impl Format for Lanes {
     }
 
     fn ring(&mut self, ring: &Ring, out: &mut dyn Write) -> io::Result<()> {
+        if self.layout.tasks {
+            return Ok(());
+        }
         self.heading(ring, 0, &ring.thread(), out)
     }
 
@@ -155,7 +186,8 @@ impl Format for Lanes {
     }
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
-        if !self.lanes.contains(&(entry.ring.number, entry.interrupt)) {
+        let task = if self.layout.tasks { Some(self.task_lane(entry.task, out)?) } else { None };
+        if task.is_none() && !self.lanes.contains(&(entry.ring.number, entry.interrupt)) {
             self.heading(entry.ring, entry.interrupt, &entry.thread(), out)?;
         }
         let mark = if entry.uncertain { b'~' } else { b' ' };
@@ -166,7 +198,10 @@ impl Format for Lanes {
             self.push(DIM, &format!("{:>18}", time.as_deref().unwrap_or("-")));
             self.line.push(b' ');
         }
-        let (ring, lane) = ((entry.ring.number, 0), (entry.ring.number, entry.interrupt));
+        let (ring, lane) = match task {
+            Some(lane) => (lane, lane),
+            None => ((entry.ring.number, 0), (entry.ring.number, entry.interrupt)),
+        };
         match entry.subject {
             Subject::Statement(place, _) => {
                 let mut text = std::mem::take(&mut self.place);
@@ -179,9 +214,9 @@ impl Format for Lanes {
             Subject::Again(again) => self.lane(ring, DIM, &again.text, out),
             Subject::Panic(_) => self.lane(ring, ALARM, "-- panicked here --", out),
             Subject::Signal(signal, _) => self.lane(ring, ALARM, &format!("-- signal {signal} --"), out),
-            Subject::Trace(event, told) => {
+            Subject::Trace(event, trace) => {
                 let style = if event.is_fault() { ALARM } else { RECORD };
-                self.put(ring, style, &format!("{} {}", told.class, told.subject), begun, out)
+                self.put(ring, style, &format!("{} {}", trace.class, trace.subject), begun, out)
             }
             Subject::Record(record) => match &record.mark {
                 Some(mark) => self.lane(ring, RECORD, &format!("-- {mark} --"), out),
@@ -192,6 +227,19 @@ impl Format for Lanes {
 
     fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
         build::write(build, rings, self.style(HEADING), out)
+    }
+
+    fn tasks(&mut self, tasks: &TaskSummary, out: &mut dyn Write) -> io::Result<()> {
+        tasks::write(tasks, self.style(HEADING), self.style(DIM), out)
+    }
+
+    fn cancelled(&mut self, task: (u32, &str), out: &mut dyn Write) -> io::Result<()> {
+        if !self.layout.tasks {
+            return Ok(());
+        }
+        let lane = self.task_lane(Some(task), out)?;
+        self.blank_margin();
+        self.lane(lane, LOSS, "-- cancelled here --", out)
     }
 
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {

@@ -1,23 +1,15 @@
-//! An LCOV tracefile: each statement of the map, 1 when it ever ran, else 0. How often it ran nobody counted.
+//! An LCOV tracefile: each statement of the map, 1 if it was ever executed, otherwise 0. Executions are not counted.
 
 use std::io::{self, Write};
 
 use super::Format;
-use crate::model::{Build, Covered, Entry, Ring};
+use crate::model::FileCoverage;
 
 /// Writes the tracefile.
 pub struct Lcov;
 
 impl Format for Lcov {
-    fn entry(&mut self, _: &Entry<'_>, _: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn build(&mut self, _: &Build, _: &[&Ring], _: &mut dyn Write) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn covered(&mut self, file: &Covered, out: &mut dyn Write) -> io::Result<()> {
+    fn covered(&mut self, file: &FileCoverage, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "TN:\nSF:{}", file.path)?;
         for (name, (line, _)) in &file.functions {
             writeln!(out, "FN:{line},{name}")?;

@@ -1,13 +1,13 @@
 //! `history` for people: aligned numbers, a heading where the thread changes, losses in their place.
-//! Styles are always written; whoever owns the terminal strips them where they do not belong.
+//! Styles are always written; the owner of the terminal strips them if it shows no styles.
 
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use super::{Format, build, number_width, push_place};
-use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, Totals};
-use crate::options::Layout;
+use super::{Format, build, number_width, push_place, tasks};
+use crate::format::Layout;
+use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, TaskSummary, Totals};
 
 const DIM: Style = Style::new().dimmed();
 const HEADING: Style = AnsiColor::Cyan.on_default().bold();
@@ -106,9 +106,9 @@ impl Format for Terminal {
                     entry.ring.thread()
                 )
             }
-            Subject::Trace(event, told) => {
+            Subject::Trace(event, trace) => {
                 let style = if event.is_fault() { ALARM } else { RECORD };
-                writeln!(out, "{style}{} {}{style:#}", told.class, told.subject)
+                writeln!(out, "{style}{} {}{style:#}", trace.class, trace.subject)
             }
             Subject::Record(record) => match &record.mark {
                 Some(mark) => writeln!(out, "{RECORD}-- {mark} --{RECORD:#}"),
@@ -119,6 +119,10 @@ impl Format for Terminal {
 
     fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
         build::write(build, rings, HEADING, out)
+    }
+
+    fn tasks(&mut self, tasks: &TaskSummary, out: &mut dyn Write) -> io::Result<()> {
+        tasks::write(tasks, HEADING, DIM, out)
     }
 
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {

@@ -3,11 +3,9 @@
 
 use std::io::{self, Write};
 
-use anstyle::Style;
-
-use super::{Format, build};
-use crate::model::{Build, Entry, Ring, Subject};
-use crate::options::Layout;
+use super::Format;
+use crate::format::Layout;
+use crate::model::{Entry, Subject};
 
 /// Writes the lines.
 pub struct TraceInfo {
@@ -22,19 +20,15 @@ impl TraceInfo {
 }
 
 impl Format for TraceInfo {
-    fn build(&mut self, build: &Build, rings: &[&Ring], out: &mut dyn Write) -> io::Result<()> {
-        build::write(build, rings, Style::new(), out)
-    }
-
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
-        let Subject::Trace(event, told) = entry.subject else { return Ok(()) };
+        let Subject::Trace(event, trace) = entry.subject else { return Ok(()) };
         // A stamp that is no part of the statements' clock is better than nothing here.
         let time = entry.time.map_or_else(|| event.stamp.to_string(), |time| entry.ring.time_text(time));
-        write!(out, "{time:>18} {}", told.class)?;
-        if let Some(meaning) = told.meaning {
+        write!(out, "{time:>18} {}", trace.class)?;
+        if let Some(meaning) = trace.meaning {
             write!(out, " ({meaning})")?;
         }
-        write!(out, " {}", told.subject)?;
+        write!(out, " {}", trace.subject)?;
         if self.layout.thread {
             write!(out, "\t{}", entry.ring.thread())?;
         }

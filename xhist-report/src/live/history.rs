@@ -1,47 +1,46 @@
-//! The history of live targets: statements and records numbered as they come. It must not know links.
+//! The history of live targets: statements and records, numbered as they come.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 
-use super::view::{Peer, View};
+use super::view::{Peer, SessionView, ViewError};
 use crate::console::Notes;
-use crate::decode::Incoming;
-use crate::exit_code::ExitCode;
-use crate::format::Format;
-use crate::front_end::Tap;
-use crate::map::Maps;
-use crate::model::{Opening, Ring};
+use crate::context::Context;
+use crate::events::{Step, StreamDecoder, StreamTarget, TakeStep, TargetSink, decoder_for};
+use crate::model::Ring;
 use crate::options::Options;
-use crate::qs::{Class, Known};
-use crate::source::link::Id;
-use crate::stream;
-use crate::target::{Target, Teller};
-use crate::telling::Telling;
+use crate::qs_host::front_end::Tap;
+use crate::qs_host::{LineClass, TargetSymbols};
+use crate::source::link::ConnectionId;
 
-/// Tells histories.
-pub struct History<'o> {
-    telling: Telling<'o>,
-    format: Box<dyn Format>,
-    out: &'o mut dyn Write,
-    targets: BTreeMap<Id, (Target, Incoming, String)>,
+/// Decodes what targets send.
+pub struct HistoryView<'o> {
+    options: &'o Options,
+    targets: BTreeMap<ConnectionId, LiveTarget>,
     rings: usize,
     several: bool,
 }
 
-impl<'o> History<'o> {
+struct LiveTarget {
+    target: StreamTarget,
+    decoder: StreamDecoder,
+    name: String,
+}
+
+impl<'o> HistoryView<'o> {
     /// Without targets.
-    ///
-    /// # Errors
-    /// Those of the output.
-    pub fn new(options: &'o Options, out: &'o mut dyn Write) -> io::Result<History<'o>> {
-        let telling = Telling::new(options, Maps::default(), 0);
-        let mut format = telling.format();
-        format.start(&Opening { rings: &[], entries: 0 }, out)?;
-        Ok(History { telling, format, out, targets: BTreeMap::new(), rings: 0, several: false })
+    pub fn new(options: &'o Options) -> HistoryView<'o> {
+        HistoryView { options, targets: BTreeMap::new(), rings: 0, several: false }
     }
 
-    fn target(&mut self, peer: &Peer) -> io::Result<(Target, Incoming, String)> {
-        let options = self.telling.options;
+    /// A target that was not here before.
+    fn add(
+        &mut self,
+        id: ConnectionId,
+        peer: &Peer,
+        take: TakeStep<'_>,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<()> {
         self.rings += 1;
         let ring = Ring {
             number: self.rings,
@@ -50,98 +49,93 @@ impl<'o> History<'o> {
             origin: self.several.then(|| peer.name.clone()),
             ..Ring::default()
         };
-        self.format.ring(&ring, self.out)?;
-        Ok((Target::new(ring), stream::incoming(options, !peer.is_live), peer.name.clone()))
-    }
-
-    fn each(
-        &mut self,
-        id: Id,
-        notes: &mut Notes<'_>,
-        also: Option<&mut Tap>,
-        what: impl FnOnce(&mut Incoming, &mut Teller<'_, '_, '_>),
-    ) -> io::Result<()> {
-        let Some((target, incoming, _)) = self.targets.get_mut(&id) else { return Ok(()) };
-        let mut teller = Teller {
-            telling: &mut self.telling,
-            format: &mut *self.format,
-            target,
-            rings: &mut self.rings,
-            out: &mut *self.out,
-            notes,
-            also,
-            result: Ok(()),
-        };
-        what(incoming, &mut teller);
-        teller.result
-    }
-}
-
-fn unwritten(error: io::Error) -> String {
-    format!("cannot write the report: {error}")
-}
-
-impl View for History<'_> {
-    fn opened(&mut self, id: Id, peer: &Peer, _: &mut Notes<'_>) -> Result<(), String> {
-        if let Some((target, incoming, name)) = self.targets.get_mut(&id) {
-            incoming.restart();
-            name.clone_from(&peer.name);
-            return match self.several {
-                true => target.set_origin(name, &mut *self.format, self.out).map_err(unwritten),
-                false => Ok(()),
-            };
-        }
-        let target = self.target(peer).map_err(unwritten)?;
-        self.targets.insert(id, target);
+        take(Step::Ring(&ring), context)?;
+        let (target, decoder) = (StreamTarget::new(ring), decoder_for(self.options, !peer.is_live));
+        self.targets.insert(id, LiveTarget { target, decoder, name: peer.name.clone() });
         Ok(())
     }
 
-    fn bytes(&mut self, id: Id, bytes: &[u8], tap: &mut Tap, notes: &mut Notes<'_>) -> io::Result<()> {
-        self.each(id, notes, Some(tap), |incoming, teller| incoming.push(bytes, teller))
+    /// Gives what a decoder makes of `what`.
+    fn decode(
+        &mut self,
+        id: ConnectionId,
+        tap: Option<&mut Tap>,
+        (take, context): (TakeStep<'_>, &mut Context<'_, '_>),
+        what: impl FnOnce(&mut StreamDecoder, &mut TargetSink<'_, '_, '_>),
+    ) -> io::Result<()> {
+        let HistoryView { targets, rings, .. } = self;
+        let Some(LiveTarget { target, decoder, .. }) = targets.get_mut(&id) else { return Ok(()) };
+        let mut sink = TargetSink { target, rings, take, context, tap, result: Ok(()) };
+        what(decoder, &mut sink);
+        sink.result
+    }
+}
+
+impl SessionView for HistoryView<'_> {
+    fn opened(
+        &mut self,
+        id: ConnectionId,
+        peer: &Peer,
+        take: TakeStep<'_>,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), ViewError> {
+        let Some(LiveTarget { target, decoder, name }) = self.targets.get_mut(&id) else {
+            return Ok(self.add(id, peer, take, context)?);
+        };
+        decoder.restart();
+        name.clone_from(&peer.name);
+        if self.several {
+            target.set_origin(name, take, context)?;
+        }
+        Ok(())
     }
 
-    fn closed(&mut self, id: Id, _: &Peer, _: &mut Notes<'_>) {
-        if let Some((_, incoming, _)) = self.targets.get_mut(&id) {
-            incoming.close();
+    fn bytes(
+        &mut self,
+        id: ConnectionId,
+        bytes: &[u8],
+        tap: &mut Tap,
+        to: (TakeStep<'_>, &mut Context<'_, '_>),
+    ) -> io::Result<()> {
+        self.decode(id, Some(tap), to, |decoder, sink| decoder.push(bytes, sink))
+    }
+
+    fn closed(&mut self, id: ConnectionId, _: &Peer, _: &mut Notes<'_>) {
+        if let Some(LiveTarget { decoder, .. }) = self.targets.get_mut(&id) {
+            decoder.close();
         }
     }
 
-    fn several(&mut self) {
+    fn several(&mut self, take: TakeStep<'_>, context: &mut Context<'_, '_>) {
         self.several = true;
-        for (target, _, name) in self.targets.values_mut() {
-            // What cannot be written now cannot be written later, where that is told.
-            let _ = target.set_origin(name, &mut *self.format, self.out);
+        for LiveTarget { target, name, .. } in self.targets.values_mut() {
+            // What cannot be written now cannot be written later either, and then the error is reported.
+            let _ = target.set_origin(name, take, context);
         }
     }
 
-    fn known(&self, id: Id) -> Option<&Known> {
-        self.targets.get(&id).map(|(_, incoming, _)| &incoming.decoder.known)
+    fn known(&self, id: ConnectionId) -> Option<&TargetSymbols> {
+        self.targets.get(&id).map(|target| &target.decoder.decoder.known)
     }
 
-    fn say(&mut self, _: Class, line: &[u8], notes: &mut Notes<'_>) {
+    fn say(&mut self, _: LineClass, line: &[u8], notes: &mut Notes<'_>) {
         notes.note(format_args!("{}", String::from_utf8_lossy(line).trim()));
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
-    }
-
-    fn clear_screen(&mut self) {
-        if self.telling.options.layout.terminal {
-            let _ = self.out.write_all(b"\x1b[2J\x1b[H");
+    fn clear_screen(&mut self, context: &mut Context<'_, '_>) {
+        if context.options.layout.terminal {
+            let _ = context.out.write_all(b"\x1b[2J\x1b[H");
         }
     }
 
-    fn finish(mut self: Box<Self>, notes: &mut Notes<'_>) -> io::Result<ExitCode> {
-        let ids: Vec<Id> = self.targets.keys().copied().collect();
-        for id in ids {
-            self.each(id, notes, None, |incoming, teller| {
-                let gap = incoming.end();
-                teller.tell(None, gap, None);
-            })?;
-        }
-        let has_started = self.targets.values().any(|(_, incoming, _)| incoming.decoder.has_started());
-        self.telling.finish(&mut *self.format, self.out, notes)?;
-        Ok(if has_started { notes.finish() } else { notes.no_frame() })
+    fn finish(&mut self, take: TakeStep<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
+        let ids: Vec<ConnectionId> = self.targets.keys().copied().collect();
+        ids.into_iter().try_for_each(|id| {
+            self.decode(id, None, (take, context), |decoder, sink| sink.give(None, decoder.end(), None))
+        })
+    }
+
+    fn has_started(&self) -> bool {
+        self.targets.values().any(|target| target.decoder.decoder.has_started())
     }
 }

@@ -1,8 +1,8 @@
-//! What is said to a target: packets with sequence numbers of their own. It must not know what they say.
+//! Sends packets to a target, with sequence numbers of their own.
 
 use std::io::{self, Write};
 
-use crate::qs::Request;
+use crate::qs_host::Request;
 
 /// The host of one target.
 pub struct Host {
@@ -16,7 +16,7 @@ impl Host {
         Host { to, seq: 0 }
     }
 
-    /// The target has started anew, and expects the first packet.
+    /// The target has restarted, and expects the first packet.
     pub fn restart(&mut self) {
         self.seq = 0;
     }

@@ -1,32 +1,32 @@
-//! What keys mean in a live session: those of QSPY, and one for several targets. It must not know terminals.
+//! The keys of a live session: those of QSPY, and one for several targets.
 
 use qs_core::rx::id;
 
-use crate::qs::Request;
-use crate::qspy::Beside;
+use crate::qs_host::Request;
+use crate::qs_host::SideFile;
 
-/// What a key asks for.
+/// What a key requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// The session ends.
+pub enum KeyRequest {
+    /// End the session.
     Exit,
-    /// All keys.
+    /// Show all keys.
     Help,
-    /// An empty screen.
+    /// Clear the screen.
     Clear,
-    /// Quiet, or no longer.
+    /// Switch quiet mode.
     Quiet,
-    /// Keys and front-ends speak to the next target from now on.
+    /// Send the requests of keys and front-ends to the next target.
     Next,
-    /// A packet for the target, and what it is called.
+    /// Send a packet to the target; its name.
     Send(&'static str, Request),
-    /// All names into the dictionary file.
+    /// Write all names to the dictionary file.
     SaveDictionaries,
-    /// A file is written beside from now on, or no longer.
-    Write(Beside),
+    /// Open or close a side file.
+    Write(SideFile),
 }
 
-/// Every key, in the order of the help.
+/// All keys, in the order of the help.
 const KEYS: &[(&[u8], &str)] = &[
     (b"hH", "h        this help"),
     (b"cC", "c        clear the screen"),
@@ -44,36 +44,36 @@ const KEYS: &[(&[u8], &str)] = &[
     (b"xX\x1b", "x, Esc   end"),
 ];
 
-/// What these keys ask for, which came at once: arrows and the like are several bytes, and mean nothing.
-pub fn wishes(keys: &[u8]) -> Vec<Wish> {
+/// The requests of keys that arrived together. Arrow keys and others that send several bytes request nothing.
+pub fn requests(keys: &[u8]) -> Vec<KeyRequest> {
     match keys {
         [0x1B, _, ..] => Vec::new(),
-        keys => keys.iter().filter_map(|key| wish(*key)).collect(),
+        keys => keys.iter().filter_map(|key| request(*key)).collect(),
     }
 }
 
-/// The help, a line each.
+/// The help, one line for each key.
 pub fn help() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|(_, help)| *help)
 }
 
-fn wish(key: u8) -> Option<Wish> {
+fn request(key: u8) -> Option<KeyRequest> {
     let (names, _) = KEYS.iter().find(|(names, _)| names.contains(&key))?;
     Some(match names[0] {
-        b'h' => Wish::Help,
-        b'c' => Wish::Clear,
-        b'q' => Wish::Quiet,
-        b'n' => Wish::Next,
-        b'r' => Wish::Send("RESET", Request::bare(id::RESET)),
-        b'i' => Wish::Send("INFO", Request::bare(id::INFO)),
-        b't' => Wish::Send("TICK-0", Request::byte(id::TICK, 0)),
-        b'u' => Wish::Send("TICK-1", Request::byte(id::TICK, 1)),
-        b'd' => Wish::SaveDictionaries,
-        b'o' => Wish::Write(Beside::Text),
-        b's' => Wish::Write(Beside::Binary),
-        b'm' => Wish::Write(Beside::Matlab),
-        b'g' => Wish::Write(Beside::Sequence),
-        _ => Wish::Exit,
+        b'h' => KeyRequest::Help,
+        b'c' => KeyRequest::Clear,
+        b'q' => KeyRequest::Quiet,
+        b'n' => KeyRequest::Next,
+        b'r' => KeyRequest::Send("RESET", Request::bare(id::RESET)),
+        b'i' => KeyRequest::Send("INFO", Request::bare(id::INFO)),
+        b't' => KeyRequest::Send("TICK-0", Request::byte(id::TICK, 0)),
+        b'u' => KeyRequest::Send("TICK-1", Request::byte(id::TICK, 1)),
+        b'd' => KeyRequest::SaveDictionaries,
+        b'o' => KeyRequest::Write(SideFile::Text),
+        b's' => KeyRequest::Write(SideFile::Binary),
+        b'm' => KeyRequest::Write(SideFile::Matlab),
+        b'g' => KeyRequest::Write(SideFile::Sequence),
+        _ => KeyRequest::Exit,
     })
 }
 
@@ -83,10 +83,13 @@ mod tests {
 
     #[test]
     fn keys_are_those_of_qspy() {
-        assert_eq!(wishes(b"\x1b"), [Wish::Exit]);
-        assert_eq!(wishes(b"\x1b[A"), []);
-        assert_eq!(wishes(b"n"), [Wish::Next]);
-        assert_eq!(wishes(b"7Tb"), [Wish::Send("TICK-0", Request::byte(3, 0)), Wish::Write(Beside::Binary)]);
+        assert_eq!(requests(b"\x1b"), [KeyRequest::Exit]);
+        assert_eq!(requests(b"\x1b[A"), []);
+        assert_eq!(requests(b"n"), [KeyRequest::Next]);
+        assert_eq!(
+            requests(b"7Tb"),
+            [KeyRequest::Send("TICK-0", Request::byte(3, 0)), KeyRequest::Write(SideFile::Binary)]
+        );
         assert_eq!(help().count(), KEYS.len());
     }
 }

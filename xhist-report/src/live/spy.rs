@@ -1,45 +1,55 @@
-//! What QSPY prints of live targets, each with a session of its own. It must not know links.
+//! The live view that prints as QSPY does: one QSPY session for each target.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use super::view::{Peer, View};
+use super::view::{Peer, SessionView, ViewError};
 use crate::console::Notes;
-use crate::exit_code::ExitCode;
-use crate::front_end::Tap;
-use crate::qs::{Class, Known};
-use crate::qspy::{Beside, QsOptions, Session};
-use crate::source::link::Id;
+use crate::context::Context;
+use crate::events::TakeStep;
+use crate::qs_host::SideFile;
+use crate::qs_host::front_end::Tap;
+use crate::qs_host::qspy::{QsOptions, Session};
+use crate::qs_host::{LineClass, TargetSymbols};
+use crate::source::link::ConnectionId;
 
-/// Prints.
-pub struct Spy<'o> {
+/// The view of a live session that prints as QSPY does.
+pub struct QspyView<'o> {
     options: &'o QsOptions,
     out: Rc<RefCell<&'o mut dyn Write>>,
     several: Rc<Cell<bool>>,
-    sessions: BTreeMap<Id, Session<'o>>,
-    labels: BTreeMap<Id, Label>,
+    sessions: BTreeMap<ConnectionId, Session<'o>>,
+    labels: BTreeMap<ConnectionId, Label>,
+    has_started: bool,
 }
 
-/// What stands before each line of a target; who comes again may have another name.
+/// The label before each line of a target. A target that connects again may have another name.
 type Label = Rc<RefCell<String>>;
 
-impl<'o> Spy<'o> {
-    /// Without targets.
-    pub fn new(options: &'o QsOptions, out: &'o mut dyn Write) -> Spy<'o> {
-        Spy {
+impl<'o> QspyView<'o> {
+    /// Creates a view without targets.
+    pub fn new(options: &'o QsOptions, out: &'o mut dyn Write) -> QspyView<'o> {
+        QspyView {
             options,
             out: Rc::new(RefCell::new(out)),
             several: Rc::default(),
             sessions: BTreeMap::new(),
             labels: BTreeMap::new(),
+            has_started: false,
         }
     }
 }
 
-impl View for Spy<'_> {
-    fn opened(&mut self, id: Id, peer: &Peer, notes: &mut Notes<'_>) -> Result<(), String> {
+impl SessionView for QspyView<'_> {
+    fn opened(
+        &mut self,
+        id: ConnectionId,
+        peer: &Peer,
+        _: TakeStep<'_>,
+        context: &mut Context<'_, '_>,
+    ) -> Result<(), ViewError> {
         let label = self.labels.entry(id).or_default();
         *label.borrow_mut() = format!("{}: ", peer.name);
         if !self.sessions.contains_key(&id) {
@@ -49,9 +59,9 @@ impl View for Spy<'_> {
                 several: Rc::clone(&self.several),
                 in_line: false,
             };
-            let another = (!self.sessions.is_empty()).then(|| self.options.of_another());
-            if another.is_some() && self.options.beside().next().is_some() {
-                notes.note(format_args!("{}: the files asked for hold the first target only", peer.name));
+            let another = (!self.sessions.is_empty()).then(|| self.options.without_side_files());
+            if another.is_some() && self.options.side_files().next().is_some() {
+                context.notes.note(format_args!("{}: the side files hold the first target only", peer.name));
             }
             let session = Session::new(another.as_ref().unwrap_or(self.options), Box::new(out))?;
             self.sessions.insert(id, session);
@@ -60,34 +70,40 @@ impl View for Spy<'_> {
             session.restart();
             if let Some((host, port)) = peer.tcp() {
                 let line = format!("   <COMMS> TCP-IP   Connected to Host={host},Port={port}");
-                session.say(Class::Info, line.as_bytes());
+                session.say(LineClass::Info, line.as_bytes());
             }
         }
         Ok(())
     }
 
-    fn bytes(&mut self, id: Id, bytes: &[u8], tap: &mut Tap, _: &mut Notes<'_>) -> io::Result<()> {
+    fn bytes(
+        &mut self,
+        id: ConnectionId,
+        bytes: &[u8],
+        tap: &mut Tap,
+        _: (TakeStep<'_>, &mut Context<'_, '_>),
+    ) -> io::Result<()> {
         self.sessions.get_mut(&id).map_or(Ok(()), |session| session.push_with(bytes, tap))
     }
 
-    fn closed(&mut self, id: Id, peer: &Peer, notes: &mut Notes<'_>) {
+    fn closed(&mut self, id: ConnectionId, peer: &Peer, notes: &mut Notes<'_>) {
         let Some(session) = self.sessions.get_mut(&id) else { return };
         session.report_cut(&format!("{}: ", peer.name), !peer.is_live, notes);
         if let Some((host, port)) = peer.tcp() {
             let line = format!("   <COMMS> TCP-IP   Disconn from Host={host},Port={port}");
-            session.say(Class::Info, line.as_bytes());
+            session.say(LineClass::Info, line.as_bytes());
         }
     }
 
-    fn several(&mut self) {
+    fn several(&mut self, _: TakeStep<'_>, _: &mut Context<'_, '_>) {
         self.several.set(true);
     }
 
-    fn known(&self, id: Id) -> Option<&Known> {
+    fn known(&self, id: ConnectionId) -> Option<&TargetSymbols> {
         self.sessions.get(&id).map(Session::known)
     }
 
-    fn say(&mut self, class: Class, line: &[u8], notes: &mut Notes<'_>) {
+    fn say(&mut self, class: LineClass, line: &[u8], notes: &mut Notes<'_>) {
         match self.sessions.values_mut().next() {
             Some(session) => session.say(class, line),
             None => notes.note(format_args!("{}", String::from_utf8_lossy(line).trim())),
@@ -98,11 +114,11 @@ impl View for Spy<'_> {
         self.sessions.values_mut().try_for_each(Session::flush)
     }
 
-    fn clear_screen(&mut self) {
+    fn clear_screen(&mut self, _: &mut Context<'_, '_>) {
         self.sessions.values_mut().take(1).for_each(Session::clear_screen);
     }
 
-    fn is_spy(&self) -> bool {
+    fn is_qspy(&self) -> bool {
         true
     }
 
@@ -112,22 +128,31 @@ impl View for Spy<'_> {
         });
     }
 
-    fn save_dictionaries(&mut self, id: Id) {
+    fn save_dictionaries(&mut self, id: ConnectionId) {
         if let Some(session) = self.sessions.get_mut(&id) {
             session.save_dictionaries();
         }
     }
 
-    fn write_beside(&mut self, id: Id, kind: Beside, wanted: Option<bool>, notes: &mut Notes<'_>) -> bool {
-        self.sessions.get_mut(&id).is_some_and(|session| session.write_beside(kind, wanted, notes))
+    fn toggle_side_file(
+        &mut self,
+        id: ConnectionId,
+        kind: SideFile,
+        wanted: Option<bool>,
+        notes: &mut Notes<'_>,
+    ) -> bool {
+        self.sessions.get_mut(&id).is_some_and(|session| session.toggle_side_file(kind, wanted, notes))
     }
 
-    fn finish(self: Box<Self>, notes: &mut Notes<'_>) -> io::Result<ExitCode> {
-        let mut has_started = false;
-        for session in self.sessions.into_values() {
-            has_started |= session.end(notes)?;
+    fn finish(&mut self, _: TakeStep<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
+        for session in std::mem::take(&mut self.sessions).into_values() {
+            self.has_started |= session.end(context.notes)?;
         }
-        Ok(if has_started { notes.finish() } else { notes.no_frame() })
+        Ok(())
+    }
+
+    fn has_started(&self) -> bool {
+        self.has_started
     }
 }
 
@@ -137,7 +162,7 @@ impl Peer {
     }
 }
 
-/// The output, with the name of a target before each line where there are several.
+/// The output with the name of the target before each line, if there are several targets.
 struct Labelled<'o> {
     out: Rc<RefCell<&'o mut dyn Write>>,
     label: Label,

@@ -1,22 +1,22 @@
-//! What the maps tell of a build: which one it is, and whether the project has been built again.
-//! It must not read sources.
+//! Identifies builds by their maps: which build it is, and whether the project was built again.
 
 use std::path::Path;
 
+use super::read;
+use super::search::ancestors;
 use super::search::{Candidate, candidates};
-use super::{ancestors, read};
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
-use crate::model::{Age, Build, Known, KnownMap, Names, Origin, Sources, visible};
+use crate::model::{Age, Build, KnownBuild, KnownMap, Names, Origin, SourceChanges, visible};
 use crate::options::MapPlaces;
 
-/// So many maps of other builds are named.
+/// Most maps of other builds that are listed.
 const SHOWN: usize = 20;
 
-/// The builds of these hashes, each with the names in its map. A map that is damaged is noted.
+/// The builds of these hashes, each with the names in its map. A damaged map is noted.
 ///
 /// # Errors
-/// The exit code, when the map that the user gave cannot be read.
+/// The exit code, if the map that the user gave cannot be read.
 pub fn builds(
     hashes: &[u64],
     places: &MapPlaces,
@@ -27,7 +27,7 @@ pub fn builds(
         match Candidate::read(path.clone()) {
             Some(given) => found.insert(0, given),
             None => {
-                notes.error(format_args!("cannot read the map {}, or it is none", path.display()));
+                notes.error(format_args!("cannot read {}, or it is not a map", path.display()));
                 return Err(ExitCode::Usage);
             }
         }
@@ -40,7 +40,7 @@ pub fn builds(
     Ok(builds.collect())
 }
 
-/// The build of this hash; `None` when no map tells. A ring that does not tell its map may be of any build.
+/// The build of this hash; `None` if no map has it. A ring without a hash may be of any build.
 fn known(hash: u64, found: &[Candidate], notes: &mut Notes<'_>) -> Option<(Origin, Names)> {
     let same: Vec<&Candidate> =
         found.iter().filter(|candidate| hash != 0 && candidate.hash == hash).collect();
@@ -56,11 +56,11 @@ fn known(hash: u64, found: &[Candidate], notes: &mut Notes<'_>) -> Option<(Origi
     also.sort_unstable();
     also.dedup();
     also.retain(|root| *root != visible(&nearest.root));
-    // Its kept map is as old as the first such build, the project's own as the last.
+    // The kept map is as old as the first such build, the project's own map as the last.
     let of_this_project = same.iter().filter(|other| other.root == nearest.root);
     let written = of_this_project.map(|other| described(other).written).max().flatten();
     let (statements, recorded) = names.count();
-    let known = Known {
+    let known = KnownBuild {
         map: KnownMap { written, ..described(nearest) },
         also,
         tool: names.tool.clone(),
@@ -68,12 +68,12 @@ fn known(hash: u64, found: &[Candidate], notes: &mut Notes<'_>) -> Option<(Origi
         statements,
         recorded,
         age: age(nearest, found),
-        sources: Sources::default(),
+        sources: SourceChanges::default(),
     };
     Some((Origin::Known(Box::new(known)), names))
 }
 
-/// A project's own map is the one of its last build; the tools keep it under its standard name.
+/// The age of a build. The project's own map, under its standard name, is that of the last build.
 fn age(map: &Candidate, found: &[Candidate]) -> Age {
     let own = found.iter().filter(|other| other.is_standard_name() && other.root == map.root);
     let own: Vec<KnownMap> = own.map(described).collect();

@@ -1,4 +1,4 @@
-//! Reads a map file. It must not know where maps are looked for.
+//! Reads a map file: the whole of it, or only its first line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -10,7 +10,7 @@ use crate::model::Names;
 
 /// Larger than the map of any program; a file of another kind must not fill the memory.
 const MAX_MAP: u64 = 512 << 20;
-/// Longest first line; it holds two short texts and a path.
+/// Longest first line: two short texts and a path.
 const MAX_HEAD: u64 = 64 << 10;
 
 /// Reads a whole map.
@@ -19,7 +19,7 @@ pub fn load(path: &Path) -> io::Result<Names> {
     let mut map = Vec::new();
     file.take(MAX_MAP + 1).read_to_end(&mut map)?;
     if map.len() as u64 > MAX_MAP {
-        return Err(io::Error::other(format!("it is larger than {} MiB, so it is no map", MAX_MAP >> 20)));
+        return Err(io::Error::other(format!("it is larger than {} MiB, so it is not a map", MAX_MAP >> 20)));
     }
     let project =
         path.parent().and_then(|dir| project_of(if dir == Path::new("") { Path::new(".") } else { dir }));
@@ -41,7 +41,7 @@ pub fn project_of(dir: &Path) -> Option<PathBuf> {
     project.map(Path::to_owned)
 }
 
-/// Hash and root of a map's first line; `None` when the file is no map.
+/// Hash and root of a map's first line; `None` if the file is not a map.
 pub fn head(path: &Path) -> Option<(u64, String)> {
     let mut line = String::new();
     BufReader::new(open(path).ok()?.take(MAX_HEAD)).read_line(&mut line).ok()?;
@@ -51,12 +51,12 @@ pub fn head(path: &Path) -> Option<(u64, String)> {
     }
 }
 
-/// Opens a map file, without waiting for anybody.
+/// Opens a map file without waiting.
 ///
 /// # Errors
-/// Those of the system, and that it is no regular file.
+/// Those of the system, or a file that is not regular.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Asked first: opening a pipe would wait for a writer.
+    // Checked first: opening a pipe would wait for a writer.
     if std::fs::metadata(path)?.is_file() {
         File::open(path)
     } else {

@@ -1,4 +1,4 @@
-//! Finds and reads the map of each ring. It must not know what is recorded in the rings.
+//! Finds and reads the map of each ring.
 
 mod builds;
 mod load;
@@ -13,26 +13,26 @@ use crate::model::{Names, Ring, visible};
 use crate::options::{MapPlaces, Options};
 pub use builds::builds;
 pub use load::{open, project_of};
-use search::{Candidate, candidates};
+use search::{Candidate, ancestors, candidates};
 
-/// So many maps of other builds are named.
+/// Most maps of other builds that are listed.
 const SHOWN: usize = 5;
 
-/// The maps of a report: which names apply to which ring.
+/// The maps of a report, by ring.
 #[derive(Debug, Default)]
 pub struct Maps {
     names: Vec<Names>,
     by_hash: HashMap<u64, Option<usize>>,
     none: Names,
-    /// What targets of a live session tell themselves, and whether the map says otherwise.
-    told: HashMap<usize, (Names, bool)>,
+    /// By target of a live session: the names that it sent, and whether its map contradicts them.
+    sent: HashMap<usize, (Names, bool)>,
 }
 
 impl Maps {
-    /// Loads the map of each ring; what is wrong with them is noted. A report without statements looks for none.
+    /// Loads the map of each ring and notes what is wrong with it. A report without statements needs no map.
     ///
     /// # Errors
-    /// The exit code, when the map that the user gave cannot be read.
+    /// The exit code, if the map that the user gave cannot be read.
     pub fn load(rings: &[&Ring], options: &Options, notes: &mut Notes<'_>) -> Result<Maps, ExitCode> {
         let (mut maps, places) = (Maps::default(), &options.maps);
         let mut hashes: Vec<u64> = rings.iter().map(|ring| ring.map_hash).collect();
@@ -46,14 +46,14 @@ impl Maps {
         Ok(maps)
     }
 
-    /// Loads the map of a ring that came later, unless it was looked for already; whether it was looked for now.
+    /// Loads the map of a later ring, unless its hash is known already. Returns whether it searched.
     pub fn add(&mut self, ring: &Ring, options: &Options, notes: &mut Notes<'_>) -> bool {
         if self.by_hash.contains_key(&ring.map_hash) {
             return false;
         }
         let places = &options.maps;
-        if self.told.contains_key(&ring.target) && places.given.is_none() && candidates(places).is_empty() {
-            // The target's own names will do.
+        if self.sent.contains_key(&ring.target) && places.given.is_none() && candidates(places).is_empty() {
+            // The names that the target sent are enough.
             self.by_hash.insert(ring.map_hash, None);
             return true;
         }
@@ -70,29 +70,30 @@ impl Maps {
         true
     }
 
-    /// The names that apply to a ring, with a number that tells maps apart.
+    /// The names of a ring, and a number that identifies their map.
     pub fn of(&self, ring: &Ring) -> (usize, &Names) {
         let map = self.by_hash.get(&ring.map_hash).copied().flatten();
-        match (map, self.told.get(&ring.target)) {
+        match (map, self.sent.get(&ring.target)) {
             (Some(index), None | Some((_, false))) => (index, &self.names[index]),
             (_, Some((names, _))) => (usize::MAX - ring.target, names),
             (None, None) => (usize::MAX, &self.none),
         }
     }
 
-    /// A target says how a file is called.
-    pub fn tell(&mut self, ring: &Ring, file: u16, path: &str) {
-        self.told.entry(ring.target).or_default().0.tell(file, path);
+    /// Adds the name of a file that a target sent.
+    pub fn add_path(&mut self, ring: &Ring, file: u16, path: &str) {
+        self.sent.entry(ring.target).or_default().0.add_path(file, path);
     }
 
-    /// From the moment on that a target calls a file otherwise than the map does, the map is not used for it; that file is given once.
+    /// Checks the names that a target sent against its map. From the first contradiction on, the map is not used; returns that file,
+    /// once.
     pub fn distrust(&mut self, ring: &Ring) -> Option<(u16, String)> {
         let map = &self.names[self.by_hash.get(&ring.map_hash).copied().flatten()?];
-        let (told, is_distrusted) = self.told.get_mut(&ring.target)?;
+        let (sent, is_distrusted) = self.sent.get_mut(&ring.target)?;
         if *is_distrusted {
             return None;
         }
-        let (file, path) = told.paths().find(|(file, path)| map.path(*file) != Some(path))?;
+        let (file, path) = sent.paths().find(|(file, path)| map.path(*file) != Some(path))?;
         let other = (file, visible(path).into_owned());
         *is_distrusted = true;
         Some(other)
@@ -124,7 +125,7 @@ impl Maps {
                     ));
                 }
                 _ if hash == 0 => notes
-                    .note(format_args!("the dump does not tell its map; {} not verified", path.display())),
+                    .note(format_args!("the dump does not name its map; {} not verified", path.display())),
                 _ => {}
             }
         }
@@ -145,7 +146,7 @@ impl Maps {
             });
             let Some(candidate) = found else {
                 self.by_hash.insert(hash, None);
-                tell_missing(hash, candidates, places, notes);
+                report_missing(hash, candidates, places, notes);
                 continue;
             };
             let path = &candidate.path;
@@ -155,7 +156,7 @@ impl Maps {
                     if hash == 0 {
                         let path = path.display();
                         notes.note(format_args!(
-                            "the dump does not tell its map; map not verified, using {path}"
+                            "the dump does not name its map; map not verified, using {path}"
                         ));
                     }
                 }
@@ -193,13 +194,13 @@ fn read(path: &Path, notes: &mut Notes<'_>) -> std::io::Result<Names> {
         ));
     } else if names.hash.is_none() {
         notes.incomplete();
-        notes.error(format_args!("{} is no map of xhist", path.display()));
+        notes.error(format_args!("{} is not a map of xhist", path.display()));
     }
     Ok(names)
 }
 
-/// Nothing names the statements: a mere note when there is no map at all, a mismatch otherwise.
-fn tell_missing(hash: u64, candidates: &[Candidate], places: &MapPlaces, notes: &mut Notes<'_>) {
+/// Reports a missing map: a note if there is no map at all, an error if there are others.
+fn report_missing(hash: u64, candidates: &[Candidate], places: &MapPlaces, notes: &mut Notes<'_>) {
     if candidates.is_empty() || hash == 0 {
         let wanted = match hash {
             0 => "the program does not say which map it was built with".to_owned(),
@@ -221,7 +222,7 @@ fn tell_missing(hash: u64, candidates: &[Candidate], places: &MapPlaces, notes: 
     }
     notes.incomplete();
     notes.error(format_args!(
-        "no map of this build found: the dump wants map {hash:016x}; files are shown as numbers"
+        "no map of this build found: the map of the dump is {hash:016x}; files are shown as numbers"
     ));
     for candidate in candidates.iter().take(SHOWN) {
         notes.note(format_args!("{} is map {:016x}", candidate.path.display(), candidate.hash));
@@ -229,10 +230,4 @@ fn tell_missing(hash: u64, candidates: &[Candidate], places: &MapPlaces, notes: 
     if candidates.len() > SHOWN {
         notes.note(format_args!("and {} more maps of other builds", candidates.len() - SHOWN));
     }
-}
-
-/// A directory and all above it, nearest first.
-fn ancestors(dir: &Path) -> Vec<PathBuf> {
-    let dir = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
-    dir.ancestors().map(Path::to_owned).collect()
 }

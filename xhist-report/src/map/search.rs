@@ -1,16 +1,14 @@
-//! Where maps are looked for: beside the dump and above it, in the current directory and above it, and there in
-//! `xhist.map.d` and under `target/xhist`.
-//! It must not know which map is wanted.
+//! Searches for maps: beside the dump and above it, in the current directory and above it, and there in `xhist.map.d` and under
+//! `target/xhist`.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use super::ancestors;
 use super::load::head;
 use crate::options::MapPlaces;
 
-/// So many files of a directory are looked at.
+/// Most files of a directory that are considered.
 const MAX_FILES: usize = 4096;
 
 /// Where xhist-instrument keeps the maps of earlier runs.
@@ -21,14 +19,14 @@ const EARLIER: &str = "xhist.map.d";
 pub struct Candidate {
     /// Where it is.
     pub path: PathBuf,
-    /// Hash that its first line claims.
+    /// Hash in its first line.
     pub hash: u64,
     /// The project it was written for.
     pub root: String,
 }
 
 impl Candidate {
-    /// The map in this file; `None` when it is none.
+    /// Reads the head of a map; `None` if the file is not a map.
     pub fn read(path: PathBuf) -> Option<Candidate> {
         let (hash, root) = head(&path)?;
         Some(Candidate { path, hash, root })
@@ -40,7 +38,7 @@ impl Candidate {
     }
 }
 
-/// All maps in the places to look at, nearest first.
+/// All maps in the places to search, nearest first.
 pub fn candidates(places: &MapPlaces) -> Vec<Candidate> {
     let mut seen = HashSet::new();
     let mut candidates = Vec::new();
@@ -71,7 +69,7 @@ fn directories(places: &MapPlaces) -> Vec<PathBuf> {
     dirs
 }
 
-/// The map with this hash that was kept when this one took its place.
+/// The path of an earlier version of a map, by its hash.
 pub fn earlier(map: &Path, hash: u64) -> PathBuf {
     let mut dir = map.as_os_str().to_owned();
     dir.push(".d");
@@ -88,4 +86,10 @@ fn maps_in(dir: &Path) -> Vec<PathBuf> {
         .collect();
     paths.sort_by_key(|path| (path.file_name() != Some(OsStr::new("xhist.map")), path.clone()));
     paths
+}
+
+/// A directory and all above it, nearest first.
+pub fn ancestors(dir: &Path) -> Vec<PathBuf> {
+    let dir = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    dir.ancestors().map(Path::to_owned).collect()
 }

@@ -1,11 +1,13 @@
-//! The build that rings came from, as far as maps and sources tell. It must not know where maps are looked for.
+//! The build that recorded a ring, as far as maps and sources show.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
+
+use jiff::{SignedDuration, civil};
 
 /// One build, by the hash that its rings carry.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// Hash of its map; 0 = its rings do not tell.
+    /// Hash of its map; 0 = not in its rings.
     pub hash: u64,
     /// What is known of it.
     pub origin: Origin,
@@ -15,7 +17,7 @@ pub struct Build {
 #[derive(Clone, Debug)]
 pub enum Origin {
     /// Its map was found.
-    Known(Box<Known>),
+    Known(Box<KnownBuild>),
     /// Its map was not found.
     Unknown {
         /// Directories that were searched, with all above them.
@@ -25,25 +27,25 @@ pub enum Origin {
     },
 }
 
-/// What the map of a build tells.
+/// A build whose map was found.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownBuild {
     /// That map.
     pub map: KnownMap,
-    /// Other projects here whose map is the same, as copies of one source tree have.
+    /// Other projects with the same map: copies of one source tree.
     pub also: Vec<String>,
     /// Version of the tool that wrote it.
     pub tool: String,
-    /// Files it names.
+    /// Files in the map.
     pub files: usize,
-    /// Statements it names.
+    /// Statements in the map.
     pub statements: usize,
     /// How many of them the program records; in function detail entries only.
     pub recorded: usize,
     /// Whether the project has been built again.
     pub age: Age,
     /// What became of the files.
-    pub sources: Sources,
+    pub sources: SourceChanges,
 }
 
 /// A map that was found.
@@ -72,7 +74,7 @@ pub enum Age {
 
 /// The files that a map names, compared with what is here now. A file that is in no list is unchanged.
 #[derive(Clone, Debug, Default)]
-pub struct Sources {
+pub struct SourceChanges {
     /// Statements are no longer where they were, the first at this line.
     pub moved: Vec<(String, u32)>,
     /// Written after the map; all statements are still where they were.
@@ -81,11 +83,12 @@ pub struct Sources {
     pub missing: Vec<String>,
 }
 
-/// A time as `2026-11-21T11:09:53Z`; `None` for one that no calendar has.
+/// A time as `2026-11-21T11:09:53Z`. `None` before 1970 and behind the year 9999.
 pub fn time_text(time: SystemTime) -> Option<String> {
-    const YEAR_10000: Duration = Duration::from_secs(253_402_300_800);
+    const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
     let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    (since < YEAR_10000).then(|| humantime::format_rfc3339_seconds(time).to_string())
+    let since = SignedDuration::from_secs(since.as_secs().try_into().ok()?);
+    EPOCH.checked_add(since).ok().map(|time| format!("{time}Z"))
 }
 
 impl KnownMap {
@@ -98,9 +101,10 @@ impl KnownMap {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     #[test]
-    fn times_that_no_calendar_has_are_not_told() {
+    fn times_have_a_text_up_to_the_year_9999() {
         let at =
             |seconds| SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds)).and_then(time_text);
         assert_eq!(at(1_795_259_393).as_deref(), Some("2026-11-21T11:09:53Z"));

@@ -1,10 +1,10 @@
-//! What formats are given: an opening, entries, gaps, totals. It must not know how they look.
+//! What a format receives: an opening, entries, gaps, totals.
 
 use qs_core::record::Statement;
 
-use super::{Place, Record, Ring, ToldTrace, Trace};
+use super::{DescribedTrace, Place, Record, Ring, Trace};
 
-/// Told once, before the first entry.
+/// Given once, before the first entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening<'a> {
     /// The rings of this report.
@@ -22,10 +22,12 @@ pub struct Entry<'a> {
     pub ring: &'a Ring,
     /// The clock in full, in ticks of the ring.
     pub time: Option<u64>,
-    /// It may have run elsewhere among the entries of another ring.
+    /// Its place among the entries of other rings is not certain.
     pub uncertain: bool,
-    /// The number of the interrupt that a statement ran in; 0 for none, or when nobody tells.
+    /// The number of the interrupt that a statement ran in; 0 for none, or if not known.
     pub interrupt: u16,
+    /// The async task that it belongs to: its number and its function. `None` if the report does not follow tasks.
+    pub task: Option<(u32, &'a str)>,
     /// What happened.
     pub subject: Subject<'a>,
 }
@@ -43,38 +45,38 @@ impl Entry<'_> {
 /// What happened.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
-    /// A statement was about to run; with its source text, where that was asked for and found.
+    /// A statement was about to run. With its source text, if wanted and found.
     Statement(Place<'a>, Option<&'a str>),
-    /// The statements before this ran again; it has no number of its own.
+    /// The statements before this ran again. It has no number of its own.
     Again(&'a Repetition),
     /// The thread panicked.
     Panic(&'a Record),
     /// A fatal signal arrived.
     Signal(u64, &'a Record),
-    /// A trace event, and how it is told.
-    Trace(&'a Trace, &'a ToldTrace),
+    /// A trace event and its description.
+    Trace(&'a Trace, &'a DescribedTrace),
     /// Another QS record.
     Record(&'a Record),
 }
 
-/// Statements that ran again: a loop.
+/// A repetition: the statements of a loop that ran again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repetition {
     /// How many statements, counted back from here.
     pub statements: usize,
     /// How often all of them ran again.
     pub times: u64,
-    /// How often the smallest loop in them went round.
+    /// How often the smallest loop in them ran.
     pub rounds: u64,
     /// Its lines in each file, of the first few files.
-    pub places: Vec<Lines>,
-    /// The line that tells of it: `... lines 40-47 x 1,234,567 in src/main.rs`.
+    pub places: Vec<LineRange>,
+    /// Its line: `... lines 40-47 x 1,234,567 in src/main.rs`.
     pub text: String,
 }
 
 /// Lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineRange {
     /// File id.
     pub file: u16,
     /// Path of the file, printable; `None` when no map knows the id.
@@ -85,14 +87,14 @@ pub struct Lines {
     pub last: u32,
 }
 
-impl Lines {
+impl LineRange {
     /// The file, unless only numbers of statements are known.
     pub fn file_id(&self) -> Option<u16> {
         (self.file != Statement::NUMBERED).then_some(self.file)
     }
 }
 
-/// Told once, behind the last entry.
+/// Given once, behind the last entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Totals {
     /// Entries reported.

@@ -1,8 +1,9 @@
-//! What a ring yields, one after another. It must not know names of files.
+//! What a ring yields: items and gaps, without names of files.
 
 use std::fmt;
 
-use qs_core::ring::Again;
+use qs_core::record::TaskMark;
+use qs_core::ring::Repetition;
 
 use super::{Trace, count};
 
@@ -13,8 +14,10 @@ pub struct Item {
     pub what: What,
     /// The clock in full, where the item carries a time stamp.
     pub time: Option<u64>,
-    /// The number of the interrupt that a statement ran in; 0 for none, or when nobody tells.
+    /// The number of the interrupt that a statement ran in; 0 for none, or if not known.
     pub interrupt: u16,
+    /// How many signal handlers, one inside the other, it was recorded in.
+    pub handlers: u8,
 }
 
 /// What was recorded.
@@ -27,8 +30,10 @@ pub enum What {
         /// Line as recorded.
         line: u16,
     },
+    /// A step of an async task. No entry of a report: it says which task the statements behind it belong to.
+    Task(TaskMark),
     /// The statements before this ran again.
-    Again(Again),
+    Again(Repetition),
     /// The thread panicked.
     Panic(Record),
     /// A fatal signal arrived.
@@ -40,26 +45,32 @@ pub enum What {
 }
 
 impl What {
-    /// Whether it is a mark of our own, and nothing that the program did or sent.
+    /// Whether it is a mark of xhist, not something that the program did or sent.
     pub fn is_mark(&self) -> bool {
         match self {
             What::Panic(_) | What::Signal(..) => true,
             What::Record(record) => record.mark.is_some(),
-            What::Statement { .. } | What::Again(_) | What::Trace(_) => false,
+            What::Statement { .. } | What::Task(_) | What::Again(_) | What::Trace(_) => false,
         }
+    }
+
+    /// Whether it has a number in a report: a repetition is about the entries before it, and the step of a task about
+    /// those behind it.
+    pub fn is_entry(&self) -> bool {
+        !matches!(self, What::Again(_) | What::Task(_))
     }
 }
 
-/// A QS record as text, and in parts where somebody wants those.
+/// A QS record as text; also in fields, if the format shows those.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record {
     /// Record id.
     pub id: u8,
     /// The line that QSPY prints.
     pub text: String,
-    /// It is not as long as its layout, so that line is about an error.
+    /// Its length is not that of its layout; the line is an error.
     pub is_misfit: bool,
-    /// What a mark of our own says to people; `None` for any other record.
+    /// The text of a mark of xhist; `None` for any other record.
     pub mark: Option<String>,
     /// Its name, or that of the application.
     pub name: String,
@@ -87,17 +98,17 @@ pub enum FieldValue {
 /// What is missing between two entries of a ring.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gap {
-    /// What a live reader was too late for.
+    /// Bytes that were overwritten before a live reader read them.
     pub overtaken: Option<Overtaken>,
     /// Frames missing by their sequence numbers; at least, since those count modulo 256.
     pub missing_frames: u64,
-    /// Bytes that are no good frame.
+    /// Bytes that are not a good frame.
     pub damaged: Option<Damaged>,
     /// Bytes of the ring that the image does not hold.
     pub cut_bytes: u64,
     /// The newest frame is not the one that the ring's header counted last.
     pub torn: bool,
-    /// More words were written than the ring had room for, so that the newest are not certain.
+    /// More words were written than the ring had room for: the newest are not certain.
     pub overrun: bool,
 }
 
@@ -106,11 +117,11 @@ pub struct Gap {
 pub struct Overtaken {
     /// How many.
     pub bytes: u64,
-    /// About so many entries were in them.
+    /// How many entries they held, about.
     pub entries: u64,
 }
 
-/// Bytes that are no good frame.
+/// Bytes that are not a good frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
     /// In how many pieces.
@@ -122,7 +133,7 @@ pub struct Damaged {
 }
 
 impl Gap {
-    /// Adds a piece that is no good frame.
+    /// Adds a piece that is not a good frame.
     pub fn add_damage(&mut self, bytes: u64, what: &impl fmt::Display) {
         let damaged =
             self.damaged.get_or_insert_with(|| Damaged { pieces: 0, bytes: 0, first: what.to_string() });
@@ -130,7 +141,7 @@ impl Gap {
         damaged.bytes += bytes;
     }
 
-    /// Adds what another gap lacks.
+    /// Adds another gap.
     pub fn add(&mut self, other: Gap) {
         let Gap { overtaken, missing_frames, damaged, cut_bytes, torn, overrun } = other;
         if let Some(other) = overtaken {

@@ -1,22 +1,35 @@
-//! What was found, in the words of a user: rings, entries, gaps, files and lines.
-//! It must not know bytes, frames or how anything is printed.
+//! What reports are made of, in the words of a user: rings, entries, gaps, files and lines.
 
 mod build;
+mod call_row;
+mod code;
 mod coverage;
 mod event;
-mod hot;
+mod finding;
+mod hotspots;
 mod item;
 mod names;
+mod place;
+mod report_kind;
 mod ring;
+mod suspect_line;
+mod task;
 mod trace;
 mod visible;
 
-pub use build::{Age, Build, Known, KnownMap, Origin, Sources};
-pub use coverage::{Covered, coverage};
-pub use event::{Entry, Lines, Opening, Repetition, Subject, Totals};
-pub use hot::{Hot, hot};
+pub use build::{Age, Build, KnownBuild, KnownMap, Origin, SourceChanges, time_text};
+pub use call_row::{CallEntry, CallPart, CallRow, OpenFrame};
+pub use code::{BodyKind, CallName, CallNames, CodeBody, CodeStatement, FileCode, Jump, Span};
+pub use coverage::{FileCoverage, coverage};
+pub use event::{Entry, LineRange, Opening, Repetition, Subject, Totals};
+pub use finding::{Evidence, EvidenceLine, Finding};
+pub use hotspots::{Hotspot, hotspots};
 pub use item::{Damaged, FieldValue, Gap, Item, Overtaken, Record, What};
-pub use names::{BadLine, Described, Names, Place, Span};
+pub use names::{BadLine, MapStatement, Names};
+pub use place::Place;
+pub use report_kind::ReportKind;
 pub use ring::Ring;
-pub use trace::{Arg, Code, Severity, ToldTrace, Trace, TraceClass};
+pub use suspect_line::SuspectLine;
+pub use task::{CancelledTasks, LiveTask, TaskAround, TaskLink, TaskPlace, TaskSummary};
+pub use trace::{Arg, Code, DescribedTrace, Severity, Trace, TraceClass};
 pub use visible::{count, is_visible, visible};

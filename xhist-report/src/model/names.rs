@@ -1,4 +1,4 @@
-//! Which file a file id stands for, as a map tells it. It must not open files.
+//! The names in a map: files by id, statements by number, functions.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,40 +6,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use qs_core::map::numbers::statement;
-use qs_core::map::{self, Hash, Line, MapError, StmtLine};
+use qs_core::map::{self, BranchLine, FunctionLine, Hash, Line, LoopLine, MapError, StmtLine};
 use qs_core::record::{Numbers, Statement};
-use qs_core::ring::Again;
+use qs_core::ring;
 
-use super::{Lines, Repetition, visible};
+use super::{CallNames, FileCode, LineRange, Place, Repetition, Span, visible};
 
-/// A statement's place, named as well as the map allows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place<'a> {
-    /// File id.
-    pub file: u16,
-    /// Line in the file.
-    pub line: u32,
-    /// Path of the file, printable; `None` when no map knows the id.
-    pub path: Option<&'a str>,
-}
-
-impl Place<'_> {
-    /// The number of the statement, where nothing else is known of it.
-    pub fn number(&self) -> Option<u32> {
-        (self.file == Statement::NUMBERED).then_some(self.line)
-    }
-}
-
-/// A map, as far as a report needs it.
+/// The contents of a map that a report needs.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    /// Hash that the map's first line claims.
+    /// Hash in the map's first line.
     pub hash: Option<u64>,
     /// Hash of the bytes behind the first line.
     pub actual_hash: u64,
     /// Directory that relative paths start from.
     pub root: String,
-    /// The project that its file lies in: a map may name any other root.
+    /// The project that the map file is in; the root in the map may be any other.
     pub project: Option<PathBuf>,
     /// Version of the tool that wrote it.
     pub tool: String,
@@ -52,6 +34,9 @@ pub struct Names {
     /// Paths of functions, each once.
     functions: Vec<String>,
     function_ids: HashMap<String, u32>,
+    call_names: CallNames,
+    /// The version of its format; 0 if unknown.
+    version: u32,
     /// Index is the number of a statement.
     numbers: Arc<[Option<Statement>]>,
 }
@@ -70,44 +55,36 @@ struct File {
     path: String,
     shown: String,
     base: u32,
-    /// Numbers of its statements, where they have some.
-    numbers: map::Numbers,
+    /// Numbers of its statements, if they have numbers.
+    numbers: map::NumberRange,
     places: Vec<Span>,
     /// The function of each of them, and whether it is recorded.
     functions: Vec<(u32, bool)>,
+    code: FileCode,
+    /// The places of those with an `.await`, as indices.
+    awaits: Vec<u32>,
 }
 
 /// A statement, as a map describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Described<'a> {
+pub struct MapStatement<'a> {
     /// Line that it starts in.
     pub line: u32,
-    /// Path of the function around it; empty where the map has none.
+    /// Path of its function; empty if the map has none.
     pub function: &'a str,
-    /// What a word that holds its number stands for; no other statement of the program has it.
+    /// The statement as recorded by number; no other statement of the program has this number.
     pub numbered: Option<Statement>,
-    /// The program records it.
+    /// Whether the program records it.
     pub recorded: bool,
+    /// Whether it contains an `.await` of its own body.
+    pub awaits: bool,
 }
 
-/// Where a statement stands in its file, all from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// Line it starts in.
-    pub line: u32,
-    /// Column of its first character.
-    pub col: u32,
-    /// Line it ends in.
-    pub end_line: u32,
-    /// Column behind its last character.
-    pub end_col: u32,
-}
-
-/// So many bad lines are told apart; a file of another kind would give millions.
+/// Most bad lines that are reported one by one; a file of another kind has millions.
 const BAD_LINES: usize = 5;
 
 impl Names {
-    /// Reads a map; what cannot be read is noted and passed over.
+    /// Parses a map. Lines that cannot be parsed are noted and skipped.
     pub fn parse(map: &[u8]) -> Names {
         let mut names = Names { actual_hash: body_hash(map), ..Names::default() };
         for (index, line) in map.split(|byte| *byte == b'\n').enumerate() {
@@ -134,6 +111,7 @@ impl Names {
         match line {
             Line::Head(head) if index == 0 => {
                 self.hash = Some(head.hash);
+                self.version = head.version;
                 self.root = head.root.chars().collect();
                 self.tool = visible(&head.tool.chars().collect::<String>()).into_owned();
             }
@@ -147,7 +125,7 @@ impl Names {
                 let shown = visible(&path).into_owned();
                 match &self.files[slot] {
                     Some(known) if known.path != path => {
-                        let reason = format!("file id {slot} already stands for {}", known.shown);
+                        let reason = format!("file id {slot} is already {}", known.shown);
                         self.bad(index, reason);
                     }
                     _ => {
@@ -158,16 +136,27 @@ impl Names {
                             numbers: file.numbers,
                             places: Vec::new(),
                             functions: Vec::new(),
+                            code: FileCode::default(),
+                            awaits: Vec::new(),
                         })
                     }
                 }
             }
-            Line::Function(_) => {}
+            Line::Function(FunctionLine { file, .. })
+            | Line::Loop(LoopLine { file, .. })
+            | Line::Branch(BranchLine { file, .. }) => match self.files.get_mut(usize::from(*file)) {
+                Some(Some(file)) => file.code.add(line, &mut self.call_names),
+                _ => self.bad(index, "a body, loop or branch without its file".to_owned()),
+            },
             Line::Stmt(stmt) => {
                 let Some(Some(file)) = self.files.get_mut(usize::from(stmt.file)) else {
                     return self.bad(index, "a statement without its file".to_owned());
                 };
-                let StmtLine { line, col, end_line, end_col, recorded, .. } = *stmt;
+                file.code.add(line, &mut self.call_names);
+                let StmtLine { line, col, end_line, end_col, recorded, awaits, .. } = *stmt;
+                if awaits {
+                    file.awaits.push(file.places.len() as u32);
+                }
                 file.places.push(Span { line, col, end_line, end_col });
                 let function: String = stmt.function.chars().collect();
                 let next = self.functions.len() as u32;
@@ -203,42 +192,44 @@ impl Names {
         }
     }
 
-    /// What a ring tells of statements that ran again, named.
-    pub fn repetition(&self, again: &Again) -> Repetition {
+    /// A repetition of statements, with names.
+    pub fn repetition(&self, again: &ring::Repetition) -> Repetition {
         let again = &again.resolve(Numbers::new(&self.numbers));
         let name = |Statement { file, line }| {
             let place = self.place(file, line);
             (place.path.map_or_else(|| Cow::Owned(format!("file#{file}")), Cow::Borrowed), place.line)
         };
-        let lines = |place: &qs_core::ring::Place| {
+        let lines = |place: &ring::LineRange| {
             let first = self.place(place.file, place.first);
             let last = self.place(place.file, place.last).line;
-            Lines { file: place.file, path: first.path.map(str::to_owned), first: first.line, last }
+            LineRange { file: place.file, path: first.path.map(str::to_owned), first: first.line, last }
         };
         Repetition {
             statements: again.statements,
             times: again.times,
-            rounds: again.rounds(),
+            rounds: again.iterations(),
             places: again.places().iter().map(lines).collect(),
             text: again.show(name).to_string(),
         }
     }
 
-    /// Learns a file's name from another source than a map, which had none for it.
-    pub fn tell(&mut self, file: u16, path: &str) {
+    /// Adds the name of a file that a target sent.
+    pub fn add_path(&mut self, file: u16, path: &str) {
         let slot = usize::from(file);
         if self.files.len() <= slot {
             self.files.resize(slot + 1, None);
         }
         let shown = visible(path).into_owned();
-        let (places, functions) = (Vec::new(), Vec::new());
+        let (places, functions, code) = (Vec::new(), Vec::new(), FileCode::default());
         self.files[slot] = Some(File {
             path: path.to_owned(),
             shown,
             base: 0,
-            numbers: map::Numbers::default(),
+            numbers: map::NumberRange::default(),
             places,
             functions,
+            code,
+            awaits: Vec::new(),
         });
     }
 
@@ -248,39 +239,74 @@ impl Names {
         files.filter_map(|(id, file)| Some((id as u16, file.as_ref()?.path.as_str())))
     }
 
-    /// Path of a file as the map has it, for opening it.
+    /// Path of a file as the map has it, to open it.
     pub fn path(&self, file: u16) -> Option<&str> {
         self.file(file).map(|file| file.path.as_str())
     }
 
-    /// Where the statements of a file stand, also when `file` is the id of its later lines.
+    /// Path of a file, printable.
+    pub fn shown_path(&self, file: u16) -> Option<&str> {
+        self.file(file).map(|file| file.shown.as_str())
+    }
+
+    /// The places of the statements of a file; `file` may be any of its ids.
     pub fn statements(&self, file: u16) -> &[Span] {
         self.first(file).map_or(&[], |file| &file.places)
     }
 
-    /// The first id of the file that this is an id of: it has the statements.
+    /// The entry of the file's first id, which has the statements.
     fn first(&self, file: u16) -> Option<&File> {
         let known = self.file(file)?;
         let is_first = |other: &&File| other.base == 0 && other.path == known.path;
         if known.base == 0 { Some(known) } else { self.files.iter().flatten().find(is_first) }
     }
 
-    /// The statements of a file, also when `file` is the id of its later lines.
-    pub fn described(&self, file: u16) -> impl Iterator<Item = Described<'_>> {
+    /// The statements of a file; `file` may be any of its ids.
+    pub fn described(&self, file: u16) -> impl Iterator<Item = MapStatement<'_>> {
         self.first(file).into_iter().flat_map(|known| {
             known.places.iter().zip(&known.functions).enumerate().map(|(ordinal, (span, (id, recorded)))| {
                 let function = self.functions.get(*id as usize).map_or("", String::as_str);
                 let number = known.numbers.number(ordinal).and_then(|number| u16::try_from(number).ok());
                 let numbered = number.map(Statement::numbered);
-                Described { line: span.line, function, numbered, recorded: *recorded }
+                let awaits = known.awaits.binary_search(&(ordinal as u32)).is_ok();
+                MapStatement { line: span.line, function, numbered, recorded: *recorded, awaits }
             })
         })
     }
 
-    /// Statements of all files, and how many of them the program records.
+    /// The number of statements, and how many of them the program records.
     pub fn count(&self) -> (usize, usize) {
         let own = self.files.iter().flatten().flat_map(|file| &file.functions);
         own.fold((0, 0), |(all, recorded), (_, is)| (all + 1, recorded + usize::from(*is)))
+    }
+
+    /// A line of a file, as records name it; `file` is its first id.
+    pub fn recorded(&self, file: u16, line: u32) -> Option<Statement> {
+        let path = &self.file(file)?.path;
+        statement(line, |base| match base {
+            0 => Some(file),
+            _ => {
+                let is_it = |other: &Option<File>| {
+                    other.as_ref().is_some_and(|other| other.base == base && other.path == *path)
+                };
+                self.files.iter().position(is_it).map(|id| id as u16)
+            }
+        })
+    }
+
+    /// The structure of a file; `file` may be any of its ids.
+    pub fn code(&self, file: u16) -> Option<&FileCode> {
+        self.first(file).map(|file| &file.code)
+    }
+
+    /// What the statements of this map call.
+    pub fn call_names(&self) -> &CallNames {
+        &self.call_names
+    }
+
+    /// Whether the map says what statements call: since version 3.
+    pub fn has_calls(&self) -> bool {
+        self.version >= 3
     }
 
     /// The first id of each file.
@@ -297,7 +323,7 @@ impl Names {
         self.files.get(usize::from(file))?.as_ref()
     }
 
-    /// Whether the bytes are those that the map's first line was written for.
+    /// Whether the hash in the first line is that of the map.
     pub fn is_intact(&self) -> bool {
         self.hash == Some(self.actual_hash)
     }
@@ -339,14 +365,30 @@ mod tests {
     #[test]
     fn a_map_of_this_version_is_read() {
         let lines = [
-            HEAD.replace(r#""version":1"#, r#""version":2"#),
+            HEAD.replace(r#""version":1"#, r#""version":3"#),
             r#"{"file":3,"path":"a.rs","base":0,"first":17,"room":18}"#.to_owned(),
-            r#"{"fn":3,"path":"f","at":"1:8","end":"9:2"}"#.to_owned(),
-            r#"{"stmt":3,"line":2,"col":5,"end":"2:9","kind":"expr","fn":"f","await":true}"#.to_owned(),
+            r#"{"fn":3,"path":"f","at":"1:8","end":"9:2","kind":"asyncfn","trait":"T"}"#.to_owned(),
+            r#"{"loop":3,"at":"2:1","end":"3:2"}"#.to_owned(),
+            r#"{"branch":3,"at":"2:1","end":"3:2","past":"4:2"}"#.to_owned(),
+            r#"{"stmt":3,"line":2,"col":5,"end":"2:9","kind":"expr","fn":"f","calls":"g *.h g","await":true}"#
+                .to_owned(),
         ];
         let names = Names::parse(lines.join("\n").as_bytes());
         assert_eq!((names.bad_line_count, names.path(3)), (0, Some("a.rs")));
         assert_eq!(names.statements(3), [Span { line: 2, col: 5, end_line: 2, end_col: 9 }]);
+        let code = names.code(3).unwrap();
+        assert_eq!(
+            (code.bodies[0].kind, code.bodies[0].of_trait.as_str()),
+            (map::BodyKind::AsyncFunction, "T")
+        );
+        assert_eq!((code.loops.len(), code.branches[0].1, code.statements[0].awaits), (1, (4, 2), true));
+        let calls = names.call_names().of(&code.statements[0].calls);
+        let calls: Vec<_> = calls.iter().map(|call| (call.name, call.repeats)).collect();
+        assert_eq!(
+            (names.call_names().names(), calls),
+            (&["g".to_owned(), ".h".to_owned()][..], vec![(0, false), (1, true), (0, false)])
+        );
+        assert!(names.has_calls() && !Names::parse(HEAD.as_bytes()).has_calls());
     }
 
     #[test]

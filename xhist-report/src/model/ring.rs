@@ -1,4 +1,4 @@
-//! A ring as the user sees it: number, place, owner. It must not know the layout in memory.
+//! A ring as the user sees it: number, place, owner.
 
 use std::fmt;
 
@@ -21,26 +21,28 @@ pub struct Ring {
     pub tid: u32,
     /// Name of the thread, printable.
     pub thread_name: Option<String>,
-    /// Where its owner stands, in one word.
+    /// State of its owner, in one word.
     pub status: &'static str,
     /// Ticks of its clock a second; 0 = not known.
     pub clock_hz: u32,
     /// Hash of the map of its build; 0 = not known.
     pub map_hash: u64,
-    /// Its times are tickets: places in one order of all entries of its process.
+    /// Its times are tickets: one order of all entries of its process.
     pub exact: bool,
-    /// Its program says that it records only entries of functions.
+    /// Its program records only entries of functions.
     pub entries_only: bool,
     /// Statements that its recorder could not keep.
     pub dropped: u32,
-    /// Which target of a live session it is of; 0 in images.
+    /// Async tasks that began and that ended in it, under all of its owners; both 0 = not counted.
+    pub tasks: (u32, u32),
+    /// The target of a live session that it belongs to; 0 in images.
     pub target: usize,
-    /// Where it comes from, when there are several places.
+    /// Its source, if there are several.
     pub origin: Option<String>,
 }
 
 impl Ring {
-    /// Stands for all rings of a build.
+    /// A ring for all rings of a build.
     pub fn of_map(map_hash: u64) -> Ring {
         Ring { map_hash, ..Ring::default() }
     }
@@ -57,7 +59,7 @@ impl Ring {
         }
     }
 
-    /// A time of this ring for people: seconds where the clock rate is known, else ticks; `#7` for a ticket.
+    /// A time of this ring as text: seconds if the clock rate is known, else ticks; `#7` for a ticket.
     pub fn time_text(&self, ticks: u64) -> String {
         if self.exact {
             return format!("#{ticks}");

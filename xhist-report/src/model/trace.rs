@@ -1,8 +1,8 @@
-//! A trace event, as it was recorded and as it is told. It must not know where its names come from.
+//! A trace event as recorded, and as described in words.
 
 pub use qs_core::record::trace::{Arg, Class as TraceClass, Code, Severity};
 
-/// A trace event, as its record tells it.
+/// A trace event, as recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// What happened.
@@ -15,29 +15,29 @@ pub struct Trace {
     pub is_cut: bool,
     /// The time stamp of its record, as wide as the target has them.
     pub stamp: u64,
-    /// How the target calls its opcode.
+    /// The name that the target sent for its opcode.
     pub opcode_name: Option<String>,
 }
 
 impl Trace {
-    /// Whether nobody recovers from it.
+    /// Whether it is a fault that the program does not survive.
     pub fn is_fault(&self) -> bool {
         matches!(self.class, TraceClass::Exception { severity, .. } if severity.level() == 3)
     }
 }
 
-/// A trace event by name, printable.
+/// The description of a trace event, printable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToldTrace {
+pub struct DescribedTrace {
     /// `HW1`, `profile`.
     pub class: &'static str,
     /// What its severity means, in words.
     pub meaning: Option<&'static str>,
-    /// How its owner is called.
+    /// Name of its owner.
     pub owner: Option<String>,
-    /// How it is called itself.
+    /// Its own name.
     pub name: Option<String>,
-    /// What it tells: the text of its format, or its arguments and its buffer.
+    /// The text of its format, or its arguments and its buffer.
     pub text: String,
     /// All of it behind the class: `uart(0x800123) parity_error(0x05): port 3, status 0x0014`.
     pub subject: String,

@@ -1,10 +1,9 @@
-//! Text from a dump or a map may hold anything: line ends would break the listing, escape sequences would act on the
-//! reader's terminal, and marks of writing direction would show a path in another order. Here they become visible.
+//! Makes text from dumps and maps safe to print. Line ends would break a listing, escape sequences would act on the terminal, and
+//! marks of writing direction would show a path in another order: all are escaped here.
 
 use std::borrow::Cow;
 
-/// Whether a character is shown as itself: no control character, and nothing that turns the direction of text, ends a line
-/// or is not seen at all.
+/// Whether a character is printed as it is: not a control character, a mark of writing direction, a line end or an invisible one.
 pub fn is_visible(char: char) -> bool {
     const BYTE_ORDER_MARK: char = '\u{feff}';
     if char < '\u{80}' {
@@ -16,7 +15,7 @@ pub fn is_visible(char: char) -> bool {
     !(char.is_control() || turns || ends_line || matches!(char, '\u{200b}' | BYTE_ORDER_MARK))
 }
 
-/// The text with what is not visible written as escapes (`\n`, `\u{1b}`, `\u{202e}`).
+/// The text with all other characters escaped (`\n`, `\u{1b}`, `\u{202e}`).
 pub fn visible(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_visible) {
         return Cow::Borrowed(text);
@@ -48,14 +47,14 @@ mod tests {
     }
 
     #[test]
-    fn what_turns_or_ends_a_line_is_escaped() {
+    fn marks_of_direction_and_line_ends_are_escaped() {
         for char in
             (0x202A..=0x202E).chain(0x2066..=0x2069).chain([0x61C, 0x200E, 0x200F, 0x2028, 0x2029, 0xFEFF])
         {
             let char = char::from_u32(char).unwrap();
             assert_eq!(visible(&format!("a{char}b")), format!("a\\u{{{:x}}}b", u32::from(char)));
         }
-        // Scripts are written with these.
+        // Some scripts need these characters.
         for text in ["نص عربي", "עברית", "क्\u{200d}ष", "👩\u{200d}💻"] {
             assert_eq!(visible(text), text);
         }

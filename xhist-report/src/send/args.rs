@@ -1,20 +1,21 @@
-//! What was typed behind `send`. It must not know how it is sent.
+//! The command line of `send`, and the packets that it means.
 
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use qs_core::rx::id;
 
-use super::filter;
-use crate::qs::{Known, Request};
+use super::error::CommandError;
 use crate::qs_args::TargetArgs;
+use crate::qs_host::control::filter_spec as filter;
+use crate::qs_host::{Request, TargetSymbols};
 
 const AFTER_HELP: &str = "\
 LINK is tcp://, tcp-listen://, udp:// or serial:// as for a report. While a report reads the link,
 it is qspy://HOST[:7701], the report's own port for front-ends (its option -u), or that of a QSPY.
 
 Exit codes: 0 acknowledged; 1 refused, or no answer; 2 wrong arguments, or a name that the target
-did not tell.
+did not send.
 
 Examples:
   xhist-report send serial:///dev/ttyUSB0 info
@@ -37,7 +38,7 @@ pub struct SendArgs {
     pub target: TargetArgs,
 
     #[command(subcommand)]
-    pub what: What,
+    pub what: SendCommand,
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -52,9 +53,9 @@ impl SendArgs {
     }
 }
 
-/// What is sent.
+/// The commands.
 #[derive(Clone, Debug, Subcommand)]
-pub enum What {
+pub enum SendCommand {
     /// Ask which target it is
     Info,
     /// Ask for a reset
@@ -128,12 +129,12 @@ pub enum What {
     },
     /// Make an object the current one of its kind
     Current {
-        kind: Kind,
+        kind: ObjectKind,
         /// Its address or name
         object: String,
     },
     /// Ask for the current object of a kind
-    Query { kind: Kind },
+    Query { kind: ObjectKind },
     /// What the next use of a function's test probe finds
     Probe {
         /// Address or name of the function
@@ -166,7 +167,7 @@ pub enum Switch {
 
 /// Kinds of objects, in the order of their numbers.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum Kind {
+pub enum ObjectKind {
     Sm,
     Ao,
     Mp,
@@ -176,7 +177,7 @@ pub enum Kind {
     SmAo,
 }
 
-/// Bytes that were typed.
+/// Bytes as hexadecimal digits.
 #[derive(Clone, Debug)]
 pub struct Bytes(Vec<u8>);
 
@@ -186,7 +187,7 @@ fn number(text: &str, most: u64) -> Result<u64, String> {
         None => text.parse(),
     };
     let number = number.ok().filter(|number| *number <= most);
-    number.ok_or_else(|| format!("a number up to {most} is wanted, decimal or 0x and hexadecimal"))
+    number.ok_or_else(|| format!("expected a number up to {most}, decimal or 0x and hexadecimal"))
 }
 
 fn u8_of(text: &str) -> Result<u8, String> {
@@ -218,42 +219,45 @@ fn hex(text: &str) -> Result<Bytes, String> {
         Some(digits) if digits.len() % 2 == 0 => {
             Ok(Bytes(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()))
         }
-        _ => Err("pairs of hexadecimal digits are wanted".to_owned()),
+        _ => Err("expected pairs of hexadecimal digits".to_owned()),
     }
 }
 
-impl What {
-    /// The name that has to be known before it can be sent, if it is one.
+impl SendCommand {
+    /// The name that the target has to send before this can be sent, if there is one.
     fn name(&self) -> Option<&str> {
         let text = match self {
-            What::Command { command: text, .. }
-            | What::Event { signal: text, .. }
-            | What::AoFilter { object: text, .. }
-            | What::Current { object: text, .. }
-            | What::Probe { function: text, .. } => text,
+            SendCommand::Command { command: text, .. }
+            | SendCommand::Event { signal: text, .. }
+            | SendCommand::AoFilter { object: text, .. }
+            | SendCommand::Current { object: text, .. }
+            | SendCommand::Probe { function: text, .. } => text,
             _ => return None,
         };
         number(text, u64::MAX).is_err().then_some(text)
     }
 
-    /// Whether it cannot be sent before the target has said what it is.
+    /// Whether it needs the target's sizes or names to be sent.
     pub fn needs_target(&self) -> bool {
         self.name().is_some()
             || matches!(
                 self,
-                What::Event { .. } | What::AoFilter { .. } | What::Current { .. } | What::Probe { .. }
+                SendCommand::Event { .. }
+                    | SendCommand::AoFilter { .. }
+                    | SendCommand::Current { .. }
+                    | SendCommand::Probe { .. }
             )
     }
 
-    /// Whether its answer cannot be read without the target's sizes.
+    /// Whether its answer needs the target's sizes to be read.
     pub fn needs_sizes(&self) -> bool {
-        matches!(self, What::Query { .. } | What::Peek { .. })
+        matches!(self, SendCommand::Query { .. } | SendCommand::Peek { .. })
     }
 
-    /// What to know before it is sent, in a sentence.
+    /// A warning to show before it is sent.
     pub fn warning(&self) -> Option<String> {
         match self {
-            What::Filter { which: Which::Global, spec } if filter::silences_statements(spec) => {
+            SendCommand::Filter { which: Which::Global, spec } if filter::silences_statements(spec) => {
                 Some(format!(
                     "this filter replaces the target's, and lets no statements of xhist through: their history stops, in the ring as \
                  well; `filter global {spec},u4` keeps it, and `{spec},-u4` says that this is meant"
@@ -263,108 +267,104 @@ impl What {
         }
     }
 
-    /// What is wrong with it whatever the target is.
+    /// Checks the command without a target.
     ///
     /// # Errors
-    /// In a sentence.
-    pub fn check(&self) -> Result<(), String> {
+    /// What is wrong, whatever the target is.
+    pub fn check(&self) -> Result<(), CommandError> {
         match self {
-            What::Filter { which: Which::Global, spec } => filter::global(spec).map(drop),
-            What::Filter { which: Which::Local, spec } => filter::local(spec).map(drop),
-            What::Filter { which: Which::Opcodes, spec } => filter::opcodes(spec).map(drop),
-            What::Poke { values, .. } if values.len() > 255 => {
-                Err("at most 255 items are written at once".to_owned())
-            }
-            What::Poke { size, values, .. } => fitting(*size, values),
-            What::Fill { size, value, .. } => fitting(*size, &[*value]),
-            What::Query { kind: Kind::SmAo } => {
-                Err("one kind can be asked for: sm, ao, mp, eq, te or ap".to_owned())
-            }
+            SendCommand::Filter { which: Which::Global, spec } => Ok(filter::global(spec).map(drop)?),
+            SendCommand::Filter { which: Which::Local, spec } => Ok(filter::local(spec).map(drop)?),
+            SendCommand::Filter { which: Which::Opcodes, spec } => Ok(filter::opcodes(spec).map(drop)?),
+            SendCommand::Poke { values, .. } if values.len() > 255 => Err(CommandError::TooManyItems),
+            SendCommand::Poke { size, values, .. } => fitting(*size, values),
+            SendCommand::Fill { size, value, .. } => fitting(*size, &[*value]),
+            SendCommand::Query { kind: ObjectKind::SmAo } => Err(CommandError::NotAKind),
             _ => Ok(()),
         }
     }
 
-    /// The packet, once names are known.
+    /// The packet, with the symbols of the target.
     ///
     /// # Errors
-    /// The name that is not, and where it was looked for.
-    pub fn request(&self, known: &Known) -> Result<Request, String> {
+    /// A name that the target has not sent, or a number that it has no room for.
+    pub fn request(&self, known: &TargetSymbols) -> Result<Request, CommandError> {
         Ok(match self {
-            What::Info => Request::bare(id::INFO),
-            What::Reset => Request::bare(id::RESET),
-            What::Tick { rate } => Request::byte(id::TICK, *rate),
-            What::Peek { offset, size, count } => Request::memory(id::PEEK, *offset, *size, *count, &[]),
-            What::Poke { offset, size, values } => {
+            SendCommand::Info => Request::bare(id::INFO),
+            SendCommand::Reset => Request::bare(id::RESET),
+            SendCommand::Tick { rate } => Request::byte(id::TICK, *rate),
+            SendCommand::Peek { offset, size, count } => {
+                Request::memory(id::PEEK, *offset, *size, *count, &[])
+            }
+            SendCommand::Poke { offset, size, values } => {
                 let data: Vec<u8> = values
                     .iter()
                     .flat_map(|value| value.to_le_bytes().into_iter().take(usize::from(*size)))
                     .collect();
                 Request::memory(id::POKE, *offset, *size, values.len() as u8, &data)
             }
-            What::Fill { offset, size, count, value } => {
+            SendCommand::Fill { offset, size, count, value } => {
                 Request::memory(id::FILL, *offset, *size, *count, &value.to_le_bytes()[..usize::from(*size)])
             }
-            What::Command { command, params } => {
+            SendCommand::Command { command, params } => {
                 let named = known.command_named(command.as_bytes()).map(u64::from);
                 let command = chosen("command", command, 1, named)? as u8;
                 let param = |index: usize| params.get(index).copied().unwrap_or(0);
                 Request::command(command, [param(0), param(1), param(2)])
             }
-            What::Event { prio, signal, params } => {
+            SendCommand::Event { prio, signal, params } => {
                 let named = known.signal_named(signal.as_bytes(), 0).map(u64::from);
                 let signal = chosen("signal", signal, known.target.sizes.sig, named)? as u32;
                 Request::event(*prio, signal, &params.0, known)
             }
-            What::Filter { which: Which::Global, spec } => {
+            SendCommand::Filter { which: Which::Global, spec } => {
                 Request::filter(id::GLOBAL_FILTER, filter::global(spec)?)
             }
-            What::Filter { which: Which::Local, spec } => {
+            SendCommand::Filter { which: Which::Local, spec } => {
                 Request::filter(id::LOCAL_FILTER, filter::local(spec)?)
             }
-            What::Filter { which: Which::Opcodes, spec } => {
+            SendCommand::Filter { which: Which::Opcodes, spec } => {
                 Request::filter(id::GLOBAL_FILTER, filter::opcodes(spec)?)
             }
-            What::AoFilter { object, switch } => {
+            SendCommand::AoFilter { object, switch } => {
                 let kind = u8::from(*switch == Switch::Off);
                 Request::object(id::AO_FILTER, kind, object_of(object, known)?, known)
             }
-            What::Current { kind, object } => {
+            SendCommand::Current { kind, object } => {
                 Request::object(id::CURRENT_OBJECT, *kind as u8, object_of(object, known)?, known)
             }
-            What::Query { kind } => Request::byte(id::QUERY_CURRENT, *kind as u8),
-            What::Probe { function, data } => {
+            SendCommand::Query { kind } => Request::byte(id::QUERY_CURRENT, *kind as u8),
+            SendCommand::Probe { function, data } => {
                 let named = known.functions.key_of(function.as_bytes());
                 let address = chosen("function", function, known.target.sizes.fun, named)?;
                 Request::probe(*data, address, known)
             }
-            What::TestSetup => Request::bare(id::TEST_SETUP),
-            What::TestTeardown => Request::bare(id::TEST_TEARDOWN),
-            What::TestContinue => Request::bare(id::TEST_CONTINUE),
+            SendCommand::TestSetup => Request::bare(id::TEST_SETUP),
+            SendCommand::TestTeardown => Request::bare(id::TEST_TEARDOWN),
+            SendCommand::TestContinue => Request::bare(id::TEST_CONTINUE),
         })
     }
 }
 
-fn object_of(object: &str, known: &Known) -> Result<u64, String> {
+fn object_of(object: &str, known: &TargetSymbols) -> Result<u64, CommandError> {
     chosen("object", object, known.target.sizes.obj, known.objects.key_of(object.as_bytes()))
 }
 
-/// What was typed: a number that the target has so many bytes for, or a name that it told.
-fn chosen(kind: &str, text: &str, bytes: u8, named: Option<u64>) -> Result<u64, String> {
+/// The number of what the user wrote: a number of at most this many bytes, or a name that the target sent.
+fn chosen(kind: &'static str, text: &str, bytes: u8, named: Option<u64>) -> Result<u64, CommandError> {
     let most = u64::MAX >> (64 - 8 * u32::from(bytes.clamp(1, 8)));
-    number(text, most).or_else(|why| {
-        named.ok_or_else(|| match text.starts_with(|char: char| char.is_ascii_digit()) {
-            true => format!("`{text}` is no {kind} of this target: {why}"),
-            false => format!(
-                "the target told of no {kind} `{text}`: write its number, or see the names with `--format qspy`"
-            ),
-        })
+    number(text, most).ok().or(named).ok_or_else(|| {
+        match text.starts_with(|char: char| char.is_ascii_digit()) {
+            true => CommandError::NumberTooLarge { kind, text: text.to_owned(), most },
+            false => CommandError::UnknownName { kind, text: text.to_owned() },
+        }
     })
 }
 
-fn fitting(size: u8, values: &[u32]) -> Result<(), String> {
+fn fitting(size: u8, values: &[u32]) -> Result<(), CommandError> {
     let most = u64::from(u32::MAX) >> (32 - 8 * u32::from(size));
     match values.iter().find(|value| u64::from(**value) > most) {
-        Some(value) => Err(format!("{value} does not fit in {size} bytes")),
+        Some(value) => Err(CommandError::ItemSize { value: *value, size }),
         None => Ok(()),
     }
 }
@@ -383,30 +383,31 @@ mod tests {
 
     #[test]
     fn names_wait_for_the_target() {
-        let known = Known::new(Default::default());
-        let named = What::Command { command: "PAUSE".into(), params: Vec::new() };
-        assert!(named.needs_target() && named.request(&known).unwrap_err().contains("`PAUSE`"));
-        let numbered = What::Command { command: "0".into(), params: vec![1] };
+        let known = TargetSymbols::new(Default::default());
+        let named = SendCommand::Command { command: "PAUSE".into(), params: Vec::new() };
+        assert!(named.needs_target() && named.request(&known).unwrap_err().to_string().contains("`PAUSE`"));
+        let numbered = SendCommand::Command { command: "0".into(), params: vec![1] };
         assert!(!numbered.needs_target());
         assert_eq!(numbered.request(&known).unwrap(), Request::command(0, [1, 0, 0]));
-        let wide = What::Command { command: "300".into(), params: Vec::new() };
-        assert!(wide.request(&known).unwrap_err().contains("a number up to 255"));
-        let poke = What::Poke { offset: 1, size: 2, values: vec![0x102, 3] };
+        let wide = SendCommand::Command { command: "300".into(), params: Vec::new() };
+        assert!(wide.request(&known).unwrap_err().to_string().contains("a number up to 255"));
+        let poke = SendCommand::Poke { offset: 1, size: 2, values: vec![0x102, 3] };
         assert_eq!(poke.request(&known).unwrap().payload, [1, 0, 2, 2, 2, 1, 3, 0]);
-        assert!(What::Fill { offset: 0, size: 1, count: 1, value: 256 }.check().is_err());
+        assert!(SendCommand::Fill { offset: 0, size: 1, count: 1, value: 256 }.check().is_err());
     }
 
     #[test]
     fn a_number_that_the_target_has_no_room_for_is_not_cut() {
-        let known = Known::new(Default::default());
-        let event = |signal: &str| What::Event { prio: 1, signal: signal.into(), params: Bytes(Vec::new()) };
+        let known = TargetSymbols::new(Default::default());
+        let event =
+            |signal: &str| SendCommand::Event { prio: 1, signal: signal.into(), params: Bytes(Vec::new()) };
         assert_eq!(event("0xFFFF").request(&known).unwrap().payload[1..3], [0xFF, 0xFF]);
-        assert!(event("65536").request(&known).unwrap_err().contains("a number up to 65535"));
+        assert!(event("65536").request(&known).unwrap_err().to_string().contains("a number up to 65535"));
         let too_wide = || "0x100000001".to_owned();
-        let current = What::Current { kind: Kind::Ap, object: too_wide() };
-        let probe = What::Probe { function: too_wide(), data: 0 };
+        let current = SendCommand::Current { kind: ObjectKind::Ap, object: too_wide() };
+        let probe = SendCommand::Probe { function: too_wide(), data: 0 };
         for what in [current, probe] {
-            assert!(what.request(&known).unwrap_err().contains("a number up to 4294967295"));
+            assert!(what.request(&known).unwrap_err().to_string().contains("a number up to 4294967295"));
         }
     }
 }

@@ -1,7 +1,7 @@
-//! `xhist-report send`: a command to a target, and its answer. It must not know how commands are typed or links work.
+//! `xhist-report send`: sends a command to a target and prints the answer.
 
 mod args;
-mod filter;
+mod error;
 mod wire;
 
 use std::io::{self, IsTerminal, Write};
@@ -11,55 +11,41 @@ use qs_core::record::{PeekData, QueryData, Record, RxStatus, TargetDone, TargetI
 use qs_core::rx::{fault, id};
 
 pub use args::SendArgs;
-use args::What;
+use args::SendCommand;
+use error::SendError;
 use wire::Wire;
 
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::model::visible;
-use crate::qs::{Decoded, Event, Known, Listener, Request, Text};
+use crate::qs_host::{DecodedRecord, LineFormatter, Listener, Request, StreamEvent, TargetSymbols};
 
-/// Set in a status that refuses.
+/// This bit of a status means that the target refused.
 const REFUSED: u8 = 0x80;
-/// The target has counted packets of an earlier sender; it takes this one all the same.
+/// The target counted packets of an earlier sender; it still accepts this one.
 const OUT_OF_SEQUENCE: u8 = REFUSED | fault::SEQUENCE;
-/// An acknowledged command that is not done after this is still going on, and may take as long as it likes.
+/// How long to wait for the end of an acknowledged command. A longer one goes on without us.
 const SOON: Duration = Duration::from_millis(500);
 
-/// Sends, and prints what comes back.
+/// Sends a command and prints the answer.
 pub fn run(args: &SendArgs, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
     let checked = args.what.check();
     if let (Ok(()), Some(warning)) = (&checked, args.what.warning()) {
         notes.note(format_args!("{warning}"));
     }
-    let wire = checked.and_then(|()| Wire::open(&args.link, args.target.target()));
-    let sent = wire
-        .map_err(Failed::Usage)
-        .and_then(|wire| Sender { wire, timeout: args.timeout() }.send(&args.what, out, notes));
+    let wire =
+        checked.map_err(SendError::Command).and_then(|()| Wire::open(&args.link, args.target.target()));
+    let sent = wire.and_then(|wire| Sender { wire, timeout: args.timeout() }.send(&args.what, out, notes));
     match sent {
         Ok(()) => ExitCode::Complete,
-        Err(Failed::Usage(why)) => {
-            notes.error(format_args!("{why}"));
+        Err(error) if error.is_usage() => {
+            notes.error(format_args!("{error}"));
             ExitCode::Usage
         }
-        Err(Failed::Answer(why)) => {
-            notes.error(format_args!("{}: {why}", args.link));
+        Err(error) => {
+            notes.error(format_args!("{}: {error}", args.link));
             ExitCode::Incomplete
         }
-    }
-}
-
-/// Why nothing came of it.
-pub enum Failed {
-    /// It could not even be sent as it was typed.
-    Usage(String),
-    /// The target said no, or nothing.
-    Answer(String),
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Failed {
-        Failed::Answer(error.to_string())
     }
 }
 
@@ -68,7 +54,7 @@ struct Sender {
     timeout: Duration,
 }
 
-/// What is waited for.
+/// The answers of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     Info,
@@ -79,9 +65,14 @@ enum Answer {
 }
 
 impl Sender {
-    fn send(&mut self, what: &What, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<(), Failed> {
+    fn send(
+        &mut self,
+        what: &SendCommand,
+        out: &mut dyn Write,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), SendError> {
         let connected = self.wire.connect(Instant::now() + self.timeout, notes);
-        connected.map_err(Failed::Answer)?;
+        connected?;
         if what.needs_target() {
             self.learn(what)?;
         } else if what.needs_sizes() && !self.ask()? {
@@ -90,7 +81,7 @@ impl Sender {
                  the others"
             ));
         }
-        let request = what.request(self.wire.known()).map_err(Failed::Usage)?;
+        let request = what.request(self.wire.known())?;
         self.wire.send(&request)?;
         let awaited = match request.id {
             id::INFO => Answer::Info,
@@ -98,90 +89,81 @@ impl Sender {
             id::RESET => return self.await_reset(out),
             _ => Answer::Acknowledged,
         };
-        self.wait(&request, awaited, self.timeout, out)?
-            .then_some(())
-            .ok_or_else(|| Failed::Answer("no answer; is the target's receive channel read?".to_owned()))?;
+        self.wait(&request, awaited, self.timeout, out)?.then_some(()).ok_or(SendError::NoAnswer)?;
         if matches!(request.id, id::COMMAND | id::TICK | id::EVENT) {
             self.wait(&request, Answer::Done, SOON.min(self.timeout), out)?;
         }
         Ok(())
     }
 
-    /// Asks for the names of the target, until the one in question is told.
-    fn learn(&mut self, what: &What) -> Result<(), Failed> {
+    /// Asks for the names of the target, and waits for the one that the command needs.
+    fn learn(&mut self, what: &SendCommand) -> Result<(), SendError> {
         if !self.ask()? {
-            return Err(Failed::Answer("the target does not tell its names: no answer to `info`".to_owned()));
+            return Err(SendError::NoNames);
         }
-        // They follow the answer; a target that sends much may take a while to come to the last.
+        // Names follow the answer. A target that sends much may take a while to send the last one.
         let end = Instant::now() + self.timeout;
         let mut silent = Instant::now();
         while what.request(self.wire.known()).is_err() && Instant::now() < end && silent.elapsed() < SOON {
-            if self.wire.take(Duration::from_millis(20), &mut Ignore)? {
+            if self.wire.take(Duration::from_millis(20), &mut ())? {
                 silent = Instant::now();
             }
         }
         Ok(())
     }
 
-    /// Asks the target for its target info, which has its sizes. Whether it answers.
-    fn ask(&mut self) -> Result<bool, Failed> {
+    /// Asks the target for its target info, which has its sizes. Returns whether it answered.
+    fn ask(&mut self) -> Result<bool, SendError> {
         let ask = Request::bare(id::INFO);
         self.wire.send(&ask)?;
         self.wait(&ask, Answer::Info, self.timeout, &mut io::sink())
     }
 
-    /// Takes records until the answer to a packet comes; whether it came in time.
+    /// Waits for the answer to a packet. Returns whether it came in time.
     fn wait(
         &mut self,
         request: &Request,
         awaited: Answer,
         within: Duration,
         out: &mut dyn Write,
-    ) -> Result<bool, Failed> {
+    ) -> Result<bool, SendError> {
         let end = Instant::now() + within;
         let mut answers =
-            Answers { id: request.id, text: Text::default(), awaited, got: None, lines: Vec::new() };
+            Answers { id: request.id, text: LineFormatter::default(), awaited, got: None, lines: Vec::new() };
         while answers.got.is_none() && Instant::now() < end {
             self.wire.take(Duration::from_millis(20), &mut answers)?;
         }
         out.write_all(&answers.lines)?;
         out.flush()?;
         match answers.got {
-            Some(Answer::Refused) => Err(Failed::Answer("the target refused".to_owned())),
+            Some(Answer::Refused) => Err(SendError::Refused),
             got => Ok(got.is_some()),
         }
     }
 
-    /// A target that does as it is told has gone, or starts a new session.
-    fn await_reset(&mut self, out: &mut dyn Write) -> Result<(), Failed> {
+    /// Waits for a reset: the target closes the link or starts a new session.
+    fn await_reset(&mut self, out: &mut dyn Write) -> Result<(), SendError> {
         let reset = Request::bare(id::RESET);
         match self.wait(&reset, Answer::Info, self.timeout, out) {
             Ok(true) => Ok(()),
-            Err(Failed::Answer(_)) if self.wire.is_lost() => Ok(()),
-            Ok(false) => Err(Failed::Answer("no sign of a reset".to_owned())),
+            Err(error) if !error.is_usage() && self.wire.is_lost() => Ok(()),
+            Ok(false) => Err(SendError::NoReset),
             Err(error) => Err(error),
         }
     }
 }
 
-/// Nobody wants to know.
-struct Ignore;
-
-impl Listener for Ignore {
-    fn event(&mut self, _: Event<'_>, _: &mut Known) {}
-}
-
 /// Picks the answers to one packet.
 struct Answers {
     id: u8,
-    text: Text,
+    text: LineFormatter,
     awaited: Answer,
     got: Option<Answer>,
     lines: Vec<u8>,
 }
 
 impl Answers {
-    fn meaning(&self, record: &Decoded<'_>) -> Option<Answer> {
+    fn meaning(&self, record: &DecodedRecord<'_>) -> Option<Answer> {
         let first = record.values[0] as u8;
         match record.id() {
             TargetInfo::ID => Some(Answer::Info),
@@ -197,8 +179,8 @@ impl Answers {
 }
 
 impl Listener for Answers {
-    fn event(&mut self, event: Event<'_>, known: &mut Known) {
-        let Event::Record(record) = event else { return };
+    fn event(&mut self, event: StreamEvent<'_>, known: &mut TargetSymbols) {
+        let StreamEvent::Record(record) = event else { return };
         let Some(answer) = self.meaning(record).filter(|_| self.got.is_none()) else { return };
         if answer != self.awaited && answer != Answer::Refused {
             return;
@@ -206,7 +188,7 @@ impl Listener for Answers {
         self.got = Some(answer);
         let lines = &mut self.lines;
         let is_terminal = io::stdout().is_terminal();
-        let mut put = |_: crate::qs::Class, line: &[u8]| {
+        let mut put = |_: crate::qs_host::LineClass, line: &[u8]| {
             match is_terminal {
                 true => lines.extend_from_slice(visible(&String::from_utf8_lossy(line)).as_bytes()),
                 false => lines.extend_from_slice(line),

@@ -1,31 +1,32 @@
-//! The way to a target: its own link, or the front-end port of a session that reads it. It must not know what is sent.
+//! The connection to a target: its own link, or the front-end port of a session that reads the link.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::error::{Missing, SendError};
 use crate::console::Notes;
-use crate::front_end::{BINARY, PORT, SILENCE, of};
 use crate::interrupt;
 use crate::live::Host;
-use crate::qs::{Decoder, Known, Listener, Request, Target};
-use crate::source::link::{self, Event, Queue};
+use crate::qs_host::front_end::{BINARY, PORT, packet};
+use crate::qs_host::{Decoder, Listener, Request, TargetDescription, TargetSymbols};
+use crate::source::link::{self, LinkEvent, Queue};
 use crate::source::{is_link, open_link};
 
 const SCHEME: &str = "qspy://";
 const INTERRUPTED: &str = "interrupted";
 
-/// A way to a target.
+/// A connection to a target.
 pub struct Wire {
     queue: Queue,
     decoder: Decoder,
     to: Option<Sink>,
     is_port: bool,
-    /// The session at the port takes our packets; a target takes them anyway.
+    /// Whether packets are accepted: a session has to confirm that, a target always accepts them.
     is_attached: bool,
     is_lost: bool,
-    /// Somebody wants it to end.
+    /// Set when the user interrupts the program.
     stop: Arc<AtomicBool>,
 }
 
@@ -48,76 +49,71 @@ impl Sink {
 }
 
 impl Wire {
-    /// Opens it, as far as that needs nobody.
+    /// Opens the link, without waiting for the other end.
     ///
     /// # Errors
-    /// What is wrong with the name, in a sentence.
-    pub fn open(name: &str, target: Target) -> Result<Wire, String> {
+    /// A name that is not a link, or a link that cannot be opened.
+    pub fn open(name: &str, target: TargetDescription) -> Result<Wire, SendError> {
         let is_port = name.starts_with(SCHEME);
         let link = match name.strip_prefix(SCHEME) {
-            Some(host) if host.contains(':') => link::front_end(host),
-            Some(host) => link::front_end(&format!("{host}:{PORT}")),
-            None if is_link(name.as_ref()) => open_link(name.as_ref()),
-            None => Err(format!(
-                "{name} is no link that something can be sent to, as tcp://, serial:// or {SCHEME} are"
-            )),
-        }?;
+            Some(host) if host.contains(':') => link::front_end(host)?,
+            Some(host) => link::front_end(&format!("{host}:{PORT}"))?,
+            None if is_link(name.as_ref()) => open_link(name.as_ref())?,
+            None => return Err(SendError::NotALink { name: name.to_owned(), scheme: SCHEME }),
+        };
         let queue = Queue::default();
         queue.start(link);
         Ok(Wire {
             queue,
-            decoder: Decoder::new(Known::new(target)),
+            decoder: Decoder::new(TargetSymbols::new(target)),
             to: None,
             is_port,
             is_attached: !is_port,
             is_lost: false,
-            // A session whose front-end goes without a word lets no other attach.
+            // A front-end that leaves without detaching would keep others from attaching.
             stop: interrupt::requested(|| {}),
         })
     }
 
-    /// Waits for the other end.
+    /// Waits until the other end accepts packets.
     ///
     /// # Errors
-    /// That nobody came, in a sentence.
-    pub fn connect(&mut self, until: Instant, notes: &mut Notes<'_>) -> Result<(), String> {
-        let mut last = "nobody connected".to_owned();
+    /// No connection in time, an error of the link, or an interrupt by the user.
+    pub fn connect(&mut self, until: Instant, notes: &mut Notes<'_>) -> Result<(), SendError> {
+        let mut missing = Missing::Connection;
         while !(self.to.is_some() && self.is_attached) && Instant::now() < until {
             if self.stop.load(Ordering::Relaxed) {
-                return Err(INTERRUPTED.to_owned());
+                return Err(SendError::Interrupted);
             }
             match self.queue.next(Duration::from_millis(20)) {
-                Some((_, Event::Opened { to, .. })) if self.is_port => {
+                Some((_, LinkEvent::Opened { to, .. })) if self.is_port => {
                     let mut sink = Sink::Session { to, seq: 0 };
-                    sink.packet(of::ATTACH, &[BINARY]).map_err(|error| error.to_string())?;
+                    sink.packet(packet::ATTACH, &[BINARY])?;
                     self.to = Some(sink);
-                    last = format!(
-                        "nobody answers at this port, or another front-end holds it until it detaches or has been silent for {} s",
-                        SILENCE.as_secs()
-                    );
+                    missing = Missing::Answer;
                 }
-                Some((_, Event::Bytes(packet))) if self.is_port => {
-                    self.is_attached |= matches!(packet[..], [_, of::ATTACH, ..]);
+                Some((_, LinkEvent::Bytes(packet))) if self.is_port => {
+                    self.is_attached |= matches!(packet[..], [_, packet::ATTACH, ..]);
                 }
-                Some((_, Event::Closed(why))) if self.is_port => return Err(why),
-                Some((_, Event::Opened { to, .. })) => self.to = Some(Sink::Target(Host::new(to))),
-                Some((_, Event::Note(text))) => {
+                Some((_, LinkEvent::Closed(why))) if self.is_port => return Err(SendError::Closed(why)),
+                Some((_, LinkEvent::Opened { to, .. })) => self.to = Some(Sink::Target(Host::new(to))),
+                Some((_, LinkEvent::Note(text))) => {
                     notes.note(format_args!("{text}"));
-                    last = text.trim_end_matches("; waiting for it").to_owned();
+                    missing = Missing::Noted(text.trim_end_matches("; waiting for it").to_owned());
                 }
-                Some((_, Event::Ended)) => break,
+                Some((_, LinkEvent::Ended)) => break,
                 _ => {}
             }
         }
         match (&self.to, self.is_attached) {
             (Some(_), true) => Ok(()),
-            (Some(_), false) => Err(format!("no session within the timeout: {last}")),
-            (None, _) => Err(format!("no target within the timeout: {last}")),
+            (Some(_), false) => Err(SendError::NoSession(missing)),
+            (None, _) => Err(SendError::NoTarget(missing)),
         }
     }
 
-    /// All that is known of the target.
-    pub fn known(&self) -> &Known {
+    /// The symbols of the target.
+    pub fn known(&self) -> &TargetSymbols {
         &self.decoder.known
     }
 
@@ -137,18 +133,18 @@ impl Wire {
         }
     }
 
-    /// Takes what comes; whether anything came in time.
+    /// Handles the next event of the link. Returns whether there was one in time.
     ///
     /// # Errors
-    /// When the other end is gone, or somebody wants this one to go.
+    /// When the other end is gone, or the user interrupts the program.
     pub fn take(&mut self, within: Duration, listener: &mut impl Listener) -> io::Result<bool> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(io::Error::new(io::ErrorKind::Interrupted, INTERRUPTED));
         }
         match self.queue.next(within) {
-            Some((_, Event::Bytes(bytes))) if self.is_port => self.packet(&bytes, listener),
-            Some((_, Event::Bytes(bytes))) => self.decoder.push(&bytes, listener),
-            Some((_, Event::Closed(why))) => {
+            Some((_, LinkEvent::Bytes(bytes))) if self.is_port => self.packet(&bytes, listener),
+            Some((_, LinkEvent::Bytes(bytes))) => self.decoder.push(&bytes, listener),
+            Some((_, LinkEvent::Closed(why))) => {
                 (self.is_lost, self.to) = (true, None);
                 return Err(io::Error::new(io::ErrorKind::ConnectionAborted, why));
             }
@@ -158,7 +154,7 @@ impl Wire {
         Ok(true)
     }
 
-    /// A packet of a session: a record of the target, or the session's own.
+    /// Handles a packet of a session: a record of the target, or the session's own.
     fn packet(&mut self, packet: &[u8], listener: &mut impl Listener) {
         if let [seq, id @ 1..=127, payload @ ..] = packet {
             self.decoder.push_unframed(*seq, *id, payload, listener);
@@ -170,7 +166,7 @@ impl Drop for Wire {
     /// Lets another front-end attach.
     fn drop(&mut self) {
         if let Some(sink @ Sink::Session { .. }) = &mut self.to {
-            let _ = sink.packet(of::DETACH, &[]);
+            let _ = sink.packet(packet::DETACH, &[]);
         }
     }
 }

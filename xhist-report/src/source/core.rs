@@ -1,18 +1,16 @@
-//! ELF cores whose file has memory in another order than the addresses have: a ring that lies in two such segments would be
-//! read across their border in the file. It must not know what is in the memory.
+//! Sorts the memory of an ELF core by address. Otherwise a ring in two segments would be read across their border in the file.
 
 use object::{Object, ObjectKind, ObjectSegment};
 
 use super::{Image, Opened};
 
-/// Bytes between two pieces of memory that are apart: nothing goes on from one to the other.
+/// Bytes between two distant pieces of memory: a ring does not continue across them.
 const GAP: usize = 256;
 
 /// A piece of memory: its address, and where it is in the file.
 type Segment = (u64, std::ops::Range<usize>);
 
-/// The same source with its memory in the order of the addresses, where neighbours in memory are apart in the file. Cores
-/// that are too long to be held in memory stay as they are.
+/// Sorts the memory by address, if neighbours in memory are apart in the file. Cores too long to copy stay as they are.
 pub fn in_order(opened: Opened) -> Opened {
     let Image::Bytes(bytes) = &opened.image else { return opened };
     let Some(segments) = segments(bytes).filter(|segments| is_torn(segments)) else { return opened };

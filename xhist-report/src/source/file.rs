@@ -1,19 +1,19 @@
-//! A file: image of memory, core or ring file, all alike. It must not know their formats.
+//! A file of any format: image of memory, core or ring file.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Image, Opened, holes, stdin};
+use super::{Image, Opened, SourceError, holes, stdin};
 
-/// Copies or maps a regular file; reads anything else (a pipe, a device, a file that the kernel makes up) to its end.
-pub fn open(text: &OsStr) -> Result<Opened, String> {
+/// Opens a file. A regular file is copied or mapped; anything else (a pipe, a device, a file of `/proc`) is read to its end.
+pub fn open(text: &OsStr) -> Result<Opened, SourceError> {
     let path = Path::new(text);
-    let why = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    let why = |error| SourceError::Unreadable { name: path.display().to_string(), error };
     let metadata = std::fs::metadata(path).map_err(why)?;
     if metadata.is_dir() {
-        return Err(format!("{} is a directory; name a dump, a core or a ring file in it", path.display()));
+        return Err(SourceError::Directory(path.to_owned()));
     }
     let file = File::open(path).map_err(why)?;
     let name = path.display().to_string();

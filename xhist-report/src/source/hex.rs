@@ -1,22 +1,42 @@
-//! Text forms of memory: Intel HEX and Motorola S-records, as debuggers and `objcopy` write them. It must not know what is
-//! in the memory.
+//! Text forms of memory: Intel HEX and Motorola S-records, as debuggers and `objcopy` write them.
 
+use std::fmt;
 use std::path::Path;
 
-use super::{Image, Opened};
+use super::s_record::{self, SRecordError};
+use super::{Image, Opened, SourceError};
 
-/// Bytes between two pieces of memory at most: enough that nothing goes on from one to the other, and that what is behind some
-/// lost records stays in its place.
+/// Most bytes between two pieces of memory. Enough that a ring does not continue from one into the other, and that the bytes
+/// behind a few lost records stay in their place.
 const GAP: u64 = 256;
 
-/// So many bad records are told apart; a file of another kind has millions.
+/// Most bad records that are reported one by one; a file of another kind has millions.
 const MAX_BAD: usize = 5;
 
-/// Pieces of memory, each with its address, as they stand in the file.
+/// Pieces of memory with their addresses, in the order of the file.
 type Pieces = Vec<(u64, Vec<u8>)>;
 
-/// The memory that an opened source holds as text, if it does. All good records are read; the others are told as losses.
-pub fn decoded(opened: Opened) -> Result<Opened, String> {
+/// Why a line is not a good record.
+enum RecordError {
+    IntelHex(ihex::ReaderError),
+    SRecord(SRecordError),
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // The library swaps the two.
+            RecordError::IntelHex(ihex::ReaderError::ChecksumMismatch(right, found)) => {
+                write!(f, "its checksum is {found:02X} and should be {right:02X}")
+            }
+            RecordError::IntelHex(error) => error.fmt(f),
+            RecordError::SRecord(error) => error.fmt(f),
+        }
+    }
+}
+
+/// Decodes an opened source that is a text form of memory; returns others unchanged. Bad records are reported as losses.
+pub fn decoded(opened: Opened) -> Result<Opened, SourceError> {
     let read = match is_record(&opened.image, b":") {
         true => intel(&opened.image),
         false if is_record(&opened.image, b"S") => motorola(&opened.image),
@@ -24,7 +44,7 @@ pub fn decoded(opened: Opened) -> Result<Opened, String> {
     };
     if let (0, Some(first)) = (read.good, read.bad.first()) {
         let name = opened.path.as_deref().unwrap_or(Path::new("standard input"));
-        return Err(format!("{}: no record is good: {first}", name.display()));
+        return Err(SourceError::NoGoodRecord { name: name.display().to_string(), first: first.clone() });
     }
     let (image, replaced) = joined(&read.pieces);
     let mut losses = read.losses();
@@ -36,27 +56,27 @@ pub fn decoded(opened: Opened) -> Result<Opened, String> {
     Ok(Opened { image: Image::Bytes(image), data: None, file: None, losses, ..opened })
 }
 
-/// Whether it starts as one of the two does.
+/// Whether it starts with a record of this mark.
 fn is_record(image: &[u8], mark: &[u8]) -> bool {
     let start = image.get(..9).and_then(|start| start.strip_prefix(mark));
     start.is_some_and(|rest| rest.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// What the lines of a file are.
+/// The records of a file.
 #[derive(Default)]
 struct Content {
     pieces: Pieces,
     /// Good records.
     good: usize,
-    /// What is wrong with the first of the others.
+    /// Errors of the first bad records.
     bad: Vec<String>,
-    /// How many more there are.
+    /// How many more bad records there are.
     more: usize,
 }
 
 impl Content {
-    /// Takes what came of a line; whether it is a good record.
-    fn add(&mut self, line: usize, record: Result<Option<(u64, Vec<u8>)>, String>) -> bool {
+    /// Adds the outcome of a line. Returns whether it is a good record.
+    fn add(&mut self, line: usize, record: Result<Option<(u64, Vec<u8>)>, RecordError>) -> bool {
         match record {
             Ok(data) => {
                 self.good += 1;
@@ -80,7 +100,7 @@ impl Content {
     }
 }
 
-/// The lines that are not empty, by their numbers. What is behind a blank is a comment; a line may end in CR alone.
+/// The lines that are not empty, with their numbers. Text behind a blank is a comment; a line may end in CR alone.
 fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &str)> {
     let lines = content.split(|byte| *byte == b'\n').zip(1..);
     let lines =
@@ -92,18 +112,18 @@ fn lines(content: &[u8]) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn intel(content: &[u8]) -> Content {
-    use ihex::{ReaderError, Record};
+    use ihex::Record;
     let mut read = Content::default();
     let (mut base, mut end, mut is_sure, mut is_over) = (0, 0, true, false);
     for (number, line) in lines(content) {
-        // Behind the end anything may stand, another file of records too.
+        // Any text may follow the end, also another file of records.
         if is_over && !line.starts_with(':') {
             continue;
         }
         let record = match Record::from_record_string(line) {
             Ok(Record::Data { offset, value }) => {
                 let offset = u64::from(offset);
-                // The record that told of the next 64 KiB may be among those left out.
+                // The record with the address of the next 64 KiB may be one of the bad ones.
                 if !is_sure && base + offset < end {
                     base += 1 << 16;
                 }
@@ -123,11 +143,7 @@ fn intel(content: &[u8]) -> Content {
                 Ok(None)
             }
             Ok(_) => Ok(None),
-            // The library calls each by the other's name.
-            Err(ReaderError::ChecksumMismatch(right, found)) => {
-                Err(format!("its checksum is {found:02X} and should be {right:02X}"))
-            }
-            Err(why) => Err(why.to_string()),
+            Err(error) => Err(RecordError::IntelHex(error)),
         };
         is_sure &= read.add(number, record);
     }
@@ -135,55 +151,36 @@ fn intel(content: &[u8]) -> Content {
 }
 
 fn motorola(content: &[u8]) -> Content {
-    use srec::Record;
     let mut read = Content::default();
     for (number, line) in lines(content) {
-        // The library panics at what is no digit, and at a name that is no text.
-        let is_plain =
-            |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let record = match line.strip_prefix('S').filter(|digits| is_plain(digits)) {
-            None => Err("it is not `S` and hex digits".to_owned()),
-            Some(digits) if digits.starts_with('0') => Ok(None),
-            Some(_) => match line.parse() {
-                Ok(Record::S1(data)) => Ok(Some((address(data.address), data.data))),
-                Ok(Record::S2(data)) => Ok(Some((address(data.address), data.data))),
-                Ok(Record::S3(data)) => Ok(Some((address(data.address), data.data))),
-                Ok(_) => Ok(None),
-                Err(why) => Err(srec::ReaderError::to_string(&why)),
-            },
-        };
-        read.add(number, record);
+        read.add(number, s_record::parse(line).map_err(RecordError::SRecord));
     }
     read
 }
 
-fn address(address: impl Into<u32>) -> u64 {
-    address.into().into()
-}
-
-/// Pieces that lie together, or tell the same bytes.
-struct Run {
+/// Pieces that are adjacent or overlap.
+struct MemoryBlock {
     start: u64,
     end: u64,
-    /// Its place in the image.
+    /// Its offset in the image.
     at: usize,
 }
 
-/// One behind the other: what lies together stays together, and what does not is kept apart. Of pieces that tell the same bytes the
-/// last holds, as in a device that is written in this order; so many others told something else.
+/// Joins pieces into an image: adjacent pieces stay adjacent, others are kept apart. Where pieces overlap, the last one wins, as in a
+/// device that is written in this order. Returns the image and the number of pieces with other bytes.
 fn joined(pieces: &[(u64, Vec<u8>)]) -> (Vec<u8>, usize) {
     let mut spans: Vec<_> =
         pieces.iter().map(|(address, piece)| (*address, *address + piece.len() as u64)).collect();
     spans.sort_unstable();
     let mut image = Vec::new();
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<MemoryBlock> = Vec::new();
     for (start, end) in spans {
         match runs.last_mut() {
             Some(run) if start <= run.end => run.end = run.end.max(end),
             last => {
                 let gap = last.map_or(0, |run| (start - run.end).min(GAP));
                 let at = image.len() + gap as usize;
-                runs.push(Run { start, end, at });
+                runs.push(MemoryBlock { start, end, at });
             }
         }
         let run = &runs[runs.len() - 1];
@@ -218,20 +215,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_a_lost_record_stays_in_its_place() {
+    fn bytes_behind_a_lost_record_stay_in_their_place() {
         assert_eq!(joined(&[(0, vec![1]), (3, vec![2])]).0, [1, 0, 0, 2]);
         let text =
             ":0400500001020304A2\n:020054\n:0200540005069E\n\u{fffd}\n:0200560005069D\n:020058000506\n";
         let read = intel(text.as_bytes());
         assert_eq!(joined(&read.pieces).0, [1, 2, 3, 4, 0, 0, 5, 6]);
-        let told = [
+        let errors = [
             "line 2 was left out: too short",
             "line 3 was left out: its checksum is 9E and should be 9F",
             "line 4 was left out: missing start code ':'",
             "line 6 was left out: its checksum is 06 and should be A1",
         ];
-        let told = told.map(|told| format!("the record in {told}"));
-        assert_eq!(read.bad, told);
+        let errors = errors.map(|error| format!("the record in {error}"));
+        assert_eq!(read.bad, errors);
     }
 
     #[test]
@@ -251,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn of_bytes_that_are_told_again_the_last_hold() {
+    fn of_overlapping_pieces_the_last_one_wins() {
         let pieces = [(4, vec![1; 8]), (8, vec![2; 8]), (0, vec![0; 4]), (6, vec![1])];
         assert_eq!(joined(&pieces), ([vec![0; 4], vec![1; 4], vec![2; 8]].concat(), 1));
         assert_eq!(joined(&[(0, vec![1, 2]), (1, vec![2, 3])]), (vec![1, 2, 3], 0));
@@ -265,12 +262,12 @@ mod tests {
     }
 
     #[test]
-    fn any_line_is_told_and_none_is_fatal() {
+    fn any_bad_line_is_reported_and_the_next_one_read() {
         for line in ["S", "S1", "S0\u{e9}", "S10212EB", "S401FE", "S1+1+1", "S1\u{e9}", "x"] {
             let read = motorola(format!("{line}\nS1041234FFB6\n").as_bytes());
             assert_eq!((read.bad.len(), read.good), (1, 1), "{line}: {:?}", read.bad);
         }
-        // What names the file tells nothing of its memory.
+        // A header says nothing about memory, so it is not checked.
         for line in ["S000", "S001FE", "S006000048FF521B"] {
             let read = motorola(format!("{line}\nS1041234FFB6\n").as_bytes());
             assert_eq!((read.bad.len(), read.good), (0, 2), "{line}: {:?}", read.bad);
@@ -282,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_apart_stays_apart() {
+    fn distant_pieces_stay_apart() {
         let image = joined(&[(0, vec![1]), (9999, vec![2])]).0;
         let gap = GAP as usize;
         assert_eq!((image[0], image.len(), image[gap + 1]), (1, gap + 2, 2));

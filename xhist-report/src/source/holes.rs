@@ -1,5 +1,5 @@
-//! Where a sparse file holds data. Cores and images of large machines are mostly holes, and reading
-//! a hole would fill the page cache with zeros. It must not know what is in the data.
+//! Finds the data of a sparse file. Cores and images of large machines are mostly holes, and reading a hole would fill the page cache
+//! with zeros.
 
 use std::fs::File;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::ops::Range;
 #[cfg(target_os = "linux")]
 const MAX_PIECES: usize = 1 << 16;
 
-/// The pieces of the file that are no holes; `None` when that is not known.
+/// The pieces of the file that are not holes; `None` if the system does not say.
 #[cfg(target_os = "linux")]
 pub fn data(file: &File) -> Option<Vec<Range<usize>>> {
     use rustix::fs::{SeekFrom, seek};

@@ -6,23 +6,22 @@ use std::ops::Deref;
 
 use memmap2::Mmap;
 
-/// A file up to this length is copied, so that nothing that happens to the file later matters: programs write their ring
-/// files, and cut them when they start again.
+/// A file up to this length is copied: programs write their ring files at any time, and truncate them when they start again.
 const COPIED: u64 = 256 << 20;
 
 /// The bytes of a source.
 pub enum Image {
     /// Held in memory.
     Bytes(Vec<u8>),
-    /// Mapped from a file, so that an image of many GiB costs no memory of ours.
+    /// Mapped from a file: an image of many GiB takes no memory of this process.
     Mapped(Mmap),
 }
 
 impl Image {
-    /// A whole file: a copy of a short one, a mapping of a long one. `name` is for the message when a mapped file is cut.
+    /// Copies a short file, maps a long one. `name` appears in the message if a mapped file is truncated.
     pub fn of_file(file: &File, name: &str) -> io::Result<Image> {
         match file.metadata()?.len() {
-            // The kernel makes up files of no length.
+            // Files of `/proc` have length 0.
             0 => Err(io::ErrorKind::InvalidInput.into()),
             len if len <= COPIED => Image::copy(file, len),
             _ => Image::map(file, name),
@@ -39,7 +38,7 @@ impl Image {
 
     /// Maps a whole file.
     pub fn map(file: &File, name: &str) -> io::Result<Image> {
-        cut::say_so(name);
+        cut::end_with_message(name);
         // SAFETY: the mapping is only read, as plain bytes, and every reader copes with any bytes. A file that is written
         // meanwhile gives older and newer bytes side by side, which checksums detect. A file that is cut meanwhile raises
         // SIGBUS, whose handler says so and ends this process; nothing is written through the mapping.
@@ -51,7 +50,7 @@ impl Image {
     }
 }
 
-/// Reads a file from an offset on, and leaves its position, which others may share.
+/// Reads a file from an offset on. Its position, which may be shared, stays.
 #[cfg(unix)]
 struct At<'f> {
     file: &'f File,
@@ -80,7 +79,7 @@ impl Deref for Image {
 
 #[cfg(unix)]
 mod cut {
-    //! A mapped file that is cut ends this process with a message instead of a bare signal.
+    //! When a mapped file is truncated, this process ends with a message instead of a bare signal.
 
     use std::sync::OnceLock;
 
@@ -89,10 +88,10 @@ mod cut {
 
     use crate::ExitCode;
 
-    /// What is said then.
+    /// The message.
     static MESSAGE: OnceLock<String> = OnceLock::new();
 
-    pub(super) fn say_so(name: &str) {
+    pub(super) fn end_with_message(name: &str) {
         let message = format!(
             "xhist-report: error: {name} was cut while it was read, so this report ends too early; \
              copy the file and read the copy\n"
@@ -102,7 +101,7 @@ mod cut {
         }
         let end = || {
             if let Some(message) = MESSAGE.get() {
-                // There is nowhere to say that stderr cannot be written.
+                // An error of stderr cannot be reported anywhere.
                 let _ = rustix::io::write(rustix::stdio::stderr(), message.as_bytes());
             }
             low_level::exit(ExitCode::Incomplete as i32);
@@ -115,5 +114,5 @@ mod cut {
 
 #[cfg(not(unix))]
 mod cut {
-    pub(super) fn say_so(_: &str) {}
+    pub(super) fn end_with_message(_: &str) {}
 }

@@ -1,5 +1,4 @@
-//! Where the ring files of a project are kept: `xhist` in cargo's target directory, wherever that is. It must not know what is
-//! in them.
+//! Finds the ring files of a project: `xhist` in cargo's target directory, wherever that is.
 
 use std::env;
 use std::fs::File;
@@ -9,13 +8,13 @@ use std::time::SystemTime;
 
 use walkdir::{DirEntry, WalkDir};
 
-/// Directories of `target/xhist` that hold builds and no runs.
+/// Directories of `target/xhist` that hold builds, not runs.
 const BUILDS: [&str; 7] = ["build", "deps", "maps", "recorder", "shadow", "shadow-after", "wrapper"];
-/// Longer files are no configuration.
+/// Longest configuration file.
 const MAX_CONFIG: u64 = 1 << 20;
 
-/// The directories that may hold ring files of the project at `dir`, in the order in which cargo would take them: as the
-/// environment says, as the nearest configuration of cargo says, and `target` here and above.
+/// Directories that may hold ring files of the project at `dir`, in cargo's order: from the environment, from the nearest
+/// configuration of cargo, then `target` here and above.
 pub fn homes(dir: &Path) -> Vec<PathBuf> {
     let given = ["CARGO_TARGET_DIR", "CARGO_BUILD_TARGET_DIR"].into_iter().filter_map(env::var_os);
     let given = given.filter(|path| !path.is_empty()).map(|path| dir.join(path));
@@ -33,23 +32,23 @@ pub fn homes(dir: &Path) -> Vec<PathBuf> {
     homes
 }
 
-/// The target directory that a `.cargo` directory configures. Cargo counts it from the directory around that one.
+/// The target directory that a `.cargo` directory configures. The path is relative to the parent of `.cargo`.
 fn configured(configs: &Path) -> Option<PathBuf> {
     let text = ["config", "config.toml"].iter().find_map(|name| text_of(&configs.join(name), MAX_CONFIG))?;
     let target = text.parse::<toml::Table>().ok()?.get("build")?.get("target-dir")?.as_str()?.to_owned();
     Some(configs.parent()?.join(target))
 }
 
-/// The text of a regular file that is not too long.
+/// The text of a regular file, up to a length.
 pub fn text_of(path: &Path, max: u64) -> Option<String> {
-    // Asked first: opening a pipe would wait for a writer.
+    // Checked first: opening a pipe would wait for a writer.
     std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let mut text = String::new();
     File::open(path).ok()?.take(max).read_to_string(&mut text).ok()?;
     Some(text)
 }
 
-/// The ring files under such a directory, each with the time when it was last written; in no order.
+/// The ring files below a directory with the times of their last write, in any order.
 pub fn ring_files(home: &Path) -> Vec<(SystemTime, PathBuf)> {
     let is_build = |entry: &DirEntry| {
         let name = entry.file_name().to_string_lossy();

@@ -1,115 +1,98 @@
-//! Where bytes come from. It must not know what is in them.
+//! Sources of bytes: files, standard input and live links.
 //!
-//! A new origin is a file here and a row of [`SOURCES`].
+//! A new kind of source is a file here and a row of [`SOURCES`]. Its help text is what `--help` prints.
 
 mod core;
+mod error;
 mod file;
 mod hex;
 mod holes;
+#[allow(unsafe_code, reason = "maps files, and handles the signal of a file that became shorter")]
 mod image;
 mod kept;
 pub mod link;
 mod live;
+mod opened;
+mod s_record;
 mod stdin;
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::ops::Range;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::SystemTime;
 
+pub use error::SourceError;
 pub use image::Image;
 pub use kept::{homes, ring_files, text_of};
 pub use link::Link;
 pub use live::{is_at, is_running, read_at, write_at};
+pub use opened::Opened;
 pub use stdin::{Offer, offer};
-
-/// An opened source.
-pub struct Opened {
-    /// Its bytes.
-    pub image: Image,
-    /// The pieces of it that may hold anything but zeros; `None` when that is not known.
-    pub data: Option<Vec<Range<usize>>>,
-    /// The file itself, where a program may be writing it meanwhile.
-    pub file: Option<Arc<File>>,
-    /// Its path, where it has one.
-    pub path: Option<PathBuf>,
-    /// When it was last written; `None` when that is not known.
-    pub written: Option<SystemTime>,
-    /// Directory to look for maps in; `None` when the source has none.
-    pub dir: Option<PathBuf>,
-    /// What of it could not be read, in sentences.
-    pub losses: Vec<String>,
-}
 
 /// A kind of source.
 pub struct SourceRow {
-    /// How it is written on the command line.
+    /// How the user writes it.
     pub form: &'static str,
-    /// What it is.
+    /// What it is, as `--help` prints it.
     pub help: &'static str,
-    /// What its names look like.
+    /// Which names are of this kind.
     named: Named,
     /// How it is opened.
     open: Open,
 }
 
-/// What the names of a kind of source look like.
+/// Which names are of a kind.
 #[derive(Clone, Copy)]
 enum Named {
-    /// They start with this.
+    /// Names that start with this.
     Scheme(&'static str),
-    /// This one.
+    /// This name only.
     Exactly(&'static str),
-    /// Any other.
+    /// Any other name.
     Anything,
 }
 
 /// How a source is opened.
 #[derive(Clone, Copy)]
 enum Open {
-    /// All of it at once, to be searched for rings.
-    Whole(fn(&OsStr) -> Result<Opened, String>),
-    /// As a stream that comes piece by piece.
-    Link(fn(&str) -> Result<Link, String>),
+    /// Read to its end, to be searched for rings.
+    Whole(fn(&OsStr) -> Result<Opened, SourceError>),
+    /// Read as a stream, piece by piece.
+    Link(fn(&str) -> Result<Link, SourceError>),
 }
 
-/// Every kind of source; the first that fits is taken.
+/// Every kind of source; the first one that fits is used.
 pub static SOURCES: &[SourceRow] = &[
     SourceRow {
         form: "tcp://HOST:PORT",
-        help: "a target that listens for hosts",
+        help: "connect to a target that listens",
         named: Named::Scheme("tcp://"),
         open: Open::Link(link::tcp),
     },
     SourceRow {
         form: "tcp-listen://ADDRESS:PORT",
-        help: "targets that connect to this address, one or several at once",
+        help: "listen for targets, one or several at once",
         named: Named::Scheme("tcp-listen://"),
         open: Open::Link(link::tcp_listen),
     },
     SourceRow {
         form: "udp://ADDRESS:PORT",
-        help: "targets that send datagrams to this address",
+        help: "receive datagrams of targets",
         named: Named::Scheme("udp://"),
         open: Open::Link(link::udp),
     },
     SourceRow {
         form: "serial:///dev/TTY?baud=115200",
-        help: "a serial line; also bits=8|7, parity=none|even|odd, stop=1|2, flow=none|rtscts",
+        help: "a serial line; more settings: &bits=7 &parity=even|odd &stop=2\n&flow=rtscts",
         named: Named::Scheme("serial://"),
         open: Open::Link(link::serial),
     },
     SourceRow {
         form: "-",
-        help: "standard input: a file as below, or a QS stream as it comes",
+        help: "standard input: a file as below; with --follow a QS stream, as it arrives",
         named: Named::Exactly("-"),
         open: Open::Whole(stdin::open),
     },
     SourceRow {
         form: "FILE",
-        help: "a raw image of memory, an ELF core, a ring file, a QS stream, or memory as Intel HEX or Motorola S-records",
+        help: "a raw image of memory, an ELF core, a ring file, a QS stream, or memory as\nIntel HEX or Motorola S-records",
         named: Named::Anything,
         open: Open::Whole(file::open),
     },
@@ -125,28 +108,39 @@ impl SourceRow {
     }
 }
 
-/// Opens what the user named, all of it.
+/// The kinds of sources for `--help`: a line each, or more.
+pub fn help() -> String {
+    let width = SOURCES.iter().map(|row| row.form.len()).max().unwrap_or_default();
+    let rows = SOURCES.iter().map(|row| {
+        // Lines of a help text behind the first one start in the same column.
+        let help = row.help.replace('\n', &format!("\n  {:width$}  ", ""));
+        format!("  {:width$}  {help}\n", row.form)
+    });
+    rows.collect()
+}
+
+/// Opens a source and reads it to its end.
 ///
 /// # Errors
-/// What is wrong and what to do, in a sentence.
-pub fn open(text: &OsStr) -> Result<Opened, String> {
+/// Why it cannot be opened.
+pub fn open(text: &OsStr) -> Result<Opened, SourceError> {
     match row(text)?.open {
-        // What is text is told by its first line, wherever it comes from.
+        // The first line of any source shows whether it is a text form of memory.
         Open::Whole(open) => hex::decoded(open(text)?).map(core::in_order),
-        Open::Link(_) => Err(format!("{} is a link, and has no end", text.display())),
+        Open::Link(_) => Err(SourceError::Endless(text.display().to_string())),
     }
 }
 
-/// Whether the user named something that is alive.
+/// Whether the name is that of a live link.
 pub fn is_link(text: &OsStr) -> bool {
     scheme(text).is_some()
 }
 
-/// Opens what the user named as a stream.
+/// Opens a source as a stream.
 ///
 /// # Errors
-/// What is wrong and what to do, in a sentence.
-pub fn open_link(text: &OsStr) -> Result<Link, String> {
+/// Why it cannot be opened.
+pub fn open_link(text: &OsStr) -> Result<Link, SourceError> {
     match row(text)?.open {
         Open::Link(open) => open(text.to_str().unwrap_or_default()),
         Open::Whole(_) if text == "-" => link::stdin("-"),
@@ -154,15 +148,14 @@ pub fn open_link(text: &OsStr) -> Result<Link, String> {
     }
 }
 
-fn row(text: &OsStr) -> Result<&'static SourceRow, String> {
+fn row(text: &OsStr) -> Result<&'static SourceRow, SourceError> {
     let row = SOURCES
         .iter()
         .find(|row| row.fits(text))
         .filter(|row| scheme(text).is_none() || matches!(row.named, Named::Scheme(_)));
     row.ok_or_else(|| {
         let schemes = SOURCES.iter().filter(|row| matches!(row.named, Named::Scheme(_))).map(|row| row.form);
-        let schemes = schemes.collect::<Vec<_>>().join(", ");
-        format!("{} is no kind of source known here; links are {schemes}", text.display())
+        SourceError::UnknownScheme { name: text.display().to_string(), links: schemes.collect() }
     })
 }
 
@@ -179,21 +172,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn schemes_are_told_from_files() {
+    fn schemes_are_distinguished_from_files() {
         assert_eq!(scheme(OsStr::new("tcp-listen://0.0.0.0:1")), Some("tcp-listen"));
         assert_eq!(scheme(OsStr::new("c://dump.bin")), None);
         assert_eq!(scheme(OsStr::new("dir/a:b")), None);
     }
 
     #[test]
+    fn the_help_names_every_source_in_lines_of_at_most_110_columns() {
+        let help = help();
+        for row in SOURCES {
+            assert!(help.contains(row.form), "{help}");
+        }
+        assert!(help.lines().all(|line| line.starts_with("  ") && line.len() <= 110), "{help}");
+    }
+
+    #[test]
     fn every_name_has_its_row() {
         let form =
-            |text: &str| row(OsStr::new(text)).map(|row| row.form.split(':').next().unwrap_or_default());
-        assert_eq!(form("tcp://localhost:1"), Ok("tcp"));
-        assert_eq!(form("tcp-listen://:1"), Ok("tcp-listen"));
-        assert_eq!((form("-"), form("-x"), form("dump.bin")), (Ok("-"), Ok("FILE"), Ok("FILE")));
-        assert!(form("http://localhost").is_err());
-        let wrong = open_link(OsStr::new("tcp://localhost")).err().expect("no port");
+            |text: &str| row(OsStr::new(text)).ok().map(|row| row.form.split(':').next().unwrap_or_default());
+        assert_eq!(form("tcp://localhost:1"), Some("tcp"));
+        assert_eq!(form("tcp-listen://:1"), Some("tcp-listen"));
+        assert_eq!((form("-"), form("-x"), form("dump.bin")), (Some("-"), Some("FILE"), Some("FILE")));
+        assert_eq!(form("http://localhost"), None);
+        let wrong = open_link(OsStr::new("tcp://localhost")).err().expect("no port").to_string();
         assert!(wrong.contains("a host and a port"), "{wrong}");
     }
 }

@@ -1,33 +1,34 @@
-//! Standard input, to its end. It must not hold more than a bounded part of it in memory, nor fill the disk.
+//! Standard input, read to its end. Memory and disk space are bounded.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 
-use super::{Image, Opened};
+use super::{Image, Opened, SourceError};
 
 /// Longer input goes to a temporary file.
 const MAX_IN_MEMORY: u64 = 256 << 20;
-/// Longer input has no end, or is a file that had better be named.
+/// Longer input has no end, or the user should name the file.
 const MAX: u64 = 16 << 30;
-/// The temporary file leaves this much of the disk to others.
+/// The temporary file leaves this many bytes of the disk free.
 const LEFT: u64 = 1 << 30;
-/// Between two of these it is asked what is left.
+/// Bytes between two checks of the free space.
 const PIECE: u64 = 64 << 20;
 
-/// Reads standard input; maps are looked for from the working directory.
-pub fn open(_: &OsStr) -> Result<Opened, String> {
+/// Reads standard input. Maps are searched from the working directory.
+pub fn open(_: &OsStr) -> Result<Opened, SourceError> {
     let image = match redirected() {
         Some(image) => Ok(image),
         None => read_all(io::stdin().lock()),
     };
-    let image = image.map_err(|error| format!("cannot read standard input: {error}"))?;
+    let image =
+        image.map_err(|error| SourceError::Unreadable { name: "standard input".to_owned(), error })?;
     let (dir, losses) = (Some(PathBuf::from(".")), Vec::new());
     Ok(Opened { image, data: None, file: None, path: None, written: None, dir, losses })
 }
 
-/// A file that standard input was redirected from is read as a file: it needs no room on the disk.
+/// The file that standard input is redirected from: read as a file, it needs no temporary copy.
 #[cfg(unix)]
 fn redirected() -> Option<Image> {
     use std::os::fd::AsFd;
@@ -42,18 +43,18 @@ fn redirected() -> Option<Image> {
     None
 }
 
-/// What standard input has for a report whose source the user did not name.
+/// What standard input offers to a report without a named source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// A file or another program gives bytes.
+    /// Bytes of a file or of another program.
     Bytes,
-    /// It is open and brings nothing.
+    /// It is open, but silent.
     Silence,
     /// A terminal, nothing at all, or its end.
     Nothing,
 }
 
-/// Looks whether standard input brings anything, for so long.
+/// Waits for the first byte of standard input, at most this long.
 #[cfg(unix)]
 pub fn offer(patience: std::time::Duration) -> Offer {
     let stdin = std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(std::fs::File::from);
@@ -81,7 +82,7 @@ fn offered(mut file: std::fs::File, patience: std::time::Duration) -> io::Result
         return Ok(Offer::Silence);
     }
     let has_bytes = polled[0].revents().contains(PollFlags::IN);
-    // The end of a socket looks like bytes.
+    // `poll` reports the end of a socket as bytes.
     let is_end =
         kind.is_socket() && socket2::SockRef::from(&file).peek(&mut [std::mem::MaybeUninit::uninit()])? == 0;
     Ok(if has_bytes && !is_end { Offer::Bytes } else { Offer::Nothing })
@@ -93,7 +94,7 @@ pub fn offer(_: std::time::Duration) -> Offer {
     Offer::Nothing
 }
 
-/// Reads everything there is.
+/// Reads the input to its end.
 pub fn read_all(input: impl Read) -> io::Result<Image> {
     read_bounded(input, MAX_IN_MEMORY, MAX)
 }
@@ -130,7 +131,7 @@ fn read_bounded(mut input: impl Read, max_in_memory: u64, max: u64) -> io::Resul
     Image::map(&file, "a temporary file")
 }
 
-/// Free bytes on the disk of a file, where the system knows.
+/// Free bytes on the disk of a file, if the system knows.
 fn left(file: &File) -> Option<u64> {
     #[cfg(unix)]
     return rustix::fs::fstatvfs(file).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize));

@@ -1,9 +1,9 @@
-//! The text of a file of formats, line by line: `docs/fmt-files.md` is its grammar. It must not open files.
+//! Parses a file of formats line by line; `docs/fmt-files.md` has its grammar.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::text::{Conversion, Kind, Piece, Text};
+use super::text::{Conversion, ConversionKind, TextPiece, TextTemplate};
 use crate::model::{Code, Severity, is_visible, visible};
 
 /// Longest name, in bytes.
@@ -12,42 +12,42 @@ const MAX_NAME: usize = 100;
 const MAX_TEXT: usize = 1000;
 /// Widest column of a conversion.
 const MAX_WIDTH: u8 = 99;
-/// So much of what was found is shown.
+/// Longest text of a line in an error, in characters.
 const MAX_FOUND: usize = 40;
 
 const CONVERSION: &str =
     "one of %d %i %u %x %X %o %c %p %s %h %D %%, with flags (- 0 + # blank) and a width up to 99";
 
-/// What a line says.
+/// A definition of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
     /// The name of a major code.
     Owner(u32, String),
     /// The name and text of a code, of this severity or of any.
-    Code(Code, Option<Severity>, String, Option<Text>),
+    Code(Code, Option<Severity>, String, Option<TextTemplate>),
     /// The name and text of an opcode.
-    Profile(u8, String, Option<Text>),
+    Profile(u8, String, Option<TextTemplate>),
 }
 
-/// What is wrong with a line.
+/// A syntax error of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
-    /// Counted from 1, in characters.
+pub struct FormatError {
+    /// Column from 1, in characters.
     pub column: usize,
-    /// What stands there.
+    /// What is there.
     pub found: String,
-    /// What could have stood there.
+    /// What is allowed there.
     pub expected: &'static str,
 }
 
-impl fmt::Display for Wrong {
+impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "found {}, expected {}", self.found, self.expected)
     }
 }
 
-/// Reads a file; each line that says something is given with its number, counted from 1.
-pub fn read(file: &[u8], give: &mut dyn FnMut(usize, Result<Definition, Wrong>)) {
+/// Parses a file. Gives each definition or error with its line number from 1.
+pub fn read(file: &[u8], give: &mut dyn FnMut(usize, Result<Definition, FormatError>)) {
     let mut owners = BTreeMap::new();
     for (index, line) in file.split(|byte| *byte == b'\n').enumerate() {
         let line = match std::str::from_utf8(line) {
@@ -56,7 +56,7 @@ pub fn read(file: &[u8], give: &mut dyn FnMut(usize, Result<Definition, Wrong>))
                 let start = String::from_utf8_lossy(&line[..error.valid_up_to()]);
                 let found = format!("the byte 0x{:02x}", line[error.valid_up_to()]);
                 let column = start.chars().count() + 1;
-                give(index + 1, Err(Wrong { column, found, expected: "UTF-8" }));
+                give(index + 1, Err(FormatError { column, found, expected: "UTF-8" }));
                 continue;
             }
         };
@@ -72,7 +72,7 @@ pub fn read(file: &[u8], give: &mut dyn FnMut(usize, Result<Definition, Wrong>))
     }
 }
 
-/// What is left of a line.
+/// The rest of a line.
 struct Words<'l> {
     line: &'l str,
     at: usize,
@@ -86,7 +86,7 @@ struct Word<'l> {
 }
 
 impl<'l> Words<'l> {
-    fn definition(&mut self, owners: &BTreeMap<String, u32>) -> Result<Option<Definition>, Wrong> {
+    fn definition(&mut self, owners: &BTreeMap<String, u32>) -> Result<Option<Definition>, FormatError> {
         const LINE: &str = "a line: `owner CODE NAME`, `OWNER:MINOR NAME SEVERITY \"TEXT\"` or `profile OPCODE NAME \"TEXT\"`";
         let first = self.word();
         let definition = match first.text {
@@ -124,7 +124,7 @@ impl<'l> Words<'l> {
         }
     }
 
-    fn owner(&mut self) -> Result<Definition, Wrong> {
+    fn owner(&mut self) -> Result<Definition, FormatError> {
         let word = self.word();
         match number(word.text) {
             Some(major) if major < 1 << 24 => Ok(Definition::Owner(major, self.name()?)),
@@ -135,7 +135,7 @@ impl<'l> Words<'l> {
         }
     }
 
-    fn name(&mut self) -> Result<String, Wrong> {
+    fn name(&mut self) -> Result<String, FormatError> {
         let word = self.word();
         match is_name(word.text) {
             true => Ok(word.text.to_owned()),
@@ -143,7 +143,7 @@ impl<'l> Words<'l> {
         }
     }
 
-    fn severity(&mut self) -> Result<Option<Severity>, Wrong> {
+    fn severity(&mut self) -> Result<Option<Severity>, FormatError> {
         let word = self.word();
         let mut all = (0..8).filter_map(Severity::from_number);
         match word.text {
@@ -156,7 +156,7 @@ impl<'l> Words<'l> {
     }
 
     /// The text in quotes, if there is one.
-    fn text(&mut self, is_profile: bool) -> Result<Option<Text>, Wrong> {
+    fn text(&mut self, is_profile: bool) -> Result<Option<TextTemplate>, FormatError> {
         self.skip_blanks();
         let start = self.at;
         if self.next() != Some('"') {
@@ -177,8 +177,8 @@ impl<'l> Words<'l> {
                 Some('%') => match self.conversion(at, is_profile)? {
                     None => literal.push('%'),
                     Some(conversion) => {
-                        pieces.push(Piece::Literal(std::mem::take(&mut literal)));
-                        pieces.push(Piece::Conversion(conversion));
+                        pieces.push(TextPiece::Literal(std::mem::take(&mut literal)));
+                        pieces.push(TextPiece::Conversion(conversion));
                     }
                 },
                 Some(hidden) if !is_visible(hidden) => {
@@ -190,12 +190,12 @@ impl<'l> Words<'l> {
                 return Err(self.wrong(self.word_at(at), "a text of up to 1000 bytes"));
             }
         }
-        pieces.push(Piece::Literal(literal));
-        Ok(Some(Text(pieces)))
+        pieces.push(TextPiece::Literal(literal));
+        Ok(Some(TextTemplate(pieces)))
     }
 
-    /// What follows a percent sign; nothing for the sign itself.
-    fn conversion(&mut self, at: usize, is_profile: bool) -> Result<Option<Conversion>, Wrong> {
+    /// The conversion behind a percent sign; `None` for `%%`.
+    fn conversion(&mut self, at: usize, is_profile: bool) -> Result<Option<Conversion>, FormatError> {
         let mut conversion = Conversion::default();
         let mut has_flags_or_width = false;
         let kind = loop {
@@ -216,16 +216,16 @@ impl<'l> Words<'l> {
             has_flags_or_width = true;
         };
         conversion.kind = match kind {
-            'd' | 'i' => Kind::Signed,
-            'u' => Kind::Unsigned,
-            'x' => Kind::Hex,
-            'X' => Kind::UpperHex,
-            'o' => Kind::Octal,
-            'c' => Kind::Char,
-            'p' => Kind::Pointer,
-            's' => Kind::Text,
-            'h' => Kind::Bytes,
-            'D' if is_profile => Kind::Data,
+            'd' | 'i' => ConversionKind::Signed,
+            'u' => ConversionKind::Unsigned,
+            'x' => ConversionKind::Hex,
+            'X' => ConversionKind::UpperHex,
+            'o' => ConversionKind::Octal,
+            'c' => ConversionKind::Char,
+            'p' => ConversionKind::Pointer,
+            's' => ConversionKind::Text,
+            'h' => ConversionKind::Bytes,
+            'D' if is_profile => ConversionKind::Data,
             'D' => {
                 return Err(self.wrong(self.word_at(at), "another conversion: only profile events have data"));
             }
@@ -270,13 +270,13 @@ impl<'l> Words<'l> {
         Word { at, text: &self.line[at..] }
     }
 
-    fn wrong(&self, word: Word<'_>, expected: &'static str) -> Wrong {
+    fn wrong(&self, word: Word<'_>, expected: &'static str) -> FormatError {
         let text = if word.text.is_empty() { &self.line[word.at..] } else { word.text };
         let found = match text.is_empty() {
             true => "the end of the line".to_owned(),
             false => format!("`{}`", visible(&text.chars().take(MAX_FOUND).collect::<String>())),
         };
-        Wrong { column: self.line[..word.at].chars().count() + 1, found, expected }
+        FormatError { column: self.line[..word.at].chars().count() + 1, found, expected }
     }
 }
 
@@ -300,14 +300,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn first(line: &str) -> Result<Definition, Wrong> {
+    fn first(line: &str) -> Result<Definition, FormatError> {
         let mut all = Vec::new();
         read(line.as_bytes(), &mut |_, said| all.push(said));
         all.swap_remove(0)
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
+    fn an_error_has_its_column() {
         for (line, column, found, expected) in [
             ("owner", 6, "the end of the line", "a major code up to"),
             ("owner 0x1000000 big", 7, "`0x1000000`", "a major code up to"),

@@ -1,26 +1,62 @@
-//! Which trace events are told. An option chooses among the events that have what it is about, and leaves out the others:
-//! `--opcode` alone tells no exception event. It must not know how events are named in a report.
+//! Selects the trace events of a report. An option selects events that have its property and drops all others: with `--opcode` alone,
+//! no exception event is shown.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use super::file::number;
 use super::formats::Formats;
 use crate::model::{Code, Trace, TraceClass};
 
-/// What was typed: for each option its values, none when it was not given.
+/// The values of each option; none if it was not given.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct TraceSelection {
     /// `HW3`, `sw`, `2..`, `hw1..2`.
     pub severities: Vec<String>,
     /// Numbers, ranges and names.
     pub majors: Vec<String>,
-    /// The same.
+    /// Numbers, ranges and names.
     pub minors: Vec<String>,
-    /// The same.
+    /// Numbers, ranges and names.
     pub opcodes: Vec<String>,
 }
 
-/// Which trace events are told; by default all.
+/// A value of a selection that selects nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SelectionError {
+    /// It is not a severity.
+    Severity(String),
+    /// It is neither a number of the option's range nor a name.
+    Number {
+        /// The option.
+        option: &'static str,
+        /// What the user wrote.
+        text: String,
+        /// The largest number.
+        most: u32,
+    },
+}
+
+impl fmt::Display for SelectionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SelectionError::Severity(text) => {
+                write!(
+                    f,
+                    "--severity {text}: expected HW3, sw, a level from 0 to 3 or a range such as 2.. or hw1..2"
+                )
+            }
+            SelectionError::Number { option, text, most } => write!(
+                f,
+                "{option} {text}: expected a number up to {most}, a range such as 0x10..0x20, or a name from a .fmt file"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SelectionError {}
+
+/// A filter of trace events; by default all pass.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     severities: Option<[bool; 8]>,
@@ -29,20 +65,20 @@ pub struct Filter {
     opcodes: Option<Numbers>,
 }
 
-/// Ranges, both ends in them.
+/// Ranges with both ends.
 type Numbers = Vec<RangeInclusive<u32>>;
 
 impl Filter {
-    /// What was typed; names are those of the formats.
+    /// Compiles a selection; names are those of the formats.
     ///
     /// # Errors
-    /// What is wrong, in a sentence.
-    pub fn new(wanted: &Wanted, formats: &Formats) -> Result<Filter, String> {
+    /// The first wrong value.
+    pub fn new(wanted: &TraceSelection, formats: &Formats) -> Result<Filter, SelectionError> {
         let mut codes = Vec::new();
         let minors = numbers("--minor", &wanted.minors, 255, |name| {
             let known = formats.codes(name);
             codes.extend(&known);
-            // The whole code is meant, and not any with the same minor one.
+            // The name means the whole code, not every code with the same minor.
             (!known.is_empty()).then(Vec::new)
         })?;
         Ok(Filter {
@@ -55,7 +91,7 @@ impl Filter {
         })
     }
 
-    /// Whether all events are told.
+    /// Whether all events pass.
     pub fn is_all(&self) -> bool {
         !self.is_about_codes() && self.opcodes.is_none()
     }
@@ -64,7 +100,7 @@ impl Filter {
         self.severities.is_some() || self.majors.is_some() || self.minors.is_some()
     }
 
-    /// Whether this event is told.
+    /// Whether an event passes.
     pub fn takes(&self, event: &Trace) -> bool {
         if self.is_all() {
             return true;
@@ -95,7 +131,7 @@ fn some(numbers: Vec<u32>) -> Option<Numbers> {
     (!numbers.is_empty()).then(|| numbers.into_iter().map(|number| number..=number).collect())
 }
 
-fn severities(typed: &[String]) -> Result<Option<[bool; 8]>, String> {
+fn severities(typed: &[String]) -> Result<Option<[bool; 8]>, SelectionError> {
     let mut chosen = [false; 8];
     for text in typed {
         let upper = text.to_ascii_uppercase();
@@ -106,9 +142,7 @@ fn severities(typed: &[String]) -> Result<Option<[bool; 8]>, String> {
         };
         let is_kind = levels.is_empty() && kinds.len() == 1;
         let levels = if is_kind { Some(0..=3) } else { range(levels, 3) };
-        let levels = levels.ok_or_else(|| {
-            format!("--severity {text}: HW3, sw, a level from 0 to 3 or a range such as 2.. or hw1..2")
-        })?;
+        let levels = levels.ok_or_else(|| SelectionError::Severity(text.clone()))?;
         for kind in kinds {
             levels.clone().for_each(|level| chosen[kind * 4 + level as usize] = true);
         }
@@ -117,18 +151,14 @@ fn severities(typed: &[String]) -> Result<Option<[bool; 8]>, String> {
 }
 
 fn numbers(
-    option: &str,
+    option: &'static str,
     typed: &[String],
     most: u32,
     mut named: impl FnMut(&str) -> Option<Numbers>,
-) -> Result<Option<Numbers>, String> {
+) -> Result<Option<Numbers>, SelectionError> {
     let mut all = Numbers::new();
     for text in typed {
-        let wrong = || {
-            format!(
-                "{option} {text}: a number up to {most}, a range such as 0x10..0x20, or a name from a .fmt file"
-            )
-        };
+        let wrong = || SelectionError::Number { option, text: text.clone(), most };
         match range(text, most) {
             Some(range) => all.push(range),
             None => all.extend(named(text).ok_or_else(wrong)?),
@@ -174,10 +204,10 @@ mod tests {
         event(TraceClass::Profile { opcode, data: 0 })
     }
 
-    fn filter(options: [&str; 4]) -> Result<Filter, String> {
+    fn filter(options: [&str; 4]) -> Result<Filter, SelectionError> {
         let [severities, majors, minors, opcodes] = options
             .map(|list| list.split(',').filter(|value| !value.is_empty()).map(str::to_owned).collect());
-        Filter::new(&Wanted { severities, majors, minors, opcodes }, &formats())
+        Filter::new(&TraceSelection { severities, majors, minors, opcodes }, &formats())
     }
 
     #[test]
@@ -213,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_values_are_told() {
+    fn wrong_values_are_errors() {
         for (options, message) in [
             (["HW4", "", "", ""], "--severity HW4: "),
             (["", "usb", "", ""], "--major usb: "),
@@ -221,7 +251,7 @@ mod tests {
             (["", "", "3..2", ""], "--minor 3..2: "),
             (["", "", "", "256"], "--opcode 256: "),
         ] {
-            let why = filter(options).unwrap_err();
+            let why = filter(options).unwrap_err().to_string();
             assert!(why.contains(message), "{why}");
         }
     }

@@ -1,11 +1,12 @@
-//! Names and texts of codes: **the** table that an event is told with. It must not know where they were read.
+//! Names and texts of codes: the table that describes trace events.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fmt;
 
 use super::file::{self, Definition};
-use super::text::{Text, push_list};
-use crate::model::{Code, Severity, ToldTrace, Trace, TraceClass};
+use super::text::{TextTemplate, push_list};
+use crate::model::{Code, DescribedTrace, Severity, Trace, TraceClass};
 
 /// The formats of xhist's own events.
 const OURS: &str = include_str!("xhist.fmt");
@@ -13,21 +14,41 @@ const OURS: &str = include_str!("xhist.fmt");
 /// Names and texts of codes.
 #[derive(Clone, Debug)]
 pub struct Formats {
-    owners: BTreeMap<u32, Row>,
-    codes: BTreeMap<(Code, Option<Severity>), Row>,
-    opcodes: BTreeMap<u8, Row>,
+    owners: BTreeMap<u32, NamedFormat>,
+    codes: BTreeMap<(Code, Option<Severity>), NamedFormat>,
+    opcodes: BTreeMap<u8, NamedFormat>,
 }
 
-/// A name, its text, and where that is said.
+/// A name, its text, and where it is defined.
 #[derive(Clone, Debug)]
-struct Row {
+struct NamedFormat {
     name: String,
-    text: Option<Text>,
+    text: Option<TextTemplate>,
     place: String,
 }
 
+/// A definition that differs from an earlier one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefinitionConflict {
+    /// What is defined.
+    pub subject: String,
+    /// Where.
+    pub place: String,
+    /// Where the earlier definition is.
+    pub first: String,
+}
+
+impl fmt::Display for DefinitionConflict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let DefinitionConflict { subject, place, first } = self;
+        write!(f, "{place}: {subject} is something else in {first}, which is used")
+    }
+}
+
+impl std::error::Error for DefinitionConflict {}
+
 impl Default for Formats {
-    /// Those of xhist's own events.
+    /// The formats of xhist's own events.
     fn default() -> Formats {
         let mut formats = Formats::none();
         formats.add_ours();
@@ -36,13 +57,13 @@ impl Default for Formats {
 }
 
 impl Formats {
-    /// No names at all.
+    /// An empty table.
     pub fn none() -> Formats {
         Formats { owners: BTreeMap::new(), codes: BTreeMap::new(), opcodes: BTreeMap::new() }
     }
 
-    /// Those of xhist's own events that nobody said otherwise; the others.
-    pub fn add_ours(&mut self) -> Vec<String> {
+    /// Adds the formats of xhist's own events. Those defined otherwise stay; returns those conflicts.
+    pub fn add_ours(&mut self) -> Vec<DefinitionConflict> {
         let mut others = Vec::new();
         file::read(OURS.as_bytes(), &mut |line, said| {
             let place = format!("the formats of xhist, line {line}");
@@ -51,22 +72,22 @@ impl Formats {
         others
     }
 
-    /// Adds what a line says.
+    /// Adds a definition.
     ///
     /// # Errors
-    /// When another one has said otherwise: in a sentence. That one stays.
-    pub fn add(&mut self, definition: Definition, place: String) -> Result<(), String> {
+    /// An earlier definition differs. The earlier one stays.
+    pub fn add(&mut self, definition: Definition, place: String) -> Result<(), DefinitionConflict> {
         match definition {
             Definition::Owner(major, name) => {
-                let row = Row { name, text: None, place };
-                add(&mut self.owners, major, row, format_args!("owner 0x{major:06x}"))
+                let row = NamedFormat { name, text: None, place };
+                add(&mut self.owners, major, row, format!("owner 0x{major:06x}"))
             }
             Definition::Code(code, severity, name, text) => {
                 let subject = format!("0x{:06x}:0x{:02x}", code.major(), code.minor());
-                add(&mut self.codes, (code, severity), Row { name, text, place }, format_args!("{subject}"))
+                add(&mut self.codes, (code, severity), NamedFormat { name, text, place }, subject)
             }
             Definition::Profile(opcode, name, text) => {
-                add(&mut self.opcodes, opcode, Row { name, text, place }, format_args!("profile {opcode}"))
+                add(&mut self.opcodes, opcode, NamedFormat { name, text, place }, format!("profile {opcode}"))
             }
         }
     }
@@ -86,8 +107,8 @@ impl Formats {
         self.opcodes.iter().filter(|(_, row)| row.name == name).map(|(opcode, _)| *opcode).collect()
     }
 
-    /// An event as it is told.
-    pub fn tell(&self, event: &Trace) -> ToldTrace {
+    /// Describes an event by its names and its text.
+    pub fn describe(&self, event: &Trace) -> DescribedTrace {
         let row = match event.class {
             TraceClass::Exception { severity, code } => {
                 self.codes.get(&(code, Some(severity))).or_else(|| self.codes.get(&(code, None)))
@@ -106,18 +127,18 @@ impl Formats {
             text.push_str(if text.is_empty() { "(cut)" } else { " (cut)" });
         }
         let name = row.map(|row| row.name.clone());
-        let mut told = ToldTrace { name, text, ..ToldTrace::default() };
+        let mut described = DescribedTrace { name, text, ..DescribedTrace::default() };
         let head = match event.class {
             TraceClass::Exception { severity, code } => {
-                (told.class, told.meaning) = (severity.name(), Some(severity.meaning()));
-                told.owner = self.owners.get(&code.major()).map(|row| row.name.clone());
-                head_of_code(code, &mut told)
+                (described.class, described.meaning) = (severity.name(), Some(severity.meaning()));
+                described.owner = self.owners.get(&code.major()).map(|row| row.name.clone());
+                head_of_code(code, &mut described)
             }
             TraceClass::Profile { opcode, data } => {
-                told.class = "profile";
-                told.name = told.name.or_else(|| event.opcode_name.clone());
-                let opcode = named(told.name.as_deref(), opcode.to_string());
-                let is_shown = row.and_then(|row| row.text.as_ref()).is_some_and(Text::has_data);
+                described.class = "profile";
+                described.name = described.name.or_else(|| event.opcode_name.clone());
+                let opcode = named(described.name.as_deref(), opcode.to_string());
+                let is_shown = row.and_then(|row| row.text.as_ref()).is_some_and(TextTemplate::has_data);
                 match data {
                     0 => format!("{opcode}:"),
                     _ if is_shown => format!("{opcode}:"),
@@ -125,18 +146,18 @@ impl Formats {
                 }
             }
         };
-        told.subject = match told.text.is_empty() {
+        described.subject = match described.text.is_empty() {
             true => head.trim_end_matches(':').to_owned(),
-            false => format!("{head} {}", told.text),
+            false => format!("{head} {}", described.text),
         };
-        told
+        described
     }
 }
 
-/// `uart(0x800123) parity_error(0x05):`, or `0x800123:0x05` where nobody knows it.
-fn head_of_code(code: Code, told: &mut ToldTrace) -> String {
+/// `uart(0x800123) parity_error(0x05):`, or `0x800123:0x05` for an unknown code.
+fn head_of_code(code: Code, described: &mut DescribedTrace) -> String {
     let (major, minor) = (format!("0x{:06x}", code.major()), format!("0x{:02x}", code.minor()));
-    match (&told.owner, &told.name) {
+    match (&described.owner, &described.name) {
         (None, None) => format!("{major}:{minor}"),
         (owner, name) => format!("{} {}:", named(owner.as_deref(), major), named(name.as_deref(), minor)),
     }
@@ -147,11 +168,11 @@ fn named(name: Option<&str>, number: String) -> String {
 }
 
 fn add<K: Ord>(
-    rows: &mut BTreeMap<K, Row>,
+    rows: &mut BTreeMap<K, NamedFormat>,
     key: K,
-    row: Row,
-    what: std::fmt::Arguments<'_>,
-) -> Result<(), String> {
+    row: NamedFormat,
+    subject: String,
+) -> Result<(), DefinitionConflict> {
     match rows.entry(key) {
         Entry::Vacant(free) => {
             free.insert(row);
@@ -163,7 +184,7 @@ fn add<K: Ord>(
             if is_same {
                 Ok(())
             } else {
-                Err(format!("{}: {what} is something else in {}, which is used", row.place, first.place))
+                Err(DefinitionConflict { subject, place: row.place, first: first.place.clone() })
             }
         }
     }
@@ -196,7 +217,7 @@ mod tests {
 
     fn shown(text: &str, args: &[Arg], buffer: Option<&[u8]>) -> String {
         let formats = formats(&format!("5:5 x * \"{text}\"\n"));
-        formats.tell(&exception(Code::new(5, 5), args, buffer)).text
+        formats.describe(&exception(Code::new(5, 5), args, buffer)).text
     }
 
     #[test]
@@ -234,13 +255,13 @@ mod tests {
     }
 
     #[test]
-    fn heads_tell_as_much_as_is_known() {
+    fn heads_have_the_names_that_are_known() {
         let formats = formats(
             "owner 0x800123 uart\n0x800123:5 parity_error HW1 \"port %u\"\n7:7 alone *\nprofile 33 fired \"%u\"\nprofile 34 data \"%D\"\n",
         );
         let line = |event: &Trace| {
-            let told = formats.tell(event);
-            format!("{} {}", told.class, told.subject)
+            let described = formats.describe(event);
+            format!("{} {}", described.class, described.subject)
         };
         let code = |major, minor| exception(Code::new(major, minor), &[Arg::from(3u32)], None);
         assert_eq!(line(&code(0x80_0123, 5)), "HW1 uart(0x800123) parity_error(0x05): port 3");
@@ -248,7 +269,7 @@ mod tests {
         assert_eq!(line(&code(7, 7)), "HW1 0x000007 alone(0x07): 3");
         assert_eq!(line(&code(8, 8)), "HW1 0x000008:0x08 3");
         assert_eq!(line(&Trace { is_cut: true, ..code(8, 8) }), "HW1 0x000008:0x08 3 (cut)");
-        // What is said of another severity is not said of this one.
+        // A definition for one severity does not apply to another.
         let class = TraceClass::Exception { severity: Severity::Sw3, code: Code::new(0x80_0123, 5) };
         assert_eq!(line(&Trace { class, ..code(1, 1) }), "SW3 uart(0x800123) 0x05: 3");
         let profile = |opcode, data| Trace { class: TraceClass::Profile { opcode, data }, ..code(1, 1) };
@@ -279,13 +300,13 @@ mod tests {
     }
 
     #[test]
-    fn who_comes_first_is_believed() {
+    fn the_first_definition_wins() {
         let mut formats = Formats::none();
         let owner = |name: &str| Definition::Owner(5, name.to_owned());
         assert_eq!(formats.add(owner("a"), "a.fmt:1".to_owned()), Ok(()));
         assert_eq!(formats.add(owner("a"), "b.fmt:1".to_owned()), Ok(()));
         let why = formats.add(owner("b"), "b.fmt:2".to_owned()).unwrap_err();
-        assert_eq!(why, "b.fmt:2: owner 0x000005 is something else in a.fmt:1, which is used");
+        assert_eq!(why.to_string(), "b.fmt:2: owner 0x000005 is something else in a.fmt:1, which is used");
         assert_eq!(formats.majors("a"), [5]);
     }
 
@@ -300,9 +321,9 @@ mod tests {
             let formats = formats(&format!("profile 1 x \"{text}\"\n"));
             let class = TraceClass::Profile { opcode: 1, data };
             let event = Trace { class, ..exception(Code(0), &args, buffer.as_deref()) };
-            let told = formats.tell(&event);
-            prop_assert!(!told.subject.contains(char::is_control));
-            prop_assert!(told.subject.len() < 4000);
+            let described = formats.describe(&event);
+            prop_assert!(!described.subject.contains(char::is_control));
+            prop_assert!(described.subject.len() < 4000);
         }
     }
 }

@@ -1,13 +1,14 @@
-//! Finds and reads files of formats, all of it bounded. It must not know what stands in them.
+//! Finds and reads files of formats, with limits on their number and size.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::file;
 use super::formats::Formats;
-use super::{Filter, TraceOptions, Wanted};
+use super::{Filter, SelectionError, TraceOptions, TraceSelection};
 
 /// Longest file.
 const MAX_FILE: u64 = 1 << 20;
@@ -15,28 +16,61 @@ const MAX_FILE: u64 = 1 << 20;
 const MAX_ALL: u64 = 4 << 20;
 /// Most files.
 const MAX_FILES: usize = 1000;
-/// So many messages of each kind are told.
-const MAX_TOLD: usize = 20;
+/// Most messages of a kind that are shown.
+const MAX_MESSAGES: usize = 20;
 
-/// Where files of formats are, in the order in which they are believed.
+/// Where files of formats are; the first definition of a code wins.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// Files and directories that were named; there has to be something.
+pub struct FormatPlaces {
+    /// Files and directories that the user named; they have to exist.
     pub named: Vec<PathBuf>,
-    /// Those that the environment names.
+    /// Files and directories that the environment names.
     pub of_environment: Vec<PathBuf>,
-    /// Directories where some may be.
+    /// Directories that may hold files of formats.
     pub usual: Vec<PathBuf>,
 }
 
-/// Reads all formats, and what was typed of them.
+/// Why trace events cannot be described or selected as the user wants.
+#[derive(Debug)]
+pub enum FormatsError {
+    /// A file that the user named cannot be read.
+    Unreadable {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A value of the selection is wrong.
+    Selection(SelectionError),
+}
+
+impl fmt::Display for FormatsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FormatsError::Unreadable { path, error } => {
+                write!(f, "cannot read the formats {}: {error}", path.display())
+            }
+            FormatsError::Selection(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for FormatsError {}
+
+impl From<FormatsError> for String {
+    fn from(error: FormatsError) -> String {
+        error.to_string()
+    }
+}
+
+/// Reads all formats and compiles the filter.
 ///
 /// # Errors
-/// What was typed and is wrong, in a sentence.
-pub fn load(places: &Places, wanted: &Wanted) -> Result<TraceOptions, String> {
+/// A named file that cannot be read, or a wrong value of the filter.
+pub fn load(places: &FormatPlaces, wanted: &TraceSelection) -> Result<TraceOptions, FormatsError> {
     let mut loader = Loader { formats: Formats::none(), ..Loader::default() };
     for path in &places.named {
-        loader.path(path).map_err(|error| format!("cannot read the formats {}: {error}", path.display()))?;
+        loader.path(path).map_err(|error| FormatsError::Unreadable { path: path.clone(), error })?;
     }
     for path in &places.of_environment {
         if let Err(error) = loader.path(path) {
@@ -52,13 +86,13 @@ pub fn load(places: &Places, wanted: &Wanted) -> Result<TraceOptions, String> {
         }
     }
     let Loader { mut formats, mut remarks, mut wrongs, left_out, .. } = loader;
-    formats.add_ours().into_iter().for_each(|other| remarks.push(other));
+    formats.add_ours().into_iter().for_each(|conflict| remarks.push(conflict.to_string()));
     if left_out > 0 {
         let (files, all) = (MAX_FILES, MAX_ALL >> 20);
         wrongs.push(format!("{left_out} .fmt files left out: more than {files}, or more than {all} MiB"));
     }
-    let filter = Filter::new(wanted, &formats)?;
-    Ok(TraceOptions { formats, filter, remarks: remarks.told(), wrongs: wrongs.told() })
+    let filter = Filter::new(wanted, &formats).map_err(FormatsError::Selection)?;
+    Ok(TraceOptions { formats, filter, remarks: remarks.shown(), wrongs: wrongs.shown() })
 }
 
 /// The first few messages, and how many more there were.
@@ -71,12 +105,12 @@ struct Messages {
 impl Messages {
     fn push(&mut self, message: String) {
         match self.first.len() {
-            MAX_TOLD => self.more += 1,
+            MAX_MESSAGES => self.more += 1,
             _ => self.first.push(message),
         }
     }
 
-    fn told(mut self) -> Vec<String> {
+    fn shown(mut self) -> Vec<String> {
         let more = (self.more > 0).then(|| format!("and {} more such lines of .fmt files", self.more));
         self.first.extend(more);
         self.first
@@ -107,7 +141,7 @@ impl Loader {
             if path.extension().is_some_and(|extension| extension == "fmt") && path.is_file() {
                 files.insert(path);
                 if files.len() > MAX_FILES {
-                    // The last by name: those that are read are the same each time.
+                    // The last one by name, so that the same files are read each time.
                     files.pop_last();
                     self.left_out += 1;
                 }
@@ -140,8 +174,8 @@ impl Loader {
         file::read(&text, &mut |line, said| match said {
             Ok(definition) => {
                 let place = format!("{}:{line}", path.display());
-                if let Err(other) = formats.add(definition, place) {
-                    remarks.push(other);
+                if let Err(conflict) = formats.add(definition, place) {
+                    remarks.push(conflict.to_string());
                 }
             }
             Err(wrong) => wrongs.push(format!("{}:{line}:{}: {wrong}", path.display(), wrong.column)),

@@ -1,5 +1,4 @@
-//! Trace events by name: what files of formats say of other people's codes, and which events are told at all. It must not know how
-//! events are recorded, nor how a report looks.
+//! Names and texts of trace events from files of formats, and the filter of events.
 
 mod file;
 mod filter;
@@ -7,30 +6,30 @@ mod formats;
 mod load;
 mod text;
 
-pub use file::{Definition, Wrong, read as read_formats};
-pub use filter::{Filter, Wanted};
+pub use file::{Definition, FormatError, read as read_formats};
+pub use filter::{Filter, SelectionError, TraceSelection};
 pub use formats::Formats;
-pub use load::{Places, load};
-pub use text::Text;
+pub use load::{FormatPlaces, FormatsError, load};
+pub use text::TextTemplate;
 
 use crate::console::Notes;
 
-/// How trace events are told.
+/// Formats and filter of trace events.
 #[derive(Clone, Debug, Default)]
 pub struct TraceOptions {
     /// Their names and texts.
     pub formats: Formats,
-    /// Which of them are told.
+    /// Which of them are shown.
     pub filter: Filter,
-    /// What is worth knowing of the files of formats.
+    /// Notes about the files of formats.
     pub remarks: Vec<String>,
-    /// What is wrong with them.
+    /// Errors in the files of formats.
     pub wrongs: Vec<String>,
 }
 
 impl TraceOptions {
-    /// Tells of the files of formats; what is wrong there makes no report incomplete but its exit code.
-    pub fn tell(&self, notes: &mut Notes<'_>) {
+    /// Reports notes and errors of the files of formats. An error changes the exit code only.
+    pub fn report(&self, notes: &mut Notes<'_>) {
         self.remarks.iter().for_each(|remark| notes.note(format_args!("{remark}")));
         for wrong in &self.wrongs {
             notes.incomplete();

@@ -1,45 +1,45 @@
-//! The text of a trace event: what its format says, with its arguments in it, as C's `printf` would put them. It must not know names.
+//! Formats the text of a trace event: the template with its arguments, as C's `printf` formats them.
 
 use std::fmt::Write;
 
 use crate::model::{Arg, Trace, TraceClass, visible};
 
-/// The text of a format.
+/// The text of a format: literals and conversions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text(pub Vec<Piece>);
+pub struct TextTemplate(pub Vec<TextPiece>);
 
-/// A piece of a text.
+/// A piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// As it is.
+pub enum TextPiece {
+    /// Literal text.
     Literal(String),
-    /// An argument in its place.
+    /// A conversion of an argument.
     Conversion(Conversion),
 }
 
-/// How an argument is shown.
+/// How an argument is formatted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conversion {
-    /// `-`: blanks stand behind it.
+    /// `-`: pad with blanks behind it.
     pub left: bool,
-    /// `0`: zeros fill it up.
+    /// `0`: pad with zeros.
     pub zeros: bool,
-    /// `+`: a sign in any case.
+    /// `+`: always show a sign.
     pub plus: bool,
-    /// A blank for a sign that is not there.
+    /// Blank: a blank in place of a plus sign.
     pub blank: bool,
     /// `#`: `0x` before hexadecimal digits, `0` before octal ones.
     pub alternate: bool,
-    /// So many characters at least.
+    /// Least width, in characters.
     pub width: u8,
-    /// What is shown.
-    pub kind: Kind,
+    /// The kind of the value.
+    pub kind: ConversionKind,
 }
 
-/// What is shown.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
-    /// `%d`: an argument as a number with a sign, whatever it was.
+pub enum ConversionKind {
+    /// `%d`: any argument as a signed number.
     #[default]
     Signed,
     /// `%u`.
@@ -62,30 +62,31 @@ pub enum Kind {
     Data,
 }
 
-impl Text {
+impl TextTemplate {
     /// Whether it shows the data of a profile event.
     pub fn has_data(&self) -> bool {
-        self.conversions().any(|conversion| conversion.kind == Kind::Data)
+        self.conversions().any(|conversion| conversion.kind == ConversionKind::Data)
     }
 
     fn conversions(&self) -> impl Iterator<Item = &Conversion> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Literal(_) => None,
-            Piece::Conversion(conversion) => Some(conversion),
+            TextPiece::Literal(_) => None,
+            TextPiece::Conversion(conversion) => Some(conversion),
         })
     }
 
-    /// The text of an event; what it does not show of it stands behind it.
+    /// The text of an event. Arguments that the template does not use follow.
     pub fn of(&self, event: &Trace) -> String {
         let mut line = String::new();
         let mut args = event.args.iter();
         for piece in &self.0 {
             match piece {
-                Piece::Literal(text) => line.push_str(text),
-                Piece::Conversion(conversion) => line.push_str(&conversion.show(event, &mut args)),
+                TextPiece::Literal(text) => line.push_str(text),
+                TextPiece::Conversion(conversion) => line.push_str(&conversion.show(event, &mut args)),
             }
         }
-        let shows = |conversion: &Conversion| matches!(conversion.kind, Kind::Text | Kind::Bytes);
+        let shows =
+            |conversion: &Conversion| matches!(conversion.kind, ConversionKind::Text | ConversionKind::Bytes);
         let buffer = event.buffer.as_deref().filter(|_| !self.conversions().any(shows));
         push_list(args.as_slice(), buffer, &mut line);
         line
@@ -113,7 +114,7 @@ pub fn push_list(args: &[Arg], buffer: Option<&[u8]>, line: &mut String) {
     }
 }
 
-/// An argument as it was recorded.
+/// An argument in the form in which it was recorded.
 fn plain(arg: Arg) -> String {
     if arg.is_signed() { arg.signed().to_string() } else { arg.bits().to_string() }
 }
@@ -123,7 +124,7 @@ pub fn hex(bytes: &[u8], between: &str) -> String {
     let mut text = String::with_capacity(bytes.len() * (2 + between.len()));
     for (index, byte) in bytes.iter().enumerate() {
         let between = if index == 0 { "" } else { between };
-        // A string takes anything.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{between}{byte:02x}");
     }
     text
@@ -132,13 +133,13 @@ pub fn hex(bytes: &[u8], between: &str) -> String {
 impl Conversion {
     fn show<'a>(&self, event: &Trace, args: &mut impl Iterator<Item = &'a Arg>) -> String {
         let shown = match self.kind {
-            Kind::Text => event.buffer.as_deref().map(|bytes| {
-                // C's texts end with a zero.
+            ConversionKind::Text => event.buffer.as_deref().map(|bytes| {
+                // Texts of C end with a zero.
                 let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
                 ("", visible(&String::from_utf8_lossy(&bytes[..end])).into_owned())
             }),
-            Kind::Bytes => event.buffer.as_deref().map(|bytes| ("", hex(bytes, " "))),
-            Kind::Data => match event.class {
+            ConversionKind::Bytes => event.buffer.as_deref().map(|bytes| ("", hex(bytes, " "))),
+            ConversionKind::Data => match event.class {
                 TraceClass::Profile { data, .. } => Some(("", data.to_string())),
                 TraceClass::Exception { .. } => None,
             },
@@ -150,11 +151,11 @@ impl Conversion {
         }
     }
 
-    /// What stands before the digits, and those.
+    /// The prefix of a number, and its digits.
     fn number(&self, arg: Arg) -> (&'static str, String) {
         let bits = arg.bits();
         match self.kind {
-            Kind::Signed => {
+            ConversionKind::Signed => {
                 let number = if arg.size() == 4 { i64::from(bits as u32 as i32) } else { bits as i64 };
                 let sign = match (number < 0, self.plus, self.blank) {
                     (true, ..) => "-",
@@ -164,11 +165,15 @@ impl Conversion {
                 };
                 (sign, number.unsigned_abs().to_string())
             }
-            Kind::Hex => (if self.alternate && bits != 0 { "0x" } else { "" }, format!("{bits:x}")),
-            Kind::UpperHex => (if self.alternate && bits != 0 { "0X" } else { "" }, format!("{bits:X}")),
-            Kind::Octal => (if self.alternate && bits != 0 { "0" } else { "" }, format!("{bits:o}")),
-            Kind::Pointer => ("0x", format!("{bits:x}")),
-            Kind::Char => {
+            ConversionKind::Hex => (if self.alternate && bits != 0 { "0x" } else { "" }, format!("{bits:x}")),
+            ConversionKind::UpperHex => {
+                (if self.alternate && bits != 0 { "0X" } else { "" }, format!("{bits:X}"))
+            }
+            ConversionKind::Octal => {
+                (if self.alternate && bits != 0 { "0" } else { "" }, format!("{bits:o}"))
+            }
+            ConversionKind::Pointer => ("0x", format!("{bits:x}")),
+            ConversionKind::Char => {
                 let char = u32::try_from(bits).ok().and_then(char::from_u32).unwrap_or('?');
                 ("", visible(&char.to_string()).into_owned())
             }
@@ -179,7 +184,9 @@ impl Conversion {
     fn padded(&self, prefix: &str, text: &str) -> String {
         let len = prefix.len() + text.chars().count();
         let missing = usize::from(self.width).saturating_sub(len);
-        let is_number = !matches!(self.kind, Kind::Char | Kind::Text | Kind::Bytes) && text != "?";
+        let is_number =
+            !matches!(self.kind, ConversionKind::Char | ConversionKind::Text | ConversionKind::Bytes)
+                && text != "?";
         match (self.left, self.zeros && is_number) {
             (true, _) => format!("{prefix}{text}{:missing$}", ""),
             (_, true) => format!("{prefix}{}{text}", "0".repeat(missing)),

@@ -53,7 +53,7 @@ fn without_a_source_the_newest_run_of_the_project_is_read() {
 }
 
 #[test]
-fn source_text_stands_beside_the_statement() {
+fn source_text_is_printed_beside_the_statement() {
     let dir = Dir::new();
     let root = dir.path().join("project");
     let (map, hash) =
@@ -86,9 +86,9 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["missing.bin"][..], "cannot read missing.bin"),
         (&["."], "is a directory"),
         (&[], "cargo xhist run"),
-        (&["http://localhost:6601"], "no kind of source"),
+        (&["http://localhost:6601"], "unknown source"),
         (&["tcp://localhost"], "a host and a port"),
-        (&["serial:///dev/null?baud=fast"], "no setting of a serial line"),
+        (&["serial:///dev/null?baud=fast"], "no setting `baud=fast`"),
         (&["tcp://localhost:6601", "--last", "3"], "--last needs the end"),
         (&["serial:///dev/null"], "/dev/null is not a serial line"),
         (&["serial://dump.bin"], "dump.bin is not a serial line"),
@@ -106,13 +106,13 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["dump.bin", "--format", "lcov", "--ring", "1"], "--ring does not go with --format lcov"),
         (&["dump.bin", "dump.bin", "--follow"], "--follow is about one ring file"),
         (&["tcp://localhost:6601", "--map", "."], "cannot read the map .: not a regular file"),
-        (&["send", "dump.bin", "info"], "no link"),
-        (&["send", "tcp://localhost:6601", "filter", "global", "xx"], "no record"),
+        (&["send", "dump.bin", "info"], "not a link to a target"),
+        (&["send", "tcp://localhost:6601", "filter", "global", "xx"], "`xx`: expected a record"),
         (&["send", "dump.bin", "-d", "names.dic", "info"], "unexpected argument '-d'"),
         (&["--format", "xml", "dump.bin"], "history"),
         (&["--last", "x", "dump.bin"], "invalid value"),
         (&["--wrong"], "unexpected argument"),
-        (&["dump.bin", "--ring", "2"], "there is no ring 2"),
+        (&["dump.bin", "--ring", "2"], "ring 2 does not exist; this source has ring 1 only"),
     ] {
         let outcome = dir.run(args);
         assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?}");
@@ -134,7 +134,7 @@ fn version_and_help_are_there() {
 }
 
 #[test]
-fn an_empty_file_is_told() {
+fn an_empty_file_is_reported() {
     let dir = Dir::new();
     dir.write("empty.bin", "");
     let outcome = dir.run(&["empty.bin"]);
@@ -187,7 +187,7 @@ fn a_reader_that_goes_away_is_no_failure() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let dir = Dir::new();
     dir.write("dump.bin", ten());
     dir.write("firmware.elf", firmware(0x2000_0000, 4_096));
@@ -223,19 +223,19 @@ fn firmware(address: u64, len: u64) -> Vec<u8> {
 }
 
 #[test]
-fn the_commands_that_dump_a_ring_are_told_to_who_reads_them() {
+fn how_to_dump_prints_the_debugger_commands() {
     let dir = Dir::new();
     dir.write("firmware.elf", firmware(0x2000_0000, 4_160));
-    let told = dir.run(&["--how-to-dump", "firmware.elf"]);
+    let printed = dir.run(&["--how-to-dump", "firmware.elf"]);
     assert!(
-        told.out.contains("dump.bin 0x20000000 0x20001040' firmware.elf\n"),
+        printed.out.contains("dump.bin 0x20000000 0x20001040' firmware.elf\n"),
         "{}{}",
-        told.out,
-        told.notes
+        printed.out,
+        printed.notes
     );
     dir.write("it's new.elf", firmware(0x2000_0000, 4_160));
-    let told = dir.run(&["--how-to-dump", "it's new.elf"]);
-    assert!(told.out.contains(" 'it'\\''s new.elf'\n"), "{}", told.out);
+    let printed = dir.run(&["--how-to-dump", "it's new.elf"]);
+    assert!(printed.out.contains(" 'it'\\''s new.elf'\n"), "{}", printed.out);
     dir.write("last.elf", firmware(u64::MAX - 99, 100));
     assert_eq!(dir.run(&["--how-to-dump", "last.elf"]).code, 0);
     let (reader, writer) = std::io::pipe().unwrap();
@@ -255,7 +255,7 @@ fn each_file_of_a_log_in_json_starts_with_the_schema() {
     assert!(files.len() > 3);
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.starts_with("{\"schema\":1,"), "{}: {text}", file.display());
+        assert!(text.starts_with("{\"schema\":2,"), "{}: {text}", file.display());
         assert_eq!(text.matches("\"schema\"").count(), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use qs_core::record::Statement;
 use qs_core::record::packed::Page;
-use qs_core::ring::ever;
+use qs_core::ring::executed;
 
 use crate::support::{Dir, RingImage, map_of_statements};
 
@@ -12,13 +12,13 @@ const STATEMENTS: &[(u32, &str)] = &[(2, "main"), (3, "main"), (7, "T::f"), (8, 
 fn bitmap(hash: u64, lost: u32, lines: &[u16]) -> Vec<u8> {
     let mut slots = [[0u32; 4]; 8];
     for line in lines {
-        let key = ever::key(Page::of(Statement { file: 1, line: *line }));
-        let (word, bit) = ever::bit(*line);
-        let slot = &mut slots[ever::slot(key, 8) as usize];
+        let key = executed::key(Page::of(Statement { file: 1, line: *line }));
+        let (word, bit) = executed::bit(*line);
+        let slot = &mut slots[executed::slot(key, 8) as usize];
         slot[0] = key;
         slot[1 + word] |= bit;
     }
-    let mut image = Vec::from(ever::header(8, hash, 7));
+    let mut image = Vec::from(executed::header(8, hash, 7));
     image[32..36].copy_from_slice(&lost.to_ne_bytes());
     image.extend(slots.iter().flatten().flat_map(|word| word.to_ne_bytes()));
     image
@@ -29,7 +29,7 @@ fn ring(hash: u64) -> RingImage {
 }
 
 #[test]
-fn what_the_bitmap_and_the_rings_tell_is_one_tracefile() {
+fn bitmap_and_rings_make_one_tracefile() {
     let dir = Dir::new();
     let (map, hash) = map_of_statements("/project", "src/main.rs", STATEMENTS);
     dir.write("xhist.map", map);
@@ -44,7 +44,7 @@ fn what_the_bitmap_and_the_rings_tell_is_one_tracefile() {
 }
 
 #[test]
-fn what_fills_the_rings_is_told_with_what_would_leave_it_out() {
+fn hotspots_are_reported_with_the_options_that_leave_them_out() {
     let dir = Dir::new();
     let (map, hash) = map_of_statements("/project", "src/a.rs", STATEMENTS);
     dir.write("xhist.map", map);
@@ -58,7 +58,7 @@ fn what_fills_the_rings_is_told_with_what_would_leave_it_out() {
     let first = r#"{"kind":"hot","function":"T::f","file":"src/a.rs","first":7,"last":8,"statements":90,"exclude":"*::a::T::f"}"#;
     let lines: Vec<&str> = json.lines().collect();
     assert!(
-        lines[0].starts_with(r#"{"schema":1,"kind":"report""#) && lines[1].contains(r#""kind":"ring""#),
+        lines[0].starts_with(r#"{"schema":2,"kind":"report""#) && lines[1].contains(r#""kind":"ring""#),
         "{json}"
     );
     assert_eq!((lines[2], lines[5]), (first, r#"{"kind":"end","entries":0,"complete":true}"#));
@@ -66,7 +66,7 @@ fn what_fills_the_rings_is_told_with_what_would_leave_it_out() {
 }
 
 #[test]
-fn what_is_missing_where_the_rings_are_counted_is_told() {
+fn losses_are_reported_with_the_hotspots() {
     let dir = Dir::new();
     let mut image = ring(0).packed(0, &[(1, 2)]).packed(0, &[(1, 3)]).packed(0, &[(1, 7)]).build();
     dir.write("dump.bin", &image);
@@ -115,7 +115,7 @@ fn an_image_full_of_bitmaps_is_read_in_no_time() {
     let dir = Dir::new();
     let (map, hash) = map_of_statements("/project", "src/main.rs", STATEMENTS);
     dir.write("xhist.map", map);
-    let begins = Vec::from(ever::header(1 << 16, hash, 7));
+    let begins = Vec::from(executed::header(1 << 16, hash, 7));
     dir.write("dump.bin", begins.repeat(5_000));
     let started = std::time::Instant::now();
     let outcome = dir.run(&["dump.bin", "--format", "lcov"]);

@@ -54,7 +54,7 @@ fn statements_of_an_open_frame_are_the_last_entries() {
 }
 
 #[test]
-fn a_torn_last_frame_is_told() {
+fn a_torn_last_frame_is_reported() {
     let mut ring = RingImage::bare(128).statements(THREE);
     let whole = ring.stream.len();
     ring = ring.statement(7, 7);
@@ -65,7 +65,7 @@ fn a_torn_last_frame_is_told() {
 }
 
 #[test]
-fn damage_in_the_middle_is_told_where_it_is() {
+fn damage_in_the_middle_is_reported_at_its_place() {
     let mut ring = RingImage::hosted(256, 1, 1, "main").statements(THREE);
     ring.stream[12] ^= 0x55;
     let outcome = report(&ring.build());
@@ -76,7 +76,7 @@ fn damage_in_the_middle_is_told_where_it_is() {
 }
 
 #[test]
-fn damage_before_the_entries_shown_is_told_as_such() {
+fn damage_before_the_entries_shown_is_reported_as_such() {
     let mut ring = RingImage::bare(256).statements(THREE);
     ring.stream[12] ^= 0x55;
     let outcome = report_with(&ring.build(), &Options { last: Some(1), ..Options::default() });
@@ -88,7 +88,7 @@ fn damage_before_the_entries_shown_is_told_as_such() {
 }
 
 #[test]
-fn many_losses_are_told_in_a_few_lines() {
+fn many_losses_are_reported_in_a_few_lines() {
     let mut ring = many(RingImage::bare(4096), 300);
     for at in (4..ring.stream.len()).step_by(24) {
         ring.stream[at] ^= 0x55;
@@ -132,7 +132,7 @@ fn a_ring_is_found_at_the_seams_of_the_scan() {
 }
 
 #[test]
-fn where_there_is_no_ring_the_exit_code_is_3_and_the_message_says_so() {
+fn an_image_without_a_ring_has_exit_code_3_and_a_message() {
     let magics = MAGIC.repeat(1000);
     for (image, message) in [
         (&b""[..], "the source is empty"),
@@ -168,7 +168,7 @@ fn absurd_headers_are_refused_with_a_reason() {
 }
 
 #[test]
-fn a_ring_of_another_version_is_told_behind_any_number_of_fakes() {
+fn a_ring_of_another_version_is_reported_behind_any_number_of_fakes() {
     let newer = RingImage { version: NEWEST_VERSION + 1, ..RingImage::bare(64) }.build();
     let good = RingImage::bare(64).statements(THREE).build();
     let outcome = report(&[MAGIC.repeat(100), newer, good].concat());
@@ -271,8 +271,8 @@ fn a_bad_record_of_a_text_form_costs_only_itself() {
         let bad = dir.run(&["bad.hex"]);
         let lines = bad.out.lines().count();
         assert!(bad.code == 1 && (20..30).contains(&lines), "{}: {lines}\n{}", bad.code, bad.notes);
-        for told in ["the record in line 21 was left out: ", "the record in line 31 was left out: "] {
-            assert!(bad.notes.contains(told), "{}", bad.notes);
+        for note in ["the record in line 21 was left out: ", "the record in line 31 was left out: "] {
+            assert!(bad.notes.contains(note), "{}", bad.notes);
         }
         let none: Vec<_> = records.iter().map(|record| &record[..record.len() - 1]).collect();
         dir.write("none.hex", none.join("\n"));
@@ -295,7 +295,7 @@ fn a_text_form_is_read_from_a_pipe_too() {
 }
 
 #[test]
-fn memory_that_a_text_form_tells_twice_is_read_once() {
+fn memory_that_a_text_form_has_twice_is_read_once() {
     let dir = Dir::new();
     let [older, newer] =
         [&THREE[..2], THREE].map(|statements| RingImage::bare(256).statements(statements).build());

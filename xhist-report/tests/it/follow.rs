@@ -66,7 +66,7 @@ fn next(out: &mut impl BufRead, count: usize) -> String {
 }
 
 #[test]
-fn what_is_recorded_is_told_as_it_comes_to_several_readers() {
+fn several_readers_print_entries_as_they_are_recorded() {
     let dir = Dir::new();
     let mut program = Running::new();
     let pid = program.pid();
@@ -161,7 +161,7 @@ fn what_other_threads_left_in_a_ring_between_two_looks_is_reported() {
 }
 
 #[test]
-fn a_loop_that_goes_on_is_told_by_its_new_rounds() {
+fn a_running_loop_is_printed_by_its_new_rounds() {
     let dir = Dir::new();
     let mut program = Running::new();
     let ring = ring(program.pid(), 1, "main").packed(0, &[(1, 1), (1, 2)]);
@@ -189,18 +189,18 @@ fn a_file_of_a_process_that_is_gone_is_read_once() {
     assert_eq!(dir.run(&["run.xhist", "-f", "--last", "0"]).code, 0);
     dir.write("none.xhist", [0; 100]);
     assert_eq!(dir.run(&["none.xhist", "--follow"]).code, 3);
-    // Standard input is followed as a stream, and there is none in it.
+    // Standard input is followed as a stream, and it is empty.
     assert_eq!(dir.run(&["-", "--follow"]).code, 3);
     // What cannot be read is not taken for its end.
     let unreadable = File::open(dir.path()).unwrap();
-    let told = crate::support::outcome(dir.command(&["-", "--follow"]).stdin(unreadable).output().unwrap());
-    assert!(told.code == 3 && told.notes.contains("cannot read -: "), "{}", told.notes);
+    let failed = crate::support::outcome(dir.command(&["-", "--follow"]).stdin(unreadable).output().unwrap());
+    assert!(failed.code == 3 && failed.notes.contains("cannot read -: "), "{}", failed.notes);
 }
 
-/// As a program does that executes itself anew.
+/// As with a program that executes itself again.
 #[cfg(unix)]
 #[test]
-fn a_file_that_is_another_by_now_is_told() {
+fn another_file_at_the_path_is_reported() {
     let dir = Dir::new();
     let mut program = Running::new();
     let image = ring(program.pid(), 1, "main").packed(0, &[(1, 1)]).build();
@@ -208,18 +208,18 @@ fn a_file_that_is_another_by_now_is_told() {
     let mut command = dir.command(&["run.xhist", "--follow"]);
     let mut reader = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     next(&mut lines(&mut reader), 1);
-    let mut told = BufReader::new(reader.stderr.take().unwrap());
-    next(&mut told, 1);
+    let mut notes = BufReader::new(reader.stderr.take().unwrap());
+    next(&mut notes, 1);
     std::fs::rename(&path, dir.path().join("aside")).unwrap();
     dir.write("run.xhist", &image);
-    assert!(next(&mut told, 1).contains("run.xhist is another file by now"));
+    assert!(next(&mut notes, 1).contains("run.xhist is another file now"));
     program.end();
     assert_eq!(reader.wait().unwrap().code(), Some(0));
 }
 
 #[cfg(unix)]
 #[test]
-fn a_ring_that_is_no_longer_in_its_file_is_told() {
+fn a_ring_that_is_no_longer_in_its_file_is_reported() {
     let ruins: [fn(&File); 2] =
         [|file| file.set_len(100).unwrap(), |mut file| file.write_all(&[0; 4288]).unwrap()];
     for ruin in ruins {
@@ -231,8 +231,12 @@ fn a_ring_that_is_no_longer_in_its_file_is_told() {
         next(&mut lines(&mut reader), 1);
         ruin(&File::options().write(true).open(&path).unwrap());
         program.end();
-        let told = outcome(reader.wait_with_output().unwrap());
-        assert!(told.code == 1 && told.notes.contains("it is no longer in the file"), "{}", told.notes);
+        let finished = outcome(reader.wait_with_output().unwrap());
+        assert!(
+            finished.code == 1 && finished.notes.contains("it is no longer in the file"),
+            "{}",
+            finished.notes
+        );
     }
 }
 
@@ -254,7 +258,7 @@ fn an_interrupted_reader_ends_as_a_report_does() {
 }
 
 #[test]
-fn what_was_cleared_is_not_told_again() {
+fn what_was_cleared_is_not_printed_again() {
     let dir = Dir::new();
     let first = ring(GONE, 1, "main").packed(0, &[(1, 1), (1, 2)]).open(0, &[(1, 3)]);
     for big_endian in [false, true] {

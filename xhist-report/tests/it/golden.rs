@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use qs_core::record::EventKind;
-use xhist_report::format::{About, FORMATS, FormatRow};
+use xhist_report::format::{FORMATS, FormatRow};
+use xhist_report::model::ReportKind;
 use xhist_report::{Layout, Options};
 
 use crate::support::{Dir, RingImage, map_text, report_with};
@@ -68,7 +69,7 @@ fn busy() -> Vec<u8> {
 #[test]
 fn every_format_on_every_layout() {
     let image = busy();
-    let of_entries = |format: &&FormatRow| format.about == About::Entries && !format.only_traces;
+    let of_entries = |format: &&FormatRow| format.report == ReportKind::History && !format.only_traces;
     for format in FORMATS.iter().filter(of_entries) {
         for (name, terminal, columns) in [
             ("plain", false, false),
@@ -76,7 +77,7 @@ fn every_format_on_every_layout() {
             ("terminal", true, false),
             ("terminal-columns", true, true),
         ] {
-            let layout = Layout { terminal, time: columns, thread: columns, source: false, lanes: false };
+            let layout = Layout { terminal, time: columns, thread: columns, ..Layout::default() };
             let outcome = report_with(&image, &Options { format, layout, ..Options::default() });
             assert_eq!(outcome.code, 1);
             // What is read by programs is always the same.
@@ -106,5 +107,5 @@ fn json_lines_are_json() {
         .collect();
     assert_eq!(kinds.first().unwrap(), "report");
     assert_eq!(kinds.last().unwrap(), "end");
-    assert!(outcome.out.starts_with("{\"schema\":1,"));
+    assert!(outcome.out.starts_with("{\"schema\":2,"));
 }

@@ -1,9 +1,9 @@
-//! Is it told which build a dump came from, and what has become of its sources?
+//! Does `--identify` report which build a dump came from, and whether its sources have changed?
 
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
-use qs_core::map::{FileLine, Hash, Head, Line, Numbers, StmtLine, Text};
+use qs_core::map::{FileLine, Hash, Head, Line, NumberRange, StmtLine, Text};
 
 use crate::support::{Dir, Outcome, RingImage, map_text};
 
@@ -19,7 +19,7 @@ fn map_of_source(root: &str) -> (String, u64) {
             file: 1,
             path: Text::plain("src/main.rs"),
             base: 0,
-            numbers: Numbers::default()
+            numbers: NumberRange::default()
         })
     )
     .unwrap();
@@ -33,6 +33,8 @@ fn map_of_source(root: &str) -> (String, u64) {
             end_col,
             kind,
             function,
+            calls: Text::default(),
+            jump: None,
             awaits: false,
             recorded: true,
         };
@@ -41,7 +43,7 @@ fn map_of_source(root: &str) -> (String, u64) {
     let mut hash = Hash::new();
     hash.update(body.as_bytes());
     let (hash, root, tool) = (hash.finish(), Text::plain(root), Text::plain("test"));
-    (format!("{}\n{body}", Line::Head(Head { hash, root, tool })), hash)
+    (format!("{}\n{body}", Line::Head(Head { version: qs_core::map::VERSION, hash, root, tool })), hash)
 }
 
 fn dump(map_hash: u64) -> Vec<u8> {
@@ -67,7 +69,7 @@ impl Project {
         project
     }
 
-    /// Writes a file as if so many seconds ago.
+    /// Writes a file with a time that many seconds ago.
     fn write(&self, name: &str, text: &str, age: u64) {
         let path = self.dir.write(name, text);
         let file = std::fs::File::options().write(true).open(path).unwrap();
@@ -80,7 +82,7 @@ impl Project {
 }
 
 #[track_caller]
-fn assert_tells(outcome: &Outcome, code: u8, facts: &[&str]) {
+fn assert_reports(outcome: &Outcome, code: u8, facts: &[&str]) {
     assert_eq!(outcome.code, code, "{}{}", outcome.out, outcome.notes);
     for fact in facts {
         assert!(outcome.out.contains(fact), "{fact:?} in\n{}", outcome.out);
@@ -93,9 +95,9 @@ fn the_current_build() {
     let outcome = project.identify(&[]);
     let build = format!("build {:016x}\n", project.hash);
     let map = format!("target/xhist/maps/{:016x}.map\n", project.hash);
-    assert_tells(&outcome, 0, &[&build, &map, "by xhist test\n", "1 file, 2 statements\n"]);
-    assert_tells(&outcome, 0, &["the current build\n", "sources:  unchanged since\n", "process:  77\n"]);
-    assert_tells(
+    assert_reports(&outcome, 0, &[&build, &map, "by xhist test\n", "1 file, 2 statements\n"]);
+    assert_reports(&outcome, 0, &["the current build\n", "sources:  unchanged since\n", "process:  77\n"]);
+    assert_reports(
         &outcome,
         0,
         &[
@@ -116,7 +118,7 @@ fn an_older_build_whose_sources_moved_on() {
     let current = format!("an older build; the current one is {hash:016x}\n");
     let facts =
         [current.as_str(), "0 of 1 unchanged since\n", "src/main.rs: the statement of line 3 is elsewhere\n"];
-    assert_tells(&project.identify(&[]), 0, &facts);
+    assert_reports(&project.identify(&[]), 0, &facts);
     // The history is that of the old map; text that would mislead is left out.
     let history = project.dir.run(&["dump.bin", "--source"]);
     assert_eq!((history.code, history.out.as_str()), (0, "1 src/main.rs:2\t\n2 src/main.rs:3\t\n"));
@@ -124,13 +126,13 @@ fn an_older_build_whose_sources_moved_on() {
 }
 
 #[test]
-fn an_edit_that_was_taken_back_is_none() {
+fn an_edit_that_was_taken_back_does_not_count() {
     let project = Project::new();
     project.write("src/main.rs", SOURCE, 100);
     // The kept map stays as old as it is; the project's own is written when the build changes.
     let own = std::fs::read_to_string(project.dir.path().join("target/xhist/xhist.map")).unwrap();
     project.write("target/xhist/xhist.map", &own, 60);
-    assert_tells(&project.identify(&[]), 0, &["the current build\n", "sources:  unchanged since\n"]);
+    assert_reports(&project.identify(&[]), 0, &["the current build\n", "sources:  unchanged since\n"]);
 }
 
 #[test]
@@ -138,7 +140,7 @@ fn sources_that_were_only_written_again() {
     let project = Project::new();
     project.write("src/main.rs", &SOURCE.replace("second", "s_cond"), 100);
     let facts = ["the current build\n", "src/main.rs: written after the map, no statement has moved\n"];
-    assert_tells(&project.identify(&[]), 0, &facts);
+    assert_reports(&project.identify(&[]), 0, &facts);
     // The dump is newer still, so a build of the same statements may have made it.
     let history = project.dir.run(&["dump.bin", "--source"]);
     assert_eq!(
@@ -152,7 +154,7 @@ fn sources_that_were_only_written_again() {
     assert!(history.notes.contains("src/main.rs was written after the dump"), "{}", history.notes);
     assert_eq!(history.code, 0);
     std::fs::remove_file(project.dir.path().join("src/main.rs")).unwrap();
-    assert_tells(&project.identify(&[]), 0, &["sources:  not here\n"]);
+    assert_reports(&project.identify(&[]), 0, &["sources:  not here\n"]);
 }
 
 #[test]
@@ -162,50 +164,50 @@ fn sources_instrumented_in_place_are_what_the_map_was_made_from() {
         .replace("first", "::xhist_rt::s::<1,2,9>();first")
         .replace("second", "::xhist_rt::s::<1,3,9>();second");
     project.write("src/main.rs", &instrumented, 100);
-    assert_tells(&project.identify(&[]), 0, &["sources:  unchanged since\n"]);
+    assert_reports(&project.identify(&[]), 0, &["sources:  unchanged since\n"]);
     project.write(
         "src/main.rs",
         &instrumented.replace("    ::xhist_rt::s::<1,3,9>()", "\n    ::xhist_rt::s::<1,3,9>()"),
         100,
     );
-    assert_tells(&project.identify(&[]), 0, &["src/main.rs: the statement of line 3 is elsewhere\n"]);
+    assert_reports(&project.identify(&[]), 0, &["src/main.rs: the statement of line 3 is elsewhere\n"]);
 }
 
 #[test]
-fn a_build_of_elsewhere_is_told_with_what_to_do() {
+fn a_build_of_elsewhere_is_reported_with_what_to_do() {
     let project = Project::new();
     project.dir.write("dump.bin", dump(0xABC));
     let known = format!("here:     {:016x} of ", project.hash);
     let facts =
         ["build 0000000000000abc\n", "map:      not found\n", "searched: ", known.as_str(), "--map FILE"];
-    assert_tells(&project.identify(&[]), 1, &facts);
+    assert_reports(&project.identify(&[]), 1, &facts);
     // A map that is named belongs to it or does not.
     let (map, hash) = map_text("/other", &[(1, "a.rs", 0)]);
     project.dir.write("given.txt", map);
-    assert_tells(&project.identify(&["--map", "given.txt"]), 1, &["map:      not found\n", "of /other"]);
+    assert_reports(&project.identify(&["--map", "given.txt"]), 1, &["map:      not found\n", "of /other"]);
     project.dir.write("dump.bin", dump(hash));
     let facts = ["map:      given.txt\n", "project:  /other\n", "age:      not known"];
-    assert_tells(&project.identify(&["--map", "given.txt"]), 0, &facts);
+    assert_reports(&project.identify(&["--map", "given.txt"]), 0, &facts);
     assert_eq!(project.identify(&["--map", "missing.map"]).code, 2);
     let empty = Dir::new();
     empty.write("dump.bin", dump(1));
-    assert_tells(&empty.run(&["dump.bin", "--identify"]), 1, &["no map of any build\n"]);
+    assert_reports(&empty.run(&["dump.bin", "--identify"]), 1, &["no map of any build\n"]);
 }
 
 #[test]
 fn a_ring_without_a_hash_and_one_without_entries() {
     let project = Project::new();
     project.dir.write("dump.bin", RingImage::bare(256).statement(1, 1).build());
-    let facts = ["build not told\n", "process:  not told\n", "no owner told"];
-    assert_tells(&project.identify(&[]), 1, &facts);
+    let facts = ["build not known\n", "process:  not known\n", "owner not known"];
+    assert_reports(&project.identify(&[]), 1, &facts);
     project.dir.write("dump.bin", RingImage { map_hash: project.hash, ..RingImage::bare(256) }.build());
-    assert_tells(&project.identify(&[]), 0, &["the current build\n"]);
+    assert_reports(&project.identify(&[]), 0, &["the current build\n"]);
     project.dir.write("dump.bin", "nothing");
     assert_eq!(project.identify(&[]).code, 3);
 }
 
 #[test]
-fn each_build_is_told_once_with_all_its_rings() {
+fn each_build_is_reported_once_with_all_its_rings() {
     let project = Project::new();
     let (map, other) = map_text("/other", &[(1, "a.rs", 0)]);
     project.dir.write("other.map", map);
@@ -214,7 +216,7 @@ fn each_build_is_told_once_with_all_its_rings() {
     assert_eq!(outcome.code, 0, "{}", outcome.notes);
     let lines: Vec<serde_json::Value> =
         outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((&lines[0]["schema"], &lines[0]["kind"]), (&1.into(), &"report".into()));
+    assert_eq!((&lines[0]["schema"], &lines[0]["kind"]), (&2.into(), &"report".into()));
     let builds: Vec<_> = lines.iter().filter(|line| line["kind"] == "build").collect();
     assert_eq!(builds.len(), 2, "{}", outcome.out);
     let own = builds.iter().find(|build| build["map"] == format!("{:016x}", project.hash)).unwrap();
@@ -228,7 +230,7 @@ fn each_build_is_told_once_with_all_its_rings() {
 }
 
 #[test]
-fn an_edited_map_is_told_here_too() {
+fn an_edited_map_is_reported_here_too() {
     let project = Project::new();
     let path = project.dir.path().join(format!("target/xhist/maps/{:016x}.map", project.hash));
     let map = std::fs::read_to_string(&path).unwrap();

@@ -58,7 +58,7 @@ fn is_complete(outcome: &Outcome) -> bool {
     outcome.code == 0 && !outcome.notes.contains("lost")
 }
 
-/// What no reader can see: these words stand for themselves, nothing else says the same.
+/// What no reader can detect: these words have no redundant copy.
 fn is_beyond_checking(byte: usize, bit: usize) -> bool {
     let times = (51, 1)..(56, 0);
     let (last_time, thread_id, name) = (64..72, 124..128, 136..168);
@@ -156,7 +156,7 @@ fn a_gap_in_the_numbers_of_a_process_is_said() {
         let said = format!("process 1073741824 has made 4 rings, and number {number} is not here");
         assert!(outcome.notes.contains(&said), "{}", outcome.notes);
     }
-    // The newest is no gap, and nobody counted.
+    // Without the newest ring there is no gap, and no count of the rings.
     assert_eq!(listed(&file(&without(3))).code, 0);
 }
 

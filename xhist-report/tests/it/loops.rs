@@ -1,4 +1,4 @@
-//! Are statements that ran again told as the loop that they are?
+//! Are repeated statements printed as a loop?
 
 use xhist_report::{Layout, Options};
 
@@ -24,17 +24,17 @@ fn packed_frames_are_read_in_order_with_what_is_open() {
 }
 
 #[test]
-fn a_loop_stands_in_its_place_and_has_no_number() {
+fn a_loop_is_printed_in_its_place_and_has_no_number() {
     let before = ring().packed(0, &[(2, 7)]);
     let again = before.clone().packed(0, LOOP).packed_again(0, &[(2, 8), (2, 9)], 1, 2000);
     let lines = "1 file#2:7\n2 file#1:40\n3 file#1:41\n4 file#1:42\n5 file#1:40\n6 file#1:41\n7 file#1:42\n";
-    let told = "... lines 40-42 x 4,000 in file#1\n";
+    let repetition = "... lines 40-42 x 4,000 in file#1\n";
     let outcome = report(&again.build());
-    assert_eq!((outcome.code, outcome.out), (0, format!("{lines}{told}8 file#2:8\n9 file#2:9\n")));
+    assert_eq!((outcome.code, outcome.out), (0, format!("{lines}{repetition}8 file#2:8\n9 file#2:9\n")));
     let folded = RingImage { folded: 2000, ..before.packed(0, LOOP) };
-    assert_eq!(report(&folded.build()).out, format!("{lines}{told}"));
+    assert_eq!(report(&folded.build()).out, format!("{lines}{repetition}"));
     let open = folded.open(0, &[(1, 40)]);
-    assert_eq!(report(&open.build()).out, format!("{lines}{told}8 file#1:40\n"));
+    assert_eq!(report(&open.build()).out, format!("{lines}{repetition}8 file#1:40\n"));
 }
 
 #[test]

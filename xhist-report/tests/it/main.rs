@@ -1,9 +1,12 @@
 //! xhist-report as its users run it. Each module is one question.
 
+mod checks;
 mod cli;
 mod cover;
 mod cut_streams;
 mod damaged;
+mod diff;
+mod filters;
 mod follow;
 mod golden;
 mod identify;
@@ -14,6 +17,7 @@ mod marks;
 mod order;
 mod property;
 mod qs;
+mod runs;
 mod source_text;
 mod sources;
 mod support;

@@ -1,4 +1,4 @@
-//! Is the right map found, and is a wrong one told?
+//! The right map is found, and a wrong one is reported.
 
 use crate::support::{Dir, Outcome, RingImage, map_text};
 
@@ -48,7 +48,7 @@ fn a_map_is_found_beside_the_dump_above_it_and_under_target() {
 }
 
 #[test]
-fn without_any_map_files_are_numbers_and_that_is_no_failure() {
+fn without_any_map_files_are_numbers_and_the_report_is_complete() {
     let dir = Dir::new();
     dir.write("dump.bin", dump(5));
     let outcome = dir.run(&["dump.bin"]);
@@ -64,12 +64,12 @@ fn maps_of_other_builds_are_listed_and_not_used() {
     dir.write("dump.bin", dump(0xABC));
     let outcome = dir.run(&["dump.bin"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (1, NUMBERS));
-    assert!(outcome.notes.contains("the dump wants map 0000000000000abc"), "{}", outcome.notes);
+    assert!(outcome.notes.contains("the map of the dump is 0000000000000abc"), "{}", outcome.notes);
     assert!(outcome.notes.contains(&format!("xhist.map is map {hash:016x}")), "{}", outcome.notes);
 }
 
 #[test]
-fn a_map_of_another_build_that_was_asked_for_is_used_with_a_warning() {
+fn a_named_map_of_another_build_is_used_with_a_warning() {
     let dir = Dir::new();
     dir.write("given.map", map_text("/p", FILES).0);
     dir.write("dump.bin", dump(0xABC));
@@ -79,7 +79,7 @@ fn a_map_of_another_build_that_was_asked_for_is_used_with_a_warning() {
 }
 
 #[test]
-fn the_earlier_maps_of_a_map_that_was_asked_for_are_found() {
+fn earlier_versions_of_a_named_map_are_found() {
     let dir = Dir::new();
     let (map, hash) = map_text("/p", FILES);
     dir.write("a/given.map", map_text("/p", &[(1, "new.rs", 0)]).0);
@@ -99,7 +99,7 @@ fn a_dump_without_a_hash_takes_the_nearest_map_and_says_so() {
 }
 
 #[test]
-fn an_edited_map_is_told() {
+fn an_edited_map_is_reported() {
     let dir = Dir::new();
     let (map, hash) = map_text("/p", FILES);
     dir.write("xhist.map", map.replace("main.rs", "mine.rs"));
@@ -110,7 +110,7 @@ fn an_edited_map_is_told() {
 }
 
 #[test]
-fn bad_lines_of_a_map_are_told_with_their_number() {
+fn bad_lines_of_a_map_are_reported_with_their_number() {
     let dir = Dir::new();
     let (map, hash) = map_text("/p", FILES);
     dir.write("xhist.map", format!("{map}garbage\n"));
@@ -121,7 +121,7 @@ fn bad_lines_of_a_map_are_told_with_their_number() {
 }
 
 #[test]
-fn a_map_that_is_none_or_not_there() {
+fn a_missing_map_and_a_file_of_another_kind_are_errors() {
     let dir = Dir::new();
     dir.write("dump.bin", dump(1));
     dir.write("noise.map", crate::support::noise(5000));
@@ -130,12 +130,12 @@ fn a_map_that_is_none_or_not_there() {
     assert!(outcome.notes.contains("cannot read the map missing.map"), "{}", outcome.notes);
     let outcome = dir.run(&["dump.bin", "--map", "noise.map"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (1, NUMBERS));
-    assert!(outcome.notes.contains("noise.map is no map of xhist"), "{}", outcome.notes);
+    assert!(outcome.notes.contains("noise.map is not a map of xhist"), "{}", outcome.notes);
     assert_eq!(dir.run(&["dump.bin", "--map", "."]).code, 2);
 }
 
 #[test]
-fn without_any_map_it_is_said_which_one_is_wanted_and_where_it_may_be() {
+fn without_any_map_a_note_says_which_one_is_needed_and_where_to_look() {
     let dir = Dir::new();
     dir.write("dumps/a.bin", RingImage { map_hash: 0x0f3a, ..RingImage::bare(64) }.statement(1, 22).build());
     let outcome = dir.run(&["dumps/a.bin"]);

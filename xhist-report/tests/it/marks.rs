@@ -62,7 +62,7 @@ fn json_and_qspy_have_them_as_records() {
     let options = |name| Options { format: by_name(name).expect("a format"), ..Options::default() };
     let json = report_with(&ring().build(), &options("json")).out;
     assert!(
-        json.starts_with("{\"schema\":1,\"kind\":\"report\"") && json.contains("\"entries\":9"),
+        json.starts_with("{\"schema\":2,\"kind\":\"report\"") && json.contains("\"entries\":9"),
         "{json}"
     );
     assert!(json.contains("\"mark\":\"recording stopped here\""), "{json}");

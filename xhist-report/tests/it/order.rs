@@ -75,7 +75,7 @@ fn what_is_known_to_a_millisecond_has_no_mark() {
     let b = clocked(2, "b").packed(10_500, &[(2, 1)]).packed(10_600, &[(2, 9)]);
     let all = json(&[a.build(), b.build()].concat());
     assert_eq!(all, [(1, 1, false), (1, 2, true), (2, 1, false), (2, 9, false), (1, 9, false)]);
-    // Wide bounds with nobody else in them are no doubt.
+    // Wide bounds that contain no other thread's entries are certain.
     let a = clocked(1, "a").packed(10_000, &[(1, 1), (1, 2)]).packed(90_000, &[(1, 9)]);
     let b = clocked(2, "b").packed(9_000, &[(2, 1)]).packed(9_500, &[(2, 9)]);
     assert!(json(&[a.build(), b.build()].concat()).iter().all(|(_, _, uncertain)| !uncertain));
@@ -95,7 +95,7 @@ fn threads_without_a_clock_are_of_no_certain_order() {
         [ring(1, "a").packed(0, &[(1, 1), (1, 2)]).build(), ring(2, "b").packed(0, &[(2, 1)]).build()]
             .concat();
     assert_eq!(json(&image), [(1, 1, true), (1, 2, true), (2, 1, false)]);
-    // One thread alone is in order, whatever it tells.
+    // The entries of a single thread are always in order.
     assert_eq!(json(&ring(1, "a").packed(0, &[(1, 1), (1, 2)]).build()), [(1, 1, false), (1, 2, false)]);
 }
 
@@ -119,7 +119,7 @@ fn marks_are_for_people_and_explained_once() {
 }
 
 #[test]
-fn lanes_stand_side_by_side() {
+fn lanes_are_printed_side_by_side() {
     let dir = Dir::new();
     dir.write("dump.bin", overlapping());
     let outcome = dir.run(&["dump.bin", "--lanes"]);
@@ -157,9 +157,9 @@ fn statements_that_could_not_be_kept_are_a_loss() {
     let ring = RingImage { dropped: 3, ..ring(1, "main").packed(0, &[(1, 1)]) };
     let outcome = report_with(&ring.build(), &Options::default());
     assert_eq!((outcome.code, outcome.out.as_str()), (1, "1 file#1:1\n"));
-    let told = "at least 3 statements not recorded: signal handlers were nested too deep, \
+    let loss = "at least 3 statements not recorded: signal handlers were nested too deep, \
                 threads found no room for a ring, or a child was forked unseen";
-    assert!(outcome.notes.contains(told), "{}", outcome.notes);
+    assert!(outcome.notes.contains(loss), "{}", outcome.notes);
 }
 
 /// Two threads take turns: which of them, how many statements, and whether its frame ends behind them.
@@ -201,14 +201,14 @@ fn turns() -> impl Strategy<Value = Turns> {
 proptest! {
     /// A frame has a stamp at its start only.
     #[test]
-    fn entries_without_a_mark_stand_in_their_true_order(turns in turns()) {
+    fn entries_without_a_mark_are_in_their_true_order(turns in turns()) {
         let (image, times) = run([ring(1, "a"), ring(2, "b")], turns, 1);
-        let told = json(&image);
-        prop_assert_eq!(told.len(), times.len());
-        let certain: Vec<u64> = told.iter().filter(|entry| !entry.2).map(|entry| entry.1).collect();
-        prop_assert!(certain.is_sorted(), "{:?}", told);
+        let entries = json(&image);
+        prop_assert_eq!(entries.len(), times.len());
+        let certain: Vec<u64> = entries.iter().filter(|entry| !entry.2).map(|entry| entry.1).collect();
+        prop_assert!(certain.is_sorted(), "{:?}", entries);
         for file in [1, 2] {
-            let own: Vec<u64> = told.iter().filter(|entry| entry.0 == file).map(|entry| entry.1).collect();
+            let own: Vec<u64> = entries.iter().filter(|entry| entry.0 == file).map(|entry| entry.1).collect();
             prop_assert!(own.is_sorted());
         }
     }
@@ -217,12 +217,12 @@ proptest! {
     #[test]
     fn entries_without_a_mark_are_in_order_to_a_millisecond(turns in turns(), step in 1u64..400) {
         let (image, times) = run([clocked(1, "a"), clocked(2, "b")], turns, step);
-        let told = json(&image);
-        prop_assert_eq!(told.len(), times.len());
-        let certain = told.iter().filter(|entry| !entry.2).map(|entry| times[entry.1 as usize]);
+        let entries = json(&image);
+        prop_assert_eq!(entries.len(), times.len());
+        let certain = entries.iter().filter(|entry| !entry.2).map(|entry| times[entry.1 as usize]);
         let mut newest = 0;
         for time in certain {
-            prop_assert!(time + 1000 >= newest, "{} behind {}: {:?}", time, newest, told);
+            prop_assert!(time + 1000 >= newest, "{} behind {}: {:?}", time, newest, entries);
             newest = newest.max(time);
         }
     }

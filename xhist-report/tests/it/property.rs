@@ -15,7 +15,7 @@ fn ring(statements: &[(u16, u16)], big_endian: bool, hosted: bool) -> RingImage 
 }
 
 fn options(format: bool, terminal: bool, last: Option<u64>) -> Options {
-    let layout = Layout { terminal, time: terminal, thread: terminal, source: true, lanes: false };
+    let layout = Layout { terminal, time: terminal, thread: terminal, source: true, ..Layout::default() };
     Options { format: &FORMATS[usize::from(format)], layout, last, ..Options::default() }
 }
 

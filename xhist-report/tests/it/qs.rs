@@ -1,4 +1,4 @@
-//! Are QS streams told as QSPY tells them, from wherever they come?
+//! QS streams are printed as QSPY prints them, from every source.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -139,7 +139,7 @@ fn every_element_has_its_text_and_its_number() {
 }
 
 #[test]
-fn a_ring_tells_its_records_by_name_and_in_their_place() {
+fn records_of_a_ring_have_names_and_their_place() {
     let mut ring = RingImage::hosted(1 << 12, 1, 1, "main").statement(3, 10);
     let sizes = Sizes::DEFAULT.with("O8 F8");
     let payload = |put: &dyn Fn(&mut Payload)| {
@@ -149,7 +149,7 @@ fn a_ring_tells_its_records_by_name_and_in_their_place() {
     };
     let info = Target::new(sizes).info().stream;
     ring = ring.frame(TargetInfo::ID, &info[2..18]);
-    // Told before its name, and known all the same.
+    // The record came before the name, and still has it.
     let entry = record::QepStateEntry { obj: Obj(0x7FFF_0000_1234), state: Fun::NULL };
     ring = ring.frame(1, &payload(&|to| entry.put(to))).statement(3, 11);
     ring = ring.frame(61, &payload(&|to| ObjDict { obj: Obj(0x7FFF_0000_1234), name: "Philo" }.put(to)));
@@ -158,7 +158,7 @@ fn a_ring_tells_its_records_by_name_and_in_their_place() {
     assert_eq!(code, 0);
     assert!(out.contains("\n3 ===RTC===> St-Entry Obj=Philo,State="), "{out}");
     assert!(out.starts_with("1 file#3:10\n") && out.contains("\n4 file#3:11\n"), "{out}");
-    // As a stream it is told as it came.
+    // In a stream, names apply from their record on.
     let lines = lines(&image);
     assert!(lines.iter().any(|line| line.starts_with("===RTC===> St-Entry Obj=0x00001234")), "{lines:?}");
     assert!(lines.iter().all(|line| !line.contains("ERROR")), "{lines:?}");
@@ -177,7 +177,7 @@ fn statements_of_a_ring_are_frames_too() {
 }
 
 #[test]
-fn a_stream_is_told_in_every_format() {
+fn every_format_shows_a_stream() {
     let stream = Target::new(Sizes::DEFAULT).info().named().record(7, &QfTick { ctr: 42, rate: 1 }).stream;
     let history = report(&stream);
     assert_eq!(history.code, 0);
@@ -189,14 +189,14 @@ fn a_stream_is_told_in_every_format() {
 }
 
 #[test]
-fn addresses_in_a_stream_are_as_wide_as_the_target_says() {
+fn addresses_in_a_stream_have_the_width_of_the_target() {
     let entry = record::QepStateEntry { obj: Obj(0x7FFF_0000_1234), state: Fun::NULL };
     let stream = Target::new(Sizes::DEFAULT.with("O8 F8")).info().record(0, &entry).stream;
     let json = report_with(&stream, &Options { format: by_name("json").unwrap(), ..Options::default() });
     assert!(json.out.contains(r#""obj":"0x00007FFF00001234","#), "{}", json.out);
 }
 
-/// What a line tells, the fields tell.
+/// The fields have the names that the line has.
 #[test]
 fn fields_are_named_where_the_line_names_them() {
     let stream = Target::new(Sizes::DEFAULT)
@@ -218,21 +218,24 @@ fn fields_are_named_where_the_line_names_them() {
     ] {
         assert!(json.contains(fields), "{fields} in {json}");
     }
-    assert!(!json.contains(r#""sig":"ITS_SIG","obj":"#), "what is named is told by its number: {json}");
+    assert!(
+        !json.contains(r#""sig":"ITS_SIG","obj":"#),
+        "a record that gives a name shows the number: {json}"
+    );
 }
 
 #[test]
-fn sizes_that_no_target_has_are_told() {
+fn impossible_sizes_are_reported() {
     let stream = Target::new(Sizes { sig: 3, ..Sizes::DEFAULT }).info().stream;
     for options in [Options::default(), qspy()] {
-        let told = report_with(&stream, &options);
-        assert_eq!(told.code, 1, "{}", told.notes);
-        assert!(told.notes.contains("those sizes were not believed"), "{}", told.notes);
+        let outcome = report_with(&stream, &options);
+        assert_eq!(outcome.code, 1, "{}", outcome.notes);
+        assert!(outcome.notes.contains("those sizes were ignored"), "{}", outcome.notes);
     }
 }
 
 #[test]
-fn the_command_writes_what_was_asked_for() {
+fn the_command_writes_every_side_file() {
     let dir = Dir::new();
     let stream = Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream;
     dir.write("s.bin", &stream);
@@ -247,7 +250,7 @@ fn the_command_writes_what_was_asked_for() {
     assert!(read("rows.mat").starts_with(b"61 Ao=536870928;\n"));
     let names = String::from_utf8(read("qspy230714_092653.dic")).unwrap();
     assert!(names.starts_with("-v733\n-T4\n") && names.contains("\n0x20000020 Que\n"), "{names}");
-    // A second run knows the names before they are told.
+    // A second run knows the names from the first record on.
     let entry = Target::new(Sizes::DEFAULT)
         .record(0, &record::QepStateEntry { obj: Obj(0x2000_0010), state: Fun(0x0800_0101) })
         .stream;
@@ -271,15 +274,15 @@ fn names_from_a_file_are_kept_in_every_format() {
     for (source, entries) in [("s.bin", 2), ("ring.xhist", 1)] {
         for (format, named) in [("history", "Obj=Ao,State=Ao_s1"), ("json", r#""obj":"Ao","state":"Ao_s1""#)]
         {
-            let told = dir.run(&[source, "--format", format, "-d", "qspy230714_092653.dic"]);
-            assert_eq!(told.code, 0, "{}", told.notes);
-            assert_eq!(told.out.matches(named).count(), entries, "{format} of {source}: {}", told.out);
+            let outcome = dir.run(&[source, "--format", format, "-d", "qspy230714_092653.dic"]);
+            assert_eq!(outcome.code, 0, "{}", outcome.notes);
+            assert_eq!(outcome.out.matches(named).count(), entries, "{format} of {source}: {}", outcome.out);
         }
     }
 }
 
 #[test]
-fn what_is_written_beside_is_of_the_first_source() {
+fn side_files_hold_the_first_source() {
     let dir = Dir::new();
     let stream = Target::new(Sizes::DEFAULT).info().named().stream;
     dir.write("a.bin", &stream);
@@ -287,7 +290,7 @@ fn what_is_written_beside_is_of_the_first_source() {
     let outcome = dir.run(&["--format", "qspy", "-s=copy.bin", "a.bin", "b.bin"]);
     assert_eq!(outcome.code, 0, "{}", outcome.notes);
     assert_eq!(std::fs::read(dir.path().join("copy.bin")).unwrap(), stream);
-    assert!(outcome.notes.contains("b.bin: the files asked for hold the first"), "{}", outcome.notes);
+    assert!(outcome.notes.contains("b.bin: the side files hold the first"), "{}", outcome.notes);
 }
 
 #[test]
@@ -312,7 +315,7 @@ fn a_source_is_not_overwritten() {
 }
 
 #[test]
-fn what_is_about_rings_is_not_asked_of_a_stream() {
+fn options_about_rings_are_refused_for_a_stream() {
     let dir = Dir::new();
     dir.write("s.bin", Target::new(Sizes::DEFAULT).info().named().stream);
     for args in [
@@ -330,7 +333,7 @@ fn what_is_about_rings_is_not_asked_of_a_stream() {
 }
 
 #[test]
-fn who_follows_a_stream_in_a_file_is_told_how() {
+fn following_a_stream_in_a_file_is_refused_with_the_right_command() {
     let dir = Dir::new();
     let stream = Target::new(Sizes::DEFAULT).info().named().record(7, &QfTick { ctr: 42, rate: 1 }).stream;
     dir.write("s.bin", &stream);
@@ -342,7 +345,7 @@ fn who_follows_a_stream_in_a_file_is_told_how() {
     assert_eq!((followed.code, followed.out), (0, report(&stream).out), "{}", followed.notes);
 }
 
-/// A ring does not come as a stream: its unused bytes would be told as damage.
+/// A ring is not a stream: its unused bytes would be reported as damage.
 #[test]
 fn a_ring_file_beside_a_link_is_refused() {
     let dir = Dir::new();
@@ -350,13 +353,13 @@ fn a_ring_file_beside_a_link_is_refused() {
     for args in [&["tcp://localhost:1", "ring.xhist"][..], &["-f", "-", "ring.xhist"]] {
         let outcome = dir.run(args);
         assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?}: {}", outcome.notes);
-        let told = "ring.xhist holds a ring, which is no stream; start a report of its own for it";
-        assert!(outcome.notes.contains(told), "{args:?}: {}", outcome.notes);
+        let error = "ring.xhist holds a ring, which is no stream; start a report of its own for it";
+        assert!(outcome.notes.contains(error), "{args:?}: {}", outcome.notes);
     }
 }
 
 #[test]
-fn wrong_arguments_are_told() {
+fn wrong_arguments_are_errors() {
     let dir = Dir::new();
     dir.write("s.bin", [1, 2, 3]);
     for (args, word) in [
@@ -401,7 +404,7 @@ fn cut(value: u64, len: u8) -> u64 {
 
 proptest! {
     #[test]
-    fn what_a_target_sends_is_what_is_told(
+    fn a_report_shows_what_the_target_sent(
         sizes in sizes(),
         time: u32,
         object in 1u64..,
@@ -467,14 +470,14 @@ proptest! {
         report_with(&target.frame(70, &[]).stream, &options);
         let first = file();
         prop_assert_eq!(first.iter().filter(|byte| **byte == b'\n').count(), 12 + 12 + objects.len() + signals.len() + 1);
-        // The target tells what it is and no names; the file does.
+        // The target sends its target info without names; the file has them.
         report_with(&Target::new(Sizes::DEFAULT).info().frame(70, &[]).stream, &options);
         prop_assert_eq!(file(), first);
     }
 }
 
 #[test]
-fn records_that_do_not_fit_their_layout_are_losses() {
+fn records_of_a_wrong_length_are_losses() {
     let dir = Dir::new();
     let stream = RingImage::bare(4096).frame(9, &[0; 5]).frame(9, &[0; 9]).stream;
     dir.write("s.bin", &stream);

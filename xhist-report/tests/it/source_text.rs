@@ -70,7 +70,7 @@ fn a_link_does_not_lead_out_of_the_project() {
 }
 
 #[test]
-fn a_directory_that_was_named_is_allowed_and_searched() {
+fn a_named_directory_is_allowed_and_searched() {
     let dir = project("DIR/project", &["../outside/b.rs", "c.rs"]);
     dir.write("outside/b.rs", "let b = 2;\n");
     dir.write("outside/c.rs", "let c = 3;\n");
@@ -94,7 +94,7 @@ fn sources_of_packages_are_shown() {
 }
 
 #[test]
-fn what_was_inserted_in_place_is_not_shown() {
+fn inserted_calls_are_not_shown() {
     let dir = project("DIR/project", &["src/a.rs"]);
     dir.write("project/src/a.rs", "fn main() {::xhist_rt::m(0x0123456789abcdef);::xhist_rt::s::<1,1,9>();let shown = f(|| {::xhist_rt::a::<1,1,9>();1/*xh*/});\n}\n");
     assert_eq!(reported(&dir, &["--source"]).out, "1 src/a.rs:1\tfn main() {let shown = f(|| 1);\n");

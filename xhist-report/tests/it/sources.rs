@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::support::{Dir, RingImage, outcome};
 
-/// So many statements that the listing fills every pipe.
+/// Enough statements to fill every pipe with the listing.
 fn long_ring() -> RingImage {
     let lines: Vec<_> = (0..200).map(|line| (1, line % 90)).collect();
     (0..4000).fold(RingImage { rings: 1, ..RingImage::hosted(1 << 20, 1 << 30, 1, "main") }, |ring, _| {
@@ -16,9 +16,9 @@ fn long_ring() -> RingImage {
 
 #[cfg(unix)]
 #[test]
-fn a_file_that_is_cut_meanwhile_ends_the_report_with_a_message() {
+fn a_file_that_is_truncated_while_it_is_read_ends_the_report_with_a_message() {
     let dir = Dir::new();
-    // So long that it is mapped, and mostly a hole.
+    // Long enough to be mapped, and mostly a hole.
     let path = dir.write("huge.bin", b"");
     let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(300 << 20).unwrap();
@@ -151,7 +151,7 @@ fn cargo_says_where_the_target_directory_is() {
 
 #[cfg(unix)]
 #[test]
-fn without_a_source_what_another_program_gives_is_read() {
+fn without_a_source_standard_input_is_read() {
     let dir = Dir::new();
     dir.write("target/xhist/runs/1/a.xhist", ring(1));
     let path = dir.write("dump.bin", ring(2));

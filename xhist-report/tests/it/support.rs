@@ -5,12 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use qs_core::frame::FrameWriter;
-use qs_core::map::{FileLine, Hash, Head, Line, Numbers, StmtLine, Text};
-use qs_core::record::packed::{Page, Repeat, code, digits, payload_head, step};
+use qs_core::map::{FileLine, Hash, Head, Line, NumberRange, StmtLine, Text};
+use qs_core::record::packed::{FrameRepetition, Page, code, digits, payload_head, step};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
-use qs_core::ring::{
-    BYTE_ORDER_MARK, FLAG_EXACT, FLAG_PACKED, Folded, MAGIC, OLDEST_VERSION, Shown, State, check_word,
-};
+use qs_core::ring::{BYTE_ORDER_MARK, Flags, Folded, MAGIC, OLDEST_VERSION, Shown, State, check_word};
 use xhist_report::{ExitCode, Options};
 
 /// A ring, as a recorder leaves it in memory.
@@ -93,7 +91,7 @@ impl RingImage {
 
     /// Makes its time stamps tickets.
     pub fn exact(self) -> RingImage {
-        RingImage { flags: self.flags | FLAG_EXACT, ..self }
+        RingImage { flags: self.flags | Flags::EXACT.0, ..self }
     }
 
     /// A statement at a time in full.
@@ -115,14 +113,14 @@ impl RingImage {
     pub fn packed_again(self, time: u64, statements: &[(u16, u16)], frames: u64, times: u64) -> RingImage {
         let (page, mut data) = packed_data(statements);
         data.push(step::REPEAT);
-        let Repeat { frames, times } = Repeat { frames, times };
+        let FrameRepetition { frames, times } = FrameRepetition { frames, times };
         digits(frames, |byte| data.push(byte));
         digits(times, |byte| data.push(byte));
         self.packed_frame(time, page, &data)
     }
 
     pub fn packed_frame(mut self, time: u64, page: Page, data: &[u8]) -> RingImage {
-        self.flags |= FLAG_PACKED;
+        self.flags |= Flags::PACKED.0;
         self.last_time = if time > 0 { time } else { self.last_time };
         let (head, len) = payload_head(time as u32, page, data.len() as u8);
         self.frame(RECORD_BASE + ids::PACKED, &[&head[..len], data].concat())
@@ -130,7 +128,7 @@ impl RingImage {
 
     /// A frame that is still open.
     pub fn open(mut self, time: u64, statements: &[(u16, u16)]) -> RingImage {
-        self.flags |= FLAG_PACKED;
+        self.flags |= Flags::PACKED.0;
         let (page, data) = packed_data(statements);
         let (payload, len) = payload_head(time as u32, page, 0);
         let mut head = Vec::new();
@@ -291,7 +289,7 @@ impl RingImage {
     }
 }
 
-/// The first page of these statements, and the steps that tell them.
+/// The first page of these statements, and the steps that encode them.
 pub fn packed_data(statements: &[(u16, u16)]) -> (Page, Vec<u8>) {
     let all = statements.iter().map(|(file, line)| Statement { file: *file, line: *line });
     let first = all.clone().next().map_or(Page::default(), Page::of);
@@ -329,14 +327,19 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
             file: *file,
             path: Text::plain(path),
             base: *base,
-            numbers: Numbers::default(),
+            numbers: NumberRange::default(),
         });
         writeln!(body, "{line}").unwrap();
     }
     let mut hash = Hash::new();
     hash.update(body.as_bytes());
     let hash = hash.finish();
-    let head = Line::Head(Head { hash, root: Text::plain(root), tool: Text::plain("test") });
+    let head = Line::Head(Head {
+        version: qs_core::map::VERSION,
+        hash,
+        root: Text::plain(root),
+        tool: Text::plain("test"),
+    });
     (format!("{head}\n{body}"), hash)
 }
 
@@ -344,7 +347,7 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
 pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> (String, u64) {
     let mut body = format!(
         "{}\n",
-        Line::File(FileLine { file: 1, path: Text::plain(path), base: 0, numbers: Numbers::default() })
+        Line::File(FileLine { file: 1, path: Text::plain(path), base: 0, numbers: NumberRange::default() })
     );
     for (line, function) in statements {
         let (kind, function) = (Text::plain("expr"), Text::plain(function));
@@ -356,6 +359,8 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
             end_col: 9,
             kind,
             function,
+            calls: Text::default(),
+            jump: None,
             awaits: false,
             recorded: true,
         });
@@ -364,7 +369,12 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
     let mut hash = Hash::new();
     hash.update(body.as_bytes());
     let hash = hash.finish();
-    let head = Line::Head(Head { hash, root: Text::plain(root), tool: Text::plain("test") });
+    let head = Line::Head(Head {
+        version: qs_core::map::VERSION,
+        hash,
+        root: Text::plain(root),
+        tool: Text::plain("test"),
+    });
     (format!("{head}\n{body}"), hash)
 }
 

@@ -109,7 +109,7 @@ fn an_earlier_export_of_the_same_ring_is_left_out() {
 }
 
 #[test]
-fn an_earlier_export_that_was_overwritten_since_is_told_as_well() {
+fn an_earlier_export_that_was_overwritten_since_is_reported_as_well() {
     let main = RingImage::hosted(64, 1, 1, "main").timed(1, 1, 1);
     let later = (2..30).fold(main.clone(), |ring, n| ring.timed(n, 1, n as u16));
     let outcome = report(&[main.build(), later.build()].concat());
@@ -117,7 +117,7 @@ fn an_earlier_export_that_was_overwritten_since_is_told_as_well() {
 }
 
 #[test]
-fn processes_are_told_one_after_another() {
+fn processes_are_printed_one_after_another() {
     let a = RingImage::hosted(256, 11, 1, "a").timed(50, 1, 1).timed(70, 1, 2);
     let b = RingImage::hosted(256, 22, 2, "b").timed(40, 2, 1).timed(60, 2, 2);
     let outcome = report(&[a.build(), b.build()].concat());
@@ -232,7 +232,7 @@ fn threads_of_one_name_are_numbered_everywhere() {
         assert!(json.contains(&format!("\"thread\":\"{name}\"")), "{json}");
         assert!(lanes.contains(&format!("{name} ")), "{lanes}");
     }
-    // Whichever ring is picked, its thread keeps its name.
+    // A thread keeps its name when `--ring` picks its ring.
     let fourth = with(Options { layout, ring: Some(6), ..Options::default() });
     assert_eq!(fourth.out, "1 file#5:1\tworker#4\n");
 }

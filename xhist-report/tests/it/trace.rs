@@ -1,4 +1,4 @@
-//! Are trace events told in their place and by their names, those that were asked for and no others?
+//! Trace events are shown in their place and by name: those that the options select and no others.
 
 use xhist_report::format::by_name;
 use xhist_report::{Layout, Options};
@@ -46,19 +46,19 @@ fn with_formats() -> Dir {
 }
 
 #[test]
-fn another_width_of_time_stamps_than_the_ring_tells_is_told() {
+fn a_width_of_time_stamps_other_than_that_of_the_ring_is_reported() {
     let dir = with_formats();
     for args in [&["-T2", "--format", "traceinfo"][..], &["-T2", "--format", "qspy"]] {
         let notes = dir.run(&[args, &["dump.bin"]].concat()).notes;
-        let told = "ring 1 (thread main) tells time stamps of 4 bytes; QS records and trace events are read with -T2";
-        assert_eq!(notes.matches(told).count(), 1, "{args:?}: {notes}");
+        let note = "ring 1 (thread main) declares time stamps of 4 bytes; QS records and trace events are read with -T2";
+        assert_eq!(notes.matches(note).count(), 1, "{args:?}: {notes}");
     }
     let same = dir.run(&["-T4", "dump.bin"]);
     assert!(!same.notes.contains("time stamps of"), "{}", same.notes);
 }
 
 #[test]
-fn they_stand_in_their_place_in_every_format() {
+fn every_format_shows_them_in_their_place() {
     let dir = with_formats();
     for (name, args) in [
         ("trace.history", ["--format", "history"].as_slice()),
@@ -76,7 +76,7 @@ fn they_stand_in_their_place_in_every_format() {
 }
 
 #[test]
-fn without_formats_all_of_them_is_told() {
+fn without_formats_all_numbers_are_shown() {
     let outcome = report_with(&busy(), &Options::default());
     for line in [
         "HW1 0x800123:0x05 3 20 buffer 61 62 63\n",
@@ -94,8 +94,8 @@ fn without_formats_all_of_them_is_told() {
 }
 
 #[test]
-fn a_target_that_names_opcodes_is_believed() {
-    // The target info tells that stamps have 2 bytes; then a value of enumeration 5 gets its name.
+fn names_of_opcodes_from_the_target_are_shown() {
+    // The target info sets 2 bytes for time stamps; then a value of enumeration 5 gets its name.
     let info = [0xFF, 0xDD, 2, 0x22, 0x41, 0x22, 0x44, 2, 0x20, 0x13, 53, 26, 9, 14, 7, 23];
     let ring = RingImage::bare(512)
         .frame(64, &info)
@@ -152,7 +152,7 @@ fn filters_choose_among_them() {
         let outcome = dir.run(&[&["--format", "traceinfo", "dump.bin"], args].concat());
         assert_eq!((outcome.code, events(&outcome)), (0, expected.to_vec()), "{args:?} {}", outcome.notes);
     }
-    // Statements and other records are not touched, and --last counts what is told.
+    // Statements and other records are not filtered, and --last counts what is shown.
     let history = dir.run(&["--major", "uart", "--minor", "6", "dump.bin"]);
     assert_eq!(history.out.lines().count(), 6, "{}", history.out);
     assert!(history.out.contains("5 HW2 uart(0x800123) overrun(0x06)\n"), "{}", history.out);
@@ -164,7 +164,7 @@ fn filters_choose_among_them() {
 fn wrong_options_exit_with_2() {
     let dir = with_formats();
     for (args, message) in [
-        (["--severity", "HW5"].as_slice(), "--severity HW5: HW3"),
+        (["--severity", "HW5"].as_slice(), "--severity HW5: expected HW3"),
         (&["--major", "usb"], "a name from a .fmt file"),
         (&["--fmt", "none.fmt"], "cannot read the formats none.fmt"),
         (&["--format", "qspy", "--fmt", "fmt"], "--fmt is about trace events"),
@@ -181,7 +181,7 @@ fn wrong_options_exit_with_2() {
 }
 
 #[test]
-fn files_of_formats_are_found_and_what_is_wrong_in_them_is_told() {
+fn files_of_formats_are_found_and_their_errors_reported() {
     let dir = Dir::new();
     dir.write("dumps/dump.bin", busy());
     dir.write("dumps/fmt/a.fmt", FORMATS);
@@ -203,7 +203,7 @@ fn files_of_formats_are_found_and_what_is_wrong_in_them_is_told() {
     {
         assert!(outcome.out.contains(line), "{line}{}", outcome.out);
     }
-    // A ring below the build directory is told by its project's.
+    // A ring below the build directory uses the formats of its project.
     dir.write("project/fmt/p.fmt", "owner 0x800123 project\n");
     dir.write("project/target/xhist/runs/1/ring.xhist", busy());
     let elsewhere = dir.path().join("env");
@@ -221,7 +221,7 @@ fn files_of_formats_are_found_and_what_is_wrong_in_them_is_told() {
 }
 
 #[test]
-fn files_of_formats_are_read_bounded() {
+fn files_of_formats_have_limits() {
     let dir = Dir::new();
     dir.write("dump.bin", busy());
     dir.write("big.fmt", vec![b'\n'; (1 << 20) + 1]);
@@ -285,7 +285,7 @@ fn the_page_is_right() {
 }
 
 #[test]
-fn a_stream_and_a_pipe_tell_them_too() {
+fn a_stream_and_a_pipe_show_them_too() {
     let dir = Dir::new();
     let ring =
         RingImage::bare(1024).statement(1, 1).exception(20, 1, UART | 5, &[3], None).profile(30, 33, 0, &[]);

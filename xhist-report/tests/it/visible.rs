@@ -2,6 +2,7 @@
 
 use qs_core::record::EnumDict;
 use xhist_report::format::{FORMATS, by_name};
+use xhist_report::model::ReportKind;
 use xhist_report::{Layout, MapPlaces, Options, QsOptions};
 
 use crate::support::{Dir, RingImage, map_of_statements, report_with};
@@ -17,7 +18,7 @@ fn hidden() -> String {
 }
 
 #[test]
-fn no_format_shows_what_turns_a_line_or_acts_on_a_terminal() {
+fn no_format_prints_control_characters_or_marks_of_direction() {
     let dir = Dir::new();
     let (path, function) = (format!("src/{}gnp.sr", hidden()), format!("demo::{}f", hidden()));
     let root = format!("{}/{}", dir.path().display(), hidden());
@@ -34,18 +35,17 @@ fn no_format_shows_what_turns_a_line_or_acts_on_a_terminal() {
     assert_eq!(<EnumDict as qs_core::record::Record>::ID, 54);
     let image = ring.build();
     for row in FORMATS {
-        for (terminal, lanes, hot, identify) in [
-            (true, false, false, false),
-            (false, false, false, false),
-            (true, true, false, false),
-            (true, false, true, false),
-            (true, false, false, true),
+        for (terminal, lanes, report) in [
+            (true, false, None),
+            (false, false, None),
+            (true, true, None),
+            (true, false, Some(ReportKind::Hotspots)),
+            (true, false, Some(ReportKind::Builds)),
         ] {
             let options = Options {
                 format: by_name(row.name).unwrap(),
                 layout: Layout { terminal, lanes, thread: true, source: true, ..Layout::default() },
-                hot,
-                identify,
+                report,
                 maps: MapPlaces { given: Some(map.clone()), ..MapPlaces::default() },
                 qs: QsOptions { visible: true, ..QsOptions::default() },
                 origin: None,
@@ -54,11 +54,8 @@ fn no_format_shows_what_turns_a_line_or_acts_on_a_terminal() {
             let outcome = report_with(&image, &options);
             let shown = outcome.out + &outcome.notes;
             let found: Vec<char> = shown.chars().filter(|char| HIDDEN.contains(char)).collect();
-            assert!(
-                found.is_empty(),
-                "{} {terminal} {lanes} {hot} {identify}: {found:?}\n{shown:?}",
-                row.name
-            );
+            let name = row.name;
+            assert!(found.is_empty(), "{name} {terminal} {lanes} {report:?}: {found:?}\n{shown:?}");
         }
     }
 }

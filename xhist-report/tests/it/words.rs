@@ -178,7 +178,7 @@ fn handler(lane: &mut Model, of: &Model, lines: impl IntoIterator<Item = u16>) {
 }
 
 #[test]
-fn handlers_stand_where_they_came() {
+fn handlers_are_printed_where_they_interrupted() {
     let (mut thread, mut lane) = with_lane(1 << 14);
     let mut inner = Model { number: 2, lane: (2, 2), ..lane.clone() };
     thread.is_plain = true;
@@ -317,12 +317,12 @@ fn qspy_prints_the_records_of_a_stream() {
     run(&mut ring, [1]);
     let dir = Dir::new();
     dir.write("ring", ring.image());
-    let told = dir.run(&["ring", "--format", "qspy"]);
-    assert_eq!(told.code, 0, "{}", told.notes);
-    let of = |id: &str| told.out.lines().filter(|line| line.contains(id)).count();
-    assert!(of("USER+022") > 2 && !told.out.contains("ERROR"), "{}", told.out);
-    assert_eq!(told.out.lines().filter(|line| line.contains("USER+023 9 ")).count(), 1, "{}", told.out);
-    assert!(told.out.contains("USER+023 4  5"), "{}", told.out);
+    let printed = dir.run(&["ring", "--format", "qspy"]);
+    assert_eq!(printed.code, 0, "{}", printed.notes);
+    let of = |id: &str| printed.out.lines().filter(|line| line.contains(id)).count();
+    assert!(of("USER+022") > 2 && !printed.out.contains("ERROR"), "{}", printed.out);
+    assert_eq!(printed.out.lines().filter(|line| line.contains("USER+023 9 ")).count(), 1, "{}", printed.out);
+    assert!(printed.out.contains("USER+023 4  5"), "{}", printed.out);
 }
 
 struct Program(Child);

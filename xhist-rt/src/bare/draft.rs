@@ -1,29 +1,30 @@
-//! What the long path is about to write, put together while interrupts come in.
+//! Drafts: what the slow path is about to write, composed while interrupts are enabled.
 //!
-//! A draft takes a copy of the writer, changes that, and lists the bytes to write. Then they go into the ring, a few each time
-//! interrupts are masked: all but the first lie where no reader looks. Last come the first byte, the state and the copy. Whoever
-//! changes the writer meanwhile takes the draft's mark out of it, and the draft is begun anew.
+//! A draft copies the writer, changes the copy, and lists the bytes to write. Then it writes a few bytes at a time, each time
+//! with interrupts masked. Readers do not look at these bytes before the first one is there. The last step writes the first
+//! byte, the state and the writer. Any other change of the writer removes the draft's mark from it, and the draft starts
+//! again.
 
 use qs_core::frame::escaped;
 use qs_core::ring::{Folded, State};
 
 use super::memory;
-use super::writer::{FAR, Writer, digits, with_any, with_laid_out};
+use super::writer::{FAR, Writer, with_any, with_laid_out};
 
-/// Most bytes of a draft: all before a frame's data, an interrupt, a statement, the zero behind it.
+/// Largest number of bytes of a draft: a frame's head, an interrupt, a statement, the zero behind it.
 const MOST: usize = qs_core::record::packed::MAX_HEADER + 8;
-/// Bytes that are written at a stretch.
+/// Number of bytes that are written while interrupts are masked.
 const PIECE: usize = 3;
 
-/// See the module.
-pub(super) struct Draft {
-    /// As it was, and as it is going to be.
+/// The next change of the ring.
+pub(super) struct FrameDraft {
+    /// The writer: first the current one, then the changed one.
     pub(super) writer: Writer,
-    /// As it was.
+    /// The current state.
     pub(super) state: State,
-    /// As it is going to be, when it changes.
+    /// The next state, if it changes.
     pub(super) next: Option<State>,
-    /// Around the first byte: it undoes what is counted here.
+    /// The next folded word. It is written around the first byte, which removes the counted statements.
     pub(super) folded: Option<Folded>,
     /// Position of the first byte.
     pub(super) start: u32,
@@ -33,8 +34,8 @@ pub(super) struct Draft {
     bytes: [u8; MOST],
 }
 
-impl Draft {
-    pub(super) const EMPTY: Draft = Draft {
+impl FrameDraft {
+    pub(super) const EMPTY: FrameDraft = FrameDraft {
         writer: Writer::NEW,
         state: State(0),
         next: None,
@@ -45,13 +46,13 @@ impl Draft {
         bytes: [0; MOST],
     };
 
-    /// What the writer's key is while this draft is the newest and nothing has changed: where it lies, which no other draft does,
-    /// as no statement's.
+    /// The writer's key while this draft is the newest one and nothing has changed: the draft's address, which is unique, in
+    /// the range above all keys of statements.
     fn mark(&self) -> u32 {
         (core::ptr::from_ref(self).addr() >> 2) as u32 | FAR
     }
 
-    /// Begins it.
+    /// Starts the draft.
     pub(super) fn begin(&mut self) {
         let mark = self.mark();
         with_any(|writer| {
@@ -62,12 +63,12 @@ impl Draft {
         (self.next, self.folded) = (None, None);
     }
 
-    /// What is listed from now on goes there.
+    /// Sets the position of the following bytes.
     pub(super) fn write_at(&mut self, position: u32) {
         (self.start, self.len, self.sum) = (position, 0, 0);
     }
 
-    /// Lists a byte as it is.
+    /// Lists a byte without escaping.
     #[inline(never)]
     pub(super) fn plain(&mut self, byte: u8) {
         if let Some(place) = self.bytes.get_mut(self.len) {
@@ -76,7 +77,7 @@ impl Draft {
         }
     }
 
-    /// Lists a byte with its escape, and sums it up.
+    /// Lists a byte, escaped if needed, and adds it to the sum.
     #[inline(never)]
     pub(super) fn push(&mut self, byte: u8) {
         self.sum = self.sum.wrapping_add(byte);
@@ -88,7 +89,7 @@ impl Draft {
         digits(value, |byte| self.push(byte));
     }
 
-    /// Does this with interrupts masked, if the writer still is what the draft was made from; whether it was.
+    /// Calls `act` with interrupts masked, if the writer has not changed since the draft started. Returns whether it did.
     #[inline(always)]
     fn if_newest(&self, act: impl FnOnce(&mut Writer)) -> bool {
         let mark = self.mark();
@@ -101,13 +102,13 @@ impl Draft {
         })
     }
 
-    /// Writes bytes there, if it is the newest; whether it was.
+    /// Writes bytes, if the writer has not changed since the draft started. Returns whether it did.
     #[inline(never)]
     pub(super) fn write(&self, position: u32, bytes: &[u8]) -> bool {
         self.if_newest(|_| memory::put_all(position, bytes))
     }
 
-    /// Writes it; false when it has to be begun anew.
+    /// Writes the draft. False if it must start again.
     pub(super) fn commit(&self) -> bool {
         let [first, rest @ ..] = &self.bytes;
         let mut at = self.start;
@@ -131,4 +132,13 @@ impl Draft {
             *writer = self.writer;
         })
     }
+}
+
+/// Pushes the bytes of a number behind a step, like [`packed::digits`] for 64 bits.
+pub(super) fn digits(mut value: u32, mut push: impl FnMut(u8)) {
+    while value >= 0x20 {
+        push(0x21 + (value & 0x1F) as u8);
+        value >>= 5;
+    }
+    push(1 + value as u8);
 }

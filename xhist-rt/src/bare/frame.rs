@@ -1,17 +1,17 @@
-//! Frames on bare metal: how one is closed, what stands before the data of the next, and records that are not statements.
+//! Frames on bare metal: closing one, the head of the next one, and records other than statements.
 
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, escaped, needs_escape};
 use qs_core::record::packed::{Page, payload_head, step};
 use qs_core::record::{RECORD_BASE, ids};
 use qs_core::ring::frame_room;
 
-use super::draft::Draft;
+use super::draft::FrameDraft;
 use super::mask::masked;
 use super::memory;
 use super::writer::{TRIES, Writer, with};
 use crate::qs::SIZES;
 
-/// Puts bytes one behind the other, with their escapes, and sums them up.
+/// Writes consecutive bytes, escaped if needed, and sums them up.
 struct Put {
     at: u32,
     sum: u8,
@@ -34,8 +34,8 @@ impl Put {
     }
 }
 
-impl Draft {
-    /// Closes the open frame of so many bytes of data, whose sum is up to date.
+impl FrameDraft {
+    /// Closes the open frame, which has `data_len` bytes of data and a current sum.
     pub(super) fn close(&mut self, data_len: usize) {
         let data = self.writer.data;
         self.write_at(data.wrapping_add(data_len as u32));
@@ -47,24 +47,24 @@ impl Draft {
             self.digits(1);
             self.digits(self.writer.folded);
         }
-        // The length stands escaped whatever it is; two of them would turn into flag and escape.
+        // The length is always written escaped. Two lengths would become flag and escape, so they are avoided.
         while needs_escape((data_len + self.len) as u8 ^ ESCAPE_XOR) {
             self.push(step::END);
         }
         let len = (data_len + self.len) as u8;
-        // Nobody looks there while the frame is open. Had something changed, it would be told later.
+        // Readers ignore this byte while the frame is open. `commit` detects later whether the writer has changed.
         self.write(data.wrapping_sub(1), &[len ^ ESCAPE_XOR]);
         self.sum = self.sum.wrapping_add(len);
         self.push(!self.sum);
         self.plain(FLAG);
         let end = self.start.wrapping_add(self.len as u32);
         self.next = Some(self.state.after(end.wrapping_sub(self.state.head() as u32) as usize));
-        self.writer.stand();
+        self.writer.set_closed();
     }
 
-    /// Lists what stands before the data of a packed frame.
+    /// Lists the head of a packed frame: all bytes before its data.
     pub(super) fn head(&mut self, page: Page) {
-        // 0 stands for no time.
+        // 0 means no time.
         let time = self.writer.time.map_or(0, |time| time().max(1));
         self.write_at(self.state.head() as u32);
         self.push(self.state.seq().wrapping_add(1));
@@ -80,9 +80,9 @@ impl Draft {
     }
 }
 
-/// Closes the frame, if one is open, for something else than statements.
-pub(super) fn flush() {
-    let mut draft = Draft::EMPTY;
+/// Closes the open frame, so a link can take its statements.
+pub fn flush() {
+    let mut draft = FrameDraft::EMPTY;
     for _ in 0..TRIES {
         draft.begin();
         if !draft.writer.is_open() {
@@ -101,7 +101,7 @@ pub(super) fn flush() {
 
 /// Appends a record: a place for the sequence number, the id, a place for the time stamp, the payload.
 pub(super) fn append(bytes: &[u8], is_timed: bool) {
-    // A handler in between may open the next frame.
+    // A handler may open another frame after the flush.
     for _ in 0..TRIES {
         if with(|writer| writer.append(bytes, is_timed)) {
             return;
@@ -112,16 +112,16 @@ pub(super) fn append(bytes: &[u8], is_timed: bool) {
 }
 
 impl Writer {
-    /// Appends it, if no frame is open.
+    /// Appends a record, if no frame is open.
     fn append(&mut self, bytes: &[u8], is_timed: bool) -> bool {
         if self.is_open() {
             return false;
         }
         self.forget();
         let before = memory::state();
-        // Every byte may need an escape.
+        // Each byte may need an escape.
         let most = 2 * bytes.len() + 4;
-        let is_far = most > 2 * frame_room(super::RING_SIZE);
+        let is_far = most > 2 * frame_room(memory::RING_SIZE);
         memory::set_ahead(if is_far { most } else { 0 });
         let mut put = Put { at: before.head() as u32, sum: 0 };
         put.byte(before.seq().wrapping_add(1));

@@ -1,4 +1,4 @@
-//! The header of bare metal's ring. Hosted rings have their own, see `crate::words`.
+//! The ring header on bare metal. Hosted rings have another one, see `crate::words`.
 
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
 
@@ -6,7 +6,7 @@ use qs_core::ring as layout;
 
 use crate::sync::{Word, fence};
 
-/// Field for field `qs_core::ring`'s layout.
+/// The layout of `qs_core::ring`, field for field.
 #[repr(C, align(8))]
 pub(super) struct Header {
     magic: Word,
@@ -35,11 +35,11 @@ const _: () = {
 };
 
 impl Header {
-    /// Where the words of that name are.
+    /// Offsets of the words with these names.
     pub(super) const STATE_AT: usize = core::mem::offset_of!(Header, state);
     pub(super) const FOLDED_AT: usize = core::mem::offset_of!(Header, folded);
 
-    /// Lays out an empty ring. The magic comes last, so that a half-made header is not found.
+    /// Initialises an empty ring. The magic comes last, so an unfinished header is not found.
     pub(super) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8, map_hash: u64) {
         self.magic.store(0);
         fence();
@@ -60,7 +60,7 @@ impl Header {
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
     }
 
-    /// Statements are stamped with times of so many bytes.
+    /// Sets the width of statements' time stamps in bytes.
     pub(super) fn set_time_width(&mut self, width: u8) {
         self.magic.store(0);
         fence();
@@ -70,18 +70,18 @@ impl Header {
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
     }
 
-    /// Only entries of functions are recorded from now on.
+    /// Sets the flag of a program that records only function entries.
     pub(super) fn set_entries_only(&mut self) {
-        self.facts[3] |= layout::FLAG_ENTRIES;
+        self.facts[3] |= layout::Flags::ENTRIES.0;
     }
 
-    /// Position from which on nothing is overwritten.
+    /// Position from which on no byte is overwritten.
     pub(super) fn kept(&self) -> u64 {
         let head = layout::State(self.state.load()).head();
         (head + 2 * layout::frame_room(self.size as usize) as u64).saturating_sub(self.size.into())
     }
 
-    /// A header as [`Header::init`] makes it, which nothing has damaged.
+    /// Whether this is an undamaged header of [`Header::init`].
     #[cfg(feature = "keep")]
     pub(super) fn is_whole(&self, header_len: usize, size: u32) -> bool {
         self.magic.load() == u64::from_ne_bytes(layout::MAGIC)
@@ -89,21 +89,21 @@ impl Header {
             && (usize::from(self.header_len), self.size) == (header_len, size)
     }
 
-    /// See [`layout::FLAG_EARLIER`].
+    /// Whether the ring has the flag [`layout::Flags::EARLIER`].
     #[cfg(feature = "keep")]
     pub(super) fn is_earlier(&self) -> bool {
-        self.facts[3] & layout::FLAG_EARLIER != 0
+        self.facts[3] & layout::Flags::EARLIER.0 != 0
     }
 
-    /// The same header when what is in it is of an earlier run: its facts and its check word.
+    /// The facts and the check word with the flag of a ring from an earlier run.
     #[cfg(feature = "keep")]
     pub(super) fn earlier(&self) -> ([u8; 4], u32) {
         let mut facts = self.facts;
-        facts[3] |= layout::FLAG_EARLIER;
+        facts[3] |= layout::Flags::EARLIER.0;
         (facts, check_word(self.mark, facts, self.header_len, self.size))
     }
 
-    /// What is in it is of an earlier run.
+    /// Sets the flag of a ring from an earlier run.
     #[cfg(feature = "keep")]
     pub(super) fn mark_earlier(&mut self, (facts, check): ([u8; 4], u32)) {
         (self.facts, self.check) = (facts, check);
@@ -113,7 +113,7 @@ impl Header {
         check_word(self.mark, self.facts, self.header_len, self.size)
     }
 
-    /// So many bytes behind the head are about to be overwritten, more than readers think.
+    /// Announces that this number of bytes behind the head will be overwritten, more than readers expect.
     pub(super) fn set_ahead(&self, bytes: u64) {
         self.ahead.store(bytes.div_ceil(layout::AHEAD) as u16, Relaxed);
         fence();
@@ -124,6 +124,6 @@ impl Header {
 #[inline(always)]
 fn check_word(mark: u32, facts: [u8; 4], header_len: u16, size: u32) -> u32 {
     let [a, b] = header_len.to_ne_bytes();
-    let facts = [facts[0], facts[1], facts[2], facts[3] & !layout::FLAG_ENTRIES];
+    let facts = [facts[0], facts[1], facts[2], facts[3] & !layout::Flags::ENTRIES.0];
     layout::check_word([mark, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size])
 }

@@ -1,10 +1,10 @@
-//! Which interrupt the program is in: a Cortex-M tells at any time, elsewhere the program tells.
+//! The current interrupt: from a register on a Cortex-M, from the program elsewhere.
 
 #[cfg(all(feature = "single-core", target_arch = "arm"))]
-mod told {
+mod source {
     pub(crate) use super::super::mask::exception as number;
 
-    /// The same for the short path.
+    /// The interrupt, for the fast path.
     #[inline(always)]
     pub(crate) fn at_hand() -> u16 {
         number()
@@ -16,25 +16,25 @@ mod told {
 }
 
 #[cfg(not(all(feature = "single-core", target_arch = "arm")))]
-mod told {
+mod source {
     use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
     use super::super::writer;
 
     static NOW: AtomicU16 = AtomicU16::new(0);
 
-    /// The number of the interrupt that is being handled; 0 in none.
+    /// The number of the interrupt that is being handled. 0 = none.
     pub(crate) fn number() -> u16 {
         NOW.load(Relaxed)
     }
 
-    /// Nothing: where it changes, the short path is closed.
+    /// Always 0: a change of the interrupt closes the fast path.
     #[inline(always)]
     pub(crate) fn at_hand() -> u16 {
         0
     }
 
-    /// From now on it is this one; which it was.
+    /// Sets the current interrupt, and returns the previous one.
     pub(crate) fn enter(number: u16) -> u16 {
         writer::with(|_| {
             let before = NOW.load(Relaxed);
@@ -44,17 +44,17 @@ mod told {
     }
 }
 
-pub(super) use told::{at_hand, number};
+pub(super) use source::{at_hand, number};
 
-/// Runs the body of an interrupt's handler, so that the history tells in which interrupt its statements ran. To be called in the
-/// handler, with a number of the program's choice.
+/// Runs `act` as the body of an interrupt's handler, so the history shows the interrupt of its statements. Call it in the
+/// handler, with a number that the program chooses.
 ///
-/// A Cortex-M (with the feature `single-core`) tells by itself, and this is nothing but `act`. With several cores the program cannot
-/// tell: there is one number for all.
+/// On a Cortex-M with the feature `single-core`, the recorder reads the number from a register, and this function only calls
+/// `act`. With several cores it is not reliable, because there is one number for all cores.
 #[inline]
 pub fn interrupt<R>(number: u16, act: impl FnOnce() -> R) -> R {
-    let before = told::enter(number);
+    let before = source::enter(number);
     let result = act();
-    told::enter(before);
+    source::enter(before);
     result
 }

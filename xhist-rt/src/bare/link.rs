@@ -1,31 +1,31 @@
-//! What a link takes out of the ring while the program runs: the records and the closed frames of statements.
+//! The stream for a link: records and closed frames of statements, taken from the ring while the program runs.
 
 use core::cell::Cell;
 
 use critical_section::Mutex;
 use qs_core::frame::{Checksum, ESCAPE, ESCAPE_XOR, FLAG};
 
-use super::{frame, memory, writer};
+use super::{memory, writer};
 use crate::trace::{self, Code, Severity};
 
-/// Makes a good sum a bad one.
+/// A byte that makes a valid sum invalid.
 const SPOILT: u8 = 1;
 
 /// How far the link has taken the ring.
 static TAKEN: Mutex<Cell<Taken>> =
     Mutex::new(Cell::new(Taken { position: 0, last: FLAG, sum: Checksum::NONE, skips: false, overrun: 0 }));
 
-/// See [`TAKEN`].
+/// Progress of the link.
 #[derive(Clone, Copy)]
 struct Taken {
     position: u64,
     /// The byte taken last.
     last: u8,
-    /// Of what was taken of a frame.
+    /// The sum of the bytes of the current frame.
     sum: Checksum,
-    /// It was overtaken, so the rest of a frame is passed over.
+    /// The link was overtaken, so the rest of a frame is skipped.
     skips: bool,
-    /// Bytes that were overwritten before they were taken, since that was told.
+    /// Number of bytes that were overwritten before they were taken, and that are not reported yet.
     overrun: u64,
 }
 
@@ -41,13 +41,13 @@ impl Taken {
     }
 }
 
-/// Takes the next bytes of the stream that a link sends; how many. 0 when nothing is there.
+/// Takes the next bytes of the stream for a link, and returns their number. 0 = no bytes are available.
 ///
-/// The stream has the records and the closed frames of statements; [`flush`] closes the open one. What is overwritten
-/// before it is taken is missing in it; the sequence number of the next frame tells, and, once all the rest is taken, an event,
-/// [`Code::RING_OVERRUN`].
+/// The stream has the records and the closed frames of statements; [`flush`](super::flush) closes the open one. What is overwritten
+/// before it is taken is missing in it; the sequence number of the next frame shows the gap, and an event
+/// [`Code::RING_OVERRUN`] reports it once all the rest is taken.
 pub fn get_block(buffer: &mut [u8]) -> usize {
-    // Short critical sections, so that interrupts are not kept off.
+    // Short critical sections, so interrupts are not delayed.
     const PIECE: usize = 32;
     let mut len = 0;
     for piece in buffer.chunks_mut(PIECE) {
@@ -55,7 +55,7 @@ pub fn get_block(buffer: &mut [u8]) -> usize {
             let cell = TAKEN.borrow(token);
             let mut taken = cell.get();
             let count = writer::with_any(|_| take(&mut taken, piece));
-            // Told when nothing is left that the telling could overwrite.
+            // Reported when no bytes are left that the report could overwrite.
             let overrun = if count < piece.len() { core::mem::take(&mut taken.overrun) } else { 0 };
             cell.set(taken);
             (count, overrun)
@@ -71,15 +71,10 @@ pub fn get_block(buffer: &mut [u8]) -> usize {
     len
 }
 
-/// Takes the next byte.
+/// Takes the next byte of the stream, see [`get_block`].
 pub fn get_byte() -> Option<u8> {
     let mut byte = [0];
     (get_block(&mut byte) == 1).then_some(byte[0])
-}
-
-/// Closes the frame that statements are in, so that a link can take them.
-pub fn flush() {
-    frame::flush();
 }
 
 /// Takes bytes up to the end of the closed frames.
@@ -97,8 +92,8 @@ fn take(taken: &mut Taken, into: &mut [u8]) -> usize {
             taken.skips = byte != FLAG;
             continue;
         }
-        // A flag ends what was taken of a frame before the rest was passed over, or it would spoil the next one. Behind an
-        // escape it would be data, and where the sum is good by chance, the rest would not be missed: there a byte comes before.
+        // A flag ends a partly taken frame; otherwise it would damage the next one. Another byte comes first in two cases:
+        // behind an escape, where the flag would be data, and if the sum is valid by chance, where the cut would not show.
         let spoils = taken.skips && (taken.last == ESCAPE || taken.sum.is_good());
         let byte = if spoils { SPOILT } else { byte };
         *place = byte;

@@ -1,13 +1,13 @@
-//! A few instructions that no interrupt comes in between; and which one a Cortex-M is in.
+//! Masks interrupts for a few instructions, and reads the current interrupt of a Cortex-M.
 
-/// As [`masked`], when these values are at hand: what computes them does not stand in between.
+/// [`masked`] with values that are computed before interrupts are masked.
 #[cfg(not(feature = "single-core"))]
 #[inline(always)]
 pub(super) fn masked_with<R>(values: [usize; 2], act: impl FnOnce([usize; 2]) -> R) -> R {
     masked(|| act(values))
 }
 
-/// With the program's own critical section: right on any number of cores, at two calls a statement.
+/// Calls `act` in the program's own critical section. Correct on any number of cores; costs two calls a statement.
 #[cfg(not(feature = "single-core"))]
 #[inline(always)]
 pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
@@ -16,14 +16,14 @@ pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
     critical_section::with(|_| act())
 }
 
-/// With the interrupt mask of the one core, in three instructions.
+/// Calls `act` with the core's interrupts masked, in three instructions.
 #[cfg(feature = "single-core")]
 #[inline(always)]
 pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
     masked_with([0; 2], |_| act())
 }
 
-/// As above.
+/// [`masked`] with values that are computed before interrupts are masked.
 #[cfg(feature = "single-core")]
 #[inline(always)]
 pub(super) fn masked_with<R>(values: [usize; 2], act: impl FnOnce([usize; 2]) -> R) -> R {
@@ -37,7 +37,7 @@ pub(super) fn masked_with<R>(values: [usize; 2], act: impl FnOnce([usize; 2]) ->
 #[inline(always)]
 fn take_with([a, b]: [usize; 2]) -> usize {
     let before;
-    // SAFETY: masks interrupts, and `give_back` puts it back. No `nomem`: what is done in between stays there.
+    // SAFETY: only masks interrupts, until `give_back` restores the mask. Without `nomem`, memory accesses stay between both.
     unsafe {
         core::arch::asm!("mrs {0}, PRIMASK", "cpsid i", "/* {1} {2} */", out(reg) before,
             in(reg) a, in(reg) b, options(nostack, preserves_flags));
@@ -48,16 +48,16 @@ fn take_with([a, b]: [usize; 2]) -> usize {
 #[cfg(all(feature = "single-core", target_arch = "arm"))]
 #[inline(always)]
 fn give_back(before: usize) {
-    // SAFETY: as it was in `take_with`.
+    // SAFETY: restores the mask that `take_with` has read. `masked_with` is the only caller and passes that value.
     unsafe { core::arch::asm!("msr PRIMASK, {0}", in(reg) before, options(nostack, preserves_flags)) };
 }
 
-/// The number of the exception that is being handled; 0 in none.
+/// The number of the exception that is being handled. 0 = none.
 #[cfg(all(feature = "single-core", target_arch = "arm"))]
 #[inline(always)]
 pub(crate) fn exception() -> u16 {
     let number: u32;
-    // SAFETY: reads a register that for the code at hand never changes.
+    // SAFETY: only reads a register. Its value is constant for the running code.
     unsafe {
         core::arch::asm!("mrs {0}, IPSR", out(reg) number, options(pure, nomem, nostack, preserves_flags));
     }
@@ -68,7 +68,7 @@ pub(crate) fn exception() -> u16 {
 #[inline(always)]
 fn take_with([a, b]: [usize; 2]) -> usize {
     let before;
-    // SAFETY: clears MIE, and `give_back` puts it back. No `nomem`: what is done in between stays there.
+    // SAFETY: only clears MIE, until `give_back` restores it. Without `nomem`, memory accesses stay between both.
     unsafe {
         core::arch::asm!("csrrci {0}, mstatus, 8", "/* {1} {2} */", out(reg) before,
             in(reg) a, in(reg) b, options(nostack));
@@ -79,7 +79,7 @@ fn take_with([a, b]: [usize; 2]) -> usize {
 #[cfg(all(feature = "single-core", target_arch = "riscv32"))]
 #[inline(always)]
 fn give_back(before: usize) {
-    // SAFETY: sets MIE where it was set in `take_with`.
+    // SAFETY: sets MIE only if `take_with` found it set. `masked_with` is the only caller and passes that value.
     unsafe { core::arch::asm!("csrs mstatus, {0}", in(reg) before & 8, options(nostack)) };
 }
 

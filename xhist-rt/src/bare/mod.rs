@@ -1,6 +1,6 @@
 //! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
 //!
-//! `writer` has the statements, `draft` how they go into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
+//! `writer` is what the recorder keeps outside of the ring, `statement` records, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
 //! interrupts, `link` what a link takes out. Hosted rings share nothing of it, see `crate::words`.
 
 mod draft;
@@ -10,26 +10,28 @@ mod interrupt;
 mod link;
 mod mask;
 mod memory;
+mod statement;
 mod writer;
 
 use qs_core::record::Statement;
 use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader, frame_room};
 
+pub(crate) use crate::no_task::NoTask as Task;
+pub use frame::flush;
 pub use interrupt::interrupt;
-pub use link::{flush, get_block, get_byte};
-use writer::record_at;
-pub(crate) use writer::{heed_filters, record, record as entry};
+pub use link::{get_block, get_byte};
+pub use memory::RING_SIZE;
+use statement::record_at;
+pub(crate) use statement::{record, record as entry};
+pub(crate) use writer::apply_filters;
 
-/// Bytes of the ring; `XHIST_RING_SIZE` when compiling changes it.
-pub const RING_SIZE: usize = crate::size::compiled(4096) as usize;
-
-/// Records a statement whose numbers are known at run time only.
+/// Records a statement whose file and line are only known at run time.
 #[inline(always)]
 pub(crate) fn at(file: u16, line: u16) {
     record_at(Statement { file, line });
 }
 
-/// Appends a record of QS.
+/// Appends a QS record.
 pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], len: usize) {
     append(bytes.get(..len).unwrap_or_default(), TIMED);
 }
@@ -39,12 +41,12 @@ fn append(bytes: &[u8], is_timed: bool) {
     frame::append(bytes, is_timed);
 }
 
-/// Bytes of the longest record that the ring is to hold.
+/// Length of the longest record in bytes.
 pub(crate) const fn longest_record() -> usize {
     RING_SIZE / 8
 }
 
-/// Gives the time stamps a clock.
+/// Sets the clock for time stamps.
 pub(crate) fn set_time(time: fn() -> u32) {
     writer::with(|writer| {
         writer.time = Some(time);
@@ -52,40 +54,41 @@ pub(crate) fn set_time(time: fn() -> u32) {
     });
 }
 
-/// Starts recording, if it was stopped.
+/// Starts recording, if it is stopped.
 pub fn start() {
-    crate::qs::freeze(false);
-    heed_filters();
+    crate::filters::freeze(false);
+    apply_filters();
 }
 
-/// Stops recording, of records too; the ring keeps what it has.
+/// Stops recording of statements and records. The ring keeps its contents.
 pub fn stop() {
-    crate::qs::freeze(true);
-    heed_filters();
+    crate::filters::freeze(true);
+    apply_filters();
 }
 
-/// Which map this program was instrumented with.
+/// Sets the hash of the map that the program was instrumented with.
 pub(crate) fn set_map_hash(hash: u64) {
     writer::with_any(|_| memory::set_map_hash(hash));
 }
 
-/// This program records only entries of functions.
+/// Sets the flag of a program that records only function entries.
 pub(crate) fn set_entries_only() {
     writer::with_any(|_| memory::set_entries_only());
 }
 
-/// Calls `sink` with the bytes of the ring, header first, in pieces copied while interrupts are masked for a moment, so
-/// that a slow link does not keep them off. What interrupts overwrite meanwhile is zero, and missing in the report.
+/// Calls `sink` with the bytes of the ring, header first, in pieces of 64 bytes. Interrupts are masked only while a piece is
+/// copied, so a slow link does not delay them. Bytes that interrupts overwrite meanwhile become zero, and the report lacks
+/// them.
 pub fn export(sink: impl FnMut(&[u8])) {
     let ring = writer::with_any(|_| memory::current());
     export_ring(ring, sink);
 }
 
-/// As [`export`], with what the run before the last reset has left; false when there is nothing.
+/// [`export`] of the ring from before the last reset. False if there is no such ring.
 ///
-/// The feature `keep` gives the recorder two rings that take turns, in the section `.uninit.xhist`, which start-up code
-/// must not clear. What was there when power came on is told from a ring by the check word of its header; what was
-/// overwritten meanwhile is told by the report.
+/// With the feature `keep`, the recorder has two rings that take turns, in the section `.uninit.xhist`, which start-up code
+/// must not clear. After power-on the check word in the header does not match: the memory holds no ring. The report shows bytes
+/// that were overwritten since.
 #[cfg(feature = "keep")]
 pub fn export_earlier(sink: impl FnMut(&[u8])) -> bool {
     let earlier = writer::with_any(|_| memory::earlier());
@@ -96,8 +99,8 @@ pub fn export_earlier(sink: impl FnMut(&[u8])) -> bool {
     is_there
 }
 
-/// Fills `into` with file and line of the newest statements and returns those that are there, oldest first: for panic and fault
-/// handlers. What came again is told once.
+/// Fills `into` with file and line of the newest statements, and returns the filled part, oldest first. For panic and fault
+/// handlers. Repeated statements appear once.
 pub fn last(into: &mut [(u16, u16)]) -> &[(u16, u16)] {
     let mut count = 0;
     writer::with_any(|_| {
@@ -119,6 +122,12 @@ pub fn last(into: &mut [(u16, u16)]) -> &[(u16, u16)] {
     into.get(..count).unwrap_or_default()
 }
 
+/// Without the feature `keep`, no ring survives a reset: never calls `sink`, and returns false.
+#[cfg(not(feature = "keep"))]
+pub fn export_earlier(_sink: impl FnMut(&[u8])) -> bool {
+    false
+}
+
 fn export_ring(ring: *const memory::Ring, mut sink: impl FnMut(&[u8])) {
     const PIECE: usize = BARE_HEADER_LEN;
     let mut piece = [0; PIECE];
@@ -133,9 +142,10 @@ fn export_ring(ring: *const memory::Ring, mut sink: impl FnMut(&[u8])) {
     }
 }
 
-/// Clears what was written since the header was copied, which was at `begun`: a reader would take it for the oldest.
+/// Clears the bytes that were written since the header was copied, when the head was `begun`. A reader would take them for
+/// the oldest bytes.
 fn clear_newer(piece: &mut [u8], start: usize, begun: u64, head: u64) {
-    // The frame that was open then, and the next, are where the header says so.
+    // The frame that was open then, and the next one, are in the reserved room of the header.
     let first = (begun + 2 * frame_room(RING_SIZE) as u64) as usize;
     let written = usize::try_from(head - begun).unwrap_or(RING_SIZE);
     let places = (start..).map(|at| at.wrapping_sub(BARE_HEADER_LEN).wrapping_sub(first) & (RING_SIZE - 1));

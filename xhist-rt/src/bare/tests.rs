@@ -1,4 +1,4 @@
-//! What is appended on bare metal is read as the report reads it, at any step.
+//! Tests of the bare-metal recorder. They read its ring as a report does, also between two bytes of a write.
 
 use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,10 +14,10 @@ use crate::qs;
 
 const STATEMENTS: qs::Records = qs::Records::Id(122);
 
-/// There is one ring, so tests take turns.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    let guard = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+/// Resets the recorder, and locks it: all tests share one ring, so they run one after another.
+fn lock_recorder() -> MutexGuard<'static, ()> {
+    static LOCK: Mutex<()> = Mutex::new(());
+    let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
     writer::with(|writer| *writer = writer::Writer::NEW);
     memory::forget();
     guard
@@ -29,7 +29,7 @@ fn image() -> Vec<u8> {
     image
 }
 
-/// All that is in the ring, repetitions written out, and how many records of other kinds.
+/// The statements in the ring with repetitions expanded, and the number of other records.
 fn read(image: &[u8]) -> (Vec<u32>, usize) {
     let header = ring::Header::parse(image).expect("a header");
     assert_eq!(header.size, RING_SIZE);
@@ -38,7 +38,7 @@ fn read(image: &[u8]) -> (Vec<u32>, usize) {
     while let Some(item) = reader.next() {
         match item {
             Item::Statement(statement, _) => words.push(statement.to_word()),
-            Item::Again(again) => {
+            Item::Repetition(again) => {
                 let round = words[words.len() - again.statements..].to_vec();
                 (0..again.times).for_each(|_| words.extend(&round));
             }
@@ -59,7 +59,7 @@ fn record_word(word: u32) {
 
 #[test]
 fn the_newest_statements_are_kept_in_order() {
-    let _turn = turn();
+    let _lock = lock_recorder();
     set_map_hash(7);
     for word in 0..3 {
         record_word(word);
@@ -71,16 +71,16 @@ fn the_newest_statements_are_kept_in_order() {
     let history = history();
     assert_eq!(history.last(), Some(&199_999));
     assert!(history.windows(2).all(|pair| pair[0] + 1 == pair[1]));
-    // A byte each, the frame's own for 240 of them, and what is prepared ahead.
+    // A byte each, the bytes of a frame for 240 of them, and the bytes prepared ahead.
     assert!(history.len() > RING_SIZE * 2 / 3, "{}", history.len());
     assert_eq!(ring::Header::parse(&image()).expect("a header").map_hash, 7);
 }
 
-/// Interrupts record while the ring is sent. What was there when that began is shown, but for what they overwrote.
+/// Interrupts record while the ring is exported. The export shows the contents at its start, except for overwritten bytes.
 #[test]
 fn an_export_shows_nothing_newer_as_older() {
     for meanwhile in [0, 1, 3, 40, 300] {
-        let _turn = turn();
+        let _lock = lock_recorder();
         let mut word = 0;
         let mut record_some = |count| {
             for _ in 0..count {
@@ -109,9 +109,9 @@ fn an_export_shows_nothing_newer_as_older() {
 }
 
 #[test]
-fn a_ring_in_memory_that_nobody_cleared_is_of_no_map() {
-    let _turn = turn();
-    // As many runs as make any ring used memory.
+fn uncleared_memory_starts_a_ring_without_a_map() {
+    let _lock = lock_recorder();
+    // Enough runs that every ring was used.
     for _ in 0..=memory::RINGS {
         memory::forget();
         assert_eq!(ring::Header::parse(&image()).expect("a header").map_hash, 0);
@@ -121,7 +121,7 @@ fn a_ring_in_memory_that_nobody_cleared_is_of_no_map() {
 
 #[test]
 fn a_loop_takes_no_room() {
-    let _turn = turn();
+    let _lock = lock_recorder();
     let bodies: [&[(u16, u16)]; 4] = [
         &[(1, 40)],
         &[(1, 40), (1, 41), (1, 42)],
@@ -149,12 +149,12 @@ fn a_loop_of_any_length_up_to_the_limit_takes_no_room() {
     assert!(unfolded.is_empty(), "{unfolded:?}");
 }
 
-/// Statements a round, on one page, up to which every loop folds; docs/limits.md names the number.
+/// Longest loop on one page that always folds, in statements. `docs/limits.md` has the number.
 const FOLDED: u32 = 21;
 
-/// Whether what ran before a loop is still there after rounds that would fill the ring many times over.
+/// Whether statements before a loop are still there after iterations that would fill the ring many times.
 fn is_folded(len: u32) -> bool {
-    let _turn = turn();
+    let _lock = lock_recorder();
     record_word(5);
     for _ in 0..20 * RING_SIZE as u32 / len {
         (10..10 + len).for_each(record_word);
@@ -162,7 +162,7 @@ fn is_folded(len: u32) -> bool {
     history().first() == Some(&5)
 }
 
-/// The lines of the ring, each with its interrupt; repetitions are not written out.
+/// The lines of the ring, each with its interrupt. Repetitions are not expanded.
 fn interrupted() -> Vec<(u16, u16)> {
     let image = image();
     let mut reader = Reader::new(ring::Header::parse(&image).expect("a header"), &image);
@@ -175,8 +175,8 @@ fn interrupted() -> Vec<(u16, u16)> {
 }
 
 #[test]
-fn statements_tell_their_interrupt() {
-    let _turn = turn();
+fn statements_have_their_interrupt() {
+    let _lock = lock_recorder();
     record_word(1);
     interrupt(15, || {
         record_word(2);
@@ -184,7 +184,7 @@ fn statements_tell_their_interrupt() {
         record_word(5);
     });
     record_word(6);
-    // A frame that starts inside.
+    // A frame that starts in an interrupt.
     interrupt(40, || {
         flush();
         record_word(7);
@@ -199,7 +199,7 @@ fn statements_tell_their_interrupt() {
 
 #[test]
 fn a_loop_in_an_interrupt_takes_no_room() {
-    let _turn = turn();
+    let _lock = lock_recorder();
     let mut expected = vec![9];
     record_word(9);
     for number in [3, 200] {
@@ -218,7 +218,7 @@ fn a_loop_in_an_interrupt_takes_no_room() {
 
 #[test]
 fn a_muted_ring_stays_as_it_is() {
-    let _turn = turn();
+    let _lock = lock_recorder();
     (1..10).for_each(record_word);
     qs::global_off(STATEMENTS);
     (10..20).for_each(record_word);
@@ -228,8 +228,8 @@ fn a_muted_ring_stays_as_it_is() {
 }
 
 #[test]
-fn frames_tell_the_time() {
-    let _turn = turn();
+fn frames_have_the_time() {
+    let _lock = lock_recorder();
     set_time(|| 0x7D7E_0001);
     (0..1000).for_each(record_word);
     let image = image();
@@ -240,23 +240,23 @@ fn frames_tell_the_time() {
 }
 
 std::thread_local! {
-    static LOOK: Cell<Option<fn()>> = const { Cell::new(None) };
+    static ON_WRITE: Cell<Option<fn()>> = const { Cell::new(None) };
     static COUNT: Cell<u32> = const { Cell::new(0) };
     static NEXT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A byte of the ring was written: a debugger may stop the core here.
+/// Called after each written byte of the ring: a debugger can stop the core here.
 pub(super) fn written() {
-    if let Some(look) = LOOK.take() {
-        look();
-        LOOK.set(Some(look));
+    if let Some(check) = ON_WRITE.take() {
+        check();
+        ON_WRITE.set(Some(check));
     }
 }
 
 #[test]
-fn a_dump_at_any_step_ends_in_the_statement_at_hand_or_the_one_before() {
-    let _turn = turn();
-    fn look() {
+fn a_dump_at_any_step_ends_with_the_current_or_the_previous_statement() {
+    let _lock = lock_recorder();
+    fn check_ring() {
         let mut image = vec![0; size_of::<memory::Ring>()];
         memory::copy(memory::current(), 0, &mut image);
         let (words, _) = read(&image);
@@ -266,12 +266,12 @@ fn a_dump_at_any_step_ends_in_the_statement_at_hand_or_the_one_before() {
     }
     NEXT.set(0);
     writer::with(|_| ());
-    LOOK.set(Some(look));
+    ON_WRITE.set(Some(check_ring));
     for word in 1..6000 {
         NEXT.set(word);
         record_word(word);
     }
-    LOOK.set(None);
+    ON_WRITE.set(None);
 }
 
 std::thread_local! {
@@ -282,7 +282,7 @@ std::thread_local! {
     static RANDOM: Cell<u32> = const { Cell::new(1) };
 }
 
-/// A handler may run before interrupts are masked, and none while they are.
+/// Runs a handler before interrupts are masked, and none while they are.
 pub(super) fn masked<R>(act: impl FnOnce() -> R) -> impl FnOnce() -> R {
     if let Some(handler) = HANDLER.get().filter(|_| DEPTH.get() < 2 && !IS_MASKED.get()) {
         DEPTH.set(DEPTH.get() + 1);
@@ -307,8 +307,8 @@ fn random(below: u32) -> u32 {
 }
 
 #[test]
-fn what_handlers_record_while_a_statement_is_drafted_stands_before_it() {
-    let _turn = turn();
+fn statements_of_handlers_come_before_the_drafted_one() {
+    let _lock = lock_recorder();
     fn record_and_note(word: u32) {
         record_word(word);
         RECORDED.with_borrow_mut(|recorded| recorded.push(word));
@@ -322,8 +322,8 @@ fn what_handlers_record_while_a_statement_is_drafted_stands_before_it() {
             _ => {}
         }
     }
-    /// Looking takes long, so not at each byte.
-    fn look() {
+    /// Reading the ring takes long, so it is not done at each byte.
+    fn check_ring() {
         if random(60) > 0 {
             return;
         }
@@ -335,7 +335,7 @@ fn what_handlers_record_while_a_statement_is_drafted_stands_before_it() {
         assert!(is_end(&words) || is_end(all_but_last), "{} statements", words.len());
     }
     writer::with(|_| ());
-    LOOK.set(Some(look));
+    ON_WRITE.set(Some(check_ring));
     HANDLER.set(Some(handler));
     for round in 0..600 {
         let start = random(4) << 16 | random(200);
@@ -354,12 +354,12 @@ fn what_handlers_record_while_a_statement_is_drafted_stands_before_it() {
         }
     }
     HANDLER.set(None);
-    LOOK.set(None);
+    ON_WRITE.set(None);
 }
 
 #[test]
-fn handlers_that_come_at_any_time_hold_nobody_up() {
-    let _turn = turn();
+fn handlers_at_any_time_block_no_statement() {
+    let _lock = lock_recorder();
     fn handler() {
         COUNT.set(COUNT.get() + 1);
         assert!(COUNT.get() < 2_000, "it is never the program's turn");
@@ -375,26 +375,26 @@ fn handlers_that_come_at_any_time_hold_nobody_up() {
 }
 
 #[test]
-fn a_handler_that_turns_a_switch_amid_another_leaves_both_right() {
-    let _turn = turn();
-    let turns: [fn(); 4] =
+fn a_handler_that_changes_a_filter_during_a_change_leaves_both_correct() {
+    let _lock = lock_recorder();
+    let changes: [fn(); 4] =
         [|| qs::global_off(STATEMENTS), || qs::global_on(STATEMENTS), crate::stop, crate::start];
-    for outer in turns {
-        for inner in turns {
+    for outer in changes {
+        for inner in changes {
             HANDLER.set(Some(inner));
             outer();
             HANDLER.set(None);
-            let is_wanted = qs::wants_statements() && !qs::is_frozen();
+            let is_wanted = crate::filters::wants_statements() && !crate::filters::is_frozen();
             assert_eq!(writer::with_any(|writer| writer.is_muted), !is_wanted);
         }
     }
-    turns[1]();
-    turns[3]();
+    changes[1]();
+    changes[3]();
 }
 
 #[test]
-fn what_tells_of_an_overrun_is_none() {
-    let _turn = turn();
+fn the_report_of_an_overrun_causes_no_overrun() {
+    let _lock = lock_recorder();
     crate::trace::set_logger(Some(crate::trace::to_ring));
     for number in 0..2_000 {
         append(&[0, 100, 0, 0, 0, 0, 1, number as u8], true);
@@ -416,10 +416,10 @@ fn what_tells_of_an_overrun_is_none() {
 
 proptest! {
     #[test]
-    fn whatever_is_appended_is_read(
+    fn all_that_is_appended_is_read(
         pieces in prop::collection::vec((0u16..40, 0u16..300, 1u16..40, 1usize..60, any::<u8>()), 1..40),
     ) {
-        let _turn = turn();
+        let _lock = lock_recorder();
         let (mut expected, mut records) = (Vec::new(), 0);
         for (file, line, lines, times, kind) in pieces {
             match kind {
@@ -443,7 +443,7 @@ proptest! {
         let (history, kept) = read(&image());
         prop_assert!(expected.ends_with(&history));
         prop_assert!(kept <= records);
-        // What came again counts more than once, so this is the least.
+        // Repetitions count more than once, so this is a lower bound.
         prop_assert!(history.len() >= expected.len().min(700), "{} of {}", history.len(), expected.len());
     }
 }

@@ -4,7 +4,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
-use super::{foreign, sys, threads};
+use crate::hosted::rings::{foreign, threads};
+use crate::hosted::system::sys;
 use crate::trace::{self, Code, Severity};
 
 static LOG_DEVICE: AtomicI32 = AtomicI32::new(-1);
@@ -17,46 +18,45 @@ pub extern "C" fn xhist_logdev(fd: c_int) {
 
 /// Writes every ring to the descriptor of [`xhist_logdev`], oldest thread first.
 ///
-/// Takes no argument and is async-signal-safe, so it can be installed as a signal handler and
-/// with `atexit`. A ring whose thread goes on running is written as it changes; the report finds
-/// the last whole frame. Does nothing without a descriptor, and gives up at a write error, which an event tells of:
-/// [`Code::LINK_LOST`].
+/// It takes no argument and is async-signal-safe, so it can be installed as a signal handler and with `atexit`. A
+/// ring whose thread goes on running is written while it changes; the report finds the last whole frame. It does
+/// nothing without a descriptor. At a write error it gives up and records an event: [`Code::LINK_LOST`].
 ///
-/// Threads that call it at once write one after another. A handler that interrupts it returns at once; all rings are
-/// then written once more.
+/// If several threads call it at once, they write one after another. A handler that interrupts it returns at once,
+/// and then all rings are written once more.
 #[unsafe(no_mangle)]
 pub extern "C" fn xhist_write() {
     let fd = LOG_DEVICE.load(Ordering::Relaxed);
     if fd >= 0 {
-        sys::keeping_errno(|| match Turn::take() {
-            Taken::Ours(turn) => turn.write(fd),
-            Taken::Again => {}
-            Taken::Never => {
+        sys::keeping_errno(|| match WriteLock::take() {
+            Attempt::Acquired(lock) => lock.write(fd),
+            Attempt::Nested => {}
+            Attempt::Never => {
                 trace::noticed(Severity::Sw2, Code::LINK_LOST, u64::from(libc::EBUSY.unsigned_abs()))
             }
         });
     }
 }
 
-/// The thread that writes: process and thread id, 0 for none.
+/// The thread that is writing: process and thread id, 0 for none.
 static WRITER: AtomicU64 = AtomicU64::new(0);
-/// A handler interrupted the thread that writes, and wants all rings written.
-static AGAIN: AtomicBool = AtomicBool::new(false);
+/// A handler has interrupted the writing thread and wants all rings written.
+static WRITE_AGAIN: AtomicBool = AtomicBool::new(false);
 
-/// The right to write; only one thread has it.
-struct Turn(u64);
+/// The right to write. Only one thread has it.
+struct WriteLock(u64);
 
-enum Taken {
-    Ours(Turn),
-    /// This thread has it further up its stack, and writes all once more.
-    Again,
-    /// The thread that has it does not come to an end.
+enum Attempt {
+    Acquired(WriteLock),
+    /// This thread is already writing, further up its stack. It will write all rings once more.
+    Nested,
+    /// The writing thread does not finish.
     Never,
 }
 
-impl Turn {
-    /// Waits for the thread that writes, asleep, as one waits for a slow reader.
-    fn take() -> Taken {
+impl WriteLock {
+    /// Waits for the writing thread. The caller sleeps meanwhile, because the reader may be slow.
+    fn take() -> Attempt {
         const NAP_NANOS: u32 = 100_000;
         const PATIENCE_NANOS: u64 = 10_000_000_000;
         let own = u64::from(sys::pid()) << 32 | u64::from(sys::tid());
@@ -64,30 +64,30 @@ impl Turn {
         loop {
             let found = WRITER.load(Ordering::Relaxed);
             if found == own {
-                AGAIN.store(true, Ordering::Relaxed);
-                return Taken::Again;
+                WRITE_AGAIN.store(true, Ordering::Relaxed);
+                return Attempt::Nested;
             }
-            // In a forked child the parent's thread is not there.
+            // In a forked child the parent's thread does not exist.
             let is_free = found == 0 || found >> 32 != own >> 32;
             if is_free && WRITER.compare_exchange(found, own, Ordering::Acquire, Ordering::Relaxed).is_ok() {
-                return Taken::Ours(Turn(own));
+                return Attempt::Acquired(WriteLock(own));
             }
             if sys::nanos() > give_up_at {
-                return Taken::Never;
+                return Attempt::Never;
             }
             sys::sleep(NAP_NANOS);
         }
     }
 
-    /// Writes all rings, and once more when a handler asked for it meanwhile.
+    /// Writes all rings, and once more if a handler asked for it meanwhile.
     fn write(self, fd: c_int) {
         for is_last in [false, true] {
-            AGAIN.store(false, Ordering::Relaxed);
+            WRITE_AGAIN.store(false, Ordering::Relaxed);
             foreign::look();
             if !threads::rings().all(|(start, len)| sys::write_all(fd, start, len)) {
                 trace::noticed(Severity::Sw2, Code::LINK_LOST, sys::last_error());
             }
-            if is_last || !AGAIN.load(Ordering::Relaxed) {
+            if is_last || !WRITE_AGAIN.load(Ordering::Relaxed) {
                 break;
             }
         }
@@ -96,15 +96,15 @@ impl Turn {
 }
 
 /// Whether there is a descriptor to write to.
-pub(super) fn is_on() -> bool {
+pub(crate) fn is_on() -> bool {
     LOG_DEVICE.load(Ordering::Relaxed) >= 0
 }
 
-pub(super) extern "C" fn on_signal(_signal: c_int) {
+pub(crate) extern "C" fn on_signal(_signal: c_int) {
     xhist_write();
 }
 
-pub(super) extern "C" fn on_exit() {
+pub(crate) extern "C" fn on_exit() {
     threads::on_process_exit();
     if is_on() {
         xhist_write();

@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::config::Config;
-use super::settings::FILE;
-use super::{export, file, late_file, panic, sys};
+use crate::hosted::rings::late_file;
+use crate::hosted::setup::config::Config;
+use crate::hosted::setup::file;
+use crate::hosted::setup::settings::FILE;
+use crate::hosted::system::sys;
+use crate::hosted::{export, panic};
 
 /// Lines of history that the panic hook prints.
 const PANIC_LINES: usize = 16;
@@ -49,27 +52,27 @@ impl Init {
         self
     }
 
-    /// Prints this many statements under a panic message; 0 prints none. The environment
-    /// variable `XHIST_PANIC` has the last word.
+    /// Prints this many statements under a panic message; 0 prints none. The environment variable `XHIST_PANIC` takes
+    /// precedence.
     pub fn panic_lines(mut self, lines: usize) -> Init {
         self.panic_lines = lines;
         self
     }
 
-    /// Keeps the rings in this file, so that they outlive the process however it ends.
-    /// `XHIST_FILE` in the environment has the last word.
+    /// Keeps the rings in this file, so that they outlive the process however it ends. `XHIST_FILE` in the
+    /// environment takes precedence.
     ///
-    /// Rings that other living threads have by then stay in memory, so this is best called first in `main`. How many
-    /// these are is printed on standard error and counted as lost in the file.
+    /// If other living threads already have rings, these stay in memory, so it is best to call this first in `main`.
+    /// Their number is printed on standard error and counted as lost in the file.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Init {
         self.file = Some(path.into());
         self
     }
 
-    /// Sets it all up. A second call changes the signal and the file, and installs nothing twice.
+    /// Sets everything up. A second call changes the signal and the file, and installs nothing twice.
     ///
-    /// Returns false when the file could not be opened (the rings stay in memory, and standard error says why) or the
-    /// signal cannot be handled.
+    /// Returns false if the file could not be opened (the rings stay in memory, and standard error shows the reason)
+    /// or the signal cannot be handled.
     pub fn install(self) -> bool {
         static INSTALLED: AtomicBool = AtomicBool::new(false);
         let mut done = true;

@@ -1,7 +1,7 @@
-//! What a link takes out: the closed frames of all rings, as one stream with sequence numbers of its own.
+//! The stream of a link: the closed frames of all rings, with sequence numbers of its own.
 //!
-//! Rings are read while they are written, between two looks at their header, and nobody waits for that: what was
-//! overwritten before it was read is missing in the stream, and its sequence numbers are passed over.
+//! It reads rings while they are written, between two reads of their header, and no thread waits. Bytes that are
+//! overwritten before they are read are missing in the stream, and it skips their sequence numbers.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -12,42 +12,41 @@ use qs_core::record::chunk::Chunk;
 use qs_core::record::{EventKind, RECORD_BASE, ids};
 use qs_core::ring::{HOSTED_HEADER_LEN, Header};
 
-use super::{slots, threads};
-use crate::hot::{self, Append};
+use crate::hosted::rings::{slots, threads};
 use crate::trace::{self, Code, Severity};
 
-/// Bytes that are taken from a ring at a time, unless a frame is longer.
+/// Bytes that are read from a ring at a time, unless a frame is longer.
 const PIECE: u64 = 64 * 1024;
 
 static LINK: Mutex<Link> = Mutex::new(Link::new());
 
 struct Link {
     seq: u8,
-    /// How far each ring was taken.
-    taken: Vec<Taken>,
-    /// Which ring the last frame was of.
+    /// How far each ring was read.
+    taken: Vec<RingProgress>,
+    /// The ring of the last frame.
     ring: Option<usize>,
-    /// Frames that were not fetched yet.
+    /// Frames that the program has not fetched yet.
     frames: VecDeque<u8>,
-    /// Bytes that were overwritten before they were taken, since that was told.
+    /// Number of bytes that were overwritten before they were read, since the last report.
     overrun: u64,
 }
 
-/// How far a ring was taken.
+/// How far a ring was read.
 #[derive(Clone, Copy, Default)]
-struct Taken {
-    /// When its thread got it: another thread's is a new one.
+struct RingProgress {
+    /// When its thread got it. If another thread gets it, it counts as a new ring.
     start_time: u64,
-    /// Bytes that threads wrote into it before that one.
+    /// Number of bytes that earlier threads wrote into it.
     earlier: u64,
     position: u64,
     seq: u8,
 }
 
-/// Takes the next bytes of the stream that a link sends; how many. 0 when nothing is there.
+/// Takes the next bytes of the stream that a link sends. Returns their number, 0 without new bytes.
 ///
-/// The stream has the records and closed frames of all threads; [`flush`] closes this thread's frame. What was overwritten before
-/// it was taken is told by an event, [`Code::RING_OVERRUN`].
+/// The stream has the records and closed frames of all threads; [`flush`](super::flush) closes this thread's frame.
+/// An event, [`Code::RING_OVERRUN`], reports bytes that were overwritten before they were taken.
 pub fn get_block(buffer: &mut [u8]) -> usize {
     let (len, overrun) = {
         let mut link = LINK.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,26 +69,21 @@ pub fn get_byte() -> Option<u8> {
     (get_block(&mut byte) == 1).then_some(byte[0])
 }
 
-/// Closes the frame that this thread's statements are in, so that a link can take them.
-pub fn flush() {
-    hot::append(Append::Close);
-}
-
 impl Link {
     const fn new() -> Link {
         Link { seq: 0, taken: Vec::new(), ring: None, frames: VecDeque::new(), overrun: 0 }
     }
 
-    /// Takes what is new in every ring.
+    /// Reads the new frames of every ring.
     fn fetch(&mut self) {
         for (number, start, len) in slots::numbered_rings() {
             if self.taken.len() <= number {
-                self.taken.resize(number + 1, Taken::default());
+                self.taken.resize(number + 1, RingProgress::default());
             }
             let read = |offset: usize, into: &mut [u8]| {
                 for (byte, place) in into.iter_mut().zip(offset..len) {
-                    // SAFETY: `len` bytes from `start` on are mapped for good; other threads write them, so they
-                    // are read as volatile, and believed only as far as the header says.
+                    // SAFETY: `len` bytes from `start` on stay mapped. Other threads write them, so they are read as
+                    // volatile, and used only as far as the header confirms them.
                     *byte = unsafe { start.add(place).read_volatile() };
                 }
             };
@@ -101,7 +95,7 @@ impl Link {
         }
     }
 
-    /// Adds whole frames of a ring, with what tells whose they are.
+    /// Adds whole frames of a ring, after an event that names their thread.
     fn add(&mut self, number: usize, frames: &[u8]) {
         for frame in frames.split_inclusive(|byte| *byte == FLAG) {
             let (Some(taken), Some(seq)) = (self.taken.get_mut(number), sequence_number(frame)) else {
@@ -119,7 +113,7 @@ impl Link {
             match Chunk::parse(frame, RECORD_BASE + ids::PACKED) {
                 None => renumber(frame, self.seq, |byte| self.frames.push_back(byte)),
                 Some(chunk) => {
-                    // The number of the chunk is that of the first record that it is cut into.
+                    // The first record of a cut chunk has the chunk's number.
                     self.seq = self.seq.wrapping_sub(1);
                     for cut in chunk.cut() {
                         self.seq = self.seq.wrapping_add(1);
@@ -131,9 +125,9 @@ impl Link {
     }
 }
 
-impl Taken {
-    /// Whole frames that are new in a ring, and how many bytes were overwritten before. `by_earlier` tells how many bytes were
-    /// written by threads that had it before.
+impl RingProgress {
+    /// The new whole frames of a ring, and how many bytes were overwritten before. `by_earlier` returns the number of
+    /// bytes that earlier threads wrote.
     fn look(&mut self, read: &dyn Fn(usize, &mut [u8]), by_earlier: &dyn Fn() -> u64) -> (Vec<u8>, u64) {
         let mut piece = PIECE;
         loop {
@@ -146,7 +140,7 @@ impl Taken {
         }
     }
 
-    /// The same with at most `piece` bytes; and whether a longer piece may have more.
+    /// [`RingProgress::look`] with at most `piece` bytes. Also returns whether a longer piece may have more.
     fn look_at(
         &mut self,
         piece: u64,
@@ -159,16 +153,16 @@ impl Taken {
             Header::parse(&bytes).ok()
         };
         let earlier = by_earlier();
-        // When another thread gets it between the two, the next look will tell.
+        // If another thread gets the ring between the two, the next look detects it.
         let Some(before) = header().filter(|_| by_earlier() == earlier) else {
             return (Vec::new(), 0, false);
         };
         let mut untaken = 0;
         if before.start_time != self.start_time {
             untaken = earlier.saturating_sub(self.earlier + self.position);
-            // The stream shall show that something is missing, too.
+            // The stream shows this loss, too.
             let seq = if untaken > 0 { u8::MAX } else { 0 };
-            *self = Taken { start_time: before.start_time, earlier, position: 0, seq };
+            *self = RingProgress { start_time: before.start_time, earlier, position: 0, seq };
         }
         let nothing = (Vec::new(), untaken, false);
         let from = self.position.max(before.kept());
@@ -185,7 +179,7 @@ impl Taken {
         let Some(after) = header().filter(|after| after.start_time == before.start_time) else {
             return nothing;
         };
-        // What may have been overwritten meanwhile, and the rest of a frame that was.
+        // Drops what may have been overwritten meanwhile, and the rest of a frame that was cut.
         let mut start = after.kept().saturating_sub(from) as usize;
         if start > 0 || from > self.position {
             let flag = frames.iter().skip(start).position(|byte| *byte == FLAG);

@@ -1,8 +1,9 @@
-//! File names for the panic hook, from the map file: `XHIST_MAP`, or the map of this build among those in the directories
-//! above this program, where `cargo xhist` leaves them, and in the working directory, above it and under `target/xhist`.
+//! File names for the panic hook, from the map file: `XHIST_MAP`, or the map of this build. It is searched where
+//! `cargo xhist` leaves it, in the directories above this program, and in the working directory, above it and under
+//! `target/xhist`.
 //!
-//! Programs run in directories that others may write. So a map is a regular file of bounded length, its hash is that
-//! of its content, and one that was found belongs to the user of the program or to root.
+//! Programs run in directories that other users may write. So a map must be a regular file of bounded length, its
+//! hash must match its content, and a map that was found must belong to the user of the program or to root.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -16,16 +17,16 @@ use std::sync::{Arc, Mutex};
 use qs_core::map::{Hash, Line, numbers};
 use qs_core::record::{Numbers, Statement};
 
-use super::message::{Shown, is_visible};
-use super::settings::MAP;
-use super::sys;
+use crate::hosted::setup::settings::MAP;
+use crate::hosted::system::message::{Shown, is_visible};
+use crate::hosted::system::sys;
 
-/// Larger than the map of any program that prints panics; a file of another kind must not fill the memory.
+/// Larger than the map of any program that prints panics. A file of another kind must not fill the memory.
 const LONGEST: u64 = 64 << 20;
 
 /// Path and base line of each file id.
 #[derive(Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     files: HashMap<u16, (String, u32)>,
     /// Statements by their numbers in the program.
     statements: Vec<Option<Statement>>,
@@ -33,11 +34,11 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// The map of the build with this hash, read once; without one, statements are shown by number. A hash of 0 is not
-    /// known.
-    pub(super) fn of(hash: u64) -> Arc<Names> {
+    /// The map of the build with this hash, read once. Without a map, statements are shown by number. The hash 0
+    /// means unknown.
+    pub(crate) fn of(hash: u64) -> Arc<Names> {
         static LAST: Mutex<Option<(u64, Arc<Names>)>> = Mutex::new(None);
-        // Never waits: in a forked child the thread that holds the lock may not exist.
+        // This never waits: in a forked child the thread that holds the lock may not exist.
         let Ok(mut last) = LAST.try_lock() else { return Arc::new(Names::load(hash)) };
         match &*last {
             Some((of, names)) if *of == hash => Arc::clone(names),
@@ -49,7 +50,7 @@ impl Names {
         if sys::has_more_rights_than_its_caller() {
             return Names::default();
         }
-        // The program may change its environment meanwhile, so it is read by the standard library.
+        // The standard library reads the variable, because the program may change its environment meanwhile.
         let named = std::env::var_os(MAP.name()).filter(|path| !path.is_empty());
         let found = match &named {
             Some(path) => read(Path::new(path), hash, |_| true),
@@ -61,13 +62,13 @@ impl Names {
         }
     }
 
-    /// Why the map that was named is not used.
-    pub(super) fn refusal(&self) -> Option<&str> {
+    /// The reason why the map that was named is not used.
+    pub(crate) fn refusal(&self) -> Option<&str> {
         self.refusal.as_deref()
     }
 
     /// `src/main.rs` and 12; without a map `file#3` and 12, or `statement` and its number in the program.
-    pub(super) fn place(&self, statement: Statement) -> (String, u32) {
+    pub(crate) fn place(&self, statement: Statement) -> (String, u32) {
         let statement = Numbers::new(&self.statements).resolve(statement);
         if let Some(number) = statement.number() {
             return ("statement".into(), u32::from(number));
@@ -84,11 +85,12 @@ fn refusal(path: &OsStr, reason: &str) -> String {
     format!("{}={} {reason}", MAP.name(), Shown(path.as_bytes()))
 }
 
-/// The text of a map, if it is the one of the build with this hash.
+/// The text of a map, if it is that of the build with this hash.
 fn read(path: &Path, hash: u64, is_trusted: fn(&std::fs::Metadata) -> bool) -> Result<String, &'static str> {
     const UNREADABLE: &str = "cannot be read";
     let is_map = |meta: &std::fs::Metadata| meta.is_file() && is_trusted(meta);
-    // Asked first: opening a pipe or a device has effects. It may be another file once it is open.
+    // The kind is checked first, because opening a pipe or a device has effects. The file may be replaced before it
+    // is opened.
     let check = |meta: std::io::Result<std::fs::Metadata>| match meta {
         Ok(meta) if is_map(&meta) => Ok(meta.len()),
         Ok(_) => Err("is not a regular file"),
@@ -105,12 +107,12 @@ fn read(path: &Path, hash: u64, is_trusted: fn(&std::fs::Metadata) -> bool) -> R
     check_hash(&text, hash).map(|()| text)
 }
 
-/// Whether a map that was found may be believed: nobody else can have put it there.
+/// Whether a found map can be trusted: no other user can have put it there.
 fn is_trusted(meta: &std::fs::Metadata) -> bool {
     [0, sys::user()].contains(&meta.uid())
 }
 
-/// Whether a map is whole, and that of the build with this hash: programs run in directories of other projects.
+/// Whether a map is whole and belongs to the build with this hash: programs run in directories of other projects.
 fn check_hash(map: &str, hash: u64) -> Result<(), &'static str> {
     let (first, rest) = map.split_once('\n').unwrap_or((map, ""));
     let Ok(Line::Head(head)) = Line::parse(first) else { return Err("is not a map") };
@@ -122,7 +124,7 @@ fn check_hash(map: &str, hash: u64) -> Result<(), &'static str> {
     if found.finish() == head.hash { Ok(()) } else { Err("is damaged: its hash is not that of its content") }
 }
 
-/// The files that a map names, with nothing in their names that a terminal obeys.
+/// The files of a map. Their names contain nothing that a terminal executes.
 fn parse(text: &str) -> HashMap<u16, (String, u32)> {
     let lines = text.lines().filter(|line| line.starts_with("{\"file\""));
     let files = lines.filter_map(|line| match Line::parse(line) {
@@ -138,7 +140,7 @@ fn parse(text: &str) -> HashMap<u16, (String, u32)> {
     files.collect()
 }
 
-/// The statements that a map gives short numbers.
+/// The statements that have short numbers in a map.
 fn statements(text: &str) -> Vec<Option<Statement>> {
     let (mut ids, mut ranges, mut ordinals) = (HashMap::new(), HashMap::new(), HashMap::new());
     let mut table = Vec::new();
@@ -177,7 +179,7 @@ fn candidates(hash: u64) -> Vec<PathBuf> {
     above_object.chain(above_here).collect()
 }
 
-/// The file that this code was loaded from: the program, or a library in a program of another language.
+/// The file that contains this code: the program, or a library in a program of another language.
 fn own_object() -> Option<PathBuf> {
     let address = own_object as *const () as usize;
     let Ok(mappings) = std::fs::read_to_string("/proc/self/maps") else {
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_that_this_code_is_from_is_found() {
+    fn the_file_with_this_code_is_found() {
         assert_eq!(own_object(), std::env::current_exe().ok());
         let line = "1000-3000 r-xp 00000000 08:01 42    /a b/program";
         assert_eq!(mapped_at(line, 0x1000), Some("/a b/program".into()));
@@ -236,7 +238,7 @@ mod tests {
     fn a_map_of_another_build_or_a_changed_one_names_nothing() {
         let (text, hash) = map("{\"file\":3,\"path\":\"src/a.rs\",\"base\":0}\n");
         assert_eq!(check_hash(&text, hash), Ok(()));
-        assert_eq!(check_hash(&text, 0), Ok(()), "nobody knows of which build the program is");
+        assert_eq!(check_hash(&text, 0), Ok(()), "the build of the program is unknown");
         assert_eq!(check_hash(&text, hash ^ 1), Err("is the map of another build"));
         assert_eq!(
             check_hash(&text.replace("a.rs", "b.rs"), hash),
@@ -246,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_not_read() {
+    fn only_regular_files_are_read() {
         for path in ["/dev/zero", "/tmp", "/proc/self/fd"] {
             assert_eq!(read(Path::new(path), 0, |_| true), Err("is not a regular file"), "{path}");
         }

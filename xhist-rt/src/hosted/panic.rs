@@ -2,33 +2,67 @@
 
 use std::panic::{set_hook, take_hook};
 
+use qs_core::listing::TailLine;
 use qs_core::record::EventKind;
-use qs_core::ring::{Header, Line, Reader, Status};
+use qs_core::ring::{Header, NAME_LEN, Reader, Status};
 
 use super::names::Names;
-use super::threads;
+use super::rings::slots::SLOTS;
+use super::rings::{foreign, fork, threads};
+use super::setup::owner;
+use crate::slow_path::{self, Append};
 
-/// Installs the hook behind the one that is there, which prints the message.
-pub(super) fn install(lines: usize) {
+/// Installs the hook behind the existing one, which prints the message.
+pub(crate) fn install(lines: usize) {
     let previous = take_hook();
     set_hook(Box::new(move |info| {
-        // Before the previous hook runs statements of its own.
+        // This comes before the previous hook runs statements of its own.
         let thread = std::thread::current();
-        threads::note(EventKind::Panic, 0, Status::Panicked, thread.name());
-        let history = if lines > 0 { threads::snapshot() } else { None };
+        note(EventKind::Panic, 0, Status::Panicked, thread.name());
+        let history = if lines > 0 { snapshot() } else { None };
         previous(info);
         if let Some(image) = history
             && let Ok(header) = Header::parse(&image)
         {
             let map_hash = header.map_hash;
-            let statements: Vec<Line> = Reader::new(header, &image).tail(lines).collect();
+            let statements: Vec<TailLine> = Reader::new(header, &image).tail(lines).collect();
             print(&statements, map_hash);
         }
     }));
 }
 
+/// Appends an event to this thread's ring, and writes status and full name of the thread to the ring's header.
+fn note(kind: EventKind, value: u64, status: Status, name: Option<&str>) {
+    if owner::is_unseen_child() {
+        fork::leave_parent();
+    }
+    let Some(header) = threads::own() else { return };
+    foreign::look();
+    slow_path::append(Append::Event(kind, value));
+    header.set_status(status);
+    if let Some(name) = name {
+        let len = name.len().min(NAME_LEN);
+        let mut bytes = [0; NAME_LEN];
+        bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
+        // SAFETY: only this thread writes the name in the header of its ring. Readers of the ring expect that it
+        // changes.
+        unsafe { (&raw const header.name).cast_mut().write_volatile(bytes) };
+    }
+}
+
+/// A copy of this thread's ring, header first.
+fn snapshot() -> Option<Vec<u8>> {
+    let own = threads::own()?;
+    let slot = SLOTS.iter().find(|slot| slot.ring().is_some_and(|ring| core::ptr::eq(ring, own)))?;
+    let region = slot.region()?;
+    let mut copy = vec![0u8; region.len()];
+    // SAFETY: the region has these bytes. Only this thread writes them, and it is here now.
+    unsafe { core::ptr::copy_nonoverlapping(region.header(), copy.as_mut_ptr(), copy.len()) };
+    Some(copy)
+}
+
 /// Prints as the default hook does, so that the test harness captures it with the message.
-fn print(statements: &[Line], map_hash: u64) {
+fn print(statements: &[TailLine], map_hash: u64) {
     if statements.is_empty() {
         return;
     }
@@ -39,8 +73,10 @@ fn print(statements: &[Line], map_hash: u64) {
     }
     for (index, line) in statements.iter().enumerate() {
         text.push_str(&match line {
-            Line::Again(again) => format!("      {}\n", again.show(|statement| names.place(statement))),
-            Line::Statement(statement, times) => {
+            TailLine::Repetition(again) => {
+                format!("      {}\n", again.show(|statement| names.place(statement)))
+            }
+            TailLine::Statement(statement, times) => {
                 let (path, line) = names.place(*statement);
                 let repeated = if *times > 1 { format!(" x {times}") } else { String::new() };
                 format!("{:>4}: {path}:{line}{repeated}\n", index + 1)

@@ -1,17 +1,17 @@
-//! What is fixed when the program is compiled: how wide fields are, and which records are left out for good.
+//! Compile-time configuration: widths of fields, and records that are compiled out.
 
 use qs_core::filter::{Filter, LAST_RECORD, Records};
 use qs_core::record::Sizes;
 
-/// How wide the fields of this target's records are. `XHIST_QS_SIZES="T4 O4 F4 S2 E2 Q1 P2 B2 C4"` in the environment of
-/// the compiler changes some or all of them; pointers are as wide as this machine's otherwise.
+/// Widths of the fields in this target's records, in bytes. `XHIST_QS_SIZES="T4 O4 F4 S2 E2 Q1 P2 B2 C4"` in the environment
+/// of the compiler changes some or all of them. By default, addresses have the width of this machine.
 pub const SIZES: Sizes = match option_env!("XHIST_QS_SIZES") {
     Some(text) => Sizes::NATIVE.with(text),
     None => Sizes::NATIVE,
 };
 
-/// Records that are compiled to nothing: `XHIST_QS_OFF="QF TE U4 31"` in the environment of the compiler, with groups
-/// named as QS does and records by number.
+/// Records that are compiled out: `XHIST_QS_OFF="QF TE U4 31"` in the environment of the compiler lists groups by their QS
+/// names, and records by number.
 pub(super) const LEFT_OUT: Filter = match option_env!("XHIST_QS_OFF") {
     Some(text) => records(text.as_bytes()),
     None => Filter::NONE,

@@ -1,4 +1,4 @@
-//! Dictionaries: names for addresses, signals, values and records. Always sent, whatever the filters say.
+//! Dictionaries: names for addresses, signals, values and records. Filters do not apply to them.
 
 use qs_core::record::{
     EnumDict, FILES, Fields, Fun, FunDict, Kind, Obj, ObjDict, RECORD_BASE, Record, Sig, SigDict, UsrDict,
@@ -17,8 +17,8 @@ pub fn name_obj(object: Obj, name: &str) {
     send(&ObjDict { obj: object, name: without_reference(name) });
 }
 
-/// Names an object of an array by its index: what stands between the brackets of `name` is replaced, or the index
-/// is put behind it.
+/// Names an element of an array by its index. The index replaces the text between the brackets of `name`; without brackets,
+/// it is appended.
 ///
 /// ```
 /// use xhist_rt::qs;
@@ -36,7 +36,7 @@ pub fn name_fun(function: Fun, name: &str) {
     send(&FunDict { fun: function, name: without_reference(name) });
 }
 
-/// Names a signal; of one object, unless that is [`Obj::NULL`].
+/// Names a signal of one object. With [`Obj::NULL`], names the signal of all objects.
 pub fn name_sig(signal: Sig, object: Obj, name: &str) {
     send(&SigDict { sig: signal, obj: object, name });
 }
@@ -46,12 +46,13 @@ pub fn name_user(id: u8, name: &str) {
     send(&UsrDict { id, name });
 }
 
-/// Names a value of an enumeration, 0 to 7. 7 are the commands of the receive channel; 6 are the files of statements.
+/// Names a value of an enumeration. `group` is 0 to 7: group 7 has the commands of the receive channel, group 6 the files of
+/// statements.
 pub fn name_enum(group: u8, value: u8, name: &str) {
     send(&EnumDict { value, group, name });
 }
 
-/// Names the files of statements, and the recorder's own records: [`name_files!`](crate::name_files) calls it.
+/// Names the files of statements and the recorder's own records. Call [`name_files!`](crate::name_files) instead.
 #[doc(hidden)]
 pub fn name_files(files: Option<&str>) {
     for (offset, name) in ["STATEMENT", "STATEMENT", "STATEMENTS", "XHIST"].iter().enumerate() {
@@ -60,7 +61,7 @@ pub fn name_files(files: Option<&str>) {
     let mut rest = files.unwrap_or_default();
     while !rest.is_empty() {
         let (line, behind) = split(rest, b'\n').unwrap_or((rest, ""));
-        // Ids that are no value of an enumeration have no name in a dictionary.
+        // An enumeration has values up to 255. Files with higher ids have no name.
         if let Some((Ok(id), name)) = split(line, b' ').map(|(id, name)| (id.parse(), name)) {
             name_enum(FILES, id, name);
         }
@@ -68,19 +69,19 @@ pub fn name_files(files: Option<&str>) {
     }
 }
 
-/// What stands before and behind the first such byte, which is ASCII. `str::split_once` keeps a way to panic.
+/// Splits a text at the first such byte, which is ASCII. `str::split_once` contains a panic.
 fn split(text: &str, byte: u8) -> Option<(&str, &str)> {
     let at = text.bytes().position(|found| found == byte)?;
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// As in QP, where names are often made from `&object`. A zero ends them.
+/// A name without a leading `&`, as in QP, where names are often made from `&object`. A zero ends the name.
 fn without_reference(name: &str) -> &str {
     let name = split(name, 0).map_or(name, |(before, _)| before);
     name.strip_prefix('&').unwrap_or(name)
 }
 
-/// [`ObjDict`] with a name that is put together while it is sent.
+/// [`ObjDict`] with a name that is composed while it is sent.
 struct Indexed<'a> {
     obj: Obj,
     name: &'a str,

@@ -1,28 +1,28 @@
-//! A record on its way to the ring: its bytes before sequence number, time, checksum and escapes are known.
+//! A record before it is in the ring: its bytes without sequence number, time, checksum and escapes.
 
 use qs_core::record::element::Data;
 use qs_core::record::{Fields, Kind, up_to_zero};
 
 use super::config::SIZES;
 
-/// What shows that a record was cut.
+/// The mark of a record that was cut.
 const CUT: &[u8] = &[Data::Text.format(0), b'.', b'.', b'.', 0];
 
-/// What a record is put into, see [`Fields`].
+/// A destination for a record's fields, see [`Fields`].
 pub struct Draft<'a> {
     bytes: &'a mut [u8],
-    /// Bytes that were put, whether they fit or not.
+    /// Number of bytes that were written, including those that did not fit.
     len: usize,
-    /// Where the element begins that is put.
+    /// Start of the current element.
     element: usize,
-    /// Where the first element begins that does not fit.
+    /// Start of the first element that does not fit.
     cut: Option<usize>,
-    /// Bytes that texts leave free behind them. Without it, they are not cut.
+    /// Number of bytes that texts leave free behind them. `None`: texts are not cut.
     spare: Option<usize>,
 }
 
 impl<'a> Draft<'a> {
-    /// A record with this id, in `bytes` that are zero.
+    /// A new record with this id. `bytes` are zero.
     #[inline(always)]
     pub(super) fn new(bytes: &'a mut [u8], id: u8, timed: bool) -> Draft<'a> {
         if let Some(place) = bytes.get_mut(1) {
@@ -32,21 +32,21 @@ impl<'a> Draft<'a> {
         Draft { bytes, len, element: len, cut: None, spare: None }
     }
 
-    /// The record's length, when it fits.
+    /// Length of the record in bytes. `None` if it does not fit.
     #[inline(always)]
     pub(super) fn len(&self) -> Option<usize> {
         (self.len <= self.bytes.len()).then_some(self.len)
     }
 }
 
-/// Puts as much of a record as fits in `bytes` that are zero, and tells its length.
+/// Writes as much of a record as fits into `bytes`, which are zero. Returns its length.
 pub(super) fn put_what_fits(bytes: &mut [u8], id: u8, timed: bool, put: &dyn Fn(&mut Draft<'_>)) -> usize {
     let mut draft = Draft { spare: Some(CUT.len()), ..Draft::new(bytes, id, timed) };
     put(&mut draft);
     if let Some(len) = draft.len() {
         return len;
     }
-    // Once more, up to where there is room for what shows the cut.
+    // Again, with room for the mark of the cut.
     bytes.fill(0);
     let end = bytes.len().saturating_sub(CUT.len());
     let mut draft =
@@ -97,7 +97,7 @@ impl Fields for Draft<'_> {
         }
     }
 
-    /// A text that does not fit is cut where that shows.
+    /// A text that does not fit is cut, with a mark.
     #[inline(always)]
     fn text(&mut self, text: &str) {
         let text = up_to_zero(text);

@@ -3,7 +3,8 @@
 use core::sync::atomic::Ordering::{Acquire, Release};
 use core::sync::atomic::{AtomicU8, AtomicUsize};
 
-/// A queue of bytes for one interrupt handler that puts and one loop that takes. No byte waits for a lock.
+/// A lock-free queue of up to `LEN` bytes, with one interrupt handler that puts and one loop that takes. `LEN` is a power of
+/// two, which is checked at compile time.
 ///
 /// ```
 /// use xhist_rt::qs::Inbox;
@@ -18,7 +19,7 @@ use core::sync::atomic::{AtomicU8, AtomicUsize};
 #[derive(Debug)]
 pub struct Inbox<const LEN: usize> {
     bytes: [AtomicU8; LEN],
-    /// Bytes ever put and ever taken.
+    /// Numbers of bytes ever put and ever taken.
     put: AtomicUsize,
     taken: AtomicUsize,
 }
@@ -30,7 +31,7 @@ impl<const LEN: usize> Default for Inbox<LEN> {
 }
 
 impl<const LEN: usize> Inbox<LEN> {
-    /// An empty one.
+    /// An empty queue.
     pub const fn new() -> Inbox<LEN> {
         const { assert!(LEN.is_power_of_two(), "the length must be a power of two") };
         Inbox {
@@ -40,7 +41,7 @@ impl<const LEN: usize> Inbox<LEN> {
         }
     }
 
-    /// Puts a byte; false when there is no room, and the byte is lost.
+    /// Puts a byte. Without room, the byte is lost, and the result is false.
     pub fn put(&self, byte: u8) -> bool {
         let put = self.put.load(Acquire);
         if put.wrapping_sub(self.taken.load(Acquire)) >= LEN {
@@ -53,7 +54,7 @@ impl<const LEN: usize> Inbox<LEN> {
         true
     }
 
-    /// Takes the oldest byte.
+    /// Takes the oldest byte, if there is one.
     pub fn take(&self) -> Option<u8> {
         let taken = self.taken.load(Acquire);
         if taken == self.put.load(Acquire) {
@@ -64,7 +65,7 @@ impl<const LEN: usize> Inbox<LEN> {
         Some(byte)
     }
 
-    /// How many bytes there is room for.
+    /// Number of bytes for which there is room.
     pub fn free(&self) -> usize {
         LEN - self.put.load(Acquire).wrapping_sub(self.taken.load(Acquire)).min(LEN)
     }

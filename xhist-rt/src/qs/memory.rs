@@ -1,4 +1,4 @@
-//! Memory that a host may read and write, with the feature `memory`: only what the program names.
+//! Memory that a host may read and write, with the feature `memory`: only ranges that the program names.
 
 use qs_core::record::PeekData;
 
@@ -14,7 +14,7 @@ pub struct Range {
     is_writable: bool,
 }
 
-/// Bytes of an answer before the memory.
+/// Length of an answer before the memory, in bytes.
 const HEAD: usize = 2 + SIZES.time as usize + 4;
 
 static ALLOWED: Shared<&'static [Range]> = Shared::new(&[]);
@@ -23,8 +23,8 @@ impl Range {
     /// Memory that a host may read.
     ///
     /// # Safety
-    /// `len` bytes from `start` on may be read at any time, in pieces of 1, 2 or 4 bytes, whatever else runs: plain memory that nobody holds an
-    /// exclusive reference to, or registers that may be read without effect.
+    /// `len` bytes from `start` on can be read at any time, in pieces of 1, 2 or 4 bytes, while other code runs: plain memory
+    /// without exclusive references to it, or registers whose reading has no effect.
     pub const unsafe fn readable(start: usize, len: usize) -> Range {
         Range { start, len, is_writable: false }
     }
@@ -32,8 +32,8 @@ impl Range {
     /// Memory that a host may read and write.
     ///
     /// # Safety
-    /// As [`Range::readable`]; besides, any value may be written there at any time: atomics, or memory that the program only reads as
-    /// volatile.
+    /// The contract of [`Range::readable`]. In addition, any value can be written there at any time: atomics, or memory that the
+    /// program accesses only as volatile.
     pub const unsafe fn writable(start: usize, len: usize) -> Range {
         Range { start, len, is_writable: true }
     }
@@ -46,7 +46,7 @@ impl Range {
     }
 }
 
-/// Names the memory that the host may ask for. Before that it is none.
+/// Names the memory that the host may access. Before this call it may access none.
 pub fn allow_memory(ranges: &'static [Range]) {
     ALLOWED.with(|allowed| *allowed = ranges);
 }
@@ -56,7 +56,7 @@ fn is_allowed(address: usize, size: u8, len: usize, to_write: bool) -> bool {
     size != 0 && ranges.iter().any(|range| range.holds(address, len) && (range.is_writable || !to_write))
 }
 
-/// Items are taken whole, as registers must be, or by bytes where they are not aligned.
+/// Accesses items whole, as registers require, or bytewise if they are not aligned.
 fn piece(address: usize, size: usize) -> usize {
     if address.is_multiple_of(size.max(1)) { size.max(1) } else { 1 }
 }
@@ -72,7 +72,7 @@ pub(super) fn peek(address: usize, answer: PeekData<'_>) -> bool {
     let size = piece(address, size);
     for (index, item) in copy.chunks_exact_mut(size).enumerate() {
         let place = core::ptr::with_exposed_provenance::<u8>(address + index * size);
-        // SAFETY: it lies in a range that the program named, which says that it may be read; it is aligned.
+        // SAFETY: the item is aligned and in a range of `allow_memory`; `Range::readable` promises that it can be read.
         unsafe {
             match item {
                 [byte] => *byte = place.read_volatile(),
@@ -93,7 +93,7 @@ pub(super) fn poke(address: usize, size: u8, data: &[u8], times: u8) -> bool {
     let size = piece(address, size.into());
     for (index, item) in (0..times).flat_map(|_| data.chunks_exact(size)).enumerate() {
         let place = core::ptr::with_exposed_provenance_mut::<u8>(address + index * size);
-        // SAFETY: it lies in a range that the program named, which says that it may be written; it is aligned.
+        // SAFETY: the item is aligned and in a range of `allow_memory`; `Range::writable` promises that it can be written.
         unsafe {
             match *item {
                 [byte] => place.write_volatile(byte),

@@ -1,8 +1,8 @@
-//! The QS target: every predefined record as a typed call, application records, dictionaries, filters, the receive
-//! channel, and what a link takes out. It shares the ring with the statements, and needs none of them.
+//! A QS target: predefined records as typed calls, application records, dictionaries, filters, the receive channel, and the
+//! stream for a link. It shares the ring with the statements, and works without them.
 //!
-//! `config` is what is fixed when the program is compiled; `draft` puts a record together, `filter` says whether it is
-//! wanted, `send` hands it to the ring; `dictionary`, `receive` and `probe` stand on these. Source: QS (QP 7.x).
+//! `config` is the compile-time configuration. `draft` composes a record, `filter` decides whether it is on, and `send`
+//! appends it to the ring. `dictionary`, `receive` and `probe` use these. Source: QS (QP 7.x).
 
 mod config;
 mod dictionary;
@@ -19,14 +19,17 @@ mod receive;
 mod send;
 
 pub use qs_core::filter::{Objects, Records};
-pub use qs_core::record::*;
+// One type for each record of the table of qs-core.
+pub use qs_core::record::predefined::*;
+pub use qs_core::record::{
+    BuildTime, FILES, Field, Fields, Fun, Group, Kind, Layout, Obj, PeekData, Query, QueryData, RECORD_BASE,
+    RECORDS, Record, RecordInfo, Sig, Sizes, TargetInfo, USER_BASE, element, info,
+};
 pub use qs_core::rx::{Callbacks, To};
 
 pub use config::SIZES;
 pub use dictionary::{name_enum, name_files, name_fun, name_obj, name_obj_of, name_sig, name_user};
 pub use draft::Draft;
-#[cfg(feature = "trace")]
-pub(crate) use filter::{freeze, is_frozen, wants_statements};
 pub use filter::{global, global_off, global_on, is_on, local, local_off, local_on};
 pub use inbox::Inbox;
 #[cfg(feature = "memory")]
@@ -40,13 +43,20 @@ pub use crate::recorder::{flush, get_block, get_byte};
 
 /// An application record: `qs_record!(ID, object; u8 n, str "eating")`.
 ///
-/// `ID` is a constant from 100 to 117, or 124 (between are trace events and statements), `object` the number of what it is about
-/// for the local filter, 0 for nothing. Each element is a type and a value: `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `i64`, `u64`, `f32`, `f64`; `x8`, `x16`, `x32`, `x64` and `hex` show
-/// hexadecimal digits; `str`, `mem` (`&[u8]`), `obj`, `fun`, `sig` (a pair of [`Sig`](crate::qs::Sig) and
-/// [`Obj`](crate::qs::Obj)); `enum[2]` is a value of enumeration 2. A number in brackets behind another type is the width in which a host
-/// shows it, 0 to 15, for `i8` to 7. Types are checked by the compiler, and values are only computed when the record is wanted.
+/// `ID` is a constant from 100 to 117, or 124; trace events and statements have the ids between. `object` is the number of the
+/// record's object in the local filter, 0 for no object. Each element is a type and a value:
 ///
-/// Nothing is formatted here. What does not fit in a record of 512 bytes is left out, and the record ends with `...`.
+/// - `i8`, `u8`, `i16`, `u16`, `i32`, `u32`, `i64`, `u64`, `f32`, `f64`: numbers
+/// - `x8`, `x16`, `x32`, `x64`, `hex`: numbers that a host shows in hexadecimal
+/// - `str`: a text; `mem`: a `&[u8]`
+/// - `obj`, `fun`, `sig`: an object, a function, a pair of [`Sig`](crate::qs::Sig) and [`Obj`](crate::qs::Obj)
+/// - `enum[2]`: a value of enumeration 2
+///
+/// A number in brackets behind any other type is the width in which a host shows the value: 0 to 15, and to 7 for `i8`. The
+/// compiler checks types. Values are computed only if the record is on.
+///
+/// Nothing is formatted here. Elements that do not fit in a record of 512 bytes are left out, and the record then ends with
+/// `...`.
 ///
 /// ```
 /// # use xhist_rt::qs_record;
@@ -55,7 +65,7 @@ pub use crate::recorder::{flush, get_block, get_byte};
 /// qs_record!(PHILO_STAT, number; u8 number, str state, i32[6] -1);
 /// ```
 ///
-/// An id or a width that is none does not compile:
+/// A wrong width or a wrong id does not compile:
 ///
 /// ```compile_fail
 /// xhist_rt::qs_record!(100, 0; i8[8] -1);
@@ -74,10 +84,10 @@ macro_rules! qs_record {
     ($id:expr, $object:expr) => { $crate::qs_record!($id, $object;) };
 }
 
-/// Names the files of statements, so that any QS host shows `src/main.rs` for a packed frame's first file: part of a
+/// Names the files of statements, so any QS host shows `src/main.rs` for the first file of a packed frame. Call it with the
 /// program's dictionaries.
 ///
-/// The names are what `cargo xhist` gives the compiler; other builds set `XHIST_FILES`, lines of a file id and a path:
+/// `cargo xhist` gives the names to the compiler. Other builds set `XHIST_FILES`, lines of a file id and a path:
 /// `XHIST_FILES="$(sed -n 's/^{"file":\([0-9]*\),"path":"\([^"]*\)".*/\1 \2/p' xhist.map)" cargo build`.
 #[macro_export]
 macro_rules! name_files {
@@ -86,17 +96,17 @@ macro_rules! name_files {
     };
 }
 
-/// What [`qs_record!`] is made of: each value is computed once, then all are put.
+/// The implementation of [`qs_record!`]: computes each value once, then writes all.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __qs_elements {
-    // Inlined, a record that fits by its types needs no code for one that does not.
+    // Inlined: a record that always fits needs no code for cutting.
     ($id:expr; [$($kind:ident $width:literal $value:ident)*]; $(,)?) => {
         $crate::qs::user($id, #[inline(always)] |_to: &mut $crate::qs::Draft<'_>| {
             $(
                 const {
                     let max = $crate::qs::element::max_width(::core::stringify!($kind));
-                    ::core::assert!($width <= max, "there is no room for this width");
+                    ::core::assert!($width <= max, "an element of this type cannot have this width");
                 }
                 $crate::qs::element::$kind(_to, $width, $value);
             )*

@@ -1,4 +1,4 @@
-//! Test probes: a host tells what a function shall find, for tests of code that cannot be reached otherwise.
+//! Test probes: a host sets a value that a function then uses, to test code that is hard to reach.
 
 use qs_core::record::{Fun, TestProbeGet};
 use qs_core::rx::Probes;
@@ -7,12 +7,12 @@ use super::config::SIZES;
 use super::send::send;
 use crate::shared::Shared;
 
-/// As many as QP keeps.
+/// The number that QP keeps.
 const PROBES: usize = 16;
 
 static WAITING: Shared<Probes<PROBES>> = Shared::new(Probes::new());
 
-/// What the host gave for this use of a function; 0 for nothing.
+/// The value that the host set for this use of a function. 0 without one.
 ///
 /// ```
 /// use xhist_rt::qs::{Fun, test_probe};
@@ -39,7 +39,7 @@ pub(super) fn clear() {
     WAITING.with(Probes::clear);
 }
 
-/// A function as a host knows it: addresses may be sent with fewer bytes than this machine has.
+/// A function's address with the width that is sent, which may be smaller than that of this machine.
 const fn narrowed(Fun(address): Fun, bytes: u8) -> Fun {
     match 1usize.checked_shl(8 * bytes as u32) {
         Some(behind) => Fun(address & (behind - 1)),
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_have_the_bytes_that_are_sent() {
+    fn function_addresses_have_the_width_that_is_sent() {
         let function = Fun(usize::MAX);
         assert_eq!((narrowed(function, 2), narrowed(function, 1)), (Fun(0xFFFF), Fun(0xFF)));
         assert_eq!(narrowed(function, size_of::<usize>() as u8), function);

@@ -1,4 +1,4 @@
-//! The receive channel: bytes from the host, commands carried out.
+//! The receive channel: takes bytes from the host, and executes commands.
 
 use qs_core::filter::Filter;
 use qs_core::record::trace::Opcodes;
@@ -8,7 +8,7 @@ use qs_core::rx::{Callbacks, Executor, Port};
 use super::config::SIZES;
 use super::{filter, send};
 
-/// The receive channel of a target, for packets of up to `LEN` bytes. It belongs to whoever reads the link.
+/// The receive channel of a target, for packets of up to `LEN` bytes. The code that reads the link owns it.
 ///
 /// ```
 /// use xhist_rt::qs::{Callbacks, Channel};
@@ -32,25 +32,26 @@ pub struct Channel<const LEN: usize> {
 }
 
 impl<const LEN: usize> Channel<LEN> {
-    /// As after a reset: the host's first packet has sequence number 1.
+    /// The state after a reset: the host's first packet has sequence number 1.
     pub const fn new() -> Channel<LEN> {
         Channel { executor: Executor::new() }
     }
 
-    /// Takes a byte. With the last one of a packet the command is carried out and answered, before this returns.
+    /// Takes a byte. With the last byte of a packet, executes the command and answers it before returning.
     pub fn byte(&mut self, byte: u8, callbacks: &mut impl Callbacks) {
         if cfg!(feature = "trace") {
             self.executor.byte(byte, &mut Target, callbacks);
         }
     }
 
-    /// The current object of a kind: 0 state machine, 1 active object, 2 memory pool, 3 event queue, 4 time event, 5 application.
+    /// The current object of a kind: 0 state machine, 1 active object, 2 memory pool, 3 event queue, 4 time event, 5 object of
+    /// the application.
     pub fn current(&self, kind: u8) -> Option<Obj> {
         self.executor.current(kind)
     }
 }
 
-/// This program, as the receive channel sees it.
+/// This program as the port of the receive channel.
 pub(super) struct Target;
 
 impl Port for Target {

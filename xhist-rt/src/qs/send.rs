@@ -1,4 +1,4 @@
-//! Records into the ring, and what a session starts and ends with.
+//! Sends records to the ring, and starts and ends a session.
 
 use qs_core::filter::LAST_RECORD;
 #[cfg(feature = "trace")]
@@ -12,35 +12,35 @@ use super::draft::Draft;
 #[cfg(feature = "trace")]
 use super::draft::put_what_fits;
 use super::filter::is_on;
-use crate::recorder;
 #[cfg(feature = "trace")]
-use crate::ring::{LONG, MEDIUM, SHORT, TINY};
+use crate::record_size::{LONG, MEDIUM, SHORT, TINY};
+use crate::recorder;
 use crate::shared::Shared;
 
-/// The version of QP whose records these are.
+/// The version of QP that has these records.
 const VERSION: u16 = 734;
 
-/// What the host is told of a target.
+/// Data about a target for its host.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Info {
-    /// Most active objects.
+    /// Maximum number of active objects.
     pub max_active: u8,
-    /// Most event pools.
+    /// Maximum number of event pools.
     pub max_pools: u8,
-    /// Most tick rates.
+    /// Maximum number of tick rates.
     pub max_rates: u8,
-    /// When the program was built. A host throws its dictionaries away when this changes.
+    /// Build time of the program. A host discards its dictionaries when it changes.
     pub build: BuildTime,
-    /// Sends the program's dictionaries: called at start and whenever a host asks for the target info.
+    /// Sends the program's dictionaries. It is called at start and at each request for the target info.
     pub dictionaries: Option<fn()>,
-    /// The clock of time stamps, which may wrap around; it is read where records are appended, interrupts included. Without one, hosted programs
-    /// have the system's, and others none.
+    /// The clock of time stamps, which may wrap. It is called where records are appended, also in interrupts. Default: the
+    /// system's clock in hosted programs, no clock on bare metal.
     pub time: Option<fn() -> u32>,
 }
 
 static INFO: Shared<Option<Info>> = Shared::new(None);
 
-/// Begins a session: the first frame, target info and dictionaries. Records may be sent before.
+/// Starts a session: sends an empty record, target info and dictionaries. Earlier records are allowed.
 pub fn start(info: Info) {
     INFO.with(|known| *known = Some(info));
     if let Some(time) = info.time {
@@ -68,9 +68,9 @@ pub(super) fn send_info(reset: u8) {
     }
 }
 
-/// Sends a predefined record about an object, if both are wanted. Objects have numbers for the local filter: active
-/// objects and threads their priority, 64 and the number of an event pool, 80 to 95 raw queues, 96 to 126 the
-/// application's own, 0 none. As in QP, a number has seven bits: 128 stands for 0, 129 for 1.
+/// Sends a predefined record about an object, if both filters let it pass. Numbers of objects in the local filter: the
+/// priority of an active object or thread, 64 plus the number of an event pool, 80 to 95 for raw queues, 96 to 126 for
+/// objects of the application, 0 for no object. As in QP, a number has seven bits: 128 counts as 0, 129 as 1.
 ///
 /// ```
 /// use xhist_rt::qs::{self, Fun, Obj, QepDispatch, Sig};
@@ -86,7 +86,7 @@ pub fn record<R: Record>(object: u8, record: &R) {
     }
 }
 
-/// Sends a record, whatever the filters say.
+/// Sends a record. Filters do not apply.
 #[inline(always)]
 pub fn send<R: Record>(record: &R) {
     if R::TIMED {
@@ -96,32 +96,32 @@ pub fn send<R: Record>(record: &R) {
     }
 }
 
-/// Sends an application record, whatever the filters say: [`qs_record!`](crate::qs_record) puts its elements.
+/// Sends an application record, whose elements `put` writes. Filters do not apply. See [`qs_record!`](crate::qs_record).
 #[inline(always)]
 pub fn user(id: u8, put: impl Fn(&mut Draft<'_>)) {
     append::<true>(id, put);
 }
 
-/// The id of an application record.
+/// Checks the id of an application record, and returns it.
 ///
 /// # Panics
-/// When it is none, 100 to 117 or 124: at compile time in [`qs_record!`](crate::qs_record).
+/// If `id` is neither 100 to 117 nor 124. In [`qs_record!`](crate::qs_record) this fails at compile time.
 pub const fn user_id(id: u8) -> u8 {
     let is_free = id >= USER_BASE && id < crate::trace::EXCEPTION || id == LAST_RECORD;
     assert!(
         is_free,
-        "application records have ids from 100 to 117, or 124: between are trace events and statements"
+        "application records have ids from 100 to 117, or 124; the ids between are trace events and statements"
     );
     id
 }
 
-/// Sends the record of a failed assertion, and all that is in the ring: the last thing before a reset.
+/// Sends the record of a failed assertion, and flushes the ring. The last call before a reset.
 pub fn assertion(module: &str, location: u16) {
     send(&AssertFail { loc: location, module });
     recorder::flush();
 }
 
-/// Tells that the program ends with this code, and sends all that is in the ring.
+/// Sends the exit code of the program, and flushes the ring.
 pub fn exit(code: i32) {
     user(RECORD_BASE + ids::EVENT, |to| {
         element::u8(to, 0, EventKind::Exit.code());
@@ -137,11 +137,11 @@ fn append<const TIMED: bool>(_id: u8, _put: impl Fn(&mut Draft<'_>)) {}
 #[cfg(feature = "trace")]
 #[inline(always)]
 fn append<const TIMED: bool>(id: u8, put: impl Fn(&mut Draft<'_>)) {
-    // Behind a record stand two bytes more, checksum and flag.
+    // Two more bytes follow a record: checksum and flag.
     let mut bytes = [0; MEDIUM];
     let mut draft = Draft::new(&mut bytes[..MEDIUM - 2], id, TIMED);
     put(&mut draft);
-    // Firmware has no room for one function more.
+    // Another function would make firmware larger.
     let has_tiny = cfg!(feature = "std");
     match (draft.len(), bytes.first_chunk::<TINY>(), bytes.first_chunk::<SHORT>()) {
         (Some(len), Some(bytes), _) if has_tiny && len <= TINY - 2 => {
@@ -160,7 +160,7 @@ pub(super) fn room() -> usize {
     0
 }
 
-/// Bytes of the longest record, from sequence number to payload: it is not to take the whole of a small ring.
+/// Length of the longest record in bytes, from sequence number to payload. It must not fill a small ring.
 #[cfg(feature = "trace")]
 #[inline(always)]
 pub(super) fn room() -> usize {

@@ -1,22 +1,22 @@
-//! The logger hook: one pointer, read without a lock, so that events may come from anywhere.
+//! The logger hook: one pointer, read without a lock, so any code can emit events.
 
 use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
-use super::Event;
+use qs_core::record::trace::Event;
 
 /// What is called with each event, on the thread or in the handler that it comes from. It may look for certain values and
-/// act: print, freeze the rings with [`stop`](crate::stop), pass the event on [`to_ring`](super::to_ring). What is emitted in it is logged as well.
+/// act: print, freeze the rings with [`stop`](crate::stop), pass the event on [`to_ring`]. What is emitted in it is logged as well.
 pub type Logger = fn(&Event<'_>);
 
-/// Null, or a [`Logger`]. `cargo xhist` records events without being asked.
+/// Null, or a [`Logger`]. `cargo xhist` starts with `to_ring`.
 static LOGGER: AtomicPtr<()> =
-    AtomicPtr::new(if cfg!(feature = "auto") { super::to_ring as Logger as *mut () } else { null_mut() });
+    AtomicPtr::new(if cfg!(feature = "auto") { to_ring as Logger as *mut () } else { null_mut() });
 
 /// Has this logger called with each event; `None` drops them at once, as at first. Programs that `cargo xhist` runs start with
-/// [`to_ring`](super::to_ring).
+/// [`to_ring`].
 ///
 /// ```
 /// use xhist_rt::trace::{self, Event};
@@ -43,6 +43,27 @@ pub fn is_logged() -> bool {
 #[inline]
 pub fn logger() -> Option<Logger> {
     let logger = LOGGER.load(Acquire);
-    // SAFETY: only a `Logger` is stored there, but for null.
+    // SAFETY: the pointer is not null. `set_logger` and the initial value are the only sources of other pointers, and both
+    // cast a `Logger`.
     (is_logged() && !logger.is_null()).then(|| unsafe { transmute::<*mut (), Logger>(logger) })
+}
+
+/// Passes an event to the logger. Without a logger, the event is dropped. All other functions here call this one.
+///
+/// Interrupt and signal handlers may call it if they may call the logger.
+#[inline]
+pub fn event(event: &Event<'_>) {
+    if let Some(logger) = logger() {
+        logger(event);
+    }
+}
+
+/// The standard logger: writes the event into the ring, if the global filter wants its record ([`EXCEPTION`](super::EXCEPTION) or
+/// [`PROFILE`](super::PROFILE)). It may be called from any other logger, and wherever statements are recorded.
+#[inline(never)]
+pub fn to_ring(event: &Event<'_>) {
+    let id = event.id();
+    if crate::qs::is_on(id, 0) {
+        crate::qs::user(id, |to| event.put(to));
+    }
 }

@@ -1,4 +1,4 @@
-//! Which profile events are on: a bit for each opcode, which the program and the host may change while events are written.
+//! The mask of profile events: a bit for each opcode, which the program and the host can change at any time.
 
 use core::ops::{Bound, RangeBounds};
 
@@ -7,7 +7,7 @@ use crate::bits::Bits;
 
 static MASK: Bits<8> = Bits::new(Opcodes::NONE.0);
 
-/// Whether a profile event is on. Where the opcode is a constant, as it should be, this is a load and a test of a bit.
+/// Whether a profile event is on. With a constant opcode, this is a load and a test of a bit.
 #[inline(always)]
 pub fn is_profiled(opcode: u8) -> bool {
     cfg!(feature = "trace") && MASK.has(opcode)
@@ -18,17 +18,17 @@ pub fn opcodes() -> Opcodes {
     Opcodes(MASK.get())
 }
 
-/// Switches these on: `trace::enable(33..=40)`. At first all are off. Not for signal handlers.
+/// Switches profile events on: `trace::enable(33..=40)`. At start, all are off. Not for signal handlers.
 pub fn enable(opcodes: impl RangeBounds<u8>) {
     switch(opcodes, true);
 }
 
-/// Switches these off. Not for signal handlers.
+/// Switches profile events off. Not for signal handlers.
 pub fn disable(opcodes: impl RangeBounds<u8>) {
     switch(opcodes, false);
 }
 
-/// Switches all at once: each opcode is on or off, and never in between.
+/// Replaces the whole mask. An opcode whose state does not change is never switched in between.
 pub(crate) fn set(opcodes: Opcodes) {
     MASK.change(|_| opcodes.0);
 }

@@ -1,8 +1,8 @@
-//! Trace events as QNX has them: what the program noticed on its way, between the statements that say where it went.
+//! Trace events in the style of QNX: a program's own messages, in order with its statements.
 //!
-//! *Exception events* tell of faults and errors, with a severity and a code of their owner; *profile events* of the natural course of
-//! things, each behind a bit of `mask` that a host may change. What becomes of an event is the business of the `logger`: without one
-//! it is dropped at once. Source: QNX Neutrino, "Trace Event Logging".
+//! *Exception events* report faults and errors, with a severity and a code. *Profile events* report normal operation; each
+//! has a bit in `mask`, which a host can change. The `logger` decides what happens to an event; without a logger it is
+//! dropped. Source: QNX Neutrino, "Trace Event Logging".
 //!
 //! ```
 //! use xhist_rt::trace::{self, Code};
@@ -28,44 +28,20 @@ pub use qs_core::record::trace::{
     Arg, Class, Code, EXCEPTION, Event, MAX_ARGS, MAX_DATA, OPCODES, Opcodes, PROFILE, Severity,
 };
 
-pub use logger::{Logger, is_logged, logger, set_logger};
+pub use logger::{Logger, event, is_logged, logger, set_logger, to_ring};
 pub(crate) use mask::set;
 pub use mask::{disable, enable, is_profiled, opcodes};
+#[cfg(feature = "trace")]
+pub(crate) use shapes::noticed;
 pub use shapes::{
     exception, profile, trace0, trace0b, trace1, trace1b, trace2, trace2b, trace3, trace3b, trace4, trace4b,
     trace5, trace5b, trace6, trace6b,
 };
 
-/// Hands an event to the logger; without one nothing happens. All else here is built on this.
-///
-/// May be called from interrupt and signal handlers, if the logger may.
-#[inline]
-pub fn event(event: &Event<'_>) {
-    if let Some(logger) = logger() {
-        logger(event);
-    }
-}
-
-/// The standard logger: writes the event into the ring, if the global filter wants its record ([`EXCEPTION`] or
-/// [`PROFILE`]). It may be called from any other logger, and wherever a statement may stand.
-#[inline(never)]
-pub fn to_ring(event: &Event<'_>) {
-    let id = event.id();
-    if crate::qs::is_on(id, 0) {
-        crate::qs::user(id, |to| event.put(to));
-    }
-}
-
-/// The recorder itself noticed something, see [`Code::RING_OVERRUN`] and those beside it.
-#[cfg(feature = "trace")]
-pub(crate) fn noticed(severity: Severity, code: Code, number: u64) {
-    exception(severity, code, [Arg::from(number)], None);
-}
-
 /// An exception event: `trace_event!(Hw1, PARITY; port, status; &received)`.
 ///
-/// First the [`Severity`], `Hw0` to `Sw3`, and the [`Code`]; then up to six arguments, integers of up to eight bytes or pointers;
-/// then bytes that belong to it. The last two may be left out. Nothing is formatted, and arguments are only computed when
+/// First the [`Severity`], `Hw0` to `Sw3`, and the [`Code`]. Then up to six arguments: integers of up to eight bytes, or
+/// pointers. Then a buffer of bytes. Arguments and buffer are optional. Nothing is formatted. Arguments are computed only if
 /// there is a logger.
 #[macro_export]
 macro_rules! trace_event {
@@ -83,9 +59,9 @@ macro_rules! trace_event {
 
 /// A profile event: `profile_event!(TIMER_FIRED; timer, late)`, or `profile_event!(TIMER_FIRED, data; timer, late; &bytes)`.
 ///
-/// First the opcode, a constant, and a number of up to 20 bits; then up to seven arguments, then bytes that belong to it. All but the
-/// opcode may be left out. While the opcode is off, which it is at first ([`trace::enable`](crate::trace::enable)), this is a load and a
-/// test of a bit.
+/// First the opcode, a constant, and a number of up to 20 bits. Then up to seven arguments, then a buffer of bytes. All but the
+/// opcode are optional. At start, all opcodes are off, see [`trace::enable`](crate::trace::enable). An event that is off costs
+/// a load and a test of a bit.
 #[macro_export]
 macro_rules! profile_event {
     ($opcode:expr $(, $data:expr)? $(; $($arg:expr),* $(,)? $(; $buffer:expr)?)?) => {

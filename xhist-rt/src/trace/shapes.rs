@@ -1,10 +1,12 @@
-//! What the macros call, and QNX's own shapes: `Trace0` to `Trace6`, each with a buffer (`b`) and without.
+//! Functions that the macros call, and QNX's functions `trace0` to `trace6`, with a buffer (`b`) and without.
 
 #![allow(clippy::too_many_arguments, reason = "six arguments, as in QNX")]
 
-use super::{Arg, Class, Code, Event, MAX_ARGS, Severity, event};
+use qs_core::record::trace::{Arg, Class, Code, Event, MAX_ARGS, Severity};
 
-/// An exception event with these arguments, six at most, which the compiler checks.
+use super::logger::event;
+
+/// Emits an exception event with up to six arguments, which the compiler checks.
 #[inline(always)]
 pub fn exception<const ARGS: usize>(
     severity: Severity,
@@ -16,11 +18,17 @@ pub fn exception<const ARGS: usize>(
     event(&Event { class: Class::Exception { severity, code }, args: &args, buffer });
 }
 
-/// A profile event with these arguments, seven at most, which the compiler checks; whether its opcode is on was asked before.
+/// Emits a profile event with up to seven arguments, which the compiler checks. Does not test whether the opcode is on.
 #[inline(always)]
 pub fn profile<const ARGS: usize>(opcode: u8, data: u32, args: [Arg; ARGS], buffer: Option<&[u8]>) {
     const { assert!(ARGS <= MAX_ARGS, "a profile event has seven arguments at most") };
     event(&Event { class: Class::Profile { opcode, data }, args: &args, buffer });
+}
+
+/// Emits an event of the recorder itself, with a code such as [`Code::RING_OVERRUN`].
+#[cfg(feature = "trace")]
+pub(crate) fn noticed(severity: Severity, code: Code, number: u64) {
+    exception(severity, code, [Arg::from(number)], None);
 }
 
 macro_rules! shapes {

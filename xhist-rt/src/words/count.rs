@@ -1,14 +1,14 @@
-//! What looks at each word once: the bitmap of statements that ran, and counting them.
+//! Passes over each word once: marks statements in the executed bitmap, and counts statements.
 
-use qs_core::record::Statement;
 use qs_core::record::words::{Named, UNIT, Words};
+use qs_core::record::{Statement, TaskMark};
 
-use super::writer::{Place, Writer};
+use super::writer::{Place, WordsWriter};
 
-/// In the bitmap, the file whose lines are the numbers of statements with short words. No long word can name it.
+/// The file in the bitmap whose lines are the numbers of statements with short words. No long word can name it.
 pub(crate) const NUMBERS: u16 = u16::MAX;
 
-/// What the bitmap notes for a word.
+/// The statement that a word marks in the bitmap.
 fn noted(named: Named) -> Statement {
     match named {
         Named::Number(number) => Statement { file: NUMBERS, line: number as u16 },
@@ -16,25 +16,33 @@ fn noted(named: Named) -> Statement {
     }
 }
 
-impl Writer {
-    /// Notes and counts the words up to there that it has not seen yet.
+impl WordsWriter {
+    /// Marks and counts the words up to `end` that were not seen yet.
     #[inline(always)]
-    pub(super) fn look(&mut self, end: u64) {
-        if self.ever.is_some() || self.counted.is_some() {
-            self.look_at(end, u64::MAX);
+    pub(super) fn note_words(&mut self, end: u64) {
+        if self.executed.is_some() || self.counted.is_some() {
+            self.note_words_up_to(end, u64::MAX);
         }
     }
 
-    /// The same up to a count of statements; returns where it stopped.
+    /// [`WordsWriter::note_words`] up to a number of statements. Returns where it stopped.
     #[inline(never)]
-    fn look_at(&mut self, end: u64, most: u64) -> u64 {
+    fn note_words_up_to(&mut self, end: u64, most: u64) -> u64 {
         let start = self.words + (UNIT * self.seen) as u64;
         let mut words = Words::new(self.memory.bytes(start, (end - start) as usize));
         let mut counted = self.counted.unwrap_or(0);
-        let some = words.by_ref().take(usize::try_from(most.saturating_sub(counted)).unwrap_or(usize::MAX));
-        let some = some.inspect(|_| counted += 1).map(noted);
-        match self.ever {
-            Some(ever) => ever.note_all(some),
+        let some = core::iter::from_fn(|| {
+            while counted < most {
+                let statement = noted(words.next()?);
+                if TaskMark::of(statement).is_none() {
+                    counted += 1;
+                    return Some(statement);
+                }
+            }
+            None
+        });
+        match self.executed {
+            Some(executed) => executed.note_all(some),
             None => some.for_each(drop),
         }
         let stop = start + words.at() as u64;
@@ -43,10 +51,10 @@ impl Writer {
         stop
     }
 
-    /// Counts statements from the cursor on, see [`Writer::count`]. It takes some time at every turn.
+    /// Counts statements from the cursor on, see [`WordsWriter::count`]. This takes some time at each roll-over.
     pub(crate) fn mark(&mut self, cursor: *mut u8) {
         let end = self.position(cursor);
-        self.look(end);
+        self.note_words(end);
         self.seen = self.units_to(end);
         self.counted = Some(0);
         self.single.close();
@@ -57,35 +65,35 @@ impl Writer {
         self.counted.is_some()
     }
 
-    /// Counts no longer.
+    /// Stops counting.
     pub(crate) fn stop_counting(&mut self) {
         self.counted = None;
     }
 
-    /// Statements since the mark, up to the last turn, record or close.
+    /// Number of statements since the mark, up to the last roll-over, record or close.
     pub(crate) fn count(&self) -> u64 {
         self.counted.unwrap_or(0)
     }
 
-    /// Cuts the newest words of the open chunk so that there are at most `statements` since the mark. `None` when there are
-    /// no more than that. To be called before each turn, record or close, which count all words.
+    /// Cuts the newest words of the open chunk so that at most `statements` remain since the mark. Returns `None` if
+    /// there are not more. To be called before each roll-over, record or close, because these count all words.
     pub(crate) fn trim_to(&mut self, cursor: *mut u8, statements: u64) -> Option<Place> {
         let end = self.position(cursor);
         if self.counted.is_none() || self.is_overrun(end) {
             return None;
         }
-        let stop = self.look_at(end, statements);
+        let stop = self.note_words_up_to(end, statements);
         if stop == end {
             return None;
         }
-        // Words end at the first zero, so what is behind it may be cleared in any order.
+        // Words end at the first zero, so the bytes behind it may be cleared in any order.
         self.memory.put(stop, [0; UNIT]);
         self.memory.zero(stop, end);
         Some(self.place(stop))
     }
 
-    /// Counts what an overrun loses as dropped. Of words that are overwritten nothing is known but their room, so they
-    /// count as long ones.
+    /// Counts the statements that an overrun loses as dropped. Overwritten words cannot be read, so their room counts
+    /// as long words.
     pub(super) fn count_overrun(&mut self, end: u64) {
         let len = (end - self.words) as usize;
         let left = len.min(self.memory.size);

@@ -1,17 +1,17 @@
-//! Finds repetitions in units. Nothing here knows a ring.
+//! Finds repetitions in units. No ring is known here.
 
 use qs_core::record::words::{LEAD, byte_of};
 
-use super::look::{PLACES, places};
+use super::scan::{BLOCK, find_unit};
 
-/// A tail that repeats is at least this long.
+/// The shortest tail that repeats, in units.
 pub(super) const LEAST: usize = 64;
-/// Units before the start of a run that are looked for with its first ones.
+/// Number of units before the start of a run that the search includes.
 const BEFORE: usize = 4;
-/// First byte of the first unit of a long word, and all higher ones.
+/// The first byte of the first unit of a long word is at least this.
 const LONG_FROM: u8 = byte_of(LEAD);
 
-/// A tail that repeats: from `start + period` on, each unit is the one `period` units before it.
+/// A tail that repeats: from `start + period` on, each unit equals the one `period` units before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tail {
     pub(super) period: usize,
@@ -19,14 +19,14 @@ pub(super) struct Tail {
 }
 
 impl Tail {
-    /// Units of the whole rounds behind the first one.
+    /// Number of units of the whole rounds behind the first one.
     pub(super) const fn folded(self, units: usize) -> usize {
         let behind = units - self.start - self.period;
         behind - behind % self.period
     }
 }
 
-/// Whether each unit is the one `period` units before it.
+/// Whether each unit equals the one `period` units before it.
 pub(super) fn repeats(units: &[u16], period: usize) -> bool {
     units.get(period..).is_none_or(|later| later == &units[..later.len()])
 }
@@ -45,7 +45,7 @@ fn start(units: &[u16], period: usize) -> usize {
     end
 }
 
-/// The tail that saves most when it is folded, with a period of `longest` units at most.
+/// The tail that saves most when it is folded, with a period of at most `longest` units.
 pub(super) fn search(units: &[u16], longest: usize) -> Option<Tail> {
     let len = units.len();
     let mut best: Option<Tail> = None;
@@ -64,7 +64,7 @@ pub(super) fn search(units: &[u16], longest: usize) -> Option<Tail> {
         }
         // Up to there, another period of the same run starts no earlier, see the tests.
         from = run - period + 1;
-        // A longer one that does has the units around the start of this run, too.
+        // A longer period that does start earlier includes the units around the start of this run.
         anchor = match start.checked_sub(BEFORE) {
             Some(anchor) => anchor,
             None => break,
@@ -74,27 +74,28 @@ pub(super) fn search(units: &[u16], longest: usize) -> Option<Tail> {
     best
 }
 
-/// The smallest distance from `from` to `longest` at which the [`LEAST`] units at `anchor` are found before it.
+/// The smallest distance from `from` to `longest` at which the [`LEAST`] units at `anchor` occur before the anchor.
 ///
-/// Only the one at `offset` is looked for first, because that is what all chunks pay which repeat nothing.
+/// It first searches only the unit at `offset`, because all chunks without repetitions pay for this search.
 fn next(units: &[u16], anchor: usize, offset: usize, from: usize, longest: usize) -> Option<usize> {
-    let look: &[u16; LEAST] = units.get(anchor..)?.first_chunk()?;
-    let wanted = look[offset];
-    // From here on, `at` is where the wanted unit is found.
+    let anchored: &[u16; LEAST] = units.get(anchor..)?.first_chunk()?;
+    let wanted = anchored[offset];
+    // From here on, `at` is a place of the wanted unit.
     let end = (anchor + offset + 1).checked_sub(from)?;
     let floor = offset + anchor.saturating_sub(longest);
-    // Most places where the wanted unit is found differ in the units beside it.
+    // At most of these places the neighbouring units differ.
     let beside = offset.min(LEAST - 4);
-    let wanted_beside: &[u16; 4] = look[beside..].first_chunk()?;
+    let wanted_beside: &[u16; 4] = anchored[beside..].first_chunk()?;
     let is_there = |at: &usize| {
         let found = &units[at - offset..];
-        found.get(beside..).and_then(<[u16]>::first_chunk) == Some(wanted_beside) && found.starts_with(look)
+        found.get(beside..).and_then(<[u16]>::first_chunk) == Some(wanted_beside)
+            && found.starts_with(anchored)
     };
     let (first, blocks) = units.get(floor..end)?.as_rchunks();
     let mut begin = end;
     for block in blocks.iter().rev() {
-        begin -= PLACES;
-        let mut found = places(block, wanted);
+        begin -= BLOCK;
+        let mut found = find_unit(block, wanted);
         while let Some(last) = found.checked_ilog2() {
             found ^= 1 << last;
             if let Some(at) = Some(begin + last as usize).filter(is_there) {
@@ -106,31 +107,31 @@ fn next(units: &[u16], anchor: usize, offset: usize, from: usize, longest: usize
     Some(anchor + offset - at)
 }
 
-/// Which of some units at `anchor` is rarest among those around.
+/// The offset of the rarest of some units at `anchor`, compared with the units around it.
 fn rare(units: &[u16], anchor: usize) -> usize {
     let around = &units[(anchor + LEAST).saturating_sub(256)..anchor + LEAST];
-    // In bytes, of which processors add most at once.
+    // The counts are bytes, because processors add most bytes at once.
     let count = |offset: &usize| {
         let wanted = units[anchor + offset];
         around[1..].iter().fold(0u8, |count, unit| count + u8::from(*unit == wanted))
     };
-    // The unit before the start of a run makes the difference.
+    // The unit before the start of a run distinguishes runs.
     [BEFORE - 1, 0, 21, LEAST - 1].into_iter().min_by_key(count).unwrap_or(0)
 }
 
-/// Units of the word that begins with this one.
+/// Number of units of the word that begins with this one.
 #[inline]
 fn len_of(unit: u16) -> usize {
     1 + usize::from(unit.to_ne_bytes()[0] >= LONG_FROM)
 }
 
-/// The same tail or a part of it, whose rounds are whole words.
+/// The same tail or a part of it whose rounds are whole words.
 pub(super) fn whole_words(units: &[u16], tail: Tail) -> Option<Tail> {
     let highest = units.iter().fold(0, |highest, unit| unit.to_ne_bytes()[0].max(highest));
     if highest < LONG_FROM {
         return Some(tail);
     }
-    // Where the second unit of a word looks like a first one, two rounds of units may be one of words.
+    // If the second unit of a word looks like a first one, two rounds of units may be one round of words.
     [1, 2].into_iter().find_map(|rounds| {
         let period = rounds * tail.period;
         let last = units.len().checked_sub(period + period.max(LEAST))?;
@@ -185,7 +186,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_best_tail_is_found(before in prop::collection::vec(0u16..4, 0..100), round in round(), times in 1usize..60, rest in 0usize..50) {
+        fn the_tail_that_saves_most_is_found(before in prop::collection::vec(0u16..4, 0..100), round in round(), times in 1usize..60, rest in 0usize..50) {
             let mut units = before;
             units.extend(round.repeat(times).into_iter().take(4000));
             units.extend(round.iter().take(rest));
@@ -196,7 +197,7 @@ mod tests {
             prop_assert_eq!(found.is_some(), best.is_some());
             if let (Some(found), Some(best)) = (found, best) {
                 prop_assert!(repeats(&units[found.start..], found.period));
-                // Of two tails that differ by less than a round, either may be found.
+                // If two tails differ by less than a round, either may be found.
                 prop_assert!(found.folded(units.len()) + best.period >= best.folded(units.len()), "{:?} {:?}", found, best);
             }
         }
@@ -204,7 +205,7 @@ mod tests {
 
     #[test]
     fn rounds_are_whole_words() {
-        // Long words of two equal units: one unit repeats, but one unit is no word.
+        // Long words of two equal units: one unit repeats, but one unit is not a word.
         let long = u16::from_ne_bytes([LONG_FROM, LONG_FROM]);
         let short = u16::from_ne_bytes([1, 1]);
         let mut units = std::vec![short];

@@ -2,15 +2,16 @@
 
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG, needs_escape};
 pub(super) use qs_core::record::words::head_len;
-use qs_core::record::words::{AGAIN, Again, HEAD, TIME, byte_of, digits};
+use qs_core::record::words::{HEAD, REPETITION, TIME, UnitRepetition, byte_of, digits};
 use qs_core::record::{RECORD_BASE, ids};
 
 /// The id of a chunk.
 pub(super) const ID: u8 = RECORD_BASE + ids::PACKED;
 const _: () = assert!(!needs_escape(ID));
 
-/// Ticks from one frame's stamp to the next, at most, without the time in full between them. Readers find out the times before
-/// the first one in full from the newest stamp, which may be half of what 4 bytes can say from that of the newest frame.
+/// The largest number of ticks from one frame's stamp to the next without the full time between them. Readers derive
+/// the times before the first full time from the newest stamp, which may be half the range of 4 bytes away from the
+/// stamp of the newest frame.
 pub(super) const FAR: u64 = i32::MAX as u64;
 
 /// [`head_len`] with a sequence number that needs no escape.
@@ -19,8 +20,8 @@ pub(super) const fn plain_head_len(head: u64) -> usize {
     head_len(head, 0)
 }
 
-/// What is before `again` in the first `head_len - AGAIN` bytes, and the sum of all that is before the words.
-pub(super) fn head(seq: u8, head_len: usize, time: u32, again: Again) -> ([u8; 24], u8) {
+/// The first `head_len - REPETITION` bytes of a head, which precede `again`, and the sum of all bytes before the words.
+pub(super) fn head(seq: u8, head_len: usize, time: u32, repetition: UnitRepetition) -> ([u8; 24], u8) {
     let mut bytes = [byte_of(0); 24];
     let (start, escapes) = match needs_escape(seq) {
         true => ([ESCAPE, seq ^ ESCAPE_XOR], 1),
@@ -31,14 +32,15 @@ pub(super) fn head(seq: u8, head_len: usize, time: u32, again: Again) -> ([u8; 2
     bytes[1 + escapes] = ID;
     bytes[2 + escapes] = byte_of(pad as u32);
     let time = digits::<TIME>(time.into());
-    let end = head_len - AGAIN;
+    let end = head_len - REPETITION;
     bytes[end - TIME..end].copy_from_slice(&time);
     let pads = byte_of(pad as u32).wrapping_add(byte_of(0).wrapping_mul(pad as u8));
-    let digits = time.iter().chain(&again_bytes(again)).fold(pads, |sum, byte| sum.wrapping_add(*byte));
+    let digits =
+        time.iter().chain(&repetition_bytes(repetition)).fold(pads, |sum, byte| sum.wrapping_add(*byte));
     (bytes, digits.wrapping_add(seq).wrapping_add(ID))
 }
 
-/// Checksum and flag behind bytes with this sum, and how many bytes they take.
+/// Checksum and flag behind bytes with this sum, and their length.
 pub(super) const fn tail(sum: u8) -> ([u8; 3], usize) {
     match !sum {
         check if needs_escape(check) => ([ESCAPE, check ^ ESCAPE_XOR, FLAG], 3),
@@ -46,7 +48,7 @@ pub(super) const fn tail(sum: u8) -> ([u8; 3], usize) {
     }
 }
 
-/// The sum of bytes, modulo 256: sixteen sums at a time, which processors do at once.
+/// The sum of bytes, modulo 256. It adds sixteen sums at a time, which processors do at once.
 pub(super) fn sum(bytes: &[u8]) -> u8 {
     let mut sums = [0u8; 16];
     let (blocks, rest) = bytes.as_chunks::<128>();
@@ -62,10 +64,10 @@ pub(super) fn sum(bytes: &[u8]) -> u8 {
     sums.iter().chain(rest).fold(0, |sum, byte| sum.wrapping_add(*byte))
 }
 
-/// The digits of what came again, which mostly is nothing.
-pub(super) const fn again_bytes(again: Again) -> [u8; AGAIN] {
-    const NOTHING: [u8; AGAIN] = Again { period: 0, times: 0, is_counted: false }.to_bytes();
-    if again.times == 0 { NOTHING } else { again.to_bytes() }
+/// The digits of a repetition, which is mostly empty.
+pub(super) const fn repetition_bytes(repetition: UnitRepetition) -> [u8; REPETITION] {
+    const NOTHING: [u8; REPETITION] = UnitRepetition { period: 0, times: 0, is_counted: false }.to_bytes();
+    if repetition.times == 0 { NOTHING } else { repetition.to_bytes() }
 }
 
 /// The low four bytes of the clock, of which 0 means no time.

@@ -10,11 +10,11 @@ use crate::sync::{Word, fence};
 /// Version of this layout.
 const VERSION: u8 = 4;
 /// Flag: statements are words.
-const FLAG_WORDS: u8 = 32;
+const FLAG_WORDS: u8 = layout::Flags::WORDS.0;
 /// Bytes of a header that are in use. The rest of its page is zero.
 pub(crate) const USED: usize = layout::WORDS_HEADER_LEN;
 
-/// Field for field the layout of a words ring's header.
+/// The layout of a words ring's header, field for field.
 #[repr(C, align(8))]
 pub(crate) struct HostedHeader {
     magic: Word,
@@ -33,39 +33,41 @@ pub(crate) struct HostedHeader {
     folded: u64,
     pub(super) dropped: AtomicU32,
     touched: u32,
-    /// The clock in full at the last stamp.
+    /// The full clock at the last stamp.
     pub(super) last_time: Word,
-    /// Position behind the last byte that was cleared for words to come.
+    /// Position behind the last byte that was cleared for future words.
     pub(super) cleared: Word,
     /// See [`super::restructure`].
     pub(super) trim: Word,
-    /// The bytes of `Again` that belong to it.
-    pub(super) trim_again: Word,
+    /// The bytes of the `Again` that belongs to it.
+    pub(super) trim_repetition: Word,
     /// 0 in a thread's own ring, otherwise one more than the number of the ring whose handlers use this one.
     pub(crate) lane: AtomicU16,
-    /// How many handlers are inside each other, from 1.
+    /// Nesting level of the handlers, from 1.
     pub(crate) level: AtomicU16,
     reserved: u32,
-    /// The clock in full when the open chunk was opened or folded last; 0 = not known.
+    /// The full clock when the open chunk was opened or folded last; 0 = not known.
     pub(super) open_time: Word,
-    /// Signals whose handlers were installed past the recorder: bit n - 1 for signal n.
+    /// Signals whose handlers were installed without the recorder: bit n - 1 for signal n.
     pub(crate) foreign_handlers: Word,
     pub(crate) pid: u32,
     pub(crate) tid: u32,
     status: AtomicU32,
     pub(crate) number: u16,
-    /// In the first ring: how many its process has made.
+    /// In the first ring: number of rings that the process has made.
     rings: AtomicU16,
-    /// Bytes that threads wrote into this ring before its thread got it.
+    /// Number of bytes that earlier threads wrote into this ring.
     earlier: Word,
-    reserved_too: [u64; 3],
+    /// Async tasks that began and that ended in this ring, under all of its owners.
+    tasks: [AtomicU32; 2],
+    reserved_too: [u64; 2],
     pub(crate) start_time: u64,
     /// Readers write these two; see [`layout::Shown`].
     shown: [Word; 2],
     pub(crate) name: [u8; NAME_LEN],
-    /// What the ticker saw of the thread, see [`layout::Pause`].
+    /// Pauses of the thread that the ticker has seen, see [`layout::Pause`].
     pub(super) pauses: [[Word; 4]; PAUSES],
-    /// Words that are being moved, see [`super::pause`].
+    /// A copy of words that are moving, see [`super::pause`].
     pub(super) moved: [Word; MOVED_UNITS / 4],
 }
 
@@ -81,7 +83,7 @@ const _: () = {
     assert!(offset_of!(HostedHeader, last_time) == 64);
     assert!(offset_of!(HostedHeader, cleared) == 72);
     assert!(offset_of!(HostedHeader, trim) == 80);
-    assert!(offset_of!(HostedHeader, trim_again) == 88);
+    assert!(offset_of!(HostedHeader, trim_repetition) == 88);
     assert!(offset_of!(HostedHeader, lane) == 96);
     assert!(offset_of!(HostedHeader, level) == 98);
     assert!(offset_of!(HostedHeader, open_time) == 104);
@@ -91,6 +93,7 @@ const _: () = {
     assert!(offset_of!(HostedHeader, number) == 132);
     assert!(offset_of!(HostedHeader, rings) == 134);
     assert!(offset_of!(HostedHeader, earlier) == 136);
+    assert!(offset_of!(HostedHeader, tasks) == 144);
     assert!(offset_of!(HostedHeader, start_time) == 168);
     assert!(offset_of!(HostedHeader, shown) == layout::CLEARED_OFFSET);
     assert!(offset_of!(HostedHeader, name) == 192);
@@ -99,8 +102,8 @@ const _: () = {
 };
 
 impl HostedHeader {
-    /// Lays out an empty ring of `size` bytes that begins `header_len` bytes behind the header's start. The magic comes
-    /// last, so that a half-made header is not found.
+    /// Lays out an empty ring of `size` bytes that begins `header_len` bytes behind the header's start. The magic
+    /// comes last, so that no reader finds a half-made header.
     pub(crate) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8, map_hash: u64) {
         self.magic.store(0);
         fence();
@@ -110,7 +113,7 @@ impl HostedHeader {
         }
         self.pauses.iter().for_each(|pause| pause[0].store(0));
         self.status.store(Status::Live.code(), Relaxed);
-        // The first ring counts for threads without rings, too, whichever thread uses it.
+        // The first ring also counts for threads without rings, under each of its owners.
         if self.number > 0 {
             self.dropped.store(0, Relaxed);
         }
@@ -128,13 +131,13 @@ impl HostedHeader {
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
     }
 
-    /// Makes the ring a lane of handlers that interrupt that ring; level 0: a thread's own.
+    /// Makes the ring a lane of handlers that interrupt that ring. Level 0: a thread's own ring.
     pub(crate) fn set_lane(&self, interrupted: u16, level: usize) {
         self.lane.store(if level > 0 { interrupted + 1 } else { 0 }, Relaxed);
         self.level.store(level as u16, Relaxed);
     }
 
-    /// Counts statements that could not be kept. At the highest number it stays.
+    /// Counts statements that could not be kept. The count stops at its highest number.
     pub(crate) fn count_dropped(&self, statements: u32) {
         let more = |dropped: u32| Some(dropped.saturating_add(statements));
         let _ = self.dropped.fetch_update(Relaxed, Relaxed, more);
@@ -157,19 +160,26 @@ impl HostedHeader {
 
     /// Sets that the program records only entries of functions.
     pub(crate) fn set_entries_only(&self) {
-        self.flags.fetch_or(layout::FLAG_ENTRIES, Relaxed);
+        self.flags.fetch_or(layout::Flags::ENTRIES.0, Relaxed);
     }
 
-    /// Adds what the owner wrote to the bytes of earlier owners, because the ring gets another owner.
+    /// The ring gets another owner: adds the bytes that the current owner wrote to the bytes of earlier owners.
     pub(crate) fn count_earlier(&self) {
         let written = layout::State(self.state.load()).head();
         self.earlier.store(self.earlier.load() + written);
         fence();
     }
 
-    /// Bytes of closed frames that earlier owners wrote.
+    /// Number of bytes of closed frames that earlier owners wrote.
     pub(crate) fn earlier(&self) -> u64 {
         self.earlier.load()
+    }
+
+    /// Counts an async task that begins or ends. Only the ring's owner counts.
+    #[inline(always)]
+    pub(crate) fn count_task(&self, ends: bool) {
+        let count = &self.tasks[usize::from(ends)];
+        count.store(count.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
     /// Publishes the owner's status.
@@ -182,12 +192,12 @@ impl HostedHeader {
         self.status.load(Relaxed)
     }
 
-    /// Publishes which signals have handlers that no lane is for: bit n - 1 for signal n.
+    /// Publishes which signals have handlers without a lane: bit n - 1 for signal n.
     pub(crate) fn set_foreign_handlers(&self, signals: u64) {
         self.foreign_handlers.store(signals);
     }
 
-    /// Publishes the ticks of the clock a second.
+    /// Publishes the ticks of the clock per second.
     pub(crate) fn set_clock_hz(&self, hz: u32) {
         self.clock_hz.store(hz, Relaxed);
     }

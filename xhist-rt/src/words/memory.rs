@@ -1,8 +1,8 @@
-//! The bytes of a ring, which are mapped twice, one behind the other, so that any piece of it is contiguous.
+//! The bytes of a ring. They are mapped twice, one mapping behind the other, so that each piece is contiguous.
 
 use crate::sync::{Word, fence};
 
-/// Ends a store that readers may see before the next one.
+/// Ends a store that readers may see before the next store.
 #[inline(always)]
 pub(super) fn step() {
     fence();
@@ -18,22 +18,22 @@ pub(super) fn publish(word: &Word, value: u64) {
     step();
 }
 
-/// Where the bytes of a ring are.
+/// Start and size of a ring's bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Memory {
+pub(super) struct MirroredMemory {
     data: *mut u8,
     pub(super) size: usize,
 }
 
-impl Memory {
+impl MirroredMemory {
     /// The bytes of a ring.
     ///
     /// # Safety
-    /// `size` is a power of two. At `data`, which is aligned to 8 bytes, there are `2 * size` valid bytes, and the second
-    /// half maps the memory of the first. Only the thread that uses this value writes them, for as long as it or a copy
-    /// is used.
-    pub(super) const unsafe fn new(data: *mut u8, size: usize) -> Memory {
-        Memory { data, size }
+    /// `size` is a power of two. At `data`, which is aligned to 8 bytes, there are `2 * size` valid bytes, and the
+    /// second half maps the memory of the first. Only the thread that uses this value writes them, for as long as it
+    /// or a copy is used.
+    pub(super) const unsafe fn new(data: *mut u8, size: usize) -> MirroredMemory {
+        MirroredMemory { data, size }
     }
 
     #[inline(always)]
@@ -48,13 +48,13 @@ impl Memory {
         unsafe { self.data.add(self.index(position)) }
     }
 
-    /// How far an address of this ring lies behind its start; less than twice the size.
+    /// Distance of an address of this ring from the ring's start; less than twice the size.
     #[inline(always)]
     pub(super) fn offset(self, address: *mut u8) -> usize {
         address.addr().wrapping_sub(self.data.addr())
     }
 
-    /// Stores one unit, or a whole `Again`. They are aligned, so it is one store.
+    /// Stores one unit, or a whole `Again`. They are aligned, so this is a single store.
     #[inline(always)]
     pub(super) fn put<const LEN: usize>(self, position: u64, bytes: [u8; LEN]) {
         const { assert!(LEN <= 8 && LEN.is_power_of_two()) };
@@ -84,7 +84,7 @@ impl Memory {
         unsafe { self.at(position).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 
-    /// Copies bytes to `offset` bytes behind a position; both are less than the size.
+    /// Copies bytes to `offset` bytes behind a position. Offset and length are less than the size.
     #[inline(always)]
     pub(super) fn copy_behind<const LEN: usize>(self, position: u64, offset: usize, bytes: &[u8; LEN]) {
         debug_assert!(offset + LEN <= self.size);
@@ -96,7 +96,7 @@ impl Memory {
         unsafe { self.at(position).add(offset).copy_from_nonoverlapping(bytes.as_ptr(), LEN) };
     }
 
-    /// Stores whole eight bytes behind a position; their address is aligned.
+    /// Stores eight bytes behind a position. Their address is aligned.
     #[inline(always)]
     pub(super) fn put_behind(self, position: u64, offset: usize, bytes: [u8; 8]) {
         debug_assert!((position + offset as u64).is_multiple_of(8) && offset + 8 <= self.size);
@@ -105,15 +105,16 @@ impl Memory {
         step();
     }
 
-    /// Some bytes behind a position.
+    /// Reads bytes behind a position.
     #[inline(always)]
     pub(super) fn bytes_behind<const LEN: usize>(self, position: u64, offset: usize) -> [u8; LEN] {
         debug_assert!(offset + LEN <= self.size);
-        // SAFETY: the two mappings hold `size` bytes from any index on, and nobody else writes them.
+        // SAFETY: the two mappings hold `size` bytes from any index on, and only the calling thread writes them.
         unsafe { self.at(position).add(offset).cast::<[u8; LEN]>().read() }
     }
 
-    /// Copies the first `len` bytes there, and not one more: most in two pieces of constant length, which overlap.
+    /// Copies the first `len` bytes there, and no byte more. Most lengths take two pieces of constant length, which
+    /// overlap.
     #[inline(always)]
     pub(super) fn copy_first<const LEN: usize>(self, position: u64, bytes: &[u8; LEN], len: usize) {
         #[cfg(test)]
@@ -161,7 +162,7 @@ impl Memory {
         unsafe { core::slice::from_raw_parts(self.at(position).cast(), units) }
     }
 
-    /// The same as bytes.
+    /// Bytes from a position on. The caller stores nothing there while it uses them.
     #[inline]
     pub(super) fn bytes<'a>(self, position: u64, len: usize) -> &'a [u8] {
         debug_assert!(len <= self.size);

@@ -1,12 +1,12 @@
 //! Pauses of the thread: words behind a call that waited get a time of their own.
 //!
-//! Somebody who looks at the thread from outside notes in the header where it was found twice, see [`Pause`]. At the next
-//! turn or record, the chunk is cut there. What is before the pause stays as a closed chunk, and an event says that it
-//! ran before the pause began. The words behind it move to a new chunk, whose time is that at which the pause was last
-//! seen. They are few, those between the call that waited and the next check.
+//! The ticker watches the thread from outside and notes in the header where it found the thread twice, see [`Pause`].
+//! At the next roll-over or record, the writer cuts the chunk there. The words before the pause stay as a closed
+//! chunk, and an event says that they ran before the pause began. The words behind it move to a new chunk, whose time
+//! is that at which the pause was last seen. They are few: those between the call that waited and the next check.
 //!
-//! Their bytes are overwritten by what comes between, so the header holds a copy meanwhile, and `trim` says so, with
-//! the bit [`Trim::MOVED`]. With the new state, `trim` is void at once.
+//! The end of the old chunk and the head of the new one overwrite their bytes. Meanwhile the header holds a copy, and
+//! the bit [`Trim::MOVED`] in `trim` says so. The new state makes `trim` void at once.
 
 use qs_core::record::words::UNIT;
 use qs_core::record::{EventKind, RECORD_BASE};
@@ -14,18 +14,18 @@ use qs_core::ring::{MOVED_UNITS, PAUSES, Pause, State, Trim};
 
 use super::frame;
 use super::memory::publish;
-use super::writer::{Before, MayMove, Writer};
+use super::writer::{MayMove, PreviousChunk, WordsWriter};
 use crate::sync::Word;
 
-/// Most bytes between the words before a pause and those behind it: the end of a chunk, three events, the head of
-/// another chunk.
+/// The largest number of bytes between the words before a pause and those behind it: the end of a chunk, three
+/// events, the head of another chunk.
 const BETWEEN: usize = 160;
 
-/// Rounds of a loop that waits before they are folded.
+/// Number of rounds of a waiting loop before they are folded.
 const ROUNDS: u32 = 32;
 
-/// What comes between.
-struct Between {
+/// What lies between the words before a pause and those behind it.
+struct Filler {
     bytes: [u8; BETWEEN],
     len: usize,
     seq: u8,
@@ -33,7 +33,7 @@ struct Between {
     stamp: u64,
 }
 
-impl Between {
+impl Filler {
     fn put(&mut self, byte: u8) {
         if let Some(place) = self.bytes.get_mut(self.len) {
             *place = byte;
@@ -47,23 +47,23 @@ impl Between {
         self.stamp = time;
     }
 
-    /// Whether 4 bytes do not show how much later that is than the newest stamp.
+    /// Whether 4 bytes cannot represent its distance from the newest stamp.
     fn is_far(&self, time: u64) -> bool {
         self.stamp > 0 && time.saturating_sub(self.stamp) > frame::FAR
     }
 }
 
-impl Writer {
+impl WordsWriter {
     /// Whether the thread paused among the words of the open chunk.
     #[inline(always)]
     pub(super) fn has_paused(&self, end: u64) -> bool {
-        // Most often there is none, or it is older than the chunk.
+        // Most often no pause was noted, or the pause is older than the chunk.
         let is_new = |pause: &[Word; 4]| pause[2].load() > self.open_time;
         self.open_time > 0 && self.header().pauses.iter().any(is_new) && self.pauses(end).1 > 0
     }
 
-    /// The pauses among the words of the open chunk, oldest first, with the number of units behind each, and how many they
-    /// are. A plain loop, because unoptimised code takes much of a small stack for anything else.
+    /// The pauses among the words of the open chunk, oldest first, with the number of units behind each; and their
+    /// number. This is a plain loop, because in unoptimised code anything else takes much of a small stack.
     #[cold]
     #[inline(never)]
     fn pauses(&self, end: u64) -> ([(usize, Pause); PAUSES], usize) {
@@ -86,19 +86,19 @@ impl Writer {
         (found, len)
     }
 
-    /// Whether the words of the open chunk, with a pause among them, came many times. Then it is a loop that waits, whose
-    /// rounds are to be folded, so they stay in one piece.
+    /// Whether the words of the open chunk, with a pause among them, repeat many times. Then they are a waiting loop,
+    /// whose rounds are to be folded, so they stay in one piece.
     #[inline(always)]
-    pub(super) fn is_round_again(&mut self, end: u64) -> bool {
-        self.has_paused(end) && self.note_round(end)
+    pub(super) fn has_waiting_round(&mut self, end: u64) -> bool {
+        self.has_paused(end) && self.count_waiting_round(end)
     }
 
     #[cold]
     #[inline(never)]
-    fn note_round(&mut self, end: u64) -> bool {
+    fn count_waiting_round(&mut self, end: u64) -> bool {
         let units = self.units_to(end);
         let words = self.memory.units(self.words, units);
-        // Equal sums of other words keep a round in one piece, no more.
+        // If other words have the same sum, a round stays in one piece. Nothing else happens.
         let mut sum = units as u64;
         for unit in words {
             sum = (sum.rotate_left(5) ^ u64::from(*unit)).wrapping_mul(0x517C_C1B7_2722_0A95);
@@ -109,7 +109,7 @@ impl Writer {
         times >= ROUNDS
     }
 
-    /// Gives the words behind each pause their time; returns where the words of the open chunk end then.
+    /// Gives the words behind each pause their time. Returns the new end of the open chunk's words.
     #[inline(always)]
     pub(super) fn date(&mut self, end: u64, may_move: MayMove<'_>) -> u64 {
         if self.has_paused(end) { self.date_each(end, may_move) } else { end }
@@ -119,7 +119,7 @@ impl Writer {
     #[inline(never)]
     fn date_each(&mut self, mut end: u64, may_move: MayMove<'_>) -> u64 {
         let (pauses, len) = self.pauses(end);
-        // They say where words are that are about to move.
+        // The pauses name places of words that are about to move.
         self.header().pauses.iter().for_each(|pause| pause[3].store(pause[2].load()));
         for (rest, pause) in &pauses[..len] {
             end = self.cut_at(*rest, end, *pause, may_move).unwrap_or(end);
@@ -127,16 +127,16 @@ impl Writer {
         end
     }
 
-    /// Cuts the open chunk in front of its last units; returns where the words that follow end then. `None` when they are too
-    /// many, or may not move.
+    /// Cuts the open chunk before its last units. Returns the new end of the words that follow, or `None` if they are
+    /// too many or may not move.
     fn cut_at(&mut self, rest: usize, end: u64, pause: Pause, may_move: MayMove<'_>) -> Option<u64> {
         let position = end - (UNIT * rest) as u64;
         let kept = self.units_to(position);
-        if kept == 0 && self.again.times == 0 {
-            // Nothing ran before it. Where nothing ran behind it either, no frame would give that time in full.
+        if kept == 0 && self.repetition.times == 0 {
+            // Nothing ran before the pause. If nothing ran behind it either, no frame would give that time in full.
             let is_soon = pause.until.saturating_sub(self.stamp) <= frame::FAR;
             if rest > 0 || is_soon {
-                self.refresh(pause.until);
+                self.restamp(pause.until);
             }
             return None;
         }
@@ -147,15 +147,15 @@ impl Writer {
         let mut words = [[0; 8]; MOVED_UNITS / 4];
         words.as_flattened_mut()[..UNIT * rest].copy_from_slice(self.memory.bytes(position, UNIT * rest));
         let (len, seq) = ((self.words - self.head) as usize, self.seq.wrapping_add(1));
-        let (head, sum) = frame::head(seq, len, frame::time(self.open_time), self.again);
-        let between = self.between(position, pause, seq, sum);
+        let (head, sum) = frame::head(seq, len, frame::time(self.open_time), self.repetition);
+        let between = self.filler(position, pause, seq, sum);
         let next = position + between.len as u64;
         let open = frame::head_len(next, between.seq.wrapping_add(1));
         let new_end = next + open as u64 + (UNIT * rest) as u64;
         let moved = self.header().moved.iter().zip(words);
         moved.for_each(|(to, from)| publish(to, u64::from_ne_bytes(from)));
         publish(&self.header().trim, Trim::new(self.head, kept as u16, rest as u16).0 | Trim::MOVED);
-        // See `fold_tail`.
+        // Handlers that come from here on use that end as their position: readers must find no words behind it.
         if !may_move(new_end) {
             publish(&self.header().trim, 0);
             return None;
@@ -164,19 +164,19 @@ impl Writer {
         // Zeros for the new head behind it.
         self.memory.copy(position, between.bytes.get(..between.len + open).unwrap_or(&between.bytes));
         self.memory.copy(next + open as u64, &words.as_flattened()[..UNIT * rest]);
-        (self.head, self.seq, self.before) = (next, between.seq, Before::NONE);
+        (self.head, self.seq, self.previous) = (next, between.seq, PreviousChunk::NONE);
         self.plan_open();
         self.seen = rest;
         (self.stamp, self.open_time) = (between.stamp, pause.until);
         publish(&self.header().last_time, pause.until);
         publish(&self.header().state, State::closed(self.head, self.seq).with_open(open).0);
-        // Until then the new chunk has an earlier time.
+        // Until this store the new chunk has an earlier time.
         publish(&self.header().open_time, pause.until);
         publish(&self.header().trim, 0);
         Some(new_end)
     }
 
-    /// Notes a pause, as somebody outside does.
+    /// Notes a pause, as the ticker does.
     #[cfg(test)]
     pub(super) fn note_pause(&self, index: usize, cursor: *mut u8, since: u64, until: u64) {
         let pauses = &self.header().pauses;
@@ -185,10 +185,10 @@ impl Writer {
         pause.iter().zip(words).for_each(|(word, value)| word.store(value));
     }
 
-    /// What comes between the words of the chunk up to the position, whose frame has that number and sum so far, and the
-    /// new chunk.
-    fn between(&self, position: u64, pause: Pause, seq: u8, sum: u8) -> Between {
-        let mut between = Between { bytes: [0; BETWEEN], len: 0, seq, stamp: self.stamp };
+    /// Stores what lies between the words of the chunk up to the position, whose frame has that number and sum so
+    /// far, and the new chunk.
+    fn filler(&self, position: u64, pause: Pause, seq: u8, sum: u8) -> Filler {
+        let mut between = Filler { bytes: [0; BETWEEN], len: 0, seq, stamp: self.stamp };
         let words = self.memory.bytes(self.words, (position - self.words) as usize);
         let (tail, len) = frame::tail(sum.wrapping_add(frame::sum(words)));
         tail[..len].iter().for_each(|byte| between.put(*byte));

@@ -1,4 +1,4 @@
-//! What is written is read back, at every single store: a small reader of its own looks at the ring after each.
+//! Each test reads back what it has written. A small reader of its own checks the ring after every single store.
 
 mod model;
 mod program;
@@ -12,10 +12,10 @@ use proptest::prelude::*;
 use qs_core::record::words::{MAX_TIMES, SHORT_END};
 
 use model::{Item, read};
-use program::{Program, Ring};
+use program::{MappedRing, Program};
 
 std::thread_local! {
-    /// Looks at the ring after every store, as a debugger that stopped the program there.
+    /// Checks the ring after every store, like a debugger that stops the program there.
     static WATCH: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
     static IS_WATCHED: Cell<bool> = const { Cell::new(false) };
     /// Bytes are zeroed from the last one on.
@@ -32,7 +32,8 @@ pub(super) fn step() {
     }
 }
 
-/// Zeros bytes in one of the orders that `memset` has, watched at the ends and in between now and then.
+/// Zeros bytes in one of the orders that `memset` may use. A check follows the first and the last bytes and some
+/// between.
 pub(super) fn zero(len: usize, put: impl Fn(usize)) {
     for step in 0..len {
         let at = if IS_BACKWARD.get() { len - 1 - step } else { step };
@@ -44,7 +45,7 @@ pub(super) fn zero(len: usize, put: impl Fn(usize)) {
 
 #[derive(Clone, Debug)]
 enum Part {
-    /// Statements, from a number on; long ones below [`SHORT_END`] are short words.
+    /// Statements from a number on. Long ones below [`SHORT_END`] are short words.
     Straight {
         from: u32,
         count: u32,
@@ -53,12 +54,12 @@ enum Part {
     Loop(Vec<Part>, u32),
     Record(u8),
     Event,
-    /// A stamp that comes this number of ticks later.
+    /// A stamp this number of ticks later.
     Stamp(u64),
     Close,
-    /// A handler came, so the next turn must not fold.
+    /// A handler came, so the next roll-over must not fold.
     Handler,
-    /// The thread waits so many ticks.
+    /// The thread waits this many ticks.
     Pause(u64),
 }
 
@@ -94,8 +95,8 @@ fn number() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 1u32..6, 2 => 60_000u32..60_005, 1 => Just(program::ALIKE), 1 => 1u32..SHORT_END]
 }
 
-/// Readers take a time in full behind a chunk for that of the chunk where the low halves are equal, which two clock readings of
-/// a program never are by chance. So tests keep them apart.
+/// Readers take a full time behind a chunk for the time of the chunk if the low halves are equal. Two clock readings
+/// of a program practically never have equal low halves, so tests keep them apart.
 const APART: u64 = 50_000_001;
 
 fn part() -> impl Strategy<Value = Part> {
@@ -120,7 +121,7 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
     prop::collection::vec(part(), 1..8)
 }
 
-/// Cases, fewer where the code is slow.
+/// Number of cases. It is lower where the code is slow.
 fn cases(release: u32) -> ProptestConfig {
     let cases = if cfg!(debug_assertions) { release / 8 } else { release };
     ProptestConfig { cases, max_shrink_iters: 2000, ..ProptestConfig::default() }
@@ -130,8 +131,8 @@ proptest! {
     #![proptest_config(cases(600))]
 
     #[test]
-    fn what_is_written_is_read_back(parts in parts(), size in 12u32..19, is_timed: bool) {
-        let ring = Ring::new(1 << size);
+    fn the_reader_finds_what_was_written(parts in parts(), size in 12u32..19, is_timed: bool) {
+        let ring = MappedRing::new(1 << size);
         let mut program = Program::new(&ring, is_timed, false);
         run(&mut program, &parts);
         program.finish();
@@ -142,25 +143,25 @@ proptest! {
     #![proptest_config(cases(80))]
 
     #[test]
-    fn at_every_store_the_ring_is_what_was_written(parts in parts(), size in 12u32..15, is_timed: bool, backward: bool) {
+    fn at_every_store_the_reader_finds_what_was_written(parts in parts(), size in 12u32..15, is_timed: bool, backward: bool) {
         IS_BACKWARD.set(backward);
-        let ring = Ring::new(1 << size);
+        let ring = MappedRing::new(1 << size);
         let mut program = Program::new(&ring, is_timed, true);
         run(&mut program, &parts);
         program.finish();
     }
 }
 
-/// No frame has the stamp of a chunk that stays empty.
+/// The stamp of an empty chunk is not in any frame.
 #[test]
 fn stamps_of_empty_chunks_do_not_hide_how_much_time_has_passed() {
-    let ring = Ring::new(1 << 12);
+    let ring = MappedRing::new(1 << 12);
     let mut program = Program::new(&ring, true, true);
-    program.be_single();
+    program.use_single_chunks();
     program.check_alone(0);
     program.statement(1);
     program.close();
-    // Together more than 4 bytes say, from the only frame on.
+    // Together they exceed 4 bytes, counted from the only frame.
     for _ in 0..3 {
         program.check_alone(super::frame::FAR - 1000);
     }
@@ -173,7 +174,7 @@ fn stamps_of_empty_chunks_do_not_hide_how_much_time_has_passed() {
 fn a_pause_of_more_than_four_bytes_of_ticks_before_a_record_misdates_nothing() {
     for backward in [false, true] {
         IS_BACKWARD.set(backward);
-        let ring = Ring::new(1 << 12);
+        let ring = MappedRing::new(1 << 12);
         let mut program = Program::new(&ring, true, true);
         program.check();
         program.statement(1);
@@ -185,7 +186,7 @@ fn a_pause_of_more_than_four_bytes_of_ticks_before_a_record_misdates_nothing() {
     }
 }
 
-/// Statements with a stamp each, and what comes behind them.
+/// A statement with a stamp, and what follows it.
 #[derive(Clone, Copy, Debug)]
 struct Alone {
     number: u32,
@@ -199,9 +200,9 @@ fn alone() -> impl Strategy<Value = Alone> {
     (number(), ticks, 0u8..60).prop_map(|(number, ticks, then)| Alone { number, ticks, then })
 }
 
-/// Runs them; each one that is still in the ring has its own stamp.
+/// Runs the statements. Each of them that is still in the ring has its own stamp.
 fn run_alone(program: &mut Program, statements: &[Alone], is_timed: bool) {
-    program.be_single();
+    program.use_single_chunks();
     let mut expected = std::vec![];
     for Alone { number, ticks, then } in statements {
         program.check_alone(*ticks);
@@ -229,7 +230,7 @@ fn run_alone(program: &mut Program, statements: &[Alone], is_timed: bool) {
     let expected = &expected[expected.len() - read.len()..];
     for ((number, time), (wanted, stamp)) in read.iter().zip(expected) {
         assert_eq!(number, wanted);
-        // Time of frames from before the newest time in full is known in its low half.
+        // The low halves of the times of frames before the newest full time are known.
         assert_eq!(*time as u32, if is_timed { *stamp as u32 } else { 0 }, "of {number}");
     }
 }
@@ -239,7 +240,7 @@ proptest! {
 
     #[test]
     fn each_statement_has_a_stamp_of_its_own(statements in prop::collection::vec(alone(), 1..3000), size in 12u32..16, is_timed: bool) {
-        let ring = Ring::new(1 << size);
+        let ring = MappedRing::new(1 << size);
         let mut program = Program::new(&ring, is_timed, false);
         run_alone(&mut program, &statements, is_timed);
     }
@@ -251,30 +252,31 @@ proptest! {
     #[test]
     fn at_every_store_each_statement_has_its_stamp(statements in prop::collection::vec(alone(), 1..400), size in 12u32..14, is_timed: bool, backward: bool) {
         IS_BACKWARD.set(backward);
-        let ring = Ring::new(1 << size);
+        let ring = MappedRing::new(1 << size);
         let mut program = Program::new(&ring, is_timed, true);
         run_alone(&mut program, &statements, is_timed);
     }
 }
 
-/// The turn at length is for full memory, and now and then.
+/// The slow roll-over is only for full memory and rare cases.
 #[test]
-fn most_statements_with_a_stamp_take_the_short_way() {
-    let ring = Ring::new(1 << 18);
+fn most_statements_with_a_stamp_take_the_fast_way() {
+    let ring = MappedRing::new(1 << 18);
     let mut program = Program::new(&ring, true, false);
-    program.be_single();
+    program.use_single_chunks();
     program.is_logged = false;
     for number in 0..100_000 {
         program.check_alone(7);
         program.statement(if number % 3 == 0 { 60_000 } else { 1 + number % 500 });
     }
-    let [quick, patient, turns] = program.ways;
-    assert!(quick > 96_000 && patient < 4000 && turns < 200, "{:?}", program.ways);
+    let [quick, patient, roll_overs] = program.ways;
+    assert!(quick > 96_000 && patient < 4000 && roll_overs < 200, "{:?}", program.ways);
 }
 
-/// A loop of that many statements a round leaves what ran before it, and its rounds are counted exactly.
+/// Checks that a loop with that many statements per round leaves what ran before it, and that its rounds are counted
+/// exactly.
 fn folds(body: u32, rounds: u64, long: bool, stamps: bool) {
-    let ring = Ring::new(64 << 10);
+    let ring = MappedRing::new(64 << 10);
     let mut program = Program::new(&ring, true, false);
     let from = if long { 60_000 } else { 1 };
     let words: Vec<_> = (from..from + body).map(program::word).collect();
@@ -325,7 +327,7 @@ fn folds(body: u32, rounds: u64, long: bool, stamps: bool) {
 }
 
 #[test]
-fn loops_of_any_length_leave_what_ran_before() {
+fn folding_a_loop_of_any_length_keeps_what_ran_before() {
     let few = if cfg!(debug_assertions) { 197 } else { 1 };
     for body in (1..=2000).step_by(few) {
         let rounds = (20_000 / u64::from(body)).max(25);
@@ -342,21 +344,21 @@ fn loops_of_any_length_leave_what_ran_before() {
 }
 
 #[test]
-fn the_rounds_stop_at_their_highest_number() {
-    let ring = Ring::new(1 << 16);
+fn the_count_of_rounds_stops_at_its_highest_number() {
+    let ring = MappedRing::new(1 << 16);
     let mut program = Program::new(&ring, false, false);
     program.is_logged = false;
     (0..20_000).for_each(|_| program.looped(1));
-    assert!(program.writer.again.times > 0);
-    program.writer.again.times = MAX_TIMES - 10;
+    assert!(program.writer.repetition.times > 0);
+    program.writer.repetition.times = MAX_TIMES - 10;
     (0..20_000).for_each(|_| program.looped(1));
-    assert!(program.writer.again.times < 20_000);
-    assert_eq!(program.writer.before.units as u64, program.writer.chunk() / 2);
+    assert!(program.writer.repetition.times < 20_000);
+    assert_eq!(program.writer.previous.units as u64, program.writer.chunk() / 2);
 }
 
-/// Bytes of a loop until it is folded, behind that many chunks in which nothing repeats.
+/// Number of bytes of a loop until it is folded, after that many chunks without repetitions.
 fn until_folded(size: usize, chunks: u64) -> u64 {
-    let ring = Ring::new(size);
+    let ring = MappedRing::new(size);
     let mut program = Program::new(&ring, false, false);
     program.is_logged = false;
     let chunk = program.writer.chunk();
@@ -368,28 +370,28 @@ fn until_folded(size: usize, chunks: u64) -> u64 {
         number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         program.statement(1 + (number >> 8) % 20_000);
     }
-    assert_eq!(program.writer.again.times, 0);
+    assert_eq!(program.writer.repetition.times, 0);
     let rounds = (1..size as u64).find(|_| {
         program.looped(5);
-        program.writer.again.times > 0
+        program.writer.repetition.times > 0
     });
     2 * rounds.expect("a fold") / chunk
 }
 
 #[test]
-fn a_loop_is_found_a_few_chunks_later_where_many_had_none() {
+fn after_many_chunks_without_a_loop_the_next_one_is_found_a_few_chunks_later() {
     let of_large: Vec<_> = (0..9).map(|chunks| until_folded(1 << 18, chunks)).collect();
     assert!(of_large.iter().all(|chunks| *chunks <= 4), "{of_large:?}");
     assert!(of_large[0] <= 1 && of_large.iter().any(|chunks| *chunks > 1), "{of_large:?}");
-    // Where these would be the whole ring, all are looked at.
+    // In a ring that has no room for more, all are searched.
     let of_small: Vec<_> = (0..9).map(|chunks| until_folded(1 << 16, chunks)).collect();
     assert!(of_small.iter().all(|chunks| *chunks <= 1), "{of_small:?}");
 }
 
 #[test]
-fn exactly_the_statements_that_were_asked_for_stay() {
+fn trimming_keeps_exactly_the_requested_statements() {
     for (limit, body) in [(0, 3), (1, 3), (10, 1), (4999, 1), (5000, 7), (20_000, 2)] {
-        let ring = Ring::new(1 << 16);
+        let ring = MappedRing::new(1 << 16);
         let mut program = Program::new(&ring, false, true);
         program.is_logged = false;
         (0..50).for_each(|number| program.statement(1 + number));
@@ -417,26 +419,27 @@ fn exactly_the_statements_that_were_asked_for_stay() {
 }
 
 #[test]
-fn the_bitmap_has_each_statement_whose_chunk_was_left() {
-    use crate::ring::Ever;
-    let mut memory = std::vec![0u128; Ever::len(256) / 16];
+fn the_bitmap_has_each_statement_of_a_closed_chunk() {
+    use crate::executed::ExecutedBitmap;
+    let mut memory = std::vec![0u128; ExecutedBitmap::len(256) / 16];
     // SAFETY: the memory is long enough, aligned and outlives the ring.
-    let ever = unsafe { Ever::new(memory.as_mut_ptr().cast(), 256, 7, 1) };
-    let ring = Ring::new(1 << 14);
+    let executed = unsafe { ExecutedBitmap::new(memory.as_mut_ptr().cast(), 256, 7, 1) };
+    let ring = MappedRing::new(1 << 14);
     let mut program = Program::new(&ring, false, false);
-    program.writer.ever = Some(ever);
+    program.writer.executed = Some(executed);
     for round in 0..3000 {
         program.check();
-        // The loop is folded; what it runs at its start and now and then is noted, too.
+        // The loop is folded. The statements at its start and the rare ones are noted, too.
         program.statement(if round == 0 { 77 } else { 60_001 });
         program.statement(5);
     }
     program.statement(501);
     program.close();
     program.statement(502);
-    // SAFETY: nobody writes it any longer.
-    let image = unsafe { core::slice::from_raw_parts(memory.as_ptr().cast::<u8>(), Ever::len(256)) };
-    let read = qs_core::ring::ever::Ever::parse(image).expect("a bitmap");
+    // SAFETY: the ring has no writer any more.
+    let image =
+        unsafe { core::slice::from_raw_parts(memory.as_ptr().cast::<u8>(), ExecutedBitmap::len(256)) };
+    let read = qs_core::ring::executed::ExecutedBitmap::parse(image).expect("a bitmap");
     let mut ran: Vec<u32> = read.statements().map(|statement| statement.to_word()).collect();
     ran.sort_unstable();
     let number = |number: u32| (u32::from(super::count::NUMBERS) << 16) + number;
@@ -446,7 +449,7 @@ fn the_bitmap_has_each_statement_whose_chunk_was_left() {
 #[test]
 fn words_that_overwrite_their_own_chunk_are_dropped_and_counted() {
     for (extra, survives) in [(0, true), (550, false), (950, false)] {
-        let ring = Ring::new(4096);
+        let ring = MappedRing::new(4096);
         let mut program = Program::new(&ring, false, false);
         program.statement(3);
         program.event();
@@ -458,7 +461,7 @@ fn words_that_overwrite_their_own_chunk_are_dropped_and_counted() {
         assert_eq!(program.writer.header().dropped.load(Relaxed), if survives { 0 } else { written });
         let reading = read(ring.header(), ring.data());
         assert!(reading.is_certain && reading.items().is_empty());
-        // The dropped chunk took a number.
+        // The dropped chunk took a sequence number.
         assert_eq!(program.writer.seq, seq + 1);
         program.statement(4);
         program.event();
@@ -467,11 +470,11 @@ fn words_that_overwrite_their_own_chunk_are_dropped_and_counted() {
     }
 }
 
-/// A stamp may come where the words are deep in the slack. What is folded then has room behind it, too.
+/// A stamp may come while the words are deep in the slack. There is room behind the folded words then, too.
 #[test]
-fn a_tail_that_is_folded_in_the_slack_leaves_room() {
+fn folding_in_the_slack_leaves_room() {
     for before in (0..700).step_by(7) {
-        let ring = Ring::new(1 << 12);
+        let ring = MappedRing::new(1 << 12);
         let mut program = Program::new(&ring, true, false);
         program.record(200);
         for number in 1..=before {
@@ -489,7 +492,7 @@ fn a_tail_that_is_folded_in_the_slack_leaves_room() {
     }
 }
 
-/// Random words, of which nothing repeats.
+/// Writes random words without repetitions.
 fn fill(program: &mut Program) {
     let mut random = 1u32;
     while program.place.cursor < program.place.limit {
@@ -498,15 +501,15 @@ fn fill(program: &mut Program) {
     }
 }
 
-/// What these do is measured: run the test under callgrind with `--toggle-collect` and the function's name.
+/// To measure these functions, run the test under callgrind with `--toggle-collect` and the function's name.
 #[inline(never)]
-fn measured_turn(program: &mut Program) {
-    program.place = program.writer.turn(program.place.cursor, 9, Some(&|_| true), false);
+fn measured_roll_over(program: &mut Program) {
+    program.place = program.writer.roll_over(program.place.cursor, 9, Some(&|_| true), false);
 }
 
 #[inline(never)]
 fn measured_fold(program: &mut Program) {
-    program.place = program.writer.turn(program.place.cursor, 10, Some(&|_| true), false);
+    program.place = program.writer.roll_over(program.place.cursor, 10, Some(&|_| true), false);
 }
 
 #[inline(never)]
@@ -520,13 +523,13 @@ fn measured_record_behind_words(program: &mut Program, bytes: &[u8; 32]) {
 }
 
 #[test]
-fn what_costs_is_what_it_should_be() {
-    let ring = Ring::new(1 << 18);
+fn records_and_roll_overs_cost_what_they_should() {
+    let ring = MappedRing::new(1 << 18);
     let mut program = Program::new(&ring, true, false);
     program.is_logged = false;
     fill(&mut program);
     let head = program.writer.head;
-    measured_turn(&mut program);
+    measured_roll_over(&mut program);
     assert!(program.writer.head >= head + program.writer.chunk());
     (0..20_000).for_each(|_| program.looped(60_000));
     let head = program.writer.head;
@@ -546,10 +549,10 @@ fn what_costs_is_what_it_should_be() {
     assert!(program.writer.head > head + 32);
 }
 
-/// Each pause dates what ran behind it, also where several came before one check.
+/// Each pause dates the words behind it, also if several pauses came before one check.
 #[test]
 fn words_behind_a_pause_have_its_time() {
-    let ring = Ring::new(1 << 14);
+    let ring = MappedRing::new(1 << 14);
     let mut program = Program::new(&ring, true, true);
     let begun = program.now();
     let mut expected = std::vec![];
@@ -568,10 +571,10 @@ fn words_behind_a_pause_have_its_time() {
     assert_eq!(program.newest(8), expected);
 }
 
-/// What waits in each round is counted, and what is behind the last pause has its time.
+/// The waiting rounds are counted, and what is behind the last pause has its time.
 #[test]
 fn a_loop_that_waits_is_folded() {
-    let ring = Ring::new(1 << 14);
+    let ring = MappedRing::new(1 << 14);
     let mut program = Program::new(&ring, true, true);
     for _ in 0..200 {
         program.statement(1);

@@ -1,121 +1,123 @@
-//! The writer of one ring: opens and closes chunks, and takes the turn when one is full.
+//! The writer of one ring of words: opens and closes chunks, rolls over when a chunk is full, and folds loops.
 
 use core::ptr::null_mut;
 
 use qs_core::frame::FLAG;
 use qs_core::record::EventKind;
-use qs_core::record::words::{AGAIN, Again, MAX_HEAD, MAX_TIMES, TAIL, UNIT};
+use qs_core::record::words::{MAX_HEAD, MAX_TIMES, REPETITION, TAIL, UNIT, UnitRepetition};
 use qs_core::ring::State;
 
 use super::fold::{self, Tail};
 use super::frame;
 use super::header::HostedHeader;
-use super::memory::{Memory, publish, step};
-use super::single::Single;
-use crate::ring::Ever;
+use super::memory::{MirroredMemory, publish, step};
+use super::stamps::Single;
+use crate::executed::ExecutedBitmap;
 
-/// Room for the end of a chunk and the head of the next.
+/// Room for the end of a chunk and the head of the next one.
 pub(super) const MARGIN: u64 = (TAIL + MAX_HEAD + 8) as u64;
 
-/// Chunks in a row without a loop at their ends after which only one of [`EACH`] is looked at.
-const MISSES: u32 = 2;
-const EACH: u32 = 4;
+/// After this many consecutive chunks without a loop at their ends, the writer searches only one of
+/// [`SEARCH_INTERVAL`] chunks.
+const MAX_MISSES: u32 = 2;
+const SEARCH_INTERVAL: u32 = 4;
 
-/// Where the thread's code goes on.
+/// Where the thread continues to write words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     /// Address of the next word.
     pub(crate) cursor: *mut u8,
-    /// The next check that finds the cursor here or behind calls [`Writer::turn`].
+    /// The next check that finds the cursor here or behind calls [`WordsWriter::roll_over`].
     pub(crate) limit: *mut u8,
 }
 
-/// Asks before words are folded or moved, with the position at which they go on then. False: a handler has come, and its
-/// position in the open chunk has to stay. After true, handlers that come in take that position for theirs.
+/// Asks for permission to fold or move words, with the position at which they continue afterwards. False: a handler
+/// has come, and its position in the open chunk has to stay. After true, handlers that come use that position.
 pub(crate) type MayMove<'a> = &'a dyn Fn(u64) -> bool;
 
 /// The chunk directly before the open one.
 #[derive(Clone, Copy)]
-pub(super) struct Before {
+pub(super) struct PreviousChunk {
     /// Position behind its last word.
     pub(super) end: u64,
-    /// Units of its words; 0 = there is another frame before the open chunk.
+    /// Number of units of its words; 0 = another frame lies before the open chunk.
     pub(super) units: usize,
 }
 
-impl Before {
-    pub(super) const NONE: Before = Before { end: 0, units: 0 };
+impl PreviousChunk {
+    pub(super) const NONE: PreviousChunk = PreviousChunk { end: 0, units: 0 };
 }
 
-/// Writes one ring. It lies in memory of its own, where no reader looks.
+/// Writes one ring. The writer is in memory of its own, where no reader looks.
 ///
-/// A cursor that a method takes is the one that the method before gave, or lies behind it in one of the two mappings,
-/// and complete words fill the bytes between the two.
-pub(crate) struct Writer {
-    pub(super) memory: Memory,
+/// A cursor parameter is the cursor that the previous method returned, or one behind it in one of the two mappings.
+/// Complete words fill the bytes between the two.
+pub(crate) struct WordsWriter {
+    pub(super) memory: MirroredMemory,
     pub(super) header: *mut HostedHeader,
-    /// Position of the open chunk, and of its first word.
+    /// Positions of the open chunk and of its first word.
     pub(super) head: u64,
     pub(super) words: u64,
-    /// The address of that word while the chunk has nothing and records may be appended at once; else null.
+    /// Address of that word while the chunk is empty and a record may be appended the fast way; otherwise null.
     pub(super) ready: *mut u8,
-    /// They may not.
-    pub(super) is_slow: bool,
-    /// Where each statement has a chunk.
+    /// Records must not be appended the fast way.
+    pub(super) must_append_slowly: bool,
+    /// Used where each statement has a chunk.
     pub(super) single: Single,
-    /// As in the header; and without the slack.
+    /// Position behind the last byte that was cleared for words, as in the header; and the same without the slack.
     pub(super) cleared: u64,
-    pub(super) soon: u64,
-    /// What came again between the chunk before and the first word.
-    pub(super) again: Again,
+    pub(super) cleared_for_words: u64,
+    /// The repetition between the previous chunk and the first word.
+    pub(super) repetition: UnitRepetition,
     /// The newest stamp of a frame, and that of the open chunk, which may stay empty; 0 = not known.
     pub(super) stamp: u64,
     pub(super) open_time: u64,
-    pub(super) before: Before,
-    /// The newest frame's sequence number.
+    pub(super) previous: PreviousChunk,
+    /// The sequence number of the newest frame.
     pub(super) seq: u8,
-    pub(super) ever: Option<Ever>,
-    /// Statements since [`Writer::mark`], up to unit `seen` of the open chunk.
+    pub(super) executed: Option<ExecutedBitmap>,
+    /// Number of statements since [`WordsWriter::mark`], up to unit `seen` of the open chunk.
     pub(super) counted: Option<u64>,
     pub(super) seen: usize,
-    /// Chunks in a row in which no loop was found that ends them, and how many of them were not looked at.
+    /// Number of consecutive chunks without a loop at their ends, and how many of these were not searched.
     pub(super) misses: u32,
-    /// A sum of the newest words that had a pause among them, and how often they came again; see
-    /// [`Writer::is_round_again`].
+    /// A sum of the newest words that had a pause among them, and the number of their repetitions; see
+    /// [`WordsWriter::has_waiting_round`].
     pub(super) round: (u64, u32),
 }
 
-impl Writer {
-    /// Begins the ring that the header lays out, and opens its first chunk. `stamp` is the clock in full, 0 without one.
+impl WordsWriter {
+    /// Begins the ring that the header lays out, and opens its first chunk. `stamp` is the full clock, 0 without one.
     ///
     /// # Safety
-    /// `header` was laid out by [`HostedHeader::init`] for `size` bytes and has no frames. `size` is a power of two, at
-    /// least 4,096. At `data`, which is aligned to 8 bytes, there are `2 * size` bytes, and the second half maps the memory
-    /// of the first. Header and bytes are valid for as long as the writer is used, and only its thread writes them.
+    /// `header` was laid out by [`HostedHeader::init`] for `size` bytes and has no frames. `size` is a power of two,
+    /// at least 4,096. At `data`, which is aligned to 8 bytes, there are `2 * size` bytes, and the second half maps
+    /// the memory of the first. Header and bytes are valid for as long as the writer is used, and only its thread
+    /// writes them.
     pub(crate) unsafe fn init(
         header: *mut HostedHeader,
         data: *mut u8,
         size: usize,
         stamp: u64,
-        ever: Option<Ever>,
-    ) -> (Writer, Place) {
-        let mut writer = Writer {
-            // SAFETY: the caller's contract.
-            memory: unsafe { Memory::new(data, size) },
+        executed: Option<ExecutedBitmap>,
+    ) -> (WordsWriter, Place) {
+        let mut writer = WordsWriter {
+            // SAFETY: the caller gives `2 * size` bytes at `data` that are mapped as `Memory` needs.
+            memory: unsafe { MirroredMemory::new(data, size) },
             header,
             head: 0,
             words: 0,
             ready: null_mut(),
-            is_slow: false,
+            must_append_slowly: false,
             single: Single::new(),
             cleared: 0,
-            soon: 0,
-            again: Again::default(),
+            cleared_for_words: 0,
+            repetition: UnitRepetition::default(),
             stamp,
             open_time: 0,
-            before: Before::NONE,
+            previous: PreviousChunk::NONE,
             seq: 0,
-            ever,
+            executed,
             counted: None,
             seen: 0,
             misses: 0,
@@ -127,21 +129,26 @@ impl Writer {
         (writer, place)
     }
 
+    /// From here on, executed statements are noted in this bitmap.
+    pub(crate) fn set_executed(&mut self, executed: ExecutedBitmap) {
+        self.executed = Some(executed);
+    }
+
     /// The header of the ring.
     #[inline(always)]
     pub(crate) fn header(&self) -> &HostedHeader {
-        // SAFETY: `init` got a valid header, and what changes in it is atomic.
+        // SAFETY: `init` got a header that stays valid, and what changes in it is atomic.
         unsafe { &*self.header }
     }
 
-    /// Bytes of words after which a chunk is full.
+    /// Number of bytes of words that fill a chunk.
     #[inline(always)]
     pub(crate) const fn chunk(&self) -> u64 {
         let share = self.memory.size as u64 / 4;
         if share < 16 << 10 { share } else { 16 << 10 }
     }
 
-    /// Bytes that may be written between two checks.
+    /// Number of bytes that a thread may write between two checks.
     #[inline(always)]
     pub(crate) const fn slack(&self) -> u64 {
         let share = self.memory.size as u64 / 8;
@@ -156,23 +163,24 @@ impl Writer {
         self.words + (offset - first) as u64
     }
 
-    /// Where the thread's code goes on when the open chunk's words end at this position.
+    /// Where the thread continues when the words of the open chunk end at this position.
     #[inline(always)]
     pub(super) fn place(&self, end: u64) -> Place {
         let first = self.memory.at(self.words);
-        let limit = (self.words + self.chunk()).min(self.soon);
+        let limit = (self.words + self.chunk()).min(self.cleared_for_words);
         Place {
             cursor: first.wrapping_add((end - self.words) as usize),
-            // It may be before the first word, where the room that was cleared ends soon: the next check clears more.
+            // The limit may be before the first word if the cleared room ends cleared_for_words. Then the next check
+            // clears more.
             limit: first.wrapping_add(limit.wrapping_sub(self.words) as usize),
         }
     }
 
-    /// Takes the turn at a check that found the cursor at the limit, or that has to take a new stamp (`is_stamp`).
+    /// Rolls over at a check that found the cursor at the limit, or that has to take a new stamp (`is_stamp`).
     ///
-    /// Folds loops where it may. Otherwise it closes the chunk and opens the next one with this stamp. `stamp` is the clock
-    /// in full, 0 without one.
-    pub(crate) fn turn(
+    /// Folds loops where it may. Otherwise it closes the chunk and opens the next one with this stamp. `stamp` is the
+    /// full clock, 0 without one.
+    pub(crate) fn roll_over(
         &mut self,
         cursor: *mut u8,
         stamp: u64,
@@ -181,40 +189,46 @@ impl Writer {
     ) -> Place {
         let end = self.position(cursor);
         if self.is_overrun(end) {
-            return self.drop_all(end, stamp);
+            return self.restart_after_overrun(end, stamp);
         }
         self.reserve(end, 0);
         let is_full = end >= self.words + self.chunk();
         if !is_full && !is_stamp {
-            // Frames before this chunk took the room, it is not full yet.
+            // Frames before this chunk took the room. The chunk is not full yet.
             self.clear(end, self.words + self.chunk() + self.slack());
             return self.place(end);
         }
-        self.look(end);
+        self.note_words(end);
         if let Some(may_move) = may_move
             && let Some(folded) = self.fold(end, is_full, may_move)
         {
             // What is left of a round keeps its time.
             if folded != end {
-                self.refresh(stamp);
+                self.restamp(stamp);
             }
             self.clear(folded, self.words + self.chunk() + self.slack());
             return self.place(folded);
         }
         let end = match may_move {
-            Some(may_move) if !self.is_round_again(end) => self.date(end, may_move),
+            Some(may_move) if !self.has_waiting_round(end) => self.date(end, may_move),
             _ => end,
         };
+        self.close_and_open(end, stamp)
+    }
+
+    /// Closes the chunk and opens the next one. A function of its own: unoptimised, its locals would otherwise be on the
+    /// stack of all that `roll_over` calls, which small stacks have no room for.
+    fn close_and_open(&mut self, end: u64, stamp: u64) -> Place {
         self.close_chunk(end);
-        // Not before: what is put together for the frame would wait until all zeros are stored.
+        // The zeros come last. If they came earlier, the data of the frame would wait until all zeros are stored.
         self.clear(self.head, self.head + MARGIN + self.chunk() + self.slack());
         self.declare_time(stamp);
         self.open(stamp);
         self.place(self.words)
     }
 
-    /// Copies words behind the cursor. `None` when they are too many.
-    pub(crate) fn bring(&mut self, cursor: *mut u8, words: &[u8]) -> Option<Place> {
+    /// Copies words behind the cursor. Returns `None` if there are too many.
+    pub(crate) fn take_over(&mut self, cursor: *mut u8, words: &[u8]) -> Option<Place> {
         let end = self.position(cursor);
         if self.is_overrun(end) || words.len() as u64 > self.chunk() + self.slack() {
             return None;
@@ -225,31 +239,31 @@ impl Writer {
         Some(self.place(new_end))
     }
 
-    /// The words up to the cursor get their times, before something is appended to them. No handler came since the chunk
-    /// was opened, because positions in it change. Where the words go on.
+    /// Gives the words up to the cursor their times, before something is appended behind them. Returns the new
+    /// cursor. The positions in the chunk change, so no handler may have come since the chunk was opened.
     #[inline(never)]
-    pub(crate) fn dated(&mut self, cursor: *mut u8, may_move: MayMove<'_>) -> *mut u8 {
+    pub(crate) fn date_words(&mut self, cursor: *mut u8, may_move: MayMove<'_>) -> *mut u8 {
         let end = self.position(cursor);
         if self.is_overrun(end) || !self.has_paused(end) {
             return cursor;
         }
-        self.look(end);
+        self.note_words(end);
         let end = self.date(end, may_move);
         self.place(end).cursor
     }
 
-    /// Ends the open chunk, so that all words are in whole frames. A program's own clock may count its calls, so it is asked
-    /// only where something is open.
+    /// Closes the open chunk, so that all words are in whole frames. A program's own clock may count its calls, so
+    /// this function reads it only if something is open.
     pub(crate) fn close(&mut self, cursor: *mut u8, now: impl FnOnce() -> u64) -> Place {
         let end = self.position(cursor);
         if self.is_overrun(end) {
-            return self.drop_all(end, now());
+            return self.restart_after_overrun(end, now());
         }
         if !self.has_something(end) {
             return self.place(end);
         }
         let stamp = now();
-        self.look(end);
+        self.note_words(end);
         self.clear(end, end + MARGIN + self.chunk() + self.slack());
         self.close_chunk(end);
         self.declare_time(stamp);
@@ -260,10 +274,10 @@ impl Writer {
     /// Whether the open chunk has anything to keep.
     #[inline(always)]
     pub(super) fn has_something(&self, end: u64) -> bool {
-        end != self.words || self.again.times > 0
+        end != self.words || self.repetition.times > 0
     }
 
-    /// Units of the open chunk's words, which end there.
+    /// Number of units of the open chunk's words, which end there.
     #[inline(always)]
     pub(super) fn units_to(&self, end: u64) -> usize {
         (end - self.words) as usize / UNIT
@@ -281,29 +295,29 @@ impl Writer {
         self.open_time = stamp;
         publish(&self.header().last_time, stamp);
         publish(&self.header().state, state);
-        // Until then the new chunk has an earlier time, but nothing in it.
+        // Until this store the new chunk has an earlier time, but it is empty.
         publish(&self.header().open_time, stamp);
     }
 
-    /// Sets where the next chunk's first word is; returns how far that is behind the head.
+    /// Sets where the first word of the next chunk is. Returns its distance from the head.
     #[inline(always)]
     pub(super) fn plan_open(&mut self) -> usize {
         let open = frame::head_len(self.head, self.seq.wrapping_add(1));
         self.words = self.head + open as u64;
         let first = self.memory.at(self.words);
-        self.ready = if self.is_slow { null_mut() } else { first };
+        self.ready = if self.must_append_slowly { null_mut() } else { first };
         match self.counted {
             None => self.single.open(first, open),
             Some(_) => self.single.close(),
         }
-        self.again = Again::default();
+        self.repetition = UnitRepetition::default();
         self.seen = 0;
         open
     }
 
-    /// Gives the open chunk a later time, because what it has so far was folded. Its frame will be followed by that time
-    /// in full, if need be.
-    pub(super) fn refresh(&mut self, stamp: u64) {
+    /// Gives the open chunk a later time, because its words were folded. If 4 bytes cannot represent that time, an
+    /// event with the full time follows the chunk's frame.
+    pub(super) fn restamp(&mut self, stamp: u64) {
         if stamp > 0 {
             self.single.close();
             self.open_time = stamp.max(self.open_time).max(self.stamp);
@@ -312,8 +326,8 @@ impl Writer {
         }
     }
 
-    /// Appends the time in full when 4 bytes of it do not show how much later than the newest stamp it is. No chunk is
-    /// open, or nothing is in it.
+    /// Appends the full time if 4 bytes cannot represent the distance to the newest stamp. No chunk is open, or the
+    /// open one is empty.
     pub(super) fn declare_time(&mut self, stamp: u64) {
         if self.stamp > 0 && stamp.saturating_sub(self.stamp) > frame::FAR {
             self.stamp = stamp;
@@ -322,14 +336,14 @@ impl Writer {
         }
     }
 
-    /// Writes what is around the words of the open chunk, which end there and then are a closed frame. No chunk is open
-    /// then, and something is.
+    /// Writes what surrounds the words of the open chunk, which end there. They are a closed frame then, and no chunk
+    /// is open.
     pub(super) fn close_chunk(&mut self, end: u64) {
         if !self.has_something(end) {
             return publish(&self.header().state, State::closed(self.head, self.seq).0);
         }
         let next = self.put_frame(end);
-        self.stand_at(next, Before { end, units: self.units_to(end) });
+        self.set_head(next, PreviousChunk { end, units: self.units_to(end) });
         publish(&self.header().state, State::closed(self.head, self.seq).0);
         let time = self.open_time;
         self.declare_time(time);
@@ -337,12 +351,12 @@ impl Writer {
     }
 
     /// The frame before this position is closed.
-    pub(super) fn stand_at(&mut self, head: u64, before: Before) {
-        (self.head, self.before) = (head, before);
+    pub(super) fn set_head(&mut self, head: u64, previous: PreviousChunk) {
+        (self.head, self.previous) = (head, previous);
         self.seq = self.seq.wrapping_add(1);
     }
 
-    /// Writes the frame around the open chunk's words up to `end`; returns the position behind it.
+    /// Writes the frame around the open chunk's words up to `end`. Returns the position behind the frame.
     pub(super) fn put_frame(&mut self, end: u64) -> u64 {
         let (head, tail, tail_len) = self.frame(end);
         self.put_head(&head, (self.words - self.head) as usize);
@@ -351,31 +365,31 @@ impl Writer {
         end + tail_len as u64
     }
 
-    /// Head and tail of that frame, and how many bytes the tail has.
+    /// Head and tail of that frame, and the length of the tail.
     #[inline]
     pub(super) fn frame(&self, end: u64) -> ([u8; 24], [u8; 3], usize) {
         let (seq, len) = (self.seq.wrapping_add(1), (self.words - self.head) as usize);
-        let (head, sum) = frame::head(seq, len, frame::time(self.open_time), self.again);
+        let (head, sum) = frame::head(seq, len, frame::time(self.open_time), self.repetition);
         let words = self.memory.bytes(self.words, (end - self.words) as usize);
         let (tail, tail_len) = frame::tail(sum.wrapping_add(frame::sum(words)));
         (head, tail, tail_len)
     }
 
-    /// Puts the head of the open chunk's frame, which has that length.
+    /// Stores the head of the open chunk's frame, which has that length.
     pub(super) fn put_head(&self, head: &[u8; 24], len: usize) {
-        self.memory.copy(self.head, &head[..len - AGAIN]);
-        if self.again.times == 0 {
-            self.put_again(false);
+        self.memory.copy(self.head, &head[..len - REPETITION]);
+        if self.repetition.times == 0 {
+            self.put_repetition(false);
         }
     }
 
-    /// Stores what came again.
-    pub(super) fn put_again(&self, is_counted: bool) {
-        let again = Again { is_counted, ..self.again };
-        self.memory.put(self.words - AGAIN as u64, frame::again_bytes(again));
+    /// Stores the repetition before the open chunk's words.
+    pub(super) fn put_repetition(&self, is_counted: bool) {
+        let repetition = UnitRepetition { is_counted, ..self.repetition };
+        self.memory.put(self.words - REPETITION as u64, frame::repetition_bytes(repetition));
     }
 
-    /// Zeros the bytes up to a position, unless they are already; `end` is where words end.
+    /// Zeros the bytes up to a position, unless they are zero already. `end` is the end of the words.
     #[inline(always)]
     pub(super) fn clear(&mut self, end: u64, to: u64) {
         if to > self.cleared {
@@ -392,11 +406,11 @@ impl Writer {
     }
 
     const fn set_cleared(&mut self, to: u64) {
-        (self.cleared, self.soon) = (to, to.saturating_sub(self.slack()));
+        (self.cleared, self.cleared_for_words) = (to, to.saturating_sub(self.slack()));
     }
 
-    /// Sees to it that `bytes` more, the end of a chunk and the head of another, can be written from there on, and the
-    /// slack behind them.
+    /// Reserves room behind `end` for `bytes` more bytes, the end of a chunk, the head of another one, and the slack
+    /// behind them.
     #[inline(always)]
     pub(super) fn reserve(&mut self, end: u64, bytes: u64) {
         let need = end + bytes + MARGIN;
@@ -405,7 +419,7 @@ impl Writer {
         }
     }
 
-    /// Whether the words up to there have overwritten the chunk that they belong to.
+    /// Whether the words up to `end` have overwritten their own chunk.
     #[inline(always)]
     pub(super) fn is_overrun(&self, end: u64) -> bool {
         end + MARGIN > self.head + self.memory.size as u64
@@ -413,12 +427,13 @@ impl Writer {
 
     /// Begins the ring again behind the words, which have overwritten their own chunk.
     #[cold]
-    pub(super) fn drop_all(&mut self, end: u64, stamp: u64) -> Place {
+    pub(super) fn restart_after_overrun(&mut self, end: u64, stamp: u64) -> Place {
         let size = self.memory.size as u64;
         self.count_overrun(end);
-        // The missing number shows that a frame is missing. A reader that starts there looks for the end of a frame.
+        // The missing sequence number shows that a frame is missing. A reader that starts there searches the end of a
+        // frame.
         (self.head, self.seq) = (end + 1, self.seq.wrapping_add(1));
-        self.before = Before::NONE;
+        self.previous = PreviousChunk::NONE;
         publish(&self.header().state, State::closed(self.head, self.seq).0);
         publish(&self.header().cleared, end + size);
         self.memory.zero(end, end + size);
@@ -429,29 +444,29 @@ impl Writer {
         self.place(self.words)
     }
 
-    /// Folds what repeats; returns where the words end then. `None` when the chunk has to be closed.
+    /// Folds repetitions. Returns the new end of the words, or `None` if the chunk has to be closed.
     fn fold(&mut self, end: u64, is_full: bool, may_move: MayMove<'_>) -> Option<u64> {
         let units = self.units_to(end);
         if !self.has_something(end) {
             return None;
         }
-        let period = self.again.period as usize;
-        // What is left of a round gets a later time. Behind a pause that would not be true.
+        let period = self.repetition.period as usize;
+        // What is left of a round gets a later time. Behind a pause that would be wrong.
         let has_paused = self.has_paused(end);
-        if self.again.times > 0 && self.goes_on(units, period) {
+        if self.repetition.times > 0 && self.continues_previous(units, period) {
             return match units < period {
                 true => (!is_full && !has_paused).then_some(end),
                 false if has_paused && !units.is_multiple_of(period) => None,
                 false => self.count_rounds(units, period, may_move),
             };
         }
-        if self.again.times == 0 && !is_full {
+        if self.repetition.times == 0 && !is_full {
             // A round between any two stamps.
-            let periods = [units, self.before.units];
+            let periods = [units, self.previous.units];
             let is_one = |period: &usize| {
                 *period <= units
                     && (!has_paused || units.is_multiple_of(*period))
-                    && self.goes_on(units, *period)
+                    && self.continues_previous(units, *period)
             };
             let one = periods.into_iter().find(is_one);
             if let Some(period) = one {
@@ -461,7 +476,7 @@ impl Writer {
         if has_paused {
             return None;
         }
-        if !self.is_worth_a_look() {
+        if !self.is_worth_searching() {
             return None;
         }
         let words = self.memory.units(self.words, units);
@@ -470,27 +485,27 @@ impl Writer {
         let tail = fold::search(words, longest).filter(saves)?;
         let tail = fold::whole_words(words, tail).filter(saves)?;
         self.misses = 0;
-        if tail.start == 0 && self.again.times == 0 && self.goes_on(units, tail.period) {
+        if tail.start == 0 && self.repetition.times == 0 && self.continues_previous(units, tail.period) {
             return self.count_rounds(units, tail.period, may_move);
         }
         self.fold_tail(units, tail, may_move)
     }
 
-    /// Whether to look for a loop at the end of this chunk. Where many chunks had none, only one of [`EACH`] is looked at, so
-    /// a loop fills a few chunks before it is found. In a small ring these would be all there is.
+    /// Whether to search a loop at the end of this chunk. After many chunks without a loop, only one of [`SEARCH_INTERVAL`] is
+    /// searched, so a loop fills a few chunks before it is found. A small ring has no room for more than these.
     #[inline(always)]
-    fn is_worth_a_look(&mut self) -> bool {
+    fn is_worth_searching(&mut self) -> bool {
         self.misses = self.misses.wrapping_add(1);
-        let is_patient =
-            self.misses > MISSES && self.memory.size as u64 >= 4 * u64::from(EACH) * self.chunk();
-        !is_patient || self.misses.is_multiple_of(EACH)
+        let is_patient = self.misses > MAX_MISSES
+            && self.memory.size as u64 >= 4 * u64::from(SEARCH_INTERVAL) * self.chunk();
+        !is_patient || self.misses.is_multiple_of(SEARCH_INTERVAL)
     }
 
-    /// Whether the words so far go on with the last `period` units of the chunk before.
-    fn goes_on(&self, units: usize, period: usize) -> bool {
-        let start = self.before.end.wrapping_sub((UNIT * period) as u64);
+    /// Whether the words so far continue the last `period` units of the previous chunk.
+    fn continues_previous(&self, units: usize, period: usize) -> bool {
+        let start = self.previous.end.wrapping_sub((UNIT * period) as u64);
         let kept = self.cleared.saturating_sub(self.memory.size as u64);
-        if period == 0 || self.before.units < period || start < kept {
+        if period == 0 || self.previous.units < period || start < kept {
             return false;
         }
         let words = self.memory.units(self.words, units);
@@ -500,26 +515,28 @@ impl Writer {
 
     /// Counts the whole rounds in the open chunk and clears them.
     fn count_rounds(&mut self, units: usize, period: usize, may_move: MayMove<'_>) -> Option<u64> {
-        let times = self.again.times + (units / period) as u64;
+        let times = self.repetition.times + (units / period) as u64;
         let rest = units % period;
         let end = self.words + (UNIT * rest) as u64;
         if times > MAX_TIMES {
             return None;
         }
-        let again =
-            core::mem::replace(&mut self.again, Again { period: period as u32, times, is_counted: false });
+        let repetition = core::mem::replace(
+            &mut self.repetition,
+            UnitRepetition { period: period as u32, times, is_counted: false },
+        );
         self.ready = null_mut();
-        // Before handlers take that end for their position: readers would find words behind it.
-        self.put_again(true);
+        // This comes before handlers use that end as their position, because readers would find words behind it.
+        self.put_repetition(true);
         if !may_move(end) {
-            self.again = again;
-            self.put_again(false);
+            self.repetition = repetition;
+            self.put_repetition(false);
             return None;
         }
-        // Words end at the first zero, so what is behind it may be cleared in any order.
+        // Words end at the first zero, so the bytes behind it may be cleared in any order.
         self.memory.put(end, [0; UNIT]);
         self.memory.zero(end, self.words + (UNIT * units) as u64);
-        self.put_again(false);
+        self.put_repetition(false);
         self.seen = rest;
         Some(end)
     }

@@ -1,7 +1,7 @@
 //! Reads one ring from its oldest whole frame to its newest statement.
 //!
-//! What an overwriting writer leaves at the oldest end (the tail of a frame) is skipped
-//! silently: it is older than the history. Everything else that cannot be read is reported.
+//! The oldest bytes are often the rest of a frame that is being overwritten. The reader skips them without a report, because
+//! they are older than the history. It reports all other bytes that it cannot read.
 
 mod packed;
 mod words;
@@ -9,40 +9,12 @@ mod words;
 use packed::PackedReader;
 use words::WordsReader;
 
-use super::again::Again;
 use super::header::Header;
+use super::item::Item;
 use super::state::Shown;
-use crate::frame::{Damage, Frame};
-use crate::record::{Numbers, Statement};
+use crate::record::Numbers;
 
-/// What a ring yields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Item<'a> {
-    /// A statement ran; with the low 4 bytes of the clock where its frame has them.
-    Statement(Statement, Option<u32>),
-    /// The newest statements ran again and were not written again.
-    Again(Again),
-    /// Another record. Its `missing` counts the frames of a gap before it.
-    Frame(Frame<'a>),
-    /// Frames are missing before the statement that comes next, modulo 256.
-    Missing(u8),
-    /// Bytes that are no good frame.
-    Damaged(Damage),
-    /// The image ends before the ring does.
-    Cut {
-        /// Bytes of the ring that are not in the image.
-        missing: u64,
-    },
-    /// The newest frame is not the one that the header counted last.
-    Torn {
-        /// Sequence number that the header counted.
-        expected: u8,
-    },
-    /// More words were written than the ring had room for: which of the newest are those, nobody knows. What came before is right.
-    Overrun,
-}
-
-/// Walks a ring; call [`Reader::next`] until it returns `None`.
+/// Iterates over the items of a ring: call [`Reader::next`] until it returns `None`.
 ///
 /// Offsets in frames and damages count from the first byte ever written to the ring.
 #[derive(Clone, Debug)]
@@ -56,13 +28,13 @@ enum Form<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// A reader of the ring whose header was read from the start of `image`; without what was cleared.
+    /// A reader of the ring at the start of `image`, whose header is `header`. It skips what was cleared.
     pub fn new(header: Header, image: &'a [u8]) -> Reader<'a> {
         Reader::resume(header, image, 0, 0, header.cleared)
     }
 
-    /// A reader of what was not shown yet. It starts at `from`, where a frame starts (see [`Reader::resume_from`]),
-    /// and passes over what was shown. Bytes before `safe` may have been overwritten while the image was made.
+    /// A reader of the items that were not shown yet. `from` is the position of a frame's start, see
+    /// [`Reader::resume_from`]. Bytes before `safe` may have been overwritten while the image was made.
     pub fn resume(header: Header, image: &'a [u8], from: u64, safe: u64, shown: Shown) -> Reader<'a> {
         let bytes = image.get(header.header_len..).unwrap_or(&[]);
         let bytes = &bytes[..bytes.len().min(header.size)];
@@ -72,8 +44,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The same, which gives every frame as it is, those of statements too; the open frame as if it were closed now. A chunk
-    /// of words is given as the records of a stream, numbered one after another.
+    /// Yields all frames as frames, including those of statements. The open frame counts as closed. A chunk of words
+    /// becomes records of a stream with consecutive sequence numbers.
     #[must_use]
     pub fn whole_frames(self) -> Reader<'a> {
         Reader(match self.0 {
@@ -82,7 +54,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The same, which knows statements by their numbers.
+    /// Resolves statement numbers with this table.
     #[must_use]
     pub fn with_numbers(self, numbers: Numbers<'a>) -> Reader<'a> {
         Reader(match self.0 {
@@ -91,7 +63,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The same without the words of the open chunk: of that only what came again.
+    /// Leaves out the words of the open chunk, except for its repetition.
     #[must_use]
     pub fn without_open_words(self) -> Reader<'a> {
         Reader(match self.0 {
@@ -100,8 +72,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// How far this reader has shown the ring, once it is at its end. What signal handlers wrote into nested parts counts as
-    /// not shown: it moves when they end.
+    /// How far this reader has shown the ring. Call it at the end. Nested parts of signal handlers do not count, because they
+    /// move when the handlers end.
     pub fn shown(&self) -> Shown {
         match &self.0 {
             Form::Packed(reader) => reader.shown(),
@@ -109,8 +81,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where a reader that goes on from here has to start, so that it knows the frames that may come again. To be asked
-    /// at the end of a ring without nested parts.
+    /// The position where the next reader must start to know the frames that may repeat. Call it at the end of a ring without
+    /// nested parts.
     pub fn resume_from(&self) -> u64 {
         match &self.0 {
             Form::Packed(reader) => reader.resume_from(),
@@ -118,7 +90,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The header that this reader follows.
+    /// The header of the ring.
     pub const fn header(&self) -> &Header {
         match &self.0 {
             Form::Packed(reader) => reader.header(),
@@ -126,7 +98,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The interrupt that the newest statement ran in; 0 for none, or when the recorder does not record it.
+    /// The interrupt of the newest statement. 0 = no interrupt, or not recorded.
     pub const fn interrupt(&self) -> u16 {
         match &self.0 {
             Form::Packed(reader) => reader.interrupt(),
@@ -134,7 +106,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Position of the newest item: of its word, or of the frame that it is from.
+    /// Position of the newest item: of its word, or of its frame.
     pub const fn item_position(&self) -> u64 {
         match &self.0 {
             Form::Packed(reader) => reader.item_position(),
@@ -142,7 +114,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Position behind all that this reader gives; the highest there is where nobody needs it, in rings without words.
+    /// Position behind the last item of this reader. `u64::MAX` in rings without words.
     pub fn frontier(&self) -> u64 {
         match &self.0 {
             Form::Packed(_) => u64::MAX,

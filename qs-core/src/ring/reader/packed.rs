@@ -1,72 +1,72 @@
 //! Reads a ring whose statements are frames, packed or single.
 
 use crate::frame::{Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, FrameWriter};
-use crate::record::packed::{MAX_HEADER, PAGES, Packed, Repeat, Step, Steps};
+use crate::record::packed::{FrameRepetition, MAX_HEADER, PAGES, Packed, Step, Steps};
 use crate::record::{Statement, XhistRecord, ids};
 
-use super::super::again::Again;
 use super::super::header::{Header, NESTED};
+use super::super::repetition::Repetition;
 use super::super::state::{Shown, State};
-use super::Item;
+use crate::ring::Item;
 
-/// Bytes of data in a packed frame.
+/// Largest number of bytes of data in a packed frame.
 const DATA: usize = 255;
 
-/// Walks a ring; call [`PackedReader::next`] until it returns `None`.
+/// See [`Reader`](super::Reader).
 #[derive(Clone, Debug)]
 pub(super) struct PackedReader<'a> {
     header: Header,
     bytes: &'a [u8],
     decoder: Decoder,
     parts: [(u64, State); NESTED + 1],
-    /// The part being read.
+    /// Index of the current part.
     part: usize,
     /// Position of the next byte, counted from the first byte ever written.
     at: u64,
-    stage: Stage,
+    stage: PackedStage,
     skip_to_flag: bool,
     newest_seq: Option<u8>,
-    /// Where the oldest bytes are.
+    /// Position of the oldest byte.
     oldest: u64,
-    /// What is passed over.
+    /// Items that were shown before, and are skipped.
     shown: Shown,
-    /// Position of the frame that the newest item is from.
+    /// Position of the frame with the newest item.
     start: u64,
-    /// Statements in the open frame of the first part.
+    /// Number of statements in the open frame of the first part.
     open_statements: u16,
-    /// Bytes of the ring that the image lacks, not told yet; and whether any were told.
+    /// Number of bytes missing in the image that are not reported yet, and whether any were reported.
     cut: u64,
     was_cut: bool,
     run: Run,
-    /// The interrupt that the newest statement ran in.
+    /// The interrupt of the newest statement.
     interrupt: u16,
-    /// Where the newest packed frames start, the newest last.
+    /// Start positions of the newest packed frames, the newest last.
     starts: [u64; PAGES],
-    /// The newest frames stand in the ring one behind the other, so far back.
+    /// Number of newest frames that are consecutive in the ring.
     unbroken: usize,
-    /// Reads once more what came again.
+    /// This reader reads repeated frames a second time.
     is_replay: bool,
-    /// Gives frames of statements as frames.
+    /// Yields frames of statements as frames.
     whole_frames: bool,
 }
 
-/// A packed frame being read.
+/// The packed frame that is being read.
 #[derive(Clone, Debug)]
 struct Run {
     data: [u8; DATA],
     len: usize,
     at: usize,
     steps: Steps,
-    /// The clock when the next statement ran.
+    /// The time stamp of the next statement.
     stamp: Option<u32>,
     time: u32,
-    /// Position of its frame; none for a statement that has a frame of its own.
+    /// Position of the frame. `None` for a statement with its own frame.
     start: Option<u64>,
     has_statements: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum PackedStage {
     Frames,
     Cut,
     Torn,
@@ -76,7 +76,7 @@ enum Stage {
 }
 
 impl<'a> PackedReader<'a> {
-    /// As [`Reader::resume`](super::Reader::resume), of the bytes behind a header.
+    /// See [`Reader::resume`](super::Reader::resume). `bytes` are those behind the header.
     pub(super) fn new(
         header: Header,
         bytes: &'a [u8],
@@ -96,7 +96,7 @@ impl<'a> PackedReader<'a> {
             parts,
             part: 0,
             at: oldest,
-            stage: Stage::Frames,
+            stage: PackedStage::Frames,
             skip_to_flag: oldest != from,
             newest_seq: None,
             oldest,
@@ -116,19 +116,19 @@ impl<'a> PackedReader<'a> {
         reader
     }
 
-    /// As [`Reader::whole_frames`](super::Reader::whole_frames).
+    /// See [`Reader::whole_frames`](super::Reader::whole_frames).
     pub(super) fn whole_frames(self) -> PackedReader<'a> {
         PackedReader { whole_frames: true, ..self }
     }
 
-    /// As [`Reader::shown`](super::Reader::shown).
+    /// See [`Reader::shown`](super::Reader::shown).
     pub(super) fn shown(&self) -> Shown {
         let position = self.header.state.head();
         let (repeats, _) = self.header.folded.at(position);
         Shown { position, statements: self.open_statements, repeats }
     }
 
-    /// As [`Reader::resume_from`](super::Reader::resume_from).
+    /// See [`Reader::resume_from`](super::Reader::resume_from).
     pub(super) fn resume_from(&self) -> u64 {
         match self.unbroken {
             0 => self.header.state.head(),
@@ -154,88 +154,91 @@ impl<'a> PackedReader<'a> {
         loop {
             let found = self.step()?;
             if self.start < self.shown.position
-                && !matches!(found, Found::Told(Item::Cut { .. } | Item::Torn { .. }))
+                && !matches!(found, PackedItem::Item(Item::Cut { .. } | Item::Torn { .. }))
             {
                 continue;
             }
             match found {
-                Found::Told(Item::Statement(..))
+                PackedItem::Item(Item::Statement(..))
                     if self.start == self.shown.position && self.shown.statements > 0 =>
                 {
                     self.shown.statements -= 1;
                 }
-                Found::Told(Item::Again(again)) if self.start == self.shown.position => {
-                    let times = again.times.saturating_sub(core::mem::take(&mut self.shown.repeats));
+                PackedItem::Item(Item::Repetition(repetition)) if self.start == self.shown.position => {
+                    let times = repetition.times.saturating_sub(core::mem::take(&mut self.shown.repeats));
                     if times > 0 {
-                        // What was shown of the frame was one of those times.
+                        // The shown statements of the frame were one of the repetitions.
                         self.shown.statements = 0;
-                        return Some(Item::Again(again.with_times(times)));
+                        return Some(Item::Repetition(repetition.with_times(times)));
                     }
                 }
-                Found::Told(item) => return Some(item),
-                Found::Record(end) => return Some(Item::Frame(self.decoder.frame(end))),
+                PackedItem::Item(item) => return Some(item),
+                PackedItem::Frame(end) => return Some(Item::Frame(self.decoder.frame(end))),
             }
         }
     }
 
-    /// The next item, be it shown already or not.
-    fn step(&mut self) -> Option<Found> {
+    /// The next item, shown before or not.
+    fn step(&mut self) -> Option<PackedItem> {
         loop {
             if let Some(item) = self.next_of_run() {
-                return Some(Found::Told(item));
+                return Some(PackedItem::Item(item));
             }
             match self.stage {
-                Stage::Frames => match self.next_frame() {
-                    Some(Framed::Found(found)) => return Some(found),
+                PackedStage::Frames => match self.next_frame() {
+                    Some(Framed::Item(found)) => return Some(found),
                     Some(Framed::Run(0)) => {}
-                    Some(Framed::Run(missing)) => return Some(Found::Told(Item::Missing(missing))),
-                    None => self.stage = Stage::Cut,
+                    Some(Framed::Run(missing)) => return Some(PackedItem::Item(Item::Missing(missing))),
+                    None => self.stage = PackedStage::Cut,
                 },
-                Stage::Cut => {
-                    self.stage = Stage::Torn;
+                PackedStage::Cut => {
+                    self.stage = PackedStage::Torn;
                     if self.cut > 0 {
                         self.was_cut = true;
-                        return Some(Found::Told(Item::Cut { missing: core::mem::take(&mut self.cut) }));
+                        return Some(PackedItem::Item(Item::Cut { missing: core::mem::take(&mut self.cut) }));
                     }
                 }
-                Stage::Torn => {
-                    self.stage = Stage::Folded;
+                PackedStage::Torn => {
+                    self.stage = PackedStage::Folded;
                     let (start, state) = self.parts[self.part];
                     let expected = state.seq();
                     let has_frames = state.head() > start.max(self.oldest) && !self.was_cut;
                     let is_bare = self.header.is_bare();
                     if is_bare && has_frames && self.newest_seq == Some(expected.wrapping_add(1)) {
-                        // Halted between the halves of the word: the frame is closed, what else it says is of before.
+                        // The target was halted between the two halves of the state word: the frame is closed, and the
+                        // second half is still the old one.
                         self.parts[self.part].1 = state.without_open();
                     } else if has_frames && self.newest_seq != Some(expected) {
-                        return Some(Found::Told(Item::Torn { expected }));
+                        return Some(PackedItem::Item(Item::Torn { expected }));
                     }
                 }
-                Stage::Folded => {
-                    self.stage = Stage::Open;
+                PackedStage::Folded => {
+                    self.stage = PackedStage::Open;
                     let times = self.folded().0;
                     self.start = self.parts[self.part].1.head();
-                    if let Some(again) = self.again(Repeat { frames: 1, times }, self.start) {
-                        return Some(Found::Told(Item::Again(again)));
+                    if let Some(repetition) =
+                        self.repetition(FrameRepetition { frames: 1, times }, self.start)
+                    {
+                        return Some(PackedItem::Item(Item::Repetition(repetition)));
                     }
                 }
-                Stage::Open => {
-                    self.stage = Stage::Done;
+                PackedStage::Open => {
+                    self.stage = PackedStage::Done;
                     let state = self.parts[self.part].1;
                     let Some(head_len) = state.open() else { continue };
                     if state.head() < self.oldest || self.folded().1 {
                         continue;
                     }
                     match self.open_frame(state.head(), head_len) {
-                        Some(Framed::Found(found)) => return Some(found),
+                        Some(Framed::Item(found)) => return Some(found),
                         Some(Framed::Run(_)) => {}
                         None => {
                             let expected = state.seq().wrapping_add(1);
-                            return Some(Found::Told(Item::Torn { expected }));
+                            return Some(PackedItem::Item(Item::Torn { expected }));
                         }
                     }
                 }
-                Stage::Done => {
+                PackedStage::Done => {
                     if !self.next_part() {
                         return None;
                     }
@@ -244,14 +247,14 @@ impl<'a> PackedReader<'a> {
         }
     }
 
-    /// Signal handlers wrote behind what the one that they interrupted had reserved.
+    /// Goes to the next part, which a signal handler wrote behind the reserved bytes of the interrupted part.
     fn next_part(&mut self) -> bool {
         let next = self.part + 1;
         let Some((start, _)) = self.parts.get(next).copied().filter(|(start, _)| *start != u64::MAX) else {
             return false;
         };
         self.part = next;
-        self.stage = Stage::Frames;
+        self.stage = PackedStage::Frames;
         self.newest_seq = None;
         self.unbroken = 0;
         if start >= self.at {
@@ -263,7 +266,7 @@ impl<'a> PackedReader<'a> {
         true
     }
 
-    /// The next thing in the packed frame at hand.
+    /// The next item of the current packed frame.
     fn next_of_run(&mut self) -> Option<Item<'static>> {
         let run = &mut self.run;
         while run.at < run.len {
@@ -271,7 +274,7 @@ impl<'a> PackedReader<'a> {
                 Some(Step::Statement(statement)) => {
                     run.has_statements = true;
                     self.interrupt = run.steps.interrupt();
-                    if self.part == 0 && self.stage == Stage::Done {
+                    if self.part == 0 && self.stage == PackedStage::Done {
                         self.open_statements += 1;
                     }
                     return Some(Item::Statement(statement, run.stamp.take()));
@@ -280,8 +283,8 @@ impl<'a> PackedReader<'a> {
                     run.time = run.time.wrapping_add(ticks as u32);
                     run.stamp = Some(run.time);
                 }
-                // Told before the frame's statements.
-                Some(Step::Repeat(_)) => {}
+                // Reported before the frame's statements.
+                Some(Step::Repetition(_)) => {}
                 None => break,
             }
         }
@@ -307,7 +310,7 @@ impl<'a> PackedReader<'a> {
             Ended::Damaged(damage) => {
                 self.unbroken = 0;
                 self.start = damage.offset;
-                return Some(Framed::Found(Found::Told(Item::Damaged(damage))));
+                return Some(Framed::Item(PackedItem::Item(Item::Damaged(damage))));
             }
             Ended::Frame(end) => end,
         };
@@ -319,15 +322,15 @@ impl<'a> PackedReader<'a> {
             self.unbroken = 0;
         }
         if self.whole_frames {
-            return Some(Framed::Found(Found::Record(end)));
+            return Some(Framed::Item(PackedItem::Frame(end)));
         }
         if frame.id.checked_sub(base) == Some(ids::PACKED)
             && let Some(packed) = Packed::parse(frame.payload)
         {
-            let (missing, start, repeat) = (frame.missing, frame.offset, packed.repeat());
+            let (missing, start, repetition) = (frame.missing, frame.offset, packed.repetition());
             self.run = Run::of(&packed, start, self.header.time_width > 0);
-            if let Some(again) = repeat.and_then(|repeat| self.again(repeat, start)) {
-                return Some(Framed::Found(Found::Told(Item::Again(again))));
+            if let Some(repetition) = repetition.and_then(|repetition| self.repetition(repetition, start)) {
+                return Some(Framed::Item(PackedItem::Item(Item::Repetition(repetition))));
             }
             return Some(Framed::Run(missing));
         }
@@ -336,25 +339,24 @@ impl<'a> PackedReader<'a> {
             self.unbroken = 0;
             if missing == 0 {
                 self.interrupt = 0;
-                return Some(Framed::Found(Found::Told(Item::Statement(statement, time))));
+                return Some(Framed::Item(PackedItem::Item(Item::Statement(statement, time))));
             }
             self.run = Run::one(statement, time);
             return Some(Framed::Run(missing));
         }
         self.unbroken = 0;
-        Some(Framed::Found(Found::Record(end)))
+        Some(Framed::Item(PackedItem::Frame(end)))
     }
 
-    /// What a repetition means here: nothing when the frames that came again are no longer in the ring.
-    /// Those that did end at `end`.
-    fn again(&self, repeat: Repeat, end: u64) -> Option<Again> {
-        let frames = usize::try_from(repeat.frames).ok().filter(|frames| *frames <= self.unbroken)?;
+    /// The statements of a repetition, whose frames end at `end`. `None` if these frames are no longer in the ring.
+    fn repetition(&self, repetition: FrameRepetition, end: u64) -> Option<Repetition> {
+        let frames = usize::try_from(repetition.frames).ok().filter(|frames| *frames <= self.unbroken)?;
         if frames == 0 || self.is_replay {
             return None;
         }
         let mut replay = PackedReader {
             is_replay: true,
-            stage: Stage::Frames,
+            stage: PackedStage::Frames,
             run: Run::empty(),
             shown: Shown::default(),
             ..self.clone()
@@ -364,14 +366,14 @@ impl<'a> PackedReader<'a> {
         replay.decoder.set_offset(replay.at);
         replay.parts[self.part].1 = State::closed(end, 0);
         replay.parts[self.part + 1..].fill((u64::MAX, State(0)));
-        Again::new(Replay(replay), repeat.times)
+        Repetition::new(Replay(replay), repetition.times)
     }
 
     fn folded(&self) -> (u64, bool) {
         if self.part == 0 { self.header.folded.at(self.header.state.head()) } else { (0, false) }
     }
 
-    /// Takes the open frame, as the run or as if it had been closed; `None` when it is none.
+    /// Reads the open frame: as the current frame, or as a whole frame. `None` if the bytes are not a frame.
     fn open_frame(&mut self, head: u64, head_len: usize) -> Option<Framed> {
         let mut fields = [0u8; MAX_HEADER];
         let (mut len, mut escape) = (0, false);
@@ -408,7 +410,7 @@ impl<'a> PackedReader<'a> {
         let mut ended = None;
         FrameWriter::new(seq, id, |byte| ended = self.decoder.take(byte)).bytes(room).finish();
         match ended {
-            Some(Ended::Frame(end)) => Some(Framed::Found(Found::Record(end))),
+            Some(Ended::Frame(end)) => Some(Framed::Item(PackedItem::Frame(end))),
             _ => None,
         }
     }
@@ -421,7 +423,7 @@ impl<'a> PackedReader<'a> {
         }
     }
 
-    /// The next bytes that lie in one piece.
+    /// The next contiguous bytes.
     fn piece(&mut self) -> Option<&'a [u8]> {
         let end = self.parts[self.part].1.head();
         if self.skip_to_flag && self.at < end {
@@ -437,7 +439,7 @@ impl<'a> PackedReader<'a> {
         let piece = self.bytes.get(start..).unwrap_or(&[]);
         let piece = &piece[..piece.len().min(len)];
         if piece.is_empty() {
-            // The image ends here; go on where the ring wraps.
+            // The image ends here. Continue where the ring wraps.
             let next = (self.at + (size - start as u64)).min(end);
             self.cut += next - self.at;
             self.at = next;
@@ -469,7 +471,7 @@ impl<'a> PackedReader<'a> {
     }
 }
 
-/// The statements of frames that are read once more.
+/// The statements of repeated frames.
 #[derive(Clone)]
 struct Replay<'a>(PackedReader<'a>);
 
@@ -485,16 +487,16 @@ impl Iterator for Replay<'_> {
     }
 }
 
-/// An item, which does not borrow its frame yet.
-enum Found {
-    Told(Item<'static>),
-    Record(crate::frame::FrameEnd),
+/// An item that does not borrow its frame yet.
+enum PackedItem {
+    Item(Item<'static>),
+    Frame(crate::frame::FrameEnd),
 }
 
-/// What a frame turned out to be.
+/// The contents of a frame.
 enum Framed {
-    Found(Found),
-    /// The run is filled; so many frames are missing before it.
+    Item(PackedItem),
+    /// Statements, now in the run. With the number of frames missing before them.
     Run(u8),
 }
 

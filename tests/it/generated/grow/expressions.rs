@@ -1,7 +1,7 @@
 //! Expressions of a type that is wanted, closures among them.
 
 use super::super::language::*;
-use super::{Callable, Grower, Is, Target, Variable};
+use super::{Callable, Grower, Is, JumpTarget, Variable};
 
 impl Grower {
     /// A value that needs no room.
@@ -106,7 +106,7 @@ impl Grower {
             10..15 => Expr::Unsafe(self.block(ty, depth)),
             15..25 => {
                 let label = self.name('l');
-                self.targets.push(Target { label: Some(label.clone()), is_loop: false, gives: ty });
+                self.targets.push(JumpTarget { label: Some(label.clone()), is_loop: false, gives: ty });
                 let block = self.block(ty, depth);
                 self.targets.pop();
                 Expr::Labelled(label, block)

@@ -1,7 +1,7 @@
 //! Statements of every kind, and what of them belongs together.
 
 use super::super::language::*;
-use super::{Grower, Is, TEXTS, Target, Variable, less};
+use super::{Grower, Is, JumpTarget, TEXTS, Variable, less};
 
 impl Grower {
     /// The value of a block; with `cfg` there can be several.
@@ -228,11 +228,12 @@ impl Grower {
     }
 
     /// Something that a jump may leave from here, with the label needed for it.
-    pub(super) fn target(&mut self) -> Option<Target> {
-        let may: Vec<Target> = self.targets.iter().filter(|target| target.label.is_some()).cloned().collect();
+    pub(super) fn target(&mut self) -> Option<JumpTarget> {
+        let may: Vec<JumpTarget> =
+            self.targets.iter().filter(|target| target.label.is_some()).cloned().collect();
         let innermost = self.targets.last().filter(|target| target.is_loop).cloned();
         match innermost {
-            Some(target) if may.is_empty() || self.rng.bool() => Some(Target { label: None, ..target }),
+            Some(target) if may.is_empty() || self.rng.bool() => Some(JumpTarget { label: None, ..target }),
             _ => may.get(self.rng.usize(..may.len().max(1))).cloned(),
         }
     }
@@ -357,7 +358,7 @@ impl Grower {
         let expr = less(Expr::Int(0), Expr::Var(counter.to_owned()));
         let stmts = vec![self.expr_stmt(down), self.stmt(Kind::Expr { expr, semi: false })];
         let cond = Cond::Is(Expr::Block(Block { at: self.at(), stmts }));
-        self.targets.push(Target { label: label.clone(), is_loop: true, gives: Type::Unit });
+        self.targets.push(JumpTarget { label: label.clone(), is_loop: true, gives: Type::Unit });
         let body = self.block(Type::Unit, depth);
         self.targets.pop();
         Expr::While(label, Box::new(cond), body)
@@ -373,7 +374,7 @@ impl Grower {
         let name = self.name('i');
         let body = self.scope(|grower| {
             grower.declare(&name, Is::Value(Type::Int), false);
-            grower.targets.push(Target { label: label.clone(), is_loop: true, gives: Type::Unit });
+            grower.targets.push(JumpTarget { label: label.clone(), is_loop: true, gives: Type::Unit });
             let body = grower.block(Type::Unit, depth);
             grower.targets.pop();
             body
@@ -383,7 +384,7 @@ impl Grower {
 
     /// A body that ends its loop when the counter has come to nothing.
     pub(super) fn loop_body(&mut self, label: &Label, gives: Type, counter: &str, depth: u32) -> Block {
-        self.targets.push(Target { label: label.clone(), is_loop: true, gives });
+        self.targets.push(JumpTarget { label: label.clone(), is_loop: true, gives });
         let mut body = self.block(Type::Unit, depth);
         let down = Expr::Assign(counter.to_owned(), true, Box::new(Expr::Int(-1)));
         let down = self.expr_stmt(down);

@@ -1,60 +1,61 @@
-//! Statements of a block: which get a call, where, and with which attributes.
+//! The statements of a block: which of them get a call, where, and with which attributes.
 
 use super::super::{attributes, diverge, edges};
 use super::Walker;
-use crate::site::{Reason, Shape, SiteKind};
-use diverge::Sure;
+use crate::site::{Insertion, Reason, SiteKind};
+use diverge::Certainty;
 use proc_macro2::Span;
 use syn::visit::Visit as _;
 use syn::{Attribute, Block, Expr, Stmt};
 
 /// A statement that can be recorded.
-struct Statement<'a> {
+struct RecordableStatement<'a> {
     kind: SiteKind,
     attributes: Vec<&'a Attribute>,
     first: Span,
     last: Span,
 }
 
-/// A statement is recorded whatever is configured.
-struct Certain(bool);
+/// Whether the statement is recorded in every configuration.
+struct Unconditional(bool);
 
 impl Walker<'_> {
-    /// Walks a block. True when one of its own statements will be recorded, whatever is configured.
+    /// Walks a block. Returns whether one of its own statements is recorded in every configuration.
     pub(super) fn block(&mut self, block: &Block) -> bool {
         self.branch(|walker| walker.statements(block))
     }
 
     fn statements(&mut self, block: &Block) -> bool {
-        let is_written_here = self.is_written(block.brace_token.span.open());
+        let has_own_braces = self.is_from_source(block.brace_token.span.open());
         let in_braces = self.expansions.in_braces;
-        self.expansions.in_braces = is_written_here;
-        // What a macro puts together may have its value anywhere.
-        let tail = if is_written_here { tail_start(block) } else { 0 };
+        self.expansions.in_braces = has_own_braces;
+        // In a block that a macro composed, any statement may be the value.
+        let tail = if has_own_braces { tail_start(block) } else { 0 };
         let mut is_entry = std::mem::take(&mut self.checks.is_entry);
         let mut recorded = false;
         let mut unreachable = false;
         for (index, stmt) in block.stmts.iter().enumerate() {
-            let after =
-                self.options.records_after() && index < tail && !diverge::statement(stmt, Sure::Possibly);
+            let after = self.options.records_after()
+                && index < tail
+                && !diverge::statement(stmt, Certainty::Possibly);
             let site = self.statement(stmt, after, unreachable);
             self.note_entry(site.as_ref().filter(|_| is_entry).map(|(site, _)| *site));
-            // What a `cfg` may take away does not say that the body was entered.
-            is_entry &= !matches!(site, Some((_, Certain(true))));
-            recorded |= matches!(site, Some((_, Certain(true))));
+            // A statement under `cfg` does not prove that the body was entered.
+            is_entry &= !matches!(site, Some((_, Unconditional(true))));
+            recorded |= matches!(site, Some((_, Unconditional(true))));
             let awaits = self.checks.awaits;
             self.visit_stmt(stmt);
             self.note_awaits(site.map(|(site, _)| site), awaits);
-            unreachable = unreachable || diverge::statement(stmt, Sure::Certainly);
+            unreachable = unreachable || diverge::statement(stmt, Certainty::Certainly);
         }
         self.expansions.in_braces = in_braces;
         recorded
     }
 
-    /// Where it is among the sites, if it will be recorded, and whether that is certain whatever is configured.
-    fn statement(&mut self, stmt: &Stmt, after: bool, unreachable: bool) -> Option<(usize, Certain)> {
+    /// Index of the statement's site if it is recorded, and whether it is in every configuration.
+    fn statement(&mut self, stmt: &Stmt, after: bool, unreachable: bool) -> Option<(usize, Unconditional)> {
         let statement = statement(stmt)?;
-        if !self.is_written(statement.first) || !self.is_written(statement.last) {
+        if !self.is_from_source(statement.first) || !self.is_from_source(statement.last) {
             return None;
         }
         let (first, end) = (self.start_of(statement.first), self.end_of(statement.last));
@@ -63,7 +64,7 @@ impl Walker<'_> {
         } else {
             attributes::carried(&statement.attributes).map(|attributes| {
                 let at = if after { end } else { self.start(&statement.attributes, first) };
-                Shape::Call { at, attributes }
+                Insertion::Call { at, attributes }
             })
         };
         let may_vanish = attributes::has_cfg(statement.attributes);
@@ -73,13 +74,14 @@ impl Walker<'_> {
             true => self.checks.may_vanish(&before),
             false => self.checks.is_due = false,
         }
-        Some((site, Certain(!may_vanish)))
+        self.note_resume(site, may_vanish);
+        Some((site, Unconditional(!may_vanish)))
     }
 
-    /// Where the hash goes: before the first statement of `main`, never before an item at its head.
+    /// Offset for the hash: before the first statement of `main`, after leading items.
     pub(super) fn main_at(&self, block: &Block, attributes: &[Attribute]) -> Option<usize> {
         if block.stmts.is_empty() {
-            return Some(self.behind_head(block, attributes));
+            return Some(self.after_head(block, attributes));
         }
         let statement = block.stmts.iter().find_map(statement)?;
         Some(self.start(&statement.attributes, self.start_of(statement.first)))
@@ -87,9 +89,9 @@ impl Walker<'_> {
 }
 
 /// The parts of a statement that executes something.
-fn statement(stmt: &Stmt) -> Option<Statement<'_>> {
+fn statement(stmt: &Stmt) -> Option<RecordableStatement<'_>> {
     match stmt {
-        Stmt::Local(local) => local.init.as_ref().map(|_| Statement {
+        Stmt::Local(local) => local.init.as_ref().map(|_| RecordableStatement {
             kind: SiteKind::Let,
             attributes: local.attrs.iter().collect(),
             first: local.let_token.span,
@@ -97,14 +99,14 @@ fn statement(stmt: &Stmt) -> Option<Statement<'_>> {
         }),
         Stmt::Expr(expr, semi) => {
             let last = edges::last_token(expr)?;
-            Some(Statement {
+            Some(RecordableStatement {
                 kind: if matches!(expr, Expr::Macro(_)) { SiteKind::Macro } else { SiteKind::Expr },
                 attributes: edges::leading_attributes(expr),
                 first: edges::first_token(expr)?,
                 last: semi.as_ref().map_or(last, |semi| semi.span),
             })
         }
-        Stmt::Macro(stmt) => Some(Statement {
+        Stmt::Macro(stmt) => Some(RecordableStatement {
             kind: SiteKind::Macro,
             attributes: stmt.attrs.iter().collect(),
             first: edges::path_first(&None, &stmt.mac.path)?,

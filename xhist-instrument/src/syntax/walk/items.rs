@@ -1,23 +1,24 @@
-//! Functions, impls, traits and modules: names, and what is left alone as a whole.
+//! Functions, impls, traits and modules: their names, and the reasons to skip them as a whole.
 
-use super::super::{attributes, edges, tokens};
+use super::super::{attributes, token_scan, wrap};
 use super::Walker;
-use crate::site::{Function, InlineMod, ModDecl, Reason, SiteKind};
-use proc_macro2::Span;
-use std::ops::Range;
+use crate::refusal::RefusalReason;
+use crate::site::{InlineMod, ModDecl, Reason, SiteKind};
+use crate::structure::BodyKind;
+use std::sync::Arc;
 use syn::visit::{self, Visit as _};
 use syn::{Attribute, Block, Expr, ItemImpl, ItemMod, Meta, Path, Signature, Type};
 
 impl Walker<'_> {
-    /// Runs `work`, everything in it left alone when there is a reason.
-    pub(super) fn hands_off(&mut self, reason: Option<Reason>, work: impl FnOnce(&mut Self)) {
-        let outer = self.hands_off;
-        self.hands_off = outer.or(reason);
+    /// Runs `work`; with a reason, all its code is skipped.
+    pub(super) fn skipping(&mut self, reason: Option<Reason>, work: impl FnOnce(&mut Self)) {
+        let outer = self.skipped_as;
+        self.skipped_as = outer.or(reason);
         work(self);
-        self.hands_off = outer;
+        self.skipped_as = outer;
     }
 
-    /// Runs `work` on items whose functions may be const without saying so.
+    /// Runs `work` on items whose functions may be const without the keyword.
     pub(super) fn constant_items(&mut self, attributes: &[Attribute], work: impl FnOnce(&mut Self)) {
         let constant = attributes::hidden_const(attributes);
         let outer = std::mem::replace(&mut self.constant_items, constant);
@@ -27,81 +28,92 @@ impl Walker<'_> {
 
     pub(super) fn function(&mut self, attributes: &[Attribute], signature: &Signature, block: &Block) {
         attributes.iter().for_each(|attribute| self.visit_attribute(attribute));
+        let locals = std::mem::take(&mut self.locals);
         self.visit_signature(signature);
         let constant =
             signature.constness.is_some() || self.constant_items || attributes::hidden_const(attributes);
         let primitive =
             attributes::is_memory_primitive(attributes, signature).then_some(Reason::MemoryPrimitive);
-        let reason = attributes::hands_off(attributes).or(primitive);
+        let reason = attributes::skip_reason(attributes).or(primitive);
         let is_main = self.names.is_empty() && signature.ident == "main" && !constant && reason.is_none();
-        if is_main && self.hands_off.is_none() {
+        if is_main && self.skipped_as.is_none() {
             let at = self.main_at(block, attributes);
             self.found.main_at.extend(at);
         }
-        self.hands_off(reason, |walker| {
-            walker.named(tokens::unraw(&signature.ident), |walker| {
-                let braces = &block.brace_token.span;
-                let is_written = walker.is_written(braces.open());
-                let body = is_written.then(|| walker.start_of(braces.open())..walker.end_of(braces.close()));
-                walker.noted(body, false, |walker| {
-                    walker.constant_as(constant.then_some(Reason::ConstFn), |walker| {
-                        let constant_items = std::mem::replace(&mut walker.constant_items, false);
-                        walker.own_body(signature.asyncness.is_some(), Some(&signature.ident), |walker| {
-                            walker.block(block);
-                        });
-                        walker.constant_items = constant_items;
-                    });
+        self.skipping(reason, |walker| {
+            walker.named(token_scan::unraw(&signature.ident), |walker| {
+                let is_async = signature.asyncness.is_some();
+                walker.note_body(
+                    walker.block_range(block),
+                    if is_async { BodyKind::AsyncFunction } else { BodyKind::Function },
+                );
+                let of_trait = std::mem::replace(&mut walker.of_trait, Arc::from(""));
+                walker.constant_as(constant.then_some(Reason::ConstFn), |walker| {
+                    let constant_items = std::mem::replace(&mut walker.constant_items, false);
+                    let name = Some(&signature.ident);
+                    let work = |walker: &mut Self| {
+                        walker.block(block);
+                    };
+                    match is_async {
+                        true => walker.async_body(name, (block, attributes), work),
+                        false => drop(walker.separate_body(false, name, work)),
+                    }
+                    walker.constant_items = constant_items;
+                });
+                walker.of_trait = of_trait;
+            });
+        });
+        self.locals = locals;
+    }
+
+    /// Walks the body of a closure.
+    pub(super) fn closure(&mut self, is_async: bool, body: &Expr) {
+        let kind = if is_async { BodyKind::AsyncClosure } else { BodyKind::Closure };
+        self.note_body(self.source_range(body), kind);
+        let work = |walker: &mut Self| walker.body(body, SiteKind::Closure);
+        match wrap::existing_block(body).filter(|_| is_async) {
+            Some(block) => self.async_body(None, block, work),
+            None => {
+                // An expression that becomes a block has no place for a variable.
+                let resumes = std::mem::take(&mut self.resumes);
+                self.separate_body(is_async, None, work);
+                self.resumes = resumes;
+            }
+        }
+    }
+
+    /// Runs `work` on functions of this trait.
+    pub(super) fn in_trait(&mut self, name: Option<String>, work: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.of_trait, Arc::from(name.unwrap_or_default()));
+        work(self);
+        self.of_trait = outer;
+    }
+
+    pub(super) fn implementation(&mut self, item: &ItemImpl) {
+        let for_trait = item.trait_.as_ref().and_then(|(path, _)| trait_reason(path));
+        let reason = attributes::skip_reason(&item.attrs).or(for_trait);
+        self.skipping(reason, |walker| {
+            walker.constant_items(&item.attrs, |walker| {
+                let last = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
+                let of_trait = last.map(|segment| token_scan::unraw(&segment.ident));
+                walker.in_trait(of_trait, |walker| {
+                    walker.named(type_name(&item.self_ty), |walker| visit::visit_item_impl(walker, item));
                 });
             });
         });
     }
 
-    /// Runs `work` on the body of the current function, and notes where that stands, if it stands in the source.
-    fn noted(&mut self, body: Option<Range<usize>>, is_closure: bool, work: impl FnOnce(&mut Self)) {
-        if let Some(body) = body {
-            let ((line, column), (end_line, end_column)) =
-                (self.code.lines.position(body.start), self.code.lines.position(body.end));
-            let place = [line, column, end_line, end_column];
-            self.found.functions.push(Function { path: self.function.clone(), place, body, is_closure });
-        }
-        let outer = std::mem::replace(&mut self.body, self.function.clone());
-        work(self);
-        self.body = outer;
-    }
-
-    /// The body of a closure. In a function it is a part of that.
-    pub(super) fn closure(&mut self, is_async: bool, body: &Expr) {
-        let ends = edges::first_token(body).zip(edges::last_token(body));
-        let is_written = |(first, last): &(Span, Span)| self.is_written(*first) && self.is_written(*last);
-        let ends = ends.filter(|ends| self.body != self.function && is_written(ends));
-        let range = ends.map(|(first, last)| self.start_of(first)..self.end_of(last));
-        self.noted(range, true, |walker| {
-            walker.own_body(is_async, None, |walker| walker.body(body, SiteKind::Closure));
-        });
-    }
-
-    pub(super) fn implementation(&mut self, item: &ItemImpl) {
-        let for_trait = item.trait_.as_ref().and_then(|(path, _)| trait_reason(path));
-        let reason = attributes::hands_off(&item.attrs).or(for_trait);
-        self.hands_off(reason, |walker| {
-            walker.constant_items(&item.attrs, |walker| {
-                walker.named(type_name(&item.self_ty), |walker| visit::visit_item_impl(walker, item));
-            });
-        });
-    }
-
     pub(super) fn module(&mut self, item: &ItemMod) {
-        let name = tokens::unraw(&item.ident);
+        let name = token_scan::unraw(&item.ident);
         if self.options.edition2015 && name == "xhist_rt" && self.refusal.is_none() {
             let at = self.start_of(item.ident.span());
-            let reason = "a module named xhist_rt hides the recorder in edition 2015; rename it";
-            self.refusal = Some(self.code.refusal(at, reason));
+            self.refusal = Some(self.code.refusal(at, RefusalReason::HidesRecorder));
         }
         let (paths, path_is_certain) = path_attributes(&item.attrs);
         let line = self.code.lines.line(self.start_of(item.ident.span()));
         if item.content.is_none() {
-            // What stands in the arguments of a call was found there.
-            if self.expansions.is_under_way() && self.is_written(item.mod_token.span) {
+            // The walk over the arguments has found this one already.
+            if self.expansions.is_under_way() && self.is_from_source(item.mod_token.span) {
                 return;
             }
             let inside = self.inside.clone();
@@ -109,14 +121,14 @@ impl Walker<'_> {
             return;
         }
         self.inside.push(InlineMod { name: name.clone(), paths });
-        self.hands_off(attributes::hands_off(&item.attrs), |walker| {
+        self.skipping(attributes::skip_reason(&item.attrs), |walker| {
             walker.named(name, |walker| visit::visit_item_mod(walker, item));
         });
         self.inside.pop();
     }
 }
 
-/// Values of `#[path]`, and whether one of them stands without `cfg_attr`.
+/// Values of `#[path]`, and whether one of them has no `cfg_attr`.
 fn path_attributes(attributes: &[Attribute]) -> (Vec<String>, bool) {
     let mut paths = Vec::new();
     let mut certain = false;
@@ -129,7 +141,7 @@ fn path_attributes(attributes: &[Attribute]) -> (Vec<String>, bool) {
                 }
             }
             Meta::List(list) if list.path.is_ident("cfg_attr") => {
-                paths.extend(tokens::path_values(list.tokens.clone()))
+                paths.extend(token_scan::path_values(list.tokens.clone()))
             }
             _ => {}
         }
@@ -137,7 +149,7 @@ fn path_attributes(attributes: &[Attribute]) -> (Vec<String>, bool) {
     (paths, certain)
 }
 
-/// Traits whose methods run where the recorder must not.
+/// The reason to skip impls of this trait: its methods run where the recorder must not be called.
 fn trait_reason(path: &Path) -> Option<Reason> {
     let name = &path.segments.last()?.ident;
     if name == "GlobalAlloc" {
@@ -151,7 +163,7 @@ fn trait_reason(path: &Path) -> Option<Reason> {
 fn type_name(of: &Type) -> String {
     match of {
         Type::Path(path) => {
-            path.path.segments.last().map(|segment| tokens::unraw(&segment.ident)).unwrap_or_default()
+            path.path.segments.last().map(|segment| token_scan::unraw(&segment.ident)).unwrap_or_default()
         }
         Type::Reference(reference) => type_name(&reference.elem),
         Type::Paren(paren) => type_name(&paren.elem),

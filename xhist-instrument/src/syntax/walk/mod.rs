@@ -1,100 +1,102 @@
-//! Walks a syntax tree and notes sites, skips and files. The walk is split by what is walked: `items` and
-//! `blocks` do the work, `visitor` says which syntax goes where.
+//! Walks a syntax tree and notes sites, skips and files. `visitor` dispatches on the syntax; `items`, `blocks`,
+//! `bodies` and `macro_calls` handle it.
 
 mod blocks;
-mod checks;
+mod bodies;
+mod call_diff;
+mod callers;
+mod calls;
+mod expansion_state;
 mod expansions;
+mod findings;
 mod items;
-mod macros;
+mod macro_calls;
+mod parsed_expansion;
+mod reexpansion;
+mod room_checks;
 mod visitor;
 
 use super::{Code, edges, wrap};
-use crate::macros::OfFile;
+use crate::macros::FileMacros;
 use crate::options::{Detail, Options};
 use crate::refusal::Refusal;
-use crate::site::{Analysis, InlineMod, Reason, Shape, Site, SiteKind, Skip};
-use checks::Checks;
-use expansions::Expansions;
+use crate::site::{Analysis, InlineMod, Insertion, Reason, Site, SiteKind, Skip};
+use expansion_state::ExpansionState;
 use proc_macro2::{LineColumn, Span};
+use room_checks::RoomChecks;
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use syn::visit::Visit as _;
 use syn::{Attribute, Block, Expr};
 
-/// Tests of `else if` chains that become blocks inside each other. The compiler's stack has room for some 700.
-const MOST_TESTS: u32 = 256;
+/// Tests of an `else if` chain that become nested blocks. The compiler's stack has room for some 700.
+const MAX_NESTED_TESTS: u32 = 256;
 
 /// State of the walk.
 struct Walker<'c> {
     code: &'c Code<'c>,
     options: &'c Options,
     found: Analysis,
-    /// Modules, types and functions around the current place.
+    /// Names of the enclosing modules, types and functions.
     names: Vec<String>,
     /// `names`, joined.
     function: Arc<str>,
-    /// `function` where the body around the current place starts.
-    body: Arc<str>,
-    /// Inline modules around the current place.
+    /// Last segment of the trait that functions here implement; empty outside such impls.
+    of_trait: Arc<str>,
+    /// Variables of the current function.
+    locals: HashSet<String>,
+    /// Start of the loop that repeats the code here.
+    repeated_from: Option<usize>,
+    /// Enclosing inline modules.
     inside: Vec<InlineMod>,
-    /// The compiler evaluates this; closures and functions inside are free again.
+    /// The reason why code here is const; closures and functions inside are not.
     constant: Option<Reason>,
-    /// Functions defined here are const without saying so.
+    /// Functions defined here are const without the keyword.
     constant_items: bool,
-    /// Everything in here is left alone, closures and nested functions too.
-    hands_off: Option<Reason>,
-    /// Where the initialiser of a let-else ends: no brace may stand there.
+    /// The reason to skip all code here, closures and nested functions included.
+    skipped_as: Option<Reason>,
+    /// End of the initialiser of a let-else, where the grammar forbids a brace.
     before_else: Option<usize>,
-    /// How many tests of `else if` chains are around the current place.
+    /// Number of enclosing tests of `else if` chains.
     tests: u32,
-    /// The word `include` stands somewhere in the text.
+    /// The text contains the word `include`.
     has_includes: bool,
     refusal: Option<Refusal>,
-    /// What this file says about macros; looked up when somebody asks.
-    scope: OnceCell<Rc<OfFile<'c>>>,
-    expansions: Expansions,
-    checks: Checks,
+    /// The macros of this file, on first use.
+    macros: OnceCell<Rc<FileMacros<'c>>>,
+    expansions: ExpansionState,
+    checks: RoomChecks,
+    /// Starts of the sites of the current async body before which its task may have waited.
+    resumes: Vec<usize>,
 }
 
 pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Result<Analysis, Refusal> {
-    let mut walker = Walker {
-        code,
-        options,
-        found: Analysis::default(),
-        names: Vec::new(),
-        function: Arc::from(""),
-        body: Arc::from(""),
-        inside: Vec::new(),
-        constant: None,
-        constant_items: false,
-        before_else: None,
-        tests: 0,
-        hands_off: super::attributes::hands_off(&file.attrs),
-        has_includes: memchr::memmem::find(code.text.as_bytes(), b"include").is_some(),
-        refusal: None,
-        scope: OnceCell::new(),
-        expansions: Expansions::new(),
-        checks: Checks::default(),
-    };
+    let mut walker = Walker::new(file, code, options);
     walker.visit_file(file);
-    if let Some(refusal) = walker.refusal {
-        return Err(refusal);
+    match walker.refusal {
+        Some(refusal) => Err(refusal),
+        None => Ok(finished(walker.found, code, options)),
     }
-    let mut found = walker.found;
+}
+
+/// The analysis in its final order, with the properties of the whole file.
+fn finished(mut found: Analysis, code: &Code<'_>, options: &Options) -> Analysis {
     found.sites.sort_by_key(|site| site.range.start);
-    check_behind_gaps(&mut found.sites, &code.directives.off);
+    check_after_gaps(&mut found.sites, &code.directives.off);
     found.sites.iter_mut().for_each(|site| match options.detail {
         Detail::Statement => site.recorded = true,
-        // Between two entries nothing is recorded, so each has to check.
+        // Nothing is recorded between two entries, so each one has to check.
         Detail::Function => site.checks = site.recorded,
     });
-    found.functions.sort_by_key(|function| (function.body.start, std::cmp::Reverse(function.body.end)));
-    // What stands in the arguments of macros is walked more than once.
-    found.functions.dedup();
+    found.structure.sort();
+    callers::give_to_statements(&mut found.sites, &mut found.structure, code.text);
     found.skips.sort_by_key(|skip| (skip.line, skip.column));
-    // Those of all files may be kept at once.
+    found.tasks.sort_by_key(|task| task.at);
+    found.tasks.iter_mut().for_each(|task| task.resumes.sort_unstable());
+    // The analyses of all files may be in memory at once.
     found.sites.shrink_to_fit();
     found.skips.shrink_to_fit();
     found.debug_lines.clone_from(&code.directives.debug);
@@ -104,14 +106,14 @@ pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Resu
         found.main_at.clear();
     }
     found.lines = code.lines.count(code.text.len());
-    Ok(found)
+    found
 }
 
-/// The first statement behind lines that are switched off checks.
-fn check_behind_gaps(sites: &mut [Site], off: &[Range<u32>]) {
+/// Makes the first statement after switched-off lines check for room.
+fn check_after_gaps(sites: &mut [Site], off: &[Range<u32>]) {
     for gap in off {
-        let behind = sites.iter().position(|site| site.line >= gap.end).unwrap_or(sites.len());
-        for site in &mut sites[behind..] {
+        let after = sites.iter().position(|site| site.line >= gap.end).unwrap_or(sites.len());
+        for site in &mut sites[after..] {
             site.checks = true;
             if !site.may_vanish() {
                 break;
@@ -121,47 +123,73 @@ fn check_behind_gaps(sites: &mut [Site], off: &[Range<u32>]) {
 }
 
 impl<'c> Walker<'c> {
-    /// What this file says about macros.
-    fn scope(&self) -> Rc<OfFile<'c>> {
-        self.scope.get_or_init(|| Rc::new(OfFile::new(self.code.text, self.code.macros))).clone()
+    fn new(file: &syn::File, code: &'c Code<'c>, options: &'c Options) -> Self {
+        Self {
+            code,
+            options,
+            found: Analysis::default(),
+            names: Vec::new(),
+            function: Arc::from(""),
+            of_trait: Arc::from(""),
+            locals: HashSet::new(),
+            repeated_from: None,
+            inside: Vec::new(),
+            constant: None,
+            constant_items: false,
+            before_else: None,
+            tests: 0,
+            skipped_as: super::attributes::skip_reason(&file.attrs),
+            has_includes: memchr::memmem::find(code.text.as_bytes(), b"include").is_some(),
+            refusal: None,
+            macros: OnceCell::new(),
+            expansions: ExpansionState::new(),
+            checks: RoomChecks::default(),
+            resumes: Vec::new(),
+        }
+    }
+
+    /// The macros of this file.
+    fn macros(&self) -> Rc<FileMacros<'c>> {
+        self.macros.get_or_init(|| Rc::new(FileMacros::new(self.code.text, self.code.macros))).clone()
     }
 }
 
 impl Walker<'_> {
-    /// Bytes of the file that a token covers.
+    /// Bytes of a token.
     fn bytes(&self, span: Span) -> Range<usize> {
         self.start_of(span)..self.end_of(span)
     }
 
-    /// Where a token starts.
+    /// Offset of a token.
     fn start_of(&self, span: Span) -> usize {
         self.byte(span.start()).unwrap_or_else(|| span.byte_range().start + self.code.start)
     }
 
-    /// Where a token ends.
+    /// End of a token.
     fn end_of(&self, span: Span) -> usize {
         self.byte(span.end()).unwrap_or_else(|| span.byte_range().end + self.code.start)
     }
 
-    /// The parser finds a byte in a map that grows with every question; a line and column it finds at once.
+    /// Offset of a line and column. The parser's own `byte_range` is slow: it searches a map that grows with every
+    /// query.
     fn byte(&self, place: LineColumn) -> Option<usize> {
-        // The first line it has seen starts where the code does.
+        // The parser's first line starts where the code does.
         let line = if place.line == 1 { self.code.start } else { self.code.lines.start(place.line) };
         self.code.lines.byte(line, place.column)
     }
 
-    /// Whether a token stands in the source: those that a macro brings stand nowhere.
-    fn is_written(&self, span: Span) -> bool {
-        !self.expansions.is_under_way() || expansions::is_written(span)
+    /// Whether a token comes from the source, not from the rules of a macro.
+    fn is_from_source(&self, span: Span) -> bool {
+        !self.expansions.is_under_way() || expansion_state::is_from_source(span)
     }
 
-    /// Where the statement with these attributes and this first token starts.
+    /// Offset of a statement with these attributes and this first token.
     fn start(&self, attributes: &[&Attribute], first: usize) -> usize {
         let starts = attributes.iter().map(|attribute| self.start_of(attribute.pound_token.span));
         starts.chain([first]).min().unwrap_or(first)
     }
 
-    /// Where an expression ends.
+    /// End of an expression.
     fn end_of_expr(&self, expr: &Expr) -> Option<usize> {
         edges::last_token(expr).map(|last| self.end_of(last))
     }
@@ -171,20 +199,25 @@ impl Walker<'_> {
         self.found.skips.push(Skip { line, column, reason, statements });
     }
 
-    /// Notes a site, or why it is none; where it is among the sites, if it will be recorded.
-    fn site(&mut self, kind: SiteKind, range: Range<usize>, shape: Result<Shape, Reason>) -> Option<usize> {
+    /// Notes a site, or the reason to skip it. Returns its index if it is noted as a site.
+    fn site(
+        &mut self,
+        kind: SiteKind,
+        range: Range<usize>,
+        insertion: Result<Insertion, Reason>,
+    ) -> Option<usize> {
         if !self.expansions.allows() {
             return None;
         }
         let (line, column) = self.code.lines.position(range.start);
-        let reason = self.hands_off.or(self.constant);
+        let reason = self.skipped_as.or(self.constant);
         let reason = reason.or(self.code.directives.is_off(line).then_some(Reason::Directive));
-        let shape = match (reason, shape) {
+        let insertion = match (reason, insertion) {
             (Some(reason), _) | (None, Err(reason)) => {
                 self.skip(range.start, reason, 1);
                 return None;
             }
-            (None, Ok(shape)) => shape,
+            (None, Ok(insertion)) => insertion,
         };
         let (end_line, end_column) = self.code.lines.position(range.end);
         let function = self.function.clone();
@@ -198,63 +231,68 @@ impl Walker<'_> {
             end_column,
             function,
             range,
-            shape,
+            insertion,
             recorded,
             checks,
             awaits,
+            calls: Box::default(),
+            jump: None,
         });
         Some(self.found.sites.len() - 1)
     }
 
-    /// A block that says it was entered even when none of its own statements does.
+    /// Walks a block. If none of its own statements is recorded, the block itself becomes a site.
     fn entered_block(&mut self, block: &Block, attributes: &[Attribute], kind: SiteKind) {
         if kind == SiteKind::Loop {
-            return self.round(|walker| walker.entered(block, attributes, kind));
+            return self.loop_body(Some(block), |walker| walker.entered(block, attributes, kind));
         }
         self.branch(|walker| walker.entered(block, attributes, kind));
     }
 
     fn entered(&mut self, block: &Block, attributes: &[Attribute], kind: SiteKind) {
         let is_entry = self.checks.is_entry;
-        if !self.block(block) && self.is_written(block.brace_token.span.open()) {
+        if !self.block(block) && self.is_from_source(block.brace_token.span.open()) {
             let braces = &block.brace_token.span;
             let range = self.start_of(braces.open())..self.end_of(braces.close());
-            let at = self.behind_head(block, attributes);
-            let site = self.site(kind, range, Ok(Shape::Call { at, attributes: None }));
+            let at = self.after_head(block, attributes);
+            let site = self.site(kind, range, Ok(Insertion::Call { at, attributes: None }));
             self.note_entry(site.filter(|_| is_entry));
         }
     }
 
-    /// Behind the opening brace and the inner attributes.
-    fn behind_head(&self, block: &Block, attributes: &[Attribute]) -> usize {
+    /// Offset after the opening brace and the inner attributes.
+    fn after_head(&self, block: &Block, attributes: &[Attribute]) -> usize {
         let brace = self.end_of(block.brace_token.span.open());
         let inner = attributes.iter().filter(|attribute| !super::attributes::is_outer(attribute));
         let ends = inner.map(|attribute| self.end_of(attribute.bracket_token.span.close()));
         let end = ends.chain([brace]).max().unwrap_or(brace);
         let last_line = self.code.text[..end].rfind('\n').map_or(0, |newline| newline + 1);
-        // An inner doc comment reaches to the end of its line: what is put there would belong to it.
+        // Text after an inner doc comment would belong to the comment: skip to the next line.
         let is_comment =
             end > brace && self.code.text[last_line.max(brace)..end].trim_start().starts_with("//!");
         let newline = self.code.text[end..].find('\n');
         end + newline.filter(|_| is_comment).map_or(0, |newline| newline + 1)
     }
 
-    /// The body of an arm or closure.
+    /// Walks the body of an arm or closure.
     fn body(&mut self, body: &Expr, kind: SiteKind) {
-        if let Some((block, attributes)) = wrap::own_block(body) {
+        if let Some((block, attributes)) = wrap::existing_block(body) {
             self.entered_block(block, attributes, kind);
             return;
         }
         self.wrapped(body, None, kind);
     }
 
-    /// An expression that becomes a block, and what is in it. What is shown of it ends with `shown`, or with itself.
+    /// Walks an expression that becomes a block. The site ends with `shown`, or with the expression.
     fn wrapped(&mut self, expr: &Expr, shown: Option<&Expr>, kind: SiteKind) {
         // A closure without a block is a part of its statement.
         self.checks.is_entry = false;
         let site = self.block_around(expr, shown, kind);
-        // The block has nothing in front of its call.
+        // Nothing runs between the start of the block and its call.
         self.checks.is_due &= site.is_none();
+        if let Some(site) = site {
+            self.note_resume(site, false);
+        }
         let awaits = self.checks.awaits;
         self.visit_expr(expr);
         self.note_awaits(site, awaits);
@@ -262,23 +300,23 @@ impl Walker<'_> {
 
     fn block_around(&mut self, expr: &Expr, shown: Option<&Expr>, kind: SiteKind) -> Option<usize> {
         let (first, last) = edges::first_token(expr).zip(edges::last_token(expr))?;
-        if !self.is_written(first) || !self.is_written(last) {
+        if !self.is_from_source(first) || !self.is_from_source(last) {
             return None;
         }
         let (first, end) = (self.start_of(first), self.end_of(last));
         let start = self.start(&edges::leading_attributes(expr), first);
         let shape = if self.before_else == Some(end) {
             Err(Reason::LetElse)
-        } else if kind == SiteKind::Test && self.tests > MOST_TESTS {
+        } else if kind == SiteKind::Test && self.tests > MAX_NESTED_TESTS {
             Err(Reason::LongChain)
         } else {
-            Ok(Shape::Wrap { range: start..end, parens: wrap::needs_parens(expr) })
+            Ok(Insertion::Wrap { range: start..end, parens: wrap::needs_parens(expr) })
         };
         let shown = shown.and_then(|shown| self.end_of_expr(shown)).unwrap_or(end);
         self.site(kind, first..shown, shape)
     }
 
-    /// Runs `work` with `name` around it.
+    /// Runs `work` inside an item of this name.
     fn named(&mut self, name: String, work: impl FnOnce(&mut Self)) {
         self.names.push(name);
         let outer = std::mem::replace(&mut self.function, Arc::from(self.names.join("::")));
@@ -287,12 +325,12 @@ impl Walker<'_> {
         self.names.pop();
     }
 
-    /// Runs `work` on something that the compiler evaluates, or that runs although it stands in such a place.
+    /// Runs `work` on code that is const, or on code in a const context that is not.
     fn constant(&mut self, constant: bool, work: impl FnOnce(&mut Self)) {
         self.constant_as(constant.then_some(Reason::ConstContext), work);
     }
 
-    /// The same, with what it is.
+    /// Runs `work` with this reason why the code is const.
     fn constant_as(&mut self, constant: Option<Reason>, work: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.constant, constant);
         work(self);

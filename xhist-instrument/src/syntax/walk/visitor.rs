@@ -1,17 +1,27 @@
-//! Which syntax goes where. Everything not named here is walked as it comes.
+//! Dispatches syntax to the walker. Syntax without a method here is walked by default.
 
-use super::super::tokens::Scan;
+use super::super::edges;
+use super::super::token_scan::TokenScan;
 use super::Walker;
-use super::expansions::Place;
+use super::parsed_expansion::MacroPosition;
 use crate::site::{Reason, SiteKind};
+use crate::structure::BodyKind;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ImplItem, Item, Macro, TraitItem};
 
 impl<'ast> Visit<'ast> for Walker<'_> {
-    // Blocks that show that they were entered.
+    // Blocks that may become sites.
 
     fn visit_block(&mut self, node: &'ast syn::Block) {
         self.block(node);
+    }
+
+    fn visit_expr_match(&mut self, node: &'ast syn::ExprMatch) {
+        let end = Some(node.brace_token.span.close());
+        for arm in node.arms.iter().rev().skip(1) {
+            self.note_branch(self.source_range(&arm.body), end);
+        }
+        visit::visit_expr_match(self, node);
     }
 
     fn visit_arm(&mut self, node: &'ast syn::Arm) {
@@ -28,17 +38,43 @@ impl<'ast> Visit<'ast> for Walker<'_> {
 
     fn visit_expr_if(&mut self, node: &'ast syn::ExprIf) {
         self.visit_expr(&node.cond);
+        if let Some((_, otherwise)) = &node.else_branch {
+            self.note_branch(self.block_range(&node.then_branch), edges::last_token(otherwise));
+        }
         self.entered_block(&node.then_branch, &[], SiteKind::Then);
         if let Some((_, otherwise)) = &node.else_branch {
-            self.branch(|walker| walker.otherwise(otherwise));
+            self.branch(|walker| walker.else_branch(otherwise));
         }
     }
 
     fn visit_expr_async(&mut self, node: &'ast syn::ExprAsync) {
-        self.own_body(true, None, |walker| visit::visit_expr_async(walker, node));
+        self.note_body(self.block_range(&node.block), BodyKind::AsyncBlock);
+        self.async_body(None, (&node.block, &node.attrs), |walker| visit::visit_expr_async(walker, node));
     }
 
-    // What the program may come back to late.
+    // What the text calls.
+
+    fn visit_pat_ident(&mut self, node: &'ast syn::PatIdent) {
+        self.note_local(&node.ident);
+        visit::visit_pat_ident(self, node);
+    }
+
+    fn visit_expr_path(&mut self, node: &'ast syn::ExprPath) {
+        self.note_value(&node.path);
+        visit::visit_expr_path(self, node);
+    }
+
+    fn visit_expr_struct(&mut self, node: &'ast syn::ExprStruct) {
+        self.note_struct(&node.path);
+        visit::visit_expr_struct(self, node);
+    }
+
+    fn visit_expr_try(&mut self, node: &'ast syn::ExprTry) {
+        visit::visit_expr_try(self, node);
+        self.note_question(node.question_token.span);
+    }
+
+    // Points to which the program may return late.
 
     fn visit_expr_await(&mut self, node: &'ast syn::ExprAwait) {
         visit::visit_expr_await(self, node);
@@ -52,6 +88,8 @@ impl<'ast> Visit<'ast> for Walker<'_> {
 
     fn visit_expr_call(&mut self, node: &'ast syn::ExprCall) {
         visit::visit_expr_call(self, node);
+        self.note_callee(&node.func);
+        self.note_arguments(node.args.iter());
         if let Expr::Path(function) = &*node.func
             && let Some(last) = function.path.segments.last()
         {
@@ -61,6 +99,8 @@ impl<'ast> Visit<'ast> for Walker<'_> {
 
     fn visit_expr_method_call(&mut self, node: &'ast syn::ExprMethodCall) {
         visit::visit_expr_method_call(self, node);
+        self.note_method(&node.method);
+        self.note_arguments(node.args.iter());
         self.checks.called(&node.method);
     }
 
@@ -72,25 +112,30 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         let outer = std::mem::replace(&mut self.before_else, end);
         self.visit_expr(&node.expr);
         self.before_else = outer;
-        self.branch(|walker| walker.otherwise(otherwise));
+        self.branch(|walker| walker.else_branch(otherwise));
     }
 
     fn visit_expr_loop(&mut self, node: &'ast syn::ExprLoop) {
-        self.entered_block(&node.body, &node.attrs, SiteKind::Loop);
+        let start = self.note_loop(&node.loop_token.span, node.label.as_ref(), &node.body);
+        self.repeated(start, |walker| walker.entered_block(&node.body, &node.attrs, SiteKind::Loop));
     }
 
     fn visit_expr_while(&mut self, node: &'ast syn::ExprWhile) {
-        self.round(|walker| walker.visit_expr(&node.cond));
-        self.entered_block(&node.body, &node.attrs, SiteKind::Loop);
+        let start = self.note_loop(&node.while_token.span, node.label.as_ref(), &node.body);
+        self.repeated(start, |walker| {
+            walker.loop_body(Some(&node.body), |walker| walker.visit_expr(&node.cond));
+            walker.entered_block(&node.body, &node.attrs, SiteKind::Loop);
+        });
     }
 
     fn visit_expr_for_loop(&mut self, node: &'ast syn::ExprForLoop) {
         self.visit_pat(&node.pat);
         self.visit_expr(&node.expr);
-        self.entered_block(&node.body, &node.attrs, SiteKind::Loop);
+        let start = self.note_loop(&node.for_token.span, node.label.as_ref(), &node.body);
+        self.repeated(start, |walker| walker.entered_block(&node.body, &node.attrs, SiteKind::Loop));
     }
 
-    // Functions, and what they stand in.
+    // Functions and their containers.
 
     fn visit_item_fn(&mut self, node: &'ast syn::ItemFn) {
         self.function(&node.attrs, &node.sig, &node.block);
@@ -112,11 +157,13 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     }
 
     fn visit_item_trait(&mut self, node: &'ast syn::ItemTrait) {
-        let name = super::super::tokens::unraw(&node.ident);
-        let reason = super::super::attributes::hands_off(&node.attrs);
-        self.hands_off(reason, |walker| {
+        let name = super::super::token_scan::unraw(&node.ident);
+        let reason = super::super::attributes::skip_reason(&node.attrs);
+        self.skipping(reason, |walker| {
             walker.constant_items(&node.attrs, |walker| {
-                walker.named(name, |walker| visit::visit_item_trait(walker, node));
+                walker.in_trait(Some(name.clone()), |walker| {
+                    walker.named(name, |walker| visit::visit_item_trait(walker, node));
+                });
             });
         });
     }
@@ -125,7 +172,7 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         self.module(node);
     }
 
-    // What the compiler evaluates.
+    // Const contexts.
 
     fn visit_item_const(&mut self, node: &'ast syn::ItemConst) {
         let name = node.ident.to_string();
@@ -190,72 +237,72 @@ impl<'ast> Visit<'ast> for Walker<'_> {
                 node.attrs.iter().for_each(|attribute| self.visit_attribute(attribute));
                 self.macro_definition(node);
             }
-            None => self.call(&node.attrs, &node.mac, Place::Items),
+            None => self.call(&node.attrs, &node.mac, MacroPosition::Items),
         }
     }
 
     fn visit_impl_item_macro(&mut self, node: &'ast syn::ImplItemMacro) {
-        self.call(&node.attrs, &node.mac, Place::ImplItems);
+        self.call(&node.attrs, &node.mac, MacroPosition::ImplItems);
     }
 
     fn visit_trait_item_macro(&mut self, node: &'ast syn::TraitItemMacro) {
-        self.call(&node.attrs, &node.mac, Place::TraitItems);
+        self.call(&node.attrs, &node.mac, MacroPosition::TraitItems);
     }
 
     fn visit_stmt_macro(&mut self, node: &'ast syn::StmtMacro) {
-        self.call(&node.attrs, &node.mac, Place::Statements);
+        self.call(&node.attrs, &node.mac, MacroPosition::Statements);
     }
 
     fn visit_expr_macro(&mut self, node: &'ast syn::ExprMacro) {
-        self.call(&node.attrs, &node.mac, Place::Expression);
+        self.call(&node.attrs, &node.mac, MacroPosition::Expression);
     }
 
     fn visit_meta_list(&mut self, node: &'ast syn::MetaList) {
         self.opaque(&node.tokens);
-        // Attributes are many, and nearly never lead to a file.
+        // Most attributes do not name files.
         if self.has_includes {
-            self.scan(Scan::default(), node.tokens.clone(), false);
+            self.scan(TokenScan::default(), node.tokens.clone(), false);
         }
     }
 
     fn visit_item(&mut self, node: &'ast Item) {
         match node {
-            Item::Verbatim(tokens) => self.unknown(tokens),
+            Item::Verbatim(tokens) => self.unknown_syntax(tokens),
             _ => visit::visit_item(self, node),
         }
     }
 
     fn visit_impl_item(&mut self, node: &'ast ImplItem) {
         match node {
-            ImplItem::Verbatim(tokens) => self.unknown(tokens),
+            ImplItem::Verbatim(tokens) => self.unknown_syntax(tokens),
             _ => visit::visit_impl_item(self, node),
         }
     }
 
     fn visit_trait_item(&mut self, node: &'ast TraitItem) {
         match node {
-            TraitItem::Verbatim(tokens) => self.unknown(tokens),
+            TraitItem::Verbatim(tokens) => self.unknown_syntax(tokens),
             _ => visit::visit_trait_item(self, node),
         }
     }
 
     fn visit_expr(&mut self, node: &'ast Expr) {
         match node {
-            Expr::Verbatim(tokens) => self.unknown(tokens),
+            Expr::Verbatim(tokens) => self.unknown_syntax(tokens),
             _ => visit::visit_expr(self, node),
         }
     }
 }
 
 impl Walker<'_> {
-    /// A macro call where statements may come out.
-    fn call(&mut self, attributes: &[Attribute], mac: &Macro, place: Place) {
+    /// A macro call whose expansion may hold statements.
+    fn call(&mut self, attributes: &[Attribute], mac: &Macro, place: MacroPosition) {
         attributes.iter().for_each(|attribute| self.visit_attribute(attribute));
         self.macro_call(mac, Some(place));
     }
 
-    /// Behind `else`: a block, or the next `if`, which says that its test was reached.
-    fn otherwise(&mut self, otherwise: &Expr) {
+    /// After `else`: a block, or the next `if`, whose test becomes a site.
+    fn else_branch(&mut self, otherwise: &Expr) {
         match otherwise {
             Expr::Block(block) => self.entered_block(&block.block, &block.attrs, SiteKind::Else),
             Expr::If(next) => {

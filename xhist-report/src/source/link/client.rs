@@ -1,25 +1,25 @@
-//! A link that is opened from here, and opened again when it is lost. It must not know of which kind it is.
+//! A link that this side opens, and opens again when it is lost.
 
 use std::io::{self, Read};
 use std::time::Duration;
 
 use super::queue::Feed;
-use super::{Ends, PIECE, is_a_pause};
+use super::{Connection, PIECE, is_a_pause};
 
-/// Between two attempts.
+/// Time between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Opens it, reads it until it is lost, and again, for ever. That it cannot be opened is told once.
-pub fn keep(feed: &Feed, mut open: impl FnMut() -> io::Result<Ends>) {
-    let mut is_told = false;
+/// Opens the link and reads it until it is lost, for ever. A failure to open it is reported once.
+pub fn keep(feed: &Feed, mut open: impl FnMut() -> io::Result<Connection>) {
+    let mut is_reported = false;
     loop {
         match open() {
             Ok(ends) => {
-                is_told = false;
+                is_reported = false;
                 read(feed, ends);
             }
-            Err(error) if !is_told => {
-                is_told = true;
+            Err(error) if !is_reported => {
+                is_reported = true;
                 feed.note(format!("not there yet ({error}); waiting for it"));
             }
             Err(_) => {}
@@ -28,17 +28,17 @@ pub fn keep(feed: &Feed, mut open: impl FnMut() -> io::Result<Ends>) {
     }
 }
 
-/// Why a connection is over that was not lost: at a file's end, for one.
+/// The reason of a connection that ended without an error, such as at a file's end.
 pub const END: &str = "closed by the other end";
 
-/// Tells of a connection and reads it until it is lost.
-pub fn read(feed: &Feed, Ends { peer, from, to }: Ends) {
+/// Reports a connection and reads it until it is lost.
+pub fn read(feed: &Feed, Connection { peer, from, to }: Connection) {
     let slot = feed.opened(peer, to);
     let why = read_until_lost(feed, slot, from);
     feed.closed(slot, why);
 }
 
-/// Reads an opened connection until it is lost. The reason.
+/// Reads an open connection until it is lost. Returns the reason.
 pub fn read_until_lost(feed: &Feed, slot: usize, mut from: Box<dyn Read + Send>) -> String {
     let mut piece = vec![0; PIECE];
     loop {

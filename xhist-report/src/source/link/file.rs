@@ -1,36 +1,38 @@
-//! Standard input and files as streams: piece by piece, to their end. Nothing is dropped, who writes may wait.
+//! Standard input and files as streams, piece by piece to their end. Nothing is dropped; the writer may have to wait.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
 
-use super::{Deaf, Ends, Keeping, Link, client};
+use super::{Connection, Keeping, Link, NullWriter, client};
+use crate::source::SourceError;
 
-/// Standard input.
+/// Standard input as a stream.
 ///
 /// # Errors
-/// None.
-pub fn stdin(name: &str) -> Result<Link, String> {
+/// Never.
+pub fn stdin(name: &str) -> Result<Link, SourceError> {
     Ok(reading(name, Box::new(io::stdin())))
 }
 
-/// What was read from somewhere already, and what more comes from there.
+/// Bytes that were read already, and the rest of their source.
 pub fn pieces(name: &str, first: Vec<u8>, rest: impl Read + Send + 'static) -> Link {
     reading(name, Box::new(Cursor::new(first).chain(rest)))
 }
 
-/// A file, as a stream among others.
+/// A file as a stream.
 ///
 /// # Errors
-/// Why it cannot be read, in a sentence.
-pub fn stream(path: &Path) -> Result<Link, String> {
+/// The file cannot be read.
+pub fn stream(path: &Path) -> Result<Link, SourceError> {
     let name = path.display().to_string();
-    let file = std::fs::File::open(path).map_err(|error| format!("cannot read {name}: {error}"))?;
+    let file =
+        std::fs::File::open(path).map_err(|error| SourceError::Unreadable { name: name.clone(), error })?;
     Ok(reading(&name, Box::new(file)))
 }
 
 fn reading(name: &str, from: Box<dyn Read + Send>) -> Link {
     let peer = name.to_owned();
     Link::new(name, Keeping::All, move |feed| {
-        client::read(&feed, Ends { peer, from, to: Box::new(Deaf) });
+        client::read(&feed, Connection { peer, from, to: Box::new(NullWriter) });
     })
 }

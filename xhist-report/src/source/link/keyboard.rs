@@ -1,68 +1,71 @@
-//! Keys as they are pressed. The terminal is as it was before once [`Raw`] is dropped, a panic included. It must not know what keys mean.
+//! The keyboard as a link: keys arrive when they are pressed. [`RawTerminal`] restores the terminal when it is dropped, also after a
+//! panic.
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Ends, Keeping, Link, client};
+use super::{Connection, Keeping, Link, client};
 
 /// The keyboard; each key is a packet.
 pub fn keyboard() -> Link {
     Link::new("keyboard", Keeping::Packets, |feed| {
-        let (from, to) = (Box::new(std::io::stdin()), Box::new(super::Deaf));
-        client::read(&feed, Ends { peer: "keyboard".to_owned(), from, to });
+        let (from, to) = (Box::new(std::io::stdin()), Box::new(super::NullWriter));
+        client::read(&feed, Connection { peer: "keyboard".to_owned(), from, to });
     })
 }
 
-/// The terminal as it was, where it is different now.
-static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
+/// The settings to restore, while the terminal has others.
+static BEFORE: Mutex<Option<SavedTerminal>> = Mutex::new(None);
 
-#[cfg(unix)]
-type Before = rustix::termios::Termios;
-#[cfg(not(unix))]
-type Before = ();
-
-/// Keys come at once and are not shown; Ctrl-C and the like still send signals, and lines still end where they begin.
-pub struct Raw(());
-
-impl Raw {
-    /// Changes the terminal at standard input; `None` when it is none.
+/// Settings of a terminal.
+struct SavedTerminal {
     #[cfg(unix)]
-    pub fn enter() -> Option<Raw> {
+    settings: rustix::termios::Termios,
+}
+
+/// A terminal that delivers keys at once and does not show them. Ctrl-C and other keys still send signals, and output is as before.
+pub struct RawTerminal(());
+
+impl RawTerminal {
+    /// Changes the terminal at standard input. `None` if it is not a terminal, or not ours.
+    #[cfg(unix)]
+    pub fn enter() -> Option<RawTerminal> {
         use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 
         let stdin = std::io::stdin();
-        // In the background the system would stop this process for it.
+        // In the background, the system would stop this process.
         if rustix::termios::tcgetpgrp(&stdin).ok()? != rustix::process::getpgrp() {
             return None;
         }
         let before = tcgetattr(&stdin).ok()?;
         let mut raw = before.clone();
         raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
+        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(SavedTerminal { settings: before });
         tcsetattr(&stdin, OptionalActions::Now, &raw).ok()?;
-        Some(Raw(()))
+        Some(RawTerminal(()))
     }
 
     /// Not known on this system.
     #[cfg(not(unix))]
-    pub fn enter() -> Option<Raw> {
+    pub fn enter() -> Option<RawTerminal> {
         None
     }
 
-    /// Makes the terminal as it was, if it is not.
+    /// Restores the terminal.
     pub fn leave() {
         let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
         #[cfg(unix)]
         if let Some(before) = before {
             let stdin = std::io::stdin();
-            let _ = rustix::termios::tcsetattr(&stdin, rustix::termios::OptionalActions::Now, &before);
+            let _ =
+                rustix::termios::tcsetattr(&stdin, rustix::termios::OptionalActions::Now, &before.settings);
         }
         #[cfg(not(unix))]
         drop(before);
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawTerminal {
     fn drop(&mut self) {
-        Raw::leave();
+        RawTerminal::leave();
     }
 }

@@ -1,7 +1,7 @@
-//! Live links: bytes as they come, from what may go away and come back. Each is read by threads of its own, which put what
-//! happens into one bounded [`Queue`]. It must not know what is in the bytes.
+//! Live links: connections that may be lost and come back. Threads read each link and push its events into one bounded [`Queue`].
 
 mod client;
+mod ends;
 mod file;
 mod keyboard;
 mod peers;
@@ -12,92 +12,41 @@ mod serial_name;
 mod tcp;
 mod udp;
 
-use std::io::{self, Read, Write};
+use super::SourceError;
+use ends::{Connection, NullWriter, PIECE, is_a_pause};
 
 pub use client::END;
 pub use file::{pieces, stdin, stream};
-pub use keyboard::{Raw, keyboard};
-pub use queue::{Event, Feed, Id, Queue};
+pub use keyboard::{RawTerminal, keyboard};
+pub use queue::{ConnectionId, Feed, Keeping, Link, LinkEvent, Queue};
 pub use tcp::{client as tcp, server as tcp_listen};
 pub use udp::{front_end, is_gone, packets, stream as udp};
 
-/// Bytes that are taken at a time.
-const PIECE: usize = 16 << 10;
-
-/// A link, opened as far as it can be without its other end.
-pub struct Link {
-    /// How the user named it.
-    pub name: String,
-    /// How its bytes are kept until they are taken.
-    pub keeping: Keeping,
-    /// Reads it for ever, or to its end.
-    pub run: Box<dyn FnOnce(Feed) + Send>,
-}
-
-impl Link {
-    fn new(name: &str, keeping: Keeping, run: impl FnOnce(Feed) + Send + 'static) -> Link {
-        Link { name: name.to_owned(), keeping, run: Box::new(run) }
-    }
-}
-
-/// What happens to bytes that nobody takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
-    /// The sender does not wait: what there is no room for is dropped and counted.
-    Newest,
-    /// As that, and pieces stay apart: each is a packet.
-    Packets,
-    /// The sender waits.
-    All,
-}
-
-/// Both ends of a connection.
-struct Ends {
-    peer: String,
-    from: Box<dyn Read + Send>,
-    to: Box<dyn Write + Send>,
-}
-
-/// An end that nothing can be said to.
-struct Deaf;
-
-impl Write for Deaf {
-    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-        Err(io::Error::new(io::ErrorKind::Unsupported, "nothing can be sent this way"))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// A serial line, where the system has them.
+/// A serial line, if the system has serial lines.
 ///
 /// # Errors
-/// What is wrong with the name, in a sentence.
-pub fn serial(name: &str) -> Result<Link, String> {
+/// A wrong name, or a file that is not a serial line.
+pub fn serial(name: &str) -> Result<Link, SourceError> {
     let line = serial_name::parse(name)?;
     #[cfg(unix)]
     return serial::link(name, line);
     #[cfg(not(unix))]
     {
         let _ = line;
-        Err(format!("{name}: serial lines are not supported on this system; bridge it to tcp://"))
+        Err(SourceError::NoSerialLines(name.to_owned()))
     }
 }
 
-/// What stands behind `scheme://`.
-fn address<'a>(name: &'a str, scheme: &str) -> Result<&'a str, String> {
+fn cannot_listen(address: &str, error: std::io::Error) -> SourceError {
+    SourceError::CannotListen { address: address.to_owned(), error }
+}
+
+/// The address behind `scheme://`.
+fn address<'a>(name: &'a str, scheme: &'static str) -> Result<&'a str, SourceError> {
     let address = name.strip_prefix(scheme).unwrap_or(name);
     let has_port = address.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
     match has_port {
         true => Ok(address),
-        false => Err(format!("{name}: a host and a port are wanted, as in {scheme}localhost:6601")),
+        false => Err(SourceError::NoPort { name: name.to_owned(), scheme }),
     }
-}
-
-/// Whether reading may go on after this.
-fn is_a_pause(error: &io::Error) -> bool {
-    use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
-    matches!(error.kind(), Interrupted | TimedOut | WouldBlock)
 }

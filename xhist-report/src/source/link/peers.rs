@@ -1,24 +1,24 @@
-//! Those who send datagrams to one socket, each a connection of its own. When there are too many, the weakest one is forgotten, or the
-//! one that has been silent for longest. It must not know sockets.
+//! The senders of datagrams to one socket, each with its connection. When there are too many, the weakest one is forgotten, or the
+//! one that has been silent for longest.
 
 use std::net::SocketAddr;
 
-/// So many are told apart.
+/// Most senders.
 const MOST: usize = 32;
 
-/// The peers, the one heard of last in front, each with its connection.
+/// The peers with their connections; the one that sent last is first.
 #[derive(Debug, Default)]
 pub struct Peers(Vec<(SocketAddr, usize)>);
 
 impl Peers {
-    /// The connection of a peer that is known.
+    /// The connection of a known peer.
     pub fn find(&mut self, peer: SocketAddr) -> Option<usize> {
         let place = self.0.iter().position(|(known, _)| *known == peer)?;
         self.0[..=place].rotate_right(1);
         Some(self.0[0].1)
     }
 
-    /// Makes room for one more; the connection that is over by that, `weakest` if there is such a one.
+    /// Makes room for one more peer. Returns the connection that it closes for that: `weakest`, if that is a peer's.
     pub fn make_room(&mut self, weakest: impl FnOnce() -> Option<usize>) -> Option<usize> {
         if self.0.len() < MOST {
             return None;
@@ -27,7 +27,7 @@ impl Peers {
         Some(self.0.remove(weakest.unwrap_or(self.0.len() - 1)).1)
     }
 
-    /// Adds one.
+    /// Adds a peer.
     pub fn add(&mut self, peer: SocketAddr, slot: usize) {
         self.0.insert(0, (peer, slot));
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_silent_one_is_forgotten() {
+    fn the_peer_silent_for_longest_is_forgotten() {
         let peer = |port: u16| SocketAddr::from(([127, 0, 0, 1], port));
         let mut peers = Peers::default();
         for port in 0..MOST as u16 {

@@ -1,59 +1,86 @@
-//! What happens on links, in one queue of bounded length. A link is never kept waiting by who takes from it, unless it is a file: what
-//! there is no room for is counted. It must not know links.
+//! One bounded queue for the events of all links.
+//!
+//! A slow consumer never blocks a live link: bytes beyond the limit are dropped and counted. Only a file waits. The queue is own code
+//! because its limit is in bytes for each connection, which channels do not have.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{Keeping, Link};
+/// A link that is ready to be read, with or without its other end.
+pub struct Link {
+    /// How the user named it.
+    pub name: String,
+    /// What happens to its bytes when the queue is full.
+    pub keeping: Keeping,
+    /// Reads it, for ever or to its end.
+    pub run: Box<dyn FnOnce(Feed) + Send>,
+}
 
-/// Bytes of a connection that wait to be taken.
+impl Link {
+    pub(super) fn new(name: &str, keeping: Keeping, run: impl FnOnce(Feed) + Send + 'static) -> Link {
+        Link { name: name.to_owned(), keeping, run: Box::new(run) }
+    }
+}
+
+/// What happens to bytes when the queue is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// They are dropped and counted; the sender does not wait.
+    Newest,
+    /// They are dropped and counted; pieces are packets, so they are not joined.
+    Packets,
+    /// The sender waits.
+    All,
+}
+
+/// Most bytes of a connection in the queue.
 const ROOM: usize = 4 << 20;
-/// What an event costs beside its bytes.
+/// Cost of an event besides its bytes.
 const COST: usize = 64;
-/// Pieces grow up to this.
+/// Longest piece that more bytes are appended to.
 const GROWN: usize = 64 << 10;
-/// Events that are no bytes; whoever makes more of them waits.
+/// Most events other than bytes; a link that reports more waits.
 const MOST: usize = 4096;
-/// A connection that was of use keeps its place for this long without a word.
+/// A useful connection keeps its place through a silence of this length.
 const SILENCE: Duration = Duration::from_secs(30);
 
-/// A connection: one of those that a link has at a time. Its number is given again when it is over.
+/// A connection of a link. When it is closed, its slot is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Id {
+pub struct ConnectionId {
     /// The link.
     pub link: usize,
-    /// Which of its connections.
+    /// The slot of the connection.
     pub slot: usize,
 }
 
-/// What happened.
-pub enum Event {
-    /// Somebody is at the other end now.
+/// An event of a link.
+pub enum LinkEvent {
+    /// A connection was opened.
     Opened {
-        /// Who it is.
+        /// The name of the other end.
         peer: String,
-        /// What is said to it goes here.
+        /// Sends to the other end.
         to: Box<dyn Write + Send>,
     },
-    /// Bytes came.
+    /// Bytes arrived.
     Bytes(Vec<u8>),
-    /// So many bytes came and had to be dropped.
+    /// The number of bytes that were dropped here.
     Dropped(u64),
-    /// The connection is over, because of this.
+    /// The connection was closed, for this reason.
     Closed(String),
-    /// Something worth knowing.
+    /// A note for the user.
     Note(String),
-    /// Nothing more comes from this link.
+    /// The link has ended.
     Ended,
 }
 
 #[derive(Default)]
 struct State {
-    events: VecDeque<(Id, Event)>,
-    /// Of each connection that is open, or was and still has bytes here: what waits of it, and what had to be dropped.
-    waiting: BTreeMap<Id, Waiting>,
+    events: VecDeque<(ConnectionId, LinkEvent)>,
+    /// Connections that are open, or that still have bytes in the queue.
+    waiting: BTreeMap<ConnectionId, Waiting>,
     others: usize,
     links: Vec<Keeping>,
 }
@@ -61,15 +88,15 @@ struct State {
 #[derive(Default)]
 struct Waiting {
     is_open: bool,
-    /// Something that can be read came of it.
+    /// It sent something that can be decoded.
     is_useful: bool,
-    /// When bytes came last, or when it was opened.
+    /// When its last bytes arrived, or when it was opened.
     heard: Option<Instant>,
     cost: usize,
     dropped: u64,
 }
 
-/// The queue, from its end.
+/// The queue, as the consumer sees it.
 #[derive(Clone, Default)]
 pub struct Queue(Arc<Shared>);
 
@@ -87,7 +114,7 @@ impl Shared {
 }
 
 impl Queue {
-    /// Starts to read a link; its number.
+    /// Starts to read a link. Returns its number.
     pub fn start(&self, link: Link) -> usize {
         let mut state = self.0.lock();
         state.links.push(link.keeping);
@@ -98,13 +125,13 @@ impl Queue {
         std::thread::spawn(move || {
             let end = feed.clone();
             run(feed);
-            end.tell(0, Event::Ended);
+            end.push(0, LinkEvent::Ended);
         });
         number
     }
 
-    /// The next thing that happened, if anything does in time.
-    pub fn next(&self, within: Duration) -> Option<(Id, Event)> {
+    /// The next event, if there is one in time.
+    pub fn next(&self, within: Duration) -> Option<(ConnectionId, LinkEvent)> {
         let mut state = self.0.lock();
         if state.events.is_empty() {
             let filled = self.0.filled.wait_timeout_while(state, within, |state| state.events.is_empty());
@@ -112,7 +139,7 @@ impl Queue {
         }
         let (id, event) = state.events.pop_front()?;
         match &event {
-            Event::Bytes(bytes) => {
+            LinkEvent::Bytes(bytes) => {
                 let cost = bytes.len() + COST;
                 if let Some(waiting) = state.waiting.get_mut(&id) {
                     waiting.cost = waiting.cost.saturating_sub(cost);
@@ -128,25 +155,25 @@ impl Queue {
 }
 
 impl Queue {
-    /// What comes of this connection can be read: it keeps its place when others want it.
-    pub fn keep(&self, id: Id) {
+    /// Marks a connection as useful: it keeps its place when others want it.
+    pub fn keep(&self, id: ConnectionId) {
         if let Some(waiting) = self.0.lock().waiting.get_mut(&id) {
             waiting.is_useful = true;
         }
     }
 
-    /// What was dropped and not told yet, of all connections: for one who takes nothing more.
-    pub fn untold(&self) -> u64 {
+    /// Dropped bytes of all connections that no event reported, for a consumer that stops.
+    pub fn unreported_drops(&self) -> u64 {
         let state = self.0.lock();
-        let told = state.events.iter().filter_map(|(_, event)| match event {
-            Event::Dropped(bytes) => Some(*bytes),
+        let reported = state.events.iter().filter_map(|(_, event)| match event {
+            LinkEvent::Dropped(bytes) => Some(*bytes),
             _ => None,
         });
-        told.chain(state.waiting.values().map(|waiting| waiting.dropped)).sum()
+        reported.chain(state.waiting.values().map(|waiting| waiting.dropped)).sum()
     }
 }
 
-/// The queue, from a link.
+/// The queue, as a link sees it.
 #[derive(Clone)]
 pub struct Feed {
     shared: Arc<Shared>,
@@ -155,24 +182,24 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// Somebody came; the number of the connection.
+    /// A connection was opened. Returns its slot.
     pub fn opened(&self, peer: String, to: Box<dyn Write + Send>) -> usize {
         let mut state = self.shared.lock();
         let is_open = |slot: usize| {
-            state.waiting.get(&Id { link: self.link, slot }).is_some_and(|waiting| waiting.is_open)
+            state.waiting.get(&ConnectionId { link: self.link, slot }).is_some_and(|waiting| waiting.is_open)
         };
         let slot = (0..).find(|slot| !is_open(*slot)).unwrap_or_default();
-        // Bytes of the connection before take room until they are taken: a target that comes again and again gets no more.
-        let waiting = state.waiting.entry(Id { link: self.link, slot }).or_default();
+        // Bytes of the slot's previous connection still count: a target that reconnects all the time gets no more room.
+        let waiting = state.waiting.entry(ConnectionId { link: self.link, slot }).or_default();
         (waiting.is_open, waiting.is_useful, waiting.heard) = (true, false, Some(Instant::now()));
         drop(state);
-        self.tell(slot, Event::Opened { peer, to });
+        self.push(slot, LinkEvent::Opened { peer, to });
         slot
     }
 
-    /// Bytes came.
+    /// Bytes of a connection arrived.
     pub fn bytes(&self, slot: usize, bytes: &[u8]) {
-        let id = Id { link: self.link, slot };
+        let id = ConnectionId { link: self.link, slot };
         let mut state = self.shared.lock();
         if let Some(waiting) = state.waiting.get_mut(&id) {
             waiting.heard = Some(Instant::now());
@@ -189,14 +216,14 @@ impl Feed {
             }
             return;
         }
-        state.tell_dropped(id);
+        state.push_dropped(id);
         state.add(id, bytes, self.keeping != Keeping::Packets);
         drop(state);
         self.shared.filled.notify_one();
     }
 
-    /// The connection that has to go when another wants its place: of those that sent nothing that can be read, the one that has been
-    /// silent for longest; else of those that have been silent for long.
+    /// The connection to close when a new one needs its place: the one silent for longest, of those that sent nothing useful; else
+    /// of those silent for longer than `SILENCE`.
     pub fn weakest(&self) -> Option<usize> {
         let mut state = self.shared.lock();
         let open = state.waiting.iter_mut().filter(|(id, waiting)| id.link == self.link && waiting.is_open);
@@ -205,67 +232,67 @@ impl Feed {
         };
         let weakest = open.filter(|(_, waiting)| may_go(waiting));
         weakest.min_by_key(|(_, waiting)| (waiting.is_useful, waiting.heard)).map(|(id, waiting)| {
-            // The next one to go is another.
+            // The next call returns another one.
             (waiting.is_useful, waiting.heard) = (true, Some(Instant::now()));
             id.slot
         })
     }
 
-    /// The connection is over.
+    /// A connection was closed.
     pub fn closed(&self, slot: usize, why: String) {
-        let id = Id { link: self.link, slot };
+        let id = ConnectionId { link: self.link, slot };
         let mut state = self.shared.lock();
-        state.tell_dropped(id);
+        state.push_dropped(id);
         if let Some(waiting) = state.waiting.get_mut(&id) {
             waiting.is_open = false;
         }
         state.forget_closed(id);
         drop(state);
-        self.tell(slot, Event::Closed(why));
+        self.push(slot, LinkEvent::Closed(why));
     }
 
-    /// Something worth knowing.
+    /// A note for the user.
     pub fn note(&self, text: String) {
-        self.tell(0, Event::Note(text));
+        self.push(0, LinkEvent::Note(text));
     }
 
-    fn tell(&self, slot: usize, event: Event) {
+    fn push(&self, slot: usize, event: LinkEvent) {
         let state = self.shared.lock();
         let room = self.shared.emptied.wait_while(state, |state| state.others >= MOST);
         let mut state = room.unwrap_or_else(PoisonError::into_inner);
         state.others += 1;
-        state.events.push_back((Id { link: self.link, slot }, event));
+        state.events.push_back((ConnectionId { link: self.link, slot }, event));
         drop(state);
         self.shared.filled.notify_one();
     }
 }
 
 impl State {
-    /// Before what comes next: what is missing there.
-    fn tell_dropped(&mut self, id: Id) {
+    /// Reports dropped bytes of a connection before its next event.
+    fn push_dropped(&mut self, id: ConnectionId) {
         let dropped = self.waiting.get_mut(&id).map_or(0, |waiting| std::mem::take(&mut waiting.dropped));
         if dropped > 0 {
             self.others += 1;
-            self.events.push_back((id, Event::Dropped(dropped)));
+            self.events.push_back((id, LinkEvent::Dropped(dropped)));
         }
     }
 
-    fn forget_closed(&mut self, id: Id) {
+    fn forget_closed(&mut self, id: ConnectionId) {
         if self.waiting.get(&id).is_some_and(|waiting| !waiting.is_open && waiting.cost == 0) {
             self.waiting.remove(&id);
         }
     }
 
-    fn add(&mut self, id: Id, bytes: &[u8], may_join: bool) {
+    fn add(&mut self, id: ConnectionId, bytes: &[u8], may_join: bool) {
         let cost = match self.events.back_mut() {
-            Some((last, Event::Bytes(piece)))
+            Some((last, LinkEvent::Bytes(piece)))
                 if may_join && *last == id && piece.len() + bytes.len() <= GROWN =>
             {
                 piece.extend_from_slice(bytes);
                 bytes.len()
             }
             _ => {
-                self.events.push_back((id, Event::Bytes(bytes.to_vec())));
+                self.events.push_back((id, LinkEvent::Bytes(bytes.to_vec())));
                 bytes.len() + COST
             }
         };
@@ -285,9 +312,9 @@ mod tests {
         let (mut bytes, mut dropped) = (0, 0);
         while let Some((_, event)) = queue.next(SOON) {
             match event {
-                Event::Bytes(piece) => bytes += piece.len() as u64,
-                Event::Dropped(count) => dropped += count,
-                Event::Ended => break,
+                LinkEvent::Bytes(piece) => bytes += piece.len() as u64,
+                LinkEvent::Dropped(count) => dropped += count,
+                LinkEvent::Ended => break,
                 _ => {}
             }
         }
@@ -297,7 +324,7 @@ mod tests {
     fn started(keeping: Keeping, pieces: usize) -> Queue {
         let queue = Queue::default();
         queue.start(Link::new("test", keeping, move |feed| {
-            let slot = feed.opened("peer".into(), Box::new(super::super::Deaf));
+            let slot = feed.opened("peer".into(), Box::new(super::super::NullWriter));
             (0..pieces).for_each(|_| feed.bytes(slot, &[7; 1000]));
             feed.closed(slot, "over".into());
         }));
@@ -307,14 +334,14 @@ mod tests {
     #[test]
     fn what_is_dropped_is_counted() {
         let queue = started(Keeping::Newest, 10_000);
-        // Nobody takes anything meanwhile.
-        while queue.untold() < 5_000_000 {
+        // The consumer takes nothing meanwhile.
+        while queue.unreported_drops() < 5_000_000 {
             std::thread::sleep(Duration::from_millis(5));
         }
         let (bytes, dropped) = taken(&queue);
         assert_eq!(bytes + dropped, 10_000_000);
         assert!(dropped > 0 && bytes <= ROOM as u64, "{bytes} {dropped}");
-        assert_eq!(queue.untold(), 0);
+        assert_eq!(queue.unreported_drops(), 0);
     }
 
     #[test]
@@ -322,7 +349,7 @@ mod tests {
         let (queue, (all_sent, wait)) = (Queue::default(), std::sync::mpsc::channel());
         queue.start(Link::new("test", Keeping::Newest, move |feed| {
             for _ in 0..10 {
-                let slot = feed.opened("peer".into(), Box::new(super::super::Deaf));
+                let slot = feed.opened("peer".into(), Box::new(super::super::NullWriter));
                 (0..1000).for_each(|_| feed.bytes(slot, &[7; 1000]));
                 feed.closed(slot, "over".into());
             }
@@ -346,14 +373,14 @@ mod tests {
         let (queue, (sent, wait)) = (Queue::default(), std::sync::mpsc::channel());
         queue.start(Link::new("test", Keeping::Newest, move |feed| {
             for _ in 0..3 {
-                feed.opened("peer".into(), Box::new(super::super::Deaf));
+                feed.opened("peer".into(), Box::new(super::super::NullWriter));
             }
             feed.bytes(0, &[7]);
             sent.send(feed).unwrap();
         }));
         let feed = wait.recv_timeout(SOON).unwrap();
-        queue.keep(Id { link: 0, slot: 2 });
-        // The one that never said a word, then the one that sent noise; what is of use stays.
+        queue.keep(ConnectionId { link: 0, slot: 2 });
+        // First the silent one, then the one that sent noise; the useful one stays.
         assert_eq!([feed.weakest(), feed.weakest(), feed.weakest()], [Some(1), Some(0), None]);
     }
 
@@ -363,8 +390,8 @@ mod tests {
         let mut lens = Vec::new();
         while let Some((_, event)) = queue.next(SOON) {
             match event {
-                Event::Bytes(piece) => lens.push(piece.len()),
-                Event::Ended => break,
+                LinkEvent::Bytes(piece) => lens.push(piece.len()),
+                LinkEvent::Ended => break,
                 _ => {}
             }
         }

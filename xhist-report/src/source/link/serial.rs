@@ -1,4 +1,7 @@
-//! A serial line, raw and with the settings that were asked for. It goes when the device does, and comes back with it.
+//! A serial line in raw mode with the settings of its name. It is lost with its device and opened again when the device is back.
+//!
+//! Own code instead of the crate `serialport`: a device that vanishes while it is read has to end the read with an error, and
+//! `rustix` (already a dependency) does that in a few lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -13,21 +16,22 @@ use rustix::termios::{
     ControlModes, OptionalActions, QueueSelector, SpecialCodeIndex, tcflush, tcgetattr, tcsetattr,
 };
 
-use super::serial_name::{Flow, Line, Parity};
-use super::{Ends, Keeping, Link, client, is_a_pause};
+use super::serial_name::{Flow, Parity, SerialLine};
+use super::{Connection, Keeping, Link, client, is_a_pause};
+use crate::source::SourceError;
 
-/// A device that takes nothing for so long does not listen.
+/// How long a write waits for a device that takes nothing.
 const TAKE: Duration = Duration::from_secs(1);
 
-/// A device that is missing is waited for. A file of another kind never becomes a serial line.
+/// Opens the line. A missing device is waited for; another kind of file is an error, since it never becomes a serial line.
 ///
 /// # Errors
-/// That it is not a serial line, in a sentence.
-pub fn link(name: &str, line: Line) -> Result<Link, String> {
-    // Opened once only: many devices take that for a reset.
+/// The file is not a serial line.
+pub fn link(name: &str, line: SerialLine) -> Result<Link, SourceError> {
+    // Opened only once: many devices reset when they are opened.
     let mut first = match open(&line) {
         Err(error) if is_other_file(&error) => {
-            return Err(format!("{name}: {} is not a serial line: {error}", line.path.display()));
+            return Err(SourceError::NotSerial { name: name.to_owned(), path: line.path, error });
         }
         first => Some(first),
     };
@@ -35,24 +39,24 @@ pub fn link(name: &str, line: Line) -> Result<Link, String> {
     Ok(Link::new(name, Keeping::Newest, move |feed| client::keep(&feed, again)))
 }
 
-/// Whether what was opened cannot have the settings of a line, or cannot be opened so: a directory.
+/// Whether the error shows another kind of file: settings do not apply, or it is a directory.
 fn is_other_file(error: &io::Error) -> bool {
     let none = [Errno::NOTTY, Errno::ISDIR, Errno::NOTDIR].map(Errno::raw_os_error);
     error.raw_os_error().is_some_and(|number| none.contains(&number))
 }
 
-fn open(line: &Line) -> io::Result<Ends> {
-    // Without waiting for a carrier, and without becoming this process's terminal.
+fn open(line: &SerialLine) -> io::Result<Connection> {
+    // Do not wait for a carrier. The line must not become the terminal of this process.
     let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits() as i32;
     let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&line.path)?;
     set(&file, line)?;
-    // What stood in the buffers was sent at other settings.
+    // The buffers hold bytes that were sent with other settings.
     let _ = tcflush(&file, QueueSelector::IOFlush);
     let port = Port(Arc::new(file));
-    Ok(Ends { peer: line.path.display().to_string(), from: Box::new(port.clone()), to: Box::new(port) })
+    Ok(Connection { peer: line.path.display().to_string(), from: Box::new(port.clone()), to: Box::new(port) })
 }
 
-fn set(file: &File, line: &Line) -> io::Result<()> {
+fn set(file: &File, line: &SerialLine) -> io::Result<()> {
     let mut settings = tcgetattr(file)?;
     settings.make_raw();
     settings.set_speed(line.baud)?;
@@ -78,7 +82,7 @@ fn set(file: &File, line: &Line) -> io::Result<()> {
     Ok(tcsetattr(file, OptionalActions::Now, &settings)?)
 }
 
-/// The open device, which never lets anybody wait for long.
+/// The open device. Reads and writes wait for a bounded time.
 #[derive(Clone)]
 struct Port(Arc<File>);
 

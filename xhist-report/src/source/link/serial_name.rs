@@ -1,27 +1,29 @@
-//! What the name of a serial line says: `serial:///dev/ttyUSB0?baud=115200&parity=even`. It must not open it.
+//! Parses the name of a serial line: `serial:///dev/ttyUSB0?baud=115200&parity=even`.
 
 use std::path::PathBuf;
+
+use crate::source::SourceError;
 
 const FORM: &str = "serial:///dev/ttyUSB0?baud=115200&bits=8&parity=none&stop=1&flow=none";
 
 /// A serial line and its settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct SerialLine {
     /// The device.
     pub path: PathBuf,
     /// Bits a second.
     pub baud: u32,
     /// Data bits of a character.
     pub bits: u8,
-    /// How characters are checked.
+    /// The parity bit.
     pub parity: Parity,
     /// Two stop bits and not one.
     pub two_stops: bool,
-    /// How a side that cannot take more says so.
+    /// How a full side stops the other one.
     pub flow: Flow,
 }
 
-/// How characters are checked.
+/// The parity bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parity {
     None,
@@ -29,25 +31,25 @@ pub enum Parity {
     Odd,
 }
 
-/// How a side that cannot take more says so.
+/// How a full side stops the other one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flow {
     None,
-    /// By wires.
+    /// By the wires RTS and CTS.
     Hardware,
 }
 
-/// Reads a name.
+/// Parses a name.
 ///
 /// # Errors
-/// What is wrong with it, in a sentence.
-pub fn parse(name: &str) -> Result<Line, String> {
+/// A missing device or an unknown setting.
+pub fn parse(name: &str) -> Result<SerialLine, SourceError> {
     let rest = name.strip_prefix("serial://").unwrap_or(name);
     let (path, settings) = rest.split_once('?').unwrap_or((rest, ""));
     if path.is_empty() {
-        return Err(format!("{name}: a device is wanted, as in {FORM}"));
+        return Err(SourceError::NoDevice { name: name.to_owned(), form: FORM });
     }
-    let mut line = Line {
+    let mut line = SerialLine {
         path: path.into(),
         baud: 115_200,
         bits: 8,
@@ -57,14 +59,16 @@ pub fn parse(name: &str) -> Result<Line, String> {
     };
     for setting in settings.split('&').filter(|setting| !setting.is_empty()) {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-        set(&mut line, key, value).ok_or_else(|| {
-            format!("{name}: `{setting}` is no setting of a serial line; they are written as in {FORM}")
+        set(&mut line, key, value).ok_or_else(|| SourceError::UnknownSetting {
+            name: name.to_owned(),
+            setting: setting.to_owned(),
+            form: FORM,
         })?;
     }
     Ok(line)
 }
 
-fn set(line: &mut Line, key: &str, value: &str) -> Option<()> {
+fn set(line: &mut SerialLine, key: &str, value: &str) -> Option<()> {
     match (key, value) {
         ("baud", value) => line.baud = value.parse().ok().filter(|baud| *baud > 0)?,
         ("bits", value) => line.bits = value.parse().ok().filter(|bits| [7, 8].contains(bits))?,

@@ -1,4 +1,4 @@
-//! TCP, both ways: to a target that listens, or for targets that call, several at once.
+//! TCP in both directions: to a target that listens, and for several targets that connect.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,14 +8,15 @@ use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
 
-use super::{Ends, Feed, Keeping, Link, address, client};
+use super::{Connection, Feed, Keeping, Link, address, cannot_listen, client};
+use crate::source::SourceError;
 
-/// A host that does not answer in this time is not there.
+/// How long to wait for a host to answer.
 const ANSWER: Duration = Duration::from_secs(3);
-/// A target that takes nothing for so long does not listen.
+/// How long a write waits for a target that takes nothing.
 const TAKE: Duration = Duration::from_secs(1);
-/// A target that says nothing for so long is asked whether it is there, and again so often. The system gives up after some times: on
-/// Linux a target that vanished is lost within half a minute.
+/// Keep-alive: a target silent for `SILENCE` is probed, then every `AGAIN`. On Linux, a target that vanished is lost within half a
+/// minute.
 const SILENCE: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_secs(2);
 /// Targets that may be connected at once.
@@ -24,26 +25,25 @@ const MOST: usize = 64;
 /// `tcp://host:port`.
 ///
 /// # Errors
-/// What is wrong with the name, in a sentence.
-pub fn client(name: &str) -> Result<Link, String> {
+/// A wrong name.
+pub fn client(name: &str) -> Result<Link, SourceError> {
     let address = address(name, "tcp://")?.to_owned();
     Ok(Link::new(name, Keeping::Newest, move |feed| client::keep(&feed, || ends(connect(&address)?))))
 }
 
-/// `tcp-listen://address:port`; port 0 lets the system choose, which is told.
+/// `tcp-listen://address:port`. Port 0 lets the system choose; a note names the port.
 ///
 /// # Errors
-/// What is wrong with the name or why nobody can listen there, in a sentence.
-pub fn server(name: &str) -> Result<Link, String> {
+/// A wrong name, or an address that cannot be listened at.
+pub fn server(name: &str) -> Result<Link, SourceError> {
     let address = address(name, "tcp-listen://")?;
-    let listener =
-        TcpListener::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
-    let listening = listener.local_addr().map_err(|error| format!("{name}: {error}"))?;
+    let listener = TcpListener::bind(address).map_err(|error| cannot_listen(address, error))?;
+    let listening = listener.local_addr().map_err(|error| cannot_listen(address, error))?;
     Ok(Link::new(name, Keeping::Newest, move |feed| {
         feed.note(format!("listening on {listening}"));
-        let connected = Connected::default();
+        let connected = OpenConnections::default();
         loop {
-            // Out of descriptors, for one; that may pass.
+            // For example too many open files; that may pass.
             let Ok((stream, peer)) = listener.accept() else {
                 std::thread::sleep(Duration::from_millis(100));
                 continue;
@@ -53,14 +53,14 @@ pub fn server(name: &str) -> Result<Link, String> {
                 continue;
             }
             let Ok(same) = stream.try_clone() else { continue };
-            let Ok(Ends { peer, from, to }) = ends(stream) else { continue };
-            // Here, so that targets are told in the order in which they came.
+            let Ok(Connection { peer, from, to }) = ends(stream) else { continue };
+            // Reported here, not in the thread: in the order in which targets connected.
             let slot = feed.opened(peer, to);
             connected.lock().insert(slot, same);
             let (feed, connected) = (feed.clone(), connected.clone());
             std::thread::spawn(move || {
                 let why = client::read_until_lost(&feed, slot, from);
-                // Before its number can be another's.
+                // Before another connection can get the slot.
                 connected.lock().remove(&slot);
                 feed.closed(slot, why);
             });
@@ -68,16 +68,16 @@ pub fn server(name: &str) -> Result<Link, String> {
     }))
 }
 
-/// The connections of a server that are open, by their numbers.
+/// The open connections of a server, by slot.
 #[derive(Clone, Default)]
-struct Connected(Arc<Mutex<BTreeMap<usize, TcpStream>>>);
+struct OpenConnections(Arc<Mutex<BTreeMap<usize, TcpStream>>>);
 
-impl Connected {
+impl OpenConnections {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<usize, TcpStream>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is room for one more, if need be in the place of one that is of no use.
+    /// Makes room for one more connection, if needed by closing a useless one. Returns whether there is room.
     fn make_room(&self, feed: &Feed) -> bool {
         if self.lock().len() < MOST {
             return true;
@@ -86,7 +86,7 @@ impl Connected {
         let Some(stream) = self.lock().remove(&slot) else { return false };
         let peer = stream.peer_addr().map_or_else(|_| "a connection".to_owned(), |peer| peer.to_string());
         feed.note(format!("{peer} was silent for longest, and gives its place to another"));
-        // Its thread sees the end.
+        // The thread of the connection sees the end.
         let _ = stream.shutdown(Shutdown::Both);
         true
     }
@@ -103,12 +103,12 @@ fn connect(address: &str) -> io::Result<TcpStream> {
     Err(last)
 }
 
-fn ends(stream: TcpStream) -> io::Result<Ends> {
+fn ends(stream: TcpStream) -> io::Result<Connection> {
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(TAKE))?;
     SockRef::from(&stream).set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENCE).with_interval(AGAIN))?;
     let peer = stream.peer_addr()?.to_string();
-    Ok(Ends { peer, from: Box::new(stream.try_clone()?), to: Box::new(stream) })
+    Ok(Connection { peer, from: Box::new(stream.try_clone()?), to: Box::new(stream) })
 }
 
 #[cfg(test)]
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_silent_target_is_asked_whether_it_is_there() {
+    fn a_silent_target_is_probed() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         for stream in [connect(&address).unwrap(), listener.accept().unwrap().0] {

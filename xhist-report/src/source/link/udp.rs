@@ -1,11 +1,12 @@
-//! UDP: whoever sends datagrams to this address is a connection. What is said to it goes back to where its datagrams come from.
+//! UDP: each sender of datagrams to an address is a connection. Replies go to the sender's address.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 
 use super::peers::Peers;
-use super::{Ends, Keeping, Link, address, client};
+use super::{Connection, Keeping, Link, address, cannot_listen, client};
+use crate::source::SourceError;
 
 /// Longer than any datagram.
 const LONGEST: usize = 64 << 10;
@@ -13,33 +14,33 @@ const LONGEST: usize = 64 << 10;
 /// `udp://address:port`: datagrams as pieces of a stream.
 ///
 /// # Errors
-/// What is wrong with the name or why nobody can listen there, in a sentence.
-pub fn stream(name: &str) -> Result<Link, String> {
+/// A wrong name, or an address that cannot be listened at.
+pub fn stream(name: &str) -> Result<Link, SourceError> {
     open(name, Keeping::Newest)
 }
 
-/// The same with datagrams that stay apart.
+/// `udp://address:port`: each datagram as a packet.
 ///
 /// # Errors
 /// As [`stream`].
-pub fn packets(name: &str) -> Result<Link, String> {
+pub fn packets(name: &str) -> Result<Link, SourceError> {
     open(name, Keeping::Packets)
 }
 
-fn open(name: &str, keeping: Keeping) -> Result<Link, String> {
+fn open(name: &str, keeping: Keeping) -> Result<Link, SourceError> {
     let address = address(name, "udp://")?;
-    let socket = UdpSocket::bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
-    let listening = socket.local_addr().map_err(|error| format!("{name}: {error}"))?;
+    let socket = UdpSocket::bind(address).map_err(|error| cannot_listen(address, error))?;
+    let listening = socket.local_addr().map_err(|error| cannot_listen(address, error))?;
     let socket = Arc::new(socket);
     Ok(Link::new(name, keeping, move |feed| {
         feed.note(format!("listening on {listening}"));
         let (mut peers, mut datagram) = (Peers::default(), vec![0; LONGEST]);
         loop {
-            // An error is of an earlier datagram that went to nobody.
+            // The error of an earlier datagram that did not reach its receiver.
             let Ok((len, from)) = socket.recv_from(&mut datagram) else { continue };
             let slot = peers.find(from).unwrap_or_else(|| {
                 if let Some(slot) = peers.make_room(|| feed.weakest()) {
-                    feed.closed(slot, "it gives its place to another that came".to_owned());
+                    feed.closed(slot, "it gives its place to a new sender".to_owned());
                 }
                 let to = Back { socket: Arc::clone(&socket), peer: from };
                 let slot = feed.opened(from.to_string(), Box::new(to));
@@ -51,14 +52,14 @@ fn open(name: &str, keeping: Keeping) -> Result<Link, String> {
     }))
 }
 
-/// Whether nobody is at this address of this machine any more; of others that cannot be known.
+/// Whether the socket of an address on this machine is closed. For other machines the answer is no.
 pub fn is_gone(peer: &str) -> bool {
     let peer: Option<SocketAddr> = peer.parse().ok();
-    // A socket that is there keeps others from its address.
+    // While a socket has the address, no other one can bind it.
     peer.is_some_and(|peer| peer.ip().is_loopback() && UdpSocket::bind(peer).is_ok())
 }
 
-/// Back to a peer, a datagram at a time.
+/// Sends to a peer, a datagram at a time.
 struct Back {
     socket: Arc<UdpSocket>,
     peer: SocketAddr,
@@ -77,14 +78,14 @@ impl Write for Back {
 /// The front-end port of a session at `host:port`.
 ///
 /// # Errors
-/// What is wrong with the name, in a sentence.
-pub fn front_end(host: &str) -> Result<Link, String> {
+/// A wrong name.
+pub fn front_end(host: &str) -> Result<Link, SourceError> {
     let host = address(host, "")?.to_owned();
     Ok(Link::new(&host.clone(), Keeping::Packets, move |feed| {
         client::keep(&feed, || {
             let socket = connect(host.as_str())?;
-            let back = Connected(socket.try_clone()?);
-            Ok(Ends { peer: host.clone(), from: Box::new(Connected(socket)), to: Box::new(back) })
+            let back = ConnectedSocket(socket.try_clone()?);
+            Ok(Connection { peer: host.clone(), from: Box::new(ConnectedSocket(socket)), to: Box::new(back) })
         });
     }))
 }
@@ -92,7 +93,7 @@ pub fn front_end(host: &str) -> Result<Link, String> {
 fn connect(host: impl ToSocketAddrs) -> io::Result<UdpSocket> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "no such host");
     let mut addresses: Vec<SocketAddr> = host.to_socket_addrs()?.collect();
-    // Sessions listen there, and connecting does not tell who listens: `localhost` may be `::1` first.
+    // Sessions listen at IPv4 addresses. Connecting does not show who listens, and `localhost` may be `::1` first.
     addresses.sort_by_key(SocketAddr::is_ipv6);
     for address in addresses {
         let any: SocketAddr = if address.is_ipv4() { ([0; 4], 0).into() } else { ([0u16; 8], 0).into() };
@@ -104,13 +105,13 @@ fn connect(host: impl ToSocketAddrs) -> io::Result<UdpSocket> {
     Err(last)
 }
 
-/// A socket that only speaks with one other.
-struct Connected(UdpSocket);
+/// A socket that is connected to one peer.
+struct ConnectedSocket(UdpSocket);
 
-impl Read for Connected {
+impl Read for ConnectedSocket {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            // An empty datagram is not the end.
+            // An empty datagram is not the end of the stream.
             match self.0.recv(into)? {
                 0 => {}
                 len => return Ok(len),
@@ -119,7 +120,7 @@ impl Read for Connected {
     }
 }
 
-impl Write for Connected {
+impl Write for ConnectedSocket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.send(bytes)
     }

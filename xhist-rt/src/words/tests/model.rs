@@ -1,13 +1,13 @@
-//! A small reader of a words ring. It takes any damage as a failure, but for the oldest frame.
+//! A small reader of a words ring. It treats any damage as a failure, except in the oldest frame.
 
 use std::vec::Vec;
 
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG};
-use qs_core::record::words::{AGAIN, Again, Named, UNIT, Words, digit_of, number};
+use qs_core::record::words::{Named, REPETITION, UNIT, UnitRepetition, Words, digit_of, number};
 use qs_core::record::{EventKind, RECORD_BASE, ids};
 use qs_core::ring::{MOVED_OFFSET, State, Trim};
 
-/// What was recorded, and the time that it has.
+/// An entry of the ring, and its time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
     Word(Named),
@@ -16,7 +16,7 @@ pub(super) enum Item {
 }
 
 impl Item {
-    /// Of a statement, as [`super::program::named`] numbers them.
+    /// The number of a statement, as [`super::program::named`] numbers them.
     pub(super) fn number(&self) -> Option<u64> {
         match self {
             Item::Word(Named::Number(number)) => Some((*number).into()),
@@ -31,9 +31,9 @@ impl Item {
 pub(super) struct Run {
     pub(super) items: Vec<Item>,
     pub(super) times: u64,
-    /// The time that they have: low four bytes, or in full.
+    /// Their time: its low four bytes, or the full time.
     pub(super) time: u64,
-    /// These may have run a little earlier than that: how many of the first ones.
+    /// The number of first items that may have run a little earlier than that.
     pub(super) early: usize,
     /// They ran before that time.
     pub(super) is_folded: bool,
@@ -62,9 +62,9 @@ fn word(header: &[u8], at: usize) -> u64 {
 struct Reader<'a> {
     data: &'a [u8],
     runs: Vec<Run>,
-    /// The units of the chunk before.
-    before: Option<Vec<u8>>,
-    /// The clock in full, as far as it is known.
+    /// The units of the previous chunk.
+    previous: Option<Vec<u8>>,
+    /// The full clock, as far as it is known.
     time: u64,
 }
 
@@ -77,26 +77,26 @@ impl Reader<'_> {
         (from..to).map(|at| self.data[at as usize & (self.data.len() - 1)])
     }
 
-    fn again(&mut self, again: Again, time: u64) {
-        let len = UNIT * again.period as usize;
-        match &self.before {
-            _ if again.times == 0 => {}
+    fn repetition(&mut self, repetition: UnitRepetition, time: u64) {
+        let len = UNIT * repetition.period as usize;
+        match &self.previous {
+            _ if repetition.times == 0 => {}
             Some(before) => {
-                assert!(before.len() >= len, "{again:?} behind {} bytes", before.len());
+                assert!(before.len() >= len, "{repetition:?} behind {} bytes", before.len());
                 let items = items(&before[before.len() - len..]);
-                self.runs.push(Run { items, times: again.times, time, early: 0, is_folded: true });
+                self.runs.push(Run { items, times: repetition.times, time, early: 0, is_folded: true });
             }
             None => {
-                assert!(self.runs.is_empty(), "no chunk before {again:?}");
+                assert!(self.runs.is_empty(), "no chunk before {repetition:?}");
             }
         }
     }
 
-    fn chunk(&mut self, again: Again, units: &[u8], time: u64) {
-        self.again(again, time);
-        let early = if again.times > 0 { again.period as usize } else { 0 };
+    fn chunk(&mut self, repetition: UnitRepetition, units: &[u8], time: u64) {
+        self.repetition(repetition, time);
+        let early = if repetition.times > 0 { repetition.period as usize } else { 0 };
         self.runs.push(Run { items: items(units), times: 1, time, early, is_folded: false });
-        self.before = Some(units.to_vec());
+        self.previous = Some(units.to_vec());
     }
 
     /// Corrects the time of the newest chunk.
@@ -128,11 +128,11 @@ impl Reader<'_> {
             let pad = digit_of(payload[0]).unwrap() as usize;
             assert!(payload[1..][..pad].iter().all(|byte| *byte == 1) && pad <= 8);
             let (time, rest) = payload[1 + pad..].split_at(5);
-            let (again, units) = rest.split_at(AGAIN);
-            let again = Again::from_bytes(again.try_into().unwrap()).expect("again");
-            assert!(!again.is_counted);
+            let (repetition, units) = rest.split_at(REPETITION);
+            let repetition = UnitRepetition::from_bytes(repetition.try_into().unwrap()).expect("repetition");
+            assert!(!repetition.is_counted);
             let time = self.after(number(time).expect("a time") as u32);
-            self.chunk(again, units, time);
+            self.chunk(repetition, units, time);
             self.time = self.time.max(time);
             return;
         }
@@ -140,14 +140,14 @@ impl Reader<'_> {
         let is_event = |kind| id == RECORD_BASE + ids::EVENT && payload[5] == kind;
         if is_event(EventKind::Until.code()) {
             let value = u64::from_le_bytes(payload[7..].try_into().unwrap());
-            // What ran before it has its own time, or none.
+            // The items before it have their own time, or none.
             let newest = self.runs.last().map_or(0, |run| run.time);
             assert!(newest <= value, "until {value}, behind {newest}");
             self.time = self.time.max(value);
         } else if is_event(EventKind::Time.code()) {
             let value = u64::from_le_bytes(payload[7..].try_into().unwrap());
             // Directly behind a chunk with that time it is the chunk's.
-            let before = if self.before.is_some() { self.runs.last().map_or(0, |run| run.time) } else { 0 };
+            let before = if self.previous.is_some() { self.runs.last().map_or(0, |run| run.time) } else { 0 };
             if before as u32 == value as u32 {
                 self.set_time(before, value);
             }
@@ -158,13 +158,13 @@ impl Reader<'_> {
             let items = std::vec![Item::Record(id, payload[4..].to_vec())];
             self.runs.push(Run { items, times: 1, time, early: 0, is_folded: false });
         }
-        self.before = None;
+        self.previous = None;
     }
 
     fn open(&mut self, header: &[u8], state: State, cleared: u64) -> bool {
         let Some(open) = state.open() else {
             let last = word(header, 64);
-            if self.before.is_some()
+            if self.previous.is_some()
                 && let Some(before) = self.runs.last().map(|run| run.time).filter(|time| *time > 0)
             {
                 let full = last - u64::from((last as u32).wrapping_sub(before as u32));
@@ -175,33 +175,34 @@ impl Reader<'_> {
         let time = word(header, 104);
         let (head, words) = (state.head(), state.head() + open as u64);
         assert!(words.is_multiple_of(8) && open <= 31);
-        let again: Vec<u8> = self.bytes(words - AGAIN as u64, words).collect();
-        let again = Again::from_bytes(again.try_into().unwrap()).expect("again");
+        let repetition: Vec<u8> = self.bytes(words - REPETITION as u64, words).collect();
+        let repetition = UnitRepetition::from_bytes(repetition.try_into().unwrap()).expect("repetition");
         let trim = word(header, 80);
         let low = (1 << 24) - 1;
         if trim >> 63 == 1 && trim & low == head & low {
             let (kept, rest) = ((trim >> 24) & 0xFFFF, (trim >> 40) & 0xFFFF);
             let units: Vec<u8> = self.bytes(words, words + 2 * kept).collect();
-            self.chunk(again, &units, time);
+            self.chunk(repetition, &units, time);
             if trim & Trim::MOVED != 0 {
                 let moved = &header[MOVED_OFFSET..MOVED_OFFSET + UNIT * rest as usize];
-                self.chunk(Again::default(), moved, time);
+                self.chunk(UnitRepetition::default(), moved, time);
                 return true;
             }
-            let again = Again::from_bytes(header[88..96].try_into().unwrap()).expect("again");
-            let from = units.len() - UNIT * again.period as usize;
-            self.chunk(again, &units[from..from + UNIT * rest as usize], time);
+            let repetition =
+                UnitRepetition::from_bytes(header[88..96].try_into().unwrap()).expect("repetition");
+            let from = units.len() - UNIT * repetition.period as usize;
+            self.chunk(repetition, &units[from..from + UNIT * rest as usize], time);
             return true;
         }
         let mut units: Vec<u8> = self.bytes(words, cleared).collect();
         let end = units.chunks_exact(UNIT).take_while(|unit| number(unit).is_some()).count() * UNIT;
         let is_certain = end + 1 < units.len();
         units.truncate(end);
-        if again.is_counted {
-            let rest = units.len() % (UNIT * again.period as usize);
+        if repetition.is_counted {
+            let rest = units.len() % (UNIT * repetition.period as usize);
             units.drain(..units.len() - rest);
         }
-        self.chunk(again, &units, time);
+        self.chunk(repetition, &units, time);
         is_certain
     }
 }
@@ -209,7 +210,7 @@ impl Reader<'_> {
 pub(super) fn read(header: &[u8], data: &[u8]) -> Reading {
     let (state, cleared) = (State(word(header, 40)), word(header, 72));
     let kept = cleared.saturating_sub(data.len() as u64);
-    let mut reader = Reader { data, runs: Vec::new(), before: None, time: 0 };
+    let mut reader = Reader { data, runs: Vec::new(), previous: None, time: 0 };
     let mut is_whole = kept == 0;
     let closed: Vec<u8> = reader.bytes(kept, state.head().max(kept)).collect();
     for frame in closed.split_inclusive(|byte| *byte == FLAG) {

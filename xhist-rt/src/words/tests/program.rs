@@ -1,4 +1,4 @@
-//! A program that writes a ring, and knows what it wrote.
+//! A program that writes a ring and remembers what it has written.
 
 use std::boxed::Box;
 use std::cell::RefCell;
@@ -11,20 +11,20 @@ use qs_core::record::{EventKind, Statement};
 
 use super::model::{Item, Reading, read};
 use super::{IS_WATCHED, WATCH};
-use crate::words::{HostedHeader, MayMove, Place, Writer};
+use crate::words::{HostedHeader, MayMove, Place, WordsWriter};
 
 const HEADER: usize = 4096;
 /// Id of the records.
 const ID: u8 = 100;
 
 /// A header, and a ring that is mapped twice behind it.
-pub(in crate::words) struct Ring {
+pub(in crate::words) struct MappedRing {
     memory: *mut u8,
     size: usize,
 }
 
-impl Ring {
-    pub(in crate::words) fn new(size: usize) -> Ring {
+impl MappedRing {
+    pub(in crate::words) fn new(size: usize) -> MappedRing {
         // SAFETY: the calls map memory that nothing else uses; the second half of the data is a second mapping of it.
         unsafe {
             let file = libc::memfd_create(c"ring".as_ptr(), 0);
@@ -44,7 +44,7 @@ impl Ring {
             map(memory.add(HEADER + size), size, HEADER, libc::MAP_SHARED | libc::MAP_FIXED);
             libc::close(file);
             memory.add(HEADER).write_bytes(0xEE, size);
-            Ring { memory, size }
+            MappedRing { memory, size }
         }
     }
 
@@ -54,14 +54,14 @@ impl Ring {
     }
 
     pub(in crate::words) fn data(&self) -> &[u8] {
-        // SAFETY: as above.
+        // SAFETY: the memory is mapped, and nothing writes it while a test reads it.
         unsafe { core::slice::from_raw_parts(self.memory.add(HEADER), self.size) }
     }
 }
 
-impl Drop for Ring {
+impl Drop for MappedRing {
     fn drop(&mut self) {
-        // SAFETY: `new` mapped it.
+        // SAFETY: `new` mapped this memory.
         unsafe { libc::munmap(self.memory.cast(), HEADER + 2 * self.size) };
     }
 }
@@ -69,7 +69,7 @@ impl Drop for Ring {
 /// Number of a statement whose long word has two equal units.
 pub(super) const ALIKE: u32 = SHORT_END + 1;
 
-/// What a number's word names.
+/// The word of a statement number.
 pub(super) fn word(number: u32) -> ([u8; 4], usize) {
     if number == ALIKE {
         return ([byte_of(LEAD); 4], 4);
@@ -86,18 +86,18 @@ fn named(number: u32) -> Named {
     Words::new(&bytes[..len]).next().expect("a word")
 }
 
-/// What was written.
+/// What the program has written.
 #[derive(Default)]
 struct Truth {
     items: Vec<Item>,
     /// The newest stamp when it was written.
     times: Vec<u64>,
-    /// The reader may find the end up to this number of items before it.
+    /// The reader may find the end up to this number of items earlier.
     end_from: usize,
-    /// For frames and chunks that start at a position: the first item that is in them.
+    /// For each frame or chunk, by its position: the number of its first item.
     starts: BTreeMap<u64, usize>,
     is_timed: bool,
-    /// Words have overwritten what was not cleared, so nothing can be checked.
+    /// Words have overwritten memory that was not cleared, so nothing can be checked.
     is_overrun: bool,
     looks: u64,
 }
@@ -136,7 +136,7 @@ impl Truth {
         let mut at = 0;
         for run in &reading.runs {
             for index in 0..run.items.len() * run.times as usize {
-                // While rounds are counted, the time does not say yet when the newest pause was.
+                // While rounds are counted, the time does not include the newest pause yet.
                 let is_early = index < run.early || run.is_folded && IS_WATCHED.get();
                 let time = self.times[at];
                 assert!(
@@ -151,19 +151,19 @@ impl Truth {
 }
 
 pub(in crate::words) struct Program {
-    pub(in crate::words) writer: Writer,
+    pub(in crate::words) writer: WordsWriter,
     pub(in crate::words) place: Place,
-    ring: *const Ring,
+    ring: *const MappedRing,
     truth: Rc<RefCell<Truth>>,
     /// Whether there is a clock, and what it shows.
     is_timed: bool,
     now: u64,
     is_watched: bool,
-    /// The truth is kept.
+    /// `truth` is kept.
     pub(in crate::words) is_logged: bool,
     pub(in crate::words) may_fold: bool,
     records: u32,
-    /// When the newest pause was over, and how many there were.
+    /// When the newest pause ended, and the number of pauses.
     paused: u64,
     pauses: usize,
     pub(in crate::words) ways: [u32; 3],
@@ -171,16 +171,16 @@ pub(in crate::words) struct Program {
 
 impl Program {
     /// A program that writes the ring, which outlives it.
-    pub(in crate::words) fn new(ring: &Ring, is_timed: bool, is_watched: bool) -> Program {
+    pub(in crate::words) fn new(ring: &MappedRing, is_timed: bool, is_watched: bool) -> Program {
         IS_WATCHED.set(false);
         let header = ring.memory.cast::<HostedHeader>();
-        // SAFETY: the memory is zero, mapped as the writer wants it, and only this thread writes it.
+        // SAFETY: the memory is zero and mapped as the writer needs it, and only this thread writes it.
         let (writer, place) = unsafe {
             (*header).init(HEADER, ring.size as u32, if is_timed { 4 } else { 0 }, 0, 0);
-            Writer::init(header, ring.memory.add(HEADER), ring.size, is_timed as u64, None)
+            WordsWriter::init(header, ring.memory.add(HEADER), ring.size, is_timed as u64, None)
         };
         let truth = Rc::new(RefCell::new(Truth { is_timed, ..Truth::default() }));
-        let (seen, watched) = (truth.clone(), ring as *const Ring);
+        let (seen, watched) = (truth.clone(), ring as *const MappedRing);
         let look = move || {
             // SAFETY: the ring outlives the program.
             let ring = unsafe { &*watched };
@@ -211,7 +211,7 @@ impl Program {
 
     fn log(&mut self, item: Item) {
         if self.is_logged {
-            // A turn that only clears takes no stamp.
+            // A roll-over that only clears takes no stamp.
             let time =
                 if let Item::Record(..) = item { self.now } else { self.writer.open_time.max(self.paused) };
             let mut truth = self.truth.borrow_mut();
@@ -226,7 +226,7 @@ impl Program {
         self.store(&bytes[..len]);
     }
 
-    /// What the thread's code does.
+    /// Does what the thread's code does.
     #[inline]
     pub(in crate::words) fn store(&mut self, bytes: &[u8]) {
         // SAFETY: the mirror holds what a test writes between two checks.
@@ -238,7 +238,7 @@ impl Program {
 
     pub(in crate::words) fn check(&mut self) {
         if self.place.cursor >= self.place.limit {
-            self.turn(false);
+            self.roll_over(false);
         }
     }
 
@@ -248,7 +248,7 @@ impl Program {
         self.store(&bytes[..len]);
     }
 
-    /// Looks at the ring while this is done. What it logs may be there before it is done.
+    /// Checks the ring at each store of `act`. Items that `act` logs may already be in the ring.
     fn act(&mut self, act: impl FnOnce(&mut Program) -> Place) {
         let (position, before) = (self.writer.position(self.place.cursor), self.writer.head);
         let is_watched = self.is_watched && self.is_logged;
@@ -274,20 +274,21 @@ impl Program {
         }
     }
 
-    fn dated(&mut self) -> *mut u8 {
+    fn date_words(&mut self) -> *mut u8 {
         match self.may_fold {
-            true => self.writer.dated(self.place.cursor, &|_| true),
+            true => self.writer.date_words(self.place.cursor, &|_| true),
             false => self.place.cursor,
         }
     }
 
     /// Gives each statement a chunk of its own from now on.
-    pub(in crate::words) fn be_single(&mut self) {
-        self.writer.be_single(crate::words::Stamps::Other);
+    pub(in crate::words) fn use_single_chunks(&mut self) {
+        self.writer.use_single_chunks(crate::words::Stamps::Other);
     }
 
-    /// A check that has to take a stamp, this number of ticks later, where each statement has a chunk of its own. As the
-    /// recorder does; counts in `ways` what it took: the quick way, the patient one, or the turn.
+    /// A check that has to take a stamp, this number of ticks later, where each statement has a chunk of its own. It
+    /// does what the recorder does, and counts in `ways` which way it took: the fast one, the patient one, or the
+    /// slow one.
     pub(in crate::words) fn check_alone(&mut self, ticks: u64) {
         // A low half of 0 is written as 1.
         let stamp = match self.tick(ticks) as u32 {
@@ -303,24 +304,24 @@ impl Program {
             }
             let mut cursor = None;
             if writer.has_digits() {
-                cursor = len.and_then(|len| writer.turn_at_once::<false>(len, || Some(stamp)));
+                cursor = len.and_then(|len| writer.try_roll_over::<false>(len, || Some(stamp)));
             }
             if cursor.is_none() {
                 way = 1;
-                cursor = len.and_then(|len| writer.turn_at_once::<true>(len, || Some(stamp)));
+                cursor = len.and_then(|len| writer.try_roll_over::<true>(len, || Some(stamp)));
             }
             match cursor {
                 Some(cursor) => Place { cursor, ..this.place },
                 None => {
                     way = 2;
-                    writer.turn(at, stamp, None, true)
+                    writer.roll_over(at, stamp, None, true)
                 }
             }
         });
         self.ways[way] += 1;
     }
 
-    fn turn(&mut self, is_stamp: bool) {
+    fn roll_over(&mut self, is_stamp: bool) {
         let stamp = self.tick(1);
         let may_fold = core::mem::replace(&mut self.may_fold, true);
         self.act(|this| {
@@ -330,7 +331,7 @@ impl Program {
                 true
             };
             let may_move: Option<MayMove<'_>> = may_fold.then_some(&plan);
-            let place = this.writer.turn(this.place.cursor, stamp, may_move, is_stamp);
+            let place = this.writer.roll_over(this.place.cursor, stamp, may_move, is_stamp);
             let end = this.writer.position(place.cursor);
             // Words that were moved behind a pause are in a closed chunk then.
             let planned = planned.get();
@@ -350,13 +351,13 @@ impl Program {
 
     pub(in crate::words) fn stamp(&mut self, ticks: u64) {
         self.tick(ticks);
-        self.turn(true);
+        self.roll_over(true);
     }
 
     pub(in crate::words) fn close(&mut self) {
         let stamp = self.tick(1);
         self.act(|this| {
-            let at = this.dated();
+            let at = this.date_words();
             this.writer.close(at, || stamp)
         });
     }
@@ -370,12 +371,12 @@ impl Program {
         bytes[10..end].fill(len.wrapping_mul(0x7D));
         let stamp = self.tick(1);
         self.act(|this| {
-            let at = this.dated();
+            let at = this.date_words();
             this.log(Item::Record(ID, bytes[6..end].to_vec()));
             // As the recorder does.
             let cursor = match bytes.first_chunk::<64>() {
                 Some(bytes) if end <= 62 && this.writer.is_ready_at(at) => {
-                    this.writer.append_at_once::<64, true>(bytes, end, stamp)
+                    this.writer.try_append_record::<64, true>(bytes, end, stamp)
                 }
                 _ => None,
             };
@@ -393,12 +394,12 @@ impl Program {
         self.act(|this| {
             let payload = [&[1, 4, 0x0E][..], &value.to_le_bytes()].concat();
             this.log(Item::Record(123, payload));
-            let at = this.dated();
+            let at = this.date_words();
             this.writer.append_event(at, EventKind::Started, value, stamp)
         });
     }
 
-    /// The thread waits, and somebody sees that.
+    /// The thread waits, and the ticker notes it.
     pub(in crate::words) fn pause(&mut self, ticks: u64) {
         if !self.is_timed {
             return;
@@ -435,7 +436,7 @@ impl Program {
         self.now
     }
 
-    /// Looks at the ring once more.
+    /// Checks the ring once more.
     pub(in crate::words) fn finish(&mut self) {
         let position = self.writer.position(self.place.cursor);
         let mut truth = self.truth.borrow_mut();

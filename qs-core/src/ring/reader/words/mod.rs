@@ -1,92 +1,93 @@
 //! Reads a ring whose statements are words in chunks. Chunks may be as long as the ring, so they are read in place.
 //!
-//! A chunk is a few steps: what came again before its words, and its words; more while the recorder is splitting it.
+//! A chunk has a few parts: a repetition, then its words. It has more while the recorder is splitting it.
 
 mod open;
 mod pause;
+mod paused;
 mod place;
 mod stream;
 
-use self::pause::Paused;
-use self::place::{Piece, Ring, Statements};
-use super::super::again::Again;
+use self::paused::Paused;
+use self::place::{Ring, Span, Statements};
 use super::super::header::Header;
+use super::super::repetition::Repetition;
 use super::super::state::{PAUSES, Shown};
-use super::Item;
 use crate::frame::{Cause, Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame, FrameEnd};
-use crate::record::chunk::{CUT_HEAD, Head, MAX_CUT, MAX_OPEN, unescaped};
-use crate::record::words::{self, AGAIN};
-use crate::record::{EventKind, Numbers, XhistRecord};
+use crate::record::chunk::{CUT_HEAD, ChunkHead, MAX_CUT, MAX_OPEN, unescaped};
+use crate::record::words::{self, REPETITION};
+use crate::record::{EventKind, Numbers, Statement, TaskMark, XhistRecord};
+use crate::ring::Item;
 
-/// Walks a ring; call [`WordsReader::next`] until it returns `None`.
+/// See [`Reader`](super::Reader).
 #[derive(Clone, Debug)]
 pub(super) struct WordsReader<'a> {
     ring: Ring<'a>,
     header: Header,
-    /// For records that are no chunks.
+    /// For records that are not chunks.
     decoder: Decoder,
     /// Position of the next frame.
     at: u64,
-    stage: Stage,
+    stage: WordsStage,
     skip_to_flag: bool,
-    /// Where the oldest bytes are, or the first whole frame.
+    /// Position of the oldest byte, or of the first whole frame.
     oldest: u64,
     newest_seq: Option<u8>,
-    /// Frames missing before the chunk at hand, in a stream.
+    /// Number of frames missing before the current chunk, in a stream.
     missing: u8,
-    /// What was shown before.
+    /// Items that were shown before.
     shown: Shown,
-    /// Statements that are passed over.
+    /// Number of statements to skip.
     skip: u64,
-    /// Position of the frame being read.
+    /// Position of the current frame.
     start: u64,
     item_position: u64,
-    /// What is left of the chunk being read, the next one first.
-    steps: [Step; STEPS],
-    /// The clock when the next statement ran.
+    /// The remaining parts of the current chunk, in order.
+    steps: [ChunkPart; STEPS],
+    /// The time stamp of the next statement.
     stamp: Option<u32>,
     /// The newest frame, if it is a chunk: its start, and its words.
-    newest: Option<(u64, Piece)>,
-    /// How far the open chunk is shown, once it was read.
+    newest: Option<(u64, Span)>,
+    /// How far the open chunk is shown. Set when it is read.
     open_shown: Option<Shown>,
     without_open_words: bool,
-    /// Bytes of the ring that the image lacks, not reported yet; and whether any were reported.
+    /// Number of bytes missing in the image that are not reported yet, and whether any were reported.
     cut: u64,
     was_cut: bool,
-    /// Gives frames of a stream; the sequence number of the next one.
+    /// Yields frames of a stream, and the sequence number of the next one.
     whole_frames: bool,
     next_seq: Option<u8>,
     record: CutRecord,
-    /// Where in the open chunk its thread paused, in their order.
+    /// Pauses of the thread in the open chunk, in order.
     pauses: [Option<Paused>; PAUSES],
 }
 
-/// Most steps of a chunk: a split one in whose first repetition a reader goes on.
+/// Largest number of parts: of a split chunk that is resumed inside its first repetition.
 const STEPS: usize = 6;
 
 /// A part of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    /// No step.
+enum ChunkPart {
+    /// No part.
     Done,
     /// Words.
-    Words(Piece),
-    /// These words came again so often.
-    Again(Piece, u64),
-    /// The same, but the words are no longer in the ring.
-    Unknown(words::Again),
-    /// These bytes have not the layout of a chunk.
-    Damaged(Piece),
-    /// The words may go on where they look like older ones.
+    Words(Span),
+    /// These words repeat this number of times.
+    Repetition(Span, u64),
+    /// A repetition whose words are no longer in the ring.
+    Unknown(words::UnitRepetition),
+    /// Bytes without the layout of a chunk.
+    Damaged(Span),
+    /// The end of the words is not certain: they may be followed by older words.
     Overrun,
-    /// The image lacks this number of bytes.
+    /// This number of bytes is missing in the image.
     Cut(u64),
-    /// Words that are being moved, from a byte on.
+    /// Words that are being moved, from this byte on.
     Moved(usize),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum WordsStage {
     Frames,
     Cut,
     Torn,
@@ -102,17 +103,17 @@ struct CutRecord {
     id: u8,
 }
 
-/// An item, which does not borrow its frame yet.
-enum Found {
+/// An item that does not borrow its frame yet.
+enum WordsItem {
     Item(Item<'static>),
-    /// With its sequence number, and how many are missing before it.
+    /// A frame, its sequence number, and the number of frames missing before it.
     Frame(FrameEnd, u8, u8),
-    /// The record of a stream, likewise.
+    /// A record of a stream: its sequence number, and the number of frames missing before it.
     Record(u8, u8),
 }
 
 impl<'a> WordsReader<'a> {
-    /// As [`Reader::resume`](super::Reader::resume), of the bytes behind a header.
+    /// See [`Reader::resume`](super::Reader::resume). `bytes` are those behind the header.
     pub(super) fn new(
         header: Header,
         bytes: &'a [u8],
@@ -126,7 +127,7 @@ impl<'a> WordsReader<'a> {
             header,
             decoder: Decoder::new(),
             at: oldest,
-            stage: Stage::Frames,
+            stage: WordsStage::Frames,
             skip_to_flag: oldest != from,
             oldest,
             newest_seq: None,
@@ -135,7 +136,7 @@ impl<'a> WordsReader<'a> {
             skip: 0,
             start: 0,
             item_position: 0,
-            steps: [Step::Done; STEPS],
+            steps: [ChunkPart::Done; STEPS],
             stamp: None,
             newest: None,
             open_shown: None,
@@ -149,33 +150,33 @@ impl<'a> WordsReader<'a> {
         }
     }
 
-    /// As [`Reader::whole_frames`](super::Reader::whole_frames).
+    /// See [`Reader::whole_frames`](super::Reader::whole_frames).
     pub(super) fn whole_frames(self) -> WordsReader<'a> {
         WordsReader { whole_frames: true, ..self }
     }
 
-    /// As [`Reader::with_numbers`](super::Reader::with_numbers).
+    /// See [`Reader::with_numbers`](super::Reader::with_numbers).
     pub(super) fn with_numbers(self, numbers: Numbers<'a>) -> WordsReader<'a> {
         WordsReader { ring: Ring { numbers, ..self.ring }, ..self }
     }
 
-    /// As [`Reader::without_open_words`](super::Reader::without_open_words).
+    /// See [`Reader::without_open_words`](super::Reader::without_open_words).
     pub(super) fn without_open_words(self) -> WordsReader<'a> {
         WordsReader { without_open_words: true, ..self }
     }
 
-    /// As [`Reader::shown`](super::Reader::shown).
+    /// See [`Reader::shown`](super::Reader::shown).
     pub(super) fn shown(&self) -> Shown {
         let position = self.header.state.head();
         match self.open_shown {
             Some(shown) => shown,
-            // What is not looked at now is as it was.
+            // The open chunk is not read now, so its state does not change.
             None if self.shown.position == position => self.shown,
             None => Shown { position, ..Shown::default() },
         }
     }
 
-    /// As [`Reader::resume_from`](super::Reader::resume_from).
+    /// See [`Reader::resume_from`](super::Reader::resume_from).
     pub(super) fn resume_from(&self) -> u64 {
         let head = self.header.state.head();
         self.newest.map_or(head, |(start, _)| start.min(head))
@@ -193,21 +194,23 @@ impl<'a> WordsReader<'a> {
         let found = loop {
             let found = self.step()?;
             let is_shown = self.start < self.shown.position;
-            if !is_shown || matches!(found, Found::Item(Item::Cut { .. } | Item::Torn { .. })) {
+            if !is_shown || matches!(found, WordsItem::Item(Item::Cut { .. } | Item::Torn { .. })) {
                 break found;
             }
         };
         Some(match found {
-            Found::Item(item) => item,
-            Found::Frame(end, seq, missing) => Item::Frame(Frame { seq, missing, ..self.decoder.frame(end) }),
-            Found::Record(seq, missing) => {
+            WordsItem::Item(item) => item,
+            WordsItem::Frame(end, seq, missing) => {
+                Item::Frame(Frame { seq, missing, ..self.decoder.frame(end) })
+            }
+            WordsItem::Record(seq, missing) => {
                 let CutRecord { payload, len, id } = &self.record;
                 Item::Frame(Frame { offset: self.start, seq, id: *id, payload: &payload[..*len], missing })
             }
         })
     }
 
-    /// The number of a frame of a stream, behind some that are missing.
+    /// The sequence number of the next frame of a stream, behind `missing` missing ones.
     fn number(&mut self, missing: u8) -> u8 {
         let seq = self.next_seq.unwrap_or_else(|| self.newest_seq.unwrap_or_default());
         let seq = seq.wrapping_add(if self.next_seq.is_some() { missing } else { 0 });
@@ -215,99 +218,102 @@ impl<'a> WordsReader<'a> {
         seq
     }
 
-    /// The next item, be it shown already or not.
-    fn step(&mut self) -> Option<Found> {
+    /// The next item, shown before or not.
+    fn step(&mut self) -> Option<WordsItem> {
         loop {
             if let Some(found) = self.step_of_chunk() {
                 return Some(found);
             }
             match self.stage {
-                Stage::Frames => match self.next_frame() {
+                WordsStage::Frames => match self.next_frame() {
                     Some(Some(found)) => return Some(found),
                     Some(None) => {}
-                    None => self.stage = Stage::Cut,
+                    None => self.stage = WordsStage::Cut,
                 },
-                Stage::Cut => {
-                    self.stage = Stage::Torn;
+                WordsStage::Cut => {
+                    self.stage = WordsStage::Torn;
                     if self.cut > 0 {
                         self.was_cut = true;
-                        return Some(Found::Item(Item::Cut { missing: core::mem::take(&mut self.cut) }));
+                        return Some(WordsItem::Item(Item::Cut { missing: core::mem::take(&mut self.cut) }));
                     }
                 }
-                Stage::Torn => {
-                    self.stage = Stage::Open;
+                WordsStage::Torn => {
+                    self.stage = WordsStage::Open;
                     let expected = self.header.state.seq();
                     let has_frames = self.header.state.head() > self.oldest && !self.was_cut;
                     if has_frames && self.newest_seq != Some(expected) {
                         self.newest = None;
-                        return Some(Found::Item(Item::Torn { expected }));
+                        return Some(WordsItem::Item(Item::Torn { expected }));
                     }
                 }
-                Stage::Open => {
-                    self.stage = Stage::Done;
+                WordsStage::Open => {
+                    self.stage = WordsStage::Done;
                     if let Some(found) = self.open_chunk() {
                         return Some(found);
                     }
                 }
-                Stage::Done => return None,
+                WordsStage::Done => return None,
             }
         }
     }
 
-    fn put_back(&mut self, step: Step) {
+    fn put_back(&mut self, step: ChunkPart) {
         self.steps.rotate_right(1);
         self.steps[0] = step;
     }
 
-    fn take_step(&mut self) -> Step {
-        let step = core::mem::replace(&mut self.steps[0], Step::Done);
+    fn take_step(&mut self) -> ChunkPart {
+        let step = core::mem::replace(&mut self.steps[0], ChunkPart::Done);
         self.steps.rotate_left(1);
         step
     }
 
-    /// The next thing in the chunk at hand.
-    fn step_of_chunk(&mut self) -> Option<Found> {
+    /// The next item of the current chunk.
+    fn step_of_chunk(&mut self) -> Option<WordsItem> {
         if self.start < self.shown.position {
-            self.steps = [Step::Done; STEPS];
+            self.steps = [ChunkPart::Done; STEPS];
         }
         loop {
-            if let Step::Words(piece) = self.steps[0]
+            if let ChunkPart::Words(piece) = self.steps[0]
                 && self.whole_frames
                 && let Some(found) = self.pause_at(piece.from)
             {
                 return Some(found);
             }
-            if let Step::Words(piece) = self.steps[0]
+            if let ChunkPart::Words(piece) = self.steps[0]
                 && !self.whole_frames
                 && let Some(found) = self.statement(piece)
             {
                 return Some(found);
             }
             match self.take_step() {
-                Step::Done => return None,
-                Step::Words(piece) if self.whole_frames => {
+                ChunkPart::Done => return None,
+                ChunkPart::Words(piece) if self.whole_frames => {
                     if let Some(found) = self.cut_words(piece) {
                         return Some(found);
                     }
                 }
-                Step::Words(piece) if piece.from < piece.to => self.put_back(Step::Damaged(piece)),
-                Step::Words(_) => {}
-                Step::Again(period, times) if self.whole_frames => {
-                    let again = words::Again { period: period.units() as u32, times, is_counted: false };
-                    return Some(self.again_event(again));
+                ChunkPart::Words(piece) if piece.from < piece.to => self.put_back(ChunkPart::Damaged(piece)),
+                ChunkPart::Words(_) => {}
+                ChunkPart::Repetition(period, times) if self.whole_frames => {
+                    let repetition =
+                        words::UnitRepetition { period: period.units() as u32, times, is_counted: false };
+                    return Some(self.repetition_event(repetition));
                 }
-                Step::Again(period, times) => {
-                    if let Some(again) = self.again(period, times) {
+                ChunkPart::Repetition(period, times) => {
+                    if let Some(repetition) = self.repetition(period, times) {
                         self.item_position = self.start;
-                        return Some(Found::Item(Item::Again(again)));
+                        return Some(WordsItem::Item(Item::Repetition(repetition)));
                     }
                 }
-                Step::Unknown(again) if self.whole_frames => return Some(self.again_event(again)),
-                Step::Unknown(_) => {}
-                Step::Damaged(Piece { from, to }) => return Some(damaged(from, to, Cause::Layout)),
-                Step::Overrun => return Some(Found::Item(Item::Overrun)),
-                Step::Cut(missing) => return Some(Found::Item(Item::Cut { missing })),
-                Step::Moved(from) => {
+                ChunkPart::Unknown(repetition) if self.whole_frames => {
+                    return Some(self.repetition_event(repetition));
+                }
+                ChunkPart::Unknown(_) => {}
+                ChunkPart::Damaged(Span { from, to }) => return Some(damaged(from, to, Cause::Layout)),
+                ChunkPart::Overrun => return Some(WordsItem::Item(Item::Overrun)),
+                ChunkPart::Cut(missing) => return Some(WordsItem::Item(Item::Cut { missing })),
+                ChunkPart::Moved(from) => {
                     if let Some(found) = self.moved_words(from) {
                         return Some(found);
                     }
@@ -316,8 +322,8 @@ impl<'a> WordsReader<'a> {
         }
     }
 
-    /// The first statement of a piece that is to be given; the piece goes on behind it.
-    fn statement(&mut self, mut piece: Piece) -> Option<Found> {
+    /// The first statement of a span that was not shown before. The rest of the span is stored for the next call.
+    fn statement(&mut self, mut piece: Span) -> Option<WordsItem> {
         let found = loop {
             let position = piece.from;
             if self.skip == 0
@@ -329,16 +335,16 @@ impl<'a> WordsReader<'a> {
             let stamp = self.stamp.take();
             if self.skip == 0 {
                 self.item_position = position;
-                break Some(Found::Item(Item::Statement(statement, stamp)));
+                break Some(WordsItem::Item(statement_or_mark(statement, stamp)));
             }
             self.skip -= 1;
         };
-        self.steps[0] = Step::Words(piece);
+        self.steps[0] = ChunkPart::Words(piece);
         found
     }
 
-    /// The repetition, as far as it was not shown.
-    fn again(&mut self, period: Piece, times: u64) -> Option<Again> {
+    /// The part of a repetition that was not shown before.
+    fn repetition(&mut self, period: Span, times: u64) -> Option<Repetition> {
         let mut left = times;
         if self.skip > 0 {
             let statements = self.ring.count(period).max(1);
@@ -351,20 +357,22 @@ impl<'a> WordsReader<'a> {
             self.skip = 0;
             left -= whole;
             if begun > 0 {
-                // The round that was begun is given statement by statement.
+                // A repetition that was shown in part is given statement by statement.
                 left -= 1;
                 if left > 0 {
-                    self.put_back(Step::Again(period, left));
+                    self.put_back(ChunkPart::Repetition(period, left));
                 }
-                self.put_back(Step::Words(self.ring.behind(period, begun)));
+                self.put_back(ChunkPart::Words(self.ring.behind(period, begun)));
                 return None;
             }
         }
-        Again::new(Statements { ring: self.ring, piece: period }, left)
+        // Marks of tasks are not statements. Behind each round the same task is active.
+        let statements = Statements { ring: self.ring, piece: period };
+        Repetition::new(statements.filter(|statement| TaskMark::of(*statement).is_none()), left)
     }
 
-    /// Reads a frame: what is to be given of it before its steps. `None` at the end of the closed frames.
-    fn next_frame(&mut self) -> Option<Option<Found>> {
+    /// Reads a frame and returns the item before its parts, if there is one. `None` at the end of the closed frames.
+    fn next_frame(&mut self) -> Option<Option<WordsItem>> {
         let head = self.header.state.head();
         if self.at >= head {
             return None;
@@ -379,7 +387,7 @@ impl<'a> WordsReader<'a> {
                 }
                 return None;
             }
-            // The image ends here; go on where the ring wraps.
+            // The image ends here. Continue where the ring wraps.
             Err(cut) => {
                 let next = (cut + (self.ring.size - cut % self.ring.size)).min(head);
                 self.cut += next - cut;
@@ -398,18 +406,18 @@ impl<'a> WordsReader<'a> {
         self.item_position = start;
         let mut bytes = [0; MAX_OPEN + 1];
         let len = self.ring.copy(start, flag, &mut bytes);
-        let found = match Head::parse(&bytes[..len], self.chunk_id()) {
+        let found = match ChunkHead::parse(&bytes[..len], self.chunk_id()) {
             Some(found) => self.chunk(found, start, flag),
             None => self.other_frame(start, flag),
         };
-        if matches!(found, Some(Found::Item(Item::Damaged(_)))) {
+        if matches!(found, Some(WordsItem::Item(Item::Damaged(_)))) {
             self.newest = None;
             self.skip = 0;
         }
         Some(found)
     }
 
-    /// Where the next flag is; `Err` where the image ends before it.
+    /// Position of the next flag. `Err` with the position where the image ends before it.
     fn find_flag(&self, from: u64, to: u64) -> Result<Option<u64>, u64> {
         let mut at = from;
         while at < to {
@@ -425,7 +433,7 @@ impl<'a> WordsReader<'a> {
         Ok(None)
     }
 
-    /// Takes the number of a good frame; how many are missing before it.
+    /// Takes the sequence number of a valid frame. Returns the number of frames missing before it.
     fn take_seq(&mut self, seq: u8) -> u8 {
         let missing = self.newest_seq.map_or(0, |newest| seq.wrapping_sub(newest).wrapping_sub(1));
         self.newest_seq = Some(seq);
@@ -436,7 +444,7 @@ impl<'a> WordsReader<'a> {
         missing
     }
 
-    fn chunk(&mut self, head: Head, start: u64, flag: u64) -> Option<Found> {
+    fn chunk(&mut self, head: ChunkHead, start: u64, flag: u64) -> Option<WordsItem> {
         let is_escaped = flag >= start + 2 && self.ring.byte(flag - 2) == Some(ESCAPE);
         let from = start + head.len as u64;
         let to = flag.saturating_sub(if is_escaped { 2 } else { 1 });
@@ -444,21 +452,21 @@ impl<'a> WordsReader<'a> {
         if sum != 0xFF {
             return Some(damaged(start, flag + 1, Cause::Checksum { sum }));
         }
-        if to < from || !self.ring.is_words(Piece { from, to }) {
+        if to < from || !self.ring.is_words(Span { from, to }) {
             return Some(damaged(start, flag + 1, Cause::Layout));
         }
         let missing = self.take_seq(head.seq);
-        let words = Piece { from, to };
-        self.run(words, head.again, head.time, None);
+        let words = Span { from, to };
+        self.run(words, head.repetition, head.time, None);
         self.newest = Some((start, words));
         if self.whole_frames {
             self.missing = self.missing.saturating_add(missing);
             return None;
         }
-        (missing > 0).then_some(Found::Item(Item::Missing(missing)))
+        (missing > 0).then_some(WordsItem::Item(Item::Missing(missing)))
     }
 
-    /// The sum of the bytes of a chunk before escaping. Only its first two and its last one may be escaped.
+    /// The sum of a chunk's unescaped bytes. Only the first two and the last one can be escaped.
     fn sum(&self, start: u64, flag: u64) -> u8 {
         let (mut sum, mut at) = (0u8, start);
         while at < flag {
@@ -482,7 +490,7 @@ impl<'a> WordsReader<'a> {
         unescape(sum, flag - 2)
     }
 
-    fn other_frame(&mut self, start: u64, flag: u64) -> Option<Found> {
+    fn other_frame(&mut self, start: u64, flag: u64) -> Option<WordsItem> {
         self.decoder.restart();
         self.decoder.set_offset(start);
         let (mut at, mut ended) = (start, None);
@@ -495,13 +503,13 @@ impl<'a> WordsReader<'a> {
             at += slice.len() as u64;
         }
         let end = match ended? {
-            Ended::Damaged(damage) => return Some(Found::Item(Item::Damaged(damage))),
+            Ended::Damaged(damage) => return Some(WordsItem::Item(Item::Damaged(damage))),
             Ended::Frame(end) => end,
         };
         let frame = self.decoder.frame(end);
         let statement = XhistRecord::parse(&frame, self.header.record_base);
         self.newest = None;
-        // A time may come between words that were one chunk when they were shown.
+        // A time event may split words that were one chunk when they were shown.
         if !matches!(statement, Some(XhistRecord::Event { kind: EventKind::Time | EventKind::Until, .. })) {
             self.skip = 0;
         }
@@ -509,59 +517,67 @@ impl<'a> WordsReader<'a> {
         let missing = self.take_seq(seq);
         if self.whole_frames {
             let missing = core::mem::take(&mut self.missing).saturating_add(missing);
-            return Some(Found::Frame(end, self.number(missing), missing));
+            return Some(WordsItem::Frame(end, self.number(missing), missing));
         }
         match statement {
             Some(XhistRecord::Statement { statement, time }) if missing == 0 => {
-                Some(Found::Item(Item::Statement(statement, time)))
+                Some(WordsItem::Item(Item::Statement(statement, time)))
             }
-            _ => Some(Found::Frame(end, seq, missing)),
+            _ => Some(WordsItem::Frame(end, seq, missing)),
         }
     }
 
-    /// Lays out the steps of a chunk; `split` is what its words end in while it is being split. Gives how many statements
-    /// they have without its own repetition.
-    fn run(&mut self, words: Piece, again: words::Again, time: u32, split: Option<Split>) {
-        let period = u64::from(again.period);
+    /// Sets the parts of a chunk. `split` is the end of a chunk that is being split.
+    fn run(&mut self, words: Span, repetition: words::UnitRepetition, time: u32, split: Option<Split>) {
+        let period = u64::from(repetition.period);
         let basis = self.newest.map(|(_, piece)| piece.last(period).filter(|_| period > 0));
-        self.steps = [Step::Done; STEPS];
+        self.steps = [ChunkPart::Done; STEPS];
         self.stamp = (self.header.time_width > 0 && time != 0).then_some(time);
         if self.start == self.shown.position && !self.whole_frames {
             let round = basis.flatten().map_or(0, |piece| self.ring.count(piece));
             self.skip = self.shown.repeats.saturating_mul(round);
             self.skip = self.skip.saturating_add(u64::from(self.shown.statements));
         }
-        let mut steps = [Step::Done; 4];
+        let mut steps = [ChunkPart::Done; 4];
         steps[0] = match basis {
-            _ if again.times == 0 => Step::Done,
-            Some(Some(piece)) => Step::Again(piece, again.times),
-            Some(None) => {
-                Step::Damaged(Piece { from: words.from.saturating_sub(AGAIN as u64), to: words.from })
-            }
-            None => Step::Unknown(again),
+            _ if repetition.times == 0 => ChunkPart::Done,
+            Some(Some(piece)) => ChunkPart::Repetition(piece, repetition.times),
+            Some(None) => ChunkPart::Damaged(Span {
+                from: words.from.saturating_sub(REPETITION as u64),
+                to: words.from,
+            }),
+            None => ChunkPart::Unknown(repetition),
         };
-        let words = match again.is_counted && period > 0 {
+        let words = match repetition.is_counted && period > 0 {
             true => words.first(words.units() % period),
             false => words,
         };
-        steps[1] = Step::Words(words);
-        if let Some(Split { again, residue }) = split {
-            steps[2] = again;
-            steps[3] = Step::Words(residue);
+        steps[1] = ChunkPart::Words(words);
+        if let Some(Split { repetition, residue }) = split {
+            steps[2] = repetition;
+            steps[3] = ChunkPart::Words(residue);
         }
-        for step in steps.into_iter().rev().filter(|step| *step != Step::Done) {
+        for step in steps.into_iter().rev().filter(|step| *step != ChunkPart::Done) {
             self.put_back(step);
         }
     }
 }
 
-/// How a chunk ends that is being split.
+/// The end of a chunk that is being split.
 #[derive(Clone, Copy, Debug)]
 struct Split {
-    again: Step,
-    residue: Piece,
+    repetition: ChunkPart,
+    residue: Span,
 }
 
-fn damaged(from: u64, to: u64, cause: Cause) -> Found {
-    Found::Item(Item::Damaged(Damage { offset: from, len: to - from, cause }))
+/// The item of a word.
+fn statement_or_mark(statement: Statement, stamp: Option<u32>) -> Item<'static> {
+    match TaskMark::of(statement) {
+        Some(mark) => Item::Task(mark, stamp),
+        None => Item::Statement(statement, stamp),
+    }
+}
+
+fn damaged(from: u64, to: u64, cause: Cause) -> WordsItem {
+    WordsItem::Item(Item::Damaged(Damage { offset: from, len: to - from, cause }))
 }

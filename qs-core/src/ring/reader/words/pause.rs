@@ -1,26 +1,16 @@
-//! Where the thread of the open chunk paused, and words that are being moved because of it.
+//! Pauses of the thread in the open chunk, and the words that are moved because of them.
 
-use super::place::Piece;
-use super::{Found, Step, WordsReader};
+use super::paused::Paused;
+use super::place::Span;
+use super::{ChunkPart, WordsItem, WordsReader, statement_or_mark};
 use crate::record::EventKind;
 use crate::record::chunk::{CUT_HEAD, CutWords, MAX_CUT};
 use crate::record::words::{UNIT, Words};
-use crate::ring::{Item, Pause};
-
-/// Where the thread of the open chunk paused.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Paused {
-    position: u64,
-    /// The stamp before.
-    before: u64,
-    /// 0 = it was given.
-    since: u64,
-    until: u64,
-}
+use crate::ring::Pause;
 
 impl WordsReader<'_> {
-    /// Notes where among these words of the open chunk the thread paused.
-    pub(super) fn note_pauses(&mut self, words: Piece) {
+    /// Stores the pauses of the thread between these words of the open chunk.
+    pub(super) fn note_pauses(&mut self, words: Span) {
         let part = self.header.words;
         let place = |pause: Pause| Some((pause.position(self.ring.size, words.from, words.to)?, pause));
         let mut places = part.pauses.map(|pause| place(pause).filter(|_| part.open_time > 0));
@@ -28,7 +18,7 @@ impl WordsReader<'_> {
         let mut before = part.open_time;
         self.pauses = places.map(|place| {
             let (position, pause) = place.filter(|(_, pause)| pause.until > before)?;
-            // Another pause was written over the one before.
+            // Another pause has overwritten the previous one.
             let since = if pause.since > before { pause.since } else { 0 };
             let paused = Paused { position, before, since, until: pause.until };
             before = pause.until;
@@ -36,8 +26,8 @@ impl WordsReader<'_> {
         });
     }
 
-    /// What has to be given before the word at this position: that the thread paused there.
-    pub(super) fn pause_at(&mut self, position: u64) -> Option<Found> {
+    /// The event before the word at this position, if the thread paused there.
+    pub(super) fn pause_at(&mut self, position: u64) -> Option<WordsItem> {
         let index = self.pauses.iter().position(Option::is_some)?;
         let paused = self.pauses[index].filter(|paused| paused.position <= position)?;
         let time = if paused.since > 0 { paused.since } else { paused.until };
@@ -51,9 +41,9 @@ impl WordsReader<'_> {
     }
 
     /// The words up to the next pause.
-    pub(super) fn to_pause(&self, piece: Piece) -> Piece {
+    pub(super) fn to_pause(&self, piece: Span) -> Span {
         let next = self.pauses.iter().flatten().next();
-        next.map_or(piece, |paused| Piece { to: piece.to.min(paused.position.max(piece.from)), ..piece })
+        next.map_or(piece, |paused| Span { to: piece.to.min(paused.position.max(piece.from)), ..piece })
     }
 
     /// Words that are being moved.
@@ -64,8 +54,8 @@ impl WordsReader<'_> {
         bytes.get(..UNIT * units).unwrap_or(bytes)
     }
 
-    /// The next statement of words that are being moved, or all of them as a record of a stream.
-    pub(super) fn moved_words(&mut self, from: usize) -> Option<Found> {
+    /// The next statement of the moved words, or all of them as a record of a stream.
+    pub(super) fn moved_words(&mut self, from: usize) -> Option<WordsItem> {
         let moved = self.header.words;
         let bytes = self.moved().get(from..).unwrap_or(&[]).len();
         let bytes = &moved.moved.as_flattened()[from..from + bytes];
@@ -82,8 +72,8 @@ impl WordsReader<'_> {
             let named = words.next()?;
             let stamp = self.stamp.take();
             if self.skip == 0 {
-                self.put_back(Step::Moved(from + words.at()));
-                return Some(Found::Item(Item::Statement(self.ring.numbers.statement(named), stamp)));
+                self.put_back(ChunkPart::Moved(from + words.at()));
+                return Some(WordsItem::Item(statement_or_mark(self.ring.numbers.statement(named), stamp)));
             }
             self.skip -= 1;
         }

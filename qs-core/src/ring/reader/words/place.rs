@@ -1,9 +1,9 @@
-//! The bytes of a words ring by their positions. It must not know frames.
+//! The bytes of a words ring by position.
 
 use crate::record::words::{Named, UNIT, Words, digit_of};
 use crate::record::{Numbers, Statement};
 
-/// The bytes behind the header, and which statements their words name.
+/// The bytes behind the header, and the table that resolves their words.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring<'a> {
     pub(super) bytes: &'a [u8],
@@ -11,9 +11,9 @@ pub(super) struct Ring<'a> {
     pub(super) numbers: Numbers<'a>,
 }
 
-/// Words from a position to another.
+/// A range of positions with words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct Span {
     pub(super) from: u64,
     pub(super) to: u64,
 }
@@ -28,7 +28,7 @@ impl<'a> Ring<'a> {
         self.bytes.get(self.index(position)).copied()
     }
 
-    /// The bytes from a position on that lie in one piece; empty where the image lacks them.
+    /// The contiguous bytes from a position on. Empty if the image lacks them.
     pub(super) fn slice(&self, from: u64, to: u64) -> &'a [u8] {
         let start = self.index(from);
         let len = to.saturating_sub(from).min(self.size - start as u64) as usize;
@@ -36,7 +36,7 @@ impl<'a> Ring<'a> {
         &bytes[..bytes.len().min(len)]
     }
 
-    /// Copies what there is to the start of `bytes`; how many bytes.
+    /// Copies the available bytes to the start of `bytes`. Returns their number.
     pub(super) fn copy(&self, from: u64, to: u64, bytes: &mut [u8]) -> usize {
         let mut len = 0;
         while let Some(slot) = bytes.get_mut(len)
@@ -49,8 +49,8 @@ impl<'a> Ring<'a> {
         len
     }
 
-    /// The word at the start of a piece, and its length; `None` when no whole one is there.
-    pub(super) fn word(&self, piece: Piece) -> Option<(Named, u64)> {
+    /// The word at the start of a span, and its length in bytes. `None` without a whole word.
+    pub(super) fn word(&self, piece: Span) -> Option<(Named, u64)> {
         let mut bytes = [0; 2 * UNIT];
         let len = match self.slice(piece.from, piece.to) {
             [a, b, c, d, ..] => {
@@ -64,14 +64,14 @@ impl<'a> Ring<'a> {
         Some((named, words.at() as u64))
     }
 
-    /// The word at the start of a piece, which then begins behind it.
-    pub(super) fn take(&self, piece: &mut Piece) -> Option<Statement> {
+    /// Removes the word at the start of a span, and returns its statement.
+    pub(super) fn take(&self, piece: &mut Span) -> Option<Statement> {
         let (named, len) = self.word(*piece)?;
         piece.from += len;
         Some(self.numbers.statement(named))
     }
 
-    pub(super) fn count(&self, mut piece: Piece) -> u64 {
+    pub(super) fn count(&self, mut piece: Span) -> u64 {
         let mut count = 0;
         while self.take(&mut piece).is_some() {
             count += 1;
@@ -79,8 +79,8 @@ impl<'a> Ring<'a> {
         count
     }
 
-    /// The piece without its first statements.
-    pub(super) fn behind(&self, mut piece: Piece, statements: u64) -> Piece {
+    /// The span without its first statements.
+    pub(super) fn behind(&self, mut piece: Span, statements: u64) -> Span {
         for _ in 0..statements {
             if self.take(&mut piece).is_none() {
                 break;
@@ -89,8 +89,8 @@ impl<'a> Ring<'a> {
         piece
     }
 
-    /// Whether there are only whole units of words.
-    pub(super) fn is_words(&self, piece: Piece) -> bool {
+    /// Whether the span has only whole units of words.
+    pub(super) fn is_words(&self, piece: Span) -> bool {
         let mut at = piece.from;
         while at < piece.to {
             let slice = self.slice(at, piece.to);
@@ -103,27 +103,27 @@ impl<'a> Ring<'a> {
     }
 }
 
-impl Piece {
+impl Span {
     pub(super) const fn units(self) -> u64 {
         (self.to - self.from) / UNIT as u64
     }
 
-    /// The last units of it; `None` when it has fewer.
-    pub(super) fn last(self, units: u64) -> Option<Piece> {
-        (units <= self.units()).then(|| Piece { from: self.to - units * UNIT as u64, to: self.to })
+    /// The last `units` units of the span. `None` if it has fewer.
+    pub(super) fn last(self, units: u64) -> Option<Span> {
+        (units <= self.units()).then(|| Span { from: self.to - units * UNIT as u64, to: self.to })
     }
 
-    /// The first units of it, or all.
-    pub(super) fn first(self, units: u64) -> Piece {
-        Piece { to: self.to.min(self.from + units * UNIT as u64), ..self }
+    /// The first `units` units of the span, or all.
+    pub(super) fn first(self, units: u64) -> Span {
+        Span { to: self.to.min(self.from + units * UNIT as u64), ..self }
     }
 }
 
-/// The statements of a piece.
+/// The statements of a span.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Statements<'a> {
     pub(super) ring: Ring<'a>,
-    pub(super) piece: Piece,
+    pub(super) piece: Span,
 }
 
 impl Iterator for Statements<'_> {

@@ -1,0 +1,222 @@
+//! Is the tree that `--format calls` makes of statements that of the calls which the program really made?
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use serde_json::Value;
+use xhist_tests::{Case, Run, Tree, cargo, line_of, report, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("the_tree_of_each_case_is_that_of_a_log_of_real_entries_and_exits", trees_agree_with_the_log),
+    Case::new("the_text_of_a_tree_is_as_documented", text_is_golden),
+    Case::new("polls_of_futures_are_segments_of_their_bodies", polls),
+    Case::new("what_is_open_at_a_panic_is_listed", open_at_a_panic),
+    Case::new("a_million_statements_are_read_in_bounded_time", a_million_statements),
+    Case::new("a_map_without_calls_is_refused", an_earlier_map_is_refused),
+];
+
+/// Cases of the program, and the functions whose callers statements leave open.
+const PROGRAMS: &[(&str, &[&str])] = &[
+    ("expressions", &[]),
+    ("loops", &[]),
+    ("mutual", &[]),
+    ("closures", &[]),
+    ("generics", &[]),
+    ("panics", &[]),
+    ("drops", &["Fuse::drop"]),
+    ("operators", &[]),
+    ("early", &[]),
+    ("deep", &[]),
+];
+
+/// The program, instrumented.
+fn program() -> &'static Tree {
+    static PROGRAM: OnceLock<Tree> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/calls"));
+        cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+        cargo(tree.path()).args("xhist build --quiet").succeed();
+        tree
+    })
+}
+
+/// Runs a case: what it printed, and the file of its rings.
+fn run(case: &str) -> (String, std::path::PathBuf) {
+    let tree = program();
+    // Cases of the test may run the same case of the program at a time.
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let file = tree.join(&format!("{case}-{}.xhist", RUNS.fetch_add(1, Relaxed)));
+    let binary = tree.join("target/xhist/build/debug/calls");
+    let run = Run::new(binary, tree.path()).args(case).env("XHIST_FILE", &file).env("XHIST_SIZE", "64m");
+    (run.env("XHIST_TIME", "off").succeed().stdout, file)
+}
+
+/// A call with those inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Call {
+    name: String,
+    is_uncertain: bool,
+    inside: Vec<Call>,
+}
+
+/// The tree of a log.
+fn logged(log: &str) -> Vec<Call> {
+    let mut open = vec![Vec::new()];
+    for line in log.lines() {
+        match line.split_once(' ') {
+            Some((">", _)) => open.push(Vec::new()),
+            Some(("<", name)) => {
+                let inside = open.pop().expect("an entry for each exit");
+                let call = Call { name: name.to_owned(), is_uncertain: false, inside };
+                open.last_mut().expect("a caller").push(call);
+            }
+            _ => {}
+        }
+    }
+    open.remove(0)
+}
+
+/// The lines of `--format calls-json` of a kind.
+fn rows(file: &std::path::Path, kind: &str) -> Vec<Value> {
+    let done = report(program().path()).args("--format calls-json").arg(file).succeed();
+    let lines = done.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    lines.filter(|line| line["kind"] == kind).collect()
+}
+
+/// The tree that statements imply. Equal calls are written out.
+fn implied(rows: &[Value]) -> Vec<Call> {
+    fn take(rows: &[Value], at: &mut usize, depth: u64) -> Vec<Call> {
+        let mut calls = Vec::new();
+        while let Some(row) = rows.get(*at).filter(|row| row["depth"] == depth) {
+            *at += 1;
+            if row["part"] == "end" {
+                continue;
+            }
+            let name = row["function"].as_str().expect("a function").to_owned();
+            let is_uncertain = row["uncertain"] == true;
+            let call = Call { name, is_uncertain, inside: take(rows, at, depth + 1) };
+            let times = row["times"].as_u64().unwrap_or(1);
+            calls.extend((0..times).map(|_| call.clone()));
+        }
+        calls
+    }
+    take(rows, &mut 0, 0)
+}
+
+/// The names of a tree, without marks.
+fn names(calls: &[Call]) -> String {
+    let name = |call: &Call| match call.inside.as_slice() {
+        [] => call.name.clone(),
+        inside => format!("{}({})", call.name, names(inside)),
+    };
+    calls.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+/// The names of calls that are marked as uncertain.
+fn uncertain(calls: &[Call], found: &mut Vec<String>) {
+    for call in calls {
+        if call.is_uncertain {
+            found.push(call.name.clone());
+        }
+        uncertain(&call.inside, found);
+    }
+}
+
+fn trees_agree_with_the_log() {
+    let mut wrong = Vec::new();
+    for (case, open) in PROGRAMS {
+        let (log, file) = run(case);
+        let calls = implied(&rows(&file, "call"));
+        let (found, logged) = (names(&calls), names(&logged(&log)));
+        let mut marked = Vec::new();
+        uncertain(&calls, &mut marked);
+        marked.retain(|name| !open.contains(&name.as_str()));
+        if !marked.is_empty() {
+            wrong.push(format!("{case}: uncertain: {marked:?}"));
+        }
+        if found != logged && open.is_empty() {
+            wrong.push(format!("{case}:\n found  {found}\n logged {logged}"));
+        }
+        if found != logged {
+            println!("{case} is another tree where it is uncertain:\n found  {found}\n logged {logged}");
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn text_is_golden() {
+    let (_, file) = run("expressions");
+    let done = report(program().path()).args("--format calls").arg(&file).succeed();
+    let path = repository().join("tests/fixtures/calls/expressions.txt");
+    if std::env::var_os("XHIST_BLESS").is_some() {
+        std::fs::write(&path, &done.stdout).expect("the golden file");
+    }
+    let golden = std::fs::read_to_string(&path).expect("the golden file");
+    assert_eq!(done.stdout, golden, "XHIST_BLESS=1 writes it again");
+}
+
+/// The executor and both workers: who was polled by whom, where each was parked, and that it went on.
+fn polls() {
+    let (_, file) = run("async");
+    let rows = rows(&file, "call");
+    let of = |name: &str| -> Vec<(u64, String, bool)> {
+        let own = rows.iter().filter(|row| row["function"] == name);
+        own.map(|row| {
+            let exit = row["exit"].as_str().unwrap_or_default().to_owned();
+            (row["depth"].as_u64().expect("a depth"), exit, row["resumed"] == true)
+        })
+        .collect()
+    };
+    // Whether the block ended at its last `.await`, statements do not show.
+    assert_eq!(of("polls::{async}"), [(3, "parked".into(), false), (3, "parked".into(), true)]);
+    assert_eq!(of("Both::poll"), [(4, "returned".into(), false), (4, "returned".into(), false)]);
+    let worker: Vec<_> = rows.iter().filter(|row| row["function"] == "worker").collect();
+    let [parked, goes_on] = worker[..] else { panic!("{worker:#?}") };
+    assert_eq!((&parked["exit"], &parked["depth"]), (&"parked".into(), &6.into()));
+    // Two futures of one function that are polled by hand: which of them goes on is not certain.
+    assert!(goes_on["resumed"] == true || goes_on["uncertain"] == true, "{goes_on}");
+}
+
+fn open_at_a_panic() {
+    let tree = program();
+    let file = tree.join("dies.xhist");
+    let binary = tree.join("target/xhist/build/debug/calls");
+    let run = Run::new(binary, tree.path()).args("unknown").env("XHIST_FILE", &file);
+    run.done().expect(101);
+    let open = rows(&file, "open");
+    let line = line_of(&tree.join("src/main.rs"), "other => panic!");
+    assert_eq!(open.len(), 1, "{open:?}");
+    assert_eq!(
+        (&open[0]["at"], &open[0]["function"], &open[0]["line"]),
+        (&"panic".into(), &"main".into(), &line.into())
+    );
+    let text = report(tree.path()).args("--format calls").arg(&file).succeed().stdout;
+    assert!(text.contains("*** ") && text.contains(&format!("  main  src/main.rs:{line}")), "{text}");
+}
+
+/// `docs/calls.md` has the time of a build with optimisation; the limit is for any build and a busy machine.
+fn a_million_statements() {
+    let tree = program();
+    let file = tree.join("many.xhist");
+    let binary = tree.join("target/xhist/build/debug/calls");
+    let run = Run::new(binary, tree.path()).args("many").env("XHIST_FILE", &file).env("XHIST_SIZE", "64m");
+    run.env("XHIST_TIME", "off").succeed();
+    let start = std::time::Instant::now();
+    let calls = rows(&file, "call");
+    let took = start.elapsed();
+    let main = calls.iter().rfind(|row| row["function"] == "main" && row["part"] != "begin").expect("main");
+    let statements = main["statements"].as_u64().expect("a number");
+    println!("{statements} statements, {} rows, {took:?}", calls.len());
+    assert!(statements > 1_000_000, "{statements}");
+    assert!(took.as_secs() < 300, "{took:?}");
+}
+
+fn an_earlier_map_is_refused() {
+    let (_, file) = run("early");
+    let tree = Tree::empty("earlier");
+    let map = std::fs::read_to_string(program().join("target/xhist/xhist.map")).expect("the map");
+    std::fs::write(tree.join("xhist.map"), map.replacen("\"version\":3", "\"version\":2", 1)).expect("a map");
+    let map = tree.join("xhist.map");
+    let done = report(tree.path()).args("--format calls --map").arg(map).arg(&file).done().expect(1);
+    assert!(done.stderr.contains("earlier version") && done.stdout.is_empty(), "{}", done.stderr);
+}

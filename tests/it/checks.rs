@@ -1,0 +1,173 @@
+//! Are errors of order found in programs as a user runs them, and nothing in correct programs? Are runs listed, read by name and
+//! removed?
+
+use xhist_tests::{Case, Done, Tree, cargo, report, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("the_tool_finds_the_error_of_the_paper", critical_section),
+    Case::new("locks_in_two_orders_are_found", locks),
+    Case::new("filters_runs_and_clean_work_on_a_project", filters_runs_and_clean),
+];
+
+fn run(tree: &Tree, words: &str) -> Done {
+    cargo(tree.path()).args(&format!("xhist {words}")).done()
+}
+
+fn critical_section() {
+    let tree = Tree::copy_of(&repository().join("samples/critical-section"));
+    let path = "src/crit_section.rs";
+    let marked = tree
+        .read(path)
+        .replace("pub fn add", "// xhist exclusive TRUE\npub fn add")
+        .replace("\n// xhist instrument FALSE", "// xhist exclusive FALSE\n\n// xhist instrument FALSE");
+    tree.write(path, &marked);
+    run(&tree, "run -q").expect(134);
+    let done = report(tree.path()).args("--order").done();
+    // In its first statement that is certain. In the second one, the handler may have come just behind it.
+    let first = "add was entered again before it was left";
+    let second = "add was perhaps entered again before it was left";
+    let code = if done.stdout.contains(first) { 1 } else { 0 };
+    let done = done.expect(code);
+    done.check(done.stdout.contains(first) || done.stdout.contains(second), "the section");
+    done.check(done.stdout.contains("on_timer  crit_section::add(1);"), "the handler between");
+    done.check(done.stdout.matches("let waiting = read();").count() >= 2, "both entries");
+
+    // With the lock that is missing in the sample, nothing is found.
+    tree.write(path, include_str!("../fixtures/locked-section.txt"));
+    let machine = tree.read("src/state_machine.rs");
+    let ends = machine.replace(
+        "    loop {\n        state = step(state);",
+        "    for _ in 0..3000 {\n        state = step(state);",
+    );
+    tree.write("src/state_machine.rs", &ends);
+    // The run that failed would be read.
+    run(&tree, "clean").expect(0);
+    run(&tree, "run -q").expect(0);
+    let done = report(tree.path()).args("--order --thread main").done().expect(0);
+    done.check(done.stdout.is_empty(), "no finding");
+    done.check(done.stderr.contains("checked 1 exclusive section"), "that it was checked");
+}
+
+const LOCKS: &str = r#"
+use std::sync::{Arc, Mutex};
+
+#[derive(Default)]
+struct Bank {
+    accounts: Mutex<Vec<u64>>,
+    log: Mutex<Vec<u64>>,
+}
+
+impl Bank {
+    fn pay(&self, sum: u64) {
+        let mut accounts = self.accounts.lock().unwrap();
+        accounts.push(sum);
+        self.note(sum);
+    }
+
+    fn note(&self, sum: u64) {
+        let mut log = self.log.lock().unwrap();
+        log.push(sum);
+    }
+
+    fn audit(&self) -> u64 {
+        let log = self.log.lock().unwrap();
+        let all = self.total();
+        assert!(log.len() < 10);
+        all
+    }
+
+    fn total(&self) -> u64 {
+        let accounts = self.accounts.lock().unwrap();
+        accounts.iter().sum()
+    }
+
+    fn careful(&self) -> u64 {
+        let entries = self.log.lock().unwrap().len();
+        let log = self.log.lock().unwrap();
+        drop(log);
+        self.total() + entries as u64
+    }
+}
+
+fn main() {
+    let bank = Arc::new(Bank::default());
+    let paying = Arc::clone(&bank);
+    std::thread::spawn(move || (1..4).for_each(|sum| paying.pay(sum))).join().unwrap();
+    println!("{}", bank.careful());
+    if std::env::args().nth(1).is_some() {
+        println!("{}", bank.audit());
+    }
+}
+"#;
+
+/// The program with two locks.
+fn bank() -> Tree {
+    let tree = Tree::empty("bank");
+    tree.write(
+        "Cargo.toml",
+        "[package]\nname = \"bank\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
+    );
+    tree.write("src/main.rs", LOCKS);
+    tree
+}
+
+fn locks() {
+    let tree = bank();
+    run(&tree, "run -q").expect(0);
+    let done = report(tree.path()).args("--order").done().expect(0);
+    done.check(done.stdout.is_empty(), "no finding");
+    done.check(done.stderr.contains("(1 pairs of locks)"), "the order of one pair");
+    run(&tree, "run -q -- audit").expect(0);
+    let done = report(tree.path()).args("--order").done().expect(1);
+    done.check(done.stdout.starts_with("locks .accounts and .log: are taken in both orders\n"), "the locks");
+    for line in [
+        "Bank::pay    let mut accounts = self.accounts.lock().unwrap();",
+        "Bank::note   let mut log = self.log.lock().unwrap();",
+        "Bank::audit  let log = self.log.lock().unwrap();",
+        "Bank::total  let accounts = self.accounts.lock().unwrap();",
+    ] {
+        done.check(done.stdout.contains(line), line);
+    }
+}
+
+fn filters_runs_and_clean() {
+    let tree = bank();
+    run(&tree, "run -q").expect(0);
+    run(&tree, "run -q -- audit").expect(0);
+
+    let all = report(tree.path()).done().expect(0).stdout;
+    let only = report(tree.path()).args("--only Bank::pay --not src/main.rs:13").done().expect(0);
+    let line = |text: &str| xhist_tests::line_of(&tree.join("src/main.rs"), text);
+    let (lock, push) = (line("let mut accounts = self.accounts"), line("accounts.push"));
+    assert_eq!(push, 13);
+    let places: Vec<&str> = only.stdout.lines().filter_map(|line| Some(line.split_once(' ')?.1)).collect();
+    let (first, third) = (format!("src/main.rs:{lock}"), format!("src/main.rs:{}", push + 1));
+    assert_eq!(places, [&first[..], &third].repeat(3), "{}", only.summary());
+    only.check(only.stderr.contains("entries left out"), "how many");
+    assert_eq!(report(tree.path()).args("--only bank").done().expect(0).stdout, all, "the crate");
+    let last = report(tree.path()).args("--last 1 --each").done().expect(0).stdout;
+    assert_eq!(last.lines().count(), 2, "{last}");
+    report(tree.path()).args("--thread absent").done().expect(2);
+
+    let runs = report(tree.path()).args("runs").done().expect(0);
+    let rows: Vec<&str> = runs.stdout.lines().skip(1).collect();
+    runs.check(rows.len() == 2 && rows.iter().all(|row| row.contains("exit code 0")), "two runs");
+    runs.check(rows[1].ends_with("cargo run -q -- audit"), "the newest last");
+    let name = rows[0].split(' ').next().unwrap_or_default();
+    let named = report(tree.path()).arg(name).done().expect(0);
+    named.check(named.stderr.contains(&format!("{name}/bank-")), "the run that was named");
+
+    run(&tree, "build -q").expect(0);
+    tree.write("target/xhist/runs/mine/note", "x");
+    let listed = run(&tree, "clean --dry-run").expect(0);
+    listed.check(listed.stdout.lines().count() == 2 && listed.stdout.contains(name), "both runs");
+    let cleaned = run(&tree, "clean").expect(0);
+    cleaned.check(cleaned.stderr.starts_with("xhist: removed 2 runs from target/xhist: "), "how much");
+    assert!(tree.join("target/xhist/runs/mine/note").exists() && tree.join("target/xhist/build").exists());
+    run(&tree, "clean --all").expect(0);
+    assert!(!tree.join("target/xhist/build").exists() && tree.join("target/xhist/runs/mine/note").exists());
+    run(&tree, "clean --nonsense").expect(1);
+    let help = run(&tree, "clean --help").expect(0);
+    help.check(help.stdout.contains("--dry-run"), "its options");
+    run(&tree, "run -q").expect(0);
+}

@@ -1,0 +1,147 @@
+//! The rooms of each crate lie on floors, and imports only go down: a room knows the rooms below it, but not its neighbours.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use xhist_tests::imports::{Arrows, BUILDS};
+
+use super::circles::{relative, sources};
+
+/// Floors of a crate, the lowest first. A room is a folder or a file below `src`; a file belongs to its innermost room.
+pub type Floors = &'static [&'static [&'static str]];
+
+pub const FLOORS: &[(&str, Floors)] = &[
+    ("qs-core", &[&["frame"], &["record"], &["filter.rs", "map", "ring"], &["listing", "rx"], &["lib.rs"]]),
+    (
+        "xhist-rt",
+        &[
+            &[
+                "executed.rs",
+                "no_task.rs",
+                "not_bare.rs",
+                "not_hosted.rs",
+                "qs/config.rs",
+                "record_size.rs",
+                "ring_size.rs",
+                "shared.rs",
+                "sync.rs",
+            ],
+            &["bits.rs", "off.rs"],
+            &["filters.rs", "trace/mask.rs", "words"],
+            &["hosted/system"],
+            &["thread_state"],
+            &["hosted/upcalls.rs"],
+            &["hosted/setup"],
+            &["hosted/timing"],
+            &["slow_path"],
+            &["bare", "fast_path", "hosted/rings", "task.rs"],
+            &["qs"],
+            &["trace"],
+            &["bare/link.rs", "hosted"],
+            &["hooks.rs", "lib.rs"],
+        ],
+    ),
+    (
+        "xhist-instrument",
+        &[
+            &["atomic", "normal.rs", "options.rs", "origin.rs", "refusal.rs", "shell.rs", "text"],
+            &["kept_maps.rs", "macros", "stack.rs", "structure.rs"],
+            &["site.rs"],
+            &["packed.rs", "shape.rs", "trigger"],
+            &["map.rs", "select.rs", "splice.rs"],
+            &["syntax"],
+            &["strip"],
+            &["proof.rs"],
+            &["lib.rs"],
+            &["pipeline"],
+            &["cargo", "cli"],
+        ],
+    ),
+    (
+        "xhist-report",
+        &[
+            &["exit_code.rs", "interrupt.rs", "model", "pager.rs", "plain_source.rs"],
+            &["console.rs", "format", "how_to_dump.rs", "ring", "source", "source_drift.rs"],
+            &["log.rs", "qs_host", "run_record.rs", "selection", "trace"],
+            &["order/rule.rs", "qs_args.rs", "runs", "trace_args.rs"],
+            &["options.rs"],
+            &["map"],
+            &["calls", "context.rs", "source_text.rs"],
+            &["answer", "events", "order", "suspects", "tasks"],
+            &["live", "reports"],
+            &["diff", "run.rs", "send"],
+            &["cli", "lib.rs"],
+        ],
+    ),
+];
+
+/// Floor and room of a file.
+fn place(floors: Floors, file: &Path) -> Option<(usize, &'static str)> {
+    let rooms =
+        floors.iter().enumerate().flat_map(|(floor, rooms)| rooms.iter().map(move |room| (floor, *room)));
+    rooms.filter(|(_, room)| file.starts_with(room)).max_by_key(|(_, room)| room.len())
+}
+
+/// What is wrong with the imports of a crate.
+fn wrong(floors: Floors, source: &Path, arrows: &Arrows, met: &mut BTreeSet<&'static str>) -> Vec<String> {
+    let below = |file: &PathBuf| file.strip_prefix(source).expect("a file of the crate").to_owned();
+    let mut wrong = Vec::new();
+    for (file, targets) in &arrows.0 {
+        let Some((floor, room)) = place(floors, &below(file)) else {
+            wrong.push(format!("{} is in no room", relative(file).display()));
+            continue;
+        };
+        met.insert(room);
+        for (target, lines) in targets {
+            let is_down =
+                place(floors, &below(target)).is_some_and(|(below, other)| below < floor || other == room);
+            if !is_down {
+                let (line, path) = lines.first().expect("a line for each arrow");
+                let (file, target) = (relative(file).display(), relative(target).display());
+                wrong.push(format!("{file}:{line}: `{path}` of {target} is not below `{room}`"));
+            }
+        }
+    }
+    wrong
+}
+
+pub fn imports_go_down() {
+    let mut all = Vec::new();
+    for (name, floors) in FLOORS {
+        let mut met = BTreeSet::new();
+        for (_, build) in BUILDS.iter().filter(|(built, _)| built == name) {
+            let arrows = Arrows::read(&sources(name).join("lib.rs"), build);
+            all.extend(wrong(floors, &sources(name), &arrows, &mut met));
+        }
+        let empty = floors.iter().copied().flatten().filter(|room| !met.contains(*room));
+        all.extend(empty.map(|room| format!("{name}: the room {room} is empty")));
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+/// Each way in which an import may break the floors is found.
+pub fn wrong_imports_are_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = [
+        ("lib.rs", "mod low; mod side; mod high; mod other;"),
+        ("low.rs", "pub fn low() { crate::high::high() }"),
+        ("side.rs", "pub fn side() { crate::low::low() }"),
+        ("high/mod.rs", "mod inner; pub fn high() { crate::side::side() } use inner::inner;"),
+        ("high/inner.rs", "pub fn inner() { crate::low::low() }"),
+        ("other.rs", ""),
+    ];
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    }
+    let floors: Floors = &[&["low.rs", "side.rs"], &["high"], &["lib.rs"]];
+    let arrows = Arrows::read(&folder.path().join("lib.rs"), &[]);
+    let found = wrong(floors, folder.path(), &arrows, &mut BTreeSet::new());
+    let expected =
+        [("low.rs:1", "is not below `low.rs`"), ("other.rs", "is in no room"), ("side.rs:1", "`side.rs`")];
+    assert_eq!(found.len(), expected.len(), "{found:#?}");
+    for (found, (file, reason)) in found.iter().zip(expected) {
+        assert!(found.contains(file) && found.ends_with(reason), "{found}");
+    }
+}

@@ -1,0 +1,331 @@
+//! Does `xhist-report suspects` find the wrong line, from one run of the tests?
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use xhist_tests::{Case, Crate, Done, Fault, Need, Run, Tree, cargo, is_long, line_of, report};
+
+pub const CASES: &[Case] = &[
+    Case::new("the_wrong_line_is_the_first_suspect", first),
+    Case::new("threads_count_for_the_test_that_started_them", threads),
+    Case::new("one_thread_at_a_time_gives_the_same_suspects", one_thread),
+    Case::new("a_failed_test_alone_is_ranked_by_order", alone),
+    Case::new("json_and_sarif_have_the_suspects_of_the_text", formats),
+    Case::needing("sarif_is_valid_by_the_official_schema", &[Need::Registry, Need::JsonSchema], sarif_schema),
+    Case::new("what_cannot_be_ranked_is_an_error", errors),
+    Case::needing("tests_of_nextest_have_spectra", &[Need::Nextest], nextest),
+    Case::needing("wrong_lines_of_real_crates_are_among_the_first", &[Need::Registry], crates),
+];
+
+const LIBRARY: &str = r#"//! Prices.
+
+/// The price of some pieces, in cents.
+pub fn price(pieces: u32, cents: u32) -> u32 {
+    let mut price = pieces * cents;
+    if is_many(pieces) {
+        price -= discount(price);
+    }
+    price
+}
+
+fn is_many(pieces: u32) -> bool {
+    pieces >= 10
+}
+
+fn discount(price: u32) -> u32 {
+    let percent = if price > 5000 { // wrong
+        20
+    } else {
+        10
+    };
+    price * percent / 100
+}
+
+/// The sum of some prices, each computed by a thread of its own.
+pub fn sum(orders: &[(u32, u32)]) -> u32 {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = orders.iter().map(|(pieces, cents)| scope.spawn(|| price(*pieces, *cents))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_piece_has_its_price() {
+        assert_eq!(price(1, 250), 250);
+    }
+
+    #[test]
+    fn ten_pieces_are_cheaper() {
+        assert_eq!(price(10, 250), 2250);
+    }
+
+    #[test]
+    fn some_orders_have_their_sum() {
+        assert_eq!(sum(&[(1, 100), (2, 100)]), 300);
+    }
+}
+"#;
+const FAILING: &str = r#"
+#[cfg(test)]
+mod more_tests {
+    use super::*;
+
+    #[test]
+    fn large_orders_are_cheaper() {
+        assert_eq!(CALL);
+    }
+}
+"#;
+
+/// The library with a failing test that compares these.
+fn project(call: &str) -> Tree {
+    let tree = Tree::empty("suspects");
+    tree.write(
+        "Cargo.toml",
+        "[package]\nname = \"prices\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
+    );
+    tree.write("src/lib.rs", &format!("{LIBRARY}{}", FAILING.replace("CALL", call)));
+    tree
+}
+
+fn tests(tree: &Tree, arguments: &str) -> Done {
+    cargo(tree.path()).args(&format!("xhist test --lib {arguments}")).done().expect(101)
+}
+
+fn json(tree: &Tree) -> Value {
+    let done = report(tree.path()).args("suspects --format json").succeed();
+    serde_json::from_str(&done.stdout).expect("JSON")
+}
+
+fn wrong(tree: &Tree) -> String {
+    format!("src/lib.rs:{}", line_of(&tree.join("src/lib.rs"), "// wrong"))
+}
+
+/// The first suspect of a text.
+fn first_of(text: &str) -> &str {
+    text.lines().find_map(|line| line.trim_start().strip_prefix("1. ")).unwrap_or_default()
+}
+
+fn first() {
+    let tree = project("price(30, 250), 6750");
+    let done = tests(&tree, "");
+    let at = done
+        .stderr
+        .find("\nsuspects of 1 failed test and 3 passed tests")
+        .map_or("", |at| &done.stderr[at..]);
+    let expected = format!("{} (0.71) discount [1/1 1/3]", wrong(&tree));
+    done.check(first_of(at).starts_with(&expected), &expected);
+    let done = report(tree.path()).args("suspects").succeed();
+    done.check(first_of(&done.stdout).starts_with(&expected), &expected);
+    done.check(
+        first_of(&done.stdout).ends_with("let percent = if price > 5000 { // wrong"),
+        "the source text",
+    );
+    for text in [&done.stdout, &tests(&tree, "").stderr[..]] {
+        done.check(is_nested(text), "each statement is below its function");
+    }
+    for formula in ["tarantula", "dstar", "barinel", "naish2", "jaccard"] {
+        let done = report(tree.path()).args(&format!("suspects --formula {formula}")).succeed();
+        done.check(first_of(&done.stdout).starts_with(&wrong(&tree)), "with one failed test they rank alike");
+    }
+}
+
+/// Whether the first function is that of the wrong line, and each statement is below the line of its function.
+fn is_nested(text: &str) -> bool {
+    let from = text.find("suspects of ").map_or("", |at| &text[at..]);
+    let mut heads: Vec<&str> = Vec::new();
+    let mut statements = 0;
+    for line in from.lines().skip(1).take_while(|line| !line.starts_with("all suspects and why")) {
+        if !line.starts_with(' ') {
+            heads.push(line.split(" (").next().unwrap_or_default());
+        } else if let Some((rank, rest)) =
+            line.trim_start().split_once(". ").filter(|(rank, _)| is_number(rank))
+        {
+            statements += 1;
+            let function = rest.split_once(") ").map_or("", |(_, function)| function);
+            let function = function.split([' ', '[']).next().unwrap_or_default();
+            if heads.last() != Some(&function) {
+                println!("{rank}: {function} is below {:?}", heads.last());
+                return false;
+            }
+        }
+    }
+    let first = from.lines().nth(1).unwrap_or_default();
+    let distinct: std::collections::HashSet<&str> = heads.iter().copied().collect();
+    statements > 2
+        && distinct.len() == heads.len()
+        && first.starts_with("discount (0.71) src/lib.rs:")
+        && first.ends_with("    fn discount(price: u32) -> u32 {")
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn threads() {
+    let tree = project("sum(&[(1, 100), (30, 250)]), 6850");
+    tests(&tree, "");
+    let suspects = json(&tree);
+    let counts = |function: &str| {
+        let suspects = suspects["suspects"].as_array().expect("suspects");
+        let own = suspects.iter().find(|suspect| suspect["function"] == function);
+        own.map(|own| (own["failed"].as_u64(), own["passed"].as_u64()))
+    };
+    // Only threads that a test started ran `discount`, except in one passed test.
+    assert_eq!(counts("discount"), Some((Some(1), Some(1))), "{suspects:#}");
+    assert_eq!(counts("sum"), Some((Some(1), Some(1))), "{suspects:#}");
+}
+
+fn one_thread() {
+    let tree = project("price(30, 250), 6750");
+    tests(&tree, "-- --test-threads=1");
+    let suspects = json(&tree);
+    assert_eq!(suspects["tests"]["passed"], 3, "{suspects:#}");
+    let line = line_of(&tree.join("src/lib.rs"), "// wrong");
+    assert_eq!(suspects["suspects"][0]["line"], line, "{suspects:#}");
+}
+
+fn alone() {
+    let tree = project("price(30, 250), 6750");
+    tests(&tree, "large_orders");
+    let done = report(tree.path()).args("suspects").succeed();
+    let title =
+        "suspects of 1 failed test; no passed test is recorded: ranked by the order of the history alone\n";
+    done.check(done.stdout.starts_with(title), title);
+    assert_eq!(json(&tree)["order_only"], true);
+    done.check(done.stdout.contains(&wrong(&tree)), "the wrong line ran");
+}
+
+fn formats() {
+    let tree = project("price(30, 250), 6750");
+    tests(&tree, "");
+    let suspects = json(&tree);
+    assert_eq!((&suspects["xhist"], &suspects["formula"]), (&"suspects".into(), &"ochiai".into()));
+    let ranks: Vec<u64> = suspects["suspects"]
+        .as_array()
+        .expect("suspects")
+        .iter()
+        .map(|one| one["rank"].as_u64().unwrap())
+        .collect();
+    assert!(ranks.iter().copied().eq(1..=ranks.len() as u64), "{ranks:?}");
+    assert_eq!(suspects["functions"][0]["function"], "discount");
+    let of_functions = suspects["functions"].as_array().expect("functions").iter();
+    let mut of_functions: Vec<u64> = of_functions
+        .flat_map(|function| function["suspects"].as_array().expect("ranks"))
+        .map(|rank| rank.as_u64().unwrap())
+        .collect();
+    of_functions.sort_unstable();
+    assert_eq!(of_functions, ranks, "each suspect is in one function");
+    let done = report(tree.path()).args("suspects --format sarif").succeed();
+    let sarif: Value = serde_json::from_str(&done.stdout).expect("JSON");
+    assert_eq!(sarif["version"], "2.1.0");
+    let results = sarif["runs"][0]["results"].as_array().expect("results");
+    assert_eq!(results.len(), ranks.len());
+    for result in results {
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "src/lib.rs");
+        assert!(place["region"]["startLine"].as_u64().is_some_and(|line| line > 0), "{result:#}");
+        assert!(result["message"]["text"].as_str().is_some_and(|text| !text.is_empty()), "{result:#}");
+        assert_eq!(result["ruleId"], sarif["runs"][0]["tool"]["driver"]["rules"][0]["id"]);
+    }
+    let flow = &results[0]["codeFlows"][0]["threadFlows"][0]["locations"];
+    assert!(flow.as_array().is_some_and(|steps| !steps.is_empty()), "{:#}", results[0]);
+}
+
+/// Validates `suspects.sarif` by `schema.json`, and exits with 0 if it is valid.
+const VALIDATE: &str = "import json, jsonschema
+schema = json.load(open('schema.json'))
+validator = jsonschema.validators.validator_for(schema)(schema, format_checker=jsonschema.FormatChecker())
+errors = list(validator.iter_errors(json.load(open('suspects.sarif'))))
+for error in errors:
+    print('/'.join(map(str, error.absolute_path)), error.message[:300])
+raise SystemExit(bool(errors))
+";
+
+/// The package serde-sarif contains the schema of OASIS.
+fn sarif_schema() {
+    let (package, _) = Crate::named("serde-sarif@0.8.0").unpack();
+    let schema = package.read("src/schema.json");
+    assert!(schema.contains("Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"));
+    let tree = project("sum(&[(1, 100), (30, 250)]), 6850");
+    tests(&tree, "");
+    let sarif = report(tree.path()).args("suspects --format sarif").succeed().stdout;
+    tree.write("schema.json", &schema);
+    tree.write("validate.py", VALIDATE);
+    tree.write("suspects.sarif", &sarif);
+    Run::new("python3", tree.path()).args("validate.py").succeed();
+    // The schema is in force: it refuses another name of a key.
+    tree.write("suspects.sarif", &sarif.replacen("\"ruleId\"", "\"rule\"", 1));
+    Run::new("python3", tree.path()).args("validate.py").done().expect(1);
+}
+
+fn errors() {
+    let tree = project("price(30, 250), 6000");
+    cargo(tree.path()).args("xhist test --lib --quiet").succeed();
+    let done = report(tree.path()).args("suspects").done().expect(1);
+    done.check(done.stderr.contains("nothing failed in this run"), "a run that succeeded");
+    report(tree.path()).args("suspects nowhere").done().expect(2);
+    report(tree.path()).args("suspects --formula best").done().expect(2);
+    let done = report(tree.path()).args("suspects src").done().expect(1);
+    done.check(done.stderr.contains("no run.json there"), "a directory without a run");
+    tree.replace("src/lib.rs", "6000", "6750");
+    tests(&tree, "");
+    let run = newest_run(&tree);
+    let spectra = spectra_in(&run);
+    let mut bytes = std::fs::read(&spectra).expect("spectra");
+    // The hash of the map in the first spectrum.
+    bytes[24] ^= 1;
+    std::fs::write(&spectra, &bytes).expect("a changed file");
+    let done = report(tree.path()).arg("suspects").arg(&run).done().expect(1);
+    done.check(done.stderr.contains("of different builds"), "a program of another build");
+    std::fs::write(&spectra, &bytes[..100]).expect("a cut file");
+    report(tree.path()).arg("suspects").arg(&run).done().expect(1);
+}
+
+fn newest_run(tree: &Tree) -> PathBuf {
+    let runs = std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs").flatten();
+    runs.map(|run| run.path()).max().expect("a run")
+}
+
+fn spectra_in(run: &std::path::Path) -> PathBuf {
+    let files = std::fs::read_dir(run).expect("files").flatten().map(|file| file.path());
+    let is_spectra = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "spectra");
+    files.into_iter().find(is_spectra).expect("a file of spectra")
+}
+
+fn nextest() {
+    let tree = project("price(30, 250), 6750");
+    cargo(tree.path()).args("xhist nextest run --no-fail-fast").done().expect(100);
+    let suspects = json(&tree);
+    assert_eq!(
+        (&suspects["tests"]["failed"], &suspects["tests"]["passed"]),
+        (&1.into(), &3.into()),
+        "{suspects:#}"
+    );
+    let line = line_of(&tree.join("src/lib.rs"), "// wrong");
+    assert_eq!(suspects["suspects"][0]["line"], line, "{suspects:#}");
+}
+
+/// Small crates usually; all with `XHIST_LONG=1`, of which three quarters are named, and half are among the first five.
+fn crates() {
+    const SMALL: [&str; 3] = ["heck", "shlex", "strsim"];
+    let mut faults = Fault::list();
+    faults.retain(|fault| is_long() || SMALL.contains(&fault.name.as_str()));
+    let (mut named, mut among_five) = (0, 0);
+    for of_crate in faults.chunk_by(|one, other| one.name == other.name) {
+        let (released, tree) = of_crate[0].unpack();
+        for fault in of_crate {
+            let verdict = fault.examine(&released, &tree);
+            println!("{} {}:{} {:?}", fault.name, fault.file, verdict.line, verdict.rank);
+            named += usize::from(verdict.is_named);
+            among_five += usize::from(verdict.rank.is_some_and(|rank| rank <= 5));
+        }
+    }
+    let all = faults.len();
+    assert!(named * 4 >= all * 3, "{named} of {all} are named");
+    assert!(among_five * 2 >= all, "{among_five} of {all} are among the first five");
+}

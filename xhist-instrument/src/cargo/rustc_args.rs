@@ -1,0 +1,15 @@
+//! Reads values from the arguments of the compiler.
+
+use std::ffi::OsString;
+
+/// The values of an option: `--option value`, `--option=value` and `-Cvalue`.
+pub(super) fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = OsString> + 'a {
+    args.iter().enumerate().filter_map(move |(index, arg)| {
+        if arg == option {
+            return args.get(index + 1).cloned();
+        }
+        let rest = arg.to_str()?.strip_prefix(option)?;
+        let value = if option.starts_with("--") { rest.strip_prefix('=')? } else { rest };
+        Some(value.into())
+    })
+}

@@ -1,0 +1,82 @@
+//! Lists statements, and what is skipped and why: `--list`, and the directive `// xhist debug TRUE`.
+
+use super::folder::FolderSources;
+use super::{Fatal, console};
+use crate::pipeline::{Exemption, Outcome};
+use crate::{Analysis, Reason};
+use std::io::{self, Write as _};
+use std::path::Path;
+
+/// `--list`: every file, on stdout.
+pub fn list(found: &FolderSources, outcomes: &[Outcome]) -> Result<(), Fatal> {
+    for (source, outcome) in found.sources.iter().zip(outcomes) {
+        let printed = match outcome {
+            Outcome::Analyzed(analyzed) => print_list(&source.path, &analyzed.analysis()),
+            Outcome::LeftAlone(Exemption::Excluded) => Ok(()),
+            Outcome::LeftAlone(rule) => {
+                writeln!(io::stdout().lock(), "{}: left alone: {rule}", console::shown(&source.path))
+            }
+            Outcome::Failed(_) => Ok(()),
+        };
+        match printed {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            result => result.map_err(Fatal::Stdio)?,
+        }
+    }
+    Ok(())
+}
+
+/// Prints every statement and every skip of one file, in the order of the text.
+pub fn print_list(path: &Path, analysis: &Analysis) -> io::Result<()> {
+    let mut lines: Vec<(u32, u32, String)> = Vec::new();
+    for (index, site) in analysis.sites.iter().enumerate() {
+        if !site.recorded {
+            lines.push((site.line, site.column, format!("skipped: {}", Reason::Detail)));
+            continue;
+        }
+        let mut what = format!("{} {}", site.kind.name(), site.function);
+        analysis.triggers_at(index).iter().for_each(|trigger| what += &format!(", {trigger}"));
+        lines.push((site.line, site.column, what));
+    }
+    for skip in &analysis.skips {
+        let many =
+            if skip.statements == 1 { String::new() } else { format!(" ({} statements)", skip.statements) };
+        lines.push((skip.line, skip.column, format!("skipped: {}{many}", skip.reason)));
+    }
+    lines.sort_by_key(|(line, column, _)| (*line, *column));
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for (line, column, what) in lines {
+        writeln!(out, "{}:{line}:{column} {}", console::shown(path), what.trim_end())?;
+    }
+    out.flush()
+}
+
+/// Prints what `// xhist debug TRUE` asks for.
+pub fn debug_notes(found: &FolderSources, outcomes: &[Outcome]) {
+    for (source, outcome) in found.sources.iter().zip(outcomes) {
+        let Outcome::Analyzed(analyzed) = outcome else { continue };
+        if analyzed.rest.debug_lines.is_empty() {
+            continue;
+        }
+        print_debug_notes(&source.path, &analyzed.analysis());
+    }
+}
+
+/// Prints the statements between `// xhist debug TRUE` and `FALSE` on stderr.
+pub fn print_debug_notes(path: &Path, analysis: &Analysis) {
+    let is_debugged = |line: u32| analysis.debug_lines.iter().any(|lines| lines.contains(&line));
+    let path = console::shown(path);
+    for site in analysis.sites.iter().filter(|site| is_debugged(site.line)) {
+        if !site.recorded {
+            let reason = Reason::Detail;
+            console::say(format_args!("debug: {path}:{}:{} skipped: {reason}", site.line, site.column));
+            continue;
+        }
+        let (kind, function) = (site.kind.name(), &site.function);
+        console::say(format_args!("debug: {path}:{}:{} {kind} {function}", site.line, site.column));
+    }
+    for skip in analysis.skips.iter().filter(|skip| is_debugged(skip.line)) {
+        let reason = skip.reason;
+        console::say(format_args!("debug: {path}:{}:{} skipped: {reason}", skip.line, skip.column));
+    }
+}

@@ -1,0 +1,70 @@
+//! Counts of a run, and the summary at its end.
+
+use super::console::{files, say};
+use crate::Reason;
+use crate::pipeline::{Exemption, Outcome};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+/// Counts for the summary.
+#[derive(Default)]
+pub struct Summary {
+    files: u64,
+    statements: u64,
+    skips: BTreeMap<Reason, u64>,
+    rules: BTreeMap<Exemption, u64>,
+    failed: u64,
+}
+
+impl Summary {
+    pub fn add(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Analyzed(analyzed) => {
+                self.files += 1;
+                let (all, recorded) = (analyzed.sites.len() as u64, analyzed.sites.recorded() as u64);
+                self.statements += recorded;
+                if recorded < all {
+                    *self.skips.entry(Reason::Detail).or_default() += all - recorded;
+                }
+                for skip in &analyzed.rest.skips {
+                    *self.skips.entry(skip.reason).or_default() += u64::from(skip.statements);
+                }
+            }
+            Outcome::LeftAlone(rule) => *self.rules.entry(*rule).or_default() += 1,
+            Outcome::Failed(_) => self.failed += 1,
+        }
+    }
+
+    pub fn print(&self) {
+        let (skips, never): (Counts, Counts) =
+            self.skips.iter().partition(|(reason, _)| reason.is_executable());
+        let skipped: u64 = skips.values().copied().sum();
+        let total = self.statements + skipped;
+        // Without statements there is no share.
+        let share = if total == 0 {
+            String::new()
+        } else {
+            format!(" ({:.1} % recorded)", self.statements as f64 * 100.0 / total as f64)
+        };
+        let failed = match self.failed {
+            0 => String::new(),
+            failed => format!(", {} left alone on an error", files(failed as usize)),
+        };
+        let files = files(self.files as usize);
+        say(format_args!("{files}: {} statements, {skipped} skipped{share}{failed}", self.statements));
+        let estimated = |reason: &Reason| if reason.is_estimate() { " (estimated)" } else { "" };
+        let skips =
+            skips.into_iter().map(|(reason, count)| (format!("{reason}{}", estimated(reason)), count));
+        print_counts("skipped", &skips.collect());
+        print_counts("not counted", &never);
+        print_counts("files left alone", &self.rules);
+    }
+}
+
+type Counts<'a> = BTreeMap<&'a Reason, &'a u64>;
+
+fn print_counts<K: Display, N: Display>(what: &str, counts: &BTreeMap<K, N>) {
+    for (reason, count) in counts {
+        say(format_args!("  {what}: {count} {reason}"));
+    }
+}

@@ -1,0 +1,234 @@
+//! The pipeline of every front end: collect -> analyse -> place -> number -> instrument -> prove -> write.
+//!
+//! A front end collects a [`SourceSet`] and names a [`Sink`]; the steps between them are here, once. Each step works on the
+//! outcomes of the step before, one for each source, so a source that fails keeps its failure to the end.
+
+mod outcome;
+
+pub use outcome::{Analyzed, Exemption, Failure, Outcome};
+
+use crate::map::MapFile;
+use crate::trigger::{self, Request, TriggerError};
+use crate::{Analysis, Macros, MainHash, Numbers, Options, Refusal, Trigger};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hasher as _};
+use std::path::{Path, PathBuf};
+
+/// Sources in a fixed order: files of folders, the modules of a program, or a text from stdin.
+pub trait SourceSet: Sync {
+    /// Number of sources.
+    fn len(&self) -> usize;
+
+    /// The file of a source, as triggers name it.
+    fn path(&self, index: usize) -> &Path;
+
+    /// The file whose lines are recorded.
+    fn recorded_path(&self, index: usize) -> PathBuf {
+        self.path(index).to_path_buf()
+    }
+
+    /// The name of a source in messages.
+    fn name(&self, index: usize) -> String;
+
+    /// Why a source is left alone, when that is known before it is read.
+    fn exemption(&self, _index: usize) -> Option<Exemption> {
+        None
+    }
+
+    /// Whether a source belongs to a dependency: the user's own statements get the lower numbers.
+    fn is_dependency(&self, _index: usize) -> bool {
+        false
+    }
+
+    /// The options of a source.
+    fn options(&self, index: usize) -> Options;
+
+    /// The text of a source.
+    fn text(&self, index: usize) -> Result<SourceText<'_>, Failure>;
+
+    /// Removes what the user does not want from the analysis of a source. Returns why the whole source is left alone, if
+    /// it is.
+    fn select(&self, index: usize, analysis: &mut Analysis) -> Option<Exemption>;
+}
+
+/// A source as it is, and the text to instrument.
+pub struct SourceText<'a> {
+    pub raw: Cow<'a, [u8]>,
+    /// Without the calls that an earlier run inserted.
+    pub original: Cow<'a, [u8]>,
+}
+
+/// Where the results go.
+pub trait Sink: Sync {
+    /// Writes the instrumented text of a source.
+    fn put(&self, index: usize, source: &SourceText<'_>, text: &[u8]) -> Result<(), Failure>;
+
+    /// Writes a source that is not instrumented; `is_cleaned`: without the calls of an earlier run. Returns whether it had
+    /// such calls.
+    fn leave(&self, index: usize, is_cleaned: bool) -> Result<bool, Failure>;
+}
+
+/// What the map says about a source.
+#[derive(Default)]
+pub struct Entered {
+    /// File ids and statement numbers, for a source that is instrumented.
+    pub numbers: Numbers,
+    /// The source is not instrumented, and calls of an earlier run are removed.
+    is_cleaned: bool,
+}
+
+impl Entered {
+    /// A source that is instrumented with these numbers.
+    pub fn with(numbers: Numbers) -> Self {
+        Self { numbers, is_cleaned: false }
+    }
+}
+
+/// Analyses all sources, in parallel. `macros`: those that are called across files. `each` is called once for a source.
+pub fn analyse(set: &impl SourceSet, macros: &Macros, each: impl Fn() + Sync) -> Vec<Outcome> {
+    let analyse = |index| {
+        each();
+        guarded(|| analyse_one(set, index, macros)).unwrap_or_else(Outcome::Failed)
+    };
+    (0..set.len()).into_par_iter().map(analyse).collect()
+}
+
+fn analyse_one(set: &impl SourceSet, index: usize, macros: &Macros) -> Result<Outcome, Failure> {
+    if let Some(exemption) = set.exemption(index) {
+        return Ok(Outcome::LeftAlone(exemption));
+    }
+    let SourceText { raw, original } = set.text(index)?;
+    let analysis = crate::analyze_among(&original, &set.options(index), macros)?;
+    Ok(select(set, index, analysis, &raw))
+}
+
+/// The outcomes of sources that were analysed while they were collected.
+pub fn accept(set: &impl SourceSet, analyses: Vec<Result<Analysis, Refusal>>) -> Vec<Outcome> {
+    let accept =
+        |(index, analysis): (usize, Result<_, _>)| Ok(select(set, index, analysis?, &set.text(index)?.raw));
+    analyses.into_par_iter().enumerate().map(|pair| accept(pair).unwrap_or_else(Outcome::Failed)).collect()
+}
+
+fn select(set: &impl SourceSet, index: usize, mut analysis: Analysis, raw: &[u8]) -> Outcome {
+    match set.select(index, &mut analysis) {
+        Some(exemption) => Outcome::LeftAlone(exemption),
+        None => Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint(raw)))),
+    }
+}
+
+/// Sets each trigger at its statement. Returns them with the indices of their sources. `note` gets a message for each
+/// trigger whose file is not among the sources.
+///
+/// # Errors
+/// A trigger has no statement, or there are too many.
+pub fn place_triggers(
+    set: &impl SourceSet,
+    outcomes: &mut [Outcome],
+    requests: &[Request],
+    note: impl Fn(&str),
+) -> Result<Vec<(usize, Trigger)>, TriggerError> {
+    let paths: Vec<&Path> = (0..set.len()).map(|index| set.path(index)).collect();
+    let look = |index: usize| match &outcomes[index] {
+        Outcome::Analyzed(analyzed) => Ok(analyzed.analysis()),
+        Outcome::LeftAlone(exemption) => Err(format!("the file is left alone: {exemption}")),
+        Outcome::Failed(failure) => Err(failure.describe(&set.name(index))),
+    };
+    let placed = trigger::place(requests, &paths, look, note)?;
+    for (index, trigger) in &placed {
+        if let Outcome::Analyzed(analyzed) = &mut outcomes[*index] {
+            analyzed.add_trigger(*trigger);
+        }
+    }
+    Ok(placed)
+}
+
+/// Enters all sources into the map: file ids, statement numbers and statements.
+pub fn number(set: &impl SourceSet, outcomes: &mut [Outcome], map: &mut MapFile) -> Vec<Entered> {
+    let mut order: Vec<usize> = (0..set.len()).collect();
+    order.sort_by_key(|index| set.is_dependency(*index));
+    let mut entered: Vec<Entered> = outcomes.iter().map(|_| Entered::default()).collect();
+    for index in order {
+        entered[index] = number_one(map, &set.recorded_path(index), &mut outcomes[index]);
+    }
+    entered
+}
+
+fn number_one(map: &mut MapFile, path: &Path, outcome: &mut Outcome) -> Entered {
+    let path = map.relative(path);
+    let mut entered = Entered::default();
+    match outcome {
+        Outcome::Analyzed(analyzed) => match map.numbers(&path, analyzed.rest.lines, analyzed.sites.len()) {
+            Ok(numbers) => {
+                map.set_sites(&path, analyzed.sites.clone());
+                entered.numbers = numbers;
+            }
+            Err(error) => *outcome = Outcome::Failed(Failure::Map(error)),
+        },
+        Outcome::LeftAlone(exemption) if exemption.is_cleaned(map.has_statements(&path)) => {
+            map.clear_sites(&path);
+            entered.is_cleaned = true;
+        }
+        _ => {}
+    }
+    entered
+}
+
+/// Instruments and proves each source and hands it to the sink, in parallel. Returns the number of sources that had calls
+/// of an earlier run and are no longer instrumented. `each` is called once for a source.
+pub fn write(
+    set: &impl SourceSet,
+    outcomes: &mut [Outcome],
+    entered: &[Entered],
+    main_hash: MainHash,
+    sink: &impl Sink,
+    each: impl Fn() + Sync,
+) -> usize {
+    let write = |(index, (outcome, entered)): (usize, (&mut Outcome, &Entered))| {
+        each();
+        let options = Options { main_hash, ..set.options(index) };
+        let cleaned = guarded(|| write_one(set, index, outcome, entered, &options, sink));
+        cleaned.unwrap_or_else(|failure| {
+            *outcome = Outcome::Failed(failure);
+            false
+        })
+    };
+    outcomes.par_iter_mut().zip(entered).enumerate().map(write).filter(|cleaned| *cleaned).count()
+}
+
+fn write_one(
+    set: &impl SourceSet,
+    index: usize,
+    outcome: &Outcome,
+    entered: &Entered,
+    options: &Options,
+    sink: &impl Sink,
+) -> Result<bool, Failure> {
+    let Outcome::Analyzed(analyzed) = outcome else {
+        return sink.leave(index, entered.is_cleaned);
+    };
+    let text = set.text(index)?;
+    if fingerprint(&text.raw) != analyzed.fingerprint {
+        return Err(Failure::Changed);
+    }
+    let result = crate::instrument(&text.original, &analyzed.analysis(), &entered.numbers, options);
+    let result = result.inspect_err(|_| {
+        // A tree of copies is complete even then.
+        let _ = sink.leave(index, false);
+    })?;
+    sink.put(index, &text, &result)?;
+    Ok(false)
+}
+
+/// Notices that a file changed between the two passes.
+fn fingerprint(text: &[u8]) -> u64 {
+    let mut hash = DefaultHasher::new();
+    hash.write(text);
+    hash.finish()
+}
+
+/// Runs `work`; a panic is a failure of this one source.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    let work = std::panic::AssertUnwindSafe(work);
+    std::panic::catch_unwind(work).unwrap_or(Err(Failure::Panicked))
+}

@@ -1,0 +1,142 @@
+//! The outcome of one source: analysed, left alone, or failed.
+
+use crate::atomic::ReplaceError;
+use crate::map::MapError;
+use crate::structure::Structure;
+use crate::{Analysis, Packed, Refusal, Trigger};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io;
+
+/// Why a file is left alone although nothing is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exemption {
+    BuildScript,
+    ProcMacro,
+    Recorder,
+    UiTest,
+    Data,
+    Expression,
+    OutsideTree,
+    Off,
+    HardLink,
+    Excluded,
+}
+
+impl fmt::Display for Exemption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::BuildScript => "build script",
+            Self::ProcMacro => "procedural macro crate",
+            Self::Recorder => "the recorder or what it is made of",
+            Self::UiTest => "compiler-message test (has a .stderr file)",
+            Self::Data => "read as data by include_str! or include_bytes!",
+            Self::Expression => "not items, read by include!",
+            Self::Off => "switched off by a directive at its head",
+            Self::OutsideTree => "link that leaves the tree",
+            Self::HardLink => "another name of a file that is done already",
+            Self::Excluded => "excluded",
+        })
+    }
+}
+
+impl Exemption {
+    /// Whether calls that an earlier run inserted are removed; `known`: the map has statements of the file. Text that only
+    /// looks like a call must stay: where the map does not know the file, only the user's request removes calls.
+    pub fn is_cleaned(self, known: bool) -> bool {
+        match self {
+            Self::Off | Self::Excluded => true,
+            Self::BuildScript | Self::ProcMacro | Self::UiTest | Self::Data | Self::Expression => known,
+            Self::Recorder | Self::OutsideTree | Self::HardLink => false,
+        }
+    }
+}
+
+/// Why a source could not be handled.
+#[derive(Debug)]
+pub enum Failure {
+    /// The text cannot be instrumented.
+    Refused(Refusal),
+    /// A file cannot be read, written or copied.
+    Io(&'static str, io::Error),
+    /// The file changed between analysis and writing.
+    Changed,
+    /// This program has a bug.
+    Panicked,
+    /// The map has no room for the source.
+    Map(MapError),
+    /// The sink cannot take any source.
+    Sink(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Failure {
+    /// One line that names the source.
+    pub fn describe(&self, name: &str) -> String {
+        match self {
+            Self::Refused(refusal) => format!("{name}:{refusal}"),
+            Self::Io(what, error) => format!("{name}:1:1: cannot {what}: {error}; left alone"),
+            Self::Changed => {
+                format!("{name}:1:1: changed while this program worked on it; left alone, run again")
+            }
+            Self::Panicked => format!("{name}:1:1: this program panicked (please report it); left alone"),
+            Self::Map(error) => format!("{name}:1:1: {error}; left alone"),
+            Self::Sink(error) => format!("{name}:1:1: {error}"),
+        }
+    }
+}
+
+impl From<ReplaceError> for Failure {
+    fn from(error: ReplaceError) -> Self {
+        match error {
+            ReplaceError::Changed => Self::Changed,
+            ReplaceError::Io(error) => Self::Io("write", error),
+        }
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// A source after a step of the pipeline.
+#[derive(Debug)]
+pub enum Outcome {
+    Analyzed(Box<Analyzed>),
+    LeftAlone(Exemption),
+    Failed(Failure),
+}
+
+/// The analysis of a source, packed: those of all sources are in memory at once.
+#[derive(Debug)]
+pub struct Analyzed {
+    pub sites: Packed,
+    /// The analysis without its sites, and without what later steps do not use.
+    pub rest: Analysis,
+    /// Hash of the text, to notice that the file changed since.
+    pub fingerprint: u64,
+}
+
+impl Analyzed {
+    /// Packs an analysis.
+    pub fn new(mut analysis: Analysis, fingerprint: u64) -> Self {
+        let sites = Packed::new(&analysis);
+        analysis.sites = Vec::new();
+        analysis.modules = Vec::new();
+        analysis.unknown_macros = BTreeSet::new();
+        analysis.structure = Structure::default();
+        Self { sites, rest: analysis, fingerprint }
+    }
+
+    /// The analysis with its sites.
+    pub fn analysis(&self) -> Analysis {
+        Analysis { sites: self.sites.iter().collect(), ..self.rest.clone() }
+    }
+
+    /// Sets a trigger; its statement is recorded from now on.
+    pub fn add_trigger(&mut self, trigger: Trigger) {
+        self.sites.record(trigger.site);
+        self.rest.add_trigger(trigger);
+    }
+}

@@ -1,0 +1,22 @@
+//! A fingerprint of token positions, to compare two token sequences.
+
+use std::ops::Range;
+
+/// A 64-bit fingerprint of the tokens added so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TokenFingerprint {
+    /// Offset of the first code.
+    pub start: usize,
+    value: u64,
+}
+
+impl TokenFingerprint {
+    pub fn new(start: usize) -> Self {
+        Self { start, value: 0 }
+    }
+
+    pub fn add(&mut self, token: &Range<usize>) {
+        let place = token.start as u64 ^ (token.end as u64).rotate_left(32);
+        self.value = (self.value.rotate_left(5) ^ place).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}

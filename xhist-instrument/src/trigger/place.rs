@@ -1,0 +1,95 @@
+//! Resolves each trigger request to a file and a statement.
+
+use super::error::{RequestProblem, TriggerError};
+use super::request::Request;
+use crate::site::{Analysis, Trigger};
+use std::fmt::Display;
+use std::path::Path;
+
+/// Triggers that a program may have: the recorder has one counter for each.
+const MAX_TRIGGERS: usize = 64;
+
+/// Finds the file and the statement of each trigger. `analysis_of` returns the analysis of a file, by its index.
+/// `note` receives a message for each trigger in a file outside this run.
+///
+/// # Errors
+/// There are too many triggers, or one of them has no file or no statement.
+pub fn place<E: Display>(
+    requests: &[Request],
+    files: &[&Path],
+    analysis_of: impl Fn(usize) -> Result<Analysis, E>,
+    note: impl Fn(&str),
+) -> Result<Vec<(usize, Trigger)>, TriggerError> {
+    if requests.len() > MAX_TRIGGERS {
+        return Err(TriggerError::TooMany { requested: requests.len(), limit: MAX_TRIGGERS });
+    }
+    let mut placed = Vec::new();
+    // A trigger keeps its number when other files are instrumented in another run.
+    for (number, request) in (0..).zip(requests) {
+        let wrong = |problem| TriggerError::Request { request: request.label.clone(), problem };
+        let Some(file) = request.file(files).map_err(wrong)? else {
+            note(&format!("{}: not among the sources instrumented here", request.label));
+            continue;
+        };
+        let analysis =
+            analysis_of(file).map_err(|why| wrong(RequestProblem::NotAnalyzed(why.to_string())))?;
+        let site = statement_at(&analysis, request.line).map_err(wrong)?;
+        placed.push((file, Trigger { site, number, hit: request.hit, action: request.action }));
+    }
+    Ok(placed)
+}
+
+/// The first statement that starts in this line, or else the innermost one that spans it.
+fn statement_at(analysis: &Analysis, line: u32) -> Result<usize, RequestProblem> {
+    let sites = &analysis.sites;
+    let covers = |&index: &usize| (sites[index].line..=sites[index].end_line).contains(&line);
+    let first = sites.iter().position(|site| site.line == line);
+    // Of the statements that span a line, the innermost starts last.
+    let innermost = || (0..sites.len()).rev().find(covers);
+    first.or_else(innermost).ok_or_else(|| {
+        let reason = analysis.skips.iter().find(|skip| skip.line == line).map(|skip| skip.reason);
+        let above = sites.iter().map(|site| site.line).filter(|other| *other < line).max();
+        let below = sites.iter().map(|site| site.line).filter(|other| *other > line).min();
+        RequestProblem::NoStatement { line, reason, above, below }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Action, Options, analyze};
+    use std::convert::Infallible;
+
+    #[test]
+    fn the_statement_starts_in_the_line_or_is_the_innermost_that_spans_it() {
+        let text =
+            "fn f() {\n  a(); b();\n  if c {\n    d(\n      1,\n    );\n  }\n}\nconst E: u8 = {\n  1\n};\n";
+        let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
+        let at = |line| statement_at(&analysis, line).map(|site| analysis.sites[site].range.start);
+        let start = |of: &str| Ok(text.find(of).unwrap());
+        assert_eq!(at(2), start("a();"));
+        assert_eq!(at(5), start("d("));
+        assert_eq!(at(7), start("if c"));
+        let first = at(1).unwrap_err().to_string();
+        assert_eq!(first, "no statement of line 1 is recorded; the nearest is in line 2");
+        let constant = at(10).unwrap_err().to_string();
+        assert!(
+            constant.ends_with(
+                "is recorded (evaluated by the compiler (const context)); the nearest is in line 4"
+            )
+        );
+    }
+
+    #[test]
+    fn more_than_64_triggers_are_refused() {
+        let request = Request::read("/a.rs:1", Action::Start).unwrap();
+        let analysis = analyze(b"fn f() { x() }", &Options::default()).unwrap();
+        let place = |count| {
+            let look = |_| Ok::<_, Infallible>(analysis.clone());
+            place(&vec![request.clone(); count], &[Path::new("/a.rs")], look, |_| ())
+        };
+        let placed = place(64).unwrap();
+        assert!(placed.iter().enumerate().all(|(index, (_, trigger))| usize::from(trigger.number) == index));
+        assert!(place(65).is_err());
+    }
+}

@@ -1,0 +1,190 @@
+//! Parses trigger requests of the command line and of manifests, and finds the file that each one names.
+
+use super::error::{RequestProblem, TriggerError};
+use crate::site::Action;
+use std::path::{Component, Path, PathBuf};
+
+/// Advice for the user who runs a program with start triggers.
+pub(crate) const NOTE_WAIT: &str =
+    "note: run the program with XHIST=wait, or it records from its start and does not wait for --start-at";
+
+/// The origin of a request, which decides how its path is resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum RequestOrigin {
+    /// The path starts in the working directory, or is the end of exactly one source path.
+    CommandLine,
+    /// The path starts in the directory of the manifest.
+    Manifest,
+}
+
+/// A trigger as the user wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The text of the request and its origin, for messages.
+    pub(super) label: String,
+    origin: RequestOrigin,
+    directory: PathBuf,
+    path: PathBuf,
+    pub(super) line: u32,
+    pub(super) hit: u32,
+    pub(super) action: Action,
+}
+
+impl Request {
+    /// Parses the values of `--start-at` and `--stop-at`.
+    ///
+    /// # Errors
+    /// A value does not have the form `FILE:LINE#HIT+AFTER`.
+    pub fn of_command_line(start_at: &[String], stop_at: &[String]) -> Result<Vec<Self>, TriggerError> {
+        let directory = std::env::current_dir().unwrap_or_default();
+        read_all(start_at, stop_at, RequestOrigin::CommandLine, &directory, "--")
+    }
+
+    /// Parses the keys `start-at` and `stop-at` of the manifest in this directory.
+    ///
+    /// # Errors
+    /// The errors of [`Request::of_command_line`].
+    pub fn of_manifest(
+        directory: &Path,
+        start_at: &[String],
+        stop_at: &[String],
+    ) -> Result<Vec<Self>, TriggerError> {
+        read_all(start_at, stop_at, RequestOrigin::Manifest, directory, "")
+    }
+
+    /// Whether the trigger starts recording.
+    pub fn starts(&self) -> bool {
+        self.action == Action::Start
+    }
+
+    pub(super) fn read(text: &str, action: Action) -> Option<Self> {
+        let (path, place) = text.rsplit_once(':')?;
+        let (place, after) = split(place, '+')?;
+        let (line, hit) = split(place, '#')?;
+        let line = line.parse().ok().filter(|line| *line > 0)?;
+        let action = match (action, after) {
+            (Action::Start, Some(_)) => return None,
+            (Action::Start, None) => Action::Start,
+            (Action::Stop { .. }, after) => Action::Stop { after: after.unwrap_or(0) },
+        };
+        let hit = hit.unwrap_or(1);
+        (hit > 0 && !path.is_empty()).then(|| Self {
+            label: String::new(),
+            origin: RequestOrigin::Manifest,
+            directory: PathBuf::new(),
+            path: PathBuf::from(path),
+            line,
+            hit,
+            action,
+        })
+    }
+
+    /// Index of the file that the request names. `None` if that file is not in the list, which is valid for a
+    /// manifest.
+    pub(super) fn file(&self, files: &[&Path]) -> Result<Option<usize>, RequestProblem> {
+        let named = self.directory.join(&self.path);
+        let real = named.canonicalize().ok();
+        let is_it = |file: &Path| {
+            let may_be = real.is_some() && file.file_name() == real.as_deref().and_then(Path::file_name);
+            file == named || may_be && file.canonicalize().ok() == real
+        };
+        if let Some(index) = files.iter().position(|file| is_it(file)) {
+            return Ok(Some(index));
+        }
+        let end: PathBuf = self.path.components().filter(|part| *part != Component::CurDir).collect();
+        let ends: Vec<usize> = match self.origin {
+            RequestOrigin::CommandLine => {
+                (0..files.len()).filter(|index| files[*index].ends_with(&end)).collect()
+            }
+            RequestOrigin::Manifest => Vec::new(),
+        };
+        match *ends {
+            [index] => Ok(Some(index)),
+            [] if real.is_some() && self.origin == RequestOrigin::Manifest => Ok(None),
+            [] => Err(RequestProblem::NoFile(self.path.clone())),
+            _ => {
+                let files = ends.iter().map(|index| files[*index].to_path_buf()).collect();
+                Err(RequestProblem::Ambiguous(files))
+            }
+        }
+    }
+}
+
+fn read_all(
+    start_at: &[String],
+    stop_at: &[String],
+    origin: RequestOrigin,
+    directory: &Path,
+    dashes: &str,
+) -> Result<Vec<Request>, TriggerError> {
+    let starts = start_at.iter().map(|text| (text, Action::Start));
+    let stops = stop_at.iter().map(|text| (text, Action::Stop { after: 0 }));
+    let read = |(text, action): (&String, Action)| {
+        let label = format!("{dashes}{} {text}", action.name());
+        let Some(request) = Request::read(text, action) else {
+            let problem = RequestProblem::Malformed(action);
+            return Err(TriggerError::Request { request: label, problem });
+        };
+        let label = match origin {
+            RequestOrigin::CommandLine => label,
+            RequestOrigin::Manifest => format!("{}: {label}", directory.join("Cargo.toml").display()),
+        };
+        Ok(Request { label, origin, directory: directory.to_path_buf(), ..request })
+    };
+    starts.chain(stops).map(read).collect()
+}
+
+/// Splits at a mark into the text before it and the number after it; `None` if that is not a number.
+fn split(text: &str, mark: char) -> Option<(&str, Option<u32>)> {
+    match text.split_once(mark) {
+        None => Some((text, None)),
+        Some((text, number)) => number.parse().ok().map(|number| (text, Some(number))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, action: Action) -> Option<(String, u32, u32, Action)> {
+        let request = Request::read(text, action)?;
+        Some((request.path.display().to_string(), request.line, request.hit, request.action))
+    }
+
+    #[test]
+    fn hit_and_after_may_be_left_out() {
+        let stop = |text| read(text, Action::Stop { after: 0 });
+        let is = |line, hit, after| Some(("a/b.rs".to_owned(), line, hit, Action::Stop { after }));
+        assert_eq!(stop("a/b.rs:7"), is(7, 1, 0));
+        assert_eq!(stop("a/b.rs:7#3"), is(7, 3, 0));
+        assert_eq!(stop("a/b.rs:7+100"), is(7, 1, 100));
+        assert_eq!(stop("a/b.rs:7#3+100"), is(7, 3, 100));
+        for wrong in
+            ["a.rs", "a.rs:", "a.rs:0", "a.rs:1#0", "a.rs:1#", "a.rs:1+", ":1", "a.rs:1+2#3", "a.rs:-1"]
+        {
+            assert_eq!(stop(wrong), None, "{wrong}");
+        }
+        assert_eq!(read("a.rs:1#2", Action::Start), Some(("a.rs".to_owned(), 1, 2, Action::Start)));
+        assert_eq!(read("a.rs:1+2", Action::Start), None);
+    }
+
+    #[test]
+    fn a_path_is_below_the_directory_or_the_end_of_exactly_one_path() {
+        let files = ["/w/src/main.rs", "/w/a/src/main.rs", "/w/a/src/lib.rs"].map(Path::new);
+        let file = |directory: &str, origin, path: &str| {
+            let request = Request::read(&format!("{path}:1"), Action::Start).unwrap();
+            Request { origin, directory: directory.into(), ..request }.file(&files)
+        };
+        assert_eq!(file("/w", RequestOrigin::CommandLine, "src/main.rs"), Ok(Some(0)));
+        assert_eq!(file("/w/a", RequestOrigin::Manifest, "src/main.rs"), Ok(Some(1)));
+        assert_eq!(file("/", RequestOrigin::CommandLine, "./src/lib.rs"), Ok(Some(2)));
+        assert_eq!(file("/", RequestOrigin::CommandLine, "/w/a/src/lib.rs"), Ok(Some(2)));
+        let ambiguous = file("/", RequestOrigin::CommandLine, "main.rs").unwrap_err().to_string();
+        assert!(
+            ambiguous.ends_with("give more of the path: /w/src/main.rs, /w/a/src/main.rs"),
+            "{ambiguous}"
+        );
+        assert!(file("/", RequestOrigin::CommandLine, "b.rs").is_err());
+        assert!(file("/", RequestOrigin::Manifest, "lib.rs").is_err());
+    }
+}

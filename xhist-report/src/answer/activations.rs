@@ -1,0 +1,574 @@
+//! What ran in each call of a thread, with loops folded: the calls that were open at the end, and what ran before.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use qs_core::record::{Statement, TaskMark};
+
+use super::code::{Code, ListedStatement};
+use crate::calls::{BodyId, CallStack};
+use crate::model::Names;
+
+/// Statements of a loop that are compared with those before them.
+const LONGEST_LOOP: usize = 24;
+/// Parts that are kept; of the oldest only counts remain.
+const MOST_PARTS: usize = 1 << 17;
+/// Parts of one body that are kept then.
+const MOST_OF_BODY: usize = 256;
+/// Calls within calls that are kept.
+const DEEPEST: u32 = 64;
+
+/// A part of a call, in the order of time.
+#[derive(Clone, Debug)]
+pub enum CallContent {
+    /// A statement of the function itself.
+    Line {
+        /// Which one.
+        statement: ListedStatement,
+        /// How often it ran in a row.
+        times: u64,
+        /// When it ran last, in statements of the thread.
+        since: u64,
+    },
+    /// A call that has ended.
+    Call(FoldedCall),
+    /// Parts that ran again: those of the last time.
+    Loop(Loop),
+    /// Statements of several functions that ran again, as the recorder folded them.
+    Repeated {
+        /// How many statements, counted back.
+        statements: u64,
+        /// How often.
+        times: u64,
+        /// When.
+        since: u64,
+    },
+    /// Statements that are counted only.
+    Counted(u64),
+}
+
+/// A call.
+#[derive(Clone, Debug, Default)]
+pub struct FoldedCall {
+    /// Its number among all calls of the thread.
+    pub id: u64,
+    /// The function; `None` where no map names it.
+    pub function: Option<BodyId>,
+    /// What ran in it.
+    pub body: Vec<CallContent>,
+    /// Statements in it and in the calls in it.
+    pub statements: u64,
+    /// When it began, in statements of the thread.
+    pub since: u64,
+    /// Calls within calls.
+    height: u32,
+    /// A hash of what ran in it, without counts: calls that took the same way are alike.
+    shape: u64,
+    /// Whether it makes text of a value.
+    is_format: bool,
+}
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub struct Loop {
+    /// The parts of the last time.
+    pub body: Vec<CallContent>,
+    /// How often they ran.
+    pub times: u64,
+    /// Statements in all.
+    pub statements: u64,
+}
+
+impl CallContent {
+    /// Statements in it.
+    pub fn statements(&self) -> u64 {
+        match self {
+            CallContent::Line { times, .. } => *times,
+            CallContent::Call(call) => call.statements,
+            CallContent::Loop(round) => round.statements,
+            CallContent::Repeated { statements, times, .. } => statements.saturating_mul(*times),
+            CallContent::Counted(statements) => *statements,
+        }
+    }
+
+    /// Whether both are the same code.
+    fn is_like(&self, other: &CallContent) -> bool {
+        match (self, other) {
+            (CallContent::Line { statement: one, .. }, CallContent::Line { statement: other, .. }) => {
+                one == other
+            }
+            (CallContent::Call(one), CallContent::Call(other)) => one.shape == other.shape,
+            (CallContent::Loop(one), CallContent::Loop(other)) => are_like(&one.body, &other.body),
+            _ => false,
+        }
+    }
+
+    fn since(&self) -> u64 {
+        match self {
+            CallContent::Line { since, .. } | CallContent::Repeated { since, .. } => *since,
+            CallContent::Call(call) => call.since,
+            CallContent::Loop(round) => round.body.first().map_or(0, CallContent::since),
+            CallContent::Counted(_) => 0,
+        }
+    }
+}
+
+fn are_like(one: &[CallContent], other: &[CallContent]) -> bool {
+    one.len() == other.len()
+        && one.iter().rev().zip(other.iter().rev()).all(|(one, other)| one.is_like(other))
+}
+
+/// The open calls of a thread, the outermost first.
+#[derive(Debug)]
+pub struct Activations<'c> {
+    code: &'c Code,
+    /// Which calls are open.
+    stack: CallStack<'c>,
+    open: Vec<FoldedCall>,
+    /// Calls that ended before the outermost open one began.
+    ended: Vec<CallContent>,
+    /// Open calls that format a value.
+    formats: usize,
+    /// Since when every statement was in such a call.
+    formatting_since: Option<u64>,
+    statements: u64,
+    calls: u64,
+    parts: usize,
+}
+
+impl<'c> Activations<'c> {
+    /// Nothing has run so far.
+    pub fn new(code: &'c Code) -> Activations<'c> {
+        Activations {
+            code,
+            stack: CallStack::new(code.structure()),
+            open: Vec::new(),
+            ended: Vec::new(),
+            formats: 0,
+            formatting_since: None,
+            statements: 0,
+            calls: 0,
+            parts: 0,
+        }
+    }
+
+    /// The open calls, the outermost first.
+    pub fn open(&self) -> &[FoldedCall] {
+        &self.open
+    }
+
+    /// What ran before the outermost open call.
+    pub fn ended(&self) -> &[CallContent] {
+        &self.ended
+    }
+
+    /// A recorded statement ran.
+    pub fn recorded(&mut self, names: &Names, recorded: Statement) {
+        let before = self.stack.top().map(|top| top.statement);
+        self.statement(self.code.find(names, recorded, before));
+    }
+
+    /// A statement ran.
+    pub fn statement(&mut self, statement: ListedStatement) {
+        let unknown = self.code.structure().unknown();
+        // Where the map has no bodies, nothing shows what called what.
+        let id = match statement {
+            ListedStatement::Known(id) if self.code.function_of(statement).is_some() => id,
+            _ => unknown,
+        };
+        let moves = self.stack.step(id);
+        let (left, entered) = (moves.left.len(), moves.entered);
+        self.end_behind(self.open.len().saturating_sub(left));
+        for above in (0..entered).rev() {
+            self.enter(above);
+        }
+        self.statements += 1;
+        let since = self.statements;
+        self.formatting_since = match self.formats {
+            0 => None,
+            _ => self.formatting_since.or(Some(since)),
+        };
+        self.push(CallContent::Line { statement, times: 1, since });
+        if self.parts > MOST_PARTS {
+            self.shrink();
+        }
+    }
+
+    /// The thread panicked, and went on.
+    pub fn panic(&mut self) {
+        self.stack.panic();
+    }
+
+    /// A future made a step.
+    pub fn task(&mut self, mark: TaskMark) {
+        self.stack.task(mark);
+    }
+
+    /// Statements are missing.
+    pub fn gap(&mut self) {
+        self.stack.gap();
+    }
+
+    /// A call begins: the one below this number of calls at the top of the stack.
+    fn enter(&mut self, above: usize) {
+        let Some(activation) = self.stack.stack().rev().nth(above) else { return };
+        let function = Some(activation.body).filter(|body| self.code.is_function(*body));
+        let since = self.statements + 1;
+        let mut call = FoldedCall { id: self.calls, function, since, ..FoldedCall::default() };
+        if activation.entered_before && self.open.is_empty() {
+            // It began before the oldest statement, so it is around all the others.
+            call.body = std::mem::take(&mut self.ended);
+            call.since = call.body.first().map_or(call.since, CallContent::since);
+            call.statements = call.body.iter().map(CallContent::statements).sum();
+            call.height = call.body.iter().map(height).max().unwrap_or(0);
+        }
+        if above > 0 {
+            // An async body that waits for the one above it.
+            let statement = ListedStatement::Known(activation.statement);
+            call.body.push(CallContent::Line { statement, times: 0, since });
+        }
+        call.is_format = function.is_some_and(|function| self.code.is_format(function));
+        self.calls += 1;
+        self.formats += usize::from(call.is_format);
+        self.open.push(call);
+    }
+
+    /// The newest statements ran again, this number of times.
+    pub fn repeat(&mut self, statements: u64, times: u64) {
+        self.stack.repetition(statements.saturating_mul(times));
+        self.statements = self.statements.saturating_add(statements.saturating_mul(times));
+        let since = self.statements;
+        let mut left = statements;
+        for level in (0..self.open.len()).rev() {
+            let body = &self.open[level].body;
+            let mut first = body.len();
+            while first > 0 && left > 0 && body[first - 1].statements() <= left {
+                first -= 1;
+                left -= body[first].statements();
+            }
+            if left == 0 {
+                self.end_behind(level + 1);
+                let call = &mut self.open[level];
+                let mut tail = call.body.split_off(first.min(call.body.len()));
+                let more = statements.saturating_mul(times);
+                match &mut tail[..] {
+                    [CallContent::Line { times, since: newest, .. }] => {
+                        *times = times.saturating_add(more);
+                        *newest = since;
+                    }
+                    [CallContent::Loop(round)] => {
+                        let rounds = round.times.saturating_mul(times);
+                        round.times = round.times.saturating_add(rounds);
+                        round.statements = round.statements.saturating_add(more);
+                    }
+                    _ => {
+                        let statements = more.saturating_add(statements);
+                        tail = vec![CallContent::Loop(Loop {
+                            body: tail,
+                            times: times.saturating_add(1),
+                            statements,
+                        })];
+                    }
+                }
+                call.body.append(&mut tail);
+                call.statements = call.statements.saturating_add(more);
+                return;
+            }
+            if first > 0 {
+                break;
+            }
+        }
+        match self.open.last_mut() {
+            Some(_) => self.push(CallContent::Repeated { statements, times, since }),
+            None => self.ended.push(CallContent::Counted(statements.saturating_mul(times))),
+        }
+    }
+
+    /// Ends the calls behind the first few.
+    fn end_behind(&mut self, kept: usize) {
+        while self.open.len() > kept {
+            let Some(mut call) = self.open.pop() else { return };
+            self.formats -= usize::from(call.is_format);
+            call.shape = shape(call.function, &call.body);
+            call.height += 1;
+            if call.height > DEEPEST {
+                call.body = Vec::new();
+                call.height = 0;
+            }
+            let (statements, height) = (call.statements, call.height);
+            match self.open.last_mut() {
+                Some(outer) => {
+                    outer.statements = outer.statements.saturating_add(statements);
+                    outer.height = outer.height.max(height);
+                    outer.body.push(CallContent::Call(call));
+                    fold(&mut outer.body);
+                }
+                None => {
+                    self.ended.push(CallContent::Call(call));
+                    fold(&mut self.ended);
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, part: CallContent) {
+        let Some(call) = self.open.last_mut() else { return };
+        call.statements = call.statements.saturating_add(part.statements());
+        call.body.push(part);
+        fold(&mut call.body);
+        self.parts += 1;
+    }
+
+    /// Keeps only counts of what is old.
+    fn shrink(&mut self) {
+        let shrunk = |body: &mut Vec<CallContent>| {
+            let more = body.len().saturating_sub(MOST_OF_BODY);
+            if more > 0 {
+                let dropped = body.drain(..more).map(|part| part.statements()).sum();
+                body.insert(0, CallContent::Counted(dropped));
+            }
+            let old = body.len().saturating_sub(MOST_OF_BODY / 4);
+            for part in &mut body[..old] {
+                if let CallContent::Call(call) = part {
+                    call.body = Vec::new();
+                }
+            }
+        };
+        shrunk(&mut self.ended);
+        self.open.iter_mut().for_each(|call| shrunk(&mut call.body));
+        self.parts = self.open.iter().map(|call| call.body.iter().map(parts).sum::<usize>()).sum();
+        // Deep recursion alone may be more than that.
+        self.parts = self.parts.min(MOST_PARTS / 2);
+    }
+
+    /// Leaves out what formatted a value just before the end, unless the statement that called it makes text itself. Returns the
+    /// number of its statements.
+    pub fn leave_out_formatting(&mut self, makes_text: &mut dyn FnMut(ListedStatement) -> bool) -> u64 {
+        let Some(since) = self.formatting_since.take() else { return 0 };
+        let caller =
+            self.open.iter().rev().filter(|call| call.since < since).find_map(|call| current(&call.body));
+        if caller.is_some_and(makes_text) {
+            return 0;
+        }
+        let left_out = self.statements + 1 - since;
+        while self.open.last().is_some_and(|call| call.since >= since) {
+            self.open.pop();
+        }
+        for call in &mut self.open {
+            call.statements = call.statements.saturating_sub(leave_out(&mut call.body, since));
+        }
+        left_out
+    }
+}
+
+/// Leaves out the parts since then. Returns the number of their statements.
+fn leave_out(body: &mut Vec<CallContent>, since: u64) -> u64 {
+    let mut left_out = 0;
+    while let Some(last) = body.last_mut() {
+        if last.since() >= since {
+            left_out += last.statements();
+            body.pop();
+            continue;
+        }
+        let inside = match last {
+            CallContent::Call(FoldedCall { body, statements, .. })
+            | CallContent::Loop(Loop { body, statements, .. }) => {
+                let inside = leave_out(body, since);
+                *statements = statements.saturating_sub(inside);
+                inside
+            }
+            CallContent::Line { .. } | CallContent::Repeated { .. } | CallContent::Counted(_) => 0,
+        };
+        return left_out + inside;
+    }
+    left_out
+}
+
+/// Replaces the newest parts by a loop if they are those before them once more.
+fn fold(body: &mut Vec<CallContent>) {
+    let len = body.len();
+    if let [
+        ..,
+        CallContent::Line { statement, times, since },
+        CallContent::Line { statement: newest, times: more, since: now },
+    ] = &mut body[..]
+        && statement == newest
+    {
+        *times = times.saturating_add(*more);
+        *since = *now;
+        body.pop();
+        return;
+    }
+    for round in 1..=LONGEST_LOOP.min(len.saturating_sub(1)) {
+        let (before, newest) = body.split_at(len - round);
+        let is_loop =
+            matches!(before.last(), Some(CallContent::Loop(known)) if are_like(&known.body, newest));
+        if is_loop {
+            let newest = body.split_off(len - round);
+            if let Some(CallContent::Loop(known)) = body.last_mut() {
+                known.statements += newest.iter().map(CallContent::statements).sum::<u64>();
+                known.times += 1;
+                known.body = newest;
+            }
+            return;
+        }
+        if before.len() >= round && are_like(&before[before.len() - round..], newest) {
+            let newest = body.split_off(len - round);
+            let before = body.split_off(len - 2 * round);
+            let statements = before.iter().chain(&newest).map(CallContent::statements).sum();
+            body.push(CallContent::Loop(Loop { body: newest, times: 2, statements }));
+            return;
+        }
+    }
+}
+
+/// The statement that a call is at.
+pub fn current(body: &[CallContent]) -> Option<ListedStatement> {
+    body.iter().rev().find_map(|part| match part {
+        CallContent::Line { statement, .. } => Some(*statement),
+        CallContent::Loop(round) => current(&round.body),
+        CallContent::Call(_) | CallContent::Repeated { .. } | CallContent::Counted(_) => None,
+    })
+}
+
+fn shape(function: Option<BodyId>, body: &[CallContent]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    function.hash(&mut hasher);
+    for part in body {
+        match part {
+            CallContent::Line { statement, .. } => (1, *statement).hash(&mut hasher),
+            CallContent::Call(call) => (2, call.shape).hash(&mut hasher),
+            CallContent::Loop(round) => (3, shape(None, &round.body)).hash(&mut hasher),
+            CallContent::Repeated { statements, .. } => (4, *statements).hash(&mut hasher),
+            CallContent::Counted(_) => 5.hash(&mut hasher),
+        }
+    }
+    hasher.finish()
+}
+
+fn height(part: &CallContent) -> u32 {
+    match part {
+        CallContent::Call(call) => call.height,
+        CallContent::Loop(round) => round.body.iter().map(height).max().unwrap_or(0),
+        CallContent::Line { .. } | CallContent::Repeated { .. } | CallContent::Counted(_) => 0,
+    }
+}
+
+/// Parts in a part.
+fn parts(part: &CallContent) -> usize {
+    match part {
+        CallContent::Call(FoldedCall { body, .. }) | CallContent::Loop(Loop { body, .. }) => {
+            1 + body.iter().map(parts).sum::<usize>()
+        }
+        CallContent::Line { .. } | CallContent::Repeated { .. } | CallContent::Counted(_) => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Names;
+
+    /// Two functions: `f` of lines 2 to 4 with a loop around line 3, which calls `g` of lines 7 to 8.
+    fn code() -> (Names, Code) {
+        let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"5:2"}
+{"fn":1,"path":"g","at":"6:1","end":"9:2"}
+{"loop":1,"at":"2:20","end":"3:20"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"expr","fn":"f","calls":"g"}
+{"stmt":1,"line":4,"col":5,"end":"4:9","kind":"expr","fn":"f"}
+{"stmt":1,"line":7,"col":5,"end":"7:9","kind":"let","fn":"g"}
+{"stmt":1,"line":8,"col":5,"end":"8:9","kind":"expr","fn":"g"}
+"#;
+        let names = Names::parse(map.as_bytes());
+        let code = Code::of(&names);
+        (names, code)
+    }
+
+    /// The open calls after these lines, and then after a repetition.
+    fn open_after(lines: &str, repetition: Option<(u64, u64)>) -> String {
+        let (names, code) = code();
+        let mut activations = Activations::new(&code);
+        for line in lines.split(' ') {
+            activations.recorded(&names, Statement { file: 1, line: line.parse().unwrap() });
+        }
+        if let Some((statements, times)) = repetition {
+            activations.repeat(statements, times);
+        }
+        let calls: Vec<String> = activations.open().iter().map(|call| drawn(&call.body, &code)).collect();
+        calls.join(" > ")
+    }
+
+    /// `2 g(7 8) [3]x2`, with open calls after a `>`.
+    fn drawn(body: &[CallContent], code: &Code) -> String {
+        let line = |statement: &ListedStatement| code.place(*statement).1.line;
+        let parts = body.iter().map(|part| match part {
+            CallContent::Line { statement, times: 1, .. } => line(statement).to_string(),
+            CallContent::Line { statement, times, .. } => format!("{}x{times}", line(statement)),
+            CallContent::Call(call) => {
+                let name = call.function.map_or("?", |function| code.short_name(function));
+                format!("{name}({})", drawn(&call.body, code))
+            }
+            CallContent::Loop(round) => format!("[{}]x{}", drawn(&round.body, code), round.times),
+            CallContent::Repeated { statements, times, .. } => format!("{statements}*{times}"),
+            CallContent::Counted(statements) => format!("+{statements}"),
+        });
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn calls_end_where_their_caller_goes_on() {
+        assert_eq!(open_after("2 3 7 8 4", None), "2 3 g(7 8) 4");
+        assert_eq!(open_after("2 3 7", None), "2 3 > 7");
+        // Its caller began before the oldest statement.
+        assert_eq!(open_after("7 8 4", None), "g(7 8) 4");
+        assert_eq!(open_after("8 4", None), "g(8) 4");
+    }
+
+    #[test]
+    fn rounds_that_took_the_same_way_are_a_loop() {
+        assert_eq!(open_after("2 3 7 8 3 7 8 3 7 8 4", None), "2 [3 g(7 8)]x3 4");
+        assert_eq!(open_after("2 3 7 8 3 7 8 3 7 3 7 8 4", None), "2 [3 g(7 8)]x2 3 g(7) 3 g(7 8) 4");
+    }
+
+    #[test]
+    fn recorded_repetitions_become_loops() {
+        assert_eq!(open_after("2 3 7 8", Some((3, 9))), "2 [3 g(7 8)]x10");
+        assert_eq!(open_after("2 3", Some((1, 4))), "2 3x5");
+        assert_eq!(open_after("2 3", Some((9, 1))), "2 3 9*1");
+    }
+
+    #[test]
+    fn statements_that_no_map_has_are_a_flat_list() {
+        let names = Names::default();
+        let code = Code::of(&names);
+        let mut activations = Activations::new(&code);
+        for line in [7, 3, 9] {
+            activations.recorded(&names, Statement { file: 2, line });
+        }
+        let [call] = activations.open() else { panic!("one call: {activations:?}") };
+        assert_eq!((drawn(&call.body, &code).as_str(), call.statements), ("7 3 9", 3));
+        let places = call.body.iter().filter_map(|part| match part {
+            CallContent::Line { statement, .. } => Some(code.shown_place(*statement)),
+            _ => None,
+        });
+        assert_eq!(places.collect::<Vec<_>>(), ["file#2:7", "file#2:3", "file#2:9"]);
+    }
+
+    #[test]
+    fn memory_does_not_depend_on_the_number_of_statements() {
+        let (names, code) = code();
+        let mut activations = Activations::new(&code);
+        let mut state = 7u32;
+        for _ in 0..400_000 {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let line = [3, 4, 7, 8][(state >> 16) as usize % 4];
+            activations.recorded(&names, Statement { file: 1, line });
+        }
+        let kept: usize = activations.open().iter().flat_map(|call| &call.body).map(parts).sum();
+        assert!(kept <= MOST_PARTS + 1, "{kept}");
+        let all: u64 = activations.open().iter().map(|call| call.statements).sum();
+        assert!(all <= 400_000, "{all}");
+    }
+}

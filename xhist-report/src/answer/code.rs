@@ -1,0 +1,206 @@
+//! The code that a history ran through, as a listing names it: paths, packages, functions.
+
+use std::collections::HashMap;
+
+use qs_core::record::Statement;
+
+use crate::calls::{BodyId, StatementId, Structure};
+use crate::model::{Names, Place, Span};
+
+/// A statement of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ListedStatement {
+    /// It is in the map.
+    Known(StatementId),
+    /// No map has it.
+    Unknown {
+        /// The id of its file.
+        file: u16,
+        /// Its line.
+        line: u32,
+    },
+}
+
+/// Statements and functions of a build.
+#[derive(Debug)]
+pub struct Code {
+    structure: Structure,
+    files: HashMap<u16, ListedFile>,
+    /// Functions of maps of version 1, by the place of a statement.
+    functions: HashMap<(u16, u32, u32), String>,
+}
+
+/// A file.
+#[derive(Debug)]
+struct ListedFile {
+    /// `src/main.rs`, or `tokio-1.54.1/src/sync.rs`.
+    path: String,
+    /// The package of another project that it is from: `tokio 1.54.1`.
+    package: Option<String>,
+}
+
+impl Code {
+    /// The code of a map.
+    pub fn of(names: &Names) -> Code {
+        let files = names.paths().map(|(file, _)| {
+            let (path, package) = shortened(names.shown_path(file).unwrap_or_default());
+            (file, ListedFile { path, package })
+        });
+        let without_bodies =
+            names.files().filter(|file| names.code(*file).is_none_or(|code| code.bodies.is_empty()));
+        let functions = without_bodies.flat_map(|file| {
+            let spans = names.statements(file).iter();
+            spans
+                .zip(names.described(file))
+                .map(move |(span, described)| ((file, span.line, span.col), described.function.to_owned()))
+        });
+        Code { structure: Structure::of(names), files: files.collect(), functions: functions.collect() }
+    }
+
+    /// The structure that calls are found by.
+    pub fn structure(&self) -> &Structure {
+        &self.structure
+    }
+
+    /// The statement that a ring recorded; `before` is the one before it.
+    pub fn find(&self, names: &Names, recorded: Statement, before: Option<StatementId>) -> ListedStatement {
+        let id = self.structure.statement(recorded, before);
+        if id != self.structure.unknown() {
+            return ListedStatement::Known(id);
+        }
+        let Place { file, line, .. } = names.place(recorded.file, recorded.line);
+        ListedStatement::Unknown { file, line }
+    }
+
+    /// The function of a statement.
+    pub fn function_of(&self, statement: ListedStatement) -> Option<BodyId> {
+        match statement {
+            ListedStatement::Known(id) => {
+                Some(self.structure.body_of(id)).filter(|body| self.is_function(*body))
+            }
+            ListedStatement::Unknown { .. } => None,
+        }
+    }
+
+    /// Whether a body is in the map, and not made up for statements outside all bodies.
+    pub fn is_function(&self, body: BodyId) -> bool {
+        self.structure.body(body).span.line > 0
+    }
+
+    /// The name of the function of a statement; empty if it is not known.
+    pub fn name_of(&self, statement: ListedStatement) -> String {
+        match self.function_of(statement) {
+            Some(function) => self.name(function),
+            None => {
+                let (file, Span { line, col, .. }) = self.place(statement);
+                self.functions.get(&(file, line, col)).cloned().unwrap_or_default()
+            }
+        }
+    }
+
+    /// The name of a function.
+    pub fn name(&self, function: BodyId) -> String {
+        self.structure.body(function).name()
+    }
+
+    /// The name of a function without its path.
+    pub fn short_name(&self, function: BodyId) -> &str {
+        let body = self.structure.body(function);
+        if body.kind.is_named() { body.path.rsplit("::").next().unwrap_or(&body.path) } else { "" }
+    }
+
+    /// Whether a function has a name of its own.
+    pub fn is_named(&self, function: BodyId) -> bool {
+        self.structure.body(function).kind.is_named()
+    }
+
+    /// Whether a function makes text of a value: a `fmt` of `Display`, `Debug` or another trait.
+    pub fn is_format(&self, function: BodyId) -> bool {
+        self.short_name(function) == "fmt" && self.structure.body(function).path.contains("::")
+    }
+
+    /// The package of another project that a function is from.
+    pub fn package(&self, function: BodyId) -> Option<&str> {
+        self.files.get(&self.structure.body(function).file)?.package.as_deref()
+    }
+
+    /// The path of a function's file.
+    pub fn path(&self, function: BodyId) -> &str {
+        self.path_of(self.structure.body(function).file)
+    }
+
+    /// The path of a file.
+    pub fn path_of(&self, file: u16) -> &str {
+        self.files.get(&file).map_or("", |file| file.path.as_str())
+    }
+
+    /// The file id and place of a statement.
+    pub fn place(&self, statement: ListedStatement) -> (u16, Span) {
+        match statement {
+            ListedStatement::Known(id) => self.structure.place(id),
+            ListedStatement::Unknown { file, line } => {
+                (file, Span { line, col: 1, end_line: line, end_col: 1 })
+            }
+        }
+    }
+
+    /// `src/main.rs:7`; `file#3:7` or `statement 7` if there is no map.
+    pub fn shown_place(&self, statement: ListedStatement) -> String {
+        let (file, Span { line, .. }) = self.place(statement);
+        match (self.path_of(file), Place { file, line, path: None }.number()) {
+            ("", Some(number)) => format!("statement {number}"),
+            ("", None) => format!("file#{file}:{line}"),
+            (path, _) => format!("{path}:{line}"),
+        }
+    }
+}
+
+/// A path in cargo's directories, without those: `tokio-1.54.1/src/sync.rs`; and the package: `tokio 1.54.1`.
+fn shortened(path: &str) -> (String, Option<String>) {
+    let own = || (path.to_owned(), None);
+    if let Some((_, rest)) = path.split_once("/registry/src/") {
+        let Some((_, inside)) = rest.split_once('/') else { return own() };
+        let Some((package, _)) = inside.split_once('/') else { return own() };
+        let is_version = |at: &usize| package[at + 1..].starts_with(|char: char| char.is_ascii_digit());
+        let name = match package.match_indices('-').map(|(at, _)| at).find(is_version) {
+            Some(at) => format!("{} {}", &package[..at], &package[at + 1..]),
+            None => package.to_owned(),
+        };
+        return (inside.to_owned(), Some(name));
+    }
+    let Some((_, rest)) = path.split_once("/git/checkouts/") else { return own() };
+    let mut parts = rest.splitn(3, '/');
+    let (Some(checkout), Some(revision), Some(inside)) = (parts.next(), parts.next(), parts.next()) else {
+        return own();
+    };
+    // The name of a checkout ends in a hash.
+    let name = checkout.rsplit_once('-').map_or(checkout, |(name, _)| name);
+    (format!("{name}-{revision}/{inside}"), Some(format!("{name} {revision}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_of_packages_are_shortened() {
+        let registry = "/home/a/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f";
+        let short = |path: &str| {
+            let (path, package) = shortened(path);
+            format!("{path} of {}", package.unwrap_or_default())
+        };
+        assert_eq!(
+            short(&format!("{registry}/tokio-1.54.1/src/a.rs")),
+            "tokio-1.54.1/src/a.rs of tokio 1.54.1"
+        );
+        assert_eq!(
+            short(&format!("{registry}/rand-core-0.9.0-rc-1/src/a.rs")),
+            "rand-core-0.9.0-rc-1/src/a.rs of rand-core 0.9.0-rc-1"
+        );
+        assert_eq!(
+            short("/c/git/checkouts/a-b-0f1e2d/9c8b7a6/b/src/l.rs"),
+            "a-b-9c8b7a6/b/src/l.rs of a-b 9c8b7a6"
+        );
+        assert_eq!(short("src/registry.rs"), "src/registry.rs of ");
+    }
+}

@@ -1,0 +1,13 @@
+//! The answer to a failure: the last statements of a thread up to its panic or signal, with functions and source text, and loops,
+//! calls and packages folded.
+
+mod activations;
+mod code;
+mod row_text;
+mod tail;
+mod view;
+
+pub use code::{Code, ListedStatement};
+pub use row_text::{Sources, write_shown};
+pub use tail::{Tail, ThreadEnd};
+pub use view::Wanted;

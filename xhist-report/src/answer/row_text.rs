@@ -1,0 +1,180 @@
+//! The lines of an answer as text: place, function, source text.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use qs_core::listing::Thousands;
+
+use super::code::{Code, ListedStatement};
+use super::tail::{Shown, ThreadEnd};
+use super::view::{Row, RowKind};
+use crate::calls::BodyId;
+use crate::format::Links;
+use crate::model::count;
+
+const DIM: Style = Style::new().dimmed();
+const FUNCTION: Style = AnsiColor::Cyan.on_default();
+const ALARM: Style = AnsiColor::Red.on_default().bold();
+/// Widest columns of places and functions.
+const MOST_PLACE: usize = 44;
+const MOST_FUNCTION: usize = 32;
+/// Deepest indentation, in calls.
+const MOST_DEPTH: usize = 8;
+/// Characters of a source text.
+const MOST_TEXT: usize = 110;
+
+/// What the lines show besides their statements.
+pub trait Sources {
+    /// The source text of a statement, in one line.
+    fn text(&mut self, code: &Code, statement: ListedStatement) -> Option<String>;
+    /// The file that it is in.
+    fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf>;
+}
+
+/// Writes the lines of a thread, and how it ended.
+pub fn write_shown(
+    shown: &Shown,
+    code: &Code,
+    sources: &mut dyn Sources,
+    links: Links,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let rows: Vec<Cells> = shown.rows.iter().map(|row| Cells::of(row, code, sources, links)).collect();
+    let widest =
+        |cell: &dyn Fn(&Cells) -> usize, most: usize| rows.iter().map(cell).max().unwrap_or(0).min(most);
+    let place = widest(&|cells| cells.place.chars().count(), MOST_PLACE);
+    let function = widest(&|cells| cells.function.chars().count(), MOST_FUNCTION);
+    for cells in &rows {
+        cells.write(place, function, out)?;
+    }
+    if shown.formatted > 0 {
+        let formatted = plural(shown.formatted);
+        writeln!(out, "  {DIM}... {formatted} formatted the message; --all prints them{DIM:#}")?;
+    }
+    match shown.end {
+        ThreadEnd::Here => return Ok(()),
+        ThreadEnd::Panic => writeln!(out, "  {ALARM}-- the thread panicked here --{ALARM:#}")?,
+        ThreadEnd::Signal(signal) => writeln!(out, "  {ALARM}-- signal {signal} arrived here --{ALARM:#}")?,
+    }
+    let after = plural(shown.after);
+    match (shown.end, shown.after) {
+        (_, 0) | (ThreadEnd::Here, _) => Ok(()),
+        (ThreadEnd::Panic, _) => {
+            writeln!(
+                out,
+                "  {DIM}... {after} ran after the panic (destructors, hooks); --all prints them{DIM:#}"
+            )
+        }
+        (ThreadEnd::Signal(_), _) => {
+            writeln!(out, "  {DIM}... {after} ran after the signal (handlers); --all prints them{DIM:#}")
+        }
+    }
+}
+
+/// A line in columns.
+struct Cells {
+    place: String,
+    /// The place as a link.
+    linked: String,
+    function: String,
+    depth: usize,
+    text: String,
+    is_folded: bool,
+}
+
+impl Cells {
+    fn of(row: &Row, code: &Code, sources: &mut dyn Sources, links: Links) -> Cells {
+        let times = if row.times > 1 { format!(" x {}", Thousands(row.times)) } else { String::new() };
+        let name = |function: Option<BodyId>| function.map_or(String::new(), |function| code.name(function));
+        let depth = row.depth.min(MOST_DEPTH);
+        let folded = |function: String, text: String| Cells {
+            place: String::new(),
+            linked: String::new(),
+            function,
+            depth,
+            text: format!("... {text}{times}"),
+            is_folded: true,
+        };
+        match &row.kind {
+            RowKind::Statement(statement) => {
+                let line = code.place(*statement).1.line;
+                let place = code.shown_place(*statement);
+                let linked = links.linked(&place, sources.file(code, *statement).as_deref(), line);
+                let text = sources.text(code, *statement).unwrap_or_default();
+                let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
+                let (text, is_folded) = (format!("{}{times}{rank}", shortened(&text, MOST_TEXT)), false);
+                Cells { place, linked, function: code.name_of(*statement), depth, text, is_folded }
+            }
+            RowKind::Call(function, statements, inside) => {
+                let place = code.path(*function).to_owned();
+                let linked = place.clone();
+                let text = format!("{}{}", plural(*statements), names_of(inside, code));
+                Cells { place, linked, ..folded(name(Some(*function)), text) }
+            }
+            RowKind::Package(package, statements) => {
+                folded(String::new(), format!("{package}: {}", plural(*statements)))
+            }
+            RowKind::Earlier(function, statements, inside) => {
+                let text = format!("{} before{}", plural(*statements), names_of(inside, code));
+                folded(name(*function), text)
+            }
+            RowKind::Later(statements, inside) => {
+                let text = format!("{} more{}", plural(*statements), names_of(inside, code));
+                folded(String::new(), text)
+            }
+            RowKind::Repeated(statements) => {
+                folded(String::new(), format!("the last {} ran again", plural(*statements)))
+            }
+            RowKind::Open(calls, functions) => {
+                let names: Vec<String> =
+                    functions.iter().take(3).map(|function| code.name(*function)).collect();
+                let more = if functions.len() > names.len() { ", ..." } else { "" };
+                let open = count(*calls, "open call");
+                folded(String::new(), format!("{open} of {}{more}", names.join(", ")))
+            }
+        }
+    }
+
+    fn write(&self, place: usize, function: usize, out: &mut dyn Write) -> io::Result<()> {
+        let width = self.place.chars().count();
+        let gap = place.saturating_sub(width);
+        let style = if self.is_folded { DIM } else { Style::new() };
+        let name = tail_of(&self.function, MOST_FUNCTION);
+        let text = format!("{:1$}{2}", "", 2 * self.depth, self.text);
+        let line = format!(
+            "  {style}{}{style:#}{:gap$}  {FUNCTION}{name:<function$}{FUNCTION:#}  {style}{text}{style:#}",
+            self.linked, ""
+        );
+        writeln!(out, "{}", line.trim_end())
+    }
+}
+
+/// `: wrap, next`.
+fn names_of(functions: &[BodyId], code: &Code) -> String {
+    let names: Vec<String> = functions.iter().map(|function| code.name(*function)).collect();
+    if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+}
+
+fn plural(statements: u64) -> String {
+    let plural = if statements == 1 { "" } else { "s" };
+    format!("{} statement{plural}", Thousands(statements))
+}
+
+/// The beginning of a text.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// The end of a path.
+fn tail_of(text: &str, most: usize) -> String {
+    let len = text.chars().count();
+    if len <= most {
+        return text.to_owned();
+    }
+    let tail: String = text.chars().skip(len + 1 - most).collect();
+    format!("…{tail}")
+}

@@ -1,0 +1,542 @@
+//! Chooses what of a thread's calls is shown in a few lines: the open calls with the statements that they are at, the suspects
+//! where they ran last, then the calls and statements nearest to the end. Everything else is counted.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use super::activations::{Activations, CallContent, FoldedCall, current};
+use super::code::{Code, ListedStatement};
+use crate::calls::BodyId;
+use crate::model::SuspectLine;
+
+/// Lines that one step adds to a call, about.
+const STEP: usize = 6;
+/// Functions of a recursion that is shown by its first and its last round.
+const LONGEST_RECURSION: usize = 3;
+/// Open calls shown at most: the outermost few, and the innermost.
+const OUTERMOST: usize = 3;
+/// Lines that a call counts as more distant if it is of a usual trait, or if another call of its function is shown.
+const LESS_NEWS: usize = 8;
+/// Functions named that ran in a folded call.
+const NAMED: usize = 4;
+/// The number that the parts of a loop have.
+const LOOP: u64 = u64::MAX - 1;
+/// The number of the call around what ran before the outermost open call.
+const BEFORE: u64 = u64::MAX;
+
+/// Parts of the lines that suspects take at most, with the calls that lead to them: 3 of 4.
+const FOR_SUSPECTS: (usize, usize) = (3, 4);
+
+/// Lines of one rank: they always run together.
+const LINES_OF_RANK: usize = 3;
+
+/// What an answer should show.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'w> {
+    /// About this number of lines.
+    pub lines: usize,
+    /// Lines to show where they ran last, the most suspicious first.
+    pub suspects: &'w [SuspectLine],
+}
+
+/// A line of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Calls around it that are shown.
+    pub depth: usize,
+    /// How often it ran in a row.
+    pub times: u64,
+    /// Its rank among the suspects.
+    pub rank: Option<usize>,
+    /// What it shows.
+    pub kind: RowKind,
+}
+
+/// What a line shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    /// A statement.
+    Statement(ListedStatement),
+    /// A call that has ended, with the number of its statements, and the functions in it that have most of them.
+    Call(BodyId, u64, Vec<BodyId>),
+    /// Statements of a package of another project.
+    Package(String, u64),
+    /// Statements before the next line, in that function, and the functions called there that have most of them.
+    Earlier(Option<BodyId>, u64, Vec<BodyId>),
+    /// Statements behind the line before, in the same call, and the functions called there that have most of them.
+    Later(u64, Vec<BodyId>),
+    /// This number of statements, counted back, ran again.
+    Repeated(u64),
+    /// Open calls that are not shown, and their functions.
+    Open(usize, Vec<BodyId>),
+}
+
+/// The lines for this history, at most about as many as wanted.
+pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> Vec<Row> {
+    let mut before = FoldedCall::default();
+    before.id = BEFORE;
+    before.body = activations.ended().to_vec();
+    let functions = RefCell::default();
+    let mut view = View {
+        code,
+        before: &before,
+        open: activations.open(),
+        shown: HashMap::new(),
+        islands: HashMap::new(),
+        wanted,
+        functions,
+    };
+    for call in view.open {
+        view.shown.insert(call.id, at_least(&call.body));
+    }
+    view.add_suspects();
+    let lines = wanted.lines;
+    loop {
+        let Drawn { rows, choices } = view.draw();
+        let fits = choices.iter().filter(|choice| rows.len() + choice.cost <= lines);
+        let distance = |choice: &&RowChoice| {
+            rows.len() - choice.row.min(rows.len())
+                + choice.cost
+                + if choice.has_less_news { LESS_NEWS } else { 0 }
+        };
+        let Some(best) = fits.min_by_key(distance) else { return rows };
+        view.shown.insert(best.call, best.shown);
+    }
+}
+
+/// The parts of an open call since the statement that it is at.
+fn at_least(body: &[CallContent]) -> usize {
+    let is_at = |part: &CallContent| matches!(part, CallContent::Line { .. } | CallContent::Loop(_));
+    body.iter().rposition(is_at).map_or(body.len().min(1), |at| body.len() - at)
+}
+
+struct View<'v> {
+    code: &'v Code,
+    /// What ran before the outermost open call.
+    before: &'v FoldedCall,
+    open: &'v [FoldedCall],
+    /// Parts shown of each call, the newest; the others are folded.
+    shown: HashMap<u64, usize>,
+    /// Parts of each call that are shown before those.
+    islands: HashMap<u64, BTreeSet<usize>>,
+    wanted: Wanted<'v>,
+    /// Functions whose statements are shown.
+    functions: RefCell<HashSet<BodyId>>,
+}
+
+/// Lines, and what could be shown in addition.
+#[derive(Default)]
+struct Drawn {
+    rows: Vec<Row>,
+    choices: Vec<RowChoice>,
+}
+
+/// More of a call.
+struct RowChoice {
+    call: u64,
+    /// Parts of it that are shown then.
+    shown: usize,
+    /// Lines that this adds.
+    cost: usize,
+    /// Where.
+    row: usize,
+    has_less_news: bool,
+}
+
+impl View<'_> {
+    fn draw(&self) -> Drawn {
+        let mut drawn = Drawn::default();
+        self.tail(self.before, 0, 1, &mut drawn);
+        let mut depth = 0;
+        let mut left_out: Vec<&FoldedCall> = Vec::new();
+        let is_shown = self.shown_open();
+        for (index, call) in self.open.iter().enumerate() {
+            if !is_shown[index] {
+                left_out.push(call);
+                continue;
+            }
+            if !left_out.is_empty() {
+                let mut functions: Vec<BodyId> = left_out.iter().filter_map(|call| call.function).collect();
+                functions.sort_unstable();
+                functions.dedup();
+                drawn.push(depth, 1, RowKind::Open(left_out.len(), functions));
+                left_out.clear();
+                depth += 1;
+            }
+            // The innermost call is shown wherever it is.
+            if let Some(package) = self.package(call).filter(|_| index + 1 < self.open.len()) {
+                drawn.package(package, own_statements(call), depth);
+                continue;
+            }
+            self.tail(call, depth, 1, &mut drawn);
+            depth += 1;
+        }
+        drawn
+    }
+
+    /// Which open calls are shown: of a recursion its first and its last round, and of many the outermost and the innermost.
+    fn shown_open(&self) -> Vec<bool> {
+        let calls: Vec<_> = self.open.iter().map(|call| (call.function, current(&call.body))).collect();
+        let repeats = |index: usize| {
+            let is_inside = |round: &usize| index >= *round && index + round < calls.len();
+            (1..=LONGEST_RECURSION)
+                .filter(is_inside)
+                .any(|round| calls[index] == calls[index - round] && calls[index] == calls[index + round])
+        };
+        let mut is_shown: Vec<bool> = (0..calls.len()).map(|index| !repeats(index)).collect();
+        let most = (self.wanted.lines / 2).max(OUTERMOST + 3);
+        let shown: Vec<usize> = (0..calls.len()).filter(|index| is_shown[*index]).collect();
+        if shown.len() > most {
+            shown[OUTERMOST..shown.len() - (most - OUTERMOST)]
+                .iter()
+                .for_each(|index| is_shown[*index] = false);
+        }
+        is_shown
+    }
+
+    fn package(&self, call: &FoldedCall) -> Option<&str> {
+        self.code.package(call.function?)
+    }
+
+    /// Shows suspects where they ran last, each with the statements that led to it, while there is room.
+    fn add_suspects(&mut self) {
+        let most = self.wanted.lines * FOR_SUSPECTS.0 / FOR_SUSPECTS.1;
+        let mut of_rank: HashMap<usize, usize> = HashMap::new();
+        for suspect in self.wanted.suspects {
+            let shown = of_rank.entry(suspect.rank).or_default();
+            if *shown == LINES_OF_RANK {
+                continue;
+            }
+            let place = (suspect.file, suspect.line);
+            let mut path = Vec::new();
+            let calls = self.open.iter().rev().chain([self.before]);
+            if !calls.into_iter().any(|call| self.find(&call.body, call.id, place, &mut path)) {
+                continue;
+            }
+            let islands = self.islands.clone();
+            for (call, parts) in path {
+                self.islands.entry(call).or_default().extend(parts);
+            }
+            // Those of the first rank may take all lines.
+            let most = if suspect.rank == 1 { self.wanted.lines } else { most };
+            if self.draw().rows.len() > most {
+                self.islands = islands;
+                continue;
+            }
+            *shown += 1;
+        }
+    }
+
+    /// The parts that lead to the newest execution of a line, by the number of their call: the innermost first.
+    fn find(
+        &self,
+        body: &[CallContent],
+        id: u64,
+        place: (u16, u32),
+        path: &mut Vec<(u64, std::ops::RangeInclusive<usize>)>,
+    ) -> bool {
+        for (index, part) in body.iter().enumerate().rev() {
+            let is_here = match part {
+                CallContent::Line { statement, .. } => {
+                    let (file, span) = self.code.place(*statement);
+                    (file, span.line) == place
+                }
+                CallContent::Call(call) => {
+                    self.package(call).is_none() && self.find(&call.body, call.id, place, path)
+                }
+                // A loop is shown whole.
+                CallContent::Loop(round) => self.find(&round.body, LOOP, place, path),
+                CallContent::Repeated { .. } | CallContent::Counted(_) => false,
+            };
+            if is_here {
+                let is_call = matches!(part, CallContent::Call(_));
+                // The statement that called it, or that led to it, and what followed.
+                let first = index.saturating_sub(1);
+                let last = if is_call { index } else { (index + 1).min(body.len() - 1) };
+                if id != LOOP {
+                    path.push((id, first..=last));
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The parts of a call that are shown: the newest, and those on the way to suspects.
+    fn tail(&self, call: &FoldedCall, depth: usize, times: u64, drawn: &mut Drawn) {
+        let none = BTreeSet::new();
+        let islands = self.islands.get(&call.id).unwrap_or(&none);
+        let shown = self.shown.get(&call.id).copied().unwrap_or(0).min(call.body.len());
+        let mut first = call.body.len() - shown;
+        while first > 0 && islands.contains(&(first - 1)) {
+            first -= 1;
+        }
+        if shown > 0 || !islands.is_empty() {
+            self.functions.borrow_mut().extend(call.function);
+        }
+        let mut next = 0;
+        for island in islands.range(..first).copied().chain([first]) {
+            let hidden = &call.body[next..island];
+            if !hidden.is_empty() {
+                let statements = hidden.iter().map(CallContent::statements).sum();
+                let inside = self.heaviest(hidden, call.function);
+                let is_last = island == call.body.len();
+                let row = drawn.rows.len();
+                let kind = if is_last && next > 0 {
+                    RowKind::Later(statements, inside)
+                } else {
+                    RowKind::Earlier(call.function, statements, inside)
+                };
+                drawn.push(depth, 1, kind);
+                if island == first && !matches!(hidden, [CallContent::Counted(_)]) {
+                    let (more, cost) = step(hidden);
+                    let shown = call.body.len() - first + more;
+                    drawn.choices.push(RowChoice { call: call.id, shown, cost, row, has_less_news: false });
+                }
+            }
+            if island < first {
+                self.parts(&call.body[island..=island], depth, times, drawn);
+            }
+            next = island + 1;
+        }
+        self.parts(&call.body[first..], depth, times, drawn);
+    }
+
+    fn parts(&self, parts: &[CallContent], depth: usize, times: u64, drawn: &mut Drawn) {
+        for part in parts {
+            match part {
+                CallContent::Line { statement, times: own, .. } => {
+                    let line = |statement: ListedStatement| {
+                        let (file, span) = self.code.place(statement);
+                        (file, span.line)
+                    };
+                    // A line of several statements is shown once.
+                    if let Some(Row { depth: before, kind: RowKind::Statement(other), times: known, .. }) =
+                        drawn.rows.last_mut()
+                        && (line(*other), *before) == (line(*statement), depth)
+                    {
+                        *known = times.max(*own).max(*known);
+                        continue;
+                    }
+                    drawn.push(depth, times.max(*own), RowKind::Statement(*statement));
+                    if let Some(row) = drawn.rows.last_mut() {
+                        row.rank = self.rank(line(*statement));
+                    }
+                }
+                CallContent::Loop(round) => self.parts(&round.body, depth, times.max(round.times), drawn),
+                CallContent::Repeated { statements, times, .. } => {
+                    drawn.push(depth, *times, RowKind::Repeated(*statements));
+                }
+                CallContent::Counted(statements) => {
+                    drawn.push(depth, 1, RowKind::Earlier(None, *statements, Vec::new()))
+                }
+                CallContent::Call(call) => self.call(call, depth, times, drawn),
+            }
+        }
+    }
+
+    fn call(&self, call: &FoldedCall, depth: usize, times: u64, drawn: &mut Drawn) {
+        if let Some(package) = self.package(call) {
+            return drawn.package(package, call.statements, depth + 1);
+        }
+        // One line either way.
+        let is_shown = self.shown.contains_key(&call.id) || self.islands.contains_key(&call.id);
+        if is_shown || matches!(call.body[..], [CallContent::Line { .. }]) {
+            if !is_shown {
+                return self.parts(&call.body, depth + 1, times, drawn);
+            }
+            return self.tail(call, depth + 1, times, drawn);
+        }
+        let row = drawn.rows.len();
+        let kind = match call.function {
+            Some(function) => {
+                RowKind::Call(function, call.statements, self.heaviest(&call.body, call.function))
+            }
+            None => RowKind::Earlier(None, call.statements, Vec::new()),
+        };
+        drawn.push(depth + 1, times, kind);
+        if !call.body.is_empty() {
+            let (shown, cost) = step(&call.body);
+            let name = call.function.map_or("", |function| self.code.short_name(function));
+            let is_usual = matches!(name, "drop" | "clone" | "fmt" | "deref" | "deref_mut" | "hash");
+            let has_less_news = is_usual || self.is_shown(call.function);
+            drawn.choices.push(RowChoice { call: call.id, shown, cost, row, has_less_news });
+        }
+    }
+
+    fn rank(&self, place: (u16, u32)) -> Option<usize> {
+        let mut suspects = self.wanted.suspects.iter();
+        suspects.find(|suspect| (suspect.file, suspect.line) == place).map(|suspect| suspect.rank)
+    }
+
+    /// Whether a call of this function is shown already.
+    fn is_shown(&self, function: Option<BodyId>) -> bool {
+        function.is_some_and(|function| self.functions.borrow().contains(&function))
+    }
+
+    /// The functions called in these parts of a function that have most of their statements.
+    fn heaviest(&self, parts: &[CallContent], own: Option<BodyId>) -> Vec<BodyId> {
+        let mut counts: HashMap<BodyId, u64> = HashMap::new();
+        count(parts, &mut counts);
+        let mut counts: Vec<(BodyId, u64)> = counts.into_iter().collect();
+        counts.retain(|(function, _)| {
+            let is_own = self.code.package(*function).is_none();
+            Some(*function) != own && self.code.is_named(*function) && is_own
+        });
+        counts.sort_by_key(|(function, statements)| (std::cmp::Reverse(*statements), *function));
+        counts.into_iter().take(NAMED).map(|(function, _)| function).collect()
+    }
+}
+
+/// Statements by the function of the calls in a body.
+fn count(body: &[CallContent], counts: &mut HashMap<BodyId, u64>) {
+    for part in body {
+        match part {
+            CallContent::Call(call) => {
+                if let Some(function) = call.function {
+                    *counts.entry(function).or_default() += call.statements;
+                }
+                count(&call.body, counts);
+            }
+            CallContent::Loop(round) => count(&round.body, counts),
+            CallContent::Line { .. } | CallContent::Repeated { .. } | CallContent::Counted(_) => {}
+        }
+    }
+}
+
+/// How many of the newest of these parts a step shows, and the lines that this adds.
+fn step(hidden: &[CallContent]) -> (usize, usize) {
+    let (mut parts, mut added) = (0, 0);
+    for part in hidden.iter().rev() {
+        if parts > 0 && added + lines(part) > STEP {
+            break;
+        }
+        parts += 1;
+        added += lines(part);
+    }
+    // Then nothing is folded, so that line is not needed.
+    (parts, if parts == hidden.len() { added.saturating_sub(1) } else { added })
+}
+
+impl Drawn {
+    fn push(&mut self, depth: usize, times: u64, kind: RowKind) {
+        self.rows.push(Row { depth, times, rank: None, kind });
+    }
+
+    /// Statements of one package in a row are one line.
+    fn package(&mut self, package: &str, statements: u64, depth: usize) {
+        if let Some(Row { kind: RowKind::Package(known, more), .. }) = self.rows.last_mut()
+            && known == package
+        {
+            *more = more.saturating_add(statements);
+            return;
+        }
+        self.push(depth, 1, RowKind::Package(package.to_owned(), statements));
+    }
+}
+
+/// Statements of a call without those of the open call in it.
+fn own_statements(call: &FoldedCall) -> u64 {
+    call.body.iter().map(CallContent::statements).sum()
+}
+
+/// Lines of a part whose calls are folded.
+fn lines(part: &CallContent) -> usize {
+    match part {
+        CallContent::Loop(round) => round.body.iter().map(lines).sum(),
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Names;
+
+    /// What is shown of a function that calls itself, at lines 2 to 4.
+    fn recursive(rounds: usize, lines: usize) -> Vec<String> {
+        let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"5:2"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"let","fn":"f"}
+{"stmt":1,"line":4,"col":5,"end":"4:9","kind":"expr","fn":"f","calls":"f"}
+"#;
+        let names = Names::parse(map.as_bytes());
+        let code = Code::of(&names);
+        let mut activations = Activations::new(&code);
+        for line in (0..rounds).flat_map(|_| 2..=4) {
+            activations.recorded(&names, qs_core::record::Statement { file: 1, line });
+        }
+        let shown = |row: &Row| match &row.kind {
+            RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
+            RowKind::Open(calls, _) => format!("{calls} open"),
+            other => format!("{other:?}"),
+        };
+        rows(&activations, &code, Wanted { lines, suspects: &[] }).iter().map(shown).collect()
+    }
+
+    #[test]
+    fn a_recursion_is_its_first_and_its_last_round() {
+        assert_eq!(recursive(1000, 20), ["2", "3", "4", "998 open", "2", "3", "4"]);
+    }
+
+    /// What is shown of `f`, which calls `g` and then runs a loop of 40 different lines.
+    fn far(suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
+        let mut map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":99}
+{"fn":1,"path":"f","at":"1:1","end":"90:2"}
+{"fn":1,"path":"g","at":"91:1","end":"99:2"}
+"#
+        .to_owned();
+        for line in (2..90).chain(92..99) {
+            let (of, calls) = (if line < 90 { "f" } else { "g" }, if line == 20 { "g" } else { "" });
+            map.push_str(&format!(
+                "{{\"stmt\":1,\"line\":{line},\"col\":5,\"end\":\"{line}:9\",\"kind\":\"expr\",\"fn\":\"{of}\",\
+                 \"calls\":\"{calls}\"}}\n"
+            ));
+        }
+        let names = Names::parse(map.as_bytes());
+        let code = Code::of(&names);
+        let mut activations = Activations::new(&code);
+        for line in (2..21).chain(92..99).chain(21..90) {
+            activations.recorded(&names, qs_core::record::Statement { file: 1, line });
+        }
+        let suspects = suspects.iter().map(|(line, rank)| SuspectLine {
+            map_hash: 0,
+            file: 1,
+            line: *line,
+            rank: *rank,
+        });
+        let suspects: Vec<SuspectLine> = suspects.collect();
+        let shown = |row: &Row| match &row.kind {
+            RowKind::Statement(statement) => {
+                let rank = row.rank.map_or(String::new(), |rank| format!("<{rank}"));
+                format!("{}{}{rank}", " ".repeat(row.depth), code.place(*statement).1.line)
+            }
+            RowKind::Earlier(_, statements, _) => format!("{}+{statements}", " ".repeat(row.depth)),
+            RowKind::Later(statements, _) => format!("{}{statements}+", " ".repeat(row.depth)),
+            other => format!("{other:?}"),
+        };
+        rows(&activations, &code, Wanted { lines, suspects: &suspects }).iter().map(shown).collect()
+    }
+
+    #[test]
+    fn suspects_are_shown_where_they_ran_last_and_with_what_called_them() {
+        assert_eq!(far(&[], 4), ["+94", "89"]);
+        let shown = far(&[(94, 1)], 9);
+        assert_eq!(shown, ["+18", "20", " +1", " 93", " 94<1", " 95", " 3+", "+68", "89"]);
+        // The first rank may take all lines, another one only some of them.
+        assert_eq!(far(&[(94, 1), (40, 2)], 9), shown);
+        assert!(far(&[(94, 1), (40, 2)], 24).contains(&"40<2".to_owned()));
+        assert_eq!(far(&[(94, 1)], 5), far(&[], 5), "it does not fit");
+    }
+
+    #[test]
+    fn never_more_lines_than_wanted_and_always_the_last_one() {
+        for (rounds, wanted) in [(1, 8), (5, 8), (40, 12), (3, 30)] {
+            let shown = recursive(rounds, wanted);
+            assert!(shown.len() <= wanted && shown.last().is_some_and(|last| last == "4"), "{shown:?}");
+        }
+    }
+}

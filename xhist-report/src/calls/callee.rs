@@ -1,0 +1,310 @@
+//! What a statement calls and what a body is called: whether the one can mean the other.
+
+use std::collections::HashMap;
+
+/// A call in the text of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Index of its last segment.
+    pub key: u32,
+    /// How it is written.
+    pub kind: CallKind,
+    /// One execution of the statement may repeat the call.
+    pub repeats: bool,
+    /// A body of the program may be meant.
+    pub is_known: bool,
+    /// It polls a future.
+    pub polls: bool,
+}
+
+/// How a call is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallKind {
+    /// `name(..)`.
+    Plain,
+    /// `.name(..)`.
+    Method,
+    /// `Type::name(..)`, with the index of the type.
+    Of(u32),
+    /// `Self::name(..)`.
+    OfSelf,
+    /// `module::name(..)`.
+    In(u32),
+    /// `name!(..)` of the standard library.
+    StdMacro,
+    /// `name!(..)` of the program or a dependency.
+    Macro,
+    /// A value that is called, such as a closure in a variable.
+    Value,
+    /// A struct that is made.
+    Struct,
+    /// The `?` operator.
+    Question,
+}
+
+impl Call {
+    /// Whether code outside the program may run, which may call functions of the program back.
+    pub fn is_unknown(self) -> bool {
+        !self.is_known && !matches!(self.kind, CallKind::Question | CallKind::Struct)
+    }
+}
+
+/// The names of a program, each once.
+#[derive(Clone, Debug, Default)]
+pub struct CallWords(HashMap<String, u32>);
+
+impl CallWords {
+    /// The index of a word.
+    pub fn add(&mut self, word: &str) -> u32 {
+        if let Some(index) = self.0.get(word) {
+            return *index;
+        }
+        let index = self.0.len() as u32;
+        self.0.insert(word.to_owned(), index);
+        index
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// The name of a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BodyName {
+    /// Index of its last segment.
+    pub key: u32,
+    /// The segment before it.
+    pub parent: Option<u32>,
+    /// That segment is a type or a trait.
+    pub of_type: bool,
+    /// The trait that it implements.
+    pub of_trait: Option<u32>,
+}
+
+impl BodyName {
+    /// The name of a body with this path.
+    pub fn new(path: &str, of_trait: &str, words: &mut CallWords) -> BodyName {
+        let mut segments = path.rsplit("::");
+        let key = words.add(segments.next().unwrap_or_default());
+        let parent = segments.next();
+        let of_type =
+            !of_trait.is_empty() || parent.is_some_and(|parent| !parent.starts_with(char::is_lowercase));
+        let of_trait = (!of_trait.is_empty()).then(|| words.add(of_trait));
+        BodyName { key, parent: parent.map(|parent| words.add(parent)), of_type, of_trait }
+    }
+
+    /// Whether a call in `caller` may mean this body. `is_type` knows the types and traits of the program's bodies.
+    pub fn is_meant(self, call: Call, caller: BodyName, is_type: impl Fn(u32) -> bool) -> bool {
+        let is_default = self.of_trait.is_some() && self.of_trait == self.parent;
+        self.key == call.key
+            && match call.kind {
+                CallKind::Plain => !self.of_type,
+                CallKind::Method => self.of_type,
+                CallKind::Of(of) => {
+                    self.of_type
+                        && (self.parent == Some(of)
+                            || self.of_trait == Some(of)
+                            || is_default
+                            || !is_type(of))
+                }
+                CallKind::OfSelf => {
+                    self.of_type
+                        && (self.parent == caller.parent || is_default || caller.of_trait == caller.parent)
+                }
+                CallKind::In(of) => !self.of_type || self.parent == Some(of),
+                CallKind::StdMacro | CallKind::Macro => false,
+                CallKind::Value | CallKind::Struct | CallKind::Question => false,
+            }
+    }
+}
+
+/// Macros of the standard library: their rules call nothing of the program but implementations of traits.
+const STD_MACROS: [&str; 26] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "cfg",
+    "concat",
+    "dbg",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "env",
+    "eprint",
+    "eprintln",
+    "format",
+    "format_args",
+    "include_str",
+    "line",
+    "matches",
+    "panic",
+    "print",
+    "println",
+    "todo",
+    "unimplemented",
+    "unreachable",
+    "vec",
+    "write",
+    "writeln",
+];
+
+/// Parses a name of a map: `name`, `Type::name`, `.name`, `name!`, `()`, `&name`, `?`.
+pub fn call(name: &str, repeats: bool, words: &mut CallWords) -> Call {
+    let (name, is_reference) = name.strip_prefix('&').map_or((name, false), |name| (name, true));
+    let repeats = repeats || is_reference;
+    let is_type = |name: &str| name.starts_with(char::is_uppercase);
+    let (last, kind) = if name == "?" {
+        (name, CallKind::Question)
+    } else if name == "()" {
+        (name, CallKind::Value)
+    } else if let Some(method) = name.strip_prefix('.') {
+        (method, CallKind::Method)
+    } else if let Some(name) = name.strip_suffix('!') {
+        (name, if STD_MACROS.contains(&name) { CallKind::StdMacro } else { CallKind::Macro })
+    } else if let Some((of, last)) = name.split_once("::") {
+        let kind = match of {
+            "Self" => CallKind::OfSelf,
+            of if is_type(of) => CallKind::Of(words.add(of)),
+            of => CallKind::In(words.add(of)),
+        };
+        (last, kind)
+    } else if name == "Self" {
+        (name, CallKind::OfSelf)
+    } else if is_type(name) {
+        (name, CallKind::Struct)
+    } else {
+        (name, CallKind::Plain)
+    };
+    let polls =
+        last.starts_with("poll") && matches!(kind, CallKind::Method | CallKind::Of(_) | CallKind::In(_));
+    Call { key: words.add(last), kind, repeats, is_known: false, polls }
+}
+
+/// Traits whose methods run without being named: operators, formatting, iteration, conversion, the end of a scope.
+const IMPLICIT: [&str; 62] = [
+    "Add",
+    "AddAssign",
+    "AsMut",
+    "AsRef",
+    "BitAnd",
+    "BitAndAssign",
+    "BitOr",
+    "BitOrAssign",
+    "BitXor",
+    "BitXorAssign",
+    "Binary",
+    "Borrow",
+    "BufRead",
+    "Clone",
+    "Debug",
+    "Default",
+    "Deref",
+    "DerefMut",
+    "Deserialize",
+    "Display",
+    "Div",
+    "DivAssign",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Error",
+    "ExactSizeIterator",
+    "Extend",
+    "From",
+    "FromIterator",
+    "FromStr",
+    "Future",
+    "Hash",
+    "Hasher",
+    "Index",
+    "IndexMut",
+    "Into",
+    "IntoIterator",
+    "Iterator",
+    "LowerHex",
+    "Mul",
+    "MulAssign",
+    "Neg",
+    "Not",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Product",
+    "Read",
+    "Rem",
+    "RemAssign",
+    "Seek",
+    "Serialize",
+    "Shl",
+    "Shr",
+    "Stream",
+    "Sub",
+    "SubAssign",
+    "Sum",
+    "ToString",
+    "TryFrom",
+    "Write",
+];
+
+/// Traits that an operator calls, so that no call is in the text.
+const OPERATORS: [&str; 34] = [
+    "Add",
+    "AddAssign",
+    "BitAnd",
+    "BitAndAssign",
+    "BitOr",
+    "BitOrAssign",
+    "BitXor",
+    "BitXorAssign",
+    "Deref",
+    "DerefMut",
+    "Div",
+    "DivAssign",
+    "Drop",
+    "Eq",
+    "From",
+    "Index",
+    "IndexMut",
+    "IntoIterator",
+    "Iterator",
+    "Mul",
+    "MulAssign",
+    "Neg",
+    "Not",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Rem",
+    "RemAssign",
+    "Shl",
+    "ShlAssign",
+    "Shr",
+    "ShrAssign",
+    "Sub",
+    "SubAssign",
+];
+
+/// How methods of a trait are called without being named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Implicit {
+    /// They are not.
+    Never,
+    /// By code outside the program that a statement calls, such as `println!`.
+    ByCall,
+    /// By an operator.
+    ByOperator,
+    /// By a `for` loop, or by code outside the program.
+    ByLoop,
+}
+
+/// How the methods of a trait are called without being named.
+pub fn implicit(of_trait: &str) -> Implicit {
+    match of_trait {
+        "Iterator" | "IntoIterator" => Implicit::ByLoop,
+        of_trait if OPERATORS.contains(&of_trait) => Implicit::ByOperator,
+        of_trait if IMPLICIT.contains(&of_trait) => Implicit::ByCall,
+        _ => Implicit::Never,
+    }
+}

@@ -1,0 +1,305 @@
+//! Which activation entered a body.
+//!
+//! From the top of the stack down: an activation whose newest statement, or a statement around it, names the body and has
+//! not made that call. The search ends at an activation that cannot have ended. Implementations of traits such as `Drop`
+//! run without being named.
+
+use super::activation::Activation;
+use super::callee::{Call, CallKind, Implicit};
+use super::stack::CallStack;
+use super::structure::{Body, BodyId, NONE, StatementId};
+use crate::model::BodyKind;
+
+/// Activations that are searched when no statement on the stack names the body.
+const MAX_UNNAMED: usize = 256;
+/// Activations that are searched at all once searches have found nothing too often.
+const MAX_IN_DEBT: usize = 4_096;
+/// The steps of searches without a result that are free.
+const MAX_DEBT: usize = 10_000_000;
+
+/// Who entered a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// The depth of the new activation: that of the caller, plus one.
+    pub depth: usize,
+    /// The call: its frame, and its index in the statement.
+    pub call: Option<(usize, usize)>,
+    /// Another caller is possible.
+    pub is_uncertain: bool,
+}
+
+impl CallStack<'_> {
+    /// The caller of a new activation of a body.
+    pub(super) fn caller(&mut self, body: BodyId, is_entry: bool) -> Caller {
+        let structure = self.structure;
+        let known = structure.body(body);
+        let len = self.slots.len();
+        if body == structure.body_of(structure.unknown()) {
+            return Caller { depth: len, call: None, is_uncertain: true };
+        }
+        if len == 0 {
+            return Caller { depth: 0, call: None, is_uncertain: false };
+        }
+        let found = match known.kind {
+            BodyKind::Function | BodyKind::AsyncFunction => self.named(body, known),
+            BodyKind::Closure | BodyKind::AsyncClosure | BodyKind::AsyncBlock => self.around_text(known),
+        };
+        if let Some(found) = found {
+            return found;
+        }
+        // Whatever is on the stack may have ended before the first statement of its caller.
+        let may_all_stop = || (0..len).rev().take(MAX_UNNAMED).all(|index| self.may_stop(index));
+        let is_cut = self.slots[0].activation.entered_before || len < MAX_UNNAMED && may_all_stop();
+        if !is_entry && is_cut {
+            // A caller of everything that was seen so far.
+            return Caller { depth: 0, call: None, is_uncertain: false };
+        }
+        if known.kind.is_async() {
+            if let Some((index, call)) = self.poller() {
+                return Caller { depth: index + 1, call: Some(call), is_uncertain: false };
+            }
+            let depth = self.executor();
+            let is_uncertain = depth < len && self.may_await(body);
+            return Caller { depth: if is_uncertain { len } else { depth }, call: None, is_uncertain };
+        }
+        if known.implicit != Implicit::Never {
+            return self.implicit(known);
+        }
+        if !known.kind.is_named()
+            && let Some(depth) = self.beside(body)
+        {
+            return Caller { depth, call: None, is_uncertain: true };
+        }
+        self.unnamed()
+    }
+
+    /// The depth of an activation of the same closure that may have ended: a closure cannot call itself.
+    fn beside(&self, body: BodyId) -> Option<usize> {
+        let mut searched = (0..self.slots.len()).rev().take(MAX_UNNAMED);
+        searched.find_map(|index| match self.slots[index].activation.body == body {
+            true => Some(Some(index)),
+            false => (!self.may_stop(index)).then_some(None),
+        })?
+    }
+
+    /// The activation that names the body.
+    fn named(&mut self, body: BodyId, known: &Body) -> Option<Caller> {
+        let structure = self.structure;
+        if self.named[known.name.key as usize] == 0 {
+            return None;
+        }
+        let len = self.slots.len();
+        let limit = if self.debt > MAX_DEBT { MAX_IN_DEBT } else { len };
+        let dead = self.dead();
+        let mut first: Option<(usize, usize, usize)> = None;
+        for (searched, index) in (0..len).rev().take(limit).enumerate() {
+            let is_dead = dead.as_ref().is_some_and(|dead| dead.contains(&index));
+            if first.is_none() && !is_dead && known.of_trait == "Future" && self.awaits(index) {
+                return Some(Caller { depth: index + 1, call: None, is_uncertain: false });
+            }
+            if !is_dead && let Some((frame, call)) = self.call_in(index, body) {
+                let Some((first, frame, call)) = first else {
+                    first = Some((index, frame, call));
+                    let repeats = structure.calls(self.frames[frame].statement)[call].repeats;
+                    // Only a call that may not be made at all leaves another reading.
+                    if !repeats || !self.may_stop(index) {
+                        break;
+                    }
+                    continue;
+                };
+                return Some(Caller { depth: first + 1, call: Some((frame, call)), is_uncertain: true });
+            }
+            if first.is_some() && len - index > MAX_UNNAMED {
+                break;
+            }
+            if !is_dead && !self.may_stop(index) {
+                break;
+            }
+            if first.is_none() && searched + 1 == limit {
+                self.debt += searched;
+            }
+        }
+        if first.is_none() {
+            self.debt += len.min(limit);
+        }
+        first.map(|(index, frame, call)| Caller {
+            depth: index + 1,
+            call: Some((frame, call)),
+            is_uncertain: false,
+        })
+    }
+
+    /// Whether an activation is at an `.await`.
+    pub(super) fn awaits(&self, index: usize) -> bool {
+        let Activation { body, statement, .. } = self.slots[index].activation;
+        self.structure.awaits(statement) && self.structure.body(body).kind.is_async()
+    }
+
+    /// A call of the body that an activation has left: the innermost statement first.
+    fn call_in(&self, index: usize, body: BodyId) -> Option<(usize, usize)> {
+        let structure = self.structure;
+        let name = structure.body(body).name;
+        let first = self.slots[index].frames;
+        let caller = structure.name_of_caller(self.slots[index].activation.body);
+        let is_async = structure.body(body).kind.is_async();
+        for (position, frame) in self.frames_of(index).iter().enumerate().rev() {
+            for (call, known) in structure.calls(frame.statement).iter().enumerate() {
+                if is_async && known.polls {
+                    return Some((first + position, call));
+                }
+                let is_left = call >= 64 || frame.taken & 1 << call == 0;
+                if is_left && name.is_meant(*known, caller, |of| structure.types.contains(&of)) {
+                    return Some((first + position, call));
+                }
+            }
+        }
+        None
+    }
+
+    /// The activation that executes the statement around the text of a closure or async block, or one above it that calls
+    /// a value.
+    fn around_text(&mut self, known: &Body) -> Option<Caller> {
+        let len = self.slots.len();
+        let dead = self.dead();
+        let mut value = None;
+        for index in (0..len).rev().take(MAX_UNNAMED) {
+            if dead.as_ref().is_some_and(|dead| dead.contains(&index)) {
+                continue;
+            }
+            let is_around = known.inside == Some(self.slots[index].activation.body)
+                && known.within.is_some_and(|within| self.executes(index, within));
+            if is_around {
+                return Some(Caller { depth: index + 1, call: None, is_uncertain: value.is_some() });
+            }
+            value = match known.kind.is_async() {
+                true => self.poll_in(index),
+                false => self.value_in(index),
+            }
+            .map(|call| (index, call));
+            if value.is_some() {
+                break;
+            }
+            if !self.may_stop(index) {
+                break;
+            }
+        }
+        value.map(|(index, call)| Caller { depth: index + 1, call: Some(call), is_uncertain: false })
+    }
+
+    /// Whether an activation executes a statement: its newest one, or one around that.
+    fn executes(&self, index: usize, statement: StatementId) -> bool {
+        self.frames_of(index).iter().any(|frame| frame.statement == statement)
+    }
+
+    /// The topmost activation that polls futures.
+    pub(super) fn poller(&self) -> Option<(usize, (usize, usize))> {
+        let searched = (0..self.slots.len()).rev().take(MAX_UNNAMED);
+        let mut searched = searched.scan(true, |goes_on, index| {
+            let is_searched = std::mem::replace(goes_on, self.may_stop(index));
+            is_searched.then_some(index)
+        });
+        searched.find_map(|index| self.poll_in(index).map(|call| (index, call)))
+    }
+
+    /// A call of an activation that polls a future.
+    fn poll_in(&self, index: usize) -> Option<(usize, usize)> {
+        let first = self.slots[index].frames;
+        self.frames_of(index).iter().enumerate().rev().find_map(|(position, frame)| {
+            let call = self.structure.calls(frame.statement).iter().position(|call| call.polls)?;
+            Some((first + position, call))
+        })
+    }
+
+    /// A call of a value that an activation has left.
+    fn value_in(&self, index: usize) -> Option<(usize, usize)> {
+        let first = self.slots[index].frames;
+        for (position, frame) in self.frames_of(index).iter().enumerate().rev() {
+            let calls = self.structure.calls(frame.statement);
+            let is_value = |(call, known): &(usize, &Call)| {
+                known.kind == CallKind::Value && (*call >= 64 || frame.taken & 1 << *call == 0)
+            };
+            if let Some((call, _)) = calls.iter().enumerate().find(is_value) {
+                return Some((first + position, call));
+            }
+        }
+        None
+    }
+
+    /// The depth above the activation that polls futures: the topmost one that is not async, or has no `.await`.
+    pub(super) fn executor(&self) -> usize {
+        let is_waiting = |slot: &&super::stack::Slot| {
+            let activation = &slot.activation;
+            self.structure.body(activation.body).kind.is_async()
+        };
+        // Functions that async bodies called are left first.
+        let first = self.slots.iter().position(|slot| is_waiting(&slot));
+        first.unwrap_or(self.slots.len())
+    }
+
+    /// Whether the topmost activation may await a future of this body that an earlier statement made.
+    fn may_await(&self, body: BodyId) -> bool {
+        let Some(top) = self.slots.last() else { return false };
+        let key = self.structure.body(body).name.key;
+        let within = self.structure.body(body).inside;
+        self.structure.awaits(top.activation.statement)
+            && (self.structure.called.contains(&(top.activation.body.0, key))
+                || within == Some(top.activation.body))
+    }
+
+    /// The activation that runs an implementation of a trait without naming it: for a destructor, the topmost one that has
+    /// such a value; else the topmost one with a statement that may.
+    fn implicit(&self, known: &Body) -> Caller {
+        let len = self.slots.len();
+        let caller = |index: usize, is_uncertain| Caller { depth: index + 1, call: None, is_uncertain };
+        let panicked = self.panicking;
+        let dropped = known.name.parent.filter(|_| known.is_drop());
+        let mut first = None;
+        for index in (0..len).rev().take(MAX_UNNAMED) {
+            let activation = &self.slots[index].activation;
+            let may_call = match dropped {
+                Some(of) => activation.values.contains(&of),
+                None => self.may_call_implicitly(index, known),
+            };
+            if may_call {
+                // While the stack is unwound, values are dropped in this order.
+                let is_certain = index + 1 == len || dropped.is_none() || panicked.is_some();
+                return caller(index, !is_certain);
+            }
+            first = first.or(Some(index).filter(|_| panicked.is_none_or(|panicked| index < panicked)));
+            if !self.may_stop(index) && panicked.is_none() {
+                return caller(first.unwrap_or(index), len > 1);
+            }
+        }
+        caller(first.unwrap_or(len - 1), len > 1)
+    }
+
+    /// Whether the newest statement of an activation, or one around it, may run such an implementation.
+    fn may_call_implicitly(&self, index: usize, known: &Body) -> bool {
+        let structure = self.structure;
+        self.frames_of(index).iter().any(|frame| {
+            let info = structure.info(frame.statement);
+            let has_call = structure.calls(frame.statement).iter().any(|call| call.kind != CallKind::Struct);
+            match known.implicit {
+                Implicit::Never => false,
+                Implicit::ByCall => has_call,
+                Implicit::ByLoop => info.calls_unknown || info.is_loop || info.in_loop != NONE,
+                Implicit::ByOperator => true,
+            }
+        })
+    }
+
+    /// The topmost activation that may call something unknown.
+    fn unnamed(&self) -> Caller {
+        let len = self.slots.len();
+        for index in (0..len).rev().take(MAX_UNNAMED) {
+            let frames = self.frames_of(index);
+            if frames.iter().any(|frame| self.structure.info(frame.statement).calls_unknown) {
+                return Caller { depth: index + 1, call: None, is_uncertain: true };
+            }
+            if !self.may_stop(index) {
+                return Caller { depth: index + 1, call: None, is_uncertain: true };
+            }
+        }
+        Caller { depth: len, call: None, is_uncertain: true }
+    }
+}

@@ -1,0 +1,23 @@
+//! The calls that recorded statements imply: which statement entered which function, and when the function was left.
+//!
+//! A recorder writes statements, not calls. [`Structure`] knows the bodies, loops and branches of the code and the names
+//! that each statement calls; [`CallStack`] follows the statements of one thread and keeps its stack of activations.
+//! `docs/calls.md` lists the rules and their limits.
+
+mod activation;
+mod callee;
+mod caller;
+mod parked;
+mod reach;
+mod stack;
+mod structure;
+mod tree;
+
+pub use activation::{Activation, Exit, Left, Moves};
+pub use callee::{Call, CallKind};
+pub use stack::{CallStack, PausedStack};
+pub use structure::{Body, BodyId, StatementId, Structure};
+pub use tree::{CallNode, CallTree, NodeSubject, NoteKind, TakeRow, TreeRow};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,578 @@
+//! The stack of activations of one thread, followed statement by statement.
+//!
+//! The first statement of a body runs once in an activation, so it is the entry. Any other statement belongs to an
+//! activation that is on the stack and can reach it; the activations above that one have been left. Memory is bounded
+//! by the depth, and by a limit on parked async bodies.
+
+use std::sync::LazyLock;
+
+use qs_core::record::{Statement, TaskMark, TaskStep};
+
+use super::activation::{Activation, Exit, Left, Moves};
+use super::parked::{Parked, Resumed};
+use super::structure::{BodyId, NONE, StatementId, Structure};
+use crate::model::Names;
+
+/// Activations of one body that are searched for one that reaches a statement.
+const MAX_SEARCHED: usize = 4_096;
+/// Activations that are searched for a second reading.
+const MAX_COMPARED: usize = 16;
+/// Values with a destructor that are kept of an activation.
+const MAX_VALUES: usize = 64;
+/// Activations that are kept of the stack at a panic, the innermost ones.
+const MAX_AT_PANIC: usize = 10_000;
+
+/// A statement that is being executed, and which of its calls were made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub statement: StatementId,
+    /// A bit for each of its first 64 calls.
+    pub taken: u64,
+}
+
+/// An activation with what its stack knows of it.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    pub activation: Activation,
+    /// Its first frame.
+    pub frames: usize,
+    /// The next activation of the same body below.
+    pub below: u32,
+}
+
+/// Follows the statements of one thread.
+#[derive(Clone, Debug)]
+pub struct CallStack<'s> {
+    pub(super) structure: &'s Structure,
+    pub(super) slots: Vec<Slot>,
+    /// The executing statements of all activations: each with the statements around it, the innermost last.
+    pub(super) frames: Vec<Frame>,
+    /// The topmost activation of each body.
+    pub(super) top_of: Vec<u32>,
+    /// For each name, how many frames have a call of that name left.
+    pub(super) named: Vec<u32>,
+    /// Steps of searches that found nothing, beyond those that statements paid for.
+    pub(super) debt: usize,
+    parked: Parked,
+    next_id: u64,
+    /// Activations at the newest panic that are still there.
+    pub(super) panicking: Option<usize>,
+    at_panic: Vec<Activation>,
+    /// Statements are missing before the next one.
+    has_gap: bool,
+    /// The future that the next statement belongs to.
+    task: Option<u64>,
+    moves: Moves,
+}
+
+/// A stack without its structure, to be kept between two statements.
+#[derive(Debug)]
+pub struct PausedStack(CallStack<'static>);
+
+/// The structure of a paused stack.
+static NOTHING: LazyLock<Structure> = LazyLock::new(|| Structure::of(&Names::default()));
+
+impl PausedStack {
+    /// The stack again. `structure` is the one that it had.
+    pub fn resume(self, structure: &Structure) -> CallStack<'_> {
+        self.0.with(structure)
+    }
+}
+
+impl<'s> CallStack<'s> {
+    /// The stack without its structure.
+    pub fn pause(self) -> PausedStack {
+        PausedStack(self.with(&NOTHING))
+    }
+
+    fn with<'t>(self, structure: &'t Structure) -> CallStack<'t> {
+        let CallStack { slots, frames, top_of, named, debt, parked, next_id, .. } = self;
+        let CallStack { panicking, at_panic, has_gap, task, moves, .. } = self;
+        CallStack {
+            structure,
+            slots,
+            frames,
+            top_of,
+            named,
+            debt,
+            parked,
+            next_id,
+            panicking,
+            at_panic,
+            has_gap,
+            task,
+            moves,
+        }
+    }
+
+    /// An empty stack.
+    pub fn new(structure: &'s Structure) -> CallStack<'s> {
+        CallStack {
+            structure,
+            slots: Vec::new(),
+            frames: Vec::new(),
+            top_of: vec![NONE; structure.bodies.len()],
+            named: vec![0; structure.words],
+            debt: 0,
+            parked: Parked::default(),
+            next_id: 0,
+            panicking: None,
+            at_panic: Vec::new(),
+            has_gap: false,
+            task: None,
+            moves: Moves::default(),
+        }
+    }
+
+    /// The activations that have not been left, the outermost first.
+    pub fn stack(&self) -> impl DoubleEndedIterator<Item = &Activation> + ExactSizeIterator {
+        self.slots.iter().map(|slot| &slot.activation)
+    }
+
+    /// The innermost activation.
+    pub fn top(&self) -> Option<&Activation> {
+        self.slots.last().map(|slot| &slot.activation)
+    }
+
+    /// How many activations there are.
+    pub fn depth(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Async bodies that wait at an `.await`, the one that was parked first first.
+    pub fn parked(&self) -> impl Iterator<Item = &Activation> {
+        self.parked.activations()
+    }
+
+    /// The stack at the newest panic, the outermost activation first. Empty if the thread did not panic.
+    pub fn at_panic(&self) -> &[Activation] {
+        &self.at_panic
+    }
+
+    /// Whether a panic has not been caught so far.
+    pub fn is_panicking(&self) -> bool {
+        self.panicking.is_some()
+    }
+
+    /// The functions that were entered and not left, the outermost first: those at the panic if the thread has died of
+    /// one, else those on the stack. A bottom activation that has run its last statement is not open if the thread ended.
+    pub fn open(&self, has_ended: bool) -> Vec<&Activation> {
+        if self.panicking.is_some() {
+            return self.at_panic.iter().collect();
+        }
+        if has_ended && self.slots.iter().all(|slot| self.structure.may_end(slot.activation.statement)) {
+            return Vec::new();
+        }
+        self.stack().collect()
+    }
+
+    /// A statement runs.
+    pub fn statement(&mut self, recorded: Statement) -> &Moves {
+        let before = self.top().map(|top| top.statement);
+        self.step(self.structure.statement(recorded, before))
+    }
+
+    /// A statement of the structure runs.
+    pub fn step(&mut self, id: StatementId) -> &Moves {
+        self.moves.clear();
+        self.debt = self.debt.saturating_sub(64);
+        let body = self.structure.body_of(id);
+        let is_entry = self.structure.is_entry(id);
+        let task = self.task.take().filter(|_| self.structure.body(body).kind.is_async());
+        let found = match task {
+            Some(task) if !is_entry => {
+                let is_it = |slot: &Slot| slot.activation.task == Some(task) && slot.activation.body == body;
+                self.slots.iter().rposition(is_it)
+            }
+            _ if is_entry => None,
+            _ => self.find(body, id),
+        };
+        let is_gap = std::mem::take(&mut self.has_gap);
+        match found {
+            Some(index) => {
+                self.moves.is_uncertain = task.is_none()
+                    && (self.has_other_reading(index, id)
+                        || self.structure.body(body).kind.is_async()
+                            && self.parked.has(|other| self.can_go_on(other, id)));
+                self.leave_above(index + 1, true);
+            }
+            None if !is_entry && self.resume(body, id, task) => {}
+            None => self.enter(body, is_entry, task),
+        }
+        self.moves.is_uncertain |= is_gap;
+        self.run(id);
+        &self.moves
+    }
+
+    /// The statements before this ran again, `statements` in all. The stack does not change.
+    pub fn repetition(&mut self, statements: u64) {
+        if let Some(slot) = self.slots.last_mut() {
+            slot.activation.statements = slot.activation.statements.saturating_add(statements);
+        }
+    }
+
+    /// The thread panicked.
+    pub fn panic(&mut self) {
+        self.panicking = Some(self.slots.len());
+        let first = self.slots.len().saturating_sub(MAX_AT_PANIC);
+        self.at_panic = self.slots[first..].iter().map(|slot| slot.activation.clone()).collect();
+    }
+
+    /// Statements are missing here.
+    pub fn gap(&mut self) {
+        self.has_gap = true;
+    }
+
+    /// A future made a step. Returns its activation if it was dropped while it waited.
+    pub fn task(&mut self, TaskMark { step, task }: TaskMark) -> Option<Activation> {
+        let id = u64::from(task);
+        let is_it = |slot: &Slot| slot.activation.task == Some(id) && slot.activation.ended.is_none();
+        let index = self.slots.iter().rposition(is_it);
+        let is_at_await = index.is_some_and(|index| self.awaits(index));
+        let running = index.map(|index| &mut self.slots[index].activation);
+        self.task = matches!(step, TaskStep::Enter | TaskStep::Resume).then_some(id);
+        match step {
+            TaskStep::Enter => {}
+            TaskStep::Resume => match running {
+                Some(running) => running.has_resumed = true,
+                None => self.parked.goes_on(id),
+            },
+            // The stack shows what a panic unwinds.
+            TaskStep::Unwind if running.is_some() => {}
+            TaskStep::End | TaskStep::Unwind => match running {
+                Some(running) => {
+                    running.ended = Some(match is_at_await && !running.has_resumed {
+                        true if self.structure.must_go_on(running.statement) => Exit::Cancelled,
+                        // It may have returned there, behind its last `.await`.
+                        true => Exit::Parked,
+                        false => Exit::Returned,
+                    });
+                }
+                None => {
+                    let is_cancelled = |parked: &Activation| {
+                        !parked.has_resumed && self.structure.must_go_on(parked.statement)
+                    };
+                    return self.parked.end(id).filter(is_cancelled);
+                }
+            },
+        }
+        None
+    }
+
+    /// The topmost activation of a body from which a statement can be reached.
+    fn find(&self, body: BodyId, id: StatementId) -> Option<usize> {
+        let mut at = self.top_of[body.0 as usize];
+        let dead = self.dead();
+        for _ in 0..MAX_SEARCHED {
+            let slot = self.slots.get(at as usize)?;
+            let is_dead = dead.as_ref().is_some_and(|dead| dead.contains(&(at as usize)));
+            if !is_dead && self.structure.reaches(slot.activation.statement, id) {
+                return Some(at as usize);
+            }
+            at = slot.below;
+        }
+        None
+    }
+
+    /// The activations that a panic has ended for certain: those above the topmost one that catches panics; without one,
+    /// the one that panicked.
+    pub(super) fn dead(&self) -> Option<std::ops::Range<usize>> {
+        let panicked = self.panicking?;
+        let start = panicked.saturating_sub(MAX_COMPARED * 4);
+        let catches = |index: &usize| {
+            self.frames_of(*index).iter().any(|frame| self.structure.info(frame.statement).catches)
+        };
+        let first = match (start..panicked).rev().find(catches) {
+            Some(catching) => catching + 1,
+            None => panicked.saturating_sub(1),
+        };
+        Some(first..panicked)
+    }
+
+    /// Whether the statement may also belong to another activation of the same body, because those above may have ended.
+    fn has_other_reading(&self, index: usize, id: StatementId) -> bool {
+        let mut at = self.slots[index].below;
+        let mut above = index;
+        for _ in 0..MAX_COMPARED {
+            let Some(slot) = self.slots.get(at as usize) else { return false };
+            if above - at as usize > MAX_COMPARED {
+                return false;
+            }
+            if !(at as usize + 1..=above).all(|index| self.may_stop(index)) {
+                return false;
+            }
+            if self.structure.reaches(slot.activation.statement, id) {
+                return true;
+            }
+            (above, at) = (at as usize, slot.below);
+        }
+        false
+    }
+
+    /// Whether an activation may have ended or been parked at its newest statement.
+    pub(super) fn may_stop(&self, index: usize) -> bool {
+        let Activation { body, statement, .. } = self.slots[index].activation;
+        let structure = self.structure;
+        structure.may_end(statement) || structure.awaits(statement) && structure.body(body).kind.is_async()
+    }
+
+    /// Whether an activation is that of an async body.
+    fn is_async(&self, index: usize) -> bool {
+        let is_async = |slot: &Slot| self.structure.body(slot.activation.body).kind.is_async();
+        self.slots.get(index).is_some_and(is_async)
+    }
+
+    /// Leaves the activations from this depth on. `goes_on`: the one below runs its next statement, so what it awaited
+    /// has ended.
+    pub(super) fn leave_above(&mut self, depth: usize, goes_on: bool) {
+        if self.slots.len() <= depth {
+            return;
+        }
+        let panicked = self.panicking.filter(|panicked| depth < *panicked);
+        // An executor goes on whether a future is ready or not.
+        let has_awaited = goes_on && depth.checked_sub(1).is_some_and(|below| self.is_async(below));
+        let mut parked = Vec::new();
+        while self.slots.len() > depth {
+            let above = self.slots.len() - 1;
+            let exit = self.exit(panicked.is_some_and(|panicked| above < panicked));
+            let Some(mut slot) = self.pop() else { break };
+            let body = slot.activation.body;
+            // Values that were not dropped were moved out.
+            let values = std::mem::take(&mut slot.activation.values);
+            if let Some(caller) = self.slots.last_mut().map(|caller| &mut caller.activation) {
+                caller.callee = Some(body);
+                if exit == Exit::Returned && caller.values.len() < MAX_VALUES {
+                    caller.values.extend(values.iter().take(MAX_VALUES));
+                }
+            }
+            if exit == Exit::Parked {
+                slot.activation.values = values;
+            }
+            let is_async = self.structure.body(slot.activation.body).kind.is_async();
+            if exit == Exit::Returned
+                && is_async
+                && let Some(caller) = self.slots.last_mut()
+            {
+                caller.activation.callee_returned = true;
+            }
+            if exit == Exit::Parked {
+                parked.push(slot.activation.clone());
+            } else if !parked.is_empty() {
+                // What an ended body awaited has ended, too.
+                parked.clear();
+            }
+            let exit = if has_awaited && exit == Exit::Parked { Exit::Returned } else { exit };
+            self.moves.left.push(Left { activation: slot.activation, exit, depth: above });
+        }
+        if !parked.is_empty() {
+            parked.reverse();
+            let owner = self.top().map(|top| top.id);
+            self.parked.add(owner, parked, has_awaited);
+        }
+        if panicked.is_some() {
+            // A statement of an activation that is still there: the panic was caught.
+            self.panicking = Some(depth).filter(|_| !goes_on);
+        }
+    }
+
+    /// How the topmost activation is left.
+    fn exit(&self, is_unwound: bool) -> Exit {
+        let Some(slot) = self.slots.last() else { return Exit::Unknown };
+        let activation = &slot.activation;
+        let statement = activation.statement;
+        if let Some(ended) = activation.ended {
+            return ended;
+        }
+        if is_unwound {
+            return Exit::Unwound;
+        }
+        if self.structure.body(activation.body).kind.is_async() && self.structure.awaits(statement) {
+            let is_over = self.structure.may_end(statement) && activation.callee_returned;
+            return if is_over { Exit::Returned } else { Exit::Parked };
+        }
+        if self.structure.may_end(statement) { Exit::Returned } else { Exit::Unknown }
+    }
+
+    fn pop(&mut self) -> Option<Slot> {
+        let slot = self.slots.pop()?;
+        while self.frames.len() > slot.frames {
+            self.pop_frame();
+        }
+        self.top_of[slot.activation.body.0 as usize] = slot.below;
+        Some(slot)
+    }
+
+    fn pop_frame(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        let structure = self.structure;
+        for (index, call) in structure.calls(frame.statement).iter().enumerate() {
+            if index >= 64 || frame.taken & 1 << index == 0 {
+                self.named[call.key as usize] -= 1;
+            }
+        }
+    }
+
+    fn push_frame(&mut self, statement: StatementId) {
+        let structure = self.structure;
+        for call in structure.calls(statement) {
+            self.named[call.key as usize] += 1;
+        }
+        self.frames.push(Frame { statement, taken: 0 });
+    }
+
+    /// Marks a call of a frame as made.
+    pub(super) fn take(&mut self, frame: usize, index: usize) {
+        let Some(known) = self.frames.get_mut(frame) else { return };
+        let call = self.structure.calls(known.statement)[index];
+        if index < 64 && !call.repeats && known.taken & 1 << index == 0 {
+            known.taken |= 1 << index;
+            self.named[call.key as usize] -= 1;
+        }
+    }
+
+    /// The frames of an activation.
+    pub(super) fn frames_of(&self, index: usize) -> &[Frame] {
+        let end = self.slots.get(index + 1).map_or(self.frames.len(), |above| above.frames);
+        self.slots.get(index).map_or(&[], |slot| &self.frames[slot.frames..end])
+    }
+
+    /// A new activation of a body.
+    fn enter(&mut self, body: BodyId, is_entry: bool, task: Option<u64>) {
+        let caller = self.caller(body, is_entry);
+        self.leave_above(caller.depth, false);
+        if let Some((frame, call)) = caller.call {
+            self.take(frame, call);
+            self.resume_awaiting(frame, call, body);
+        }
+        if self.structure.body(body).is_drop()
+            && let (Some(of), Some(slot)) = (self.structure.body(body).name.parent, self.slots.last_mut())
+            && let Some(position) = slot.activation.values.iter().rposition(|value| *value == of)
+        {
+            slot.activation.values.remove(position);
+        }
+        let was_cut = !is_entry && self.slots.is_empty();
+        let in_unwinding = self.panicking.is_some();
+        self.push(Activation {
+            id: self.next_id,
+            body,
+            statement: StatementId(0),
+            called_from: self.top().map(|top| top.statement),
+            statements: 0,
+            entered_before: !is_entry,
+            is_uncertain: caller.is_uncertain || !is_entry && !was_cut,
+            is_resumed: false,
+            in_unwinding,
+            task,
+            has_resumed: false,
+            ended: None,
+            callee_returned: false,
+            callee: None,
+            values: Vec::new(),
+        });
+        self.next_id += 1;
+        self.moves.entered += 1;
+        self.moves.is_uncertain |= caller.is_uncertain;
+    }
+
+    fn push(&mut self, activation: Activation) {
+        let body = activation.body.0 as usize;
+        let below = self.top_of[body];
+        self.top_of[body] = self.slots.len() as u32;
+        self.slots.push(Slot { activation, frames: self.frames.len(), below });
+    }
+
+    /// A call that polls a future goes through the async bodies that awaited the same body before, none of which need run a
+    /// statement.
+    fn resume_awaiting(&mut self, frame: usize, call: usize, body: BodyId) {
+        let Some(known) = self.frames.get(frame) else { return };
+        let polls = self.structure.calls(known.statement).get(call).is_some_and(|call| call.polls);
+        let owner = self.top().map(|top| top.id);
+        if polls && let Some(found) = self.parked.take_awaiting(owner, body) {
+            self.push_chain(found);
+        }
+    }
+
+    /// Whether a parked activation can run a statement next.
+    fn can_go_on(&self, activation: &Activation, id: StatementId) -> bool {
+        activation.body == self.structure.body_of(id) && self.structure.reaches(activation.statement, id)
+    }
+
+    /// Goes on with a parked async body, if one can reach the statement.
+    fn resume(&mut self, body: BodyId, id: StatementId, task: Option<u64>) -> bool {
+        let structure = self.structure;
+        let can = |activation: &Activation| match task {
+            Some(task) => activation.task == Some(task) && activation.body == body,
+            None => activation.body == body && structure.reaches(activation.statement, id),
+        };
+        let Some(found) = self.parked.take(can) else { return false };
+        let owner = found.owner.and_then(|owner| {
+            let is_owner = |slot: &Slot| slot.activation.id == owner;
+            let first = self.slots.len().saturating_sub(MAX_SEARCHED);
+            self.slots[first..].iter().rposition(is_owner).map(|index| first + index)
+        });
+        let depth = match owner {
+            Some(owner) => owner + 1,
+            None => self.poller().map_or_else(|| self.executor(), |(index, _)| index + 1),
+        };
+        self.leave_above(depth, false);
+        self.push_chain(found);
+        true
+    }
+
+    /// Puts a chain of async bodies back on the stack.
+    fn push_chain(&mut self, found: Resumed) {
+        for mut activation in found.activations {
+            let called_from = self.top().map(|top| top.statement);
+            let at = activation.statement;
+            activation.called_from = called_from;
+            activation.is_resumed = true;
+            activation.is_uncertain |= found.is_uncertain;
+            self.push(activation);
+            self.push_around(at);
+            self.moves.entered += 1;
+        }
+        self.moves.is_uncertain |= found.is_uncertain;
+    }
+
+    /// The frames of a statement and of those around it.
+    fn push_around(&mut self, id: StatementId) {
+        let first = self.frames.len();
+        let mut next = Some(id);
+        while let Some(statement) = next {
+            self.push_frame(statement);
+            next = self.structure.around(statement);
+        }
+        self.frames[first..].reverse();
+    }
+
+    /// The topmost activation makes this its newest statement.
+    fn run(&mut self, id: StatementId) {
+        let structure = self.structure;
+        let Some(slot) = self.slots.last_mut() else { return };
+        let first = slot.frames;
+        slot.activation.statement = id;
+        slot.activation.statements += 1;
+        slot.activation.has_resumed = false;
+        slot.activation.callee_returned = false;
+        slot.activation.callee = None;
+        if structure.info(id).makes && slot.activation.values.len() < MAX_VALUES {
+            slot.activation.values.extend(structure.made(id));
+        }
+        let around = structure.around(id);
+        // Statements that the new one is not inside of are done.
+        while self.frames.len() > first
+            && around.is_none_or(|around| {
+                let open = self.frames[self.frames.len() - 1].statement;
+                !structure.is_within(around, open)
+            })
+        {
+            self.pop_frame();
+        }
+        if around.is_some() && self.frames.len() == first {
+            // The statements around it ran before the window.
+            self.push_around(id);
+        } else {
+            self.push_frame(id);
+        }
+    }
+}

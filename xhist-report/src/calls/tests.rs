@@ -1,0 +1,577 @@
+//! Stacks of small programs, written as outlines: a line is a statement, deeper lines are inside it.
+
+use std::fmt::Write as _;
+
+use qs_core::record::{Statement, TaskMark, TaskStep};
+
+use super::{CallStack, Exit, Moves, Structure};
+use crate::model::Names;
+
+/// A line of an outline: its depth, and the last line that is deeper.
+fn extents(outline: &str) -> Vec<(usize, usize, &str)> {
+    let lines: Vec<(usize, &str)> =
+        outline.lines().map(|line| (line.len() - line.trim_start().len(), line.trim())).collect();
+    let end = |index: usize| {
+        let deeper = lines[index + 1..].iter().take_while(|(depth, _)| *depth > lines[index].0);
+        index + deeper.count()
+    };
+    (0..lines.len()).map(|index| (lines[index].0, end(index), lines[index].1)).collect()
+}
+
+/// The map of an outline. `fn PATH [KIND] [of TRAIT]` is a body, `loop CALLS` a statement that is a loop, `branch` a branch
+/// of the statement around it, and `s CALLS [jump J] [await]` any other statement.
+fn map(outline: &str) -> Names {
+    let mut map = String::from(r#"{"xhist":"map","version":3,"hash":"0","root":"/","tool":""}"#);
+    map.push_str("\n{\"file\":1,\"path\":\"a.rs\",\"base\":0}\n");
+    let (mut regions, mut statements) = (String::new(), String::new());
+    let lines = extents(outline);
+    for (index, (depth, end, text)) in lines.iter().enumerate() {
+        let (at, end) = (format!("{}:{}", index + 1, depth + 1), format!("{}:99", end + 1));
+        let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+        match word {
+            "fn" => {
+                let (rest, of_trait) = rest.split_once(" of ").unwrap_or((rest, ""));
+                let (path, kind) = rest.split_once(' ').unwrap_or((rest, ""));
+                writeln!(
+                    map,
+                    r#"{{"fn":1,"path":"{path}","at":"{at}","end":"{end}","kind":"{kind}","trait":"{of_trait}"}}"#
+                )
+                .unwrap();
+            }
+            "branch" => {
+                let behind = lines[index + 1..].iter().enumerate();
+                let mut group = behind.take_while(|(_, (other, ..))| other >= depth);
+                let past = group.by_ref().last().map_or(index + 1, |(more, _)| index + more + 2);
+                writeln!(regions, r#"{{"branch":1,"at":"{at}","end":"{end}","past":"{past}:99"}}"#).unwrap();
+            }
+            _ => {
+                if word == "loop" {
+                    writeln!(regions, r#"{{"loop":1,"at":"{at}","end":"{end}"}}"#).unwrap();
+                }
+                let (rest, awaits) =
+                    rest.strip_suffix("await").map_or((rest, false), |rest| (rest.trim(), true));
+                let (calls, jump) = rest.split_once("jump ").unwrap_or((rest, ""));
+                writeln!(
+                    statements,
+                    r#"{{"stmt":1,"line":{},"col":{},"end":"{end}","kind":"x","fn":"","calls":"{calls}","jump":"{jump}","await":{awaits}}}"#,
+                    index + 1,
+                    depth + 1
+                )
+                .unwrap();
+            }
+        }
+    }
+    let names = Names::parse(format!("{map}{regions}{statements}").as_bytes());
+    assert_eq!(names.bad_lines, []);
+    names
+}
+
+/// Writes a tree: `main(f(g) f)`. `?` is uncertain, `!` unwound, `~` parked, `x` cancelled, `^` entered before, `*` resumed.
+struct Tree<'s> {
+    structure: &'s Structure,
+    text: String,
+}
+
+impl Tree<'_> {
+    fn add(&mut self, stack: &CallStack<'_>, moves: &Moves) {
+        for left in &moves.left {
+            self.text.push(')');
+            self.text.push_str(match left.exit {
+                Exit::Unwound => "!",
+                Exit::Parked => "~",
+                Exit::Cancelled => "x",
+                Exit::Unknown => "#",
+                Exit::Returned => "",
+            });
+        }
+        let new = stack.stack().skip(stack.depth() - moves.entered);
+        for activation in new {
+            if !self.text.is_empty() && !self.text.ends_with('(') {
+                self.text.push(' ');
+            }
+            self.text.push_str(&self.structure.body(activation.body).name());
+            let marks = [
+                (activation.entered_before, '^'),
+                (activation.is_resumed, '*'),
+                (activation.is_uncertain, '?'),
+                (activation.in_unwinding, '-'),
+            ];
+            self.text.extend(marks.iter().filter(|(is, _)| *is).map(|(_, mark)| mark));
+            self.text.push('(');
+        }
+        if moves.is_uncertain && moves.entered == 0 {
+            self.text.push('?');
+        }
+    }
+}
+
+/// Runs lines of an outline. `p` is a panic, `t7` the id of a future, `gap` a loss.
+fn tree(outline: &str, stream: &str) -> String {
+    let names = map(outline);
+    let structure = Structure::of(&names);
+    let mut stack = CallStack::new(&structure);
+    let mut tree = Tree { structure: &structure, text: String::new() };
+    for word in stream.split_whitespace() {
+        if word == "p" {
+            stack.panic();
+        } else if word == "gap" {
+            stack.gap();
+        } else if let Some(task) = word.strip_prefix('t') {
+            let (task, step) = match task.split_at(task.len() - 1) {
+                (task, "e") => (task, TaskStep::End),
+                (task, "r") => (task, TaskStep::Resume),
+                _ => (task, TaskStep::Enter),
+            };
+            if let Some(dropped) = stack.task(TaskMark { step, task: task.parse().unwrap() }) {
+                tree.text.push_str(&format!(" {}!", structure.body(dropped.body).path));
+            }
+        } else {
+            let moves = stack.statement(Statement { file: 1, line: word.parse().unwrap() }).clone();
+            tree.add(&stack, &moves);
+        }
+    }
+    let open: Vec<usize> = stack.slots.iter().map(|slot| slot.frames).collect();
+    assert!(open.is_sorted());
+    let mut text = tree.text.replace("()", "");
+    text.push_str(&")".repeat(stack.depth()));
+    text.replace("()", "")
+}
+
+#[test]
+fn a_call_is_a_child_of_the_statement_that_names_it() {
+    let outline = "\
+fn main
+  s f
+  s g
+fn f
+  s g
+  s
+fn g
+  s";
+    assert_eq!(tree(outline, "2 5 8 6 3 8"), "main(f(g) g)");
+}
+
+#[test]
+fn two_calls_in_one_expression() {
+    let outline = "\
+fn main
+  s fib
+fn fib
+  s
+    s jump return
+  s fib fib";
+    // fib(2), fib(1), fib(0), and one more level.
+    assert_eq!(tree(outline, "2 4 6 4 5 4 5"), "main(fib(fib fib))");
+    assert_eq!(tree(outline, "2 4 6 4 6 4 5 4 5 4 5"), "main(fib(fib(fib fib) fib))");
+}
+
+#[test]
+fn recursion_in_a_loop_is_uncertain_where_it_is() {
+    let outline = "\
+fn walk
+  s .visit
+  loop .children
+    s walk
+fn T::visit
+  s";
+    // A leaf, and a child of it, look alike.
+    assert_eq!(tree(outline, "2 6 3 4 2 6 3 4 2 6 3"), "walk(T::visit walk(T::visit? walk(T::visit)))");
+}
+
+#[test]
+fn mutual_recursion() {
+    let outline = "\
+fn even
+  s
+    s jump return
+  s odd
+fn odd
+  s
+    s jump return
+  s even
+  s";
+    assert_eq!(tree(outline, "2 4 6 8 2 4 6 7 9"), "even(odd(even(odd)))");
+}
+
+#[test]
+fn closures_are_children_of_the_statement_around_them_or_of_a_function_that_calls_a_value() {
+    let outline = "\
+fn main
+  s .iter .map .sum
+    fn main closure
+      s g
+  s apply
+    fn main closure
+      s
+fn g
+  s
+fn apply
+  loop
+    s ()
+  s";
+    assert_eq!(
+        tree(outline, "2 4 9 4 9 5 11 12 7 12 7 13"),
+        "main(main::{closure}(g) main::{closure}(g) apply(main::{closure} main::{closure}))"
+    );
+}
+
+#[test]
+fn a_method_of_another_type_is_not_meant() {
+    let outline = "\
+fn main
+  s A::new
+  s B::new .go
+fn A::new
+  s
+fn B::new
+  s helper
+fn helper
+  s
+fn B::go of Go
+  s Self::inner
+fn B::inner
+  s";
+    assert_eq!(tree(outline, "2 5 3 7 9 11 13"), "main(A::new B::new(helper) B::go(B::inner))");
+}
+
+#[test]
+fn a_generic_function_calls_the_implementation_by_the_name_of_its_method() {
+    let outline = "\
+fn main
+  s total
+fn total
+  s
+  loop
+    s .area
+  s
+fn Circle::area of Shape
+  s
+fn Square::area of Shape
+  s";
+    assert_eq!(tree(outline, "2 4 5 6 9 6 11 7"), "main(total(Circle::area Square::area))");
+}
+
+#[test]
+fn a_panic_unwinds_up_to_what_catches_it() {
+    let outline = "\
+fn main
+  s panic::catch_unwind
+    fn main closure
+      s f
+  s
+fn f
+  s Guard
+  s jump panic
+fn Guard::drop of Drop
+  s";
+    assert_eq!(tree(outline, "2 4 7 8 p 10 5"), "main(main::{closure}(f(Guard::drop-)!)!)");
+    let names = map(outline);
+    let structure = Structure::of(&names);
+    let mut stack = CallStack::new(&structure);
+    for line in [2, 4, 7, 8] {
+        stack.statement(Statement { file: 1, line });
+    }
+    stack.panic();
+    stack.statement(Statement { file: 1, line: 10 });
+    let open: Vec<String> =
+        stack.open(false).iter().map(|activation| structure.body(activation.body).name()).collect();
+    assert_eq!(open, ["main", "main::{closure}", "f"]);
+}
+
+#[test]
+fn recursion_that_catches_its_own_panic() {
+    let outline = "\
+fn f
+  s
+    s catch_unwind
+      fn f closure
+        s f
+    s
+  s jump panic";
+    assert_eq!(tree(outline, "2 3 5 2 7 p 6 7"), "f(f::{closure}(f!)!)");
+}
+
+#[test]
+fn a_destructor_belongs_to_the_function_that_made_the_value() {
+    let outline = "\
+fn main
+  s Guard
+  s work
+fn work
+  s
+fn Guard::drop of Drop
+  s";
+    assert_eq!(tree(outline, "2 3 5 7"), "main(work Guard::drop?)");
+}
+
+#[test]
+fn operators_and_formatting_run_without_being_named() {
+    let outline = "\
+fn main
+  s
+  s println!
+fn V::add of Add
+  s V
+fn V::fmt of Display
+  s write!
+  s write!";
+    assert_eq!(tree(outline, "2 5 3 7 8"), "main(V::add V::fmt)");
+}
+
+#[test]
+fn an_early_return_is_seen_by_the_next_statement() {
+    let outline = "\
+fn main
+  s f
+  s g
+fn f
+  s .h ?
+  s
+fn g
+  s";
+    assert_eq!(tree(outline, "2 5 3 8"), "main(f g)");
+}
+
+#[test]
+fn an_async_body_is_parked_and_goes_on() {
+    let outline = "\
+fn main
+  s block_on
+    fn main async
+      s join!
+        s a b await
+  s
+fn a asyncfn
+  s
+  s sleep await
+  s
+fn b asyncfn
+  s sleep await
+  s";
+    let found = tree(outline, "2 4 5 8 9 12 10 13 6");
+    assert_eq!(found, "main(main::{async}(a~ b~ a* b*))");
+}
+
+#[test]
+fn the_id_of_a_future_says_which_one_goes_on() {
+    let outline = "\
+fn worker asyncfn
+  s sleep await
+  s";
+    assert_eq!(tree(outline, "t1 2 t2 2 t2 3 t1 3"), "worker~ worker worker*");
+    assert_eq!(tree(outline, "2 2 3"), "worker~ worker(?)");
+    // What the body calls comes between its entry and the mark that it goes on.
+    let polled_by_hand = format!("fn main\n  s .poll\n  s\n{outline}\nfn sleep\n  s");
+    let found = "main(worker(sleep)~ worker(sleep)~ sleep? worker*)";
+    assert_eq!(tree(&polled_by_hand, "2 t1 5 8 t2 5 8 8 t1r 6"), found);
+}
+
+#[test]
+fn a_future_that_is_dropped_at_an_await_is_cancelled() {
+    let outline = "\
+fn main
+  s worker
+  s
+  s
+fn worker asyncfn
+  s sleep await
+  s";
+    // It ended: what it awaited was ready.
+    assert_eq!(tree(outline, "2 t1 6 t1r 7 t1e 3"), "main(worker)");
+    // Its future was dropped, while it was on the stack and later.
+    assert_eq!(tree(outline, "2 t1 6 t1e 3"), "main(workerx)");
+    assert_eq!(tree(outline, "2 t1 6 3 t1e 4"), "main(worker~ worker!)");
+    // A future may return at its last `.await`, without another statement.
+    let ends_there = outline.strip_suffix("\n  s").unwrap();
+    assert_eq!(tree(ends_there, "2 t1 6 t1e 3"), "main(worker~)");
+    assert_eq!(tree(ends_there, "2 t1 6 3 t1e 4"), "main(worker~)");
+}
+
+#[test]
+fn a_ring_that_begins_in_the_middle_has_callers_that_were_entered_before() {
+    let outline = "\
+fn main
+  s f
+  s
+fn f
+  s g
+  s
+fn g
+  s
+  s";
+    assert_eq!(tree(outline, "9 6 3"), "g^) f^) main^".replace(')', ""));
+}
+
+#[test]
+fn what_the_map_does_not_know_is_uncertain_and_does_not_disturb() {
+    let outline = "\
+fn main
+  s f
+  s
+fn f
+  s";
+    assert_eq!(tree(outline, "2 90 91 5 3"), "main((unknown)^? f)");
+    assert_eq!(tree("fn main\n  s", "7 7"), "(unknown)^?");
+}
+
+#[test]
+fn a_deep_stack_takes_linear_time() {
+    let outline = "\
+fn main
+  s down
+  s
+fn down
+  s
+  s down";
+    let names = map(outline);
+    let structure = Structure::of(&names);
+    let mut stack = CallStack::new(&structure);
+    let mut run = |line| stack.statement(Statement { file: 1, line }).left.len();
+    run(2);
+    for _ in 0..100_000 {
+        run(5);
+        run(6);
+    }
+    assert_eq!(run(3), 100_000);
+}
+
+/// A statement of a random program: what it calls, statements inside it that may be skipped, and whether it returns.
+#[derive(Clone, Debug)]
+struct Random {
+    calls: Vec<usize>,
+    inside: Vec<Random>,
+    is_loop: bool,
+    returns: bool,
+}
+
+/// The outline of random functions, and the line of each statement in turn.
+fn print(functions: &[Vec<Random>]) -> (String, Vec<Vec<Lines>>) {
+    fn statement(random: &Random, depth: usize, from: usize, last: usize, text: &mut String) -> Lines {
+        let names =
+            random.calls.iter().filter_map(|call| callee(from, *call, last)).map(|call| format!("f{call}"));
+        let calls: Vec<String> = names.collect();
+        let word = if random.is_loop && !random.inside.is_empty() { "loop" } else { "s" };
+        let jump = if random.returns && random.inside.is_empty() { " jump return" } else { "" };
+        writeln!(text, "{:depth$}{word} {}{jump}", "", calls.join(" ")).unwrap();
+        let line = text.lines().count() as u16;
+        let inside =
+            random.inside.iter().map(|inside| statement(inside, depth + 2, from, last, text)).collect();
+        Lines { line, inside }
+    }
+    let mut text = String::new();
+    let mut lines = Vec::new();
+    for (index, function) in functions.iter().enumerate() {
+        writeln!(text, "fn f{index}").unwrap();
+        let last = functions.len() - 1;
+        lines.push(function.iter().map(|random| statement(random, 2, index, last, &mut text)).collect());
+    }
+    (text, lines)
+}
+
+#[derive(Clone, Debug)]
+struct Lines {
+    line: u16,
+    inside: Vec<Lines>,
+}
+
+/// Functions call later ones only, so that every run ends.
+fn callee(from: usize, call: usize, last: usize) -> Option<usize> {
+    (from < last).then(|| from + 1 + call % (last - from))
+}
+
+/// One run of a random program.
+struct Run<'r> {
+    functions: &'r [Vec<Random>],
+    lines: &'r [Vec<Lines>],
+    /// Decides about loops and skipped statements.
+    choices: u64,
+    stream: Vec<u16>,
+    /// The true tree.
+    text: String,
+}
+
+impl Run<'_> {
+    fn choose(&mut self) -> bool {
+        self.choices =
+            self.choices.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.choices >> 62 != 0
+    }
+
+    fn function(&mut self, index: usize) {
+        if !self.text.is_empty() && !self.text.ends_with('(') {
+            self.text.push(' ');
+        }
+        write!(self.text, "f{index}(").unwrap();
+        let (functions, lines) = (self.functions, self.lines);
+        self.block(index, &functions[index], &lines[index]);
+        self.text.push(')');
+    }
+
+    /// Whether the function has returned.
+    fn block(&mut self, index: usize, block: &[Random], lines: &[Lines]) -> bool {
+        for (random, line) in block.iter().zip(lines) {
+            if self.stream.len() > 2_000 {
+                return true;
+            }
+            self.stream.push(line.line);
+            for call in &random.calls {
+                if let Some(callee) = callee(index, *call, self.functions.len() - 1) {
+                    self.function(callee);
+                }
+            }
+            let mut is_first = true;
+            while !random.inside.is_empty() && (is_first || random.is_loop) && self.choose() {
+                is_first = false;
+                if self.block(index, &random.inside, &line.inside) {
+                    return true;
+                }
+            }
+            if random.returns && random.inside.is_empty() {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+fn random_statement() -> impl proptest::strategy::Strategy<Value = Random> {
+    use proptest::prelude::*;
+    let leaf = (prop::collection::vec(0..9usize, 0..3), prop::bool::weighted(0.1))
+        .prop_map(|(calls, returns)| Random { calls, inside: Vec::new(), is_loop: false, returns });
+    leaf.prop_recursive(2, 6, 3, |inner| {
+        (prop::collection::vec(0..9usize, 0..2), prop::collection::vec(inner, 1..3), any::<bool>())
+            .prop_map(|(calls, inside, is_loop)| Random { calls, inside, is_loop, returns: false })
+    })
+}
+
+proptest::proptest! {
+    /// Programs whose calls are all named and always made: the tree is the true one, and nothing is uncertain.
+    #[test]
+    fn the_tree_of_a_random_program_is_that_of_its_calls(
+        functions in proptest::collection::vec(proptest::collection::vec(random_statement(), 1..4), 1..6),
+        choices: u64,
+    ) {
+        let (outline, lines) = print(&functions);
+        let mut run =
+            Run { functions: &functions, lines: &lines, choices, stream: Vec::new(), text: String::new() };
+        run.function(0);
+        proptest::prop_assume!(run.stream.len() <= 2_000);
+        let stream: Vec<String> = run.stream.iter().map(u16::to_string).collect();
+        proptest::prop_assert_eq!(tree(&outline, &stream.join(" ")), run.text.replace("()", ""), "{}", outline);
+    }
+
+    /// Any statements in any order end in a stack and a tree of the same depth.
+    #[test]
+    fn any_order_of_statements_is_taken(
+        functions in proptest::collection::vec(proptest::collection::vec(random_statement(), 1..4), 1..6),
+        stream: Vec<u8>,
+    ) {
+        let (outline, _) = print(&functions);
+        let words = stream.iter().map(|byte| match byte {
+            250.. => "p".to_owned(),
+            240.. => "gap".to_owned(),
+            byte => (byte % 40).to_string(),
+        });
+        tree(&outline, &words.collect::<Vec<_>>().join(" "));
+    }
+}

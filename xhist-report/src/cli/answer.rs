@@ -1,0 +1,231 @@
+//! `xhist-report answer`: what failed in a run, each failure with the end of its history.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::error::UsageError;
+use crate::console::{Notes, outcome};
+use crate::exit_code::ExitCode;
+use crate::format::{FORMATS, Layout, Links};
+use crate::how_to_dump::quoted;
+use crate::model::{ReportKind, SuspectLine, visible};
+use crate::options::{MapPlaces, Options};
+use crate::pager::Pager;
+use crate::run::report;
+use crate::run_record::{CrashRecord, RunRecord, TestRecord};
+use crate::runs;
+use crate::source;
+use crate::suspects;
+
+/// Lines of all tests that failed; each of them has some.
+const TEST_LINES: usize = 300;
+const FEWEST_LINES: usize = 8;
+/// Tests with a listing. All are named.
+const LISTED_TESTS: usize = 40;
+/// Suspects that are shown where they ran last.
+const SUSPECTS: usize = 5;
+/// Processes with a listing.
+const LISTED_CRASHES: usize = 3;
+
+/// What `xhist-report answer` takes.
+#[derive(Clone, Debug, Args)]
+pub struct AnswerArgs {
+    /// Directory of a run, below target/xhist/runs, or a ring file; without it the run that failed last
+    #[arg(value_name = "RUN")]
+    run: Option<PathBuf>,
+
+    /// Print about N lines for each test that failed and each process that crashed
+    #[arg(long, value_name = "N")]
+    lines: Option<usize>,
+
+    /// Print text that is longer than the screen without a pager
+    #[arg(long)]
+    no_pager: bool,
+}
+
+/// Prints the answer on standard output.
+///
+/// # Errors
+/// Nothing failed, or what is named cannot be read.
+pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+    let place = match &args.run {
+        Some(run) => run.clone(),
+        None => {
+            let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
+            runs::failed(&dir)?
+        }
+    };
+    let is_terminal = io::stdout().is_terminal();
+    let mut pager = Pager::new(is_terminal && !args.no_pager);
+    let mut listing = Listing {
+        lines: args.lines,
+        links: if is_terminal {
+            Links::of_terminal(&|name| std::env::var(name).ok())
+        } else {
+            Links::default()
+        },
+        suspects: Vec::new(),
+        code: ExitCode::Complete,
+        out: Vec::new(),
+    };
+    let written = match place.is_dir() {
+        true => {
+            let Ok(record) = RunRecord::read(&place) else {
+                return Err(UsageError::Source {
+                    name: visible(&place.display().to_string()).into_owned(),
+                    why: "has no run.json, which `cargo xhist` writes at the end of a run",
+                });
+            };
+            if record.failed_tests().next().is_some() {
+                listing.suspects = suspects::first_lines(&place, SUSPECTS);
+            }
+            listing.failures(&record, notes)
+        }
+        false => listing.file(&place, None, notes),
+    };
+    written.map_err(UsageError::Open)?;
+    let text = listing.out;
+    let shown = match is_terminal && anstream::stdout().current_choice() != anstream::ColorChoice::Never {
+        true => pager.write_all(&text),
+        false => pager.write_all(&anstream::adapter::strip_bytes(&text).into_vec()),
+    };
+    let code = outcome(shown.and_then(|()| pager.finish()), notes);
+    Ok(code.max(listing.code))
+}
+
+struct Listing {
+    lines: Option<usize>,
+    links: Links,
+    /// Lines that the tests of the run make suspicious.
+    suspects: Vec<SuspectLine>,
+    code: ExitCode,
+    out: Vec<u8>,
+}
+
+impl Listing {
+    fn failures(&mut self, record: &RunRecord, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
+        let tests: Vec<&TestRecord> = record.failed_tests().collect();
+        let each = (TEST_LINES / tests.len().max(1)).max(FEWEST_LINES);
+        let lines = self.lines.unwrap_or(each.min(Options::default().lines));
+        for (index, test) in tests.iter().enumerate() {
+            self.test(test, lines, index < LISTED_TESTS, notes)?;
+        }
+        // The most relevant last.
+        let shown = record.crashes.iter().take(LISTED_CRASHES).rev();
+        for crash in shown {
+            self.crash(crash, notes)?;
+        }
+        let more = record.crashes.len().saturating_sub(LISTED_CRASHES);
+        if more > 0 {
+            let names = record.crashes.iter().skip(LISTED_CRASHES);
+            let names: Vec<String> = names.map(|crash| shown_path(&crash.file)).collect();
+            self.line(&format!("\nxhist: the history of {more} more: {}", names.join(" ")));
+        }
+        let mut whole: Vec<&Path> = Vec::new();
+        for file in tests.iter().filter(|test| test.ring.is_some()).filter_map(|test| test.file.as_deref()) {
+            if !whole.contains(&file) {
+                whole.push(file);
+            }
+        }
+        whole.into_iter().for_each(|file| self.whole(file));
+        if tests.is_empty() && record.crashes.is_empty() {
+            match record.failed_rings.first() {
+                Some(ring) => self.file(&ring.clone(), None, notes)?,
+                None => notes.note(format_args!("nothing is known to have failed in that run")),
+            }
+        }
+        // The place for what follows from all failures together, such as a list of suspects.
+        Ok(())
+    }
+
+    fn test(
+        &mut self,
+        test: &TestRecord,
+        lines: usize,
+        is_listed: bool,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), source::SourceError> {
+        let is_documentation = test.name.contains(" - ") && test.name.contains("(line ");
+        let kind = if is_documentation { "documentation test" } else { "test" };
+        let (name, how) = (visible(&test.name), visible(test.how.as_deref().unwrap_or("failed")));
+        let Some(file) = &test.file else {
+            let why = if is_documentation { "" } else { "; no ring is known to be its thread's" };
+            self.line(&format!("\nxhist: {kind} {name} {how}{why}"));
+            return Ok(());
+        };
+        self.line(&format!("\nxhist: {kind} {name} {how}"));
+        if is_listed {
+            let suspects = self.suspects.clone();
+            let options = Options { lines, ring: test.ring, suspects, ..Options::default() };
+            self.report(file, options, notes)?;
+        }
+        match test.ring {
+            Some(ring) => self.line(&format!("its history: xhist-report --ring {ring} {}", shown_path(file))),
+            None => self.whole(file),
+        }
+        Ok(())
+    }
+
+    fn crash(&mut self, crash: &CrashRecord, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
+        let (program, how) = (visible(&crash.program), visible(&crash.how));
+        self.line(&format!("\nxhist: {program} (process {}) {how}", crash.pid));
+        self.file(&crash.file, None, notes)
+    }
+
+    fn file(
+        &mut self,
+        file: &Path,
+        ring: Option<usize>,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), source::SourceError> {
+        let lines = self.lines.unwrap_or(Options::default().lines);
+        self.report(file, Options { lines, ring, ..Options::default() }, notes)?;
+        self.whole(file);
+        Ok(())
+    }
+
+    fn whole(&mut self, file: &Path) {
+        self.line(&format!("whole history: xhist-report {}", shown_path(file)));
+    }
+
+    fn line(&mut self, line: &str) {
+        self.out.extend_from_slice(line.as_bytes());
+        self.out.push(b'\n');
+    }
+
+    fn report(
+        &mut self,
+        file: &Path,
+        options: Options,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), source::SourceError> {
+        let opened = source::open(&OsString::from(file))?;
+        let options = Options {
+            format: &FORMATS[0],
+            layout: Layout { terminal: true, links: self.links, ..Layout::default() },
+            report: Some(ReportKind::Answer),
+            maps: MapPlaces {
+                given: None,
+                dump_dir: opened.dir.clone(),
+                work_dir: Some(Path::new(".").to_owned()),
+            },
+            data: opened.data.clone(),
+            written: opened.written,
+            live: opened.file.clone(),
+            ..options
+        };
+        opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
+        let code = report(&opened.image, &options, &mut self.out, notes);
+        self.code = self.code.max(code);
+        Ok(())
+    }
+}
+
+/// As a word of a command, relative to the working directory when it is below it.
+fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    quoted(&path.strip_prefix(here).unwrap_or(path).to_string_lossy())
+}

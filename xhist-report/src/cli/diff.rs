@@ -1,0 +1,174 @@
+//! The command line of `diff`.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::error::UsageError;
+use super::histories::{self, HistoryPlace, NamedHistory};
+use crate::console::Notes;
+use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
+use crate::exit_code::ExitCode;
+use crate::options::{MapPlaces, Options};
+use crate::suspects::{NearestError, nearest_passed};
+
+fn after_help() -> String {
+    format!(
+        "\
+Histories:
+{}
+
+The histories are aligned by calls and loops, so a loop that ran more often is no difference; an
+iteration that goes another way is one. Threads are paired by name.
+
+Exit codes: 0 compared, whether they differ or not; 1 they cannot be compared (another build or
+program, no map), or one of them lost something, such as its beginning; 2 wrong arguments or
+unreadable file; 3 no ring, or nothing in it.
+
+Examples:
+  xhist-report diff good.xhist bad.xhist
+  xhist-report diff 1795405255906-18059 1795405263032-18823
+  xhist-report diff RUN::parses_empty RUN::parses_list   two tests of one run
+  xhist-report diff RUN::parses_list   a failed test, with the passed test most like it
+  xhist-report diff ring.xhist#1 ring.xhist#2            two threads of one program",
+        histories::FORMS
+    )
+}
+
+/// Compare two histories of one program: where control flow parts first, and what only one of them ran.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = after_help())]
+pub struct DiffArgs {
+    /// The history to compare with. Alone: a failed test RUN::NAME, which is compared with the passed test most like it
+    #[arg(value_name = "GOOD")]
+    good: OsString,
+
+    /// The history in question
+    #[arg(value_name = "BAD")]
+    bad: Option<OsString>,
+
+    /// How to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+    format: DiffFormat,
+
+    /// Also print how often statements ran, where that differs
+    #[arg(long)]
+    counts: bool,
+
+    /// Print long lists whole
+    #[arg(long)]
+    all: bool,
+
+    /// Map of the instrumented build; without it the right one is looked for as for a report
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+
+    /// Look for source files below DIR, too
+    #[arg(long = "source-root", value_name = "DIR")]
+    source_roots: Vec<PathBuf>,
+}
+
+/// How an answer looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DiffFormat {
+    /// Lines for people
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+impl DiffArgs {
+    /// Carries out the command.
+    ///
+    /// # Errors
+    /// What cannot be opened.
+    pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+        let Some(bad) = &self.bad else { return self.run_nearest(out, notes) };
+        if self.good == "-" && bad == "-" {
+            let why = "is standard input, which can be only one of the two";
+            return Err(UsageError::Source { name: "-".to_owned(), why });
+        }
+        self.run_two(&self.good, bad, out, notes)
+    }
+
+    fn run_two(
+        &self,
+        good: &OsString,
+        bad: &OsString,
+        out: &mut dyn Write,
+        notes: &mut Notes<'_>,
+    ) -> Result<ExitCode, UsageError> {
+        let opened = (self.open(good, Side::Good, notes)?, self.open(bad, Side::Bad, notes)?);
+        let options = (self.options(&opened.0, Side::Good), self.options(&opened.1, Side::Bad));
+        let good = input(Side::Good, good, &opened.0, &options.0);
+        let bad = input(Side::Bad, bad, &opened.1, &options.1);
+        Ok(diff::run(&good, &bad, self.look(), out, notes))
+    }
+
+    /// Compares a failed test with the passed test most like it.
+    fn run_nearest(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+        let (Some(HistoryPlace::Run(directory)), ThreadChoice::Named(test)) = histories::find(&self.good)?
+        else {
+            let why = "is not a failed test of a run, RUN::NAME, so a second history is needed";
+            return Err(UsageError::Source { name: self.good.display().to_string(), why });
+        };
+        let options = Options { maps: self.maps(Some(directory.clone())), ..Options::default() };
+        let name = |test: &str| {
+            let mut name = directory.clone().into_os_string();
+            name.push("::");
+            name.push(test);
+            name
+        };
+        let has_history = |test: &str| histories::open(&name(test)).is_ok();
+        let nearest = match nearest_passed(&directory, &options, &test, &has_history, notes) {
+            Ok(nearest) => nearest,
+            Err(error @ NearestError::NoTest(..)) => return Err(UsageError::Nearest(error)),
+            Err(error) => {
+                notes.error(format_args!("{error}"));
+                return Ok(ExitCode::Incomplete);
+            }
+        };
+        notes.note(format_args!("GOOD is {}, the passed test most like {}", nearest.passed, nearest.failed));
+        let good = name(&nearest.passed);
+        match has_history(&nearest.passed) {
+            true => self.run_two(&good, &name(&nearest.failed), out, notes),
+            false => Ok(diff::print_nearest(&nearest, self.look(), out, notes)),
+        }
+    }
+
+    fn look(&self) -> DiffLook {
+        DiffLook { json: self.format == DiffFormat::Json, counts: self.counts, all: self.all }
+    }
+
+    fn open(&self, text: &OsString, side: Side, notes: &mut Notes<'_>) -> Result<NamedHistory, UsageError> {
+        let history = histories::open(text)?;
+        history.note.iter().for_each(|note| notes.note(format_args!("{}: {note}", side.name())));
+        history.opened.losses.iter().for_each(|loss| notes.loss(format_args!("{}: {loss}", side.name())));
+        Ok(history)
+    }
+
+    fn maps(&self, dump_dir: Option<PathBuf>) -> MapPlaces {
+        MapPlaces { given: self.map.clone(), dump_dir, work_dir: Some(Path::new(".").to_owned()) }
+    }
+
+    fn options(&self, history: &NamedHistory, side: Side) -> Options {
+        let NamedHistory { opened, .. } = history;
+        Options {
+            maps: self.maps(opened.dir.clone()),
+            data: opened.data.clone(),
+            written: opened.written,
+            live: opened.file.clone(),
+            progress: std::io::stderr().is_terminal(),
+            origin: Some(side.name().to_owned()),
+            source_roots: self.source_roots.clone(),
+            ..Options::default()
+        }
+    }
+}
+
+fn input<'i>(side: Side, text: &OsString, history: &'i NamedHistory, options: &'i Options) -> Input<'i> {
+    let label = crate::model::visible(&text.to_string_lossy()).into_owned();
+    Input { side, label, image: &history.opened.image, options, threads: history.threads.clone() }
+}

@@ -1,0 +1,109 @@
+//! Why a command line cannot be carried out.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+use crate::how_to_dump::DumpError;
+use crate::log::LogError;
+use crate::order::RuleError;
+use crate::qs_host::qspy::SessionError;
+use crate::runs::NoRingFile;
+use crate::source::SourceError;
+use crate::suspects::NearestError;
+use crate::trace::FormatsError;
+
+/// Why a command line cannot be carried out; shown with what to do instead.
+#[derive(Debug)]
+pub enum UsageError {
+    /// An option that has no meaning with another option, or with this source.
+    Conflict {
+        /// The option.
+        option: &'static str,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A source that this command line cannot read.
+    Source {
+        /// What it is called.
+        name: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// A source without a ring file, which cannot be `followed` or `cleared`.
+    NotARingFile(&'static str),
+    /// A file that would be read and overwritten.
+    Overwritten(PathBuf),
+    /// A map that cannot be read.
+    Map(PathBuf, io::Error),
+    /// A run that is not there.
+    NoRun(PathBuf),
+    /// A file of rules that cannot be read.
+    ReadRules(PathBuf, io::Error),
+    /// A line of a file of rules that is not a rule.
+    Rule(PathBuf, usize, RuleError),
+    /// No working directory.
+    WorkDir(io::Error),
+    /// A source, a link or a port that cannot be opened.
+    Open(SourceError),
+    /// Side files or dictionaries that cannot be used.
+    Session(SessionError),
+    /// Log files that cannot be written.
+    Log(LogError),
+    /// No ring file where runs keep theirs.
+    Runs(NoRingFile),
+    /// Formats of trace events that cannot be read.
+    Formats(FormatsError),
+    /// No passed test to compare with.
+    Nearest(NearestError),
+    /// A program whose rings cannot be located.
+    Dump(DumpError),
+}
+
+macro_rules! from {
+    ($($variant:ident($error:ty)),* $(,)?) => {
+        $(
+            impl From<$error> for UsageError {
+                fn from(error: $error) -> UsageError {
+                    UsageError::$variant(error)
+                }
+            }
+        )*
+    };
+}
+
+from!(
+    Open(SourceError),
+    Session(SessionError),
+    Log(LogError),
+    Runs(NoRingFile),
+    Formats(FormatsError),
+    Dump(DumpError),
+);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            UsageError::Conflict { option, why } => write!(f, "{option} {why}"),
+            UsageError::Source { name, why } => write!(f, "{name} {why}"),
+            UsageError::NotARingFile(what) => write!(f, "only a ring file can be {what}"),
+            UsageError::Overwritten(path) => {
+                write!(f, "{} is read, and would be overwritten", path.display())
+            }
+            UsageError::Map(path, error) => write!(f, "cannot read the map {}: {error}", path.display()),
+            UsageError::NoRun(path) => write!(f, "{}: no such file or directory", path.display()),
+            UsageError::ReadRules(path, error) => {
+                write!(f, "cannot read the rules {}: {error}", path.display())
+            }
+            UsageError::Rule(path, line, error) => write!(f, "{}:{line}: {error}", path.display()),
+            UsageError::WorkDir(error) => write!(f, "no working directory: {error}"),
+            UsageError::Open(error) => error.fmt(f),
+            UsageError::Session(error) => error.fmt(f),
+            UsageError::Log(error) => error.fmt(f),
+            UsageError::Runs(error) => error.fmt(f),
+            UsageError::Formats(error) => error.fmt(f),
+            UsageError::Nearest(error) => error.fmt(f),
+            UsageError::Dump(error) => error.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Opens what a command line names: sources, links, the port of front-ends, log files.
+
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal;
+use std::path::Path;
+use std::time::Duration;
+
+use super::args::Args;
+use super::error::UsageError;
+use crate::console::Notes;
+use crate::live::Setup;
+use crate::log::{Log, Rotation};
+use crate::map;
+use crate::model::ReportKind;
+use crate::qs_host::front_end;
+use crate::ring;
+use crate::runs::{self, Chosen};
+use crate::source::{self, Offer, Opened, SourceError};
+
+/// Without a source, the time to wait for the first byte on standard input. Editors and CI leave pipes open that bring nothing.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+impl Args {
+    /// The same, with standard input as the source if no source was named and another program writes there.
+    #[must_use]
+    pub fn with_stdin(mut self, notes: &mut Notes<'_>) -> Args {
+        if !self.sources.is_empty() || self.command.is_some() || self.how_to_dump.is_some() {
+            return self;
+        }
+        match source::offer(PATIENCE) {
+            Offer::Bytes => self.sources.push("-".into()),
+            Offer::Silence => notes.note(format_args!(
+                "standard input is open, but nothing came for {} s, so it is not read; `xhist-report -` waits for it",
+                PATIENCE.as_secs()
+            )),
+            Offer::Nothing => {}
+        }
+        self
+    }
+
+    /// Opens the log files, if the report goes to any.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn open_log(&self) -> Result<Option<Log>, UsageError> {
+        let Some(dir) = self.log.clone() else { return Ok(None) };
+        let (name, size) = (Rotation::name_of(&self.sources), self.rotate);
+        let keep = self.keep.map(|keep| keep as usize);
+        Ok(Some(Log::open(Rotation { dir, name, size, keep })?))
+    }
+
+    /// Opens one source, with notes on the choice if none was named.
+    ///
+    /// # Errors
+    /// What is wrong and what to do.
+    pub fn open(&self, source: Option<&OsString>) -> Result<(Opened, Vec<String>), UsageError> {
+        let Some(source) = source else {
+            let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
+            let chosen = runs::choose(&dir, self.follow)?;
+            return Ok((source::open(chosen.path.as_os_str())?, chosen.notes));
+        };
+        if let Some(run) = self.run_named(source)? {
+            return Ok((source::open(run.path.as_os_str())?, run.notes));
+        }
+        let opened = source::open(source)?;
+        match opened.file {
+            None if self.follow => Err(UsageError::NotARingFile("followed")),
+            None if self.clear => Err(UsageError::NotARingFile("cleared")),
+            _ => Ok((opened, Vec::new())),
+        }
+    }
+
+    /// The ring file of a run, if the source is the name or the directory of one.
+    fn run_named(&self, source: &OsStr) -> Result<Option<Chosen>, UsageError> {
+        let path = Path::new(source);
+        if source == "-" || source::is_link(source) || (path.exists() && !path.is_dir()) {
+            return Ok(None);
+        }
+        let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
+        match runs::named(&dir, path) {
+            None if path.is_dir() => {
+                let why = "is a directory without a ring file";
+                Err(UsageError::Source { name: source.display().to_string(), why })
+            }
+            run => Ok(run),
+        }
+    }
+
+    /// Opens all sources as streams, and the port of front-ends.
+    ///
+    /// # Errors
+    /// What is wrong and what to do.
+    pub fn open_live(&self, notes: &mut Notes<'_>) -> Result<Setup, UsageError> {
+        self.check_live()?;
+        self.check_streams()?;
+        if let Some(map) = &self.map {
+            map::open(map).map_err(|error| UsageError::Map(map.clone(), error))?;
+        }
+        let links: Result<Vec<_>, SourceError> =
+            self.sources.iter().map(|text| source::open_link(text)).collect();
+        let reads_stdin = self.sources.iter().any(|text| text == "-");
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let keys = !self.no_keys && !reads_stdin && is_terminal;
+        Ok(Setup { links: links?, front_end: self.open_port(notes)?, as_qp8: self.qp8, keys })
+    }
+
+    /// Checks that no file beside a link holds a ring.
+    fn check_streams(&self) -> Result<(), UsageError> {
+        let is_file = |text: &&OsString| !source::is_link(text) && Path::new(text).is_file();
+        for source in self.sources.iter().filter(is_file) {
+            let opened = source::open(source)?;
+            let found = ring::find(&opened.image, opened.data.as_deref(), &mut |_| {});
+            if !found.rings.is_empty() {
+                let why = "holds a ring, which is no stream; start a report of its own for it";
+                return Err(UsageError::Source { name: source.display().to_string(), why });
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the port of front-ends. If it is in use, that matters only if the user named it.
+    fn open_port(&self, notes: &mut Notes<'_>) -> Result<Option<source::Link>, UsageError> {
+        let has_link = self.sources.iter().any(|text| source::is_link(text));
+        let port = match self.front_end {
+            Some(port) => port.unwrap_or(front_end::PORT),
+            None if has_link && self.format().report == ReportKind::Qspy => front_end::PORT,
+            None => 0,
+        };
+        if port == 0 {
+            return Ok(None);
+        }
+        // As QSPY's port, it can be reached from other machines only if the user asked for it.
+        let address = if self.front_end.is_some() { "0.0.0.0" } else { "127.0.0.1" };
+        match source::link::packets(&format!("udp://{address}:{port}")) {
+            Ok(link) => Ok(Some(link)),
+            Err(why) if self.front_end.is_some() => Err(why.into()),
+            Err(why) => {
+                notes.note(format_args!("no front-end can attach: {why}; -u PORT takes another port"));
+                Ok(None)
+            }
+        }
+    }
+}

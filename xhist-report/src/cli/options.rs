@@ -1,0 +1,150 @@
+//! What the arguments mean for a source.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use super::args::{Args, LanesOf};
+use super::error::UsageError;
+use crate::format::{FORMATS, Layout, Links};
+use crate::model::ReportKind;
+use crate::options::{MapPlaces, Options};
+use crate::order::Rule;
+use crate::qs_host::qspy::QsOptions;
+use crate::selection::{Selection, ThreadPattern};
+use crate::source::Opened;
+use crate::trace::{self, TraceOptions};
+
+/// Lines of a thread in a folded history.
+const FOLDED_LINES: usize = 80;
+
+impl Args {
+    /// What the arguments mean for this source.
+    ///
+    /// # Errors
+    /// What does not go together.
+    pub fn options(&self, opened: Option<&Opened>) -> Result<Options, UsageError> {
+        let format = self.format();
+        let trace = self.trace_options(opened)?;
+        self.check_options()?;
+        let layout = self.layout();
+        let qs = self.qs_options(&layout, opened)?;
+        let dump_dir = opened.and_then(|opened| opened.dir.clone());
+        let path = opened.and_then(|opened| opened.path.clone());
+        Ok(Options {
+            format,
+            layout,
+            report: if self.is_folded() { Some(ReportKind::Answer) } else { self.report() },
+            lines: self.lines(),
+            suspects: Vec::new(),
+            keeps_records: true,
+            last: self.last,
+            each: self.each || self.asked_threads().next().is_some(),
+            selection: Selection {
+                only: self.only.clone(),
+                not: self.not.clone(),
+                threads: self.asked_threads().map(ThreadPattern::new).collect(),
+            },
+            rules: self.rules()?,
+            ring: self.ring,
+            maps: MapPlaces { given: self.map.clone(), dump_dir, work_dir: Some(Path::new(".").to_owned()) },
+            data: opened.and_then(|opened| opened.data.clone()),
+            written: opened.and_then(|opened| opened.written),
+            live: opened.and_then(|opened| opened.file.clone()),
+            follow: path.clone().filter(|_| self.follow),
+            clear: path.filter(|_| self.clear),
+            progress: std::io::stderr().is_terminal(),
+            origin: None,
+            qs,
+            trace,
+            source_roots: self.source_roots.clone(),
+        })
+    }
+
+    fn is_terminal(&self) -> bool {
+        std::io::stdout().is_terminal() && self.log.is_none()
+    }
+
+    /// Whether the history is folded to the end of each thread: on a terminal, unless an option is about its entries.
+    fn is_folded(&self) -> bool {
+        let columns = self.time || self.source_text || !self.threads.is_empty();
+        let about_entries =
+            self.all || self.last.is_some() || columns || !self.only.is_empty() || !self.not.is_empty();
+        let others = self.lanes.is_some() || self.follow || self.clear || self.trace.given().is_some();
+        let is_history = self.format == FORMATS[0].name && self.report().is_none();
+        self.is_terminal() && is_history && !about_entries && !others && !self.is_live()
+    }
+
+    fn lines(&self) -> usize {
+        if self.is_folded() { FOLDED_LINES } else { Options::default().lines }
+    }
+
+    fn links(&self) -> Links {
+        match self.is_terminal() {
+            true => Links::of_terminal(&|name| std::env::var(name).ok()),
+            false => Links::default(),
+        }
+    }
+
+    /// The rules of order.
+    fn rules(&self) -> Result<Vec<Rule>, UsageError> {
+        let mut rules = [&self.expect[..], &self.exclusive[..]].concat();
+        for path in &self.rules {
+            let text = std::fs::read_to_string(path);
+            let text = text.map_err(|error| UsageError::ReadRules(path.clone(), error))?;
+            let wrong = |(line, error)| UsageError::Rule(path.clone(), line, error);
+            rules.extend(Rule::parse_all(&text).map_err(wrong)?);
+        }
+        Ok(rules)
+    }
+
+    fn layout(&self) -> Layout {
+        Layout {
+            terminal: self.is_terminal(),
+            time: self.time,
+            thread: self.thread_column(),
+            source: self.source_text || !self.source_roots.is_empty(),
+            lanes: self.lanes.is_some(),
+            tasks: self.lanes == Some(LanesOf::Tasks),
+            links: self.links(),
+        }
+    }
+
+    /// Loads the formats of trace events, if the report shows those.
+    fn trace_options(&self, opened: Option<&Opened>) -> Result<TraceOptions, UsageError> {
+        if let (true, Some(option)) = (self.format().report != ReportKind::Qspy, self.qs.needs_qspy()) {
+            return Err(UsageError::Conflict { option, why: "needs --format qspy" });
+        }
+        if self.shows_traces() {
+            let dump_dir = opened.and_then(|opened| opened.dir.as_deref());
+            return Ok(trace::load(&self.trace.places(dump_dir), &self.trace.wanted())?);
+        }
+        match self.trace.given() {
+            Some(option) => {
+                let why = "is about trace events, which this report does not show as such";
+                Err(UsageError::Conflict { option, why })
+            }
+            None => Ok(TraceOptions::default()),
+        }
+    }
+
+    /// How QS records are read and printed. No side file may be a file that is read.
+    fn qs_options(&self, layout: &Layout, opened: Option<&Opened>) -> Result<QsOptions, UsageError> {
+        let colours = layout.terminal && anstream::stdout().current_choice() != anstream::ColorChoice::Never;
+        let mut qs = self.qs.options(layout.terminal, colours)?;
+        if self.format().report != ReportKind::Qspy {
+            qs.read_names()?;
+        }
+        let found = opened.and_then(|opened| opened.path.as_deref());
+        let mut read = self.sources.iter().map(Path::new).chain(found).chain(qs.dictionary());
+        match read.find(|source| qs.side_files().any(|path| is_same(path, source))) {
+            Some(source) => Err(UsageError::Overwritten(source.to_owned())),
+            None => Ok(qs),
+        }
+    }
+}
+
+/// Whether both are the same file, and one whose bytes would be lost.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let found = |path: &Path| std::fs::canonicalize(path).ok();
+    one.is_file() && found(one) == found(other)
+}

@@ -1,0 +1,159 @@
+//! Carries out a command line on the standard streams of the process.
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use super::answer;
+use super::args::{Args, Command};
+use super::error::UsageError;
+use super::suspects;
+use crate::console::{Notes, outcome};
+use crate::exit_code::ExitCode;
+use crate::how_to_dump;
+use crate::log::Log;
+use crate::model::{ReportKind, visible};
+use crate::options::Options;
+use crate::pager::Pager;
+use crate::run::{report, report_live};
+use crate::runs;
+use crate::send;
+use crate::source::Opened;
+
+/// Runs the program with these arguments.
+pub fn run(args: &Args) -> ExitCode {
+    let mut stderr = anstream::stderr();
+    let notes = &mut Notes::new(&mut stderr);
+    let args = &args.clone().with_stdin(notes);
+    carry_out(args, notes).unwrap_or_else(|error| {
+        notes.error(format_args!("{error}"));
+        ExitCode::Usage
+    })
+}
+
+fn carry_out(args: &Args, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+    match args.command() {
+        Some(Command::Send(send)) => return Ok(send::run(send, &mut std::io::stdout().lock(), notes)),
+        Some(Command::Runs(list)) => {
+            let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
+            let printed = runs::print(&dir, list.format, &mut buffered(std::io::stdout().lock()), notes)?;
+            return Ok(outcome(printed, notes));
+        }
+        Some(Command::Diff(diff)) => return diff.run(&mut buffered(std::io::stdout().lock()), notes),
+        Some(Command::Suspects(args)) => return suspects::run(args, notes),
+        Some(Command::Answer(answer)) => return answer::run(answer, notes),
+        None => {}
+    }
+    if args.is_live() {
+        return run_live(args, notes);
+    }
+    if args.gdb_script {
+        return Ok(print(how_to_dump::GDB_SCRIPT, notes));
+    }
+    if let Some(elf) = &args.how_to_dump {
+        return Ok(print(&how_to_dump::commands(elf)?, notes));
+    }
+    args.check_files()?;
+    let log = &mut args.open_log()?;
+    Ok(run_files(args, log))
+}
+
+/// Prints a whole text.
+fn print(text: &str, notes: &mut Notes<'_>) -> ExitCode {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    outcome(written, notes)
+}
+
+fn run_live(args: &Args, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+    let options = args.options(None)?;
+    let setup = args.open_live(notes)?;
+    let mut log = args.open_log()?;
+    Ok(to_output(&options, &mut log, false, |out| report_live(setup, &options, out, notes)))
+}
+
+/// One report after another; the worst exit code of all.
+fn run_files(args: &Args, log: &mut Option<Log>) -> ExitCode {
+    let sources = args.sources();
+    if sources.is_empty() {
+        return run_file(args, None, log);
+    }
+    let codes = sources.iter().enumerate().map(|source| run_file(args, Some(source), log));
+    codes.max().unwrap_or_default()
+}
+
+/// Reports on one source, the first of several or a later one.
+fn run_file(args: &Args, source: Option<(usize, &OsString)>, log: &mut Option<Log>) -> ExitCode {
+    let mut stderr = anstream::stderr();
+    let notes = &mut Notes::new(&mut stderr);
+    let (opened, mut options) = match open(args, source.map(|(_, source)| source), notes) {
+        Ok(opened) => opened,
+        Err(error) => {
+            notes.error(format_args!("{error}"));
+            return ExitCode::Usage;
+        }
+    };
+    let mut of = String::new();
+    if let Some((place, source)) = source.filter(|_| args.sources().len() > 1) {
+        let name = visible(&source.to_string_lossy()).into_owned();
+        if place > 0 && options.qs.side_files().next().is_some() {
+            notes.note(format_args!("{name}: the side files hold the first source only"));
+            options.qs = options.qs.without_side_files();
+        }
+        of = format!("{name}: ");
+        options.origin = Some(name);
+    }
+    opened.losses.iter().for_each(|loss| notes.loss(format_args!("{of}{loss}")));
+    let is_paged = !args.no_pager && !args.follow && args.sources().len() <= 1;
+    to_output(&options, log, is_paged, |out| report(&opened.image, &options, out, notes))
+}
+
+fn open(
+    args: &Args,
+    source: Option<&OsString>,
+    notes: &mut Notes<'_>,
+) -> Result<(Opened, Options), UsageError> {
+    let (opened, choice) = args.open(source)?;
+    choice.iter().for_each(|note| notes.note(format_args!("{note}")));
+    let options = args.options(Some(&opened))?;
+    Ok((opened, options))
+}
+
+/// Writes to the log files, or to standard output.
+///
+/// Without a terminal nothing may change the bytes; with one, NO_COLOR and similar variables decide. The colours of QSPY's
+/// lines are decided elsewhere.
+fn to_output(
+    options: &Options,
+    log: &mut Option<Log>,
+    is_paged: bool,
+    write: impl FnOnce(&mut dyn Write) -> ExitCode,
+) -> ExitCode {
+    if let Some(log) = log {
+        if options.format.has_opening {
+            log.repeat_first_line();
+        }
+        return write(log);
+    }
+    match options.layout.terminal && options.format.report != ReportKind::Qspy {
+        true if is_paged => write_paged(write),
+        true => write(&mut buffered(anstream::stdout().lock())),
+        false => write(&mut buffered(std::io::stdout().lock())),
+    }
+}
+
+/// Writes to a pager, if it is longer than the screen. The exit code is that of the report, also when the user leaves early.
+fn write_paged(write: impl FnOnce(&mut dyn Write) -> ExitCode) -> ExitCode {
+    let mut pager = Pager::new(true);
+    let code = match anstream::stdout().current_choice() {
+        anstream::ColorChoice::Never => {
+            write(&mut buffered(anstream::StripStream::new(&mut pager as &mut dyn Write)))
+        }
+        _ => write(&mut buffered(&mut pager)),
+    };
+    let mut stderr = anstream::stderr();
+    outcome(pager.finish(), &mut Notes::new(&mut stderr)).max(code)
+}
+
+fn buffered<W: Write>(out: W) -> std::io::BufWriter<W> {
+    std::io::BufWriter::with_capacity(256 << 10, out)
+}

@@ -1,0 +1,100 @@
+//! The command line of `suspects`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::error::UsageError;
+use crate::console::Notes;
+use crate::exit_code::ExitCode;
+use crate::runs;
+use crate::suspects::{self, Formula, SuspectFormat, SuspectOptions, UnknownFormula};
+
+const AFTER_HELP: &str = "\
+A run is a directory below target/xhist/runs, as `cargo xhist test` leaves it. `cargo xhist test` records for
+each test which statements it ran.
+
+Exit codes: 0 complete; 1 something was lost, or there is nothing to rank; 2 wrong arguments.
+
+Examples:
+  xhist-report suspects                          of the run that failed last
+  xhist-report suspects --format sarif > suspects.sarif
+  xhist-report suspects --formula tarantula target/xhist/runs/1795417893169-16082";
+
+/// Rank the statements of a failed run by how likely each is the mistake.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct SuspectsArgs {
+    /// The directory of a run, or a ring file in it; without it the run that failed last
+    #[arg(value_name = "RUN")]
+    run: Option<PathBuf>,
+
+    /// The formula: ochiai, tarantula, dstar, barinel, op2 (naish2), jaccard
+    #[arg(long, value_name = "NAME", default_value = "ochiai", value_parser = formula)]
+    formula: Formula,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: FormatName,
+
+    /// Print at most N suspects
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+
+    /// Print at most a screen of lines, and nothing if there is nothing to rank, as `cargo xhist test` does
+    #[arg(long, conflicts_with = "format")]
+    brief: bool,
+
+    /// Map of the instrumented build; without it the right one is looked for near the run
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+
+    /// Show the text of files below DIR, too
+    #[arg(long = "source-root", value_name = "DIR")]
+    source_roots: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum FormatName {
+    /// `RANK. file:line (score) function`, with the source text; lines that always run together have one rank
+    #[default]
+    Text,
+    /// One JSON document with all evidence
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+}
+
+fn formula(text: &str) -> Result<Formula, UnknownFormula> {
+    text.parse()
+}
+
+/// Prints the suspects.
+pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+    let run = match &args.run {
+        Some(run) => run.clone(),
+        None => {
+            let here = std::env::current_dir().unwrap_or_default();
+            let chosen = runs::choose(&here, false)?;
+            chosen.notes.iter().take(1).for_each(|note| notes.note(format_args!("{note}")));
+            chosen.path
+        }
+    };
+    if !run.exists() {
+        return Err(UsageError::NoRun(run));
+    }
+    let options = SuspectOptions {
+        directory: suspects::run_directory(&run),
+        formula: args.formula,
+        format: match args.format {
+            FormatName::Text => SuspectFormat::Text,
+            FormatName::Json => SuspectFormat::Json,
+            FormatName::Sarif => SuspectFormat::Sarif,
+        },
+        limit: args.limit as usize,
+        brief: args.brief,
+        map: args.map.clone(),
+        source_roots: args.source_roots.clone(),
+    };
+    Ok(suspects::print(&options, &mut std::io::stdout().lock(), notes))
+}

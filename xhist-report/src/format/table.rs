@@ -1,0 +1,127 @@
+//! The one table of formats.
+
+use super::{Format, Layout, calls, history, json, lanes, lcov, qspy, terminal, traceinfo};
+use crate::model::ReportKind;
+
+/// A format that users can ask for.
+#[derive(Debug)]
+pub struct FormatRow {
+    /// Its name after `--format`.
+    pub name: &'static str,
+    /// What it is.
+    pub help: &'static str,
+    /// The report that it shows.
+    pub report: ReportKind,
+    /// For programs, repetitions of up to this number of statements are written out; a longer one is one line.
+    pub writes_out: u64,
+    /// It shows the fields of records, and not only their lines.
+    pub fields: bool,
+    /// Of all entries it shows trace events only.
+    pub only_traces: bool,
+    /// Whether marks of the recorder (a panic, a trigger) are entries of it.
+    pub shows_marks: fn(Layout) -> bool,
+    /// Whether the async tasks that have not ended follow its entries.
+    pub shows_tasks: fn(Layout) -> bool,
+    /// Its first line declares how the others are read.
+    pub has_opening: bool,
+    /// Makes a writer of it.
+    pub make: fn(Layout) -> Box<dyn Format>,
+}
+
+/// Every format; the first is the default.
+pub static FORMATS: &[FormatRow] = &[
+    FormatRow {
+        name: "history",
+        help: "one line an entry, oldest first: number, file:line",
+        report: ReportKind::History,
+        writes_out: 10_000,
+        fields: false,
+        only_traces: false,
+        // On a pipe it is the paper's listing and QS records, and nothing else.
+        shows_marks: |layout| layout.lanes || layout.terminal,
+        shows_tasks: |layout| layout.lanes || layout.terminal,
+        has_opening: false,
+        make: |layout| match (layout.lanes, layout.terminal) {
+            (true, _) => Box::new(lanes::Lanes::new(layout)),
+            (_, true) => Box::new(terminal::Terminal::new(layout)),
+            (_, false) => Box::new(history::History::new(layout)),
+        },
+    },
+    FormatRow {
+        name: "json",
+        help: "JSON lines; the first names the schema version",
+        report: ReportKind::History,
+        writes_out: 0,
+        fields: true,
+        only_traces: false,
+        shows_marks: |_| true,
+        shows_tasks: |_| true,
+        has_opening: true,
+        make: |layout| Box::new(json::Json::new(layout)),
+    },
+    FormatRow {
+        name: "calls",
+        help: "a tree of calls for each thread, and what was open at the end",
+        report: ReportKind::Calls,
+        writes_out: 10_000,
+        fields: false,
+        only_traces: false,
+        shows_marks: |_| true,
+        shows_tasks: |_| false,
+        has_opening: false,
+        make: |layout| Box::new(calls::CallText::new(layout)),
+    },
+    FormatRow {
+        name: "calls-json",
+        help: "the same as JSON lines",
+        report: ReportKind::Calls,
+        writes_out: 10_000,
+        fields: false,
+        only_traces: false,
+        shows_marks: |_| true,
+        shows_tasks: |_| false,
+        has_opening: true,
+        make: |layout| Box::new(json::Json::new(layout)),
+    },
+    FormatRow {
+        name: "traceinfo",
+        help: "trace events only, with the time and the severity in words",
+        report: ReportKind::History,
+        writes_out: 0,
+        fields: false,
+        only_traces: true,
+        shows_marks: |_| true,
+        shows_tasks: |_| false,
+        has_opening: false,
+        make: |layout| Box::new(traceinfo::TraceInfo::new(layout)),
+    },
+    FormatRow {
+        name: "qspy",
+        help: "every QS record of a stream or a ring as QSPY prints it",
+        report: ReportKind::Qspy,
+        writes_out: 0,
+        fields: false,
+        only_traces: false,
+        shows_marks: |_| true,
+        shows_tasks: |_| false,
+        has_opening: false,
+        make: |_| Box::new(qspy::Qspy),
+    },
+    FormatRow {
+        name: "lcov",
+        help: "LCOV tracefile; 1 means that a statement ever ran",
+        report: ReportKind::Coverage,
+        writes_out: 0,
+        fields: false,
+        only_traces: false,
+        shows_marks: |_| true,
+        shows_tasks: |_| false,
+        has_opening: false,
+        make: |_| Box::new(lcov::Lcov),
+    },
+];
+
+/// The format of this name.
+pub fn by_name(name: &str) -> Option<&'static FormatRow> {
+    FORMATS.iter().find(|row| row.name == name)
+}

@@ -1,0 +1,130 @@
+//! Locks taken in two orders: one thread takes the second while it holds the first, and somewhere else it is the other way round.
+//! With a third lock held around both, they cannot wait for each other.
+
+use std::collections::BTreeMap;
+
+use super::lock_text::{HeldFor, TakenLock};
+use super::program::OrderProgram;
+use super::{Check, OrderFindings, Piece, Seen};
+use crate::calls::StatementId;
+
+/// Most locks that a thread is taken to hold.
+const MAX_HELD: usize = 64;
+/// Most pairs of locks that are remembered, and ways to take one of them.
+const MAX_PAIRS: usize = 4096;
+const MAX_WAYS: usize = 4;
+
+/// The locks that a thread holds.
+#[derive(Debug, Default)]
+pub struct HeldLocks(Vec<Held>);
+
+#[derive(Debug)]
+struct Held {
+    lock: String,
+    activation: u64,
+    /// The statement that took it.
+    seen: Seen,
+    /// The statement that it is held in, with all inside; `None`: the whole body.
+    within: Option<StatementId>,
+    guard: Option<String>,
+}
+
+/// The orders in which locks were taken, in all threads of a program.
+#[derive(Debug, Default)]
+pub struct LockOrder {
+    /// By the lock held and the lock taken.
+    pairs: BTreeMap<(String, String), Vec<Way>>,
+}
+
+/// How a lock was taken while another was held.
+#[derive(Clone, Debug)]
+struct Way {
+    piece: Piece,
+    /// The other locks that were held.
+    around: Vec<String>,
+}
+
+impl HeldLocks {
+    /// Releases what the statement that runs now, or the end of an activation, releases. `current` is the newest statement of an
+    /// activation that is on the stack.
+    pub fn release(
+        &mut self,
+        program: &OrderProgram,
+        now: StatementId,
+        current: &dyn Fn(u64) -> Option<StatementId>,
+    ) {
+        let dropped = program.lock_use(now).map_or(&[][..], |used| used.dropped.as_slice());
+        self.0.retain(|held| {
+            let Some(at) = current(held.activation) else { return false };
+            let is_inside = held.within.is_none_or(|within| program.structure.is_within(at, within));
+            let is_dropped = at == now && held.guard.as_ref().is_some_and(|guard| dropped.contains(guard));
+            // A statement that runs again in a loop has released what it took before.
+            is_inside && !is_dropped && !(at == now && held.seen.id == now)
+        });
+    }
+
+    /// Takes what the statement takes, in this activation.
+    pub fn take(
+        &mut self,
+        program: &OrderProgram,
+        activation: u64,
+        seen: Seen,
+        thread: &str,
+        order: &mut LockOrder,
+        found: &mut OrderFindings,
+    ) {
+        let Some(used) = program.lock_use(seen.id) else { return };
+        for TakenLock { lock, held } in &used.taken {
+            for outer in self.0.iter().filter(|outer| outer.lock != *lock) {
+                let around = self.0.iter().map(|other| other.lock.clone());
+                let around = around.filter(|other| other != lock && *other != outer.lock).collect();
+                let lines = if outer.seen == seen { vec![seen] } else { vec![outer.seen, seen] };
+                let piece = Piece { thread: thread.to_owned(), lines };
+                order.add((&outer.lock, lock), Way { piece, around }, found);
+            }
+            if self.0.len() >= MAX_HELD {
+                continue;
+            }
+            let (within, guard) = match held {
+                HeldFor::Guard(name) => (program.structure.around(seen.id), Some(name.clone())),
+                HeldFor::Statement => (Some(seen.id), None),
+            };
+            self.0.push(Held { lock: lock.clone(), activation, seen, within, guard });
+        }
+    }
+}
+
+impl LockOrder {
+    /// A lock was taken while another was held. Reports the pair if it was also taken the other way round.
+    fn add(&mut self, (held, taken): (&str, &str), way: Way, found: &mut OrderFindings) {
+        let key = (held.to_owned(), taken.to_owned());
+        let other = self.pairs.get(&(key.1.clone(), key.0.clone()));
+        // Locks that are held both times keep the two from waiting for each other.
+        let has_gate = |other: &&Way| way.around.iter().any(|gate| other.around.contains(gate));
+        if let Some(other) = other.and_then(|ways| ways.iter().find(|other| !has_gate(other))) {
+            let (one, two) = if held < taken { (held, taken) } else { (taken, held) };
+            let ids = |way: &Way| way.piece.lines.last().map_or(0, |seen| seen.id.0);
+            let key = (ids(other).min(ids(&way)), ids(other).max(ids(&way)));
+            found.add(Check {
+                kind: "locks",
+                rule: format!("locks {one} and {two}"),
+                text: "are taken in both orders".to_owned(),
+                certain: true,
+                key,
+                pieces: vec![other.piece.clone(), way.piece.clone()],
+            });
+        }
+        if self.pairs.len() >= MAX_PAIRS && !self.pairs.contains_key(&key) {
+            return;
+        }
+        let ways = self.pairs.entry(key).or_default();
+        if ways.len() < MAX_WAYS && ways.iter().all(|known| known.around != way.around) {
+            ways.push(way);
+        }
+    }
+
+    /// How many locks were taken while another was held.
+    pub fn pairs(&self) -> usize {
+        self.pairs.len()
+    }
+}

@@ -1,0 +1,243 @@
+//! The answer: for each thread that matters its last statements up to a panic or a signal, folded to a few lines; and the
+//! async tasks that have not ended, first if the program hung.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+
+use super::{Report, Summary};
+use crate::answer::{Code, ListedStatement, Sources, Tail, ThreadEnd, Wanted, write_shown};
+use crate::console::Notes;
+use crate::context::Context;
+use crate::events::Step;
+use crate::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary};
+use crate::options::Options;
+use crate::source_text::SourceText;
+use crate::tasks::TaskTracker;
+
+/// Lines of a thread when several share them.
+const FEWEST_LINES: usize = 8;
+/// Threads named that are not shown.
+const NAMED: usize = 10;
+/// Lines of a statement's text that are read.
+const TEXT_LINES: u32 = 30;
+/// Characters of the first line that need no more to be understood.
+const LONG_ENOUGH: usize = 60;
+
+/// Shows the end of threads.
+pub struct AnswerReport {
+    text: SourceText,
+    /// By the number of the map.
+    codes: HashMap<usize, Code>,
+    /// Rings that are shown, the most relevant first.
+    chosen: Vec<usize>,
+    others: Vec<Ring>,
+    lines: usize,
+    /// The newest entries of each ring, by its number.
+    tails: HashMap<usize, (Ring, Tail)>,
+    gap: Gap,
+    is_empty: bool,
+    tasks: TaskTracker,
+    /// A panic or a signal ended a thread.
+    has_failed: bool,
+}
+
+impl AnswerReport {
+    /// With the sources that these options allow.
+    pub fn new(options: &Options) -> AnswerReport {
+        AnswerReport {
+            text: SourceText::new(options),
+            codes: HashMap::new(),
+            chosen: Vec::new(),
+            others: Vec::new(),
+            lines: options.lines,
+            tails: HashMap::new(),
+            gap: Gap::default(),
+            is_empty: true,
+            tasks: TaskTracker::new(options),
+            has_failed: false,
+        }
+    }
+
+    /// Writes the end of a thread.
+    fn write_end(&mut self, ring: &Ring, tail: &Tail, context: &mut Context<'_, '_>) -> io::Result<()> {
+        let (map, names) = context.maps.of(ring);
+        let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
+        let mut sources = RingSources { text: &mut self.text, map, names };
+        let is_failed = matches!(ring.status, "panicked" | "killed");
+        let hash = ring.map_hash;
+        let suspects = context.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
+        let suspects: Vec<SuspectLine> = suspects.copied().collect();
+        let wanted = Wanted { lines: self.lines, suspects: &suspects };
+        let shown = tail
+            .shown((code, names), is_failed, wanted, &mut |code, statement| sources.whole(code, statement));
+        let mut out = Vec::new();
+        let until = match shown.end {
+            ThreadEnd::Here => "",
+            ThreadEnd::Panic => " before its panic",
+            ThreadEnd::Signal(_) => " before the signal",
+        };
+        io::Write::write_fmt(
+            &mut out,
+            format_args!("last statements of thread {}{until} (newest last):\n", ring.thread()),
+        )?;
+        write_shown(&shown, code, &mut sources, context.options.layout.links, &mut out)?;
+        context.out.write_all(&out)
+    }
+
+    /// Writes the first tasks that have not ended.
+    fn write_tasks(&mut self, context: &mut Context<'_, '_>) -> io::Result<()> {
+        let tracker = std::mem::replace(&mut self.tasks, TaskTracker::new(context.options));
+        let tasks = TaskSummary { is_brief: true, ..tracker.summary(context.maps) };
+        let mut format = (context.options.format.make)(context.options.layout);
+        format.tasks(&tasks, context.out)
+    }
+
+    fn write_others(&self, context: &mut Context<'_, '_>) -> io::Result<()> {
+        let (ended, others): (Vec<&Ring>, Vec<&Ring>) =
+            self.others.iter().partition(|ring| ring.status == "ended");
+        let names: Vec<String> = others.iter().take(NAMED).map(|ring| ring.thread()).collect();
+        let more = match others.len() - names.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        match others.len() {
+            0 => {}
+            1 => writeln!(context.out, "1 more thread, not printed: {}", names[0])?,
+            count => writeln!(context.out, "{count} more threads, not printed: {}{more}", names.join(", "))?,
+        }
+        match ended.len() {
+            0 => Ok(()),
+            1 => writeln!(context.out, "not printed either: 1 thread that ended before"),
+            count => writeln!(context.out, "not printed either: {count} threads that ended before"),
+        }
+    }
+}
+
+impl Report for AnswerReport {
+    fn start(&mut self, opening: &Opening<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
+        if context.options.is_whole() {
+            self.tasks.count(opening.rings);
+        }
+        let mut rings: Vec<&Ring> = opening.rings.iter().collect();
+        rings.sort_by_key(|ring| rank(ring));
+        // A thread that panicked explains why the others did not finish.
+        let failed = rings.iter().filter(|ring| matches!(ring.status, "panicked" | "killed")).count();
+        self.has_failed = failed > 0;
+        let has_panic = rings.iter().any(|ring| ring.status == "panicked");
+        let is_dead = rings.iter().any(|ring| matches!(ring.status, "killed" | "running or killed"));
+        let shown = if has_panic && !is_dead { failed } else { rings.len() };
+        let (shown, others) = rings.split_at(shown.min((2 * self.lines / FEWEST_LINES).max(1)));
+        self.chosen = shown.iter().map(|ring| ring.number).collect();
+        self.others = others.iter().copied().cloned().collect();
+        // Two threads have all lines each; more share those of two.
+        let each = (2 * self.lines / shown.len().max(1)).max(FEWEST_LINES);
+        self.lines = each.min(self.lines);
+        Ok(())
+    }
+
+    fn step(&mut self, step: Step<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
+        let Step::Event(ring, event) = step else { return Ok(()) };
+        if !event.gap.is_empty() {
+            context.notes.loss(format_args!("{ring}: {}", event.gap));
+            self.gap.add(event.gap.clone());
+        }
+        if let Some(item) = &event.item {
+            self.tasks.take(ring, item, context.maps);
+        }
+        if !self.chosen.contains(&ring.number) {
+            return Ok(());
+        }
+        if let Some(item) = &event.item {
+            let (_, tail) = self.tails.entry(ring.number).or_insert_with(|| (ring.clone(), Tail::default()));
+            if !event.gap.is_empty() {
+                tail.gap();
+            }
+            tail.push(&item.what);
+            self.is_empty = false;
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
+        if !self.has_failed {
+            self.write_tasks(context)?;
+        }
+        for number in std::mem::take(&mut self.chosen) {
+            if let Some((ring, tail)) = self.tails.remove(&number).filter(|(_, tail)| !tail.is_empty()) {
+                self.write_end(&ring, &tail, context)?;
+            }
+        }
+        self.write_others(context)?;
+        if self.has_failed {
+            self.write_tasks(context)?;
+        }
+        if context.options.keeps_records && !self.is_empty {
+            writeln!(context.out, "folded to the end of each thread; --all prints every entry")?;
+        }
+        context.out.flush()?;
+        let code = context.notes.finish();
+        Ok(Summary { code, entries: 0 })
+    }
+}
+
+/// The texts and files of the statements in a ring.
+struct RingSources<'s, 'n> {
+    text: &'s mut SourceText,
+    map: usize,
+    names: &'n Names,
+}
+
+impl RingSources<'_, '_> {
+    fn line(&mut self, file: u16, line: u32) -> Option<&str> {
+        // A missing file is no news: the places are there without it.
+        let mut nowhere = io::sink();
+        self.text.line((self.map, self.names), file, line, &mut Notes::new(&mut nowhere))
+    }
+
+    /// All lines of a statement.
+    fn whole(&mut self, code: &Code, statement: ListedStatement) -> Option<String> {
+        let (file, span) = code.place(statement);
+        let (first, last) = (span.line, span.end_line);
+        let mut text = self.line(file, first)?.to_owned();
+        for line in first + 1..=last.min(first.saturating_add(TEXT_LINES)) {
+            text.push('\n');
+            text.push_str(self.line(file, line).unwrap_or_default());
+        }
+        Some(text)
+    }
+}
+
+impl Sources for RingSources<'_, '_> {
+    fn text(&mut self, code: &Code, statement: ListedStatement) -> Option<String> {
+        let whole = self.whole(code, statement)?;
+        let mut text = String::new();
+        for line in whole.lines() {
+            if !text.is_empty() && !text.ends_with('(') && !line.starts_with([')', '.', '?']) {
+                text.push(' ');
+            }
+            text.push_str(line);
+            if text.ends_with('{') || text.chars().count() > LONG_ENOUGH {
+                break;
+            }
+        }
+        Some(text)
+    }
+
+    fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf> {
+        let (file, span) = code.place(statement);
+        self.line(file, span.line)?;
+        self.text.file(self.map, file)
+    }
+}
+
+/// What is shown first: what a signal or a panic ended, `main`, then the others that were there at the end.
+fn rank(ring: &Ring) -> u32 {
+    match ring.status {
+        "killed" => 0,
+        "panicked" => 1,
+        _ if ring.tid != 0 && ring.tid == ring.pid => 2,
+        "ended" => 4,
+        _ => 3,
+    }
+}

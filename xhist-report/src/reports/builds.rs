@@ -1,0 +1,59 @@
+//! `--identify`: the builds that the rings came from.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::{Report, Summary};
+use crate::context::Context;
+use crate::events::Step;
+use crate::exit_code::ExitCode;
+use crate::map;
+use crate::model::{Opening, Origin, Ring, Totals};
+use crate::source_text::compare;
+
+/// Shows each build: its map, its age, its sources here, and the rings that carry its hash.
+#[derive(Default)]
+pub struct Builds {
+    rings: Vec<Ring>,
+}
+
+impl Report for Builds {
+    fn start(&mut self, opening: &Opening<'_>, _: &mut Context<'_, '_>) -> io::Result<()> {
+        self.rings = opening.rings.to_vec();
+        Ok(())
+    }
+
+    fn step(&mut self, _: Step<'_>, _: &mut Context<'_, '_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
+        let mut by_hash: BTreeMap<u64, Vec<&Ring>> = BTreeMap::new();
+        for ring in &self.rings {
+            by_hash.entry(ring.map_hash).or_default().push(ring);
+        }
+        let hashes: Vec<u64> = by_hash.keys().copied().collect();
+        let mut builds = match map::builds(&hashes, &context.options.maps, context.notes) {
+            Ok(builds) => builds,
+            Err(code) => return Ok(Summary { code, entries: 0 }),
+        };
+        for (build, names) in &mut builds {
+            match &mut build.origin {
+                Origin::Known(known) => known.sources = compare(names, known.map.written),
+                Origin::Unknown { .. } => context.notes.incomplete(),
+            }
+        }
+        let mut format = (context.options.format.make)(context.options.layout);
+        format.start(&Opening { rings: &self.rings, entries: 0 }, context.out)?;
+        for (build, _) in &builds {
+            let mut rings = by_hash.get(&build.hash).cloned().unwrap_or_default();
+            // The threads of a process together.
+            rings.sort_by_key(|ring| (ring.pid, ring.number));
+            format.build(build, &rings, context.out)?;
+        }
+        let complete = context.notes.finish() == ExitCode::Complete;
+        format.finish(&Totals { entries: 0, complete }, context.out)?;
+        context.out.flush()?;
+        Ok(Summary { code: context.notes.finish(), entries: 0 })
+    }
+}

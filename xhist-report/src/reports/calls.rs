@@ -1,0 +1,318 @@
+//! `--format calls`: the calls that statements imply, thread by thread, and what was open at the end of each.
+
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+
+use qs_core::record::Statement;
+
+use super::{Report, Summary};
+use crate::calls::{
+    Activation, CallNode, CallStack, CallTree, Exit, NodeSubject, NoteKind, PausedStack, StatementId,
+    Structure, TreeRow,
+};
+use crate::context::Context;
+use crate::events::{Merged, Step};
+use crate::exit_code::ExitCode;
+use crate::format::Format;
+use crate::model::{CallEntry, CallPart, CallRow, Item, Names, OpenFrame, Opening, Ring, Totals, What};
+use crate::options::Options;
+
+/// Activations that are listed at each end of a stack that is open at the end.
+const MAX_OPEN: usize = 100;
+
+/// Writes call trees.
+pub struct Calls {
+    format: Box<dyn Format>,
+    /// By the number of the map.
+    structures: HashMap<usize, Structure>,
+    thread: Option<Thread>,
+    open: Vec<(Ring, &'static str, Vec<OpenFrame>, usize)>,
+    statements: u64,
+    /// Maps without calls that were reported.
+    reported: Vec<usize>,
+}
+
+/// The thread whose statements come now.
+struct Thread {
+    ring: Ring,
+    map: usize,
+    /// By the number of the interrupt.
+    stacks: BTreeMap<u16, (PausedStack, CallTree)>,
+    /// The interrupt whose tree was written last.
+    heading: Option<u16>,
+}
+
+impl Calls {
+    /// Writes in the format that was asked for.
+    pub fn new(options: &Options) -> Calls {
+        Calls {
+            format: (options.format.make)(options.layout),
+            structures: HashMap::new(),
+            thread: None,
+            open: Vec::new(),
+            statements: 0,
+            reported: Vec::new(),
+        }
+    }
+
+    fn event(&mut self, ring: &Ring, event: &Merged, context: &mut Context<'_, '_>) -> io::Result<()> {
+        if self.thread.as_ref().is_none_or(|thread| thread.ring.number != ring.number) {
+            self.end_thread(context)?;
+            self.begin_thread(ring, context);
+        }
+        let Some(thread) = &mut self.thread else { return Ok(()) };
+        if !event.gap.is_empty() {
+            context.notes.loss(format_args!("{ring}: {}", event.gap));
+        }
+        let (map, names) = context.maps.of(ring);
+        let Some(structure) = self.structures.get(&map).filter(|structure| structure.has_calls()) else {
+            return Ok(());
+        };
+        let interrupt = event.item.as_ref().map_or(0, |item| item.interrupt);
+        let state = thread.stacks.remove(&interrupt);
+        let (mut stack, mut tree) = match state {
+            Some((stack, tree)) => (stack.resume(structure), tree),
+            None => (CallStack::new(structure), CallTree::default()),
+        };
+        let mut rows = RowWriter {
+            format: &mut *self.format,
+            ring,
+            interrupt,
+            heading: &mut thread.heading,
+            structure,
+            names,
+        };
+        let out = &mut *context.out;
+        let mut take = |depth: usize, row: TreeRow<'_>| rows.row(depth, row, out);
+        if !event.gap.is_empty() {
+            stack.gap();
+            tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?;
+        }
+        if let Some(Item { what, time, .. }) = &event.item {
+            match what {
+                What::Statement { file, line } => {
+                    self.statements += 1;
+                    let moves = stack.statement(Statement { file: *file, line: *line }).clone();
+                    let new = stack.stack().skip(stack.depth() - moves.entered);
+                    tree.step(new, &moves, *time, &mut take)?;
+                }
+                What::Again(again) => {
+                    let all = again.times.saturating_mul(again.statements as u64);
+                    self.statements = self.statements.saturating_add(all);
+                    tree.repetition(again.statements, again.times, &mut take)?;
+                }
+                What::Panic(_) => {
+                    stack.panic();
+                    tree.note(NoteKind::Panic, "panicked here".to_owned(), &mut take)?;
+                }
+                What::Signal(signal, _) => {
+                    tree.note(NoteKind::Signal, format!("signal {signal}"), &mut take)?
+                }
+                What::Task(mark) => {
+                    if let Some(dropped) = stack.task(*mark) {
+                        let body = structure.body(dropped.body).name();
+                        let line = structure.place(dropped.statement).1.line;
+                        let text = format!("{body} was dropped while it waited at line {line}");
+                        tree.note(NoteKind::Cancelled, text, &mut take)?;
+                    }
+                }
+                What::Trace(_) | What::Record(_) => {}
+            }
+        }
+        thread.stacks.insert(interrupt, (stack.pause(), tree));
+        Ok(())
+    }
+
+    fn begin_thread(&mut self, ring: &Ring, context: &mut Context<'_, '_>) {
+        context.need_map(ring);
+        let (map, names) = context.maps.of(ring);
+        let structure = self.structures.entry(map).or_insert_with(|| Structure::of(names));
+        if !structure.has_calls() && !self.reported.contains(&map) {
+            self.reported.push(map);
+            context.notes.incomplete();
+            if names.hash.is_some() {
+                context.notes.error(format_args!(
+                    "the map of {ring} is of an earlier version and does not list calls: build the program with this \
+                     version of xhist"
+                ));
+            } else {
+                context
+                    .notes
+                    .error(format_args!("{ring} has no map, so its calls are not known: --map names one"));
+            }
+        }
+        if ring.entries_only {
+            context.notes.incomplete();
+            context.notes.note(format_args!(
+                "{ring} holds entries only (--detail function), so the end of a call is not known"
+            ));
+        }
+        let (ring, stacks) = (ring.clone(), BTreeMap::new());
+        self.thread = Some(Thread { ring, map, stacks, heading: None });
+    }
+
+    fn end_thread(&mut self, context: &mut Context<'_, '_>) -> io::Result<()> {
+        let Some(Thread { ring, map, stacks, mut heading }) = self.thread.take() else { return Ok(()) };
+        let Some(structure) = self.structures.get(&map) else { return Ok(()) };
+        let (_, names) = context.maps.of(&ring);
+        for (interrupt, (stack, mut tree)) in stacks {
+            let stack = stack.resume(structure);
+            let has_ended = matches!(ring.status, "ended" | "exited");
+            let open = stack.open(has_ended);
+            let exit = (open.is_empty() && stack.depth() > 0).then_some(Exit::Returned);
+            let mut rows = RowWriter {
+                format: &mut *self.format,
+                ring: &ring,
+                interrupt,
+                heading: &mut heading,
+                structure,
+                names,
+            };
+            let out = &mut *context.out;
+            tree.finish(stack.stack(), exit, &mut |depth, row| rows.row(depth, row, out))?;
+            let at = if stack.is_panicking() { "panic" } else { "end" };
+            let depth = open.len();
+            let mut frames: Vec<OpenFrame> = Vec::new();
+            for (index, activation) in open.iter().enumerate().rev() {
+                if depth <= 2 * MAX_OPEN || index < MAX_OPEN || index >= depth - MAX_OPEN {
+                    frames.push(open_frame(structure, names, activation, index, false));
+                }
+            }
+            let parked = stack.parked().take(MAX_OPEN);
+            frames.extend(parked.map(|activation| open_frame(structure, names, activation, 0, true)));
+            if !frames.is_empty() {
+                self.open.push((ring.clone(), at, frames, depth));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An activation as a user reads it.
+fn open_frame(
+    structure: &Structure,
+    names: &Names,
+    activation: &Activation,
+    depth: usize,
+    is_parked: bool,
+) -> OpenFrame {
+    let (file, span) = structure.place(activation.statement);
+    OpenFrame {
+        function: structure.body(activation.body).name(),
+        file: names.place(file, 1).path.map(str::to_owned),
+        line: span.line,
+        depth,
+        is_uncertain: activation.is_uncertain,
+        is_parked,
+    }
+}
+
+/// Writes the rows of a tree with names.
+struct RowWriter<'w> {
+    format: &'w mut dyn Format,
+    ring: &'w Ring,
+    interrupt: u16,
+    heading: &'w mut Option<u16>,
+    structure: &'w Structure,
+    names: &'w Names,
+}
+
+impl RowWriter<'_> {
+    fn row(&mut self, depth: usize, row: TreeRow<'_>, out: &mut dyn io::Write) -> io::Result<()> {
+        let ring = self.ring;
+        if self.heading.replace(self.interrupt) != Some(self.interrupt) {
+            self.format.call(&CallRow::Thread { ring, interrupt: self.interrupt }, out)?;
+        }
+        let (node, part) = match row {
+            TreeRow::Whole(node) => (node, CallPart::Whole),
+            TreeRow::Begin(node) => (node, CallPart::Begin),
+            TreeRow::End(node) => (node, CallPart::End),
+        };
+        match &node.subject {
+            NodeSubject::Note(kind, text) => {
+                let what = match kind {
+                    NoteKind::Panic => "panic",
+                    NoteKind::Signal => "signal",
+                    NoteKind::Cancelled => "cancelled",
+                    NoteKind::Gap => "gap",
+                };
+                self.format.call(&CallRow::Note { ring, depth, what, text }, out)
+            }
+            NodeSubject::Repetition { statements, times } => {
+                let (statements, times) = (*statements, *times);
+                self.format.call(&CallRow::Repetition { ring, depth, statements, times }, out)
+            }
+            NodeSubject::Call { .. } => self.call(depth, node, part, out),
+        }
+    }
+
+    fn call(
+        &mut self,
+        depth: usize,
+        node: &CallNode,
+        part: CallPart,
+        out: &mut dyn io::Write,
+    ) -> io::Result<()> {
+        let NodeSubject::Call { body, called_from, at, exit, .. } = node.subject else { return Ok(()) };
+        let NodeSubject::Call { entered_before, is_uncertain, is_resumed, in_unwinding, task, .. } =
+            node.subject
+        else {
+            return Ok(());
+        };
+        let known = self.structure.body(body);
+        let path = |file: u16| self.names.path(file).and(self.names.place(file, 1).path);
+        let line_of = |statement: StatementId| self.structure.place(statement).1.line;
+        let from = called_from.map(|from| {
+            let (file, span) = self.structure.place(from);
+            (path(file).filter(|_| file != known.file), span.line)
+        });
+        let function = known.name();
+        let has_clock = self.ring.clock_hz > 0 && !self.ring.exact;
+        let entry = CallEntry {
+            ring: self.ring,
+            depth,
+            part,
+            function: &function,
+            file: path(known.file),
+            line: known.span.line,
+            from,
+            times: node.times,
+            own: node.own,
+            statements: node.statements,
+            ticks: Some(node.ticks).filter(|ticks| has_clock && *ticks > 0),
+            exit: exit.map_or("open", Exit::name),
+            at: line_of(at),
+            entered_before,
+            is_uncertain,
+            is_resumed,
+            in_unwinding,
+            task,
+        };
+        self.format.call(&CallRow::Call(&entry), out)
+    }
+}
+
+impl Report for Calls {
+    fn start(&mut self, opening: &Opening<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
+        self.format.start(opening, context.out)
+    }
+
+    fn step(&mut self, step: Step<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
+        match step {
+            Step::Event(ring, event) => self.event(ring, event, context),
+            _ => Ok(()),
+        }
+    }
+
+    fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
+        self.end_thread(context)?;
+        for (ring, at, calls, depth) in &self.open {
+            let (at, depth) = (*at, *depth);
+            self.format.call(&CallRow::Open { ring, at, calls, depth }, context.out)?;
+        }
+        let complete = context.notes.finish() == ExitCode::Complete;
+        self.format.finish(&Totals { entries: self.statements, complete }, context.out)?;
+        context.out.flush()?;
+        Ok(Summary { code: context.notes.finish(), entries: self.statements })
+    }
+}

@@ -1,0 +1,109 @@
+//! `--format lcov`: the statements that were ever executed.
+
+use std::io;
+
+use qs_core::record::Statement;
+
+use super::{Report, Summary};
+use crate::context::Context;
+use crate::events::Step;
+use crate::exit_code::ExitCode;
+use crate::map::Maps;
+use crate::model::{Item, Names, Opening, Ring, Totals, What, count, coverage};
+use crate::ring::Executed;
+
+/// Collects executed statements.
+#[derive(Default)]
+pub struct Coverage {
+    executed: Executed,
+}
+
+impl Coverage {
+    fn report_limits(&self, context: &mut Context<'_, '_>) {
+        let Executed { by_map, known, lost, cut, left_out } = &self.executed;
+        if by_map.keys().any(|hash| !known.contains(hash)) {
+            context.notes.loss(format_args!(
+                "no ever-executed bitmap here, so only what is still in the rings is known to have run"
+            ));
+        }
+        if *lost > 0 {
+            context.notes.loss(format_args!(
+                "the ever-executed bitmap was full: {lost} times a statement found no place"
+            ));
+        }
+        if *left_out > 0 {
+            let left_out = count(*left_out, "ever-executed bitmap");
+            context.notes.loss(format_args!("{left_out} left out: too many, or overlapping each other"));
+        }
+        if *cut > 0 {
+            context.notes.loss(format_args!("{cut} slots of the ever-executed bitmap not in the image"));
+        }
+    }
+}
+
+impl Report for Coverage {
+    fn start(&mut self, opening: &Opening<'_>, _: &mut Context<'_, '_>) -> io::Result<()> {
+        for ring in opening.rings {
+            self.executed.by_map.entry(ring.map_hash).or_default();
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: Step<'_>, _: &mut Context<'_, '_>) -> io::Result<()> {
+        let (ring, event) = match step {
+            Step::Executed(bitmaps) => {
+                let of_rings = std::mem::replace(&mut self.executed, bitmaps).by_map;
+                of_rings.into_keys().for_each(|hash| _ = self.executed.by_map.entry(hash).or_default());
+                return Ok(());
+            }
+            Step::Event(ring, event) => (ring, event),
+            _ => return Ok(()),
+        };
+        if let Some(Item { what: What::Statement { file, line }, .. }) = event.item
+            && let Some(statements) = self.executed.by_map.get_mut(&ring.map_hash)
+        {
+            statements.insert(Statement { file, line });
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
+        let mut hashes: Vec<u64> = self.executed.by_map.keys().copied().collect();
+        hashes.sort_unstable();
+        let rings: Vec<Ring> = hashes.iter().map(|hash| Ring::of_map(*hash)).collect();
+        match Maps::load(&rings.iter().collect::<Vec<_>>(), context.options, context.notes) {
+            Ok(maps) => *context.maps = maps,
+            Err(code) => return Ok(Summary { code, entries: 0 }),
+        }
+        let maps: Vec<&Names> = rings.iter().map(|ring| context.maps.of(ring).1).collect();
+        if let Err(error) = context.options.selection.check(&maps) {
+            context.notes.error(format_args!("{error}"));
+            return Ok(Summary { code: error.exit_code(), entries: 0 });
+        }
+        self.report_limits(context);
+        let mut format = (context.options.format.make)(context.options.layout);
+        for ring in rings {
+            let (_, names) = context.maps.of(&ring);
+            let (statements, recorded) = names.count();
+            if recorded < statements {
+                context.notes.note(format_args!(
+                    "detail: function, so only {recorded} of {statements} statements are recorded; the others are left out"
+                ));
+            }
+            let takes = context.options.selection.takes_function(names);
+            for covered in coverage(names, &self.executed.by_map[&ring.map_hash], &takes) {
+                format.covered(&covered, context.out)?;
+            }
+            if names.files().next().is_none() {
+                context.notes.incomplete();
+                context.notes.error(format_args!(
+                    "without its map a build has no names for its files, so nothing is reported of it"
+                ));
+            }
+        }
+        let complete = context.notes.finish() == ExitCode::Complete;
+        format.finish(&Totals { entries: 0, complete }, context.out)?;
+        context.out.flush()?;
+        Ok(Summary { code: context.notes.finish(), entries: 0 })
+    }
+}

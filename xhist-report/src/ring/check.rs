@@ -1,0 +1,269 @@
+//! Detects contradictions in the rings of an image: words of headers that contradict the frames, and rings that are missing.
+//! The magic and the check word of a header cover only its first half, so the other half is compared with the bytes behind it.
+
+mod words;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use qs_core::frame::{Decoder, FLAG, Outcome};
+use qs_core::record::packed::{Packed, step};
+use qs_core::ring::{Flags, Header, Item, NESTED, Reader, SPARE_NUMBER, Shown, State, Touched};
+
+use super::locate::{Findings, Placed};
+
+/// Lengths that the head of an open packed frame may have.
+const OPEN_LENS: std::ops::RangeInclusive<usize> = 13..=24;
+/// Free bytes at the end of a ring that was never full.
+const FREE: [u8; 8] = [0; 8];
+/// Rings of a file start a page.
+const PAGE: usize = 4096;
+
+/// Adds to the findings what is damaged or missing. While a process runs, its rings are being written, so their bytes may be
+/// newer than their headers.
+pub fn check(findings: &mut Findings, image: &[u8], is_running: &dyn Fn(u32) -> bool) {
+    let mut running: BTreeMap<u32, bool> = BTreeMap::new();
+    for placed in &mut findings.rings {
+        let pid = placed.header.pid;
+        let is_still = !*running.entry(pid).or_insert_with(|| is_running(pid));
+        let ring = placed.ring.clone();
+        let mut wrong = Wrong { found: Vec::new() };
+        if let Some(damage) = placed.damage {
+            wrong.say(format!("its header is damaged: {damage}"));
+        }
+        wrong.look(&mut placed.header, &image[ring.offset..], is_still);
+        for what in wrong.found {
+            findings.damaged.push(format!("{ring} at offset 0x{:x}: {what}", ring.offset));
+        }
+    }
+    missing_rings(findings, image);
+}
+
+/// What is wrong with one ring.
+struct Wrong {
+    found: Vec<String>,
+}
+
+impl Wrong {
+    fn say(&mut self, what: impl Into<String>) {
+        self.found.push(what.into());
+    }
+
+    fn look(&mut self, header: &mut Header, image: &[u8], is_still: bool) {
+        self.look_at_length(header, image);
+        if header.is_cleared_damaged {
+            self.say("its header is damaged where it says what was shown before, so all of it is shown");
+        }
+        if header.state.0 >> 53 & 0x7 != 0 {
+            self.say("the state word of its header is damaged");
+        }
+        let bytes = image.get(header.header_len..).unwrap_or(&[]);
+        let bytes = &bytes[..bytes.len().min(header.size)];
+        self.look_at_ahead(header, image);
+        if is_still && !header.is_bare() {
+            self.look_at_state(header, image, bytes);
+            if header.has_words() {
+                words::look(header, bytes, &mut |what| self.say(what));
+            } else {
+                self.look_at_touched(header, bytes);
+                self.look_at_folded(header, image);
+            }
+        }
+    }
+
+    /// A source that ends within a ring may lack other rings behind it. Readers report missing frames themselves.
+    fn look_at_length(&mut self, header: &Header, image: &[u8]) {
+        let end = header.header_len + header.size;
+        let present = image.len().saturating_sub(header.header_len) as u64;
+        if image.len() < end && header.newest().head() <= present {
+            self.say(format!("the source ends {} bytes before the ring does", end - image.len()));
+        }
+    }
+
+    /// A long record under way may have overwritten old frames. Where it has not, they are shown.
+    fn look_at_ahead(&mut self, header: &mut Header, image: &[u8]) {
+        if header.ahead > header.size as u64 {
+            self.say("its header is damaged where it says how far a long record may reach");
+            header.ahead = 0;
+            return;
+        }
+        let mut untouched = *header;
+        untouched.ahead = 0;
+        let (from, to) = (untouched.kept(), header.kept());
+        if from == to {
+            return;
+        }
+        let mut reader = Reader::resume(untouched, image, 0, 0, Shown::default()).whole_frames();
+        let is_whole = loop {
+            match reader.next() {
+                Some(Item::Frame(frame)) if frame.missing > 0 => break false,
+                Some(Item::Frame(frame)) if frame.offset >= to => break true,
+                Some(Item::Frame(_)) => {}
+                None => break true,
+                Some(_) => break false,
+            }
+        };
+        if is_whole {
+            header.ahead = 0;
+        }
+    }
+
+    /// A byte that a statement may be changing holds the code of a statement added to an end or to no step.
+    fn look_at_touched(&mut self, header: &mut Header, bytes: &[u8]) {
+        let Some((index, [code])) = header.touched.byte() else { return };
+        let may_be = |byte: u8| {
+            let added = byte.wrapping_sub(*code);
+            added == 0 || added >= step::STATEMENT
+        };
+        if !bytes.get(index).is_some_and(|byte| may_be(*byte)) {
+            self.say("its header is damaged where it names a byte that is being changed");
+            header.touched = Touched::NONE;
+        }
+    }
+
+    fn look_at_state(&mut self, header: &Header, image: &[u8], bytes: &[u8]) {
+        let (state, size) = (header.state, header.size as u64);
+        let first = first_frame(bytes);
+        let next = state.seq().wrapping_add(1);
+        if state.head() == 0 && state.seq() != 0 {
+            self.say("the state word of its header is damaged: it counts frames and has none");
+        } else if state.head() == 0 && state.open().is_none() && header.last_time != 0 && first == Some(1) {
+            self.say("the state word of its header is damaged: it is empty, and there are frames");
+        } else if state.head() > 0 && header.kept() == 0 && first.is_some_and(|seq| seq != 1) {
+            self.say("the state word of its header is damaged: older frames than it counts are here");
+        } else if state.head() >= size && first == Some(1) && bytes.ends_with(&FREE) {
+            self.say("the state word of its header is damaged: it counts more than was ever written");
+        } else if ends_in(bytes, state.head(), size).is_some_and(|byte| byte != FLAG) {
+            self.say("no frame ends where its header says that the newest does");
+        }
+        if !header.flags.has(Flags::PACKED) {
+            return;
+        }
+        match state.open() {
+            None => {
+                let has_open =
+                    |len| open_frame(header, image, len).is_some_and(|open| open.0 == next && open.1 > 1);
+                if OPEN_LENS.into_iter().any(has_open) {
+                    self.say(
+                        "the state word of its header is damaged: a frame is open that it does not know",
+                    );
+                }
+            }
+            Some(len) => {
+                if open_frame(header, image, len).is_some_and(|(seq, _)| seq != next) {
+                    self.say("its open frame does not follow on the newest closed frame");
+                }
+            }
+        }
+    }
+
+    /// The word that counts repetitions belongs to the end of a frame.
+    fn look_at_folded(&mut self, header: &Header, image: &[u8]) {
+        const MASK: u64 = (1 << 24) - 1;
+        let (head, folded) = (header.state.head(), header.folded.0);
+        let at = head.saturating_sub(head.wrapping_sub(folded) & MASK);
+        if header.folded.at(head) == (0, true) {
+            self.say("its header is damaged where it says whether the open frame was counted");
+        }
+        if folded == 0 || at == head || at <= header.kept() {
+            return;
+        }
+        let mut reader = Reader::resume(*header, image, 0, 0, Shown::default()).whole_frames();
+        let is_a_start = loop {
+            match reader.next() {
+                Some(Item::Frame(frame)) if frame.offset == at => break true,
+                Some(Item::Frame(frame)) if frame.offset > at => break false,
+                // Readers report it.
+                Some(Item::Damaged(_)) | None => break true,
+                Some(_) => {}
+            }
+        };
+        if !is_a_start {
+            self.say("its header is damaged where it counts how often the newest frame came again");
+        }
+    }
+}
+
+/// The last byte before a position.
+fn ends_in(bytes: &[u8], position: u64, size: u64) -> Option<u8> {
+    bytes.get((position.checked_sub(1)? % size) as usize).copied()
+}
+
+/// Sequence number of the good frame at the start of the ring, if there is one.
+fn first_frame(bytes: &[u8]) -> Option<u8> {
+    match Decoder::new().push_slice(bytes).1 {
+        Outcome::Frame(frame) => Some(frame.seq),
+        _ => None,
+    }
+}
+
+/// Number and statements of the open frame behind the newest closed one, if it is a packed frame with a head of this length.
+fn open_frame(header: &Header, image: &[u8], head_len: usize) -> Option<(u8, usize)> {
+    let state = State::closed(header.state.head(), header.state.seq()).with_open(head_len);
+    let mut header = *header;
+    (header.state, header.nested) = (state, [(0, State(0)); NESTED]);
+    let mut reader = Reader::resume(header, image, state.head(), 0, Shown::default()).whole_frames();
+    while let Some(item) = reader.next() {
+        if let Item::Frame(frame) = item {
+            let data = Packed::parse(frame.payload)?.data;
+            return Some((frame.seq, data.iter().filter(|byte| **byte >= step::STATEMENT).count()));
+        }
+    }
+    None
+}
+
+/// The rings of a process are numbered, and the first one counts them.
+fn missing_rings(findings: &mut Findings, image: &[u8]) {
+    let mut by_process: BTreeMap<u32, Vec<&Placed>> = BTreeMap::new();
+    let is_numbered = |placed: &&Placed| placed.header.pid != 0 && placed.header.number != SPARE_NUMBER;
+    for placed in findings.rings.iter().filter(is_numbered) {
+        by_process.entry(placed.header.pid).or_default().push(placed);
+    }
+    for (pid, rings) in by_process {
+        let numbers: BTreeSet<u16> = rings.iter().map(|placed| placed.header.number).collect();
+        let newest = numbers.last().copied().unwrap_or_default();
+        let made = rings.iter().map(|placed| placed.header.rings).max().unwrap_or_default();
+        let is_missing = |number: &u16| {
+            !numbers.contains(number) && (*number < made || !is_being_made(&rings, *number, image))
+        };
+        let missing: Vec<u16> = (0..made.max(newest)).filter(is_missing).collect();
+        if missing.is_empty() {
+            continue;
+        }
+        findings.damaged.push(format!(
+            "process {pid} has made {} rings, and {} not here, so what {} recorded is missing: {} damaged, \
+             or the source was cut",
+            made.max(newest + 1),
+            listed(&missing),
+            if missing.len() == 1 { "its thread" } else { "their threads" },
+            if missing.len() == 1 { "its header is" } else { "their headers are" },
+        ));
+    }
+}
+
+/// `ring 3 is`, `rings 0, 2 and 3 are`; counted from 0 as recorders do.
+fn listed(missing: &[u16]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = missing.iter().take(SHOWN).map(u16::to_string).collect();
+    match (shown.as_slice(), missing.len().saturating_sub(SHOWN)) {
+        ([one], _) => format!("number {one} is"),
+        ([some @ .., last], 0) => format!("numbers {} and {last} are", some.join(", ")),
+        (some, more) => format!("numbers {} and {more} more are", some.join(", ")),
+    }
+}
+
+/// A thread takes a number before it lays out its ring: its place in the file is still zero.
+fn is_being_made(rings: &[&Placed], number: u16, image: &[u8]) -> bool {
+    let Some(first) = rings.iter().min_by_key(|placed| placed.ring.offset) else { return false };
+    let len = first.header.header_len + first.header.size;
+    let known = rings.iter().find_map(|other| {
+        let numbers = usize::from(other.header.number.checked_sub(first.header.number)?);
+        (other.ring.offset - first.ring.offset).checked_div(numbers)
+    });
+    let stride = known.unwrap_or(len.next_multiple_of(PAGE));
+    let place = |number: usize| {
+        let before = usize::from(first.header.number).checked_mul(stride)?;
+        (first.ring.offset + number.checked_mul(stride)?).checked_sub(before)
+    };
+    let bytes = place(usize::from(number)).and_then(|start| image.get(start..start.checked_add(len)?));
+    bytes.is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+}

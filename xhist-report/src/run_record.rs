@@ -1,0 +1,199 @@
+//! `run.json`, the description of a run by `cargo xhist`: how it ended, its tests with their rings, and processes that crashed.
+
+use std::fmt;
+use std::path::{Component, Path, PathBuf};
+
+use serde::{Deserialize, Deserializer};
+
+use crate::source;
+
+/// Name of the description in the directory of a run.
+pub const FILE: &str = "run.json";
+/// Longest description. That of ten thousand tests has a few megabytes.
+const MAX_LEN: u64 = 64 << 20;
+
+/// The description of a run. Older ones lack some of it, newer ones may have more. All paths are of files in its directory:
+/// names that lead out of it are ignored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct RunRecord {
+    /// The cargo command, as a shell reads it.
+    pub command: String,
+    /// When it started, in milliseconds since 1970.
+    pub started_ms: Option<u64>,
+    /// When it ended.
+    pub ended_ms: Option<u64>,
+    /// The exit code of cargo.
+    pub exit: Option<i64>,
+    /// The signal that ended cargo, the program, or a test program.
+    pub signal: Option<String>,
+    /// Whether cargo reported a failure.
+    pub failed: bool,
+    /// Ring files of what failed, the most relevant first.
+    pub failed_rings: Vec<PathBuf>,
+    /// Its tests.
+    pub tests: Vec<TestRecord>,
+    /// Processes that crashed, the most relevant first.
+    pub crashes: Vec<CrashRecord>,
+}
+
+/// A test of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct TestRecord {
+    /// Its name, as the harness prints it.
+    pub name: String,
+    /// How it ended.
+    pub outcome: TestOutcome,
+    /// How it failed.
+    pub how: Option<String>,
+    /// Its ring file.
+    pub file: Option<PathBuf>,
+    /// The number of its ring; `None`: the file has no ring of other tests.
+    pub ring: Option<usize>,
+}
+
+/// How a test ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TestOutcome {
+    /// It failed.
+    Failed,
+    /// It passed.
+    Passed,
+    /// It did not run.
+    Ignored,
+    /// The description has a word that this version does not know, or none.
+    #[default]
+    Unknown,
+}
+
+/// A process that crashed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct CrashRecord {
+    /// Its program.
+    pub program: String,
+    /// Its number.
+    pub pid: u32,
+    /// How it ended.
+    pub how: String,
+    /// Its ring file.
+    pub file: PathBuf,
+}
+
+/// Why a directory has no description of a run.
+#[derive(Debug)]
+pub enum RunRecordError {
+    /// The directory has no description: it is not of a run, or `cargo xhist` still runs, or was killed.
+    Missing,
+    /// It is not text, or too long.
+    NoText,
+    /// It is not what `cargo xhist` writes.
+    Damaged(serde_json::Error),
+}
+
+impl fmt::Display for RunRecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunRecordError::Missing => write!(f, "no {FILE} there"),
+            RunRecordError::NoText => f.write_str("is not text, or too long"),
+            RunRecordError::Damaged(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RunRecordError {}
+
+impl<'de> Deserialize<'de> for TestOutcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TestOutcome, D::Error> {
+        Ok(match String::deserialize(deserializer)?.as_str() {
+            "failed" => TestOutcome::Failed,
+            "passed" => TestOutcome::Passed,
+            "ignored" => TestOutcome::Ignored,
+            _ => TestOutcome::Unknown,
+        })
+    }
+}
+
+impl RunRecord {
+    /// Reads the description in the directory of a run.
+    ///
+    /// # Errors
+    /// The directory has no description, or it cannot be read.
+    pub fn read(directory: &Path) -> Result<RunRecord, RunRecordError> {
+        let path = directory.join(FILE);
+        let Some(text) = source::text_of(&path, MAX_LEN) else {
+            return Err(if path.exists() { RunRecordError::NoText } else { RunRecordError::Missing });
+        };
+        let mut record: RunRecord = serde_json::from_str(&text).map_err(RunRecordError::Damaged)?;
+        record.failed_rings = record.failed_rings.iter().filter_map(|name| inside(directory, name)).collect();
+        for test in &mut record.tests {
+            test.file = test.file.take().and_then(|name| inside(directory, &name));
+        }
+        for crash in std::mem::take(&mut record.crashes) {
+            let file = inside(directory, &crash.file);
+            record.crashes.extend(file.map(|file| CrashRecord { file, ..crash }));
+        }
+        Ok(record)
+    }
+
+    /// The tests that failed.
+    pub fn failed_tests(&self) -> impl Iterator<Item = &TestRecord> {
+        self.tests.iter().filter(|test| test.outcome == TestOutcome::Failed)
+    }
+}
+
+/// A file of the directory; `None` if its name leads out of it.
+fn inside(directory: &Path, name: &Path) -> Option<PathBuf> {
+    let is_inside = name.components().all(|part| matches!(part, Component::Normal(_)));
+    (is_inside && name != Path::new("")).then(|| directory.join(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8]) -> (tempfile::TempDir, Result<RunRecord, RunRecordError>) {
+        let directory = tempfile::tempdir().expect("a directory");
+        std::fs::write(directory.path().join(FILE), text).expect("a file");
+        let record = RunRecord::read(directory.path());
+        (directory, record)
+    }
+
+    #[test]
+    fn names_that_lead_out_of_the_directory_are_ignored() {
+        let text = r#"{"version":1,"new":1,"failed_rings":["a.xhist","../b.xhist"],"tests":[
+            {"name":"a","outcome":"failed","how":"failed","file":"a.xhist","ring":2},
+            {"name":"b","outcome":"failed","file":"../b.xhist"},
+            {"name":"c","outcome":"passed","file":"a.xhist"}],
+            "crashes":[{"program":"p","pid":7,"how":"died","file":"7/p.xhist"},{"file":"/etc/passwd"},{}]}"#;
+        let (directory, record) = read(text.as_bytes());
+        let (record, in_it) = (record.expect("a description"), |name| directory.path().join(name));
+        let tests: Vec<_> =
+            record.failed_tests().map(|test| (test.name.as_str(), test.file.clone(), test.ring)).collect();
+        assert_eq!(tests, [("a", Some(in_it("a.xhist")), Some(2)), ("b", None, None)]);
+        assert_eq!(record.failed_rings, [in_it("a.xhist")]);
+        let crashes: Vec<_> = record.crashes.iter().map(|crash| crash.file.clone()).collect();
+        assert_eq!(crashes, [in_it("7/p.xhist")]);
+    }
+
+    #[test]
+    fn a_description_may_lack_anything_and_have_more() {
+        let text =
+            r#"{"version":9,"new":[1],"failed":true,"tests":[{"name":"b","outcome":"new","file":null},{}]}"#;
+        let (_directory, record) = read(text.as_bytes());
+        let record = record.expect("a description");
+        assert!(record.failed && record.failed_rings.is_empty() && record.exit.is_none());
+        assert_eq!(record.tests[0].outcome, TestOutcome::Unknown);
+        assert_eq!((record.tests.len(), record.crashes.len()), (2, 0));
+    }
+
+    #[test]
+    fn a_description_is_read_missing_or_damaged() {
+        assert!(matches!(RunRecord::read(Path::new("/nowhere")), Err(RunRecordError::Missing)));
+        assert!(matches!(read(b"\xFF").1, Err(RunRecordError::NoText)));
+        for text in [&b"{\"exit\":1"[..], b"", b"7"] {
+            assert!(matches!(read(text).1, Err(RunRecordError::Damaged(_))), "{text:?}");
+        }
+    }
+}

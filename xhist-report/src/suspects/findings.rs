@@ -1,0 +1,86 @@
+//! The findings of a ranking, as every format shows them: places, functions, counts and scores.
+
+use serde_json::{Value, json};
+
+use super::formula::Formula;
+use super::program::{ProgramSites, Role, Site};
+use super::rank::{Ranking, Suspect};
+use super::run::Tests;
+use crate::model::{Names, SuspectLine, visible};
+
+/// The text of a line, of the file of a site.
+pub type SuspectText<'l> = &'l mut dyn FnMut(u32, u32) -> String;
+
+/// What is printed.
+pub struct SuspectFindings<'a> {
+    pub program: &'a ProgramSites,
+    pub names: &'a Names,
+    pub tests: &'a Tests,
+    pub ranking: &'a Ranking,
+    pub formula: Formula,
+}
+
+impl SuspectFindings<'_> {
+    /// How many failed and passed tests ran it.
+    pub fn counts(&self, suspect: &Suspect) -> String {
+        let (counts, totals) = (suspect.evidence.counts, self.ranking.totals);
+        let failed = format!("{}/{}", counts.failed, totals.failed);
+        match totals.passed {
+            0 => format!(" [{failed}]"),
+            passed => format!(" [{failed} {}/{passed}]", counts.passed),
+        }
+    }
+
+    /// A site by its number.
+    pub fn site(&self, site: u32) -> &Site {
+        &self.program.sites[site as usize]
+    }
+
+    /// The path of a file; empty if the map has none.
+    pub fn path(&self, file: u16) -> &str {
+        self.names.path(file).unwrap_or_default()
+    }
+
+    /// The lines of all suspects that are not code of tests.
+    pub fn own_lines(&self, map_hash: u64) -> Vec<SuspectLine> {
+        let suspects = self.ranking.ranked();
+        let sites = suspects.flat_map(|(rank, suspect)| suspect.sites.iter().map(move |site| (rank, *site)));
+        let own = sites.filter(|(_, site)| self.site(*site).role == Role::Own);
+        own.map(|(rank, site)| SuspectLine {
+            map_hash,
+            file: self.site(site).file,
+            line: self.site(site).line,
+            rank,
+        })
+        .collect()
+    }
+
+    /// `file:line` of a site.
+    pub fn place(&self, site: &Site, line: u32) -> String {
+        format!("{}:{line}", visible(self.path(site.file)))
+    }
+
+    /// The name of a function; that of its file if it has none.
+    pub fn shown_function(&self, function: u32) -> String {
+        let function = &self.program.functions[function as usize];
+        match function.path.is_empty() {
+            true => visible(self.path(function.file)).into_owned(),
+            false => function.path.clone(),
+        }
+    }
+}
+
+/// With two digits.
+pub fn shown_value(value: f64) -> String {
+    if value.is_infinite() { "inf".to_owned() } else { format!("{value:.2}") }
+}
+
+/// JSON has no infinity.
+pub fn finite(value: f64) -> Value {
+    if value.is_finite() { json!(rounded(value)) } else { json!("inf") }
+}
+
+/// With four digits.
+pub fn rounded(value: f64) -> f64 {
+    (value * 1e4).round() / 1e4
+}

@@ -1,0 +1,240 @@
+//! The history of a failed test: the order of its sites up to the panic, and the calls that were open there.
+
+use qs_core::map::BodyKind;
+use qs_core::record::{EventKind, RECORD_BASE, Statement, XhistRecord};
+use qs_core::ring::Item;
+
+use super::bits::SiteSet;
+use super::program::{ProgramSites, Role};
+use crate::calls::{Activation, CallStack, Structure};
+use crate::model::Names;
+use crate::ring::RingSnapshot;
+
+/// How far before the failure a site ran last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Distance {
+    /// Other sites of the program that ran since then.
+    pub own: u32,
+    /// Statements of the test that ran since then: each begins another check, as a rule.
+    pub of_test: u32,
+}
+
+/// The history of a failed test up to its failure.
+#[derive(Clone, Debug, Default)]
+pub struct FailureHistory {
+    /// The sites in the order in which they ran, oldest first; loops that were folded once.
+    pub order: Vec<u32>,
+    /// The sites at which the open calls are, innermost first.
+    pub open: Vec<u32>,
+    /// Whether the ring still has the first statement.
+    pub is_whole: bool,
+    /// Whether it ends at a panic.
+    pub has_panic: bool,
+}
+
+impl FailureHistory {
+    /// Reads a ring up to its last panic, without what formatted the message of the panic.
+    pub fn read(
+        ring: &RingSnapshot<'_>,
+        program: &ProgramSites,
+        names: &Names,
+        structure: &Structure,
+    ) -> FailureHistory {
+        let mut history = Reading::new(program, names, structure);
+        let mut is_whole = ring.header.kept() == 0;
+        let mut reader = ring.reader();
+        while let Some(item) = reader.next() {
+            match item {
+                Item::Statement(statement, _) => history.statement(statement),
+                Item::Repetition(again) => history.calls.repetition(again.statements as u64),
+                Item::Frame(frame) => {
+                    let record = XhistRecord::parse(&frame, RECORD_BASE);
+                    if matches!(record, Some(XhistRecord::Event { kind: EventKind::Panic, .. })) {
+                        history.panic();
+                    }
+                }
+                Item::Missing(_) | Item::Damaged(_) | Item::Cut { .. } | Item::Overrun => {
+                    history.calls.gap();
+                    is_whole = false;
+                }
+                Item::Task(..) | Item::Torn { .. } => {}
+            }
+        }
+        FailureHistory { is_whole, ..history.finish() }
+    }
+
+    /// The sites that ran.
+    pub fn ran(&self) -> SiteSet {
+        self.order.iter().copied().collect()
+    }
+
+    /// Each of the program's own sites once, by its last execution, newest first, with its distance from the failure.
+    pub fn newest_first(&self, program: &ProgramSites) -> Vec<(u32, Distance)> {
+        let mut seen = SiteSet::default();
+        let mut sites: Vec<(u32, Distance)> = Vec::new();
+        let mut of_test = 0;
+        for site in self.order.iter().rev() {
+            let role = program.sites[*site as usize].role;
+            of_test += u32::from(role == Role::Test);
+            if role == Role::Own && !seen.contains(*site) {
+                seen.insert(*site);
+                sites.push((*site, Distance { own: sites.len() as u32, of_test }));
+            }
+        }
+        sites
+    }
+
+    /// Each of the program's own sites that ran since the last statement of the test, and Ochiai's value of it among the checks
+    /// of this test: what ran since the last statement failed, and what ran after each earlier one passed.
+    pub fn checks(&self, program: &ProgramSites) -> Vec<(u32, f64)> {
+        let is_of_test = |site: &u32| program.sites[*site as usize].role == Role::Test;
+        let mut checks: Vec<SiteSet> = self
+            .order
+            .split(is_of_test)
+            .map(|sites| sites.iter().copied().collect::<SiteSet>())
+            .filter(|sites| !sites.is_empty())
+            .collect();
+        let Some(failed) = checks.pop() else { return Vec::new() };
+        let passed = |site: u32| checks.iter().filter(|check| check.contains(site)).count() as f64;
+        failed.iter().map(|site| (site, 1.0 / (1.0 + passed(site)).sqrt())).collect()
+    }
+}
+
+/// A history that is being read.
+struct Reading<'a> {
+    program: &'a ProgramSites,
+    names: &'a Names,
+    structure: &'a Structure,
+    calls: CallStack<'a>,
+    order: Vec<u32>,
+    /// Number of sites before the test began to format something that it did not finish.
+    before_message: usize,
+    /// The depth at which the test called what formats a value, while that goes on.
+    message: Option<usize>,
+    at_panic: Option<FailureHistory>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(program: &'a ProgramSites, names: &'a Names, structure: &'a Structure) -> Reading<'a> {
+        let calls = CallStack::new(structure);
+        Reading {
+            program,
+            names,
+            structure,
+            calls,
+            order: Vec::new(),
+            before_message: 0,
+            message: None,
+            at_panic: None,
+        }
+    }
+
+    fn statement(&mut self, statement: Statement) {
+        self.calls.statement(statement);
+        self.order.extend(self.program.site(statement, self.names));
+        if self.message.is_some_and(|depth| self.calls.depth() <= depth) {
+            self.message = None;
+        }
+        if self.message.is_none() && self.is_message() {
+            self.message = Some(self.calls.depth() - 1);
+        }
+        if self.message.is_none() {
+            self.before_message = self.order.len();
+        }
+    }
+
+    /// Whether the innermost call formats a value, for the test itself and not for the program.
+    fn is_message(&self) -> bool {
+        let mut stack = self.calls.stack().rev();
+        let formats = stack.next().is_some_and(|top| {
+            let body = self.structure.body(top.body);
+            body.kind == BodyKind::Function && body.path.rsplit("::").next() == Some("fmt")
+        });
+        let caller = stack.next().filter(|_| formats).and_then(|caller| self.site_of(caller));
+        caller.is_some_and(|site| self.program.sites[site as usize].role == Role::Test)
+    }
+
+    fn site_of(&self, activation: &Activation) -> Option<u32> {
+        let (file, span) = self.structure.place(activation.statement);
+        self.program.at(file, span.line)
+    }
+
+    fn panic(&mut self) {
+        self.calls.panic();
+        self.at_panic = Some(self.now(true));
+    }
+
+    fn now(&self, has_panic: bool) -> FailureHistory {
+        let depth = self.message.unwrap_or(self.calls.depth());
+        let mut open: Vec<u32> =
+            self.calls.stack().take(depth).filter_map(|activation| self.site_of(activation)).collect();
+        open.reverse();
+        let end = if self.message.is_some() && has_panic { self.before_message } else { self.order.len() };
+        FailureHistory { order: self.order[..end].to_vec(), open, is_whole: true, has_panic }
+    }
+
+    fn finish(self) -> FailureHistory {
+        match &self.at_panic {
+            Some(_) => self.at_panic.unwrap_or_default(),
+            None => self.now(false),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAP: &str = r#"{"xhist":"map","version":3,"hash":"00000000000000ff","root":"/p","tool":"0"}
+{"file":1,"path":"src/a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"3:2"}
+{"fn":1,"path":"g","at":"5:1","end":"7:2"}
+{"fn":1,"path":"tests::t","at":"8:1","end":"10:2"}
+{"fn":1,"path":"A::fmt","at":"11:1","end":"12:2","trait":"Debug"}
+{"stmt":1,"line":1,"col":5,"end":"1:6","kind":"expr","fn":"f","calls":"g format!"}
+{"stmt":1,"line":2,"col":5,"end":"2:6","kind":"expr","fn":"f"}
+{"stmt":1,"line":5,"col":5,"end":"5:6","kind":"expr","fn":"g"}
+{"stmt":1,"line":6,"col":5,"end":"6:6","kind":"expr","fn":"g"}
+{"stmt":1,"line":8,"col":5,"end":"8:6","kind":"expr","fn":"tests::t","calls":"f"}
+{"stmt":1,"line":9,"col":5,"end":"9:6","kind":"macro","fn":"tests::t","calls":"assert_eq!"}
+{"stmt":1,"line":11,"col":5,"end":"11:6","kind":"expr","fn":"A::fmt"}
+"#;
+
+    fn program() -> ProgramSites {
+        ProgramSites::of(&Names::parse(MAP.as_bytes()))
+    }
+
+    #[test]
+    fn each_site_counts_by_its_last_execution() {
+        let history = FailureHistory { order: vec![0, 1, 4, 2, 1, 4, 3], ..FailureHistory::default() };
+        let sites: Vec<_> = history.newest_first(&program());
+        let distance = |own, of_test| Distance { own, of_test };
+        let expected = [(3, distance(0, 0)), (1, distance(1, 1)), (2, distance(2, 1)), (0, distance(3, 2))];
+        assert_eq!(sites, expected);
+    }
+
+    /// The history of these statements, by their numbers, up to a panic.
+    fn history(numbers: &[u16]) -> FailureHistory {
+        let names = Names::parse(MAP.as_bytes());
+        let (program, structure) = (ProgramSites::of(&names), Structure::of(&names));
+        let mut reading = Reading::new(&program, &names, &structure);
+        numbers.iter().for_each(|number| reading.statement(Statement::numbered(*number)));
+        reading.panic();
+        reading.statement(Statement::numbered(4));
+        reading.finish()
+    }
+
+    #[test]
+    fn what_formats_the_message_is_left_out() {
+        let failed = history(&[5, 1, 2, 6, 7]);
+        assert_eq!((failed.order.as_slice(), failed.open.as_slice()), (&[4, 0, 1, 5][..], &[5][..]));
+        let formatted = history(&[5, 1, 7, 2]);
+        assert_eq!(formatted.order, [4, 0, 6, 1], "the program formats");
+    }
+
+    #[test]
+    fn calls_are_open_until_a_caller_goes_on() {
+        assert_eq!(history(&[5, 1, 3, 4]).open, [3, 0, 4]);
+        assert_eq!(history(&[5, 1, 3, 2]).open, [1, 4]);
+    }
+}

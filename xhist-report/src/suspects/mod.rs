@@ -1,0 +1,205 @@
+//! Suspects: the statements of a failed run, ranked by how likely each is the mistake.
+//!
+//! [`run`] reads the tests of a run, [`mod@rank`] ranks their sites, and [`text`], [`json`] and [`sarif`] print them.
+
+mod bits;
+mod findings;
+mod formula;
+mod history;
+mod json;
+mod nearest;
+mod program;
+mod rank;
+mod run;
+mod sarif;
+mod spectra;
+mod text;
+mod text_weight;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+pub use formula::{Formula, UnknownFormula};
+pub use nearest::{NearestError, NearestTest, RanLine, nearest_passed};
+pub use program::{Role, role};
+
+use self::findings::{SuspectFindings, SuspectText};
+use self::program::ProgramSites;
+use self::rank::rank;
+use self::run::{RecordedRun, RunError, Tests};
+use self::text::Detail;
+use self::text_weight::text_weight;
+use crate::calls::Structure;
+use crate::console::{Notes, outcome};
+use crate::exit_code::ExitCode;
+use crate::how_to_dump::quoted;
+use crate::map::Maps;
+use crate::model::{Ring, SuspectLine, visible};
+use crate::options::{MapPlaces, Options};
+use crate::source_text::SourceText;
+
+/// How suspects are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SuspectFormat {
+    /// Functions, and in each `RANK. file:line (score) function`, with source text.
+    #[default]
+    Text,
+    /// One JSON document.
+    Json,
+    /// SARIF 2.1.0.
+    Sarif,
+}
+
+/// What to print.
+#[derive(Clone, Debug)]
+pub struct SuspectOptions {
+    /// The directory of the run.
+    pub directory: PathBuf,
+    /// The formula.
+    pub formula: Formula,
+    /// How to print.
+    pub format: SuspectFormat,
+    /// Most suspects.
+    pub limit: usize,
+    /// At most a screen of text, and nothing if there is nothing to rank.
+    pub brief: bool,
+    /// The map to use, whatever the run says.
+    pub map: Option<PathBuf>,
+    /// Directories whose sources may be shown, too.
+    pub source_roots: Vec<PathBuf>,
+}
+
+/// Prints the suspects of a run.
+pub fn print(options: &SuspectOptions, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
+    match suspects(options, out, notes) {
+        Ok(code) => code,
+        Err(_) if options.brief => ExitCode::Incomplete,
+        Err(error) => {
+            notes.error(format_args!("{error}"));
+            ExitCode::Incomplete
+        }
+    }
+}
+
+/// The most suspicious lines of a run, the first first: those of this number of ranks. Empty if nothing can be ranked.
+pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
+    let options = SuspectOptions {
+        directory: run_directory(directory),
+        formula: Formula::default(),
+        format: SuspectFormat::default(),
+        limit: ranks,
+        brief: true,
+        map: None,
+        source_roots: Vec::new(),
+    };
+    let mut nowhere = io::sink();
+    let found =
+        ranked(&options, &mut Notes::new(&mut nowhere), |findings, map_hash, _| findings.own_lines(map_hash));
+    found.ok().flatten().unwrap_or_default()
+}
+
+fn suspects(
+    options: &SuspectOptions,
+    out: &mut dyn Write,
+    notes: &mut Notes<'_>,
+) -> Result<ExitCode, RunError> {
+    let written = ranked(options, notes, |findings, _, lines| {
+        let detail = if options.brief { Detail::Brief } else { Detail::Full };
+        match options.format {
+            SuspectFormat::Text => findings.text(detail, lines, out)?,
+            SuspectFormat::Json => writeln!(out, "{:#}", findings.json(lines))?,
+            SuspectFormat::Sarif => writeln!(out, "{:#}", findings.sarif(lines))?,
+        }
+        let nearest = findings.ranking.nearest.first();
+        if let Some((failed, _)) = nearest.filter(|_| options.brief && options.format == SuspectFormat::Text)
+        {
+            offer_diff(&options.directory, &findings.tests.tests[*failed].name, out)?;
+        }
+        out.flush()
+    })?;
+    Ok(written.map_or(ExitCode::Usage, |written| outcome(written, notes)))
+}
+
+/// Ranks the statements of a run. `None` if there is no map.
+fn ranked<T>(
+    options: &SuspectOptions,
+    notes: &mut Notes<'_>,
+    then: impl FnOnce(&SuspectFindings<'_>, u64, SuspectText<'_>) -> T,
+) -> Result<Option<T>, RunError> {
+    let run = RecordedRun::read(&options.directory)?;
+    let hash = run.map_hash()?;
+    let reading = reading(options);
+    let ring = Ring::of_map(hash);
+    let Ok(maps) = Maps::load(&[&ring], &reading, notes) else { return Ok(None) };
+    let (map, names) = maps.of(&ring);
+    let program = ProgramSites::of(names);
+    if program.sites.is_empty() {
+        return Err(RunError::NoMap(hash));
+    }
+    let found = run.tests(&program, names, &Structure::of(names))?;
+    report_limits(&run, &found, notes);
+    let mut sources = SourceText::new(&reading);
+    let mut texts = |site: u32, line: u32, notes: &mut Notes<'_>| {
+        let file = program.sites[site as usize].file;
+        sources.line((map, names), file, line, notes).map(str::to_owned)
+    };
+    let mut weigh = |site: u32| {
+        let line = program.sites[site as usize].line;
+        texts(site, line, notes).map_or(0.5, |text| text_weight(&text))
+    };
+    let mut ranking = rank(&program, &found.tests, options.formula, &mut weigh);
+    ranking.suspects.truncate(options.limit);
+    let mut lines = |site: u32, line: u32| texts(site, line, notes).unwrap_or_default();
+    let findings = SuspectFindings {
+        program: &program,
+        names,
+        tests: &found,
+        ranking: &ranking,
+        formula: options.formula,
+    };
+    Ok(Some(then(&findings, hash, &mut lines)))
+}
+
+/// The command that compares a failed test with the passed one most like it.
+fn offer_diff(directory: &Path, test: &str, out: &mut dyn Write) -> io::Result<()> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let directory = directory.strip_prefix(here).unwrap_or(directory);
+    let history = quoted(&visible(&format!("{}::{test}", directory.display())));
+    writeln!(out, "where it parts from the passed test most like it: xhist-report diff {history}")
+}
+
+/// Where the map and the sources are.
+fn reading(options: &SuspectOptions) -> Options {
+    let maps = MapPlaces {
+        given: options.map.clone(),
+        dump_dir: Some(options.directory.clone()),
+        work_dir: std::env::current_dir().ok(),
+    };
+    Options { maps, source_roots: options.source_roots.clone(), ..Options::default() }
+}
+
+/// What the ranking does not know.
+fn report_limits(run: &RecordedRun, found: &Tests, notes: &mut Notes<'_>) {
+    if run.spectra.damaged > 0 {
+        notes.loss(format_args!(
+            "{} places in files of spectra are damaged or were left out",
+            run.spectra.damaged
+        ));
+    }
+    if run.spectra.lost > 0 {
+        notes.loss(format_args!("{} statements are missing in spectra", run.spectra.lost));
+    }
+    if !found.unknown.is_empty() {
+        notes.note(format_args!(
+            "of {} nothing is recorded: {}",
+            crate::model::count(found.unknown.len(), "failed test"),
+            found.unknown.join(", ")
+        ));
+    }
+}
+
+/// The directory of the run that a path names: the path itself, or one above a ring file.
+pub fn run_directory(path: &Path) -> PathBuf {
+    let is_run = |directory: &&Path| directory.join("run.json").is_file();
+    path.ancestors().take(3).find(is_run).unwrap_or(path).to_owned()
+}

@@ -1,0 +1,380 @@
+//! Ranks the sites of a program. A formula weighs the tests that ran a site. Where that says little, the order of the history
+//! decides: nearness to the failure, open calls, and the first difference from the nearest passed test.
+//!
+//! Sites of a function that the same tests ran are one suspect.
+
+use std::collections::HashMap;
+
+use super::bits::SiteSet;
+use super::formula::{Counts, Formula, TestTotals};
+use super::program::{ProgramSites, Role};
+use super::run::Test;
+
+/// Number of distinct sites from the failure at which nearness has fallen to a third.
+const REACH: f64 = 120.0;
+/// Number of statements of the test after which nearness has fallen to a half.
+const CHECKS: f64 = 2.0;
+/// What a call counts less than the one that it made.
+const OUTWARD: f64 = 0.85;
+/// The parts of a score besides the formula's value.
+const NEAR: f64 = 0.30;
+const OPEN: f64 = 0.12;
+const DIFFERENCE: f64 = 0.12;
+const TEXT: f64 = 0.12;
+const CHECK: f64 = 0.12;
+/// What a branch says of the condition before it.
+const BRANCH: f64 = 0.97;
+
+/// What is known of one site.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SiteEvidence {
+    /// Tests that ran it.
+    pub counts: Counts,
+    /// The formula's value.
+    pub value: f64,
+    /// The value of the best branch that it decides, on a scale from 0 to 1.
+    pub branch: f64,
+    /// 1 = the last own site before the failure, falling with the distance.
+    pub near: f64,
+    /// The formula's value among the checks of the failed tests: the last one failed, those before it passed.
+    pub check: f64,
+    /// 1 = the innermost open call, falling outwards; 0 = not open.
+    pub open: f64,
+    /// Number of failed tests at whose failure the site was that of an open call.
+    pub open_in: u32,
+    /// Number of failed tests that part here from the nearest passed test.
+    pub parts_in: u32,
+    /// All of it.
+    pub score: f64,
+}
+
+/// Sites that always run together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspect {
+    /// The sites, by their text the most suspicious first.
+    pub sites: Vec<u32>,
+    /// The evidence of the best of them.
+    pub evidence: SiteEvidence,
+    /// Number of sites in all, with the same counts as this suspect.
+    pub tie: usize,
+}
+
+/// A function with suspects.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SuspectFunction {
+    /// Its number in the program.
+    pub function: u32,
+    /// The score of its most suspicious site.
+    pub score: f64,
+    /// The formula's value of that site.
+    pub value: f64,
+}
+
+/// The result of a ranking.
+#[derive(Clone, Debug, Default)]
+pub struct Ranking {
+    /// Numbers of tests.
+    pub totals: TestTotals,
+    /// Functions, the most suspicious first.
+    pub functions: Vec<SuspectFunction>,
+    /// Suspects, the most suspicious first.
+    pub suspects: Vec<Suspect>,
+    /// For each failed test the passed test most like it: indices of both.
+    pub nearest: Vec<(usize, usize)>,
+    /// The evidence of every site.
+    pub evidence: Vec<SiteEvidence>,
+    /// How likely each site is a mistake by its text alone.
+    pub text: Vec<f64>,
+}
+
+impl Ranking {
+    /// All suspects, each with its rank from 1.
+    pub fn ranked(&self) -> impl Iterator<Item = (usize, &Suspect)> {
+        (1..).zip(&self.suspects)
+    }
+}
+
+/// Ranks the sites. `weigh` says how likely a site is a mistake by its text alone, from 0 to 1.
+pub fn rank(
+    program: &ProgramSites,
+    tests: &[Test],
+    formula: Formula,
+    weigh: &mut dyn FnMut(u32) -> f64,
+) -> Ranking {
+    let number = |failed| tests.iter().filter(|test| test.failed == failed).count() as u32;
+    let totals = TestTotals { failed: number(true), passed: number(false) };
+    let mut ranking =
+        Ranking { totals, evidence: evidence(program, tests, formula, totals), ..Ranking::default() };
+    let decided = add_branches(program, tests, formula, totals, &mut ranking.evidence);
+    add_order(program, tests, &mut ranking);
+    ranking.text = vec![0.0; program.sites.len()];
+    for (site, evidence) in ranking.evidence.iter_mut().enumerate() {
+        if evidence.counts.failed > 0 {
+            let text = weigh(site as u32);
+            ranking.text[site] = text;
+            evidence.score = score(evidence, program.sites[site].role, formula, totals, text);
+        }
+    }
+    let scores: Vec<f64> = ranking.evidence.iter().map(|evidence| evidence.score).collect();
+    for (condition, branch) in decided {
+        let evidence = &mut ranking.evidence[condition as usize];
+        evidence.score = evidence.score.max(BRANCH * scores[branch as usize]);
+    }
+    group(program, tests, &mut ranking);
+    ranking
+}
+
+/// Counts and values.
+fn evidence(
+    program: &ProgramSites,
+    tests: &[Test],
+    formula: Formula,
+    totals: TestTotals,
+) -> Vec<SiteEvidence> {
+    let mut evidence = vec![SiteEvidence::default(); program.sites.len()];
+    for test in tests {
+        for site in test.ran.iter() {
+            let Some(SiteEvidence { counts, .. }) = evidence.get_mut(site as usize) else { continue };
+            match test.failed {
+                true => counts.failed += 1,
+                false => counts.passed += 1,
+            }
+        }
+    }
+    evidence.iter_mut().for_each(|evidence| evidence.value = formula.value(evidence.counts, totals));
+    evidence
+}
+
+/// A condition decides whether the statements inside it run, and those behind it. That they did not is a spectrum as well.
+/// Returns the pairs of a condition and what it decides.
+fn add_branches(
+    program: &ProgramSites,
+    tests: &[Test],
+    formula: Formula,
+    totals: TestTotals,
+    evidence: &mut [SiteEvidence],
+) -> Vec<(u32, u32)> {
+    let mut last: HashMap<(Option<u32>, u32), u32> = HashMap::new();
+    let mut pairs: Vec<(u32, u32)> = Vec::new();
+    for (index, site) in program.sites.iter().enumerate() {
+        let index = index as u32;
+        pairs.extend(site.parent.map(|parent| (parent, index)));
+        pairs.extend(last.insert((site.parent, site.function), index).map(|before| (before, index)));
+    }
+    let mut decided = Vec::new();
+    for (condition, branch) in pairs {
+        let (of_condition, of_branch) = (evidence[condition as usize], evidence[branch as usize]);
+        if of_condition.counts == of_branch.counts || of_condition.counts.failed == 0 {
+            continue;
+        }
+        let (mut taken, mut left) = (Counts::default(), Counts::default());
+        for test in tests.iter().filter(|test| test.ran.contains(condition)) {
+            let counts = if test.ran.contains(branch) { &mut taken } else { &mut left };
+            match test.failed {
+                true => counts.failed += 1,
+                false => counts.passed += 1,
+            }
+        }
+        // Alternatives run without each other.
+        if taken != of_branch.counts {
+            continue;
+        }
+        decided.push((condition, branch));
+        let value = |counts| formula.scaled(formula.value(counts, totals), totals);
+        let left = value(left);
+        if left > value(of_condition.counts) {
+            let branch = &mut evidence[condition as usize].branch;
+            *branch = branch.max(left);
+        }
+    }
+    decided
+}
+
+/// Nearness, open calls and first differences.
+fn add_order(program: &ProgramSites, tests: &[Test], ranking: &mut Ranking) {
+    let own = |site: &u32| program.sites[*site as usize].role == Role::Own;
+    let of_own = |set: &SiteSet| set.iter().filter(own).collect::<SiteSet>();
+    let passed: Vec<(usize, SiteSet)> = tests
+        .iter()
+        .enumerate()
+        .filter(|(_, test)| !test.failed)
+        .map(|(index, test)| (index, of_own(&test.ran)))
+        .collect();
+    let failed: Vec<(usize, &Test)> = tests.iter().enumerate().filter(|(_, test)| test.failed).collect();
+    let with_history = failed.iter().filter(|(_, test)| test.history.is_some()).count().max(1) as f64;
+    for (index, test) in failed {
+        let ran = of_own(&test.ran);
+        let similar = |(_, other): &&(usize, SiteSet)| ran.similarity(other);
+        let nearest = passed.iter().rev().max_by(|one, other| similar(one).total_cmp(&similar(other)));
+        ranking.nearest.extend(nearest.map(|(other, _)| (index, *other)));
+        let Some(history) = &test.history else { continue };
+        for (site, distance) in history.newest_first(program) {
+            let near =
+                (-f64::from(distance.own) / REACH).exp() / (1.0 + f64::from(distance.of_test) / CHECKS);
+            ranking.evidence[site as usize].near += near / with_history;
+        }
+        for (site, value) in history.checks(program) {
+            ranking.evidence[site as usize].check += value / with_history;
+        }
+        let open = history.open.iter().copied().filter(own);
+        for (depth, site) in open.enumerate() {
+            let evidence = &mut ranking.evidence[site as usize];
+            let open = OUTWARD.powi(i32::try_from(depth).unwrap_or(i32::MAX)) / with_history;
+            evidence.open = (evidence.open + open).min(1.0);
+            evidence.open_in += 1;
+        }
+        if let Some((_, other)) = nearest {
+            let order: Vec<u32> = history.order.iter().copied().filter(own).collect();
+            if let Some(first) = order.iter().position(|site| !other.contains(*site)) {
+                // The statement that decided to come here, and the first one here.
+                let parts = [first.checked_sub(1), Some(first)].into_iter().flatten();
+                parts.for_each(|at| ranking.evidence[order[at] as usize].parts_in += 1);
+            }
+        }
+    }
+}
+
+/// All evidence as one number, at most 1.
+fn score(evidence: &SiteEvidence, role: Role, formula: Formula, totals: TestTotals, text: f64) -> f64 {
+    let value = formula.scaled(evidence.value, totals).max(BRANCH * evidence.branch);
+    let parts = f64::from(evidence.parts_in) / f64::from(totals.failed.max(1));
+    let order = NEAR * evidence.near
+        + OPEN * evidence.open
+        + DIFFERENCE * parts
+        + TEXT * text
+        + CHECK * evidence.check;
+    let role = match role {
+        Role::Own => 1.0,
+        // The mistake is rarely in the test, and more rarely in a released crate.
+        Role::Test => 0.3,
+        Role::Dependency => 0.2,
+    };
+    let rest = 1.0 - NEAR - OPEN - DIFFERENCE - TEXT - CHECK;
+    role * value * (rest + order)
+}
+
+/// For each site a hash of the set of tests that ran it.
+fn columns(program: &ProgramSites, tests: &[Test]) -> Vec<[u64; 2]> {
+    /// SplitMix64.
+    fn mixed(number: u64) -> u64 {
+        let mut bits = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(0x9E37_79B9_7F4A_7C15);
+        bits = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^ bits >> 31
+    }
+    let mut columns = vec![[0; 2]; program.sites.len()];
+    for (index, test) in tests.iter().enumerate() {
+        let own = [mixed(2 * index as u64), mixed(2 * index as u64 + 1)];
+        for site in test.ran.iter() {
+            if let Some([first, second]) = columns.get_mut(site as usize) {
+                (*first, *second) = (*first ^ own[0], *second ^ own[1]);
+            }
+        }
+    }
+    columns
+}
+
+/// Makes suspects of the sites that a failed test ran, and orders them and their functions.
+fn group(program: &ProgramSites, tests: &[Test], ranking: &mut Ranking) {
+    let columns = columns(program, tests);
+    let mut blocks: HashMap<(u32, [u64; 2]), Vec<u32>> = HashMap::new();
+    let mut ties: HashMap<(u32, u32), usize> = HashMap::new();
+    for (site, evidence) in ranking.evidence.iter().enumerate() {
+        if evidence.counts.failed > 0 {
+            blocks.entry((program.sites[site].function, columns[site])).or_default().push(site as u32);
+            *ties.entry((evidence.counts.failed, evidence.counts.passed)).or_default() += 1;
+        }
+    }
+    let score = |site: u32| ranking.evidence[site as usize].score;
+    let suspect = |mut sites: Vec<u32>| {
+        let best = sites.iter().copied().max_by(|one, other| score(*one).total_cmp(&score(*other)));
+        let evidence = ranking.evidence[best.unwrap_or(sites[0]) as usize];
+        // They ran together, so their order says nothing; their texts do.
+        let text = |site: u32| ranking.text[site as usize];
+        sites.sort_by(|one, other| text(*other).total_cmp(&text(*one)).then(one.cmp(other)));
+        Suspect { sites, evidence, tie: ties[&(evidence.counts.failed, evidence.counts.passed)] }
+    };
+    let mut suspects: Vec<Suspect> = blocks.into_values().map(suspect).collect();
+    suspects.sort_by(|one, other| {
+        other.evidence.score.total_cmp(&one.evidence.score).then(one.sites[0].cmp(&other.sites[0]))
+    });
+    let mut functions: Vec<SuspectFunction> = Vec::new();
+    for suspect in &suspects {
+        let function = program.sites[suspect.sites[0] as usize].function;
+        if functions.iter().all(|known| known.function != function) {
+            let SiteEvidence { score, value, .. } = suspect.evidence;
+            functions.push(SuspectFunction { function, score, value });
+        }
+    }
+    (ranking.functions, ranking.suspects) = (functions, suspects);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::history::FailureHistory;
+    use super::*;
+    use crate::model::Names;
+    use proptest::prelude::*;
+
+    const SITES: u32 = 12;
+
+    /// Three functions of four lines.
+    fn program() -> ProgramSites {
+        let head = r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/p","tool":"0"}"#;
+        let file = r#"{"file":1,"path":"src/a.rs","base":0,"first":1,"room":99}"#;
+        let line = |site: u32| {
+            let (line, function) = (site + 1, ["f", "g", "h"][site as usize / 4]);
+            format!(r#"{{"stmt":1,"line":{line},"col":5,"end":"{line}:9","kind":"expr","fn":"{function}"}}"#)
+        };
+        let lines: Vec<String> = (0..SITES).map(line).collect();
+        ProgramSites::of(&Names::parse(format!("{head}\n{file}\n{}\n", lines.join("\n")).as_bytes()))
+    }
+
+    fn test(ran: u16, failed: bool) -> Test {
+        let ran: SiteSet = (0..SITES).filter(|site| ran >> site & 1 == 1).collect();
+        let order = ran.iter().collect();
+        let history = failed.then(|| FailureHistory {
+            order,
+            is_whole: true,
+            has_panic: true,
+            ..FailureHistory::default()
+        });
+        Test { name: "t".into(), failed, ran, history }
+    }
+
+    fn suspects(tests: &[Test], formula: Formula) -> Vec<Vec<u32>> {
+        let ranking = rank(&program(), tests, formula, &mut |_| 0.5);
+        ranking.suspects.into_iter().map(|suspect| suspect.sites).collect()
+    }
+
+    #[test]
+    fn what_only_the_failed_test_ran_is_first() {
+        let tests = [test(0b1111_1111_1111, true), test(0b1111_0000_1111, false), test(0b1111, false)];
+        let ranked = suspects(&tests, Formula::Ochiai);
+        assert_eq!(ranked, [vec![4, 5, 6, 7], vec![8, 9, 10, 11], vec![0, 1, 2, 3]]);
+    }
+
+    proptest! {
+        #[test]
+        fn each_site_of_a_failed_test_is_in_one_suspect(ran: Vec<(u16, bool)>, failed: u16) {
+            let mut tests: Vec<Test> = ran.into_iter().map(|(ran, failed)| test(ran, failed)).collect();
+            tests.push(test(failed | 1, true));
+            let mut sites = suspects(&tests, Formula::Ochiai).concat();
+            sites.sort_unstable();
+            let expected: Vec<u32> =
+                (0..SITES).filter(|site| tests.iter().any(|test| test.failed && test.ran.contains(*site))).collect();
+            prop_assert_eq!(sites, expected);
+        }
+
+        #[test]
+        fn a_test_that_ran_nothing_keeps_the_order_of_jaccard(
+            passed in prop::collection::vec(any::<u16>(), 1..6), failed: u16,
+        ) {
+            let mut tests: Vec<Test> = passed.into_iter().map(|ran| test(ran, false)).collect();
+            tests.push(test(failed | 1, true));
+            let before = suspects(&tests, Formula::Jaccard);
+            tests.push(test(0, false));
+            prop_assert_eq!(suspects(&tests, Formula::Jaccard), before);
+        }
+    }
+}

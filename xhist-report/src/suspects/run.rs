@@ -1,0 +1,306 @@
+//! The tests of a run: which failed, what each ran, and the history of those that failed.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::bits::SiteSet;
+use super::history::FailureHistory;
+use super::program::ProgramSites;
+use super::spectra::{Spectra, ThreadSpectrum};
+use crate::calls::Structure;
+use crate::model::{Names, visible};
+use crate::ring::{self, Placed, RingSnapshot};
+use crate::run_record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord};
+use crate::source::Image;
+
+/// Failed tests whose histories are read.
+const MAX_HISTORIES: usize = 32;
+/// No more histories are read when those before have this number of statements.
+const MAX_STEPS: usize = 2_000_000;
+/// Longest ring file that is read.
+const MAX_RINGS: u64 = 4 << 30;
+
+/// A test.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Its name.
+    pub name: String,
+    /// Whether it failed.
+    pub failed: bool,
+    /// The sites that it ran, up to its panic where its history is whole.
+    pub ran: SiteSet,
+    /// The history of a failed test.
+    pub history: Option<FailureHistory>,
+}
+
+/// The tests of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Tests {
+    /// Those that ran a statement of the program.
+    pub tests: Vec<Test>,
+    /// Names of failed tests of which nothing was recorded.
+    pub unknown: Vec<String>,
+}
+
+/// Why a run has no suspects.
+#[derive(Debug)]
+pub enum RunError {
+    /// The directory has no description.
+    NoRecord(PathBuf),
+    /// The description cannot be read.
+    BadRecord(PathBuf, RunRecordError),
+    /// No test failed, and no process crashed.
+    NothingFailed(PathBuf),
+    /// Neither spectra nor rings of what failed.
+    NothingRecorded(PathBuf),
+    /// Programs of several builds.
+    SeveralBuilds(Vec<u64>),
+    /// A map is not there, or has no statements.
+    NoMap(u64),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::NoRecord(path) => write!(
+                f,
+                "{}: no {FILE} there, so it is not a run of `cargo xhist`; name a directory below target/xhist/runs",
+                path.display()
+            ),
+            RunError::BadRecord(path, error) => write!(f, "{}: {error}", path.join(FILE).display()),
+            RunError::NothingFailed(path) => {
+                write!(f, "{}: nothing failed in this run, so there are no suspects", path.display())
+            }
+            RunError::NothingRecorded(path) => {
+                write!(f, "{}: nothing is recorded of what failed, so there are no suspects", path.display())
+            }
+            RunError::SeveralBuilds(hashes) => {
+                let hashes: Vec<String> = hashes.iter().map(|hash| format!("{hash:016x}")).collect();
+                write!(f, "the tests of this run are of different builds (maps {})", hashes.join(", "))
+            }
+            RunError::NoMap(hash) => {
+                write!(f, "without its map ({hash:016x}) this build has no names for its lines")
+            }
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// A run: its directory, and what is recorded in it.
+pub struct RecordedRun {
+    directory: PathBuf,
+    record: RunRecord,
+    pub spectra: Spectra,
+    rings: Vec<RingFile>,
+}
+
+/// A ring file of what failed.
+struct RingFile {
+    path: PathBuf,
+    image: Image,
+    rings: Vec<Placed>,
+}
+
+impl RecordedRun {
+    /// Reads a run.
+    pub fn read(directory: &Path) -> Result<RecordedRun, RunError> {
+        let place = || directory.to_owned();
+        let record = RunRecord::read(directory).map_err(|error| match error {
+            RunRecordError::Missing => RunError::NoRecord(place()),
+            error => RunError::BadRecord(place(), error),
+        })?;
+        if record.failed_tests().next().is_none() && record.crashes.is_empty() {
+            return Err(RunError::NothingFailed(place()));
+        }
+        let spectra = Spectra::read(directory);
+        let named = record.failed_tests().filter_map(|test| test.file.as_ref());
+        let crashed = record.crashes.iter().map(|crash| &crash.file);
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for path in named.chain(&record.failed_rings).chain(crashed) {
+            if !paths.contains(path) && paths.len() < MAX_HISTORIES {
+                paths.push(path.clone());
+            }
+        }
+        let rings = paths.into_iter().filter_map(RingFile::read).collect();
+        Ok(RecordedRun { directory: place(), record, spectra, rings })
+    }
+
+    /// The hash of the map of its programs.
+    pub fn map_hash(&self) -> Result<u64, RunError> {
+        let of_spectra = self.spectra.threads.iter().map(|thread| thread.map_hash);
+        let of_rings = self.rings.iter().flat_map(|file| &file.rings).map(|placed| placed.header.map_hash);
+        let mut hashes: Vec<u64> = of_spectra.chain(of_rings).filter(|hash| *hash != 0).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        match hashes[..] {
+            [] => Err(RunError::NothingRecorded(self.directory.clone())),
+            [hash] => Ok(hash),
+            _ => Err(RunError::SeveralBuilds(hashes)),
+        }
+    }
+
+    /// The tests, with the sites that each ran.
+    pub fn tests(
+        &self,
+        program: &ProgramSites,
+        names: &Names,
+        structure: &Structure,
+    ) -> Result<Tests, RunError> {
+        let threads = &self.spectra.threads;
+        let roots = self.spectra.roots();
+        let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
+        roots.iter().enumerate().for_each(|(thread, root)| members.entry(*root).or_default().push(thread));
+        let mut found = Tests::default();
+        let mut taken: HashSet<usize> = HashSet::new();
+        for row in self.record.failed_tests() {
+            let root = self.thread_of(row, &roots, &taken);
+            taken.extend(root);
+            let steps: usize =
+                found.tests.iter().filter_map(|test| Some(test.history.as_ref()?.order.len())).sum();
+            let history = match found.tests.len() < MAX_HISTORIES && steps < MAX_STEPS {
+                true => self.history(row, root.map(|root| &threads[root]), program, names, structure),
+                false => None,
+            };
+            let mut ran = history.as_ref().map(FailureHistory::ran).unwrap_or_default();
+            let is_whole = history.as_ref().is_some_and(|history| history.is_whole && history.has_panic);
+            for thread in root.and_then(|root| members.get(&root)).into_iter().flatten() {
+                // What the thread itself ran behind its panic is not a cause.
+                if !(is_whole && Some(*thread) == root) {
+                    ran.extend(&self.sites(&threads[*thread], program, names));
+                }
+            }
+            match ran.is_empty() {
+                true => found.unknown.push(row.name.clone()),
+                false => found.tests.push(Test { name: row.name.clone(), failed: true, ran, history }),
+            }
+        }
+        self.crashes(&mut found, program, names, structure);
+        if found.tests.is_empty() {
+            return Err(RunError::NothingRecorded(self.directory.clone()));
+        }
+        let mut roots: Vec<usize> = members.keys().copied().filter(|root| !taken.contains(root)).collect();
+        roots.sort_unstable();
+        let listed: Vec<&TestRecord> =
+            self.record.tests.iter().filter(|test| test.outcome == TestOutcome::Passed).collect();
+        for root in roots {
+            let name = &threads[root].name;
+            let is_listed = listed.is_empty() || listed.iter().any(|row| is_name(name, &row.name));
+            if name.is_empty() || name == "main" || !is_listed {
+                continue;
+            }
+            let mut ran = SiteSet::default();
+            members[&root]
+                .iter()
+                .for_each(|thread| ran.extend(&self.sites(&threads[*thread], program, names)));
+            if !ran.is_empty() {
+                found.tests.push(Test { name: name.clone(), failed: false, ran, history: None });
+            }
+        }
+        Ok(found)
+    }
+
+    /// The sites that a thread ran.
+    fn sites(&self, thread: &ThreadSpectrum, program: &ProgramSites, names: &Names) -> SiteSet {
+        self.spectra.statements(thread).filter_map(|statement| program.site(statement, names)).collect()
+    }
+
+    /// Programs that crashed count as failed tests if no test is known to have failed.
+    fn crashes(&self, found: &mut Tests, program: &ProgramSites, names: &Names, structure: &Structure) {
+        if !found.tests.is_empty() {
+            return;
+        }
+        for crash in &self.record.crashes {
+            let Some(file) = self.rings.iter().find(|file| file.path == crash.file) else { continue };
+            // The thread that panicked, else the one that ran last.
+            let newest = file.rings.iter().max_by_key(|placed| {
+                (placed.header.status == qs_core::ring::Status::Panicked, placed.header.newest().head())
+            });
+            let Some(placed) = newest else { continue };
+            let history =
+                FailureHistory::read(&RingSnapshot::whole(placed, &file.image), program, names, structure);
+            let (name, ran) = (crash.program.clone(), history.ran());
+            if !ran.is_empty() {
+                found.tests.push(Test { name, failed: true, ran, history: Some(history) });
+            }
+        }
+    }
+
+    /// The thread of a failed test: of its ring file, and by its name.
+    fn thread_of(&self, row: &TestRecord, roots: &[usize], taken: &HashSet<usize>) -> Option<usize> {
+        let threads = &self.spectra.threads;
+        let is_it = |index: &usize| {
+            roots[*index] == *index && !taken.contains(index) && is_name(&threads[*index].name, &row.name)
+        };
+        let beside = row.file.as_ref().map(|file| file.with_extension("spectra"));
+        let is_beside = |index: &usize| beside.as_ref().is_some_and(|beside| *beside == threads[*index].file);
+        let all = || (0..threads.len()).filter(is_it);
+        let panicked = |index: &usize| threads[*index].has_panicked;
+        all().find(is_beside).or_else(|| all().find(panicked)).or_else(|| all().next())
+    }
+
+    /// The history of a failed test: of the ring that the row names, else of the thread with its name.
+    fn history(
+        &self,
+        row: &TestRecord,
+        thread: Option<&ThreadSpectrum>,
+        program: &ProgramSites,
+        names: &Names,
+        structure: &Structure,
+    ) -> Option<FailureHistory> {
+        let named = row.file.as_ref().and_then(|path| {
+            let file = self.rings.iter().find(|file| file.path == *path)?;
+            let own = file.rings.iter().filter(|placed| placed.header.words.parent.is_none());
+            let placed = match row.ring {
+                Some(ring) => file.rings.get(ring.checked_sub(1)?)?,
+                // All rings are of this test: that of the thread that panicked, else the longest.
+                None => own.max_by_key(|placed| {
+                    (placed.header.status == qs_core::ring::Status::Panicked, placed.header.newest().head())
+                })?,
+            };
+            Some((file, placed))
+        });
+        let of_thread = || {
+            let thread = thread?;
+            self.rings.iter().find_map(|file| {
+                let is_its = |placed: &&Placed| {
+                    placed.header.pid == thread.pid
+                        && placed.header.tid == thread.tid
+                        && placed.header.words.parent.is_none()
+                };
+                Some((file, file.rings.iter().find(is_its)?))
+            })
+        };
+        let (file, placed) = named.or_else(of_thread)?;
+        Some(FailureHistory::read(&RingSnapshot::whole(placed, &file.image), program, names, structure))
+    }
+}
+
+impl RingFile {
+    fn read(path: PathBuf) -> Option<RingFile> {
+        std::fs::metadata(&path).ok().filter(|file| file.is_file() && file.len() <= MAX_RINGS)?;
+        let name = visible(&path.to_string_lossy()).into_owned();
+        let image = Image::of_file(&std::fs::File::open(&path).ok()?, &name).ok()?;
+        let rings = ring::find(&image, None, &mut |_| {}).rings;
+        Some(RingFile { path, image, rings })
+    }
+}
+
+/// Whether a thread has the name of a test. The recorder cuts long names.
+fn is_name(thread: &str, test: &str) -> bool {
+    let is_cut = thread.len() >= 15 && (thread.len() == 15 || thread.len() >= qs_core::ring::NAME_LEN - 4);
+    thread == test || is_cut && test.starts_with(thread)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut() {
+        assert!(is_name("a::b", "a::b") && !is_name("a::b", "a::bc"));
+        assert!(is_name("tests::a_long_n", "tests::a_long_name"));
+        assert!(is_name(&"x".repeat(128), &"x".repeat(140)));
+    }
+}

@@ -1,0 +1,114 @@
+//! Suspects as SARIF 2.1.0, for code scanning.
+
+use serde_json::{Value, json};
+
+use super::findings::{SuspectFindings, SuspectText, rounded, shown_value};
+use super::program::Site;
+
+/// Most other lines of a suspect.
+const LINES: usize = 7;
+/// Most sites of a history: GitHub shows no more.
+const STEPS: usize = 100;
+
+impl SuspectFindings<'_> {
+    /// The suspects, and the history of a failed test as the code flow of the first one.
+    pub fn sarif(&self, lines: SuspectText<'_>) -> Value {
+        let results: Vec<Value> = self
+            .ranking
+            .ranked()
+            .map(|(rank, suspect)| {
+                let first = suspect.sites[0];
+                let function = self.shown_function(self.site(first).function);
+                let text = format!(
+                    "Suspect {} ({} {}), failed and passed tests that ran it:{}. {function}: {}",
+                    rank,
+                    self.formula.name(),
+                    shown_value(suspect.evidence.value),
+                    self.counts(suspect),
+                    lines(first, self.site(first).line),
+                );
+                let others: Vec<Value> = suspect.sites[1..]
+                    .iter()
+                    .take(LINES)
+                    .map(|site| json!({ "physicalLocation": self.physical(self.site(*site)) }))
+                    .collect();
+                let mut result = json!({
+                    "ruleId": "xhist/suspect",
+                    "level": "note",
+                    "rank": rounded((suspect.evidence.score * 100.0).clamp(0.0, 100.0)),
+                    "message": { "text": text },
+                    "locations": [{
+                        "physicalLocation": self.physical(self.site(first)),
+                        "logicalLocations": [{ "fullyQualifiedName": function, "kind": "function" }],
+                    }],
+                    "relatedLocations": others,
+                });
+                if rank == 1 {
+                    result["codeFlows"] = json!(self.code_flows());
+                }
+                result
+            })
+            .collect();
+        json!({
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+            "version": "2.1.0",
+            "runs": [{
+                "tool": { "driver": {
+                    "name": "xhist-report",
+                    "version": env!("CARGO_PKG_VERSION"),
+                    "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                    "rules": [{
+                        "id": "xhist/suspect",
+                        "shortDescription": { "text": "A statement that failed tests run and passed tests do not" },
+                    }],
+                } },
+                "results": results,
+            }],
+        })
+    }
+
+    /// The last sites before the failure of the first test that has a history.
+    fn code_flows(&self) -> Vec<Value> {
+        let history = self.tests.tests.iter().find_map(|test| Some((&test.name, test.history.as_ref()?)));
+        let Some((name, history)) = history else { return Vec::new() };
+        let mut last = history.order[history.order.len().saturating_sub(STEPS)..].to_vec();
+        last.dedup();
+        let steps: Vec<Value> = last
+            .iter()
+            .enumerate()
+            .map(|(index, site)| {
+                let location = json!({ "physicalLocation": self.physical(self.site(*site)) });
+                json!({ "executionOrder": index + 1, "location": location })
+            })
+            .collect();
+        let message = format!("The last statements of {name}");
+        match steps.is_empty() {
+            true => Vec::new(),
+            false => vec![json!({
+                "message": { "text": message },
+                "threadFlows": [{ "id": name, "locations": steps }],
+            })],
+        }
+    }
+
+    fn physical(&self, site: &Site) -> Value {
+        json!({
+            "artifactLocation": { "uri": uri(self.path(site.file)) },
+            "region": { "startLine": site.line, "startColumn": site.col, "endLine": site.end_line.max(site.line) },
+        })
+    }
+}
+
+/// A path as a relative reference.
+fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                uri.push(char::from(byte))
+            }
+            _ => uri += &format!("%{byte:02X}"),
+        }
+    }
+    uri
+}

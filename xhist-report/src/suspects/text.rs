@@ -1,0 +1,175 @@
+//! Suspects as text: each function with its score, and below it its statements, each with its rank.
+
+use std::io::{self, Write};
+
+use super::findings::{SuspectFindings, SuspectText, shown_value};
+use super::formula::TestTotals;
+use super::rank::Suspect;
+use crate::model::{BodyKind, CodeBody, count, visible};
+
+/// Lines of one suspect; the others are counted.
+const LINES: usize = 8;
+const BRIEF_LINES: usize = 5;
+/// Lines of a brief text below its title.
+const SCREEN: usize = 36;
+/// Lines of a statement over several lines.
+const SPAN: u32 = 3;
+/// Most lines from the name of a function to the beginning of its body.
+const SIGNATURE: u32 = 12;
+
+/// Which text is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// At most a screen.
+    Brief,
+    /// Everything, with the reasons.
+    Full,
+}
+
+/// The suspects of a function in a text.
+struct FunctionText {
+    head: String,
+    lines: Vec<String>,
+}
+
+impl SuspectFindings<'_> {
+    /// Prints the suspects, by function. The functions are ordered by their most suspicious statement.
+    pub fn text(&self, detail: Detail, lines: SuspectText<'_>, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.title())?;
+        let mut room = if detail == Detail::Brief { SCREEN } else { usize::MAX };
+        let mut texts: Vec<(u32, FunctionText)> = Vec::new();
+        for (rank, suspect) in self.ranking.ranked() {
+            let function = self.site(suspect.sites[0]).function;
+            let known = texts.iter().position(|(known, _)| *known == function);
+            // A head without a statement says nothing.
+            if room < if known.is_some() { 1 } else { 2 } {
+                break;
+            }
+            let known = known.unwrap_or_else(|| {
+                room = room.saturating_sub(1);
+                let head = self.function_text(suspect, lines);
+                texts.push((function, FunctionText { head, lines: Vec::new() }));
+                texts.len() - 1
+            });
+            let text = self.suspect_text(detail, rank, suspect, lines);
+            let shown = text.len().min(room);
+            room = room.saturating_sub(shown);
+            texts[known].1.lines.extend(text.into_iter().take(shown));
+        }
+        for (_, FunctionText { head, lines }) in texts {
+            writeln!(out, "{head}")?;
+            lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+        }
+        if detail == Detail::Brief {
+            writeln!(out, "all suspects and why: xhist-report suspects")?;
+        }
+        out.flush()
+    }
+
+    /// The function of its most suspicious statement: name, score, place and signature.
+    fn function_text(&self, best: &Suspect, lines: SuspectText<'_>) -> String {
+        let site = self.site(best.sites[0]);
+        let (name, score) = (self.shown_function(site.function), shown_value(best.evidence.value));
+        let path = &self.program.functions[site.function as usize].path;
+        let bodies = self.names.code(site.file).map_or(&[][..], |code| &code.bodies);
+        let is_its = |body: &&CodeBody| {
+            let span = body.span.line..=body.span.end_line;
+            body.kind == BodyKind::Function && body.path == *path && span.contains(&site.line)
+        };
+        let Some(body) = bodies.iter().find(is_its) else {
+            return format!("{name} ({score}) {}", visible(self.path(site.file)));
+        };
+        // The body begins behind the signature, which may have several lines.
+        let above = (body.span.line.saturating_sub(SIGNATURE).max(1)..=body.span.line).rev();
+        let signature = above.map(|line| (line, lines(best.sites[0], line)));
+        let (line, text) = signature
+            .into_iter()
+            .find(|(_, text)| text.split(|mark: char| !mark.is_alphanumeric()).any(|word| word == "fn"))
+            .unwrap_or_else(|| (body.span.line, String::new()));
+        format!("{name} ({score}) {}    {text}", self.place(site, line)).trim_end().to_owned()
+    }
+
+    /// The lines of one suspect.
+    fn suspect_text(
+        &self,
+        detail: Detail,
+        rank: usize,
+        suspect: &Suspect,
+        lines: SuspectText<'_>,
+    ) -> Vec<String> {
+        let most = if detail == Detail::Brief && rank > 1 { BRIEF_LINES } else { LINES };
+        // One more line takes no more room than its number.
+        let most = if suspect.sites.len() == most + 1 { most + 1 } else { most };
+        let mut text = Vec::new();
+        for (index, site) in suspect.sites.iter().take(most).enumerate() {
+            self.site_text(rank, suspect, (*site, index == 0), lines, &mut text);
+        }
+        let more = suspect.sites.len().saturating_sub(most);
+        let more = (more > 0).then(|| format!("{more} more lines always run with these"));
+        let reason = if detail == Detail::Brief { None } else { self.reason(suspect) };
+        let notes: Vec<String> = reason.into_iter().chain(more).collect();
+        if !notes.is_empty() {
+            text.push(format!("     {}", notes.join("; ")));
+        }
+        text
+    }
+
+    fn site_text(
+        &self,
+        rank: usize,
+        suspect: &Suspect,
+        (number, is_first): (u32, bool),
+        lines: SuspectText<'_>,
+        text: &mut Vec<String>,
+    ) {
+        let site = self.site(number);
+        let (place, function) = (self.place(site, site.line), self.shown_function(site.function));
+        let score = shown_value(suspect.evidence.value);
+        let counts = if is_first { self.counts(suspect) } else { String::new() };
+        let source = lines(number, site.line);
+        text.push(
+            format!("{rank:>3}. {place} ({score}) {function}{counts}    {source}").trim_end().to_owned(),
+        );
+        // A condition or a call over several lines.
+        if !source.ends_with(['{', ';', ',']) {
+            for line in (site.line + 1..=site.end_line).take(SPAN as usize) {
+                let source = lines(number, line);
+                text.push(format!("     {}        {source}", self.place(site, line)));
+                if source.ends_with(['{', ';']) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// The numbers of tests, and what the order is made of.
+    fn title(&self) -> String {
+        let TestTotals { failed, passed } = self.ranking.totals;
+        let failed = count(failed as usize, "failed test");
+        let passed = match passed {
+            0 => {
+                return format!(
+                    "suspects of {failed}; no passed test is recorded: ranked by the order of the history alone"
+                );
+            }
+            passed => count(passed as usize, "passed test"),
+        };
+        let score = self.formula.name();
+        format!("suspects of {failed} and {passed} ({score} score) [failed and passed tests that ran it]")
+    }
+
+    /// Why it is a suspect, besides its score.
+    fn reason(&self, suspect: &Suspect) -> Option<String> {
+        let evidence = &suspect.evidence;
+        let is_branch = evidence.branch > self.formula.scaled(evidence.value, self.ranking.totals);
+        let tie = format!("{} lines have this score", suspect.tie);
+        let reasons = [
+            (suspect.tie > suspect.sites.len(), tie.as_str()),
+            (evidence.open_in > 0, "its call is open at the failure"),
+            (evidence.parts_in > 0, "here the failed test parts from the passed test most like it"),
+            (is_branch, "failed tests go another way from here"),
+        ];
+        let reasons: Vec<&str> = reasons.iter().filter(|(is, _)| *is).map(|(_, reason)| *reason).collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+}

@@ -1,0 +1,292 @@
+//! Statements on bare metal: one ring, a short path that masks interrupts for some ten instructions, and a path for all
+//! else.
+//!
+//! The frames are those of `docs/wire-format.md`, made in another way than hosted rings make them. The byte behind the
+//! newest statement is always zero, so nothing is cleared ahead. The short path ends every [`SEGMENT`] bytes. The other
+//! path then updates the sum and compares the frame with the previous one.
+//!
+//! A frame ends early if its first statement runs again near its end. So the frames of a steady loop are equal, and
+//! all but the first of them are counted and not kept.
+
+use qs_core::record::Statement;
+use qs_core::record::packed::{self, Page, WINDOW, step};
+use qs_core::ring::{Folded, data_room};
+
+use super::draft::FrameDraft;
+use super::interrupt;
+use super::mask::{masked, masked_with};
+use super::memory::{self, MASK, RING_SIZE};
+use super::writer::{FAR, NONE, PAGES, TRIES, WRITER, Writer};
+
+/// Bytes of data in a frame.
+const ROOM: usize = data_room(RING_SIZE);
+/// Length of a frame's end in which its first statement closes it, in bytes.
+const LOOK: usize = if ROOM / 4 < 32 { ROOM / 4 } else { 32 };
+/// Largest number of bytes that the fast path writes before the sum is updated.
+const SEGMENT: usize = 32;
+/// The word of a statement for the fast path: its page, and seven bits of its code. `None` if file or line are too high.
+const fn near(site: Statement) -> Option<u32> {
+    let page = page_of(site);
+    if page < FAR { Some(page | (packed::code(site) & 0x7F) as u32) } else { None }
+}
+
+/// The number of a statement's page. A low file and line give nine bits, shifted by seven.
+const fn page_of(site: Statement) -> u32 {
+    let (file, window) = (site.file as u32, (site.line / WINDOW) as u32);
+    if file < 32 && window < 16 { file << 11 | window << 7 } else { FAR | file << 10 | window }
+}
+
+/// The page with this number.
+pub(super) const fn page(number: u32) -> Page {
+    let (file, window) = match number.checked_sub(FAR) {
+        None => (number >> 11, number >> 7 & 15),
+        Some(number) => (number >> 10, number & 0x3FF),
+    };
+    Page { file: file as u16, base: (window * WINDOW as u32) as u16 }
+}
+
+/// The key of a page. The words of the page's statements are at most 128 below it, so the low byte of the difference is the
+/// statement's code.
+fn key(page: u32) -> u32 {
+    if page < FAR { marked(page) + 0x80 } else { NONE }
+}
+
+/// A word with the current interrupt in its upper half.
+#[inline(always)]
+fn marked(word: u32) -> u32 {
+    word | u32::from(interrupt::at_hand()) << 16
+}
+
+/// Records a statement that is about to run.
+#[inline(always)]
+pub(crate) fn record<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
+    match const { near(Statement { file: FILE, line: LINE }) } {
+        Some(word) => record_near(word),
+        None => record_far(const { Statement { file: FILE, line: LINE }.to_word() }),
+    }
+}
+
+/// [`record`] for a statement that is only known at run time.
+#[inline(always)]
+pub(crate) fn record_at(site: Statement) {
+    match near(site) {
+        Some(word) => record_near(word),
+        None => record_far(site.to_word()),
+    }
+}
+
+/// At most call sites, this is a constant of 16 bits and a call: eight bytes of code.
+#[inline(never)]
+extern "C" fn record_near(word: u32) {
+    let values = [marked(word) as usize, WRITER.get().expose_provenance()];
+    let is_done = masked_with(values, |[word, _]| {
+        let writer = WRITER.get();
+        // SAFETY: interrupts are masked, so there is no other access. Below the limit there are two bytes of the open frame.
+        unsafe {
+            let code = (word as u32).wrapping_sub((*writer).key);
+            let cursor = (*writer).cursor;
+            let is_short = code >= 0x80u32.wrapping_neg() && cursor < (*writer).limit;
+            if is_short {
+                // The zero first, because readers stop there.
+                cursor.add(1).write_volatile(step::FREE);
+                cursor.write_volatile(code as u8);
+                (*writer).cursor = cursor.add(1);
+            }
+            is_short
+        }
+    });
+    if !is_done {
+        record_slow(word & !0x7F, word as u8 | 0x80);
+    }
+}
+
+#[inline(never)]
+extern "C" fn record_far(word: u32) {
+    let site = Statement::from_word(word);
+    record_slow(page_of(site), packed::code(site));
+}
+
+/// The slow path. Interrupts stay enabled nearly everywhere; statements of a handler come before this one. Interrupts are
+/// masked for the whole operation only after several interrupted attempts.
+#[cold]
+#[inline(never)]
+extern "C" fn record_slow(page: u32, code: u8) {
+    let mut draft = FrameDraft::EMPTY;
+    for _ in 0..TRIES {
+        draft.begin();
+        if draft.writer.is_muted {
+            return;
+        }
+        let is_last = draft.advance(page, code);
+        if draft.commit() && is_last {
+            return;
+        }
+    }
+    masked(|| record_slow(page, code));
+}
+
+impl Writer {
+    /// Resets the frame to its first statement: one page, and no data in the sum. Returns the length of its data.
+    fn start(&mut self) -> usize {
+        let first = self.pages[0];
+        self.pages = [NONE; PAGES];
+        self.pages[0] = first;
+        (self.place, self.turn, self.interrupt) = (0, 0, self.first_interrupt);
+        (self.sum, self.summed) = (self.head_sum, 0);
+        usize::from(self.lead) + 1
+    }
+
+    /// Sets cursor, limit and key for a frame with `len` bytes of data.
+    fn go_to(&mut self, page: u32, len: usize) {
+        let last_len = usize::from(self.last_len);
+        let mut end = if len < ROOM - LOOK { (len / SEGMENT + 1) * SEGMENT } else { len };
+        if len < last_len {
+            end = end.min(last_len);
+        }
+        let index = (self.data as usize + len) & MASK;
+        // The zero behind a statement must not be separated from it by the ring's end.
+        let count = (end - len).min(MASK - index);
+        self.key = key(page);
+        self.cursor = memory::at(index);
+        self.limit = self.cursor.wrapping_add(count);
+    }
+}
+
+impl FrameDraft {
+    /// Lists a statement, or the end of a frame without room for it. Returns whether the statement is listed.
+    fn advance(&mut self, page: u32, code: u8) -> bool {
+        let interrupt = interrupt::number();
+        let added = if self.writer.is_open() {
+            let len = self.writer.len();
+            self.writer.catch_up(len);
+            let writer = &self.writer;
+            let is_head = page == writer.pages[0]
+                && interrupt == writer.first_interrupt
+                && code == memory::get(writer.data.wrapping_add(writer.lead.into()));
+            if is_head && len == usize::from(writer.last_len) {
+                self.fold();
+                None
+            } else {
+                let is_end = is_head && len >= ROOM - LOOK;
+                let added = if is_end { None } else { self.add(len, page, code, interrupt) };
+                if added.is_none() {
+                    self.close(len);
+                    (self.writer.last, self.writer.last_len) = (self.writer.data, len as u8);
+                    return false;
+                }
+                added
+            }
+        } else {
+            self.open(page, code, interrupt);
+            None
+        };
+        let len = added.unwrap_or_else(|| self.writer.start());
+        self.writer.go_to(page, len);
+        true
+    }
+
+    /// Counts the open frame as a repetition of the previous one, and resets it to its first statement.
+    fn fold(&mut self) {
+        let writer = &mut self.writer;
+        writer.folded = writer.folded.wrapping_add(1);
+        self.folded = Some(Folded::new(self.state.head(), self.writer.folded.into()));
+        self.write_at(self.writer.data.wrapping_add(u32::from(self.writer.lead) + 1));
+        self.push(step::FREE);
+    }
+
+    /// Adds a statement to the open frame. Returns the new length of its data. `None` without room.
+    fn add(&mut self, len: usize, page: u32, code: u8, interrupt: u16) -> Option<usize> {
+        // Readers stop at the zero in place of the first byte until that is written.
+        self.write_at(self.writer.data.wrapping_add(len as u32));
+        if interrupt != self.writer.interrupt {
+            self.push_interrupt(interrupt);
+        }
+        let place = match self.writer.pages.iter().position(|known| *known == page) {
+            Some(place) => {
+                if place != usize::from(self.writer.place) {
+                    self.push(step::RECENT + place as u8);
+                }
+                place
+            }
+            None => {
+                let turn = usize::from(self.writer.turn);
+                let place = if turn + 1 < PAGES { turn + 1 } else { 1 };
+                self.writer.turn = place as u8;
+                self.push_page(page, place as u8);
+                place
+            }
+        };
+        self.push(code);
+        let len = len + self.len;
+        if len > ROOM {
+            return None;
+        }
+        self.push(step::FREE);
+        if let Some(known) = self.writer.pages.get_mut(place) {
+            *known = page;
+        }
+        (self.writer.place, self.writer.interrupt) = (place as u8, interrupt);
+        Some(len)
+    }
+
+    /// Opens a frame with this statement.
+    fn open(&mut self, page_number: u32, code: u8, interrupt: u16) {
+        if page_number != self.writer.pages[0] {
+            self.writer.last_len = 0;
+        }
+        let writer = &mut self.writer;
+        (writer.pages[0], writer.first_interrupt, writer.folded) = (page_number, interrupt, 0);
+        self.head(page(page_number));
+        let head_len = self.len;
+        if interrupt != 0 {
+            self.push_interrupt(interrupt);
+        }
+        self.writer.lead = (self.len - head_len) as u8;
+        self.push(code);
+        self.push(step::FREE);
+    }
+
+    /// Lists the step to an interrupt.
+    fn push_interrupt(&mut self, number: u16) {
+        self.push(step::INTERRUPT);
+        self.digits(number.into());
+    }
+
+    /// Lists the step to a page without a number in the frame.
+    fn push_page(&mut self, number: u32, place: u8) {
+        let page = page(number);
+        self.push(step::PAGE);
+        self.digits(place.into());
+        self.digits(page.file.into());
+        self.digits(page.base.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::draft::digits;
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_page_number_gives_its_page(file: u16, line: u16) {
+            let site = Statement { file, line };
+            prop_assert_eq!(page(page_of(site)), Page::of(site));
+            if let Some(word) = near(site) {
+                prop_assert!(word < 1 << 16);
+                let code = word.wrapping_sub(key(page_of(site)));
+                prop_assert_eq!((code >> 7, code as u8), (u32::MAX >> 7, packed::code(site)));
+                prop_assert_eq!((word & !0x7F, word as u8 | 0x80), (page_of(site), packed::code(site)));
+            }
+        }
+
+        #[test]
+        fn digits_match_the_wire_format(value: u32) {
+            let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+            digits(value, |byte| ours.push(byte));
+            packed::digits(value.into(), |byte| theirs.push(byte));
+            prop_assert_eq!(ours, theirs);
+        }
+    }
+}

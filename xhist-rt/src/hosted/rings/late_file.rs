@@ -1,0 +1,36 @@
+//! A ring file that the program names when rings exist already: moves all rings that can move.
+
+use core::sync::atomic::Ordering;
+
+use crate::executed::ExecutedBitmap;
+use crate::hosted::rings::slots::{ENDED, EXECUTED, SLOTS};
+use crate::hosted::rings::threads::own;
+use crate::hosted::setup::config::Config;
+use crate::hosted::setup::file;
+
+/// Moves the history of this thread and of ended threads into a file, and sets it for all later rings. A ring that
+/// another thread writes stays in memory. The file counts each of these as one loss.
+pub(crate) fn move_to_file(path: &[u8]) -> bool {
+    let Some(config) = Config::get().filter(|config| config.on) else { return false };
+    let Some(file) = file::open(path, false) else { return false };
+    let ever = EXECUTED.load(Ordering::Acquire);
+    let is_moved = ever.is_null()
+        || file.map_over(0, ExecutedBitmap::len(config.executed_slots), ever, true, usize::MAX);
+    let (mut missing, mut is_own_moved) = (0, true);
+    for slot in SLOTS.iter().filter(|slot| slot.ring().is_some()) {
+        let is_own = own().zip(slot.ring()).is_some_and(|(own, ring)| core::ptr::eq(own, ring));
+        if is_own {
+            is_own_moved = slot.move_to_file(&config);
+        } else if slot.ended.order().is_some_and(|order| slot.ended.take(order)) {
+            missing += u32::from(!slot.move_to_file(&config));
+            slot.ended.end(&ENDED);
+        } else {
+            missing += 1;
+        }
+    }
+    if let Some(header) = own().filter(|_| missing > 0) {
+        header.count_dropped(missing);
+        file::lacks(missing);
+    }
+    is_moved && is_own_moved
+}

@@ -1,0 +1,29 @@
+//! Where rings and the bitmap are in a ring file.
+
+use crate::executed::ExecutedBitmap;
+use crate::hosted::setup::config::Config;
+use crate::hosted::system::sys;
+
+/// Bytes before a ring's data. The data start a page, because they are mapped separately.
+pub(crate) fn header_len() -> usize {
+    sys::page_size()
+}
+
+/// Bytes of a ring, its header included.
+pub(crate) fn ring_len(size: u32) -> usize {
+    header_len() + size as usize
+}
+
+/// Where a ring is in the file, behind the bitmap.
+pub(crate) fn place_in_file(number: usize, config: &Config) -> u64 {
+    (ever_len(config) + number * ring_len(config.size)) as u64
+}
+
+/// Bytes of the bitmap in the file.
+fn ever_len(config: &Config) -> usize {
+    if config.executed_slots == 0 {
+        0
+    } else {
+        ExecutedBitmap::len(config.executed_slots).next_multiple_of(sys::page_size())
+    }
+}

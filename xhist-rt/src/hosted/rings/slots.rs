@@ -1,0 +1,230 @@
+//! The slots of the process: each has memory for a ring and its track, and keeps them when its thread has ended.
+
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+
+use qs_core::record::words::{UNIT, digit_of};
+use qs_core::ring::Status;
+
+use super::layout::place_in_file;
+use crate::hosted::setup::config::{Config, Frames, Time};
+use crate::hosted::setup::file;
+use crate::hosted::system::mirror::Region;
+use crate::hosted::system::shared_state::SlotOwner;
+use crate::hosted::system::{sys, thread};
+use crate::hosted::timing::{stamp, ticker};
+use crate::thread_state::{Handlers, Track, TrackPtr};
+use crate::words::HostedHeader;
+
+/// If more threads than this live at once, the recorder does not record the others.
+pub(super) const MAX_RINGS: usize = 1024;
+
+/// Memory for one ring, and what the process knows of its thread.
+pub(crate) struct Slot {
+    pub(super) header: AtomicPtr<HostedHeader>,
+    /// The track, in memory of its own.
+    track: AtomicPtr<Track>,
+    /// Whether the thread has ended.
+    pub(crate) ended: SlotOwner,
+    /// The ring is in no file.
+    pub(super) in_memory: AtomicBool,
+    /// The signal handlers of the thread.
+    handlers: AtomicPtr<Handlers>,
+    /// Memory for the spectrum of the thread.
+    pub(super) spectrum: AtomicPtr<u8>,
+    /// Id of the thread if its end cannot be noticed; otherwise 0.
+    watched: AtomicU32,
+}
+
+pub(crate) static SLOTS: [Slot; MAX_RINGS] = [const {
+    Slot {
+        header: AtomicPtr::new(null_mut()),
+        track: AtomicPtr::new(null_mut()),
+        ended: SlotOwner::new(),
+        in_memory: AtomicBool::new(false),
+        handlers: AtomicPtr::new(null_mut()),
+        spectrum: AtomicPtr::new(null_mut()),
+        watched: AtomicU32::new(0),
+    }
+}; MAX_RINGS];
+/// Number of rings made so far.
+pub(super) static RINGS: AtomicU32 = AtomicU32::new(0);
+/// Number of threads that have ended.
+pub(crate) static ENDED: AtomicU64 = AtomicU64::new(0);
+/// The executed bitmap of this process.
+pub(crate) static EXECUTED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
+pub(super) static MAP_HASH: AtomicU64 = AtomicU64::new(0);
+/// The program records only entries of functions.
+pub(super) static ENTRIES_ONLY: AtomicBool = AtomicBool::new(false);
+
+/// The first ring's memory, for debuggers: `dump binary memory dump.bin` from here on.
+#[unsafe(no_mangle)]
+pub(crate) static XHIST_RING: AtomicPtr<HostedHeader> = AtomicPtr::new(null_mut());
+/// Number of bytes at [`XHIST_RING`], header included.
+#[unsafe(no_mangle)]
+pub(crate) static XHIST_RING_LEN: AtomicU64 = AtomicU64::new(0);
+
+/// Zeroed memory for the handlers of the thread that has this slot.
+pub(crate) fn memory_for_handlers(slot: u16) -> Option<*mut Handlers> {
+    let place = &SLOTS.get(usize::from(slot))?.handlers;
+    if place.load(Ordering::Relaxed).is_null() {
+        place.store(sys::map_anonymous(size_of::<Handlers>())?.cast(), Ordering::Relaxed);
+    }
+    Some(place.load(Ordering::Relaxed))
+}
+
+/// The slot of this track.
+pub(crate) fn of_track(track: TrackPtr) -> Option<&'static Slot> {
+    SLOTS.iter().take(made()).find(|slot| slot.track() == track.as_ptr())
+}
+
+/// Writes the number of rings into the first ring. Each of two threads that come at once counts after its own ring is
+/// there, so one of them counts both.
+pub(super) fn count_rings() {
+    let newest = SLOTS.iter().rposition(|slot| slot.ring().is_some());
+    if let (Some(first), Some(newest)) = (SLOTS[0].ring(), newest) {
+        first.count_rings(newest as u16 + 1);
+    }
+}
+
+/// The hash of the map that the program was instrumented with.
+pub(crate) fn map_hash(config: &Config) -> u64 {
+    match MAP_HASH.load(Ordering::Relaxed) {
+        0 => config.map_hash,
+        known => known,
+    }
+}
+
+/// This program records only entries of functions.
+pub(crate) fn set_entries_only() {
+    ENTRIES_ONLY.store(true, Ordering::Relaxed);
+    SLOTS.iter().filter_map(Slot::ring).for_each(HostedHeader::set_entries_only);
+}
+
+/// Number of rings made so far.
+pub(crate) fn made() -> usize {
+    (RINGS.load(Ordering::Relaxed) as usize).min(MAX_RINGS)
+}
+
+/// In a forked child: there are no rings.
+pub(crate) fn forget_rings() {
+    for slot in &SLOTS {
+        slot.header.store(null_mut(), Ordering::Relaxed);
+        slot.track.store(null_mut(), Ordering::Relaxed);
+        slot.handlers.store(null_mut(), Ordering::Relaxed);
+        slot.spectrum.store(null_mut(), Ordering::Relaxed);
+        slot.watched.store(0, Ordering::Relaxed);
+        slot.ended.live();
+    }
+    RINGS.store(0, Ordering::Relaxed);
+    EXECUTED.store(null_mut(), Ordering::Relaxed);
+}
+
+/// Writes the rate of the clock to every ring.
+pub(crate) fn publish_rate(rate: u32) {
+    for header in SLOTS.iter().take(made()).filter_map(Slot::ring) {
+        header.set_clock_hz(stamp::clock_hz(rate));
+    }
+}
+
+impl Slot {
+    /// Maps memory for the track.
+    pub(super) fn map_track(&self) -> Option<()> {
+        if self.track().is_null() {
+            self.track.store(sys::map_anonymous(size_of::<Track>())?.cast(), Ordering::Relaxed);
+        }
+        Some(())
+    }
+
+    pub(super) fn track(&self) -> *mut Track {
+        self.track.load(Ordering::Relaxed)
+    }
+
+    /// The number of the slot. The number in the ring's header may be lost with the file.
+    pub(crate) fn number(&self) -> usize {
+        SLOTS.iter().position(|slot| core::ptr::eq(slot, self)).unwrap_or(0)
+    }
+
+    /// Moves the ring into the ring file, if there is one with room. No other thread writes the ring. It keeps its
+    /// address, so its writer continues unchanged.
+    pub(crate) fn move_to_file(&self, config: &Config) -> bool {
+        let Some((file, region)) = file::get().zip(self.region()) else { return false };
+        let is_moved = file.move_region(place_in_file(self.number(), config), region, true);
+        self.in_memory.store(!is_moved, Ordering::Relaxed);
+        is_moved
+    }
+
+    /// Has `function` called when the calling thread ends. Returns false if that is not possible; then
+    /// [`Slot::check_for_end`] detects the end.
+    pub(crate) fn notice_end(&self, function: extern "C" fn(*mut core::ffi::c_void)) -> bool {
+        let is_noticed = thread::call_at_end(function, self.header.load(Ordering::Relaxed).cast());
+        if !is_noticed {
+            self.watched.store(sys::tid(), Ordering::Release);
+        }
+        is_noticed
+    }
+
+    /// Checks whether a thread has ended whose end cannot be noticed.
+    pub(super) fn check_for_end(&self) {
+        let tid = self.watched.load(Ordering::Acquire);
+        let is_first = || self.watched.compare_exchange(tid, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if tid != 0 && !sys::has_thread(tid) && is_first() {
+            self.end(Status::Ended);
+            self.ended.end(&ENDED);
+        }
+    }
+
+    /// The header of the ring, which is laid out.
+    pub(crate) fn ring(&self) -> Option<&'static HostedHeader> {
+        // SAFETY: `acquire` stores a header only after it has laid the header out. It stays mapped, and what changes
+        // in it is atomic.
+        unsafe { self.header.load(Ordering::SeqCst).as_ref() }
+    }
+
+    /// The ring for the ticker, if the clock stamps it.
+    pub(crate) fn watched_ring(&self, config: &Config) -> Option<ticker::WatchedRing> {
+        let is_timed = config.time == Time::On && config.frames != Frames::Exact && !stamp::is_given();
+        let region = self.region().filter(|_| is_timed)?;
+        Some(ticker::WatchedRing { header: region.header().cast(), addresses: region.addresses() })
+    }
+
+    /// The memory of the ring.
+    pub(crate) fn region(&self) -> Option<Region> {
+        Region::of(self.header.load(Ordering::SeqCst).cast())
+    }
+
+    pub(super) fn is(&self, status: Status) -> bool {
+        self.ring().is_some_and(|header| header.status_code() == status.code())
+    }
+
+    /// Publishes how the thread has ended, unless its ring already has a status.
+    pub(crate) fn end(&self, status: Status) {
+        if let Some(header) = self.ring().filter(|_| self.is(Status::Live)) {
+            header.set_status(status);
+        }
+    }
+}
+
+/// The words directly before a cursor in a region, which only this thread writes.
+pub(crate) fn words_before<'a>(region: Region, cursor: *mut u8) -> &'a [u8] {
+    let mut len = 0;
+    while cursor.addr() - len >= region.data().addr() + UNIT {
+        // SAFETY: the unit lies between the start of the data and a cursor in the data or their mirror.
+        let unit = unsafe { cursor.wrapping_sub(len + UNIT).cast::<[u8; UNIT]>().read_volatile() };
+        if !unit.iter().all(|byte| digit_of(*byte).is_some()) {
+            break;
+        }
+        len += UNIT;
+    }
+    // SAFETY: the loop has just read these bytes, and only the calling thread writes them.
+    unsafe { core::slice::from_raw_parts(cursor.wrapping_sub(len), len) }
+}
+
+/// Every ring as memory: its number, start and length. A ring keeps its number.
+pub(crate) fn numbered_rings() -> impl Iterator<Item = (usize, *const u8, usize)> {
+    let rings = SLOTS.iter().enumerate();
+    rings.filter_map(|(number, slot)| {
+        let region = slot.region()?;
+        Some((number, region.header().cast_const(), region.len()))
+    })
+}

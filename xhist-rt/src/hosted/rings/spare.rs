@@ -1,0 +1,91 @@
+//! Counts what no ring has. The first ring takes the number over. If no ring can be made, a spare ring without frames
+//! has it.
+
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use qs_core::ring::SPARE_NUMBER;
+
+use crate::hosted::rings::layout::ring_len;
+use crate::hosted::rings::slots;
+use crate::hosted::rings::slots::{SLOTS, XHIST_RING, XHIST_RING_LEN};
+use crate::hosted::setup::config;
+use crate::hosted::setup::config::Config;
+use crate::hosted::system::sys;
+use crate::hosted::upcalls::{Recorder, Upcalls};
+use crate::words::HostedHeader;
+
+/// Number of statements and records that no ring has, until the first ring counts them.
+static LOST: AtomicU32 = AtomicU32::new(0);
+static SPARE: Spare = Spare(UnsafeCell::new(MaybeUninit::zeroed()));
+static HAS_SPARE: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of header and data.
+const HALF: usize = 4096;
+
+/// A ring without frames, in the program's own memory.
+#[repr(align(64))]
+struct Spare(UnsafeCell<MaybeUninit<[[u8; HALF]; 2]>>);
+
+// SAFETY: what is laid out once is only changed through atomics.
+unsafe impl Sync for Spare {}
+
+impl Spare {
+    fn header(&self) -> *mut HostedHeader {
+        self.0.get().cast()
+    }
+}
+
+/// Counts statements and records that no ring has.
+pub(crate) fn count_lost(number: u32) {
+    if !config::is_off() {
+        LOST.fetch_add(number, Ordering::SeqCst);
+        report_lost();
+    }
+}
+
+/// Moves the number to the first ring, or shows it in the spare one.
+pub(crate) fn report_lost() {
+    if let Some(header) = SLOTS[0].ring() {
+        header.count_dropped(LOST.swap(0, Ordering::SeqCst));
+    } else if HAS_SPARE.load(Ordering::Acquire) {
+        // SAFETY: `HAS_SPARE` is set after the ring is laid out, and the word is atomic.
+        unsafe { (*SPARE.header()).set_dropped(LOST.load(Ordering::SeqCst)) };
+    }
+}
+
+/// In a forked child, which has lost nothing yet.
+pub(crate) fn forget_lost() {
+    LOST.store(0, Ordering::Relaxed);
+}
+
+/// Reports once that there is no memory for a ring. Without any ring, nothing else reports it.
+#[cold]
+pub(crate) fn report_no_memory(config: &Config) {
+    static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+    if SLOTS[0].ring().is_none() && !HAS_SPARE.load(Ordering::Relaxed) {
+        let header = SPARE.header();
+        // SAFETY: the memory is that of a header, all zeros before. Two threads that come at once store the same
+        // values.
+        unsafe {
+            (&raw mut (*header).number).write(SPARE_NUMBER);
+            (*header).init(HALF, HALF as u32, 0, 0, slots::map_hash(config));
+            (*header).pid = sys::pid();
+        }
+        HAS_SPARE.store(true, Ordering::Release);
+        XHIST_RING_LEN.store(2 * HALF as u64, Ordering::Relaxed);
+        XHIST_RING.store(header, Ordering::Relaxed);
+        let line = b"xhist: there is no memory for a ring (XHIST_SIZE): this thread is not recorded\n";
+        sys::write_all(2, line.as_ptr(), line.len());
+    }
+    if !IS_REPORTED.swap(true, Ordering::Relaxed) {
+        Recorder::report_no_memory(ring_len(config.size) as u64);
+    }
+}
+
+/// The spare ring as memory, if there is no other ring.
+pub(crate) fn ring() -> Option<(*const u8, usize)> {
+    let has_none = slots::made() == 0 && HAS_SPARE.load(Ordering::Acquire);
+    has_none.then(|| (SPARE.header().cast_const().cast(), 2 * HALF))
+}

@@ -1,0 +1,125 @@
+//! The spectrum of each thread: the statements that it ever ran, written to a file when the thread ends.
+//!
+//! The executed bitmap of a thread is in memory of its slot. Roll-overs fill it, so a statement pays nothing for it.
+//! Threads know the thread that started them, so the report can count their statements for a test.
+
+use core::cell::Cell;
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use qs_core::ring::Status;
+use qs_core::ring::executed;
+use qs_core::ring::spectrum::{HEADER_LEN, SpectrumHeader, header};
+
+use super::slots::{self, SLOTS, Slot};
+use crate::executed::ExecutedBitmap;
+use crate::hosted::setup::config::Config;
+use crate::hosted::setup::spectra_file;
+use crate::hosted::system::sys;
+use crate::words::HostedHeader;
+
+/// Slots of a thread's bitmap: enough for 65,536 numbered statements, or for lines of a program with 400,000.
+const BITMAP_SLOTS: u32 = 4096;
+/// Where the bitmap is in the memory. Its slots follow where those of a spectrum do.
+const BITMAP_AT: usize = HEADER_LEN - executed::HEADER_LEN;
+const LEN: usize = BITMAP_AT + ExecutedBitmap::len(BITMAP_SLOTS);
+
+const _: () = assert!(BITMAP_AT.is_multiple_of(16));
+
+/// Number of threads with a spectrum so far.
+static NUMBERS: AtomicU32 = AtomicU32::new(0);
+
+std::thread_local! {
+    // Without destructors, so they work while a thread starts and ends.
+    static NUMBER: Cell<u32> = const { Cell::new(0) };
+    static PARENT: Cell<u32> = const { Cell::new(0) };
+}
+
+/// The number of this thread, or of the nearest thread above it that has one; 0 = none.
+#[cfg_attr(feature = "portable", allow(dead_code, reason = "only `pthread_create` of the recorder asks"))]
+pub(crate) fn origin() -> u32 {
+    match NUMBER.get() {
+        0 => PARENT.get(),
+        number => number,
+    }
+}
+
+/// A new thread was started by the thread with this number.
+#[cfg_attr(feature = "portable", allow(dead_code, reason = "only `pthread_create` of the recorder asks"))]
+pub(crate) fn set_parent(number: u32) {
+    PARENT.set(number);
+}
+
+/// Begins the spectrum of the calling thread, which has just got this slot.
+pub(super) fn begin(slot: &Slot) {
+    if !spectra_file::is_open() {
+        return;
+    }
+    let known = slot.spectrum.load(Ordering::Relaxed);
+    let memory = match known.is_null() {
+        true => sys::map_anonymous(LEN).unwrap_or(null_mut()),
+        // SAFETY: the slot's memory has this length, and belongs to the thread that has the slot.
+        false => unsafe {
+            known.write_bytes(0, LEN);
+            known
+        },
+    };
+    slot.spectrum.store(memory, Ordering::Relaxed);
+    if memory.is_null() {
+        return;
+    }
+    NUMBER.set(NUMBERS.fetch_add(1, Ordering::Relaxed) + 1);
+    // SAFETY: the memory is zeroed, has room for the bitmap, starts a page and stays mapped.
+    let bitmap = unsafe { ExecutedBitmap::new(memory.add(BITMAP_AT), BITMAP_SLOTS, 0, sys::pid()) };
+    // SAFETY: the slot's track is laid out, and the calling thread, which has the slot, does not use the track yet.
+    unsafe { (*slot.track()).writer.set_executed(bitmap) };
+}
+
+/// A new lane notes its statements for the thread that it interrupts. Signals are blocked.
+pub(super) fn share(lane: &Slot, interrupted: u16) {
+    let memory = SLOTS.get(usize::from(interrupted)).map(|slot| slot.spectrum.load(Ordering::Relaxed));
+    let Some(memory) = memory.filter(|memory| !memory.is_null()) else { return };
+    // SAFETY: `begin` has laid the bitmap out, and the lane's track is laid out and not used yet.
+    unsafe {
+        let bitmap = ExecutedBitmap::at(memory.add(BITMAP_AT), BITMAP_SLOTS);
+        (*lane.track()).writer.set_executed(bitmap);
+    }
+}
+
+/// Writes the spectrum of the calling thread, which ends and has this slot.
+pub(super) fn end(slot: &Slot) {
+    let memory = slot.spectrum.load(Ordering::Relaxed);
+    let Some(ring) = slot.ring().filter(|_| !memory.is_null() && NUMBER.get() != 0) else { return };
+    sys::with_signals_blocked(|| {
+        // SAFETY: `begin` has laid the bitmap out. Only this thread, which ends, uses it.
+        let bitmap = unsafe { ExecutedBitmap::at(memory.add(BITMAP_AT), BITMAP_SLOTS) };
+        let (slots, lost) = bitmap.compact();
+        let about = SpectrumHeader {
+            map_hash: Config::get().map_or(0, |config| slots::map_hash(&config)),
+            pid: ring.pid,
+            tid: ring.tid,
+            number: NUMBER.get(),
+            parent: PARENT.get(),
+            lost,
+            has_panicked: slot.is(Status::Panicked),
+            name: ring.name,
+        };
+        let bytes = header(&about, slots);
+        let len = HEADER_LEN + slots as usize * executed::SLOT_LEN;
+        // SAFETY: the memory has room for a header before the slots, and for all slots.
+        let spectrum = unsafe {
+            memory.copy_from_nonoverlapping(bytes.as_ptr(), HEADER_LEN);
+            core::slice::from_raw_parts(memory.cast_const(), len)
+        };
+        spectra_file::append(spectrum);
+    });
+    NUMBER.set(0);
+}
+
+/// [`end`] for the thread that ends the process, which has this ring.
+pub(super) fn end_of_process(own: Option<&HostedHeader>) {
+    let is_own = |slot: &&Slot| own.zip(slot.ring()).is_some_and(|(own, ring)| core::ptr::eq(own, ring));
+    if let Some(slot) = SLOTS.iter().find(is_own) {
+        end(slot);
+    }
+}

@@ -1,0 +1,332 @@
+//! The file that keeps the rings: its name, and messages if it cannot be used.
+
+use core::ffi::CStr;
+use core::fmt::{self, Display};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+
+use qs_core::ring;
+
+use crate::hosted::setup::settings::{self, EVER, FILE};
+use crate::hosted::setup::spectra_file;
+use crate::hosted::system::cut;
+use crate::hosted::system::message;
+use crate::hosted::system::message::Shown;
+use crate::hosted::system::ring_file::{Content, FirstBytes, NoFile, Refusal, RingFile, may_be_replaced};
+use crate::hosted::system::sys;
+
+/// Length of the longest path of a ring file, with a zero behind it.
+const PATH_LEN: usize = 1024;
+
+static FD: AtomicI32 = AtomicI32::new(-1);
+static DEVICE: AtomicU64 = AtomicU64::new(0);
+static INODE: AtomicU64 = AtomicU64::new(0);
+
+/// The file, if there is one and it could be opened.
+pub(crate) fn get() -> Option<RingFile> {
+    let fd = FD.load(Ordering::Acquire);
+    (fd >= 0).then(|| RingFile {
+        fd,
+        device: DEVICE.load(Ordering::Relaxed),
+        inode: INODE.load(Ordering::Relaxed),
+    })
+}
+
+/// The request for the file: the directory in which the pattern starts, and the pattern. A daemon changes its
+/// directory and its environment before it forks.
+struct Asked {
+    bytes: [AtomicU8; PATH_LEN],
+    directory: AtomicUsize,
+    len: AtomicUsize,
+    /// The environment made the request, not the program.
+    by_setting: AtomicBool,
+}
+
+static ASKED: Asked = Asked {
+    bytes: [const { AtomicU8::new(0) }; PATH_LEN],
+    directory: AtomicUsize::new(0),
+    len: AtomicUsize::new(0),
+    by_setting: AtomicBool::new(false),
+};
+
+/// Opens the file that `pattern` names, or a file beside it if another process uses that one. If it cannot be used,
+/// prints the reason on standard error. `by_setting`: the environment made the request, not the program.
+pub(crate) fn open(pattern: &[u8], by_setting: bool) -> Option<RingFile> {
+    let mut asked = Path::new();
+    if !pattern.starts_with(b"/") {
+        asked.push_working_directory(pattern.len());
+    }
+    let directory = asked.len;
+    asked.push(pattern);
+    if asked.is_cut {
+        refuse(pattern, by_setting, &asked, Refusal::TooLong);
+        return None;
+    }
+    let file = open_asked(&asked, directory, by_setting, false)?;
+    ASKED.bytes.iter().zip(asked.bytes).for_each(|(to, byte)| to.store(byte, Ordering::Relaxed));
+    ASKED.directory.store(directory, Ordering::Relaxed);
+    ASKED.len.store(asked.len, Ordering::Relaxed);
+    ASKED.by_setting.store(by_setting, Ordering::Relaxed);
+    Some(file)
+}
+
+fn open_asked(asked: &Path, directory: usize, by_setting: bool, in_child: bool) -> Option<RingFile> {
+    let pattern = &asked.bytes[directory..asked.len];
+    let mut path = Path::new();
+    path.push(&asked.bytes[..directory]);
+    let is_own = path.expand(pattern);
+    match create(&mut path, in_child && !is_own) {
+        Ok(file) => {
+            DEVICE.store(file.device, Ordering::Relaxed);
+            INODE.store(file.inode, Ordering::Relaxed);
+            if EVER.text().is_some_and(settings::is_threads) {
+                spectra_file::open(path.as_c_str());
+            }
+            FD.store(file.fd, Ordering::Release);
+            Some(file)
+        }
+        Err(refusal) => {
+            refuse(pattern, by_setting, &path, refusal);
+            None
+        }
+    }
+}
+
+/// Opens the file of a name. `is_of_parent`: the first parent chose the name, though it may have ended. Afterwards
+/// the path is the one that was tried last.
+fn create(path: &mut Path, is_of_parent: bool) -> Result<RingFile, Refusal> {
+    let create = |path: &Path| match get() {
+        _ if path.is_cut => Err(NoFile::Refused(Refusal::TooLong)),
+        // A second set-up: the process already holds the lock itself.
+        Some(file) if file.is_at(path.as_c_str()) => Ok(file),
+        _ => RingFile::create(path.as_c_str(), judge),
+    };
+    let mut file = if is_of_parent { Err(NoFile::Held) } else { create(path) };
+    if matches!(file, Err(NoFile::Held)) {
+        path.push_pid();
+        file = create(path);
+    }
+    if matches!(file, Err(NoFile::Kept)) {
+        let mut aside = path.clone();
+        aside.push_pid();
+        if !aside.is_cut && may_be_replaced(aside.as_c_str(), judge) {
+            sys::rename(path.as_c_str(), aside.as_c_str());
+            file = create(path);
+        }
+    }
+    file.map_err(|no_file| match no_file {
+        NoFile::Refused(refusal) => refusal,
+        NoFile::Held | NoFile::Kept => Refusal::InUse,
+    })
+}
+
+/// Prints on standard error that a file cannot be used.
+#[cold]
+fn refuse(pattern: &[u8], by_setting: bool, path: &Path, refusal: Refusal) {
+    let (name, is_text) = if by_setting { (FILE.name(), "=") } else { ("ring file", " ") };
+    let tried = path.as_c_str().to_bytes();
+    let shown = Shown(pattern);
+    if refusal == Refusal::TooLong || tried.ends_with(pattern) {
+        message::print(format_args!("{name}{is_text}{shown}: {refusal}; the history stays in memory"));
+    } else {
+        let tried = Shown(tried);
+        message::print(format_args!(
+            "{name}{is_text}{shown} ({tried}): {refusal}; the history stays in memory"
+        ));
+    }
+}
+
+/// The file has no room for the first ring, so it cannot show what it lacks.
+#[cold]
+pub(crate) fn has_no_room() {
+    static IS_SAID: AtomicBool = AtomicBool::new(false);
+    if !IS_SAID.swap(true, Ordering::Relaxed) {
+        let asked = asked();
+        let pattern = &asked.bytes[ASKED.directory.load(Ordering::Relaxed)..asked.len];
+        refuse(pattern, ASKED.by_setting.load(Ordering::Relaxed), &asked, Refusal::NoRoom);
+    }
+}
+
+/// The program named the file when other threads had rings already.
+#[cold]
+pub(crate) fn lacks(rings: u32) {
+    message::print(format_args!(
+        "the ring file was set when {rings} other threads ran already: their history stays in memory"
+    ));
+}
+
+fn asked() -> Path {
+    let bytes = core::array::from_fn(|at| ASKED.bytes[at].load(Ordering::Relaxed));
+    Path { bytes, len: ASKED.len.load(Ordering::Relaxed), is_cut: false }
+}
+
+impl Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match *self {
+            Refusal::Link => "it is a symbolic link",
+            Refusal::Directory => "it is a directory",
+            Refusal::NotAFile => "it is not a regular file",
+            Refusal::Foreign => "it is not empty and not a ring file",
+            Refusal::OtherOwner => "it belongs to another user",
+            Refusal::InUse => "another process uses it",
+            Refusal::TooLong => return write!(f, "the path is longer than {} bytes", PATH_LEN - 1),
+            Refusal::NoRoom => "there is no room for a ring",
+            Refusal::System(libc::ENOENT) => "its directory does not exist",
+            Refusal::System(libc::ENOTDIR) => "a part of the path is not a directory",
+            Refusal::System(libc::EACCES | libc::EPERM) => "permission denied",
+            Refusal::System(libc::EROFS) => "the file system is read-only",
+            Refusal::System(libc::ENAMETOOLONG) => "its name is too long",
+            Refusal::System(libc::ENOSPC | libc::EDQUOT) => "no space is left",
+            Refusal::System(libc::EMFILE | libc::ENFILE) => "too many files are open",
+            Refusal::System(libc::ELOOP) => "too many symbolic links",
+            Refusal::System(error) => return write!(f, "error {error} of the system"),
+        })
+    }
+}
+
+/// The content of a file that begins with these bytes. Rings of this process are from the program that it ran before
+/// an `exec`.
+fn judge(begin: &FirstBytes) -> Content {
+    let pid_at = match begin.first_chunk() {
+        Some(&ring::MAGIC) => ring::PID_OFFSET,
+        Some(&ring::executed::MAGIC) => ring::executed::PID_AT,
+        _ => return Content::Foreign,
+    };
+    if begin[pid_at..].starts_with(&sys::pid().to_ne_bytes()) { Content::Kept } else { Content::Free }
+}
+
+/// In a forked child, where the file is the parent's. Returns whether there is one.
+pub(crate) fn forget() -> bool {
+    let of_parent = get();
+    FD.store(-1, Ordering::Release);
+    cut::forget_all();
+    spectra_file::forget();
+    of_parent.map(RingFile::close).is_some()
+}
+
+/// In a forked child: the parent's file stays the parent's, and is locked while the parent lives.
+pub(crate) fn reopen_in_child() {
+    if forget() {
+        let (directory, by_setting) = (&ASKED.directory, &ASKED.by_setting);
+        open_asked(&asked(), directory.load(Ordering::Relaxed), by_setting.load(Ordering::Relaxed), true);
+    }
+}
+
+/// A C string on the stack.
+#[derive(Clone)]
+struct Path {
+    bytes: [u8; PATH_LEN],
+    len: usize,
+    /// The text was cut.
+    is_cut: bool,
+}
+
+impl Path {
+    fn new() -> Path {
+        Path { bytes: [0; PATH_LEN], len: 0, is_cut: false }
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        let room = PATH_LEN - 1 - self.len;
+        self.is_cut |= bytes.len() > room;
+        let bytes = &bytes[..bytes.len().min(room)];
+        self.bytes[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// Adds a slash, if there is room for that many more bytes.
+    fn push_working_directory(&mut self, more: usize) {
+        let mut directory = [0; PATH_LEN];
+        let len = sys::working_directory(&mut directory);
+        if len > 0 && len + 1 + more < PATH_LEN {
+            self.push(&directory[..len]);
+            self.push(b"/");
+        }
+    }
+
+    fn push_pid(&mut self) {
+        self.push(b".");
+        self.push_number(sys::pid());
+    }
+
+    fn push_number(&mut self, number: u32) {
+        let mut digits = [0; 10];
+        let mut at = digits.len();
+        let mut rest = number;
+        loop {
+            at -= 1;
+            digits[at] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.push(&digits[at..]);
+    }
+
+    /// Fills in `%p` and `%e`, and copies any other `%x`. Returns whether there was a `%p`, so that the name belongs
+    /// to this process alone.
+    fn expand(&mut self, pattern: &[u8]) -> bool {
+        let mut rest = pattern;
+        let mut is_own = false;
+        while let Some(at) = rest.iter().position(|byte| *byte == b'%') {
+            self.push(&rest[..at]);
+            match rest.get(at + 1) {
+                Some(b'p') => {
+                    self.push_number(sys::pid());
+                    is_own = true;
+                }
+                Some(b'e') => {
+                    let mut name = [0; 256];
+                    let len = sys::program_name(&mut name);
+                    self.push(&name[..len]);
+                }
+                Some(other) => self.push(&[b'%', *other]),
+                None => self.push(b"%"),
+            }
+            rest = rest.get(at + 2..).unwrap_or(&[]);
+        }
+        self.push(rest);
+        is_own
+    }
+
+    fn as_c_str(&self) -> &CStr {
+        CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_name_the_process() {
+        let mut path = Path::new();
+        path.expand(b"/tmp/%e-%p-%q%");
+        let text = path.as_c_str().to_str().expect("UTF-8").to_owned();
+        assert!(text.starts_with("/tmp/xhist_rt-"), "{text}");
+        assert!(text.ends_with(&format!("-{}-%q%", std::process::id())), "{text}");
+    }
+
+    #[test]
+    fn a_directory_gets_no_ring_file_beside_it() {
+        let name = format!("xhist-no-file-{}", std::process::id());
+        let directory = std::env::temp_dir().join(&name);
+        std::fs::create_dir(&directory).expect("a new directory");
+        assert!(open(directory.as_os_str().as_encoded_bytes(), false).is_none());
+        std::fs::remove_dir(&directory).expect("it is empty");
+        let entries = std::fs::read_dir(std::env::temp_dir()).expect("a directory").flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        assert_eq!(names.filter(|other| other.starts_with(&name)).count(), 0);
+    }
+
+    #[test]
+    fn a_long_pattern_is_known_to_be_cut() {
+        let mut path = Path::new();
+        path.expand(&[b'a'; 5000]);
+        assert!(path.is_cut);
+        assert_eq!(path.as_c_str().count_bytes(), PATH_LEN - 1);
+        let mut path = Path::new();
+        path.expand(&[b'a'; PATH_LEN - 1]);
+        assert!(!path.is_cut);
+    }
+}

@@ -1,0 +1,340 @@
+//! The settings: one table of the variables that the recorder reads, and of their allowed values. Values that cannot
+//! be used are printed on standard error, and so are unknown names that look like the recorder's.
+
+use core::ffi::CStr;
+use core::fmt::{self, Display};
+
+use qs_core::ring::MAX_SIZE;
+use qs_core::ring::executed::MAX_SLOTS;
+
+use crate::ring_size::MIN_SIZE;
+
+use crate::hosted::system::message;
+use crate::hosted::system::message::Shown;
+use crate::hosted::system::sys;
+
+/// A variable of the environment that the recorder reads.
+pub(crate) struct Setting {
+    name: &'static CStr,
+    /// Whether the recorder can use this value.
+    is_usable: fn(&str) -> bool,
+    /// The allowed values, as text; empty if every value is allowed.
+    form: &'static str,
+    /// What happens with another value; empty if the usual size is used.
+    instead: &'static str,
+}
+
+/// `XHIST`: `off` records nothing, `wait` nothing before a trigger starts it.
+pub(crate) const SWITCH: Setting = Setting {
+    name: c"XHIST",
+    is_usable: |text| is_word(text, &["on", "1", "off", "0", "wait"]),
+    form: "on, off or wait",
+    instead: "recording is on",
+};
+/// `XHIST_SIZE`: bytes of each ring.
+pub(crate) const SIZE: Setting = Setting {
+    name: c"XHIST_SIZE",
+    is_usable: |text| parse_size(text).is_some(),
+    form: "a size (bytes, k, m, g)",
+    instead: "",
+};
+/// `XHIST_FILE`: keep the rings in this file; `%p` is the process id, `%e` the program's name.
+pub(crate) const FILE: Setting = Setting { name: c"XHIST_FILE", is_usable: |_| true, form: "", instead: "" };
+/// `XHIST_TIME`: `on` stamps every statement (with the feature `each`; otherwise those that check for room), `off`
+/// stamps nothing. By default chunks are stamped.
+pub(crate) const TIME: Setting = Setting {
+    name: c"XHIST_TIME",
+    is_usable: |text| is_word(text, &["on", "1", "off", "0"]),
+    form: "on or off",
+    instead: "frames are stamped",
+};
+/// `XHIST_FRAMES`: `single` gives each statement a frame of its own (with the feature `each`; otherwise each check).
+/// `exact` does so with a count that all threads share instead of the time. The default is `packed`.
+pub(crate) const FRAMES: Setting = Setting {
+    name: c"XHIST_FRAMES",
+    is_usable: |text| is_word(text, &["packed", "single", "exact"]),
+    form: "packed, single or exact",
+    instead: "packed is used",
+};
+/// `XHIST_EVER`: `on`, or a number of pages of 96 lines, to remember which statements ever ran; `threads` to write for each
+/// thread which statements it ran, to a file beside the ring file.
+pub(crate) const EVER: Setting = Setting {
+    name: c"XHIST_EVER",
+    is_usable: |text| parse_ever(text).is_some() || is_threads(text),
+    form: "on, off, threads or a number of pages",
+    instead: "off is used",
+};
+/// `XHIST_CLOCK`: `monotonic` always takes the system's clock.
+pub(crate) const CLOCK: Setting = Setting {
+    name: c"XHIST_CLOCK",
+    is_usable: |text| is_word(text, &["counter", "monotonic"]),
+    form: "counter or monotonic",
+    instead: "the counter is used where it is steady",
+};
+/// `XHIST_PANIC`: lines that the panic hook prints.
+pub(crate) const PANIC: Setting = Setting {
+    name: c"XHIST_PANIC",
+    is_usable: |text| text.parse::<u32>().is_ok(),
+    form: "a number of lines",
+    instead: "it is ignored",
+};
+/// `XHIST_MAP`: the map for names under a panic message.
+pub(crate) const MAP: Setting = Setting { name: c"XHIST_MAP", is_usable: |_| true, form: "", instead: "" };
+/// `XHIST_MAP_HASH`: hash of the map, for programs without an instrumented `main`.
+pub(crate) const MAP_HASH: Setting = Setting {
+    name: c"XHIST_MAP_HASH",
+    is_usable: |text| u64::from_str_radix(text, 16).is_ok(),
+    form: "a hash (up to 16 hexadecimal digits)",
+    instead: "it is ignored",
+};
+
+/// All variables that the recorder reads.
+const SETTINGS: [&Setting; 10] =
+    [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &PANIC, &MAP, &MAP_HASH];
+
+/// Names that builds with the recorder, the tools and the tests read. `*` ends the beginning of a name.
+const OF_OTHERS: [&str; 29] = [
+    "XHIST_BIG",
+    "XHIST_BLESS",
+    "XHIST_CACHE",
+    "XHIST_CASE_TIMES",
+    "XHIST_DUMPS",
+    "XHIST_FILES",
+    "XHIST_FMT",
+    "XHIST_FRAMES_STEPPED",
+    "XHIST_FUZZ_*",
+    "XHIST_KEEP",
+    "XHIST_KILLS",
+    "XHIST_LONG",
+    "XHIST_METAL_BESIDE",
+    "XHIST_PAGER",
+    "XHIST_PROGRAMS",
+    "XHIST_QSPY",
+    "XHIST_QS_*",
+    "XHIST_QUTEST",
+    "XHIST_REGISTRY",
+    "XHIST_REPORT",
+    "XHIST_RING",
+    "XHIST_RING_*",
+    "XHIST_RT",
+    "XHIST_SEED",
+    "XHIST_SIGNALS",
+    "XHIST_SOAK",
+    "XHIST_TEST",
+    "XHIST_TESTS_*",
+    "XHIST_VARIANTS",
+];
+
+impl Setting {
+    /// The value, unless it is empty. A program with more rights than its caller reads none, because the caller has
+    /// chosen them all.
+    pub(crate) fn value(&self) -> Option<&'static [u8]> {
+        if sys::has_more_rights_than_its_caller() {
+            return None;
+        }
+        sys::getenv(self.name).filter(|value| !value.is_empty())
+    }
+
+    /// The value, if the recorder can use it.
+    pub(crate) fn text(&self) -> Option<&'static str> {
+        let text = core::str::from_utf8(self.value()?).ok()?.trim();
+        (self.is_usable)(text).then_some(text)
+    }
+
+    /// Whether the value is one of these words.
+    pub(crate) fn is(&self, words: &[&str]) -> bool {
+        self.text().is_some_and(|text| is_word(text, words))
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.name.to_str().unwrap_or_default()
+    }
+
+    /// Prints a value that cannot be used, and what is used instead.
+    fn check(&self, size: u32) {
+        if let Some(value) = self.value().filter(|_| !self.form.is_empty() && self.text().is_none()) {
+            let (name, form, instead) = (self.name(), self.form, self.instead);
+            match instead {
+                "" => message::print(format_args!(
+                    "{name}={} is not {form}: {} is used",
+                    Shown(value),
+                    Size(size)
+                )),
+                _ => message::print(format_args!("{name}={} is not {form}: {instead}", Shown(value))),
+            }
+        }
+    }
+}
+
+/// Prints what is wrong with the settings. `size` is the size of a ring in bytes if no setting changes it.
+pub(crate) fn check(size: u32) {
+    if sys::has_more_rights_than_its_caller() {
+        if SETTINGS.iter().any(|setting| sys::getenv(setting.name).is_some()) {
+            message::print(format_args!(
+                "this program has more rights than its caller: XHIST variables are ignored; the history stays in memory"
+            ));
+        }
+        return;
+    }
+    SETTINGS.iter().for_each(|setting| setting.check(size));
+    check_each();
+    sys::for_each_variable(|name| {
+        if name.starts_with(b"XHIST") && !is_known(name) {
+            check_unknown(name);
+        }
+    });
+}
+
+/// Prints that the setting applies only to some statements: only with the feature `each` all of them check.
+fn check_each() {
+    let asked = [(&FRAMES, &["single", "exact"][..]), (&TIME, &["on", "1"])];
+    let asked = asked.iter().find(|(setting, words)| setting.is(words)).filter(|_| !cfg!(feature = "each"));
+    if let Some((name, value)) = asked.and_then(|(setting, _)| Some((setting.name(), setting.text()?))) {
+        message::print(format_args!(
+            "{name}={value} reaches function entries and heads of loops only: for every statement, set it for cargo xhist as \
+             well, or build with the feature `each` of xhist-rt"
+        ));
+    }
+}
+
+/// Whether a variable belongs to the recorder, the tools or the tests.
+fn is_known(name: &[u8]) -> bool {
+    SETTINGS.iter().any(|setting| setting.name.to_bytes() == name)
+        || OF_OTHERS.iter().any(|other| match other.strip_suffix('*') {
+            Some(begin) => name.starts_with(begin.as_bytes()),
+            None => name == other.as_bytes(),
+        })
+}
+
+/// Prints a name that begins like one of the recorder's. Without an underscore it may be a word of another program.
+fn check_unknown(name: &[u8]) {
+    let near = SETTINGS.iter().find(|setting| is_near(name, setting.name.to_bytes()));
+    match near {
+        Some(near) => message::print(format_args!(
+            "{} is not a setting (is {} meant?): it is ignored",
+            Shown(name),
+            near.name()
+        )),
+        None if name.starts_with(b"XHIST_") => {
+            message::print(format_args!("{} is not a setting: it is ignored", Shown(name)));
+        }
+        None => {}
+    }
+}
+
+/// Whether one name becomes the other when one byte is added, removed or replaced, or when two neighbours are
+/// swapped.
+fn is_near(one: &[u8], other: &[u8]) -> bool {
+    let same = one.iter().zip(other).take_while(|(a, b)| a.eq_ignore_ascii_case(b)).count();
+    let (a, b) = (&one[same..], &other[same..]);
+    let equal = |a: Option<&[u8]>, b: Option<&[u8]>| match (a, b) {
+        (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+        _ => false,
+    };
+    let swapped =
+        a.len() >= 2 && b.len() >= 2 && a[0] == b[1] && a[1] == b[0] && equal(a.get(2..), b.get(2..));
+    equal(Some(a), Some(b))
+        || equal(a.get(1..), Some(b))
+        || equal(Some(a), b.get(1..))
+        || equal(a.get(1..), b.get(1..))
+        || swapped
+}
+
+/// Upper and lower case are equal.
+fn is_word(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// Bytes, or with a suffix `k`, `m`, `g`; rounded up to a size that a ring can have.
+pub(crate) fn parse_size(text: &str) -> Option<u32> {
+    let (digits, shift) = match text.as_bytes().last()? {
+        b'k' | b'K' => (&text[..text.len() - 1], 10),
+        b'm' | b'M' => (&text[..text.len() - 1], 20),
+        b'g' | b'G' => (&text[..text.len() - 1], 30),
+        _ => (text, 0),
+    };
+    let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    Some(bytes.clamp(u64::from(MIN_SIZE), u64::from(MAX_SIZE)).next_power_of_two() as u32)
+}
+
+/// Whether `XHIST_EVER` asks for a spectrum of each thread.
+pub(crate) fn is_threads(text: &str) -> bool {
+    is_word(text, &["threads"])
+}
+
+/// Slots of the executed bitmap.
+pub(crate) fn parse_ever(text: &str) -> Option<u32> {
+    /// Enough pages for a program of about half a million lines.
+    const DEFAULT: u32 = 8192;
+    match text {
+        on if is_word(on, &["on"]) => Some(DEFAULT),
+        off if is_word(off, &["off", "0"]) => Some(0),
+        number => Some(number.parse::<u32>().ok()?.clamp(16, MAX_SLOTS).next_power_of_two()),
+    }
+}
+
+/// Bytes, in the largest unit that divides them.
+struct Size(u32);
+
+impl Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            size if size % (1 << 20) == 0 => write!(f, "{} MiB", size >> 20),
+            size if size % (1 << 10) == 0 => write!(f, "{} KiB", size >> 10),
+            size => write!(f, "{size} bytes"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_rounded_up_to_sizes_of_rings() {
+        assert_eq!(parse_size("65536"), Some(65536));
+        assert_eq!(parse_size("1000"), Some(1024));
+        assert_eq!(parse_size("64k"), Some(65536));
+        assert_eq!(parse_size("1"), Some(MIN_SIZE));
+        assert_eq!(parse_size("9g"), Some(MAX_SIZE));
+        for wrong in ["99999999999999999999g", "many", "", "5x", "-5", "1.5m", "k"] {
+            assert_eq!(parse_size(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_shown_in_the_largest_unit() {
+        assert_eq!(
+            [Size(256 << 10), Size(2 << 20), Size(100)].map(|size| size.to_string()).join(" "),
+            "256 KiB 2 MiB 100 bytes"
+        );
+    }
+
+    #[test]
+    fn keywords_may_be_written_in_any_case() {
+        for (setting, usable, wrong) in [
+            (&SWITCH, "Off", "offf"),
+            (&TIME, "ON", "yes"),
+            (&FRAMES, "Exact", "nope"),
+            (&EVER, "512", "some"),
+            (&EVER, "Threads", "thread"),
+            (&PANIC, "0", "-1"),
+            (&MAP_HASH, "00000000000000A7", "0x12"),
+        ] {
+            assert!((setting.is_usable)(usable), "{}={usable}", setting.name());
+            assert!(!(setting.is_usable)(wrong), "{}={wrong}", setting.name());
+        }
+    }
+
+    #[test]
+    fn names_are_known_or_close_to_a_known_one() {
+        assert!(is_known(b"XHIST_FILE") && is_known(b"XHIST_QS_SIZES") && is_known(b"XHIST_FILES"));
+        assert!(!is_known(b"XHIST_FLIE") && !is_known(b"XHIST_FILESX"));
+        for near in ["XHIST_FLIE", "XHIST_FIL", "XHIST_FILEE", "XHIST_FILA", "xhist_file", "XHISTFILE"] {
+            assert!(is_near(near.as_bytes(), b"XHIST_FILE"), "{near}");
+        }
+        for far in ["XHIST_FI", "XHIST_FLEI_", "XHIST", "XHIST_LIFE"] {
+            assert!(!is_near(far.as_bytes(), b"XHIST_FILE"), "{far}");
+        }
+    }
+}

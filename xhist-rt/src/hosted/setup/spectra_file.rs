@@ -1,0 +1,90 @@
+//! The file of spectra beside the ring file: its name, and how threads append to it.
+
+use core::ffi::CStr;
+use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+
+use crate::hosted::system::sys;
+
+static FD: AtomicI32 = AtomicI32::new(-1);
+static DEVICE: AtomicU64 = AtomicU64::new(0);
+static INODE: AtomicU64 = AtomicU64::new(0);
+
+/// End of the name of a ring file, and of the file beside it.
+const RINGS: &[u8] = b".xhist";
+const SPECTRA: &[u8] = b".spectra";
+const PATH_LEN: usize = 1024 + SPECTRA.len();
+
+/// Whether threads keep spectra.
+pub(crate) fn is_open() -> bool {
+    FD.load(Ordering::Relaxed) >= 0
+}
+
+/// Opens the file beside this ring file, empty. Without it, threads keep no spectra.
+pub(crate) fn open(ring_file: &CStr) {
+    let (path, len) = beside(ring_file.to_bytes());
+    let Ok(path) = CStr::from_bytes_with_nul(&path[..len]) else { return };
+    let flags =
+        libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_TRUNC | libc::O_NOFOLLOW | libc::O_CLOEXEC;
+    // SAFETY: the path is a C string.
+    let low = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
+    if low < 0 {
+        return;
+    }
+    // Programs expect the low descriptors to be free.
+    // SAFETY: this function has just opened the descriptor.
+    let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 200) };
+    if high >= 0 {
+        // SAFETY: this function has opened the descriptor, and continues with its copy.
+        unsafe { libc::close(low) };
+    }
+    let fd = if high < 0 { low } else { high };
+    if let Some((device, inode)) = sys::identity(fd) {
+        DEVICE.store(device, Ordering::Relaxed);
+        INODE.store(inode, Ordering::Relaxed);
+        FD.store(fd, Ordering::Release);
+    }
+}
+
+/// Appends the bytes of one spectrum, in one call of the system, so that those of several threads do not mix.
+pub(crate) fn append(bytes: &[u8]) {
+    let fd = FD.load(Ordering::Acquire);
+    let own = (DEVICE.load(Ordering::Relaxed), INODE.load(Ordering::Relaxed));
+    // The program may have closed the descriptor and opened another file.
+    if fd >= 0 && sys::identity(fd) == Some(own) {
+        sys::keeping_errno(|| sys::write_all(fd, bytes.as_ptr(), bytes.len()));
+    }
+}
+
+/// In a forked child: the file is the parent's.
+pub(crate) fn forget() {
+    let fd = FD.swap(-1, Ordering::AcqRel);
+    let of_parent = (DEVICE.load(Ordering::Relaxed), INODE.load(Ordering::Relaxed));
+    // The program may have closed the descriptor and opened another file.
+    if fd >= 0 && sys::identity(fd) == Some(of_parent) {
+        // SAFETY: the descriptor still refers to the file that `open` has opened, as the check has shown.
+        unsafe { libc::close(fd) };
+    }
+}
+
+/// The name of the file beside a ring file as a C string, and its length.
+fn beside(ring_file: &[u8]) -> ([u8; PATH_LEN], usize) {
+    let mut path = [0; PATH_LEN];
+    let stem = ring_file.strip_suffix(RINGS).unwrap_or(ring_file);
+    let stem = &stem[..stem.len().min(PATH_LEN - SPECTRA.len() - 1)];
+    path[..stem.len()].copy_from_slice(stem);
+    path[stem.len()..stem.len() + SPECTRA.len()].copy_from_slice(SPECTRA);
+    (path, stem.len() + SPECTRA.len() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_of_spectra_is_beside_the_ring_file() {
+        for (rings, spectra) in [("/a/b-1.xhist", "/a/b-1.spectra"), ("ring", "ring.spectra")] {
+            let (path, len) = beside(rings.as_bytes());
+            assert_eq!(&path[..len - 1], spectra.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Survives a ring file that another process truncates while it is in use. The next access to the missing part raises
+//! SIGBUS. The handler here replaces the page with memory: the program continues, and the page's content is lost.
+//!
+//! A handler that the program installs later replaces this one. A thread that blocks SIGBUS is not protected.
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) use linux::{forget_all, watch, watch_regions};
+
+/// Other systems behave differently or were not tested.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn watch(_: *mut u8, _: usize, _: usize) {}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn watch_regions() {}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn forget_all() {}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux {
+    use core::ffi::{c_int, c_void};
+    use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+    use crate::hosted::system::{mirror, signals, sys};
+
+    /// The largest number of watched mappings: one for each ring, and the bitmap.
+    const MAX_MAPPINGS: usize = 1100;
+    /// Fills a lost page. These bytes are not free, so a writer of frames that finds one continues elsewhere.
+    const NOT_FREE: u8 = 0xFF;
+
+    /// A part of the ring file in memory.
+    struct Mapping {
+        start: AtomicUsize,
+        len: AtomicUsize,
+        /// A lost page is filled with [`NOT_FREE`] from here on, and with zeros before that.
+        frames_at: AtomicUsize,
+    }
+
+    static MAPPINGS: [Mapping; MAX_MAPPINGS] = [const {
+        Mapping { start: AtomicUsize::new(0), len: AtomicUsize::new(0), frames_at: AtomicUsize::new(0) }
+    }; MAX_MAPPINGS];
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    static PAGE_SIZE: AtomicUsize = AtomicUsize::new(0);
+
+    /// Watches `len` bytes at `start`, which are part of a file and stay mapped. Frames begin at `frames_at` of them;
+    /// a bitmap has no frames.
+    pub(crate) fn watch(start: *mut u8, len: usize, frames_at: usize) {
+        if let Some(mapping) = MAPPINGS.get(COUNT.fetch_add(1, Ordering::Relaxed)) {
+            mapping.len.store(len.next_multiple_of(sys::page_size()), Ordering::Relaxed);
+            mapping.frames_at.store(frames_at, Ordering::Relaxed);
+            mapping.start.store(start.addr(), Ordering::Release);
+        } else {
+            COUNT.store(MAX_MAPPINGS, Ordering::Relaxed);
+        }
+        watch_regions();
+    }
+
+    /// Watches the regions of [`mirror`] that are part of a file.
+    pub(crate) fn watch_regions() {
+        PAGE_SIZE.store(sys::page_size(), Ordering::Relaxed);
+        signals::catch(libc::SIGBUS, on_bus_error);
+    }
+
+    /// Ends all watches in a forked child, which has no file mapped.
+    pub(crate) fn forget_all() {
+        MAPPINGS.iter().for_each(|mapping| mapping.start.store(0, Ordering::Relaxed));
+        COUNT.store(0, Ordering::Relaxed);
+    }
+
+    /// The signal handler of SIGBUS. Returns false if the signal has another reason.
+    fn on_bus_error(code: c_int, address: usize) -> bool {
+        code == libc::BUS_ADRERR && replace_page(address)
+    }
+
+    /// Replaces the page of a ring file at this address with memory. Returns false if the address is in no ring file.
+    fn replace_page(address: usize) -> bool {
+        let is_replaced = mirror::replace_page(address).unwrap_or_else(|| replace_mapped(address));
+        static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+        if is_replaced && !IS_REPORTED.swap(true, Ordering::Relaxed) {
+            // This text is not formatted, because the handler may have a small stack.
+            sys::write_to_stderr(b"xhist: the ring file was cut while in use: part of the history is lost\n");
+        }
+        is_replaced
+    }
+
+    /// [`replace_page`] for a mapping that [`watch`] got.
+    fn replace_mapped(address: usize) -> bool {
+        let page = PAGE_SIZE.load(Ordering::Relaxed);
+        let start = address & !(page - 1);
+        let mapping = MAPPINGS.iter().take(COUNT.load(Ordering::Acquire)).find(|mapping| {
+            let from = mapping.start.load(Ordering::Acquire);
+            from > 0 && (from..from + mapping.len.load(Ordering::Relaxed)).contains(&address)
+        });
+        let Some(mapping) = mapping else { return false };
+        let offset = start - mapping.start.load(Ordering::Relaxed);
+        let frames_at = mapping.frames_at.load(Ordering::Relaxed).clamp(offset, offset + page) - offset;
+        let Some(memory) = sys::map_anonymous(page) else { return false };
+        // SAFETY: this function has just mapped the new page. It replaces a page of a mapping of the recorder, and
+        // other threads see either the old or the new one.
+        unsafe {
+            memory.add(frames_at).write_bytes(NOT_FREE, page - frames_at);
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+            let target = core::ptr::without_provenance_mut::<c_void>(start);
+            libc::mremap(memory.cast(), page, page, flags, target) != libc::MAP_FAILED
+        }
+    }
+}

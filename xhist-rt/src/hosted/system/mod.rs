@@ -1,0 +1,18 @@
+//! The operating system as the recorder uses it: memory, files, threads, signals and messages. No file here knows the layout of a ring.
+
+#[allow(unsafe_code)]
+pub(crate) mod cut;
+pub(crate) mod message;
+#[allow(unsafe_code)]
+pub(crate) mod mirror;
+#[allow(unsafe_code, reason = "system calls of a thread that the C library does not know")]
+pub(crate) mod raw;
+#[allow(unsafe_code)]
+pub(crate) mod ring_file;
+pub(crate) mod shared_state;
+#[allow(unsafe_code)]
+pub(crate) mod signals;
+#[allow(unsafe_code)]
+pub(crate) mod sys;
+pub(crate) mod thread;
+pub(crate) mod weak;

@@ -1,0 +1,326 @@
+//! The ring file: opens it without harm to a file of another kind, reserves space in it, and maps it.
+
+use core::ffi::{CStr, c_int, c_void};
+
+use crate::hosted::system::cut::{watch, watch_regions};
+use crate::hosted::system::mirror::Region;
+use crate::hosted::system::sys::{errno, identity, identity_of, stat_by, user, with_signals_blocked};
+
+/// A file opened for rings, and the identity of the file that its descriptor refers to.
+#[derive(Clone, Copy)]
+pub(crate) struct RingFile {
+    pub(crate) fd: c_int,
+    pub(crate) device: u64,
+    pub(crate) inode: u64,
+}
+
+/// The reason why a name gives no ring file.
+#[derive(Clone, Copy)]
+pub(crate) enum NoFile {
+    /// Another process has its rings in it.
+    Held,
+    /// Its content must be kept.
+    Kept,
+    /// It cannot be used.
+    Refused(Refusal),
+}
+
+/// The reason why a file cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The last part of the name is a symbolic link, which may point anywhere.
+    Link,
+    Directory,
+    /// A device, a pipe, a socket.
+    NotAFile,
+    /// It has other content.
+    Foreign,
+    /// Its owner could read the recorded data.
+    OtherOwner,
+    /// Other processes have their rings in it.
+    InUse,
+    /// The path is longer than the buffer for it.
+    TooLong,
+    /// The disk is full, or the file must not grow.
+    NoRoom,
+    /// An error of the system.
+    System(c_int),
+}
+
+/// The kind of content that a file has, derived from its first bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Rings that may be overwritten, or nothing.
+    Free,
+    /// Rings that must be kept.
+    Kept,
+    /// Anything else.
+    Foreign,
+}
+
+/// The first bytes of a file that is not empty.
+pub(crate) type FirstBytes = [u8; 128];
+
+impl RingFile {
+    /// Opens and empties the file, unless another process has its rings in it or `judge` finds other content. Only
+    /// its owner may read it. All checks use the opened file, so no other file can replace it meanwhile.
+    pub(crate) fn create(path: &CStr, judge: fn(&FirstBytes) -> Content) -> Result<RingFile, NoFile> {
+        let (low, is_new) = open_for_rings(path).map_err(NoFile::Refused)?;
+        // Programs expect the low descriptors to be free, and some close them all.
+        // SAFETY: this function has just opened the descriptor.
+        let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 200) };
+        let fd = if high < 0 { low } else { high };
+        if fd != low {
+            // SAFETY: this function has opened the descriptor, and continues with its copy.
+            unsafe { libc::close(low) };
+        }
+        let claimed = claim(fd, is_new, judge);
+        if claimed.is_err() {
+            // SAFETY: this function has opened the descriptor and returns no copy of it.
+            unsafe { libc::close(fd) };
+        }
+        claimed
+    }
+
+    /// Reserves `len` bytes at `offset` and replaces the memory, which starts a page, with them. With `keeps` they
+    /// get the content of the memory, otherwise zeros. Frames begin at `frames_at` of them. Because the bytes are
+    /// reserved first, a full disk is an error here and not a fatal signal at a later statement.
+    ///
+    /// Only this thread may use the memory. Its signals are blocked meanwhile.
+    pub(crate) fn map_over(
+        self,
+        offset: u64,
+        len: usize,
+        memory: *mut u8,
+        keeps: bool,
+        frames_at: usize,
+    ) -> bool {
+        // SAFETY: the memory is a mapping of the recorder. The new mapping has the same content.
+        let put = || unsafe {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+            let offset = offset as libc::off_t;
+            (!keeps || libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset) == len as isize)
+                && libc::mmap(memory.cast::<c_void>(), len, access, flags, self.fd, offset)
+                    != libc::MAP_FAILED
+        };
+        let is_mapped = self.reserve(offset, len) && with_signals_blocked(put);
+        if is_mapped {
+            watch(memory, len, frames_at);
+        }
+        is_mapped
+    }
+
+    /// The file of an open descriptor.
+    #[cfg(test)]
+    pub(crate) fn of_descriptor(fd: c_int) -> RingFile {
+        let (device, inode) = identity(fd).expect("an open file");
+        RingFile { fd, device, inode }
+    }
+
+    /// [`RingFile::map_over`] for a region: reserves its bytes at `offset` and replaces its memory with them, mirrors
+    /// included. With `keeps` they get the content of the region, otherwise zeros.
+    ///
+    /// Only this thread may use the region. Its signals are blocked meanwhile.
+    pub(crate) fn move_region(self, offset: u64, region: Region, keeps: bool) -> bool {
+        let (memory, len) = (region.header(), region.len());
+        // SAFETY: the region has these bytes.
+        let copy = || unsafe { libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset as libc::off_t) };
+        let put = || (!keeps || copy() == len as isize) && region.put_file(self.fd, offset);
+        let is_mapped = self.reserve(offset, len) && with_signals_blocked(put);
+        if is_mapped {
+            watch_regions();
+        }
+        is_mapped
+    }
+
+    /// Makes sure that the file has these bytes, in case another process has cut it. Returns false if that is not
+    /// possible.
+    pub(crate) fn restore(self, offset: u64, len: usize) -> bool {
+        // SAFETY: `stat` is writable.
+        match stat_by(|stat| unsafe { libc::fstat(self.fd, stat) }) {
+            Ok(stat) if identity_of(&stat) == (self.device, self.inode) => {
+                stat.st_size as u64 >= offset + len as u64 || self.reserve(offset, len)
+            }
+            // The program has closed the descriptor. Mappings stay.
+            _ => true,
+        }
+    }
+
+    /// Closes the descriptor, unless the program has closed it.
+    pub(crate) fn close(self) {
+        if self.is_open() {
+            // SAFETY: the descriptor still refers to the ring file, as `is_open` has checked.
+            unsafe { libc::close(self.fd) };
+        }
+    }
+
+    /// Whether the descriptor is still that of the ring file: the program may have closed it and opened another file.
+    fn is_open(self) -> bool {
+        identity(self.fd) == Some((self.device, self.inode))
+    }
+
+    /// Whether the file of that name is this file.
+    pub(crate) fn is_at(self, path: &CStr) -> bool {
+        // SAFETY: the path is a C string, and `stat` is writable.
+        let named = stat_by(|stat| unsafe { libc::lstat(path.as_ptr(), stat) });
+        named.is_ok_and(|stat| identity_of(&stat) == (self.device, self.inode))
+    }
+
+    /// Makes the file long enough for `len` bytes at `offset`, with space on the disk where the system can reserve it.
+    fn reserve(self, offset: u64, len: usize) -> bool {
+        // If the file grew beyond the limit of this process, a signal would end the process.
+        if !self.is_open() || offset + len as u64 > max_file_size() {
+            return false;
+        }
+        // SAFETY: the descriptor still refers to the ring file, as `is_open` has checked. The byte that is written is
+        // zero before and after.
+        unsafe {
+            #[cfg(any(target_os = "linux", target_os = "android"))]
+            loop {
+                if libc::fallocate(self.fd, 0, offset as libc::off_t, len as libc::off_t) == 0 {
+                    return true;
+                }
+                match errno() {
+                    // A debugger has attached, or a stop signal has come. These cannot be blocked.
+                    libc::EINTR => {}
+                    libc::EOPNOTSUPP => break,
+                    _ => return false,
+                }
+            }
+            // Racing threads never shorten the file here: the bytes behind may be mapped.
+            let end = (offset + len as u64) as libc::off_t;
+            libc::lseek(self.fd, 0, libc::SEEK_END) >= end
+                || libc::pwrite(self.fd, [0u8].as_ptr().cast::<c_void>(), 1, end - 1) == 1
+        }
+    }
+}
+
+/// Opens a file for rings, and returns whether it is new. It only opens regular files, because opening a device or a
+/// pipe has effects.
+fn open_for_rings(path: &CStr) -> Result<(c_int, bool), Refusal> {
+    let flags = libc::O_RDWR | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+    // SAFETY: the path is a C string.
+    let made = unsafe { libc::open(path.as_ptr(), flags | libc::O_CREAT | libc::O_EXCL, 0o600) };
+    if made >= 0 {
+        return Ok((made, true));
+    }
+    if errno() != libc::EEXIST {
+        return Err(Refusal::System(errno()));
+    }
+    // SAFETY: the path is a C string, and `stat` is writable.
+    let stat = stat_by(|stat| unsafe { libc::lstat(path.as_ptr(), stat) }).map_err(Refusal::System)?;
+    check_kind(&stat)?;
+    // SAFETY: the path is a C string.
+    match unsafe { libc::open(path.as_ptr(), flags) } {
+        fd if fd >= 0 => Ok((fd, false)),
+        // The file has become a link since the check.
+        _ if errno() == libc::ELOOP => Err(Refusal::Link),
+        _ => Err(Refusal::System(errno())),
+    }
+}
+
+/// Locks and empties an open file for the rings of this process, if the file may hold them.
+fn claim(fd: c_int, is_new: bool, judge: fn(&FirstBytes) -> Content) -> Result<RingFile, NoFile> {
+    let system = |error| NoFile::Refused(Refusal::System(error));
+    // SAFETY: `stat` is writable.
+    let stat = stat_by(|stat| unsafe { libc::fstat(fd, stat) }).map_err(system)?;
+    check_kind(&stat).map_err(NoFile::Refused)?;
+    if !is_new && stat.st_uid != user() {
+        return Err(NoFile::Refused(Refusal::OtherOwner));
+    }
+    let is_foreign = || content(fd, judge).map(|content| content == Content::Foreign);
+    // This comes before the lock, because only ring files may be locked.
+    if is_foreign().map_err(system)? {
+        return Err(NoFile::Refused(Refusal::Foreign));
+    }
+    // SAFETY: the caller has opened the descriptor.
+    if unsafe { libc::flock(fd, libc::LOCK_EX | libc::LOCK_NB) } != 0 {
+        let is_held = errno() == libc::EWOULDBLOCK;
+        return Err(if is_held { NoFile::Held } else { system(errno()) });
+    }
+    match content(fd, judge).map_err(system)? {
+        Content::Free => {}
+        Content::Kept => return Err(NoFile::Kept),
+        Content::Foreign => return Err(NoFile::Refused(Refusal::Foreign)),
+    }
+    // The recorded data belong to the program. Some file systems have no modes.
+    if stat.st_mode & 0o7777 != 0o600 {
+        // SAFETY: the caller has opened the descriptor.
+        unsafe { libc::fchmod(fd, 0o600) };
+    }
+    // SAFETY: the caller has opened the descriptor.
+    if unsafe { libc::ftruncate(fd, 0) } != 0 {
+        return Err(system(errno()));
+    }
+    let (device, inode) = identity_of(&stat);
+    Ok(RingFile { fd, device, inode })
+}
+
+/// The kind of content that the file has. If a process ended right after it had reserved room, the file has room
+/// without content.
+fn content(fd: c_int, judge: fn(&FirstBytes) -> Content) -> Result<Content, c_int> {
+    let Some(start) = first_data(fd) else { return Ok(Content::Free) };
+    let mut begin = [0; size_of::<FirstBytes>()];
+    loop {
+        // SAFETY: the buffer is writable and has the length that is passed.
+        match unsafe { libc::pread(fd, begin.as_mut_ptr().cast(), begin.len(), start) } {
+            0 => return Ok(Content::Free),
+            len if len > 0 => return Ok(judge(&begin)),
+            _ if errno() == libc::EINTR => {}
+            _ => return Err(errno()),
+        }
+    }
+}
+
+/// Where the content of a file begins, as far as the system knows; `None` if the file has none.
+fn first_data(fd: c_int) -> Option<libc::off_t> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        // SAFETY: the caller has opened the descriptor, and no code uses its position.
+        let start = unsafe { libc::lseek(fd, 0, libc::SEEK_DATA) };
+        if start >= 0 || errno() == libc::ENXIO {
+            return Some(start).filter(|start| *start >= 0);
+        }
+    }
+    let _ = fd;
+    Some(0)
+}
+
+/// Whether the name is free or that of a ring file, so that another file may replace it.
+pub(crate) fn may_be_replaced(path: &CStr, judge: fn(&FirstBytes) -> Content) -> bool {
+    let flags = libc::O_RDONLY | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+    // SAFETY: the path is a C string, and `stat` is writable.
+    let stat = match stat_by(|stat| unsafe { libc::lstat(path.as_ptr(), stat) }) {
+        Ok(stat) => stat,
+        Err(error) => return error == libc::ENOENT,
+    };
+    // SAFETY: the path is a C string.
+    let fd = if check_kind(&stat).is_ok() { unsafe { libc::open(path.as_ptr(), flags) } } else { -1 };
+    let may_be = fd >= 0 && content(fd, judge).is_ok_and(|content| content != Content::Foreign);
+    if fd >= 0 {
+        // SAFETY: this function has just opened the descriptor.
+        unsafe { libc::close(fd) };
+    }
+    may_be
+}
+
+/// Refuses everything but a regular file.
+fn check_kind(stat: &libc::stat) -> Result<(), Refusal> {
+    match stat.st_mode & libc::S_IFMT {
+        libc::S_IFREG => Ok(()),
+        libc::S_IFLNK => Err(Refusal::Link),
+        libc::S_IFDIR => Err(Refusal::Directory),
+        _ => Err(Refusal::NotAFile),
+    }
+}
+
+/// The largest size of a file that this process may write.
+fn max_file_size() -> u64 {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` is writable.
+    unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+    // The type differs from system to system.
+    #[allow(clippy::unnecessary_cast)]
+    return limit.rlim_cur as u64;
+}

@@ -1,0 +1,21 @@
+//! Signal handlers of the program. Each runs on a lane, so the words of a handler do not mix with those of the code
+//! that it interrupts.
+//!
+//! The recorder defines `sigaction` and its relatives ([`calls`]). Instead of a handler they give the kernel one of
+//! the recorder's entry functions ([`entries`]), with the program's flags and mask. So the kernel's own table holds
+//! all state. No other table can contradict it, not even in a `vfork` child, after `SA_RESETHAND`, or when threads
+//! race.
+//!
+//! [`lane`] moves the cursor to a lane and back. [`fault`] lets the recorder see a fault of the processor first. All
+//! functions are safe to call from a signal handler.
+
+mod actions;
+mod calls;
+mod entries;
+mod fault;
+mod lane;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use entries::{catch, foreign_handlers, is_foreign};
+pub(crate) use lane::{LANES, LaneUser, Lanes, WriteRange, frontier, set_lane_user, settle_lanes};

@@ -1,0 +1,169 @@
+//! Appends what is not a word: records, events, and statements that are known at run time only.
+
+use qs_core::filter::Filter;
+use qs_core::record::words::{UNIT, Word};
+use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
+
+use super::act::{Purpose, act, check_for_move, continue_at, count_lost_words, may_move};
+use super::roll_over::roll_over;
+use crate::hosted::setup::{owner, trigger_state};
+use crate::hosted::timing::pace::{self, Pace};
+use crate::hosted::timing::stamp;
+use crate::hosted::upcalls::{Recorder, Upcalls};
+use crate::record_size::SHORT;
+use crate::thread_state::{ThisThread, Track, TrackPtr};
+
+/// What is appended besides statements and records.
+#[derive(Clone, Copy)]
+pub(crate) enum Append {
+    /// An event with its value.
+    Event(EventKind, u64),
+    /// Nothing, but afterwards all words are in whole frames.
+    Close,
+}
+
+/// Closes the chunk that this thread's statements are in, so that a link can take them.
+pub fn flush() {
+    append(Append::Close);
+}
+
+/// Appends something that is neither a statement nor a record.
+pub(crate) fn append(what: Append) {
+    check_for_fork();
+    count_lost_words();
+    let thread = ThisThread::get();
+    if let Some(track) = thread.track() {
+        act(thread, track, Purpose::Append, |track, at| {
+            let at = date(track, at);
+            match what {
+                // Readers take value and stamp for one time.
+                Append::Event(EventKind::Until, time) => {
+                    track.writer.append_event(at, EventKind::Until, time, time)
+                }
+                Append::Event(kind, value) => track.writer.append_event(at, kind, value, stamp::now()),
+                Append::Close => track.writer.close(at, stamp::now),
+            }
+        });
+    }
+    match what {
+        // The events of triggers set off no triggers.
+        Append::Event(EventKind::Started | EventKind::Stopped | EventKind::Armed, _) | Append::Close => {}
+        Append::Event(..) => pace::on_record(RECORD_BASE + ids::EVENT),
+    }
+}
+
+/// Gives the words up to the cursor their times, before something is appended behind them.
+#[inline(always)]
+fn date(track: &mut Track, at: *mut u8) -> *mut u8 {
+    match at != track.place.cursor && track.may_fold && !track.is_lane {
+        true => track.writer.date_words(at, &|to| may_move(&track.moved, to)),
+        false => at,
+    }
+}
+
+/// Appends a record of QS, perhaps the first of a thread, see
+/// [`WordsWriter::append_record`](crate::words::WordsWriter::append_record).
+#[inline(never)]
+pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], len: usize) {
+    let stamp = match ThisThread::get().track() {
+        Some(track) if !owner::is_unseen_child() && !trigger_state::is_record_awaited() => {
+            try_append_record::<LEN, TIMED>(track, bytes, len)
+        }
+        _ => Some(0),
+    };
+    if let Some(stamp) = stamp {
+        append_record_slow::<LEN, TIMED>(bytes, len, stamp);
+        pace::on_record(bytes[1]);
+    }
+}
+
+/// Appends a record if another record is the last entry of the ring, and skips what is needed rarely. Returns `None`
+/// if it has appended the record, otherwise the stamp that it has read, 0 for none.
+#[inline(always)]
+fn try_append_record<const LEN: usize, const TIMED: bool>(
+    mut track: TrackPtr,
+    bytes: &[u8; LEN],
+    len: usize,
+) -> Option<u64> {
+    let thread = ThisThread::get();
+    if track.is_busy() || !track.writer.is_ready_at(thread.cursor()) {
+        return Some(0);
+    }
+    track.begin(track.writer.first_word());
+    let mut left = Some(0);
+    if trigger_state::is_running() {
+        let stamp = if TIMED { stamp::now() } else { 0 };
+        left = Some(stamp);
+        if let Some(cursor) = track.writer.try_append_record::<LEN, TIMED>(bytes, len, stamp) {
+            track.place.cursor = cursor;
+            continue_at(thread, track.place, Pace::Chunks);
+            left = None;
+        }
+    }
+    track.end();
+    check_for_move(thread, track);
+    left
+}
+
+/// Appends a record in all cases. The stamp is 0 if no clock was read yet.
+#[cold]
+#[inline(never)]
+fn append_record_slow<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], len: usize, stamp: u64) {
+    check_for_fork();
+    let thread = ThisThread::get();
+    let Some(track) = thread.track().or_else(|| Recorder::first_record(is_always_on(bytes[1]))) else {
+        return;
+    };
+    act(thread, track, Purpose::Append, |track, at| {
+        let at = date(track, at);
+        let stamp = if TIMED && stamp == 0 { stamp::now() } else { stamp };
+        track.writer.append_record::<LEN, TIMED>(at, bytes, len, stamp)
+    });
+}
+
+/// Whether no trigger keeps this record out.
+fn is_always_on(id: u8) -> bool {
+    Filter::ALWAYS.has(id)
+}
+
+/// In a child that was forked without the C library: leaves the parent's rings to the parent.
+#[inline(always)]
+fn check_for_fork() {
+    if owner::is_unseen_child() && !ThisThread::get().is_busy() {
+        Recorder::leave_parent();
+    }
+}
+
+/// Records a statement whose numbers are known at run time only.
+pub(crate) fn at(file: u16, line: u16) {
+    match Word::new(Statement { file, line }, 0) {
+        Some(Word::Short(bytes)) => put_word(bytes),
+        Some(Word::Long(bytes)) => put_word(bytes),
+        None => record_without_word(file, line),
+    }
+}
+
+/// Stores a word that is known at run time only, behind a check.
+#[inline(never)]
+pub(crate) fn put_word<const LEN: usize>(word: [u8; LEN]) {
+    const { assert!(LEN <= 2 * UNIT) };
+    let thread = ThisThread::get();
+    if thread.cursor().addr() >= thread.limit() {
+        roll_over(thread.cursor());
+    }
+    let cursor = thread.cursor();
+    // SAFETY: behind a check the cursor of this thread points to room for a word, which is two units at most.
+    unsafe { cursor.copy_from_nonoverlapping(word.as_ptr(), LEN) };
+    thread.set_cursor(cursor.wrapping_add(LEN));
+}
+
+/// Records a statement that no word can represent, as a record of its own.
+#[cold]
+#[inline(never)]
+pub(crate) fn record_without_word(file: u16, line: u16) {
+    let mut bytes = [0; SHORT];
+    let word = Statement { file, line }.to_word().to_le_bytes();
+    bytes[1] = RECORD_BASE + ids::STATEMENT;
+    bytes[2..6].copy_from_slice(&word);
+    append_record::<SHORT, false>(&bytes, 2 + word.len());
+}

@@ -1,0 +1,280 @@
+//! Signal handlers of the program: each level of handlers writes a ring of its own, a lane. An event at its start
+//! says where in the interrupted ring the handler came.
+
+use core::ops::{Deref, DerefMut};
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering::Relaxed;
+
+use qs_core::record::EventKind;
+
+use super::act::{count_lost_words_to, scratch};
+use crate::hosted::setup::{owner, trigger_state};
+use crate::hosted::system::signals::{
+    LANES, LaneUser, Lanes, WriteRange, frontier, set_lane_user, settle_lanes,
+};
+use crate::hosted::system::{mirror, sys};
+use crate::hosted::timing::stamp;
+use crate::hosted::upcalls::{Recorder, Upcalls};
+use crate::thread_state::{Handlers, TAKEN, ThisThread, Track, TrackPtr, is_off};
+
+/// What the lanes call.
+static LANE_USER: LaneUser = LaneUser { thread, open, close, set_aside, lose };
+
+/// From now on handlers have lanes.
+pub(crate) fn set_up_handlers() {
+    set_lane_user(&LANE_USER);
+}
+
+/// The handlers of the calling thread, which live as long as the thread.
+#[derive(Clone, Copy)]
+struct HandlersPtr(*mut Handlers);
+
+impl Deref for HandlersPtr {
+    type Target = Handlers;
+
+    fn deref(&self) -> &Handlers {
+        // SAFETY: `of` takes the pointer from the state of the calling thread, which alone uses it.
+        unsafe { &*self.0 }
+    }
+}
+
+impl DerefMut for HandlersPtr {
+    fn deref_mut(&mut self) -> &mut Handlers {
+        // SAFETY: `of` takes the pointer from the state of the calling thread, which alone uses it.
+        unsafe { &mut *self.0 }
+    }
+}
+
+impl HandlersPtr {
+    /// `None` if no handler of the thread has run.
+    #[inline(always)]
+    fn of(thread: ThisThread) -> Option<HandlersPtr> {
+        let handlers = thread.handlers();
+        (!handlers.is_null()).then_some(HandlersPtr(handlers))
+    }
+
+    fn lanes(self) -> *mut Lanes {
+        // SAFETY: the pointer is valid. This computes an address only.
+        unsafe { &raw mut (*self.0).lanes }
+    }
+
+    /// The track that a handler of this level has interrupted; `None` if the thread is not recorded.
+    fn interrupted_by(self, level: usize) -> Option<TrackPtr> {
+        let below = level.checked_sub(2).map_or(null_mut(), |below| self.tracks[below]);
+        track(if below.is_null() { self.own } else { below })
+    }
+}
+
+/// A track that this thread has stored; `None` for null and for a thread that is not recorded.
+fn track(track: *mut Track) -> Option<TrackPtr> {
+    // SAFETY: apart from null and the mark of a thread that is not recorded, `Handlers` and `ThreadState` only hold
+    // tracks of their thread.
+    (!track.is_null() && !is_off(track)).then(|| unsafe { TrackPtr::new(track) })
+}
+
+fn thread() -> Option<(*mut WriteRange, *mut Lanes)> {
+    let thread = ThisThread::get();
+    if owner::is_unseen_child() && thread.track().is_some() && !thread.is_busy() {
+        Recorder::leave_parent();
+    }
+    let handlers = match HandlersPtr::of(thread) {
+        Some(handlers) => handlers,
+        None => make_handlers(thread)?,
+    };
+    Some((thread.as_ptr().cast(), handlers.lanes()))
+}
+
+/// Memory for the handlers of this thread.
+fn make_handlers(thread: ThisThread) -> Option<HandlersPtr> {
+    let track = Recorder::track_in_handler()?;
+    sys::with_signals_blocked(|| {
+        // Another handler may have done it meanwhile.
+        if HandlersPtr::of(thread).is_none() {
+            let mut handlers = HandlersPtr(Recorder::memory_for_handlers(track.slot)?);
+            handlers.own = track.as_ptr();
+            thread.set_handlers(handlers.0);
+        }
+        HandlersPtr::of(thread)
+    })
+}
+
+fn open(level: usize, at: *mut u8) -> WriteRange {
+    let thread = ThisThread::get();
+    let nowhere = |at| {
+        let scratch = scratch(at);
+        WriteRange { cursor: scratch.cursor, limit: scratch.limit }
+    };
+    // `thread` has made them before.
+    let Some(mut handlers) = HandlersPtr::of(thread) else { return nowhere(at) };
+    let parent = handlers.interrupted_by(level);
+    handlers.previous[level - 1] = thread.stored_track();
+    let lane = parent.and_then(|parent| lane(handlers, level, parent));
+    let (Some(mut parent), Some(mut lane)) = (parent, lane) else {
+        if parent.is_none_or(|parent| !parent.is_parked) {
+            // As for a handler that found all lanes in use.
+            thread.set_track(None);
+        }
+        return nowhere(at);
+    };
+    let position = position(parent, at);
+    let stamp = stamp::now();
+    let cursor = lane.place.cursor;
+    let place = lane.writer.append_event(cursor, EventKind::Handler, position, stamp);
+    lane.place = place;
+    parent.may_fold = false;
+    thread.set_track(Some(lane));
+    WriteRange { cursor: place.cursor, limit: null_mut() }
+}
+
+/// The position in the interrupted ring at which a handler came.
+fn position(track: TrackPtr, at: *mut u8) -> u64 {
+    if track.is_busy() {
+        return match track.moved.fetch_or(TAKEN, Relaxed) & !TAKEN {
+            0 => track.busy_at(),
+            moved => moved,
+        };
+    }
+    match track.has(at) {
+        // SAFETY: the cursor is in the ring, and the ring has an end of words behind each cursor.
+        true => track.writer.position(unsafe { frontier(at) }),
+        // It came while another handler took this lane, or left it.
+        false => track.writer.position(track.place.cursor),
+    }
+}
+
+/// The track of this level. Makes a missing one, except where nothing is recorded.
+fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr) -> Option<TrackPtr> {
+    if parent.is_parked {
+        return None;
+    }
+    let lane = match track(handlers.tracks[level - 1]) {
+        Some(lane) => lane,
+        None => {
+            let mut lane = Recorder::new_lane(parent.slot, level)?;
+            handlers.tracks[level - 1] = lane.as_ptr();
+            lane.is_lane = true;
+            lane.writer.append_slowly();
+            lane
+        }
+    };
+    // A jump may have left a call on it.
+    lane.end();
+    Some(lane)
+}
+
+/// The handler of this level has ended. Returns whether the interrupted code has to roll over at its next check.
+fn close(level: usize, words: WriteRange) -> bool {
+    let thread = ThisThread::get();
+    let Some(handlers) = HandlersPtr::of(thread) else { return false };
+    let parent = handlers.interrupted_by(level);
+    keep(handlers, thread.stored_track(), words.cursor);
+    thread.store_track(handlers.previous[level - 1]);
+    let is_parked = parent.is_some_and(|parent| parent.is_parked);
+    handlers.is_moved || trigger_state::is_stopped() != is_parked
+}
+
+/// The words of a handler on this track, which has ended, end at that cursor. No call on the track is under way.
+fn keep(handlers: HandlersPtr, stored: *mut Track, cursor: *mut u8) {
+    match track(stored) {
+        None => count_lost_words_to(cursor),
+        Some(mut track) if track.has(cursor) && !track.is_parked => {
+            track.place.cursor = cursor;
+            return;
+        }
+        // A handler inside this one has forked, and this one has not rolled over since.
+        Some(track) if handlers.is_moved && !track.is_parked => take_over(track, cursor),
+        Some(_) => {}
+    }
+    mirror::give_back_scratch(cursor);
+}
+
+/// Copies words into this track that a handler has written where a ring of the parent was. Nothing writes behind
+/// them, and no call on the track is under way.
+fn take_over(mut track: TrackPtr, cursor: *mut u8) {
+    let Some(words) = Recorder::words_left_behind(cursor) else { return };
+    let at = track.place.cursor;
+    match track.writer.take_over(at, words) {
+        Some(place) => track.place = place,
+        None => Recorder::count_lost(1),
+    }
+}
+
+/// While a handler without a lane runs, its thread is treated as one that is not recorded: its roll-overs must not
+/// change the lane that the handler has interrupted.
+fn set_aside(is_begin: bool) {
+    let thread = ThisThread::get();
+    let Some(mut handlers) = HandlersPtr::of(thread) else { return };
+    if is_begin {
+        if handlers.without_lane == 0 {
+            handlers.interrupted = thread.stored_track();
+            thread.set_track(None);
+        }
+        handlers.without_lane += 1;
+        return;
+    }
+    keep(handlers, thread.stored_track(), thread.cursor());
+    handlers.without_lane -= 1;
+    if handlers.without_lane == 0 {
+        thread.store_track(handlers.interrupted);
+    }
+}
+
+/// A handler has ended that came while a handler without a lane ran.
+fn lose(cursor: *mut u8) {
+    let thread = ThisThread::get();
+    if let Some(handlers) = HandlersPtr::of(thread) {
+        keep(handlers, thread.stored_track(), cursor);
+    }
+}
+
+/// For a roll-over: if the handlers of a thread have ended, the thread is back in its own ring.
+pub(super) fn settle(thread: ThisThread) {
+    let stack = 0usize;
+    if let Some(handlers) = HandlersPtr::of(thread)
+        && handlers.lanes.level() > 0
+    {
+        // SAFETY: words and lanes are those of the calling thread: a `ThreadState` begins with its `Words`.
+        unsafe { settle_lanes(thread.as_ptr().cast(), handlers.lanes(), (&raw const stack).addr()) };
+    }
+}
+
+/// Whether this thread has a track, also while a handler runs that is not recorded.
+pub(crate) fn has_track() -> bool {
+    let thread = ThisThread::get();
+    thread.track().is_some() || HandlersPtr::of(thread).is_some_and(|handlers| !is_off(handlers.own))
+}
+
+/// In a forked child: the thread has another track. The code that its handlers have interrupted continues there.
+pub(crate) fn move_handlers() {
+    let thread = ThisThread::get();
+    if let Some(mut handlers) = HandlersPtr::of(thread) {
+        let own = thread.stored_track();
+        handlers.own = own;
+        handlers.interrupted = own;
+        handlers.tracks = [null_mut(); LANES];
+        handlers.previous = [own; LANES];
+        handlers.is_moved = handlers.lanes.level() > 0;
+    }
+}
+
+/// The thread ends, and so do its lanes. Calls `end` for each of them, and leaves the thread with its own track.
+pub(crate) fn end_handlers(mut end: impl FnMut(TrackPtr)) {
+    let thread = ThisThread::get();
+    let Some(handlers) = HandlersPtr::of(thread) else { return };
+    let current = track(thread.stored_track());
+    if current.is_none_or(|track| track.is_lane)
+        && let Some(own) = track(handlers.own)
+    {
+        if let Some(mut lane) = current {
+            lane.place.cursor = thread.cursor();
+        }
+        thread.set_track(Some(own));
+        // SAFETY: the cursor is in the ring. The interrupted code has written words behind it, and an end of words
+        // follows.
+        thread.set_cursor(unsafe { frontier(own.place.cursor) });
+    }
+    handlers.tracks.into_iter().filter_map(track).for_each(&mut end);
+    thread.set_handlers(null_mut());
+    // SAFETY: all zeros are `Handlers` without a handler, and only this thread uses them.
+    unsafe { handlers.0.write_bytes(0, 1) };
+}

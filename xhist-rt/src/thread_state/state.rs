@@ -1,0 +1,129 @@
+//! The state of a thread, its track and its signal handlers, as memory.
+
+use core::cell::UnsafeCell;
+use core::ops::Range;
+use core::ptr::without_provenance_mut;
+use core::sync::atomic::{AtomicU64, AtomicUsize};
+
+use crate::hosted::system::signals::{LANES, Lanes};
+use crate::words::{Place, WordsWriter};
+
+/// What a thread knows of its ring. In the program's image `cursor` is [`SCRATCH`] and all else is zero.
+#[repr(C)]
+pub(crate) struct ThreadState {
+    /// Where the next word goes.
+    pub(crate) cursor: *mut u8,
+    /// A check that finds the cursor here or behind calls the slow path; 0 = every check does. Other threads may
+    /// store 0.
+    pub(crate) limit: AtomicUsize,
+    /// Null at first; [`OFF`] for a thread that is not recorded. Only the slow path uses it.
+    pub(crate) track: *mut Track,
+    /// Null until the first signal handler of the thread runs.
+    pub(crate) handlers: *mut Handlers,
+}
+
+/// In [`ThreadState::track`]: this thread is not recorded.
+pub(super) const OFF: *mut Track = without_provenance_mut(1);
+
+/// Bytes of [`SCRATCH`]: more than a thread writes before its first check.
+const SCRATCH_LEN: usize = 64 * 1024;
+
+/// Where a thread writes words before its first check. Nothing reads them.
+#[repr(align(64))]
+pub(crate) struct Scratch(UnsafeCell<[u8; SCRATCH_LEN]>);
+
+// SAFETY: threads only write the bytes, and no code reads them.
+unsafe impl Sync for Scratch {}
+
+impl Scratch {
+    pub(crate) const fn start(&'static self) -> *mut u8 {
+        self.0.get().cast()
+    }
+}
+
+pub(crate) static SCRATCH: Scratch = Scratch(UnsafeCell::new([0; SCRATCH_LEN]));
+
+/// One ring, and where its thread continues in it.
+pub(crate) struct Track {
+    pub(crate) writer: WordsWriter,
+    /// Where the next word goes. While the thread writes words, the cursor in its [`ThreadState`] is ahead of this one.
+    pub(crate) place: Place,
+    /// Number of its slot among the rings of the process.
+    pub(crate) slot: u16,
+    /// Addresses that a cursor of this ring may have.
+    pub(crate) addresses: Range<usize>,
+    /// A trigger has stopped recording, so the thread writes its words to scratch memory.
+    pub(crate) is_parked: bool,
+    /// Signal handlers write this ring.
+    pub(crate) is_lane: bool,
+    /// The slow path is changing this track. A signal handler that comes now must not use the writer.
+    pub(super) is_busy: bool,
+    /// While `is_busy`: the position where the words ended when the slow path began.
+    pub(super) busy_at: u64,
+    /// While `is_busy`: the position where words continue after the slow path has moved them, 0 before; and
+    /// [`TAKEN`]. A handler and the slow path agree on it with one atomic instruction.
+    pub(crate) moved: AtomicU64,
+    /// No handler has come since the chunk was opened, so no position in the chunk has to stay.
+    pub(crate) may_fold: bool,
+    /// How this track rolls over.
+    pub(crate) roll_over: RollOver,
+    /// Number of roll-overs, modulo 256.
+    pub(crate) roll_overs: u8,
+}
+
+/// Rolls over for a thread with this state, track and cursor, and returns the new cursor. State and track are those
+/// of the calling thread.
+pub(crate) type RollOver = unsafe fn(*mut ThreadState, *mut Track, *mut u8) -> *mut u8;
+
+/// In [`Track::moved`]: a handler has taken the position for its own event, so words must not move any more.
+pub(crate) const TAKEN: u64 = 1 << 63;
+
+impl Track {
+    /// A track that continues at this place of its ring.
+    pub(crate) fn new(
+        writer: WordsWriter,
+        place: Place,
+        addresses: Range<usize>,
+        slot: u16,
+        roll_over: RollOver,
+    ) -> Track {
+        Track {
+            roll_over,
+            writer,
+            place,
+            slot,
+            addresses,
+            is_parked: false,
+            is_lane: false,
+            is_busy: false,
+            busy_at: 0,
+            moved: AtomicU64::new(0),
+            may_fold: true,
+            roll_overs: 0,
+        }
+    }
+
+    /// Whether a cursor points into the ring's memory.
+    #[inline(always)]
+    pub(crate) fn has(&self, cursor: *mut u8) -> bool {
+        self.addresses.contains(&cursor.addr())
+    }
+}
+
+/// The signal handlers of one thread. All zeros at first.
+#[repr(C)]
+pub(crate) struct Handlers {
+    pub(crate) lanes: Lanes,
+    /// The thread's own track.
+    pub(crate) own: *mut Track,
+    /// The track of each level that a handler has used.
+    pub(crate) tracks: [*mut Track; LANES],
+    /// The track that the thread had when the handler of each level came. A handler may come while a handler that has
+    /// returned is leaving its lane.
+    pub(crate) previous: [*mut Track; LANES],
+    /// Number of running handlers without a lane, and the track that the first of them has interrupted.
+    pub(crate) without_lane: usize,
+    pub(crate) interrupted: *mut Track,
+    /// The thread got another track while its handlers ran.
+    pub(crate) is_moved: bool,
+}
