@@ -3,6 +3,7 @@
 #![cfg(all(feature = "trace", feature = "std"))]
 
 use std::io::Read as _;
+use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd as _;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +18,17 @@ extern "C" fn handler(_: i32) {
     xhist_rt::xhist_write();
 }
 
+/// Blocks or unblocks the signal of the test for this thread and those it starts.
+fn mask(how: i32) {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: `sigemptyset` writes the whole set before the other calls read it.
+    unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigaddset(set.as_mut_ptr(), libc::SIGUSR1);
+        libc::pthread_sigmask(how, set.as_ptr(), std::ptr::null_mut());
+    }
+}
+
 #[test]
 fn exports_of_several_threads_and_handlers_do_not_mix() {
     const THREADS: usize = 3;
@@ -28,12 +40,15 @@ fn exports_of_several_threads_and_handlers_do_not_mix() {
     // SAFETY: the handler makes only async-signal-safe calls.
     unsafe { libc::signal(libc::SIGUSR1, handler) };
     let together = Barrier::new(THREADS);
+    // A handler that exports on the reading thread would wait for a reader: that thread starts with the signal blocked.
+    mask(libc::SIG_BLOCK);
     let image = std::thread::scope(|scope| {
         let reading = scope.spawn(move || {
             let mut image = Vec::new();
             reader.read_to_end(&mut image).expect("a pipe");
             image
         });
+        mask(libc::SIG_UNBLOCK);
         let writing: Vec<_> = (0..THREADS)
             .map(|_| {
                 scope.spawn(|| {
