@@ -10,6 +10,7 @@ pub const CASES: &[Case] = &[
     Case::new("the_tree_of_each_case_is_that_of_a_log_of_real_entries_and_exits", trees_agree_with_the_log),
     Case::new("the_text_of_a_tree_is_as_documented", text_is_golden),
     Case::new("polls_of_futures_are_segments_of_their_bodies", polls),
+    Case::new("calls_are_chosen_by_their_functions", chosen_calls),
     Case::new("what_is_open_at_a_panic_is_listed", open_at_a_panic),
     Case::new("a_million_statements_are_read_in_bounded_time", a_million_statements),
     Case::new("a_map_without_calls_is_refused", an_earlier_map_is_refused),
@@ -78,7 +79,12 @@ fn logged(log: &str) -> Vec<Call> {
 
 /// The lines of `--format calls-json` of a kind.
 fn rows(file: &std::path::Path, kind: &str) -> Vec<Value> {
-    let done = report(program().path()).args("--format calls-json").arg(file).succeed();
+    chosen_rows(file, kind, "")
+}
+
+/// [`rows`] with options that choose calls.
+fn chosen_rows(file: &std::path::Path, kind: &str, options: &str) -> Vec<Value> {
+    let done = report(program().path()).args("--format calls-json").args(options).arg(file).succeed();
     let lines = done.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     lines.filter(|line| line["kind"] == kind).collect()
 }
@@ -153,6 +159,37 @@ fn text_is_golden() {
     }
     let golden = std::fs::read_to_string(&path).expect("the golden file");
     assert_eq!(done.stdout, golden, "XHIST_BLESS=1 writes it again");
+}
+
+/// The tree without the calls that are not chosen: their callees have moved up.
+fn chosen_calls() {
+    fn without(calls: Vec<Call>, is_chosen: &dyn Fn(&str) -> bool) -> Vec<Call> {
+        let mut left = Vec::new();
+        for call in calls {
+            let inside = without(call.inside, is_chosen);
+            if is_chosen(&call.name) {
+                left.push(Call { inside, ..call });
+            } else {
+                left.extend(inside);
+            }
+        }
+        left
+    }
+    let (_, file) = run("expressions");
+    let all = implied(&rows(&file, "call"));
+    let is_fib = |name: &str| name == "fib";
+    for (options, is_chosen) in [
+        ("--not calls::fib", &(|name: &str| !is_fib(name)) as &dyn Fn(&str) -> bool),
+        ("--only calls::fib", &is_fib),
+        ("--only calls::expressions --only calls::fib --not calls::expressions", &is_fib),
+    ] {
+        let chosen = implied(&chosen_rows(&file, "call", options));
+        let expected = without(all.clone(), is_chosen);
+        assert!(!expected.is_empty() && names(&expected) != names(&all), "{options}");
+        assert_eq!(names(&chosen), names(&expected), "{options}");
+    }
+    let nothing = report(program().path()).args("--format calls --not src/main.rs").arg(&file).succeed();
+    assert!(nothing.stderr.contains("--not src/main.rs: nothing to show, all "), "{}", nothing.stderr);
 }
 
 /// The executor and both workers: who was polled by whom, where each was parked, and that it went on.

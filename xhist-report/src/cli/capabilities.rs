@@ -94,7 +94,7 @@ const CONFLICTS: &[Conflict] = &[
     },
     Conflict {
         when: shows_calls,
-        options: &[ONLY, NOT, HOT, TASKS, ORDER],
+        options: &[HOT, TASKS, ORDER],
         why: "does not go with --format calls, which needs every statement of a thread",
     },
     Conflict {

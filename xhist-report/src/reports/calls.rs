@@ -16,13 +16,16 @@ use crate::exit_code::ExitCode;
 use crate::format::Format;
 use crate::model::{CallEntry, CallPart, CallRow, Item, Names, OpenFrame, Opening, Ring, Totals, What};
 use crate::options::Options;
+use crate::selection::SelectedPlaces;
 
 /// Activations that are listed at each end of a stack that is open at the end.
 const MAX_OPEN: usize = 100;
 
 /// Writes call trees.
-pub struct Calls {
+pub struct Calls<'o> {
     format: Box<dyn Format>,
+    options: &'o Options,
+    choice: CallChoice<'o>,
     /// By the number of the map.
     structures: HashMap<usize, Structure>,
     thread: Option<Thread>,
@@ -37,16 +40,42 @@ struct Thread {
     ring: Ring,
     map: usize,
     /// By the number of the interrupt.
-    stacks: BTreeMap<u16, (PausedStack, CallTree)>,
+    stacks: BTreeMap<u16, (PausedStack, CallTree, KeptCalls)>,
     /// The interrupt whose tree was written last.
     heading: Option<u16>,
 }
 
-impl Calls {
+/// Which calls are shown, by `--only` and `--not`. The callees of a call that is not shown move up to its caller.
+struct CallChoice<'o> {
+    places: SelectedPlaces<'o>,
+    shown: u64,
+    left_out: u64,
+}
+
+/// Whether each call on the way to the current row is shown, the outermost first.
+#[derive(Default)]
+struct KeptCalls(Vec<bool>);
+
+impl KeptCalls {
+    /// The depth of a row among the calls that are shown.
+    fn depth(&self, depth: usize) -> usize {
+        self.0.iter().take(depth).filter(|is| **is).count()
+    }
+
+    /// Whether the caller of a row is shown, or there is no caller.
+    fn has_caller(&self, depth: usize) -> bool {
+        depth.checked_sub(1).and_then(|caller| self.0.get(caller)).is_none_or(|is| *is)
+    }
+}
+
+impl<'o> Calls<'o> {
     /// Writes in the format that was asked for.
-    pub fn new(options: &Options) -> Calls {
+    pub fn new(options: &'o Options) -> Calls<'o> {
+        let places = SelectedPlaces::new(&options.selection);
         Calls {
             format: (options.format.make)(options.layout),
+            options,
+            choice: CallChoice { places, shown: 0, left_out: 0 },
             structures: HashMap::new(),
             thread: None,
             open: Vec::new(),
@@ -70,9 +99,9 @@ impl Calls {
         };
         let interrupt = event.item.as_ref().map_or(0, |item| item.interrupt);
         let state = thread.stacks.remove(&interrupt);
-        let (mut stack, mut tree) = match state {
-            Some((stack, tree)) => (stack.resume(structure), tree),
-            None => (CallStack::new(structure), CallTree::default()),
+        let (mut stack, mut tree, mut kept) = match state {
+            Some((stack, tree, kept)) => (stack.resume(structure), tree, kept),
+            None => (CallStack::new(structure), CallTree::default(), KeptCalls::default()),
         };
         let mut rows = RowWriter {
             format: &mut *self.format,
@@ -80,7 +109,9 @@ impl Calls {
             interrupt,
             heading: &mut thread.heading,
             structure,
-            names,
+            map: (map, names),
+            choice: &mut self.choice,
+            kept: &mut kept,
         };
         let out = &mut *context.out;
         let mut take = |depth: usize, row: TreeRow<'_>| rows.row(depth, row, out);
@@ -119,7 +150,7 @@ impl Calls {
                 What::Trace(_) | What::Record(_) => {}
             }
         }
-        thread.stacks.insert(interrupt, (stack.pause(), tree));
+        thread.stacks.insert(interrupt, (stack.pause(), tree, kept));
         Ok(())
     }
 
@@ -155,7 +186,7 @@ impl Calls {
         let Some(Thread { ring, map, stacks, mut heading }) = self.thread.take() else { return Ok(()) };
         let Some(structure) = self.structures.get(&map) else { return Ok(()) };
         let (_, names) = context.maps.of(&ring);
-        for (interrupt, (stack, mut tree)) in stacks {
+        for (interrupt, (stack, mut tree, mut kept)) in stacks {
             let stack = stack.resume(structure);
             let has_ended = matches!(ring.status, "ended" | "exited");
             let open = stack.open(has_ended);
@@ -166,19 +197,26 @@ impl Calls {
                 interrupt,
                 heading: &mut heading,
                 structure,
-                names,
+                map: (map, names),
+                choice: &mut self.choice,
+                kept: &mut kept,
             };
             let out = &mut *context.out;
             tree.finish(stack.stack(), exit, &mut |depth, row| rows.row(depth, row, out))?;
             let at = if stack.is_panicking() { "panic" } else { "end" };
             let depth = open.len();
             let mut frames: Vec<OpenFrame> = Vec::new();
+            let mut is_shown =
+                |activation: &Activation| self.choice.takes((map, names), structure, activation.statement);
             for (index, activation) in open.iter().enumerate().rev() {
+                if !is_shown(activation) {
+                    continue;
+                }
                 if depth <= 2 * MAX_OPEN || index < MAX_OPEN || index >= depth - MAX_OPEN {
                     frames.push(open_frame(structure, names, activation, index, false));
                 }
             }
-            let parked = stack.parked().take(MAX_OPEN);
+            let parked = stack.parked().filter(|parked| is_shown(parked)).take(MAX_OPEN);
             frames.extend(parked.map(|activation| open_frame(structure, names, activation, 0, true)));
             if !frames.is_empty() {
                 self.open.push((ring.clone(), at, frames, depth));
@@ -207,17 +245,29 @@ fn open_frame(
     }
 }
 
+impl CallChoice<'_> {
+    /// Whether the call that runs this statement is shown.
+    fn takes(&mut self, map: (usize, &Names), structure: &Structure, statement: StatementId) -> bool {
+        let (file, span) = structure.place(statement);
+        self.places.takes_line(map, file, span.line)
+    }
+}
+
 /// Writes the rows of a tree with names.
-struct RowWriter<'w> {
+struct RowWriter<'w, 'o> {
     format: &'w mut dyn Format,
     ring: &'w Ring,
     interrupt: u16,
     heading: &'w mut Option<u16>,
     structure: &'w Structure,
-    names: &'w Names,
+    /// The number of the map, and the names in it.
+    map: (usize, &'w Names),
+    choice: &'w mut CallChoice<'o>,
+    kept: &'w mut KeptCalls,
 }
 
-impl RowWriter<'_> {
+impl RowWriter<'_, '_> {
+    /// Writes a row, if it is shown.
     fn row(&mut self, depth: usize, row: TreeRow<'_>, out: &mut dyn io::Write) -> io::Result<()> {
         let ring = self.ring;
         if self.heading.replace(self.interrupt) != Some(self.interrupt) {
@@ -228,8 +278,10 @@ impl RowWriter<'_> {
             TreeRow::Begin(node) => (node, CallPart::Begin),
             TreeRow::End(node) => (node, CallPart::End),
         };
+        let shown_depth = self.kept.depth(depth);
         match &node.subject {
             NodeSubject::Note(kind, text) => {
+                let depth = shown_depth;
                 let what = match kind {
                     NoteKind::Panic => "panic",
                     NoteKind::Signal => "signal",
@@ -238,11 +290,27 @@ impl RowWriter<'_> {
                 };
                 self.format.call(&CallRow::Note { ring, depth, what, text }, out)
             }
+            NodeSubject::Repetition { .. } if !self.kept.has_caller(depth) => Ok(()),
             NodeSubject::Repetition { statements, times } => {
-                let (statements, times) = (*statements, *times);
+                let (depth, statements, times) = (shown_depth, *statements, *times);
                 self.format.call(&CallRow::Repetition { ring, depth, statements, times }, out)
             }
-            NodeSubject::Call { .. } => self.call(depth, node, part, out),
+            NodeSubject::Call { at, .. } => {
+                let is_shown = match part {
+                    CallPart::End => self.kept.0.get(depth).is_none_or(|is| *is),
+                    CallPart::Whole | CallPart::Begin => {
+                        let is = self.choice.takes(self.map, self.structure, *at);
+                        let count = if is { &mut self.choice.shown } else { &mut self.choice.left_out };
+                        *count = count.saturating_add(node.times);
+                        is
+                    }
+                };
+                self.kept.0.truncate(depth);
+                if part != CallPart::End {
+                    self.kept.0.push(is_shown);
+                }
+                if is_shown { self.call(shown_depth, node, part, out) } else { Ok(()) }
+            }
         }
     }
 
@@ -260,7 +328,8 @@ impl RowWriter<'_> {
             return Ok(());
         };
         let known = self.structure.body(body);
-        let path = |file: u16| self.names.path(file).and(self.names.place(file, 1).path);
+        let (_, names) = self.map;
+        let path = |file: u16| names.path(file).and(names.place(file, 1).path);
         let line_of = |statement: StatementId| self.structure.place(statement).1.line;
         let from = called_from.map(|from| {
             let (file, span) = self.structure.place(from);
@@ -292,7 +361,11 @@ impl RowWriter<'_> {
     }
 }
 
-impl Report for Calls {
+impl Report for Calls<'_> {
+    fn chooses_places(&self) -> bool {
+        true
+    }
+
     fn start(&mut self, opening: &Opening<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
         self.format.start(opening, context.out)
     }
@@ -306,6 +379,10 @@ impl Report for Calls {
 
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
         self.end_thread(context)?;
+        let CallChoice { shown, left_out, .. } = self.choice;
+        if let Some(note) = self.options.selection.left_out(shown, left_out, "calls") {
+            context.notes.note(format_args!("{note}"));
+        }
         for (ring, at, calls, depth) in &self.open {
             let (at, depth) = (*at, *depth);
             self.format.call(&CallRow::Open { ring, at, calls, depth }, context.out)?;

@@ -33,6 +33,11 @@ use crate::model::Opening;
 
 /// Takes the steps of a source, oldest first.
 pub trait Report {
+    /// Whether the report needs every statement, and applies `--only` and `--not` itself.
+    fn chooses_places(&self) -> bool {
+        false
+    }
+
     /// Before the first step.
     ///
     /// # Errors

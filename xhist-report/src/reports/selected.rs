@@ -23,6 +23,8 @@ use crate::selection::{SelectedPlaces, Selection};
 pub struct Selected<'r> {
     report: Box<dyn Report + 'r>,
     selection: &'r Selection,
+    /// Statements are chosen by their places here.
+    has_places: bool,
     places: SelectedPlaces<'r>,
     newest: NewestStatements,
     /// Entries that were not chosen.
@@ -41,10 +43,12 @@ impl<'r> Selected<'r> {
         }
         let kept = options.last.map(|last| NewestEntries::new(last, options.each));
         let selection = &options.selection;
+        let has_places = selection.has_places() && !report.chooses_places();
         let places = SelectedPlaces::new(selection);
         Box::new(Selected {
             report,
             selection,
+            has_places,
             places,
             newest: NewestStatements::default(),
             left_out: 0,
@@ -80,12 +84,12 @@ impl<'r> Selected<'r> {
         let is_thread = self.selection.takes_interrupt(ring, item.interrupt);
         let is_chosen = match &item.what {
             What::Statement { file, line } => {
-                if self.selection.has_places() {
+                if self.has_places {
                     self.newest.push((ring.number, item.handlers), Statement { file: *file, line: *line });
                 }
-                is_thread && self.places.takes(context.maps.of(ring), *file, *line)
+                is_thread && (!self.has_places || self.places.takes(context.maps.of(ring), *file, *line))
             }
-            What::Again(again) if is_thread && self.selection.has_places() => {
+            What::Again(again) if is_thread && self.has_places => {
                 return match self.repetition(ring, item.handlers, again, context) {
                     Some(again) => SelectedPart::Part(Item { what: What::Again(again), ..item.clone() }),
                     None => SelectedPart::Nothing,
@@ -93,7 +97,7 @@ impl<'r> Selected<'r> {
             }
             // They have no place. A mark says how the history went on or ended.
             What::Trace(_) | What::Record(_) if !item.what.is_mark() => {
-                is_thread && self.selection.only.is_empty()
+                is_thread && (!self.has_places || self.selection.only.is_empty())
             }
             What::Task(_)
             | What::Again(_)
@@ -135,22 +139,6 @@ impl<'r> Selected<'r> {
         }
         Ok(())
     }
-
-    /// How many entries were left out, and that none is left.
-    fn report_left_out(&self, context: &mut Context<'_, '_>) {
-        let options = self.selection.text();
-        match (self.chosen, self.left_out) {
-            (_, 0) => {}
-            (0, left_out) => {
-                context
-                    .notes
-                    .note(format_args!("{options}: nothing to show, all {left_out} entries are left out"));
-            }
-            (chosen, left_out) => context
-                .notes
-                .note(format_args!("{options}: {left_out} of {} entries left out", chosen + left_out)),
-        }
-    }
 }
 
 impl Report for Selected<'_> {
@@ -187,7 +175,9 @@ impl Report for Selected<'_> {
 
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
         self.give_newest(context)?;
-        self.report_left_out(context);
+        if let Some(note) = self.selection.left_out(self.chosen, self.left_out, "entries") {
+            context.notes.note(format_args!("{note}"));
+        }
         let summary = self.report.finish(context)?;
         Ok(Summary { entries: summary.entries.max(self.chosen + self.left_out), ..summary })
     }

@@ -54,6 +54,21 @@ impl Selection {
             || threads.any(|thread| thread.fits(ring).is_some() && thread.takes(interrupt))
     }
 
+    /// How many of all `things` were left out, or that nothing is left. `None` if all were chosen.
+    pub fn left_out(&self, chosen: u64, left_out: u64, things: &str) -> Option<String> {
+        let options = self.text();
+        match (chosen, left_out) {
+            (_, 0) => None,
+            (0, left_out) => {
+                Some(format!("{options}: nothing to show, all {left_out} {things} are left out"))
+            }
+            _ => Some(format!(
+                "{options}: {left_out} of {} {things} left out",
+                chosen.saturating_add(left_out)
+            )),
+        }
+    }
+
     /// The options that were given, as the user wrote them.
     pub fn text(&self) -> String {
         let only = self.only.iter().map(|pattern| format!("--only {}", pattern.text()));

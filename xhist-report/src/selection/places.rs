@@ -126,6 +126,14 @@ impl<'s> SelectedPlaces<'s> {
         SelectedPlaces { selection, maps: HashMap::new(), known: HashMap::new() }
     }
 
+    /// Whether a statement is chosen by its line in the file, of which the file id is that of the first lines.
+    pub fn takes_line(&mut self, map: (usize, &Names), file: u16, line: u32) -> bool {
+        match map.1.recorded(file, line) {
+            Some(statement) => self.takes(map, statement.file, statement.line),
+            None => true,
+        }
+    }
+
     /// Whether a statement is chosen. `map`: the number of its map, and the names in it.
     pub fn takes(&mut self, (number, names): (usize, &Names), file: u16, line: u16) -> bool {
         if !self.selection.has_places() {

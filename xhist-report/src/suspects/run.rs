@@ -39,6 +39,8 @@ pub struct Test {
 pub struct Tests {
     /// Those that ran a statement of the program.
     pub tests: Vec<Test>,
+    /// They are programs that crashed, and no tests.
+    pub are_crashes: bool,
     /// Names of failed tests of which nothing was recorded.
     pub unknown: Vec<String>,
 }
@@ -223,6 +225,7 @@ impl RecordedRun {
             let (name, ran) = (crash.program.clone(), history.ran());
             if !ran.is_empty() {
                 found.tests.push(Test { name, failed: true, ran, history: Some(history) });
+                found.are_crashes = true;
             }
         }
     }

@@ -145,7 +145,8 @@ impl SuspectFindings<'_> {
     /// The numbers of tests, and what the order is made of.
     fn title(&self) -> String {
         let TestTotals { failed, passed } = self.ranking.totals;
-        let failed = count(failed as usize, "failed test");
+        let what = if self.tests.are_crashes { "crashed program" } else { "failed test" };
+        let failed = count(failed as usize, what);
         let passed = match passed {
             0 => {
                 return format!(
