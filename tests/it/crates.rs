@@ -1,7 +1,7 @@
 //! Do real crates, unmodified, pass their own tests under `cargo xhist test`, with the same counts?
 //! Some of them; `cargo run -p xhist-tests --bin corpus` tries all, or others.
 
-use xhist_tests::{Case, Crate, Need};
+use xhist_tests::{Case, CorpusOptions, Crate, Need};
 
 const REGISTRY: &[Need] = &[Need::Registry];
 
@@ -14,7 +14,7 @@ pub const CASES: &[Case] = &[
 ];
 
 fn one(spec: &str) {
-    let comparison = Crate::named(spec).compare();
+    let comparison = Crate::named(spec).compare(&CorpusOptions::default());
     assert!(comparison.difference.is_empty(), "{}", comparison.difference);
     assert!(comparison.ours.passed > 0 && comparison.reach.statements > 0, "{comparison:?}");
 }

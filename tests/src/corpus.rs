@@ -92,18 +92,19 @@ impl Crate {
         (tree, package.version.to_string())
     }
 
-    /// Runs its tests as they are, then under ours.
-    pub fn compare(&self) -> Comparison {
+    /// Runs its tests as they are, then under ours with its options.
+    pub fn compare(&self, options: &CorpusOptions) -> Comparison {
         let (tree, version) = self.unpack();
         let before = tree.fingerprint();
         let test = |command: &str| {
             let start = Instant::now();
-            let arguments = format!("{command} --locked --no-fail-fast {}", self.targets);
+            let profile = if options.release { "--release" } else { "" };
+            let arguments = format!("{command} {profile} --locked --no-fail-fast {}", self.targets);
             let done = online_cargo(tree.path()).args(&arguments).done();
             (test_counts(&done), start.elapsed().as_secs_f32(), done)
         };
         let (plain, plain_seconds, plain_done) = test("test");
-        let (ours, our_seconds, our_done) = test("xhist test");
+        let (ours, our_seconds, our_done) = test(&format!("xhist test {}", options.ours));
         let mut difference = String::new();
         if plain == Counts::default() {
             difference += "it has no tests to compare\n";
@@ -124,6 +125,15 @@ impl Crate {
         let reach = Reach::of(&tree, &our_done);
         Comparison { version, plain, ours, plain_seconds, our_seconds, reach, difference }
     }
+}
+
+/// How the tests of a crate are run.
+#[derive(Clone, Debug, Default)]
+pub struct CorpusOptions {
+    /// Both times with optimisation.
+    pub release: bool,
+    /// Options of `cargo xhist test`.
+    pub ours: String,
 }
 
 /// A crate's tests without and with xhist.

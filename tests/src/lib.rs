@@ -20,7 +20,7 @@ mod torture;
 mod tracee;
 mod tree;
 
-pub use corpus::{Comparison, Crate, Reach};
+pub use corpus::{Comparison, CorpusOptions, Crate, Reach};
 pub use faults::{Fault, Verdict};
 pub use hunt::{is_long, tries};
 pub use listing::{Entry, Listing, line_of};

@@ -4,7 +4,11 @@
 //! ```sh
 //! cargo run --release -p xhist-tests --bin corpus                        # every crate of ../shared/corpus/crates.tsv
 //! cargo run --release -p xhist-tests --bin corpus -- bytes itoa@1.0.15   # these, from crates.io
+//! cargo run --release -p xhist-tests --bin corpus -- --release bytes     # both times with optimisation
+//! cargo run --release -p xhist-tests --bin corpus -- --detail=function   # with an option of cargo xhist
 //! ```
+//!
+//! Options with a value have the form `--option=value`.
 //!
 //! `XHIST_TESTS_KEEP=1` keeps the directories that it worked in.
 
@@ -12,26 +16,23 @@ use std::panic::catch_unwind;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use xhist_tests::{Comparison, Counts, Crate, Need, clean_up, set_deadline};
+use xhist_tests::{Comparison, CorpusOptions, Counts, Crate, Need, clean_up, set_deadline};
 
 /// A crate that takes longer differs.
 const CRATE_LIMIT: Duration = Duration::from_secs(1800);
 
 fn main() -> ExitCode {
-    let specs: Vec<String> = std::env::args().skip(1).collect();
-    if specs.iter().any(|spec| spec.starts_with('-')) {
-        eprintln!(
-            "usage: corpus [NAME[@VERSION]]...\nwithout names: every crate of ../shared/corpus/crates.tsv"
-        );
-        return ExitCode::from(2);
-    }
+    let is_option = |argument: &String| argument.starts_with("--");
+    let (given, specs): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(is_option);
+    let (release, ours): (Vec<_>, Vec<_>) = given.into_iter().partition(|option| option == "--release");
+    let options = CorpusOptions { release: !release.is_empty(), ours: ours.join(" ") };
     let crates = match specs.is_empty() {
         true => Crate::list(),
         false => Ok(specs.iter().map(|spec| Crate::named(spec)).collect()),
     };
     let crates = crates.and_then(|crates| Need::Registry.missing().map_or(Ok(crates), Err));
     match crates {
-        Ok(crates) => table(&crates),
+        Ok(crates) => table(&crates, &options),
         Err(error) => {
             eprintln!("error: {error}; crates can be named: corpus NAME[@VERSION]...");
             ExitCode::from(2)
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn table(crates: &[Crate]) -> ExitCode {
+fn table(crates: &[Crate], options: &CorpusOptions) -> ExitCode {
     println!(
         "{:16} {:9} {:>6} {:>6} {:>7} {:>8} {:>8} {:>10} {:>8} {:>9} {:>8}",
         "crate",
@@ -57,7 +58,7 @@ fn table(crates: &[Crate]) -> ExitCode {
     let mut differing = Vec::new();
     for released in crates {
         set_deadline(CRATE_LIMIT);
-        let is_same = catch_unwind(|| row(released, &released.compare())).unwrap_or_else(|_| {
+        let is_same = catch_unwind(|| row(released, &released.compare(options))).unwrap_or_else(|_| {
             println!("{:16} could not be compared", released.name);
             false
         });
