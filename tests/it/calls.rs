@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     Case::new("the_text_of_a_tree_is_as_documented", text_is_golden),
     Case::new("polls_of_futures_are_segments_of_their_bodies", polls),
     Case::new("calls_are_chosen_by_their_functions", chosen_calls),
+    Case::new("folded_stacks_have_every_statement", folded),
     Case::new("what_is_open_at_a_panic_is_listed", open_at_a_panic),
     Case::new("a_million_statements_are_read_in_bounded_time", a_million_statements),
     Case::new("a_map_without_calls_is_refused", an_earlier_map_is_refused),
@@ -190,6 +191,28 @@ fn chosen_calls() {
     }
     let nothing = report(program().path()).args("--format calls --not src/main.rs").arg(&file).succeed();
     assert!(nothing.stderr.contains("--not src/main.rs: nothing to show, all "), "{}", nothing.stderr);
+}
+
+/// Stacks are those of the tree, and their counts are its statements.
+fn folded() {
+    let (_, file) = run("expressions");
+    let mut stack: Vec<String> = Vec::new();
+    let mut expected = std::collections::BTreeMap::<String, u64>::new();
+    for row in rows(&file, "call") {
+        let (depth, own) =
+            (row["depth"].as_u64().expect("a depth"), row["own"].as_u64().expect("statements"));
+        stack.truncate(usize::try_from(depth).expect("a depth"));
+        stack.push(row["function"].as_str().expect("a function").to_owned());
+        *expected.entry(format!("main;{}", stack.join(";"))).or_default() += own;
+    }
+    let text = report(program().path()).args("--format folded").arg(&file).succeed().stdout;
+    let mut found = std::collections::BTreeMap::<String, u64>::new();
+    for line in text.lines() {
+        let (stack, count) = line.rsplit_once(' ').expect("a count");
+        *found.entry(stack.to_owned()).or_default() += count.parse::<u64>().expect("a count");
+    }
+    assert_eq!(found, expected);
+    assert!(found["main;main;expressions;fib;fib"] > 0, "{text}");
 }
 
 /// The executor and both workers: who was polled by whom, where each was parked, and that it went on.

@@ -4,19 +4,24 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use qs_core::record::Statement;
-use xhist_tests::{Build, Case, Done, Run, Torture, Tree, cargo, report, repository};
+use xhist_tests::{Build, Case, Done, Need, Run, Torture, Tree, online_cargo, report, repository};
+
+/// The program uses crates that this repository does not use.
+const REGISTRY: &[Need] = &[Need::Registry];
 
 pub const CASES: &[Case] = &[
-    Case::new("signal_actions_are_as_without_the_recorder", || same("actions")),
-    Case::new("crates_that_install_handlers_work", || same("crates")),
-    Case::new("programs_end_as_without_the_recorder", || ENDS.iter().for_each(|end| same(end))),
+    Case::needing("signal_actions_are_as_without_the_recorder", REGISTRY, || same("actions")),
+    Case::needing("crates_that_install_handlers_work", REGISTRY, || same("crates")),
+    Case::needing("programs_end_as_without_the_recorder", REGISTRY, || {
+        ENDS.iter().for_each(|end| same(end));
+    }),
     Case::new("the_report_names_handlers_that_have_no_lane", foreign),
     Case::new("what_handlers_without_a_lane_record_is_counted_once", || {
         uncounted("crowded_handler", 3);
         // Eight levels have lanes.
         uncounted("deep_handlers", 12 * 3);
     }),
-    Case::new("a_program_may_have_a_sigaction_of_its_own", own_definition),
+    Case::needing("a_program_may_have_a_sigaction_of_its_own", REGISTRY, own_definition),
 ];
 
 const ENDS: &[&str] = &[
@@ -81,7 +86,7 @@ fn programs() -> &'static [PathBuf; 3] {
         ["", "--features recorder", "--features recorder,own"].map(|features| {
             // Here it stays built.
             let target = repository().join("target/handlers").join(features.replace("--features ", ""));
-            let build = cargo(tree.path()).args("build --quiet").args(features);
+            let build = online_cargo(tree.path()).args("build --quiet --locked").args(features);
             build.arg("--target-dir").arg(&target).succeed();
             target.join("debug/handlers")
         })

@@ -5,6 +5,7 @@
 mod build;
 mod calls;
 mod finding;
+mod folded;
 mod history;
 mod hotspots;
 mod json;

@@ -1,6 +1,6 @@
 //! The one table of formats.
 
-use super::{Format, Layout, calls, history, json, lanes, lcov, qspy, terminal, traceinfo};
+use super::{Format, Layout, calls, folded, history, json, lanes, lcov, qspy, terminal, traceinfo};
 use crate::model::ReportKind;
 
 /// A format that users can ask for.
@@ -82,6 +82,18 @@ pub static FORMATS: &[FormatRow] = &[
         shows_tasks: |_| false,
         has_opening: true,
         make: |layout| Box::new(json::Json::new(layout)),
+    },
+    FormatRow {
+        name: "folded",
+        help: "a line for each call with its stack and its statements, for flame graphs",
+        report: ReportKind::Calls,
+        writes_out: 10_000,
+        fields: false,
+        only_traces: false,
+        shows_marks: |_| true,
+        shows_tasks: |_| false,
+        has_opening: false,
+        make: |_| Box::<folded::Folded>::default(),
     },
     FormatRow {
         name: "traceinfo",
