@@ -42,6 +42,7 @@ mod suspects;
 mod tasks;
 pub mod trace;
 mod trace_args;
+pub mod types;
 
 use std::io::Write;
 
