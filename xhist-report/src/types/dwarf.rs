@@ -102,11 +102,14 @@ impl<'d, 'a> Layouts<'d, 'a> {
         if let Some(span) = self.span(die, depth) {
             return Layout { size, shape: Shape::Span(span) };
         }
+        if is_trait_object(die) {
+            return Layout { size, shape: Shape::Pointer(self.word) };
+        }
         if is_standard && let Some(layout) = standard::known(self, die, size, depth) {
             return layout;
         }
         if let Some(part) = die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_variant_part) {
-            return Layout { size, shape: self.variants(die, part, depth).unwrap_or(Shape::Opaque) };
+            return Layout { size, shape: self.variants(part, depth).unwrap_or(Shape::Opaque) };
         }
         let mut members = self.members(die, depth);
         if is_standard {
@@ -150,7 +153,7 @@ impl<'d, 'a> Layouts<'d, 'a> {
         Some(Span { pointer: pointer.location, length: length.location, word, owner, element })
     }
 
-    fn variants(&mut self, die: &Die, part: &Die, depth: u32) -> Option<Shape> {
+    fn variants(&mut self, part: &Die, depth: u32) -> Option<Shape> {
         let tag = match part.tag_at {
             None => None,
             Some(at) => {
@@ -173,8 +176,10 @@ impl<'d, 'a> Layouts<'d, 'a> {
             let value = tag.and_then(|tag| variant.value.map(|value| masked(value, tag.size)));
             variants.push(Variant { tag: value, at: member.location, layout });
         }
-        // Captures of a future are beside its states.
-        let _ = die;
+        if tag.is_none() {
+            // Of several variants without a tag, all but one have no values.
+            variants.retain(|variant| !is_empty(&variant.layout));
+        }
         Some(Shape::Variants(tag, variants))
     }
 
@@ -182,6 +187,21 @@ impl<'d, 'a> Layouts<'d, 'a> {
     fn is_standard(&self, at: usize) -> bool {
         let index = self.standard.partition_point(|range| range.start <= at);
         index.checked_sub(1).is_some_and(|index| self.standard[index].contains(&at))
+    }
+}
+
+/// Whether it is a pointer to a trait object, which has nothing but its two pointers.
+fn is_trait_object(die: &Die) -> bool {
+    let members = die.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_member);
+    members.map(|one| (one.name.as_str(), one.location)).eq([("pointer", 0), ("vtable", die.size.unwrap_or(0) / 2)])
+}
+
+/// Whether a type has no values.
+fn is_empty(layout: &Layout) -> bool {
+    match &layout.shape {
+        Shape::Variants(_, variants) => variants.is_empty(),
+        Shape::Fields(fields) => fields.fields.iter().any(|field| is_empty(&field.layout)),
+        _ => false,
     }
 }
 
@@ -195,6 +215,7 @@ fn masked(value: u128, size: u64) -> u128 {
 
 fn base(die: &Die, size: u64) -> Layout {
     let shape = match (gimli::DwAte(die.encoding as u8), size) {
+        (_, 0) if die.name == "!" => Shape::Variants(None, Vec::new()),
         (_, 0) => return Layout::named(&die.name),
         (dw::DW_ATE_boolean, 1) => Shape::Bool,
         (dw::DW_ATE_UTF, 4) => Shape::Char,
