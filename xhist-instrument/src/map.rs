@@ -3,7 +3,9 @@
 use crate::Packed;
 use crate::shape::{LINES_PER_ID, Numbers, ids_needed};
 use crate::structure::Region;
-use qs_core::map::{self, BranchLine, FileLine, FunctionLine, Hash, Head, Line, LoopLine, StmtLine, Text};
+use qs_core::map::{
+    self, BranchLine, FileLine, FunctionLine, Hash, Head, Line, LoopLine, StmtLine, Text, ValueLine,
+};
 use qs_core::record::{Statement, TaskMark};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -164,7 +166,8 @@ impl MapFile {
                 Line::Function(FunctionLine { file, .. })
                 | Line::Loop(LoopLine { file, .. })
                 | Line::Branch(BranchLine { file, .. })
-                | Line::Stmt(StmtLine { file, .. }),
+                | Line::Stmt(StmtLine { file, .. })
+                | Line::Value(ValueLine { file, .. }),
                 _,
             ) => {
                 let entry = self.files.last_mut().filter(|entry| entry.ids.first() == Some(&file));
@@ -368,7 +371,13 @@ impl MappedFile {
         for (index, &file) in self.ids.iter().enumerate() {
             let base = index as u32 * LINES_PER_ID;
             let numbers = if index == 0 { self.numbers } else { map::NumberRange::default() };
-            add(Line::File(FileLine { file, path: Text::plain(&self.path), base, numbers }));
+            add(Line::File(FileLine {
+                file,
+                path: Text::plain(&self.path),
+                base,
+                numbers,
+                values: map::NumberRange::default(),
+            }));
         }
         match (&self.statements, self.ids.first()) {
             (MappedStatements::Lines(lines), Some(_)) => text.push_str(lines),

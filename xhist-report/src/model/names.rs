@@ -148,6 +148,8 @@ impl Names {
                 Some(Some(file)) => file.code.add(line, &mut self.call_names),
                 _ => self.bad(index, "a body, loop or branch without its file".to_owned()),
             },
+            // Shown with the values of rings.
+            Line::Value(_) => {}
             Line::Stmt(stmt) => {
                 let Some(Some(file)) = self.files.get_mut(usize::from(stmt.file)) else {
                     return self.bad(index, "a statement without its file".to_owned());
