@@ -43,6 +43,7 @@ mod tasks;
 pub mod trace;
 mod trace_args;
 pub mod types;
+mod values;
 
 use std::io::Write;
 

@@ -16,6 +16,7 @@ use crate::exit_code::ExitCode;
 use crate::format::Format;
 use crate::model::{CallEntry, CallPart, CallRow, Item, Names, OpenFrame, Opening, Ring, Totals, What};
 use crate::options::Options;
+use crate::values::ValueReader;
 
 /// Activations that are listed at each end of a stack that is open at the end.
 const MAX_OPEN: usize = 100;
@@ -28,6 +29,7 @@ pub struct Calls {
     thread: Option<Thread>,
     open: Vec<(Ring, &'static str, Vec<OpenFrame>, usize)>,
     statements: u64,
+    values: ValueReader,
     /// Maps without calls that were reported.
     reported: Vec<usize>,
 }
@@ -51,6 +53,7 @@ impl Calls {
             thread: None,
             open: Vec::new(),
             statements: 0,
+            values: ValueReader::default(),
             reported: Vec::new(),
         }
     }
@@ -88,13 +91,21 @@ impl Calls {
             stack.gap();
             tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?;
         }
-        if let Some(Item { what, time, .. }) = &event.item {
+        if let Some(Item { what, time, values, .. }) = &event.item {
             match what {
                 What::Statement { file, line } => {
                     self.statements += 1;
                     let moves = stack.statement(Statement { file: *file, line: *line }).clone();
                     let new = stack.stack().skip(stack.depth() - moves.entered);
                     tree.step(new, &moves, *time, &mut take)?;
+                    if !values.is_empty() && moves.entered > 0 {
+                        let place = names.place(*file, *line);
+                        let (at, to) =
+                            (Some((place.file, place.line)), (context.options, &mut *context.notes));
+                        let mut arguments = self.values.show(ring, (map, names), at, values, to);
+                        arguments.retain(|value| value.is_parameter && value.is_here);
+                        tree.arguments(arguments);
+                    }
                 }
                 What::Again(again) => {
                     let all = again.times.saturating_mul(again.statements as u64);
@@ -116,7 +127,7 @@ impl Calls {
                         tree.note(NoteKind::Cancelled, text, &mut take)?;
                     }
                 }
-                What::Trace(_) | What::Record(_) => {}
+                What::Values | What::Trace(_) | What::Record(_) => {}
             }
         }
         thread.stacks.insert(interrupt, (stack.pause(), tree));
@@ -273,6 +284,7 @@ impl RowWriter<'_> {
             depth,
             part,
             function: &function,
+            arguments: &node.arguments,
             file: path(known.file),
             line: known.span.line,
             from,

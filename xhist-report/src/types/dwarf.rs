@@ -193,7 +193,9 @@ impl<'d, 'a> Layouts<'d, 'a> {
 /// Whether it is a pointer to a trait object, which has nothing but its two pointers.
 fn is_trait_object(die: &Die) -> bool {
     let members = die.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_member);
-    members.map(|one| (one.name.as_str(), one.location)).eq([("pointer", 0), ("vtable", die.size.unwrap_or(0) / 2)])
+    members
+        .map(|one| (one.name.as_str(), one.location))
+        .eq([("pointer", 0), ("vtable", die.size.unwrap_or(0) / 2)])
 }
 
 /// Whether a type has no values.

@@ -13,5 +13,5 @@ mod rows;
 mod standard;
 
 pub use layout::Layout;
-pub use program::{Program, RowType, TypeAnswer};
+pub use program::{OtherBuild, Program, RowType, TypeAnswer};
 pub use render::{Memory, NoMemory, Target, hex, render, render_target};

@@ -109,7 +109,9 @@ mod tests {
 
     #[test]
     fn names_of_primitives_have_layouts() {
-        for (name, size) in [("u8", 1), ("[u16; 5]", 10), ("&str", 16), ("&[u8]", 16), ("*const u8", 8), ("()", 0)] {
+        for (name, size) in
+            [("u8", 1), ("[u16; 5]", 10), ("&str", 16), ("&[u8]", 16), ("*const u8", 8), ("()", 0)]
+        {
             assert!(layout(name, size, 8).is_some(), "{name}");
             assert_eq!(layout(name, size + 1, 8), None, "{name}");
         }

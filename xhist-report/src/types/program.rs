@@ -6,7 +6,7 @@ use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 use object::elf::{SHF_ALLOC, SHF_WRITE};
-use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
+use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
 
 use super::dies::{Dies, Found};
 use super::dwarf::Layouts;
@@ -22,6 +22,8 @@ pub struct Program {
     bytes: Box<dyn Deref<Target = [u8]>>,
     word: u8,
     is_little: bool,
+    /// It runs at the addresses in its file.
+    is_fixed: bool,
     rows: HashMap<u32, Vec<RowType>>,
     /// Symbols of the rows, sorted.
     symbols: Vec<String>,
@@ -35,6 +37,13 @@ pub struct Program {
     answers: HashMap<usize, Rc<TypeAnswer>>,
     functions: RefCell<HashMap<u64, Option<String>>>,
 }
+
+/// A program that did not record a ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherBuild;
+
+/// Programs begin at a multiple of this in memory.
+const PAGE: u64 = 4096;
 
 /// A type that a place was compiled with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +101,7 @@ impl Program {
         Some(Program {
             word,
             is_little,
+            is_fixed: file.kind() != ObjectKind::Dynamic,
             rows: by_number,
             symbols,
             anchor,
@@ -117,6 +127,21 @@ impl Program {
     /// Where the anchor is in the file; where it is in memory, the ring says.
     pub fn anchor(&self) -> Option<u64> {
         self.anchor
+    }
+
+    /// How far it ran above its addresses, by the address of its anchor; `None` if that is not known.
+    ///
+    /// # Errors
+    /// That cannot be its anchor.
+    pub fn slide(&self, anchor: u64) -> Result<Option<u64>, OtherBuild> {
+        // On ARM the lowest bit of an address is not part of it.
+        let known = self.anchor.filter(|_| anchor != 0).map(|at| (anchor & !1).wrapping_sub(at & !1));
+        match known {
+            Some(0) => Ok(Some(0)),
+            Some(slide) if !self.is_fixed && slide.is_multiple_of(PAGE) => Ok(Some(slide)),
+            Some(_) => Err(OtherBuild),
+            None => Ok(self.is_fixed.then_some(0)),
+        }
     }
 
     /// Numbers that have rows.
@@ -152,9 +177,10 @@ impl Program {
             dies.as_ref().map(|dies| dies.find(&symbols)).unwrap_or_default()
         });
         let at = found.types.get(&row.symbol);
-        let described = dies.as_ref().zip(at).and_then(|(dies, at)| {
-            Layouts::new(dies, &found.standard, self.word).layout(*at)
-        });
+        let described = dies
+            .as_ref()
+            .zip(at)
+            .and_then(|(dies, at)| Layouts::new(dies, &found.standard, self.word).layout(*at));
         let (layout, short) = described.unzip();
         let name = names::type_of_symbol(symbol).or(short).unwrap_or_default();
         let layout = layout.filter(|layout| layout.size == size && layout.shape != Shape::Opaque);

@@ -248,7 +248,13 @@ impl ValueText<'_> {
             return;
         }
         let is_tuple = fields.is_tuple();
-        self.put(if is_tuple { "(" } else if name.is_empty() { "{ " } else { " { " });
+        self.put(if is_tuple {
+            "("
+        } else if name.is_empty() {
+            "{ "
+        } else {
+            " { "
+        });
         for (index, part) in parts.iter().enumerate() {
             if self.is_full() {
                 return;
@@ -292,7 +298,8 @@ impl ValueText<'_> {
     /// Elements somewhere else: shown if they are in read-only data of the program.
     fn span(&mut self, bytes: &[u8], span: &Span, depth: u32) -> Option<()> {
         let word = u64::from(span.word);
-        let (address, length) = (self.number(bytes, span.pointer, word), self.number(bytes, span.length, word));
+        let (address, length) =
+            (self.number(bytes, span.pointer, word), self.number(bytes, span.length, word));
         if let (Some(address), Some(length)) = (address, length) {
             let memory = self.memory;
             match &span.element {
@@ -305,7 +312,8 @@ impl ValueText<'_> {
                 }
                 Some(element) => {
                     let read = element.size.checked_mul(length.min(ELEMENTS))?;
-                    if let Some(bytes) = if length == 0 { Some(&[][..]) } else { memory.read(address, read) } {
+                    if let Some(bytes) = if length == 0 { Some(&[][..]) } else { memory.read(address, read) }
+                    {
                         self.elements(bytes, element, length, depth);
                         return Some(());
                     }
@@ -376,9 +384,8 @@ mod tests {
 
     #[test]
     fn numbers_that_no_value_has_are_bytes() {
-        let text = |shape, bytes: &[u8]| {
-            render(bytes, &Layout { size: bytes.len() as u64, shape }, &NoMemory)
-        };
+        let text =
+            |shape, bytes: &[u8]| render(bytes, &Layout { size: bytes.len() as u64, shape }, &NoMemory);
         assert_eq!(text(Shape::Bool, &[7]), "<bytes 07>");
         assert_eq!(text(Shape::Char, &[0, 0xd8, 0, 0]), "<bytes 00d80000>");
         assert_eq!(text(Shape::Codes(vec![(1, "One".into())]), &[2]), "<bytes 02>");
@@ -435,7 +442,8 @@ mod tests {
             );
             let variant = (prop::option::of(any::<u128>()), any::<u64>(), inner)
                 .prop_map(|(tag, at, layout)| Variant { tag, at, layout });
-            let tag = (any::<u64>(), any::<u64>()).prop_map(|(at, size)| Tag { at: at % 40, size: size % 40 });
+            let tag =
+                (any::<u64>(), any::<u64>()).prop_map(|(at, size)| Tag { at: at % 40, size: size % 40 });
             let variants = (prop::option::of(tag), prop::collection::vec(variant, 0..4))
                 .prop_map(|(tag, variants)| Shape::Variants(tag, variants));
             (0u64..60, prop_oneof![fields, arrays, spans, variants])

@@ -88,7 +88,9 @@ mod tests {
 
     #[test]
     fn wide_pointers_to_text_are_known_by_name() {
-        for name in ["&str", "&mut str", "*const str", "alloc::boxed::Box<str, alloc::alloc::Global>", "Rc<str>"] {
+        for name in
+            ["&str", "&mut str", "*const str", "alloc::boxed::Box<str, alloc::alloc::Global>", "Rc<str>"]
+        {
             assert!(is_text(name), "{name}");
         }
         for name in ["&[u8]", "&dyn a::str", "&strange", "&[str; 3]"] {

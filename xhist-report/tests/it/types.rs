@@ -85,7 +85,8 @@ fn compare(options: &[&str]) {
     let mut wrong = Vec::new();
     for (number, bytes, expected) in &values {
         let texts = texts(program, *number, bytes, slide);
-        let is_right = texts.iter().any(|text| expected == "ANY" && text.len() > 1 || is_like(text, expected));
+        let is_right =
+            texts.iter().any(|text| expected == "ANY" && text.len() > 1 || is_like(text, expected));
         if !is_right {
             wrong.push(format!("{number}: {expected}, not {texts:?}"));
         }
@@ -118,7 +119,10 @@ fn programs_without_debug_information_show_simple_values() {
     for (number, bytes, expected) in &values {
         let texts = texts(program, *number, bytes, slide);
         let is_simple = matches!(number, 1..=21 | 25..=27 | 68..=72 | 78..=79 | 83 | 85 | 110);
-        assert!(!is_simple || texts.iter().any(|text| is_like(text, expected)), "{number}: {expected}, {texts:?}");
+        assert!(
+            !is_simple || texts.iter().any(|text| is_like(text, expected)),
+            "{number}: {expected}, {texts:?}"
+        );
     }
     let names: Vec<_> = program.rows(44).to_vec();
     assert_eq!(program.type_of(names[0]).name, "kinds::Data");
