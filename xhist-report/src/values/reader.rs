@@ -186,7 +186,9 @@ mod tests {
     use super::*;
 
     fn value(bytes: &[u8], type_key: Option<u32>) -> RecordedValue {
-        RecordedValue { type_key, ..RecordedValue::new(7, bytes) }
+        let mut value = RecordedValue::new(7, bytes);
+        value.type_key = type_key;
+        value
     }
 
     #[test]
