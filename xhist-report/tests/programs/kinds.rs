@@ -189,6 +189,12 @@ fn generic<T: Copy + std::fmt::Debug>(t: T) {
     kind!(201, Some(&t), "Some(POINTER)");
 }
 
+/// Closures of one function have one name, so an optimiser may take their types for one.
+fn closure() {
+    let (small, flag) = (7u8, true);
+    kind!(87, move |x: u8| x + small + u8::from(flag), "{closure} { small: 7, flag: true }");
+}
+
 fn main() {
     println!("0\t{:016x}\tanchor", anchor as *const () as usize);
     // SAFETY: the text only fills a section that is never loaded.
@@ -293,8 +299,7 @@ fn main() {
     kind!(84, plain as fn(), "kinds::plain");
     kind!(85, same::<u8>, "kinds::same<u8>");
     kind!(86, |x: u8| x as usize + text.len(), "{closure} { text: POINTER }");
-    let (small, flag) = (7u8, true);
-    kind!(87, move |x: u8| x + small + u8::from(flag), "{closure} { small: 7, flag: true }");
+    closure();
     kind!(88, later(3), "Unresumed { x: 3 }");
     kind!(89, 1usize..2);
     kind!(90, 1u8..=2, "RangeInclusive { start: 1, end: 2, exhausted: false }");
