@@ -34,32 +34,36 @@ pub(crate) const fn may_have_target<T>() -> bool {
 pub(crate) unsafe fn target(name: &str, value: *const u8) -> Option<Target> {
     macro_rules! elements {
         ($($element:ident)*) => {
-            match name {
-                // SAFETY: the caller promises a value of the type with this name. A raw pointer takes no right from
-                // a `&mut`.
-                "&str" | "&mut str" => unsafe { Target::of_slice(value.cast::<*const [u8]>().read()) },
-                // SAFETY: as above.
-                "alloc::string::String" => unsafe {
-                    let text = &*value.cast::<String>();
-                    Target::of(text.as_ptr(), text.len())
-                },
-                $(
-                    // SAFETY: as above.
-                    name if is(name, "&[", stringify!($element), "]")
-                        || is(name, "&mut [", stringify!($element), "]") =>
-                    unsafe { Target::of_slice(value.cast::<*const [$element]>().read()) },
-                    // SAFETY: as above.
-                    name if is(name, "alloc::vec::Vec<", stringify!($element), ">") =>
-                    unsafe {
-                        let elements = &*value.cast::<Vec<$element>>();
-                        Target::of(elements.as_ptr(), elements.len())
-                    },
-                )*
-                _ => None,
+            // SAFETY: the caller promises a value of the type with this name. A raw pointer takes no right from a `&mut`.
+            unsafe {
+                match name {
+                    "&str" | "&mut str" => Target::of_slice(value.cast::<*const [u8]>().read()),
+                    "alloc::string::String" => {
+                        let text = &*value.cast::<String>();
+                        Target::of(text.as_ptr(), text.len())
+                    }
+                    _ => None$(.or_else(|| elements::<$element>(name, stringify!($element), value)))*,
+                }
             }
         };
     }
     elements!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 char bool)
+}
+
+/// [`target`] of a slice or a `Vec` of elements with this name.
+///
+/// # Safety
+/// As for [`target`]; `element` is the name of `E`.
+unsafe fn elements<E>(name: &str, element: &str, value: *const u8) -> Option<Target> {
+    // SAFETY: the caller promises a value of the type with this name.
+    unsafe {
+        if is(name, "&[", element, "]") || is(name, "&mut [", element, "]") {
+            return Target::of_slice(value.cast::<*const [E]>().read());
+        }
+        is(name, "alloc::vec::Vec<", element, ">").then_some(())?;
+        let elements = &*value.cast::<Vec<E>>();
+        Target::of(elements.as_ptr(), elements.len())
+    }
 }
 
 /// Whether a name has these three parts.
