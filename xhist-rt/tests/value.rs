@@ -2,6 +2,8 @@
 
 #![cfg(all(feature = "trace", feature = "std"))]
 
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use qs_core::record::value::RecordedValue;
 use qs_core::ring::{Header, Item, Reader};
 
@@ -26,7 +28,8 @@ impl History {
 /// Runs a program in a thread of its own, and reads what it recorded.
 fn record(program: impl FnOnce() + Send + 'static) -> History {
     xhist_rt::mv(7);
-    let name = format!("{:?}", std::thread::current().id());
+    static THREADS: AtomicU32 = AtomicU32::new(0);
+    let name = format!("thread {}", THREADS.fetch_add(1, Relaxed));
     let thread = std::thread::Builder::new().name(name.clone());
     let run = thread.spawn(move || {
         xhist_rt::e::<1, 1, 0>();
@@ -213,11 +216,11 @@ fn a_loop_with_the_same_values_is_folded() {
     assert_eq!(history.bytes(2), 0xFFFF_FFFF_FFFFu64.to_le_bytes());
 }
 
-static RECORD_IN_HANDLER: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+static RECORD_IN_HANDLER: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn handler(_: i32) {
     xhist_rt::e::<2, 1, 0>();
-    xhist_rt::v::<90, _>(&RECORD_IN_HANDLER.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+    xhist_rt::v::<90, _>(&RECORD_IN_HANDLER.fetch_add(1, Relaxed));
 }
 
 #[test]
@@ -237,5 +240,61 @@ fn a_handler_records_values() {
     let values: Vec<_> = history.values.iter().filter(|value| value.number == 1).collect();
     assert_eq!(values.len(), 200);
     assert!(values.iter().zip(0u32..).all(|(value, round)| value.bytes() == round.to_le_bytes()));
-    assert!(RECORD_IN_HANDLER.load(std::sync::atomic::Ordering::Relaxed) >= 20);
+    assert!(RECORD_IN_HANDLER.load(Relaxed) >= 20);
+}
+
+#[test]
+fn values_are_recorded_in_each_mode() {
+    let modes: [(&str, &str, &[&str]); 5] = [
+        ("XHIST_FRAMES", "single", &["values_of", "values_are_behind", "a_handler"]),
+        ("XHIST_FRAMES", "exact", &["values_of", "values_are_behind", "a_handler"]),
+        ("XHIST_TIME", "on", &["values_of", "values_are_behind", "a_handler"]),
+        ("XHIST_SIZE", "4096", &["values_of", "a_loop", "a_handler", "hooks"]),
+        ("XHIST", "off", &["hooks"]),
+    ];
+    for (setting, value, tests) in modes {
+        let program = std::env::current_exe().expect("a path");
+        let done = std::process::Command::new(program).args(tests).env(setting, value).output();
+        let done = done.expect("a process");
+        assert!(done.status.success(), "{setting}={value}: {}", String::from_utf8_lossy(&done.stdout));
+    }
+}
+
+#[test]
+fn hooks_need_no_ring() {
+    for round in 0..100_000u64 {
+        xhist_rt::e::<1, 2, 0>();
+        xhist_rt::v::<1, _>(&round);
+        xhist_rt::vt::<2, _>(&"text");
+    }
+}
+
+#[test]
+fn a_watched_value_stops_recording() {
+    if std::env::var_os("XHIST_WATCH_TEST").is_none() {
+        let program = std::env::current_exe().expect("a path");
+        let done = std::process::Command::new(program)
+            .args(["--exact", "a_watched_value_stops_recording"])
+            .env("XHIST_WATCH_TEST", "1")
+            .output()
+            .expect("a process");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
+        return;
+    }
+    let watched = |expected: &'static str, is_text: bool| {
+        xhist_rt::start();
+        let history = record(move || {
+            for round in 0..100u32 {
+                xhist_rt::e::<1, 2, 0>();
+                xhist_rt::v::<1, _>(&round);
+                let text = format!("{round}");
+                match is_text {
+                    true => xhist_rt::watch(1, 0, Some(expected), &text.as_str()),
+                    false => xhist_rt::watch(0, 0, Some(expected), &round),
+                }
+            }
+        });
+        u32::from_le_bytes(history.bytes(1).try_into().expect("four bytes"))
+    };
+    assert_eq!((watched("41", false), watched("42", true)), (41, 42));
 }

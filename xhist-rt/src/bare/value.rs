@@ -42,7 +42,8 @@ unsafe fn record_value(number: u32, type_key: Option<u32>, from: *const u8, len:
     put_value(&unsafe { recorded(number, type_key, None, from, len) });
 }
 
-fn put_value(value: &RecordedValue) {
+#[inline(never)]
+pub(super) fn put_value(value: &RecordedValue) {
     let mut draft = FrameDraft::EMPTY;
     for _ in 0..TRIES {
         draft.begin();
