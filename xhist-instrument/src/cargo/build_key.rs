@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{Detail, Trigger, When};
+use crate::trigger::Placed;
+use crate::{Detail, When};
 
 use super::command::Command;
 use super::config;
@@ -36,7 +37,7 @@ pub(super) fn key(
     recorders: &BTreeMap<String, Recorder>,
     home: &Path,
     map: &Path,
-    triggers: &[(PathBuf, Trigger)],
+    triggers: &[(PathBuf, Placed)],
 ) -> Result<String, Error> {
     let stamp =
         |path: &Path| std::fs::metadata(path).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();

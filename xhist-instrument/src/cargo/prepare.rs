@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::MainHash;
 use crate::map::MapFile;
 use crate::pipeline::{self, Failure, Outcome, SourceSet as _};
-use crate::select::requests;
-use crate::trigger::Request;
-use crate::{MainHash, Trigger};
+use crate::select::{ValueSelection, requests};
+use crate::trigger::{Placed, Request};
 
 use super::build_key::{self, hash_text};
 use super::command::Command;
@@ -41,7 +41,10 @@ pub(super) fn prepare(
     let workspace = &*workspace;
     let triggers = requests(&command.own.settings, workspace.manifests())?;
     let settings = &command.own.settings;
-    let choice = Choice { workspace, settings, has_triggers: !triggers.is_empty() };
+    let values = ValueSelection::new(&settings.values)
+        .map_err(|error| Error::step("reading --values", error.to_string()))?;
+    let watches = triggers.iter().any(Request::watches);
+    let choice = Choice { workspace, settings, has_triggers: !triggers.is_empty(), watches, values };
     let (graph, outcomes, in_dependencies) = analyse(&choice, &triggers, &progress)?;
     let map = home.join("xhist.map");
     let key = build_key::key(command, workspace, &kept.recorders, home, &map, &in_dependencies)?;
@@ -76,7 +79,7 @@ pub(super) fn prepare(
 }
 
 /// Triggers in dependencies, which cargo takes for unchangeable.
-type TriggersInDependencies = Vec<(PathBuf, Trigger)>;
+type TriggersInDependencies = Vec<(PathBuf, Placed)>;
 
 /// Collects and analyses the sources, and places the triggers.
 fn analyse(
@@ -96,7 +99,7 @@ fn analyse(
     let placed = pipeline::place_triggers(&set, &mut outcomes, triggers, note)?;
     let in_dependencies = placed.into_iter().filter(|(index, _)| set.is_dependency(*index));
     let in_dependencies =
-        in_dependencies.map(|(index, trigger)| (set.path(index).to_owned(), trigger)).collect();
+        in_dependencies.map(|(index, placed)| (set.path(index).to_owned(), placed)).collect();
     Ok((graph, outcomes, in_dependencies))
 }
 
