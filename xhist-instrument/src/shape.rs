@@ -140,9 +140,11 @@ impl<'a> CallWriter<'a> {
         self.triggers(triggers, None, |writer| {
             writer.call(if parens { CallForm::Parens } else { CallForm::Block }, recorded)
         });
-        if parens {
-            self.out.push(b'(');
-        }
+    }
+
+    /// The parenthesis behind the calls of a block.
+    pub fn paren(&mut self) {
+        self.out.push(b'(');
     }
 
     /// Writes a recording call between its triggers. Start triggers come before the call and stop triggers after it,

@@ -30,6 +30,7 @@ enum EditOrder {
 enum Part {
     Statement,
     Value(usize),
+    Paren,
 }
 
 enum EditContent<'a> {
@@ -38,6 +39,7 @@ enum EditContent<'a> {
     Value { ordinal: usize, site: &'a ValueSite, watches: &'a [Watch] },
     Call { recorded: Recorded, attributes: Option<&'a str>, triggers: &'a [Trigger] },
     Open { recorded: Recorded, parens: bool, triggers: &'a [Trigger] },
+    Paren,
     Close { parens: bool },
 }
 
@@ -81,6 +83,7 @@ fn write(
                 writer.statement(recorded, attributes, triggers)
             }
             EditContent::Open { recorded, parens, triggers } => writer.open(recorded, parens, triggers),
+            EditContent::Paren => writer.paren(),
             EditContent::Close { parens } => writer.close(parens),
         }
     }
@@ -179,6 +182,9 @@ fn of_sites<'a>(
                     EditOrder::Open(index, Part::Statement),
                     EditContent::Open { recorded, parens, triggers },
                 );
+                if parens {
+                    push(range.start, EditOrder::Open(index, Part::Paren), EditContent::Paren);
+                }
                 let close = EditOrder::Close(std::cmp::Reverse(index));
                 push(range.end, close, EditContent::Close { parens });
             }
