@@ -255,6 +255,10 @@ impl<'a> RingEvents<'a> {
                     };
                     return self.entry(gap, item, self.reader.item_position());
                 }
+                // Values are not shown yet. The stamp of a chunk that begins with one still counts.
+                ring::Item::Value(_, stamp) => {
+                    self.stamp(stamp);
+                }
                 ring::Item::Repetition(again) => {
                     if !self.expander.expand(again.statements, again.times) {
                         let what = What::Again(again);

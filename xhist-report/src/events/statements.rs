@@ -167,7 +167,7 @@ impl StreamThread {
                     stamp = Some(now);
                 }
                 // It comes before the statements of the frame.
-                Step::Repetition(_) => {}
+                Step::Repetition(_) | Step::Value(_) => {}
             }
         }
         if statements > 0 {
@@ -180,16 +180,18 @@ impl StreamThread {
         let (mut words, mut at) = (Words::new(cut.words), 0);
         let mut stamp = (cut.time != 0).then_some(cut.time);
         while let Some(named) = words.next() {
-            let statement = Numbers::default().statement(named);
-            let mark = TaskMark::of(statement);
-            match mark {
-                Some(mark) => {
+            let statement = Numbers::default().statement(named).ok();
+            let mark = statement.and_then(TaskMark::of);
+            match (mark, statement) {
+                (Some(mark), _) => {
                     let time = stamp.take().map(|stamp| self.clock.stamp(stamp));
                     give(Item { what: What::Task(mark), time, interrupt: 0, handlers: 0 });
                 }
-                None => self.statement(statement, 0, stamp.take(), give),
+                (None, Some(statement)) => self.statement(statement, 0, stamp.take(), give),
+                (None, None) => {}
             }
-            self.block(usize::from(mark.is_none()), (words.at() - at) / UNIT, WINDOW);
+            let is_statement = statement.is_some() && mark.is_none();
+            self.block(usize::from(is_statement), (words.at() - at) / UNIT, WINDOW);
             at = words.at();
         }
     }

@@ -57,7 +57,7 @@ impl FailureHistory {
                     history.calls.gap();
                     is_whole = false;
                 }
-                Item::Task(..) | Item::Torn { .. } => {}
+                Item::Task(..) | Item::Value(..) | Item::Torn { .. } => {}
             }
         }
         FailureHistory { is_whole, ..history.finish() }
