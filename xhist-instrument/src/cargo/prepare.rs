@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::MainHash;
 use crate::map::MapFile;
-use crate::pipeline::{self, Failure, Outcome, SourceSet as _};
+use crate::pipeline::{self, Failure, Outcome, SourceSet as _, ValueCounts};
 use crate::select::{ValueSelection, requests};
 use crate::trigger::{Placed, Request};
 
@@ -60,6 +60,7 @@ pub(super) fn prepare(
         user_wrapper: config::tool(command, "rustc-wrapper"),
         user_member_wrapper: config::tool(command, "rustc-workspace-wrapper"),
         map_hash: hash_text(written.map_hash),
+        has_values: written.has_values,
         file_names: written.names,
     };
     let wrappers = home.join("wrapper").join(&key);
@@ -73,6 +74,7 @@ pub(super) fn prepare(
         root: workspace.root.clone(),
         map,
         map_hash: plan.map_hash,
+        has_values: plan.has_values,
         waits: triggers.iter().any(Request::starts),
         _in_use: in_use,
     })
@@ -96,6 +98,7 @@ fn analyse(
     let analyses = std::mem::take(&mut graph.analyses);
     let mut outcomes = crate::in_parallel(|| pipeline::accept(&set, analyses));
     let note = |note: &str| eprintln!("note: {note}");
+    report_values(choice, &outcomes, progress);
     let placed = pipeline::place_triggers(&set, &mut outcomes, triggers, note)?;
     let in_dependencies = placed.into_iter().filter(|(index, _)| set.is_dependency(*index));
     let in_dependencies =
@@ -103,9 +106,24 @@ fn analyse(
     Ok((graph, outcomes, in_dependencies))
 }
 
+/// Prints how many of the selected bindings are recorded, and patterns of the command line that select none.
+fn report_values(choice: &Choice<'_>, outcomes: &[Outcome], progress: &Progress) {
+    let mut counts = ValueCounts::default();
+    for outcome in outcomes {
+        if let Outcome::Analyzed(analyzed) = outcome {
+            counts.add(analyzed);
+        }
+    }
+    for pattern in choice.values.unused() {
+        eprintln!("note: --values {pattern}: no binding matches");
+    }
+    counts.share().into_iter().for_each(|share| progress.say(&share));
+}
+
 /// The instrumented sources.
 struct Written<'a> {
     map_hash: u64,
+    has_values: bool,
     /// Sources that have a shadow, in their order.
     files: Vec<&'a Path>,
     /// A line for each file id: the id, a blank, the path as the map has it.
@@ -131,7 +149,7 @@ fn write<'a>(
             return Err(Error::step(READING_MAP, error.to_string()));
         }
     }
-    let map_hash = map.hash();
+    let (map_hash, has_values) = (map.hash(), map.has_values());
     write_map(map_path, map_hash, &map.to_text(map_hash))?;
     let shadow = Shadow::new(shadow, mirrored(workspace, graph), target_dir);
     shadow.prepare(analysed(graph, &outcomes).map(|(_, path)| path))?;
@@ -147,7 +165,7 @@ fn write<'a>(
         let ids = entered[index].numbers.ids.iter().filter(|id| **id <= u16::from(u8::MAX));
         ids.for_each(|id| names.push_str(&format!("{id} {name}\n")));
     }
-    Ok(Written { map_hash, files, names })
+    Ok(Written { map_hash, has_values, files, names })
 }
 
 /// Sources that did not fail so far, with their indices.
