@@ -256,6 +256,12 @@ fn decoded(payload: &[u8], size: usize) -> Option<u64> {
     Some(low.iter().enumerate().map(byte).sum())
 }
 
+/// Whether the mark of a value starts with this byte.
+#[inline]
+pub const fn is_mark(first: u8) -> bool {
+    class(first).is_some()
+}
+
 /// The class of a value whose mark starts with this byte. `None` if no mark does.
 #[inline]
 pub(super) const fn class(first: u8) -> Option<u32> {

@@ -281,7 +281,10 @@ impl<'a> PackedReader<'a> {
                     self.interrupt = run.steps.interrupt();
                     return Some(Item::Statement(statement, run.stamp.take()));
                 }
-                Some(Step::Value(value)) => return Some(Item::Value(value, run.stamp.take())),
+                Some(Step::Value(value)) => {
+                    self.interrupt = run.steps.interrupt();
+                    return Some(Item::Value(value, run.stamp.take()));
+                }
                 Some(Step::Time(ticks)) => {
                     run.time = run.time.wrapping_add(ticks as u32);
                     run.stamp = Some(run.time);
