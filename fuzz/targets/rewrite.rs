@@ -20,7 +20,7 @@ fuzz_target!(|text: &[u8]| {
         }
     }
     let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
-    match instrument(text, &analysis, &Numbers { ids, first: 1 }, &options) {
+    match instrument(text, &analysis, &Numbers { ids, first: 1, values: 1 }, &options) {
         Ok(result) => {
             assert_eq!(strip(&result), text);
             respaced(text, &result);

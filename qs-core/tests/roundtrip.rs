@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use qs_core::frame::{Cause, Decoder, FLAG, FrameWriter, MAX_PAYLOAD, Outcome, renumber, sequence_number};
 use qs_core::map::{
     BodyKind, BranchLine, FileLine, FunctionLine, Head, Line, LoopLine, NumberRange, StmtLine, Text,
+    ValueLine,
 };
 use qs_core::record::{EventKind, RECORD_BASE, Statement, XhistRecord};
 use qs_core::ring::{Header, find};
@@ -133,11 +134,12 @@ proptest! {
         let plain = Text::plain(&text);
         let lines = [
             Line::Head(Head { version: 3, hash, root: plain, tool: plain }),
-            Line::File(FileLine { file, path: plain, base: line, numbers: NumberRange::default() }),
+            Line::File(FileLine { file, path: plain, base: line, numbers: NumberRange::default(), values: NumberRange { first: col / 2, room: line / 2 } }),
             Line::Function(FunctionLine { file, path: plain, line, col, end_line: line, end_col: col, kind: BodyKind::Closure, of_trait: plain }),
             Line::Loop(LoopLine { file, at: (line, col), end: (col, line) }),
             Line::Branch(BranchLine { file, at: (line, col), end: (col, line), past: (line, line) }),
             Line::Stmt(StmtLine { file, line, col, end_line: line, end_col: col, kind: plain, function: plain, calls: plain, jump: None, awaits: false, recorded: line % 2 == 0 }),
+            Line::Value(ValueLine { file, line, col, name: plain, kind: plain, function: plain, text: line % 2 == 0, generic: col % 2 == 0 }),
         ];
         for line in lines {
             let written = line.to_string();

@@ -206,7 +206,7 @@ fn parse(text: &str) {
 fn rewrite(text: &str) -> Result<(), String> {
     let options = Options::default();
     let analysis = analyze(text.as_bytes(), &options).map_err(|refusal| refusal.to_string())?;
-    let numbers = Numbers { ids: vec![1; ids_needed(analysis.lines)], first: 1 };
+    let numbers = Numbers { ids: vec![1; ids_needed(analysis.lines)], first: 1, values: 1 };
     let result = instrument(text.as_bytes(), &analysis, &numbers, &options);
     result.map(drop).map_err(|refusal| refusal.to_string())
 }

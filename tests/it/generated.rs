@@ -65,7 +65,7 @@ fn round_trip() {
         let result = xhist_instrument::instrument(
             text.as_bytes(),
             &analysis,
-            &xhist_instrument::Numbers { ids: vec![7], first: 1 },
+            &xhist_instrument::Numbers { ids: vec![7], first: 1, values: 1 },
             &options,
         );
         let result = result.unwrap_or_else(|e| panic!("{what}: {e}\n{text}"));

@@ -91,6 +91,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-report/src/qs_host", &["qs_host", "console", "exit_code", "model"]),
     ("xhist-report/src/ring", &["model"]),
     ("xhist-report/src/events", &["console", "context", "model", "options", "qs_host", "ring", "source"]),
+    ("xhist-report/src/types", &[]),
+    ("xhist-report/src/values", &["console", "model", "options", "source", "types"]),
     ("xhist-report/src/format", &["format", "model"]),
     ("xhist-report/src/tasks", &["console", "map", "model", "options", "source_text"]),
     (
@@ -115,6 +117,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "selection",
             "source_text",
             "tasks",
+            "values",
         ],
     ),
 ];

@@ -177,7 +177,7 @@ fn read(header: Header, image: &[u8]) -> Ring {
         let mut what = None;
         match item {
             Item::Statement(statement, _) => what = Some(What::Statement(statement)),
-            Item::Task(..) => {}
+            Item::Task(..) | Item::Value(..) => {}
             Item::Repetition(again) => {
                 let statements: Vec<RingEntry> = entries
                     .iter()

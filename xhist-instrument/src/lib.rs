@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+mod analysis;
 pub mod atomic;
 #[cfg(unix)]
 pub mod cargo;
@@ -33,19 +34,21 @@ mod structure;
 mod syntax;
 mod text;
 pub mod trigger;
+mod value_site;
 
+pub use analysis::Analysis;
 pub use macros::Macros;
-pub use options::{Detail, MainHash, Options, Settings, Tasks, When};
+pub use options::{Detail, MainHash, Options, Settings, Tasks, ValueBytes, Values, When};
 pub use packed::Packed;
 pub use refusal::{Obstacle, ProofFailure, Refusal, RefusalReason};
 pub use shape::{LINES_PER_ID, Numbers, ids_needed};
 pub use site::{
-    Action, Analysis, Include, IncludeKind, InlineMod, Insertion, ModDecl, Reason, Site, SiteKind, Skip,
-    Trigger,
+    Action, Include, IncludeKind, InlineMod, Insertion, ModDecl, Reason, Site, SiteKind, Skip, Trigger,
 };
 pub use stack::in_parallel;
 pub use strip::{Stripped, strip, try_strip};
 pub use trigger::{RequestProblem, TriggerError};
+pub use value_site::{ValueKind, ValueReason, ValueSite, ValueSkip, Watch};
 
 use syntax::Code;
 use text::{BadPrefix, LineIndex};

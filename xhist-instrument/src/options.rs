@@ -36,6 +36,46 @@ pub enum Tasks {
     Off,
 }
 
+/// How much of a value is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
+pub enum ValueBytes {
+    /// At most 8 bytes.
+    #[default]
+    #[value(name = "8")]
+    #[serde(rename = "8")]
+    Eight,
+    /// At most 32 bytes.
+    #[value(name = "32")]
+    #[serde(rename = "32")]
+    ThirtyTwo,
+}
+
+/// Which values of a file are recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Values {
+    /// None.
+    #[default]
+    Off,
+    /// At most 8 bytes of each.
+    Eight,
+    /// At most 32 bytes of each.
+    ThirtyTwo,
+    /// 32 bytes, and the targets of texts and of slices of numbers.
+    Targets,
+}
+
+impl Values {
+    /// The room that a value takes at most, in statements.
+    pub(crate) const fn cost(self) -> u32 {
+        match self {
+            Self::Off => 0,
+            Self::Eight => 5,
+            Self::ThirtyTwo => 20,
+            Self::Targets => 48,
+        }
+    }
+}
+
 /// Options of both command lines, and keys of the table `metadata.xhist` of a manifest. A field is all that an option
 /// needs: parsers, help texts and the cache key of `cargo xhist` are derived from this struct.
 #[derive(Clone, Debug, Default, PartialEq, Eq, clap::Args, Serialize, Deserialize)]
@@ -71,6 +111,26 @@ pub struct Settings {
     #[arg(long, value_name = "GLOB")]
     pub thin: Vec<String>,
 
+    /// In functions and files that match, also record the values of parameters, of bindings and of assignments to local
+    /// names. Patterns as for --exclude; `**` is everything. May be given several times.
+    #[arg(long, value_name = "GLOB")]
+    pub values: Vec<String>,
+
+    /// The most bytes of a value that are recorded [default: 8, or what the manifest sets].
+    #[arg(long, value_enum, value_name = "N")]
+    pub value_bytes: Option<ValueBytes>,
+
+    /// Of `&str`, `String`, slices and `Vec` of numbers, also record what they point to, 64 bytes at most. Implies
+    /// --value-bytes 32.
+    #[arg(long)]
+    pub value_targets: bool,
+
+    /// Stop recording when NAME, which is bound or assigned in this line, has this value, AFTER statements behind it;
+    /// without VALUE, when it has any. May be given several times.
+    #[arg(long, value_name = "FILE:LINE:NAME[=VALUE][+AFTER]")]
+    #[serde(skip_serializing)]
+    pub watch: Vec<String>,
+
     /// Stop recording at the statement in this line, when it runs for the HITth time, AFTER statements behind it: the
     /// history keeps what came before. FILE is a path, or the end of one. If no statement starts in the line, the innermost
     /// one around it is taken. May be given several times.
@@ -89,17 +149,21 @@ pub struct Settings {
 impl Settings {
     /// The settings of a command line for a file with these manifests around it, the nearest first: the first that sets a
     /// value wins, and what none sets has its default. Patterns and triggers stay those of the command line, because the
-    /// paths in them start elsewhere.
+    /// paths in them start elsewhere; only `values` has those of all, so that a file's options say whether there are any.
     pub fn over<'a>(&self, manifests: impl IntoIterator<Item = &'a Settings>) -> Settings {
         let mut merged = self.clone();
         for manifest in manifests {
             merged.detail = merged.detail.or(manifest.detail);
             merged.when = merged.when.or(manifest.when);
             merged.tasks = merged.tasks.or(manifest.tasks);
+            merged.value_bytes = merged.value_bytes.or(manifest.value_bytes);
+            merged.value_targets |= manifest.value_targets;
+            merged.values.extend(manifest.values.iter().cloned());
         }
         merged.detail.get_or_insert_default();
         merged.when.get_or_insert_default();
         merged.tasks.get_or_insert_default();
+        merged.value_bytes.get_or_insert_default();
         merged
     }
 
@@ -109,6 +173,12 @@ impl Settings {
             detail: self.detail.unwrap_or_default(),
             when: self.when.unwrap_or_default(),
             tasks: self.tasks.unwrap_or_default(),
+            values: match self.value_bytes {
+                _ if self.values.is_empty() => Values::Off,
+                _ if self.value_targets => Values::Targets,
+                Some(ValueBytes::ThirtyTwo) => Values::ThirtyTwo,
+                _ => Values::Eight,
+            },
             ..Options::default()
         }
     }
@@ -137,13 +207,24 @@ pub struct Options {
     pub when: When,
     /// Whether async tasks are recorded.
     pub tasks: Tasks,
+    /// How much of values is recorded.
+    pub values: Values,
     /// How `fn main` gets the hash of the map.
     pub main_hash: MainHash,
+    /// The program records values, so `fn main` says that they are there.
+    pub main_values: bool,
     /// Triggers will be set: macros must take those calls too.
     pub triggers: bool,
+    /// Triggers will be set at values, which have to be found.
+    pub watches: bool,
 }
 
 impl Options {
+    /// Whether bindings are looked for.
+    pub(crate) fn finds_values(&self) -> bool {
+        self.values != Values::Off || self.watches
+    }
+
     /// Whether async tasks are recorded. That needs every statement, recorded before it runs: the last one of a task
     /// is the `.await` that it is parked at.
     pub(crate) fn records_tasks(&self) -> bool {

@@ -1,7 +1,9 @@
 //! Sites, packed to a tenth of their size: those of all files are in memory until the last one is analysed.
 
-use crate::site::{Analysis, Insertion, Site, SiteKind};
+use crate::analysis::Analysis;
+use crate::site::{Insertion, Site, SiteKind};
 use crate::structure::{BodyKind, Jump, Place, Region, Structure};
+use crate::value_site::{ValueKind, ValueSite};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,11 +15,17 @@ pub struct Packed {
     recorded: usize,
     bodies: Arc<[u8]>,
     regions: Arc<[u8]>,
+    values: Arc<[u8]>,
+    value_count: usize,
 }
 
 /// A packed site: kind, line and column of both ends, bytes, shape, whether it is recorded, checks and awaits, the
 /// function if it differs from that of the previous site, what it calls, and how it jumps.
 type Row<F> = (SiteKind, [u32; 4], Range<usize>, Insertion, [bool; 3], Option<F>, F, u8);
+
+/// A packed value site: kind, line and column, name, the offsets of its statement and of its call, attributes, whether it is
+/// copied, generic, with its target and recorded, and the function if it differs from that of the previous one.
+type ValueRow<F> = (ValueKind, [u32; 2], F, usize, Option<usize>, Option<F>, [bool; 4], Option<F>);
 
 /// A packed body: path, place, kind, trait.
 type BodyRow<F> = (F, Place, u8, F);
@@ -50,7 +58,7 @@ fn rows<'a, R: serde::Deserialize<'a>>(mut rest: &'a [u8]) -> impl Iterator<Item
 
 impl Packed {
     /// Packs the sites and the structure of an analysis.
-    pub fn new(Analysis { sites, structure, .. }: &Analysis) -> Self {
+    pub fn new(Analysis { sites, structure, values, .. }: &Analysis) -> Self {
         let mut bytes = Vec::new();
         let mut last: Option<&Arc<str>> = None;
         for site in sites {
@@ -70,6 +78,17 @@ impl Packed {
             bytes = postcard::to_extend(&row, bytes).expect("a vector grows");
             last = Some(&site.function);
         }
+        let mut last = None;
+        let value_count = values.iter().filter(|value| value.recorded).count();
+        let values = values.iter().fold(Vec::new(), |bytes, value| {
+            let ValueSite { kind, line, column, name, host, at, attributes, .. } = value;
+            let function = Some(&*value.function).filter(|function| last != Some(*function));
+            last = Some(&value.function);
+            let flags = [value.copies, value.generic, value.targets, value.recorded];
+            let row: ValueRow<&str> =
+                (*kind, [*line, *column], name, *host, *at, attributes.as_deref(), flags, function);
+            postcard::to_extend(&row, bytes).expect("a vector grows")
+        });
         let Structure { bodies, regions, .. } = structure;
         let bodies = bodies.iter().fold(Vec::new(), |bytes, body| {
             let row: BodyRow<&str> = (&body.path, body.place, number(&BODY_KINDS, body.kind), &body.of_trait);
@@ -85,6 +104,8 @@ impl Packed {
             recorded,
             bodies: bodies.into(),
             regions: regions.into(),
+            values: values.into(),
+            value_count,
         }
     }
 
@@ -102,8 +123,41 @@ impl Packed {
     pub fn record(&mut self, site: usize) {
         let mut sites: Vec<Site> = self.iter().collect();
         sites[site].record();
-        let (bodies, regions) = (std::mem::take(&mut self.bodies), std::mem::take(&mut self.regions));
-        *self = Self { bodies, regions, ..Self::new(&Analysis { sites, ..Analysis::default() }) };
+        let packed = Self::new(&Analysis { sites, ..Analysis::default() });
+        self.bytes = packed.bytes;
+        self.recorded = packed.recorded;
+    }
+
+    /// Number of recorded values.
+    pub fn value_count(&self) -> usize {
+        self.value_count
+    }
+
+    /// The value sites, in their order.
+    pub fn values(&self) -> impl Iterator<Item = ValueSite> {
+        let mut function: Arc<str> = Arc::from("");
+        rows::<ValueRow<&str>>(&self.values).map(move |row| {
+            let (kind, [line, column], name, host, at, attributes, flags, other) = row;
+            let [copies, generic, targets, recorded] = flags;
+            if let Some(other) = other {
+                function = Arc::from(other);
+            }
+            let (name, function, attributes) = (name.into(), function.clone(), attributes.map(Box::from));
+            ValueSite {
+                kind,
+                line,
+                column,
+                name,
+                function,
+                host,
+                at,
+                attributes,
+                copies,
+                generic,
+                targets,
+                recorded,
+            }
+        })
     }
 
     /// Path, place, kind and trait of each body.
@@ -156,6 +210,15 @@ impl Packed {
 mod tests {
     use super::*;
     use crate::{Options, analyze};
+
+    #[test]
+    fn packing_keeps_values() {
+        let options = Options { values: crate::Values::Eight, ..Options::default() };
+        let text = "fn a<T>(x: T) { #[cfg(b)] let y = x; } fn c(z: u8) { z; for r#w in v {} }";
+        let analysis = analyze(text.as_bytes(), &options).unwrap();
+        let packed = Packed::new(&analysis);
+        assert_eq!((packed.values().collect::<Vec<_>>(), packed.value_count()), (analysis.values, 3));
+    }
 
     #[test]
     fn packing_keeps_sites_and_functions() {

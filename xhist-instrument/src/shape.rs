@@ -1,7 +1,8 @@
 //! The text of every insertion. It never contains a newline, so lines never move.
 
-use crate::options::{Detail, MainHash};
+use crate::options::{Detail, MainHash, Values};
 use crate::site::{Action, Trigger};
+use crate::value_site::{ValueSite, Watch};
 use std::io::Write as _;
 
 /// Marks the end of a wrapped expression and the start of carried attributes.
@@ -50,6 +51,16 @@ pub(crate) fn recording(name: &[u8]) -> Option<&'static Recording> {
     RECORDINGS.iter().find(|recording| recording.name.as_bytes() == name)
 }
 
+/// The names of value calls: how much they record, and whether the record has the type.
+pub(crate) const VALUES: [(&str, Values, bool); 6] = [
+    ("v", Values::Eight, false),
+    ("vw", Values::ThirtyTwo, false),
+    ("vt", Values::Targets, false),
+    ("vg", Values::Eight, true),
+    ("vwg", Values::ThirtyTwo, true),
+    ("vtg", Values::Targets, true),
+];
+
 /// Lines that one file id can number.
 pub const LINES_PER_ID: u32 = 65_535;
 
@@ -67,6 +78,8 @@ pub struct Numbers {
     pub ids: Vec<u16>,
     /// Number of the first statement of the file, unique in the program.
     pub first: u32,
+    /// Number of the first value site of the file, unique in the program.
+    pub values: u32,
 }
 
 /// A statement to record: its line, its index in the file, whether its call checks for room, and whether the task of
@@ -127,9 +140,11 @@ impl<'a> CallWriter<'a> {
         self.triggers(triggers, None, |writer| {
             writer.call(if parens { CallForm::Parens } else { CallForm::Block }, recorded)
         });
-        if parens {
-            self.out.push(b'(');
-        }
+    }
+
+    /// The parenthesis behind the calls of a block.
+    pub fn paren(&mut self) {
+        self.out.push(b'(');
     }
 
     /// Writes a recording call between its triggers. Start triggers come before the call and stop triggers after it,
@@ -161,15 +176,39 @@ impl<'a> CallWriter<'a> {
         }
     }
 
+    /// `xhist_rt::v::<N,_>(&x);`, or another of [`VALUES`], and the triggers at the value.
+    pub fn value(&mut self, ordinal: usize, site: &ValueSite, values: Values, watches: &[Watch]) {
+        let ValueSite { name, attributes, copies, generic, recorded, .. } = site;
+        let prefix = self.prefix;
+        let (open, close) = if *copies { ("{", "}") } else { ("", "") };
+        let hook = VALUES.iter().find(|(_, amount, typed)| *amount == values && typed == generic);
+        if let Some((hook, ..)) = hook.filter(|_| *recorded) {
+            let number = self.numbers.values.wrapping_add(ordinal as u32);
+            self.carry(attributes.as_deref());
+            self.print(format_args!("{prefix}{CRATE}{hook}::<{number},_>(&{open}{name}{close});"));
+        }
+        for Watch { number, after, expected, .. } in watches {
+            self.carry(attributes.as_deref());
+            self.print(format_args!("{prefix}{CRATE}watch({number},{after},{prefix}core::option::Option::"));
+            match expected {
+                Some(text) => self.print(format_args!("Some({text:?})")),
+                None => self.print(format_args!("None")),
+            }
+            self.print(format_args!(",&{open}{name}{close});"));
+        }
+    }
+
     pub fn close(&mut self, parens: bool) {
         self.print(format_args!("{MARK}{}", if parens { ")}" } else { "}" }));
     }
 
-    pub fn main_hash(&mut self, hash: MainHash, detail: Detail) {
+    pub fn main_hash(&mut self, hash: MainHash, detail: Detail, has_values: bool) {
         let prefix = self.prefix;
-        let name = match detail {
-            Detail::Statement => "m",
-            Detail::Function => "me",
+        let name = match (detail, has_values) {
+            (Detail::Statement, false) => "m",
+            (Detail::Function, false) => "me",
+            (Detail::Statement, true) => "mv",
+            (Detail::Function, true) => "mev",
         };
         match hash {
             MainHash::None => {}

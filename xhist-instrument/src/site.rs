@@ -1,11 +1,8 @@
-//! The result of analysing one file: statements to record, code that is skipped, and files that it names.
+//! What the analysis of a file finds: statements to record, code that is skipped, and files that it names.
 //! Plain data, without a syntax tree.
 
-use crate::macros::Macros;
-use crate::structure::{Jump, Structure};
-use crate::text::TokenFingerprint;
+use crate::structure::Jump;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -328,110 +325,4 @@ pub struct Include {
     pub path: String,
     /// Line, from 1.
     pub line: u32,
-}
-
-/// The analysis of one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Analysis {
-    /// Statements to record, in the order of the text.
-    pub sites: Vec<Site>,
-    /// Skipped code, in the order of the text.
-    pub skips: Vec<Skip>,
-    /// Triggers, in the order of their statements. Set them last: they hold indices of sites.
-    pub triggers: Vec<Trigger>,
-    /// Modules in other files.
-    pub modules: Vec<ModDecl>,
-    /// Files read by macros.
-    pub includes: Vec<Include>,
-    /// Offsets for the hash of the map: one in each `fn main`, of which a file may have several under `cfg`.
-    pub main_at: Vec<usize>,
-    /// Bodies, loops and branches.
-    pub(crate) structure: Structure,
-    /// Async bodies whose tasks are recorded.
-    pub(crate) tasks: Vec<TaskBody>,
-    /// Lines from `// xhist debug TRUE` up to, not including, `FALSE`.
-    pub debug_lines: Vec<Range<u32>>,
-    /// Number of lines.
-    pub lines: u32,
-    /// A directive at the head of the file switches the whole file off.
-    pub is_off: bool,
-    /// Macros of unknown rules whose arguments hold code.
-    pub(crate) unknown_macros: BTreeSet<String>,
-    /// Macros taken for the program's own, because nothing in the program is known to import another one of that
-    /// name.
-    pub(crate) assumed_macros: BTreeSet<String>,
-    /// Fingerprint of the token positions, for the proof.
-    pub(crate) tokens: TokenFingerprint,
-}
-
-impl Analysis {
-    /// Whether another analysis with these macros, by [`crate::analyze_among`], may find more.
-    pub fn wants(&self, macros: &Macros) -> bool {
-        !self.assumed_macros.is_empty() || self.unknown_macros.iter().any(|name| macros.has(name))
-    }
-
-    /// Skips the statements of these functions.
-    pub fn leave_out(&mut self, is_unwanted: impl Fn(&str) -> bool) {
-        let mut last: Option<(Arc<str>, bool)> = None;
-        let skips = &mut self.skips;
-        self.sites.retain(|site| {
-            // The statements of a function are adjacent.
-            let known = last.as_ref().filter(|(function, _)| *function == site.function);
-            let leave = known.map_or_else(|| is_unwanted(&site.function), |(_, leave)| *leave);
-            last = Some((site.function.clone(), leave));
-            if leave {
-                let (line, column) = (site.line, site.column);
-                skips.push(Skip { line, column, reason: Reason::Excluded, statements: 1 });
-            }
-            !leave
-        });
-        skips.sort_by_key(|skip| (skip.line, skip.column));
-    }
-
-    /// Skips all but the first statement of these functions, and of the functions nested in them.
-    pub fn thin(&mut self, is_thin: impl Fn(&str) -> bool) {
-        let thin = self.structure.bodies.iter().filter(|body| body.kind.is_named() && is_thin(&body.path));
-        let mut thin: Vec<(Arc<str>, Range<usize>)> =
-            thin.map(|body| (body.path.clone(), body.range.clone())).collect();
-        thin.sort_by_key(|(_, body)| (body.start, std::cmp::Reverse(body.end)));
-        // Of nested functions, the outermost decides.
-        let mut end = 0;
-        thin.retain(|(_, body)| {
-            let is_outer = body.start >= end;
-            end = end.max(body.end);
-            is_outer
-        });
-        let mut entered = vec![false; thin.len()];
-        let skips = &mut self.skips;
-        self.sites.retain(|site| {
-            let at = site.range.start;
-            let index = thin.partition_point(|(_, body)| body.start <= at).checked_sub(1);
-            let Some(index) = index.filter(|&index| at < thin[index].1.end) else { return true };
-            if !entered[index] && site.function == thin[index].0 {
-                // A statement under `cfg` does not prove that the function was entered.
-                entered[index] = !site.may_vanish();
-                return true;
-            }
-            let (line, column) = (site.line, site.column);
-            skips.push(Skip { line, column, reason: Reason::Thinned, statements: 1 });
-            false
-        });
-        skips.sort_by_key(|skip| (skip.line, skip.column));
-    }
-
-    /// Sets a trigger. Its statement is recorded with every detail.
-    pub fn add_trigger(&mut self, trigger: Trigger) {
-        if let Some(site) = self.sites.get_mut(trigger.site) {
-            site.record();
-        }
-        let at = self.triggers.partition_point(|other| other.site <= trigger.site);
-        self.triggers.insert(at, trigger);
-    }
-
-    /// The triggers at a site.
-    pub fn triggers_at(&self, site: usize) -> &[Trigger] {
-        let start = self.triggers.partition_point(|trigger| trigger.site < site);
-        let end = self.triggers.partition_point(|trigger| trigger.site <= site);
-        &self.triggers[start..end]
-    }
 }

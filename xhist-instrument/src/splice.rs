@@ -1,9 +1,11 @@
 //! Inserts the sites of an analysis into the text.
 
-use crate::options::{Detail, MainHash, Options};
+use crate::analysis::Analysis;
+use crate::options::{MainHash, Options};
 use crate::refusal::{Refusal, RefusalReason};
 use crate::shape::{CallWriter, Numbers, Recorded, ids_needed};
-use crate::site::{Action, Analysis, Insertion, Site, Trigger};
+use crate::site::{Action, Insertion, Site, Trigger};
+use crate::value_site::{ValueSite, Watch};
 use std::ops::Range;
 
 /// One insertion: its offset and its content.
@@ -13,20 +15,31 @@ struct Edit<'a> {
     what: EditContent<'a>,
 }
 
-/// Order of insertions at the same offset: closings before openings; inner closings first, outer openings first.
+/// Order of insertions at the same offset: closings before openings; inner closings first, outer openings first. A value
+/// follows the call of its statement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EditOrder {
     Close(std::cmp::Reverse<usize>),
     Hash,
     Task,
-    Open(usize),
+    Open(usize, Part),
+}
+
+/// What is inserted at a statement, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Statement,
+    Value(usize),
+    Paren,
 }
 
 enum EditContent<'a> {
-    Hash(MainHash, Detail),
+    Hash,
     Task,
+    Value { ordinal: usize, site: &'a ValueSite, watches: &'a [Watch] },
     Call { recorded: Recorded, attributes: Option<&'a str>, triggers: &'a [Trigger] },
     Open { recorded: Recorded, parens: bool, triggers: &'a [Trigger] },
+    Paren,
     Close { parens: bool },
 }
 
@@ -43,7 +56,7 @@ pub(crate) fn splice(
         return Err(Refusal::of_file(RefusalReason::TooFewIds { lines, needed, given }));
     }
     let writer = CallWriter::new(options.edition2015, numbers, text.len() + analysis.sites.len() * 32);
-    write(text, 0..text.len(), edits(analysis, options), writer)
+    write(text, 0..text.len(), edits(analysis, options), writer, options)
         .ok_or_else(|| Refusal::of_file(RefusalReason::ForeignAnalysis))
 }
 
@@ -53,6 +66,7 @@ fn write(
     range: Range<usize>,
     mut edits: Vec<Edit<'_>>,
     mut writer: CallWriter<'_>,
+    options: &Options,
 ) -> Option<Vec<u8>> {
     edits.sort_by_key(|edit| (edit.at, edit.order));
     let mut copied = range.start;
@@ -60,12 +74,16 @@ fn write(
         writer.out.extend_from_slice(text.get(copied..edit.at)?);
         copied = edit.at;
         match edit.what {
-            EditContent::Hash(hash, detail) => writer.main_hash(hash, detail),
+            EditContent::Hash => writer.main_hash(options.main_hash, options.detail, options.main_values),
+            EditContent::Value { ordinal, site, watches } => {
+                writer.value(ordinal, site, options.values, watches);
+            }
             EditContent::Task => writer.task(),
             EditContent::Call { recorded, attributes, triggers } => {
                 writer.statement(recorded, attributes, triggers)
             }
             EditContent::Open { recorded, parens, triggers } => writer.open(recorded, parens, triggers),
+            EditContent::Paren => writer.paren(),
             EditContent::Close { parens } => writer.close(parens),
         }
     }
@@ -82,20 +100,19 @@ const TRIGGERS: [Trigger; 2] = [
 /// The arguments of a macro call with these sites in them. With `triggers`, every site has some.
 pub(crate) fn splice_part(text: &str, range: Range<usize>, sites: &[Site], triggers: bool) -> Option<String> {
     let lines = sites.iter().map(|site| site.line).max().unwrap_or(1);
-    let numbers = Numbers { ids: vec![0; ids_needed(lines)], first: 1 };
+    let numbers = Numbers { ids: vec![0; ids_needed(lines)], first: 1, values: 1 };
     let mut edits = Vec::new();
     // A macro that accepts every call also accepts any subset of them.
     let is_meant = |_: &Site| Some(Meant { is_resumed: false });
     of_sites(sites, is_meant, |_| if triggers { &TRIGGERS } else { &[] }, &mut edits);
-    write(text.as_bytes(), range, edits, CallWriter::new(false, &numbers, 0))
+    write(text.as_bytes(), range, edits, CallWriter::new(false, &numbers, 0), &Options::default())
         .and_then(|text| String::from_utf8(text).ok())
 }
 
 fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
     let mut edits = Vec::with_capacity(analysis.sites.len() + 1);
     if options.main_hash != MainHash::None {
-        let what = || EditContent::Hash(options.main_hash, options.detail);
-        let hash = |&at| Edit { at, order: EditOrder::Hash, what: what() };
+        let hash = |&at| Edit { at, order: EditOrder::Hash, what: EditContent::Hash };
         edits.extend(analysis.main_at.iter().map(hash));
     }
     let mut resumes = Vec::new();
@@ -111,6 +128,19 @@ fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
         site.recorded.then(|| Meant { is_resumed: is_resumed() })
     };
     of_sites(&analysis.sites, is_meant, |site| analysis.triggers_at(site), &mut edits);
+    let mut ordinal = 0;
+    edits.extend(analysis.values.iter().enumerate().filter_map(|(index, site)| {
+        let (watches, number) = (analysis.watches_at(index), ordinal);
+        ordinal += usize::from(site.recorded);
+        let host = analysis.sites.binary_search_by_key(&site.host, |host| host.range.start).ok()?;
+        let at = site.at.unwrap_or(match &analysis.sites[host].insertion {
+            Insertion::Call { at, .. } => *at,
+            Insertion::Wrap { range, .. } => range.start,
+        });
+        let order = EditOrder::Open(host, Part::Value(index));
+        let what = EditContent::Value { ordinal: number, site, watches };
+        (site.recorded || !watches.is_empty()).then_some(Edit { at, order, what })
+    }));
     edits
 }
 
@@ -140,10 +170,21 @@ fn of_sites<'a>(
         match &site.insertion {
             Insertion::Call { at, attributes } => {
                 let attributes = attributes.as_deref();
-                push(*at, EditOrder::Open(index), EditContent::Call { recorded, attributes, triggers });
+                push(
+                    *at,
+                    EditOrder::Open(index, Part::Statement),
+                    EditContent::Call { recorded, attributes, triggers },
+                );
             }
             &Insertion::Wrap { ref range, parens } => {
-                push(range.start, EditOrder::Open(index), EditContent::Open { recorded, parens, triggers });
+                push(
+                    range.start,
+                    EditOrder::Open(index, Part::Statement),
+                    EditContent::Open { recorded, parens, triggers },
+                );
+                if parens {
+                    push(range.start, EditOrder::Open(index, Part::Paren), EditContent::Paren);
+                }
                 let close = EditOrder::Close(std::cmp::Reverse(index));
                 push(range.end, close, EditContent::Close { parens });
             }

@@ -5,7 +5,7 @@ use xhist_instrument::{Numbers, Options, Tasks, When, analyze, instrument, strip
 /// The text with each call shortened to `<name>`.
 fn marked_with(text: &str, options: &Options) -> String {
     let analysis = analyze(text.as_bytes(), options).unwrap_or_else(|refusal| panic!("{refusal}: {text}"));
-    let numbers = Numbers { ids: vec![1], first: 1 };
+    let numbers = Numbers { ids: vec![1], first: 1, values: 1 };
     let result = instrument(text.as_bytes(), &analysis, &numbers, options).unwrap();
     assert_eq!(strip(&result), text.as_bytes());
     let result = String::from_utf8(result).unwrap();
@@ -162,7 +162,8 @@ fn statements_are_numbered_in_the_order_of_the_text() {
     let options = Options::default();
     let analysis = analyze(text.as_bytes(), &options).unwrap();
     let result =
-        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![3], first: 70 }, &options).unwrap();
+        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![3], first: 70, values: 1 }, &options)
+            .unwrap();
     assert_eq!(
         str::from_utf8(&result).unwrap(),
         "fn f() { ::xhist_rt::e::<3,1,70>();a(); ::xhist_rt::s::<3,1,71>();g(|| {::xhist_rt::ae::<3,1,72>();b()/*xh*/}); \

@@ -11,8 +11,9 @@ fn nest(before: &str, middle: &str, after: &str, times: usize) -> String {
 fn round_trip(text: &str) -> Result<(), String> {
     let options = Options::default();
     let analysis = analyze(text.as_bytes(), &options).map_err(|refusal| refusal.to_string())?;
-    let result = instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, &options)
-        .map_err(|refusal| refusal.to_string())?;
+    let result =
+        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1, values: 1 }, &options)
+            .map_err(|refusal| refusal.to_string())?;
     assert_eq!(strip(&result), text.as_bytes());
     parses(&result).map_err(|refusal| refusal.to_string())
 }
@@ -81,7 +82,8 @@ fn a_long_chain_of_tests_does_not_nest_as_deep() {
     let options = Options::default();
     let analysis = analyze(text.as_bytes(), &options).unwrap();
     let result = String::from_utf8(
-        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, &options).unwrap(),
+        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1, values: 1 }, &options)
+            .unwrap(),
     )
     .unwrap();
     // Each branch records one block; the other openings nest.

@@ -1,7 +1,8 @@
 //! Which statements are entries, the only ones that `--detail function` records.
 
 use xhist_instrument::{
-    Action, Detail, MainHash, Numbers, Options, Tasks, Trigger, When, analyze, instrument, parses, strip,
+    Action, Detail, MainHash, Numbers, Options, Tasks, Trigger, Values, When, analyze, instrument, parses,
+    strip,
 };
 
 const FUNCTION: Options = Options {
@@ -11,12 +12,15 @@ const FUNCTION: Options = Options {
     tasks: Tasks::On,
     main_hash: MainHash::None,
     triggers: false,
+    values: Values::Off,
+    main_values: false,
+    watches: false,
 };
 
 /// The text with each call shortened to `<name number>`.
 fn marked(text: &str, options: &Options) -> String {
     let analysis = analyze(text.as_bytes(), options).unwrap_or_else(|refusal| panic!("{refusal}: {text}"));
-    let numbers = Numbers { ids: vec![1], first: 1 };
+    let numbers = Numbers { ids: vec![1], first: 1, values: 1 };
     let result = instrument(text.as_bytes(), &analysis, &numbers, options).unwrap();
     parses(&result).unwrap();
     assert_eq!(strip(&result), text.as_bytes());
@@ -101,7 +105,8 @@ fn a_statement_with_a_trigger_is_recorded_and_checks() {
     let site = analysis.sites.iter().position(|site| text[site.range.clone()].starts_with('b')).unwrap();
     analysis.add_trigger(Trigger { site, number: 0, hit: 1, action: Action::Stop { after: 0 } });
     let result =
-        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, &FUNCTION).unwrap();
+        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1, values: 1 }, &FUNCTION)
+            .unwrap();
     let expected = "fn f() { ::xhist_rt::e::<1,1,1>();loop { a(); ::xhist_rt::e::<1,1,3>();::xhist_rt::stop_at(0,1,0);b(); } }";
     assert_eq!(String::from_utf8(result).unwrap(), expected);
 }

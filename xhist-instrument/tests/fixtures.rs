@@ -2,15 +2,15 @@
 //! output, `ran.txt` has the lines that run. `XHIST_BLESS=1` rewrites the outputs. Each is compiled in every listed
 //! edition: as it is, recording, and with calls that do nothing. All three programs must print the same.
 //! Further lines at the top: `// editions: 2018 2021` for some editions only, `// when: after`, `// detail:
-//! function`, `// compile: no`, `// triggers: all` for triggers without effect at every statement.
+//! function`, `// values: 8`, `// compile: no`, `// triggers: all` for triggers without effect at every statement.
 
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use xhist_instrument::{
-    Action, Analysis, Detail, MainHash, Numbers, Options, Tasks, Trigger, When, analyze, instrument, parses,
-    strip,
+    Action, Analysis, Detail, MainHash, Numbers, Options, Tasks, Trigger, Values, When, analyze, instrument,
+    parses, strip,
 };
 
 const EDITIONS: [&str; 4] = ["2015", "2018", "2021", "2024"];
@@ -56,6 +56,14 @@ impl Fixture {
             tasks: if self.says("// tasks: off").is_some() { Tasks::Off } else { Tasks::On },
             main_hash: MainHash::Literal(0x0123_4567_89ab_cdef),
             triggers: self.says("// triggers: ").is_some(),
+            values: match self.says("// values: ") {
+                None => Values::Off,
+                Some("8") => Values::Eight,
+                Some("32") => Values::ThirtyTwo,
+                Some(_) => Values::Targets,
+            },
+            main_values: self.says("// values: ").is_some(),
+            watches: false,
         }
     }
 
@@ -70,8 +78,12 @@ impl Fixture {
         if options.triggers {
             set_triggers(&mut analysis);
         }
-        let result =
-            instrument(self.text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, options);
+        let result = instrument(
+            self.text.as_bytes(),
+            &analysis,
+            &Numbers { ids: vec![1], first: 1, values: 1 },
+            options,
+        );
         String::from_utf8(result.unwrap_or_else(|e| panic!("{}:{e}", self.name()))).unwrap()
     }
 

@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 use xhist_instrument::{
-    Action, Detail, MainHash, Numbers, Options, Tasks, Trigger, When, analyze, ids_needed, instrument,
-    parses, strip,
+    Action, Detail, MainHash, Numbers, Options, Tasks, Trigger, Values, Watch, When, analyze, ids_needed,
+    instrument, parses, strip,
 };
 
 #[test]
@@ -65,8 +65,12 @@ fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
         let action = if site % 2 == 0 { Action::Start } else { Action::Stop { after: 1 } };
         analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
     }
+    for value in (0..analysis.values.len()).filter(|_| options.watches) {
+        let expected = (value % 2 == 0).then(|| Box::from("a \"b\" \n"));
+        analysis.add_watch(Watch { value, number: 2, after: 0, expected });
+    }
     let ids: Vec<u16> = (0..ids_needed(analysis.lines) as u16).collect();
-    let result = instrument(text, &analysis, &Numbers { ids, first: 1 }, options)
+    let result = instrument(text, &analysis, &Numbers { ids, first: 1, values: 1 }, options)
         .map_err(|refusal| Failure::Broken(refusal.to_string()))?;
     let newlines = |text: &[u8]| text.iter().filter(|&&byte| byte == b'\n').count();
     if newlines(text) != newlines(&result) {
@@ -93,6 +97,9 @@ fn options(index: usize) -> Options {
             MainHash::Literal(0x0123_4567_89ab_cdef)
         },
         triggers: index % 5 == 4,
+        values: [Values::Eight, Values::ThirtyTwo, Values::Targets, Values::Off][index % 4],
+        main_values: index % 4 != 3,
+        watches: index % 13 == 6,
     }
 }
 

@@ -8,8 +8,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xhist_instrument::{
-    Action, Detail, MainHash, Options, Tasks, Trigger, When, analyze, ids_needed, instrument, strip,
-    try_strip,
+    Action, Detail, MainHash, Options, Tasks, Trigger, Values, Watch, When, analyze, ids_needed, instrument,
+    strip, try_strip,
 };
 
 /// Each file is tested in one of the modes.
@@ -21,6 +21,9 @@ fn options(index: usize) -> Options {
         tasks: if index % 11 == 5 { Tasks::Off } else { Tasks::On },
         main_hash: if index.is_multiple_of(2) { MainHash::FromEnv } else { MainHash::Literal(0xab) },
         triggers: index % 5 == 4,
+        values: [Values::Eight, Values::ThirtyTwo, Values::Targets, Values::Off][index % 4],
+        main_values: index % 4 != 3,
+        watches: index % 13 == 6,
     }
 }
 
@@ -31,10 +34,18 @@ fn instrumented(text: &str, options: &Options) -> Option<String> {
         let action = if site % 2 == 0 { Action::Start } else { Action::Stop { after: 1 } };
         analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
     }
+    for value in (0..analysis.values.len()).filter(|_| options.watches) {
+        let expected = (value % 2 == 0).then(|| Box::from("a \"b\" \n"));
+        analysis.add_watch(Watch { value, number: 2, after: 0, expected });
+    }
     let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
-    let result =
-        instrument(text.as_bytes(), &analysis, &xhist_instrument::Numbers { ids, first: 1 }, options)
-            .expect("it is proved");
+    let result = instrument(
+        text.as_bytes(),
+        &analysis,
+        &xhist_instrument::Numbers { ids, first: 1, values: 1 },
+        options,
+    )
+    .expect("it is proved");
     Some(String::from_utf8(result).unwrap())
 }
 

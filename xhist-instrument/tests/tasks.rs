@@ -5,7 +5,7 @@ use xhist_instrument::{Detail, Numbers, Options, Tasks, When, analyze, instrumen
 /// The text with `<T>` where a task begins and `<R>` where it goes on, without other calls.
 fn marked_with(text: &str, options: &Options) -> String {
     let analysis = analyze(text.as_bytes(), options).unwrap_or_else(|refusal| panic!("{refusal}: {text}"));
-    let numbers = Numbers { ids: vec![1], first: 1 };
+    let numbers = Numbers { ids: vec![1], first: 1, values: 1 };
     let result = instrument(text.as_bytes(), &analysis, &numbers, options).unwrap();
     parses(&result).unwrap();
     assert_eq!(strip(&result), text.as_bytes());

@@ -2,15 +2,16 @@
 
 use proptest::prelude::*;
 use xhist_instrument::{
-    Action, Analysis, Detail, IncludeKind, MainHash, Numbers, Options, Reason, Tasks, Trigger, When, analyze,
-    ids_needed, instrument, parses, strip,
+    Action, Analysis, Detail, IncludeKind, MainHash, Numbers, Options, Reason, Tasks, Trigger, Values, Watch,
+    When, analyze, ids_needed, instrument, parses, strip,
 };
 
 fn instrumented(text: &str) -> String {
     let options = Options::default();
     let analysis = analyze(text.as_bytes(), &options).unwrap();
     let ids: Vec<u16> = (7..).take(ids_needed(analysis.lines)).collect();
-    let result = instrument(text.as_bytes(), &analysis, &Numbers { ids, first: 1 }, &options).unwrap();
+    let result =
+        instrument(text.as_bytes(), &analysis, &Numbers { ids, first: 1, values: 1 }, &options).unwrap();
     assert_eq!(strip(&result), text.as_bytes());
     parses(&result).unwrap();
     String::from_utf8(result).unwrap()
@@ -88,7 +89,8 @@ fn a_main_in_the_arguments_of_a_known_macro_gets_the_hash_too() {
     let text = "cfg_if::cfg_if! { if #[cfg(unix)] { fn main() { x(); } } else { fn main() {} } }";
     let analysis = analyze(text.as_bytes(), &options).unwrap();
     let result =
-        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1 }, &options).unwrap();
+        instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1, values: 1 }, &options)
+            .unwrap();
     let expected = text.replace("x()", "::xhist_rt::m!();::xhist_rt::e::<1,1,1>();x()");
     assert_eq!(String::from_utf8(result).unwrap(), expected);
     let unknown = text.replace("cfg_if", "either");
@@ -138,7 +140,7 @@ fn const_code_of_a_nightly_compiler_is_skipped() {
 fn main_gets_the_hash_at_the_right_place() {
     let with_options = |text: &str, options: &Options| {
         let analysis = analyze(text.as_bytes(), options).unwrap();
-        let numbers = Numbers { ids: vec![1], first: 1 };
+        let numbers = Numbers { ids: vec![1], first: 1, values: 1 };
         let result = instrument(text.as_bytes(), &analysis, &numbers, options).unwrap();
         assert_eq!(strip(&result), text.as_bytes());
         String::from_utf8(result).unwrap()
@@ -298,6 +300,8 @@ fn statement() -> impl Strategy<Value = String> {
         Just("x();".to_owned()),
         Just("let y = 1;".to_owned()),
         Just("let z;".to_owned()),
+        Just("z = a;".to_owned()),
+        Just("let (mut b, ref c) = d.await;".to_owned()),
         Just("return;".to_owned()),
         Just("p!(a; b);".to_owned()),
         Just("#[cfg(a)] x();".to_owned()),
@@ -310,6 +314,10 @@ fn statement() -> impl Strategy<Value = String> {
             body.clone().prop_map(|body| format!("{{{body}}}")),
             body.clone().prop_map(|body| format!("if a {{{body}}} else {{}}")),
             body.clone().prop_map(|body| format!("loop {{\n{body}}}")),
+            body.clone().prop_map(|body| format!("fn n<T>(self, a: T, (b, c): u8) {{{body}}}")),
+            body.clone().prop_map(|body| format!("for (a, b) in c {{{body}}}")),
+            body.clone().prop_map(|body| format!("while let Some(a) = b && let c = d {{{body}}}")),
+            body.clone().prop_map(|body| format!("if let Some(a) | None = b {{{body}}}")),
             body.clone().prop_map(|body| format!("f(|x| match x {{ 1 => {{{body}}} _ => 2 }} + x);")),
             body.clone().prop_map(|body| format!("let Some(a) = (|| async {{{body}}})() else {{{body}}};")),
             body.prop_map(|body| format!("const C: fn() = || {{{body}}};")),
@@ -318,14 +326,18 @@ fn statement() -> impl Strategy<Value = String> {
 }
 
 fn any_options() -> impl Strategy<Value = Options> {
-    let choices = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
-    choices.prop_map(|(edition2015, entries, after, hash)| Options {
+    let values = prop::sample::select(vec![Values::Off, Values::Eight, Values::ThirtyTwo, Values::Targets]);
+    let choices = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), values);
+    choices.prop_map(|(edition2015, entries, after, hash, values)| Options {
         edition2015,
         detail: if entries { Detail::Function } else { Detail::Statement },
         when: if after { When::After } else { When::Before },
         tasks: if entries == hash { Tasks::Off } else { Tasks::On },
         main_hash: if hash { MainHash::FromEnv } else { MainHash::None },
         triggers: after != hash,
+        values,
+        main_values: values != Values::Off,
+        watches: entries && hash,
     })
 }
 
@@ -336,6 +348,9 @@ fn set_triggers(analysis: &mut Analysis, options: &Options) {
         analysis.add_trigger(Trigger { site, number, hit: 1, action: Action::Start });
         let action = Action::Stop { after: site as u32 };
         analysis.add_trigger(Trigger { site, number, hit: u32::MAX, action });
+    }
+    for value in (0..analysis.values.len()).filter(|_| options.watches) {
+        analysis.add_watch(Watch { value, number: 0, after: 1, expected: None });
     }
 }
 
@@ -349,7 +364,7 @@ proptest! {
         for text in [close(&text), text] {
             if let Ok(mut analysis) = analyze(text.as_bytes(), &options) {
                 set_triggers(&mut analysis, &options);
-                let result = instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![3], first: 1 }, &options);
+                let result = instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![3], first: 1, values: 1 }, &options);
                 prop_assert!(result.is_ok(), "{text:?}: {result:?}");
                 prop_assert_eq!(strip(&result.unwrap()), text.as_bytes());
             }
@@ -367,7 +382,7 @@ proptest! {
         let text = format!("fn main() {{{}}}", statements.concat());
         let mut analysis = analyze(text.as_bytes(), &options).unwrap();
         set_triggers(&mut analysis, &options);
-        let result = instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![3], first: 1 }, &options).unwrap();
+        let result = instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![3], first: 1, values: 1 }, &options).unwrap();
         prop_assert_eq!(strip(&result), text.as_bytes());
     }
 }

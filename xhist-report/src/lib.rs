@@ -42,6 +42,8 @@ mod suspects;
 mod tasks;
 pub mod trace;
 mod trace_args;
+pub mod types;
+mod values;
 
 use std::io::Write;
 

@@ -10,7 +10,7 @@ use crate::format::{FORMATS, FormatRow, Layout};
 use crate::model::{ReportKind, SuspectLine, What};
 use crate::order::Rule;
 use crate::qs_host::qspy::QsOptions;
-use crate::selection::Selection;
+use crate::selection::{Pattern, Selection};
 use crate::trace::TraceOptions;
 
 /// Lines of a thread in an answer.
@@ -61,6 +61,10 @@ pub struct Options {
     pub qs: QsOptions,
     /// How trace events are shown, and which.
     pub trace: TraceOptions,
+    /// Where the program is looked for, whose types the values have.
+    pub programs: ProgramPlaces,
+    /// Values of these places are not shown.
+    pub redact: Vec<Pattern>,
     /// Directories whose sources may be shown too, and are looked for there; without any, those of the map's own project are.
     pub source_roots: Vec<PathBuf>,
 }
@@ -147,9 +151,22 @@ impl Default for Options {
             origin: None,
             qs: QsOptions::default(),
             trace: TraceOptions::default(),
+            programs: ProgramPlaces::default(),
+            redact: Vec::new(),
             source_roots: Vec::new(),
         }
     }
+}
+
+/// Where the file of a program comes from. By default nowhere.
+#[derive(Clone, Debug, Default)]
+pub struct ProgramPlaces {
+    /// The file that the user named.
+    pub given: Option<PathBuf>,
+    /// The file that a core names.
+    pub core: Option<PathBuf>,
+    /// The file of the rings: its name has that of the program.
+    pub source: Option<PathBuf>,
 }
 
 /// Where maps come from. By default nowhere: a call of the library reads no file that was not named.

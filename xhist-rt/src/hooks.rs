@@ -44,11 +44,44 @@ macro_rules! recording {
 
 recording!(in crate::recorder);
 
+/// The calls that record a value: the bytes of a variable. `NUMBER` is the number of the place in the program. With another
+/// type than the one place has, the record says which.
+macro_rules! values {
+    (in $recorder:path) => {
+        values! {
+            $recorder;
+            /// A variable has this value: at most 8 of its own bytes.
+            v own 8 false;
+            /// [`v`] at a place whose values have several types.
+            vg own 8 true;
+            /// [`v`] with at most 32 bytes.
+            vw own 32 false;
+            /// [`vw`] at a place whose values have several types.
+            vwg own 32 true;
+            /// [`vw`], but of a text, or of a slice or `Vec` of numbers, the first 64 bytes of what it refers to.
+            vt target 32 false;
+            /// [`vt`] at a place whose values have several types.
+            vtg target 32 true;
+        }
+    };
+    ($recorder:path; $($(#[$about:meta])* $name:ident $function:ident $most:literal $is_generic:literal;)*) => {$(
+        $(#[$about])*
+        #[inline(always)]
+        pub fn $name<const NUMBER: u32, T>(value: &T) {
+            use $recorder as recorder;
+            recorder::$function::<NUMBER, $most, $is_generic, T>(value);
+        }
+    )*};
+}
+
+values!(in crate::recorder);
+
 /// The calls for crates without optimisation, in assembly where available. `cargo xhist` links them.
 #[doc(hidden)]
 #[cfg(all(feature = "trace", feature = "std"))]
 pub mod unoptimised {
     recording!(in crate::fast_path::unoptimised);
+    values!(in crate::fast_path::unoptimised);
 }
 
 /// [`s`] for a file and a line that are only known at run time. No inserted call has this name.
@@ -89,6 +122,17 @@ pub fn stop_at(trigger: u16, hit: u32, after: u32) {
     let _ = (trigger, hit, after);
 }
 
+/// Stops recording `after` statements behind the first binding of a variable that equals `expected`, or behind the first one.
+#[inline]
+pub fn watch<T>(trigger: u16, after: u32, expected: Option<&'static str>, value: &T) {
+    #[cfg(all(feature = "trace", feature = "std"))]
+    if expected.is_none_or(|expected| crate::value::target::equals(value, expected)) {
+        crate::recorder::stop_at(trigger, 1, after);
+    }
+    #[cfg(not(all(feature = "trace", feature = "std")))]
+    let _ = (trigger, after, expected, value);
+}
+
 /// An async task: one run of the body of an async function or block, for which an inserted variable holds it. 6 bytes, and
 /// nothing without the feature `trace` or without `std`.
 #[doc(hidden)]
@@ -124,6 +168,22 @@ pub fn me(hash: u64) {
     m(hash);
 }
 
+/// [`m`](fn@m) for a program that records values.
+#[inline(always)]
+pub fn mv(hash: u64) {
+    #[cfg(feature = "trace")]
+    crate::recorder::set_values();
+    m(hash);
+}
+
+/// [`me`](fn@me) for a program that records values.
+#[inline(always)]
+pub fn mev(hash: u64) {
+    #[cfg(feature = "trace")]
+    crate::recorder::set_values();
+    me(hash);
+}
+
 /// [`m`](fn@m) with the hash in the compiler's environment, `XHIST_MAP_HASH`, which `cargo xhist` sets.
 #[doc(hidden)]
 #[macro_export]
@@ -139,6 +199,24 @@ macro_rules! m {
 macro_rules! me {
     () => {
         $crate::me(const { $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) })
+    };
+}
+
+/// [`mv`](fn@mv) with the hash in `XHIST_MAP_HASH`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! mv {
+    () => {
+        $crate::mv(const { $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) })
+    };
+}
+
+/// [`mev`](fn@mev) with the hash in `XHIST_MAP_HASH`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! mev {
+    () => {
+        $crate::mev(const { $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) })
     };
 }
 

@@ -12,7 +12,11 @@ pub mod trace;
 #[doc(hidden)]
 pub use hooks::unoptimised;
 #[doc(hidden)]
-pub use hooks::{Task, a, ae, at, c, ce, e, hash_from_hex, m, me, p, pe, r, s, start_at, stop_at, t};
+pub use hooks::{
+    Task, a, ae, at, c, ce, e, hash_from_hex, m, me, mev, mv, p, pe, r, s, start_at, stop_at, t,
+};
+#[doc(hidden)]
+pub use hooks::{v, vg, vt, vtg, vw, vwg, watch};
 
 #[cfg(all(feature = "trace", feature = "std"))]
 #[allow(unsafe_code)]
@@ -34,6 +38,10 @@ mod task;
 #[cfg(all(feature = "trace", feature = "std"))]
 #[allow(unsafe_code)]
 mod thread_state;
+#[cfg(feature = "trace")]
+#[doc(hidden)]
+#[allow(unsafe_code)]
+pub mod value;
 #[cfg(all(feature = "trace", feature = "std"))]
 #[allow(unsafe_code)]
 mod words;

@@ -40,3 +40,9 @@ pub(crate) fn set_time(_time: fn() -> u32) {}
 
 #[inline(always)]
 pub(crate) fn apply_filters() {}
+
+#[inline(always)]
+pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(_value: &T) {}
+
+#[inline(always)]
+pub(crate) fn target<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(_value: &T) {}

@@ -24,6 +24,17 @@ fn hooks() {
     xhist_rt::me(0);
     xhist_rt::m!();
     xhist_rt::me!();
+    xhist_rt::mv(0);
+    xhist_rt::mev(0);
+    xhist_rt::mv!();
+    xhist_rt::mev!();
+    xhist_rt::v::<1, _>(&1u32);
+    xhist_rt::vw::<2, _>(&[1u32; 6]);
+    xhist_rt::vt::<3, _>(&"text");
+    xhist_rt::vg::<4, _>(&1u8);
+    xhist_rt::vwg::<5, _>(&[1u64; 3]);
+    xhist_rt::vtg::<6, _>(&String::new());
+    xhist_rt::watch(0, 5, Some("12"), &11u32);
 }
 
 fn set_up() -> bool {

@@ -43,18 +43,36 @@
 //! old numbers are never used again. Maps of version 1 have no numbers, functions and awaits. Maps of version 2 have only
 //! functions, and closures outside functions.
 //!
+//! A map that has values is of version 4, and any other of version 3:
+//!
+//! ```text
+//! {"file":3,"path":"src/parse.rs","base":0,"first":101,"room":51,"values":1,"value_room":12}
+//! {"value":3,"line":26,"col":9,"name":"len","kind":"let","fn":"parse::header"}
+//! {"value":3,"line":27,"col":14,"name":"name","kind":"for","fn":"parse::names","generic":true}
+//! ```
+//!
+//! `value` is a place where a value is recorded, a *value site*: the name, and where it is bound or assigned. These lines
+//! follow the statements of the file, in the order of the text. Value sites have numbers of their own, from `values` on, by
+//! the rules above. `text` means that the target of a reference is recorded too, and `generic` that the value may have
+//! several types.
+//!
 //! This module parses and writes single lines. It opens no files and does not allocate.
 
 mod json;
 pub mod numbers;
+mod value;
 
 pub use json::Text;
 pub use numbers::NumberRange;
+pub use value::ValueLine;
 
 use core::fmt;
 
-/// Version of the format that this crate reads and writes.
+/// Version of a map without values.
 pub const VERSION: u32 = 3;
+
+/// Version of a map with values, the newest that this crate reads.
+pub const VALUE_VERSION: u32 = 4;
 
 /// One line of a map file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +89,8 @@ pub enum Line<'a> {
     Branch(BranchLine),
     /// A recorded statement.
     Stmt(StmtLine<'a>),
+    /// A recorded value.
+    Value(ValueLine<'a>),
 }
 
 /// The first line of a map. It identifies the build.
@@ -97,6 +117,8 @@ pub struct FileLine<'a> {
     pub base: u32,
     /// The numbers of the file's statements. Only the first line of a path has them.
     pub numbers: NumberRange,
+    /// The numbers of the file's value sites. Only the first line of a path has them.
+    pub values: NumberRange,
 }
 
 /// The body of a function, recorded or not, in the user's own source.
@@ -258,7 +280,10 @@ impl fmt::Display for MapError {
             MapError::Syntax => f.write_str("not a line of a map file (one flat JSON object is expected)"),
             MapError::Field(name) => write!(f, "field \"{name}\" is missing or has the wrong type"),
             MapError::Version(version) => {
-                write!(f, "map version {version} is newer than this tool (it reads {VERSION}); update xhist")
+                write!(
+                    f,
+                    "map version {version} is newer than this tool (it reads {VALUE_VERSION}); update xhist"
+                )
             }
         }
     }
@@ -283,7 +308,7 @@ impl<'a> Line<'a> {
         let file_id = |name| u16::try_from(number(name)?).map_err(|_| MapError::Field(name));
         if object.text("xhist").is_some() {
             let version = number("version")?;
-            if version > VERSION {
+            if version > VALUE_VERSION {
                 return Err(MapError::Version(version));
             }
             let hash = u64::from_str_radix(text("hash")?.raw(), 16).map_err(|_| MapError::Field("hash"))?;
@@ -305,6 +330,8 @@ impl<'a> Line<'a> {
                 awaits: object.is_true("await"),
                 recorded: !object.is_true("silent"),
             }))
+        } else if object.number("value").is_some() {
+            Ok(Line::Value(ValueLine::read(&object)?))
         } else if object.number("fn").is_some() {
             let ((line, col), (end_line, end_col)) = (place("at")?, place("end")?);
             let (file, path) = (file_id("fn")?, text("path")?);
@@ -319,15 +346,14 @@ impl<'a> Line<'a> {
             let (at, end, past) = (place("at")?, place("end")?, place("past")?);
             Ok(Line::Branch(BranchLine { file: file_id("branch")?, at, end, past }))
         } else {
-            let numbers = match object.number("room") {
-                Some(room) => NumberRange { first: number("first")?, room },
-                None => NumberRange::default(),
+            let range = |first, length| {
+                let Some(room) = object.number(length) else { return Ok(NumberRange::default()) };
+                let range = NumberRange { first: number(first)?, room };
+                range.first.checked_add(room).map(|_| range).ok_or(MapError::Field(length))
             };
-            if numbers.first.checked_add(numbers.room).is_none() {
-                return Err(MapError::Field("room"));
-            }
+            let (numbers, values) = (range("first", "room")?, range("values", "value_room")?);
             let (file, path, base) = (file_id("file")?, text("path")?, number("base")?);
-            Ok(Line::File(FileLine { file, path, base, numbers }))
+            Ok(Line::File(FileLine { file, path, base, numbers, values }))
         }
     }
 }
@@ -346,8 +372,13 @@ impl fmt::Display for Line<'_> {
                 if room > 0 {
                     write!(f, r#","first":{first},"room":{room}"#)?;
                 }
+                let NumberRange { first, room } = file.values;
+                if room > 0 {
+                    write!(f, r#","values":{first},"value_room":{room}"#)?;
+                }
                 f.write_str("}")
             }
+            Line::Value(value) => value.fmt(f),
             Line::Function(function) => {
                 let FunctionLine { file, path, line, col, end_line, end_col, kind, of_trait } = function;
                 write!(
@@ -430,6 +461,10 @@ mod tests {
             r#"{"xhist":"map","version":3,"hash":"00000000000000ff","root":"/a \"b\"","tool":"0.1.0"}"#,
             r#"{"file":3,"path":"src/é\\x.rs","base":65535}"#,
             r#"{"file":3,"path":"a.rs","base":0,"first":101,"room":51}"#,
+            r#"{"file":3,"path":"a.rs","base":0,"values":7,"value_room":5}"#,
+            r#"{"file":3,"path":"a.rs","base":0,"first":101,"room":51,"values":7,"value_room":5}"#,
+            r#"{"value":3,"line":26,"col":9,"name":"len","kind":"let","fn":"f"}"#,
+            r#"{"value":3,"line":26,"col":9,"name":"r#type","kind":"param","fn":"A::g","text":true,"generic":true}"#,
             r#"{"fn":3,"path":"<A as B<'_>>::f","at":"69999:3","end":"70002:4"}"#,
             r#"{"fn":3,"path":"A::drop","at":"1:3","end":"2:4","trait":"Drop"}"#,
             r#"{"fn":3,"path":"f","at":"1:3","end":"2:4","kind":"asyncfn"}"#,
@@ -458,6 +493,7 @@ mod tests {
             path: Text::plain(path),
             base: 0,
             numbers: NumberRange::default(),
+            values: NumberRange::default(),
         })
         .to_string();
         assert_eq!(line, "{\"file\":1,\"path\":\"a\\\"b\\\\c\\n\\u0001é.rs\",\"base\":0}");
@@ -470,9 +506,8 @@ mod tests {
     fn unknown_fields_and_spaces_are_passed_over() {
         let line =
             r#" { "new" : [1, {"x":"]}"}, true, null], "file": 3 , "path":"a", "base": 0, "z":-1.5e3 } "#;
-        let expected = FileLine { file: 3, path: Text::plain("a"), base: 0, numbers: NumberRange::default() };
         let Ok(Line::File(read)) = Line::parse(line) else { panic!("not a file line") };
-        assert_eq!((read.file, read.path.raw()), (expected.file, "a"));
+        assert_eq!((read.file, read.path.raw()), (3, "a"));
     }
 
     #[test]
@@ -507,8 +542,14 @@ mod tests {
         assert_eq!(Line::parse(place), Err(MapError::Field("at")));
         let beyond = r#"{"file":1,"path":"a","base":0,"first":4294967295,"room":1}"#;
         assert_eq!(Line::parse(beyond), Err(MapError::Field("room")));
-        let newer = r#"{"xhist":"map","version":4,"hash":"0","root":"","tool":""}"#;
-        assert_eq!(Line::parse(newer), Err(MapError::Version(4)));
+        let room = r#"{"file":1,"path":"a","base":0,"values":4294967295,"value_room":1}"#;
+        assert_eq!(Line::parse(room), Err(MapError::Field("value_room")));
+        let nameless = r#"{"value":3,"line":26,"col":9,"kind":"let","fn":"f"}"#;
+        assert_eq!(Line::parse(nameless), Err(MapError::Field("name")));
+        let values = r#"{"xhist":"map","version":4,"hash":"0","root":"","tool":""}"#;
+        assert!(matches!(Line::parse(values), Ok(Line::Head(Head { version: 4, .. }))));
+        let newer = r#"{"xhist":"map","version":5,"hash":"0","root":"","tool":""}"#;
+        assert_eq!(Line::parse(newer), Err(MapError::Version(5)));
         let past = r#"{"branch":1,"at":"7:1","end":"8:1"}"#;
         assert_eq!(Line::parse(past), Err(MapError::Field("past")));
     }

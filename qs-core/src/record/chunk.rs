@@ -6,7 +6,7 @@
 use byteorder::{ByteOrder as _, LittleEndian};
 
 use super::element::Data;
-use super::words::{LEAD, REPETITION, TIME, UNIT, UnitRepetition, digit_of, number};
+use super::words::{REPETITION, TIME, UnitRepetition, digit_of, number, word_len};
 use super::{EventKind, ids};
 use crate::frame::{ESCAPE, ESCAPE_XOR, FrameWriter};
 
@@ -111,17 +111,12 @@ impl<'a> Chunk<'a> {
 /// Length of the whole words at the start that fit in one record, in bytes.
 fn whole_words(words: &[u8]) -> usize {
     let mut at = 0;
-    loop {
-        let len = match words.get(at).map(|byte| digit_of(*byte)) {
-            Some(Some(digit)) if digit >= LEAD => 2 * UNIT,
-            Some(Some(_)) => UNIT,
-            _ => return at,
-        };
-        if at + len > words.len().min(MAX_CUT) {
-            return at;
-        }
+    while let Some(len) = word_len(&words[at..])
+        && at + len <= words.len().min(MAX_CUT)
+    {
         at += len;
     }
+    at
 }
 
 /// A part of a chunk in a stream.
@@ -188,6 +183,7 @@ impl UnitRepetition {
 mod tests {
     extern crate std;
     use super::*;
+    use crate::record::value::{MAX_WORD, RecordedValue};
     use crate::record::words::{MAX_PERIOD, MAX_TIMES, Word, Words, digits};
     use crate::record::{RECORD_BASE, Statement};
     use std::vec::Vec;
@@ -199,6 +195,11 @@ mod tests {
             match Word::new(Statement { file: 2, line: index }, u32::from(index % 3 != 0) * 77).unwrap() {
                 Word::Short(bytes) => words.extend(bytes),
                 Word::Long(bytes) => words.extend(bytes),
+            }
+            if index % 5 == 0 {
+                let (word, len) =
+                    RecordedValue::new(index.into(), &[0xFF; 64][..usize::from(index % 65)]).to_word();
+                words.extend(&word[..len]);
             }
         }
         words
@@ -217,7 +218,7 @@ mod tests {
             let Cut::Words(cut) = cut else { panic!("two repetitions") };
             assert_eq!(cut.time, if index == 0 { 7 } else { 0 });
             assert!(
-                cut.words.len() <= MAX_CUT && cut.words.len() > MAX_CUT - 4
+                cut.words.len() <= MAX_CUT && cut.words.len() > MAX_CUT - MAX_WORD
                     || joined.len() + cut.words.len() == words.len()
             );
             let mut read = Words::new(cut.words);

@@ -11,6 +11,7 @@ mod table;
 mod target_info;
 mod task;
 pub mod trace;
+pub mod value;
 pub mod words;
 mod xhist;
 

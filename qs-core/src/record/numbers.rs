@@ -1,6 +1,7 @@
 //! Numbers of statements: short words of a ring have only a number, and a table from the map resolves it.
 
 use super::Statement;
+use super::value::RecordedValue;
 use super::words::Named;
 
 impl Statement {
@@ -40,11 +41,15 @@ impl<'a> Numbers<'a> {
     }
 
     /// The statement that a word names.
-    pub fn statement(self, named: Named) -> Statement {
+    ///
+    /// # Errors
+    /// The word is a value, which is no statement.
+    pub fn statement(self, named: Named) -> Result<Statement, RecordedValue> {
         match named {
             // Numbers of short words are below SHORT_END.
-            Named::Number(number) => self.resolve(Statement::numbered(number as u16)),
-            Named::Statement(statement) => statement,
+            Named::Number(number) => Ok(self.resolve(Statement::numbered(number as u16))),
+            Named::Statement(statement) => Ok(statement),
+            Named::Value(value) => Err(value),
         }
     }
 }
@@ -60,10 +65,10 @@ mod tests {
         let known = Statement { file: 3, line: 9 };
         let table = [None, Some(known), None];
         let numbers = Numbers::new(&table);
-        assert_eq!(numbers.statement(Named::Number(1)), known);
-        assert_eq!(numbers.statement(Named::Statement(known)), known);
+        assert_eq!(numbers.statement(Named::Number(1)), Ok(known));
+        assert_eq!(numbers.statement(Named::Statement(known)), Ok(known));
         for number in [0, 2, 3, SHORT_END - 1] {
-            let statement = numbers.statement(Named::Number(number));
+            let statement = numbers.statement(Named::Number(number)).unwrap();
             assert_eq!(statement.number().map(u32::from), Some(number));
         }
     }

@@ -7,6 +7,7 @@ use byteorder::{ByteOrder as _, LittleEndian};
 
 use super::Statement;
 use super::element::Data;
+use super::value::RecordedValue;
 use super::xhist::{FORMAT_FILE, FORMAT_U16, file};
 
 /// Number of lines in a window. A statement's byte is an offset from the window's first line.
@@ -38,6 +39,8 @@ pub mod step {
     pub const SKIP: u8 = 0x84;
     /// The following statements ran in this interrupt: `number`. 0 = no interrupt, as at the start of a frame.
     pub const INTERRUPT: u8 = 0x85;
+    /// The bytes of a variable, see [`RecordedValue::operands`]. They belong behind the statement before them.
+    pub const VALUE: u8 = 0x86;
     /// Plus a number: selects the page with this number.
     pub const RECENT: u8 = 0x90;
     /// Plus an offset: the statement in this line of the window.
@@ -156,6 +159,8 @@ pub enum Step {
     Time(u64),
     /// Earlier frames repeat, before this one.
     Repetition(FrameRepetition),
+    /// The bytes of a variable.
+    Value(RecordedValue),
 }
 
 /// Walks the data of a frame. It borrows nothing, so a reader can store it beside the bytes.
@@ -199,6 +204,11 @@ impl Steps {
                     let (frames, times) = (number(data, at), number(data, at));
                     return Some(Step::Repetition(FrameRepetition { frames, times }));
                 }
+                step::VALUE => {
+                    if let Some(value) = RecordedValue::from_operands(data, at) {
+                        return Some(Step::Value(value));
+                    }
+                }
                 _ => {}
             }
         }
@@ -213,7 +223,7 @@ impl Steps {
 }
 
 /// The number whose digits are at `at`, which moves behind them. 0 without digits.
-fn number(data: &[u8], at: &mut usize) -> u64 {
+pub(super) fn number(data: &[u8], at: &mut usize) -> u64 {
     let (mut value, mut shift) = (0u64, 0);
     while let Some(byte @ 0x01..=0x40) = data.get(*at) {
         *at += 1;

@@ -7,6 +7,7 @@
 //! |---|---|---|---|
 //! | short | 1 | below [`LEAD`] | the number of a statement, which the map resolves, see [`SHORT_END`] |
 //! | long | 2 | [`LEAD`] or more | file and line in one number, [`Statement::to_word`], see [`LONG_END`] |
+//! | value | 2 and more | that of a class of [`value`](super::value) | the bytes of a variable, see [`RecordedValue`] |
 //!
 //! A *chunk* is one record, id [`ids::PACKED`](super::ids::PACKED). In a ring it has this layout. The first word is at a
 //! multiple of eight bytes of the ring:
@@ -25,6 +26,7 @@
 //! On a link a chunk is cut into records of a stock host: `time u32, 0x09 length u8, words`. A repetition is an event.
 
 use super::Statement;
+use super::value::{self, RecordedValue};
 
 /// Size of a unit in bytes.
 pub const UNIT: usize = 2;
@@ -121,13 +123,26 @@ impl Word {
     }
 }
 
-/// The statement in a word.
+/// What a word names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
     /// The number of a statement in its program.
     Number(u32),
     /// A statement by file and line.
     Statement(Statement),
+    /// The bytes of a variable.
+    Value(RecordedValue),
+}
+
+/// Length of the word at the start of `bytes`, which may have fewer. `None` if they are too few to know, or no word.
+#[inline]
+pub fn word_len(bytes: &[u8]) -> Option<usize> {
+    let first = *bytes.first()?;
+    match digit_of(first)? {
+        ..LEAD => Some(UNIT),
+        _ if value::class(first).is_some() => value::word_len(bytes),
+        _ => Some(2 * UNIT),
+    }
 }
 
 /// Iterates over the words in some bytes, up to the first byte that no word has.
@@ -158,6 +173,11 @@ impl Iterator for Words<'_> {
         if first < SHORT_END {
             self.at += UNIT;
             return Some(Named::Number(first));
+        }
+        if value::class(self.bytes[self.at]).is_some() {
+            let (value, len) = RecordedValue::from_word(&self.bytes[self.at..])?;
+            self.at += len;
+            return Some(Named::Value(value));
         }
         let second = unit(self.at + UNIT)? as u32;
         self.at += 2 * UNIT;

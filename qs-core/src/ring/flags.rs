@@ -22,6 +22,11 @@ impl Flags {
     /// Only function entries are recorded. The recorder sets this flag at run time, so the check word leaves it out.
     pub const ENTRIES: Flags = Flags(64);
 
+    /// There may be values among the statements. Set at run time, as [`Flags::ENTRIES`].
+    pub const VALUES: Flags = Flags(128);
+    /// Flags that the recorder sets at run time.
+    pub const AT_RUN_TIME: Flags = Flags(Flags::ENTRIES.0 | Flags::VALUES.0);
+
     /// Whether all of `flags` are set.
     #[inline]
     pub const fn has(self, flags: Flags) -> bool {

@@ -25,7 +25,9 @@
 //! | 128 | status | u32, [`Status`] |
 //! | 132 | number, rings | 2 x u16: number of the ring in its process, from 0; in ring 0 the number of rings of the process, 0 = not known |
 //! | 136 | earlier | u64: bytes that earlier threads wrote into this ring |
-//! | 144 | reserved | 3 x u64 |
+//! | 144 | reserved | u64 |
+//! | 152 | anchor | u64: run-time address of the recorder's anchor function, 0 = not known |
+//! | 160 | reserved | u64 |
 //! | 168 | start time | u64: the clock in full when the thread got its ring |
 //! | 176 | cleared | 2 x u64, [`Shown`]: what readers must not show again, with its own check; the recorder never reads it |
 //! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
@@ -92,6 +94,8 @@ const LANE_OFFSET: usize = 96;
 const OPEN_TIME_OFFSET: usize = 104;
 /// Offset of the mask of foreign handlers.
 const FOREIGN_HANDLERS_OFFSET: usize = 112;
+/// Offset of the anchor in a hosted header.
+const ANCHOR_OFFSET: usize = 152;
 /// Offset of the counts of async tasks.
 const TASKS_OFFSET: usize = 144;
 /// Offset of the process id in a hosted header.
@@ -268,6 +272,9 @@ pub struct Header {
     pub is_cleared_damaged: bool,
     /// Number of bytes that earlier threads wrote into this ring. 0 in version 2.
     pub earlier: u64,
+    /// Run-time address of `xhist_rt::value::types::anchor` in the program. Less its address in the program's file, this is
+    /// how far the program was moved when it was loaded. 0 = not known.
+    pub anchor: u64,
     name: [u8; NAME_LEN],
 }
 
@@ -289,7 +296,8 @@ impl Header {
         lens[2..].fill(0);
         let lens = raw.order.u32(&lens, 0);
         // The flags are the last byte of this word in memory.
-        let facts = raw.order.u32(&[version, time_width, record_base, flags.without(Flags::ENTRIES).0], 0);
+        let facts =
+            raw.order.u32(&[version, time_width, record_base, flags.without(Flags::AT_RUN_TIME).0], 0);
         if raw.u32(36) != check_word([raw.u32(8), facts, lens, raw.u32(20)]) {
             return Err(HeaderError::Check);
         }
@@ -332,6 +340,7 @@ impl Header {
             cleared: Shown::default(),
             is_cleared_damaged: false,
             earlier: 0,
+            anchor: 0,
             name: [0; NAME_LEN],
         };
         if header.header_len > BARE_HEADER_LEN {
@@ -363,6 +372,7 @@ impl Header {
         }
         self.earlier = if is_long { raw.u64(136) } else { 0 };
         self.start_time = raw.u64(168);
+        self.anchor = if is_long { raw.u64(ANCHOR_OFFSET) } else { 0 };
         let cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
         (self.cleared, self.is_cleared_damaged) = (cleared.unwrap_or_default(), cleared.is_none());
         Ok(())
@@ -376,6 +386,11 @@ impl Header {
     /// Whether the program records only entries of functions.
     pub const fn has_entries_only(&self) -> bool {
         self.flags.has(Flags::ENTRIES)
+    }
+
+    /// Whether there may be values among the statements.
+    pub const fn has_values(&self) -> bool {
+        self.flags.has(Flags::VALUES)
     }
 
     /// Whether a bare-metal recorder wrote the ring.

@@ -2,6 +2,7 @@
 
 use super::repetition::Repetition;
 use crate::frame::{Damage, Frame};
+use crate::record::value::RecordedValue;
 use crate::record::{Statement, TaskMark};
 
 /// An item of a ring's history.
@@ -11,6 +12,8 @@ pub enum Item<'a> {
     Statement(Statement, Option<u32>),
     /// A step of an async task. With the low 4 bytes of the clock, if its frame has them.
     Task(TaskMark, Option<u32>),
+    /// The bytes of a variable, behind the statement before. With the low 4 bytes of the clock, if its frame has them.
+    Value(RecordedValue, Option<u32>),
     /// The newest statements ran again, without being written again.
     Repetition(Repetition),
     /// Another record. Its `missing` is the number of frames missing before it.

@@ -6,6 +6,7 @@ use model::{Model, PAGE};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use qs_core::record::chunk::{CutWords, MAX_CUT};
+use qs_core::record::value::RecordedValue;
 use qs_core::record::words::Words;
 use qs_core::record::{EventKind, Numbers, RECORD_BASE, Statement, XhistRecord, ids};
 use qs_core::ring::{Header, Item, Reader, Shown, find};
@@ -25,11 +26,27 @@ fn statement(which: u16) -> (Statement, u32) {
     }
 }
 
+/// What is a value instead of a statement.
+const VALUES: std::ops::Range<u16> = 600..690;
+
+/// A value, whose number determines everything else.
+fn value(number: u32) -> RecordedValue {
+    let bytes: Vec<u8> = (0..64).map(|at| (number * 77 + at * 31) as u8).collect();
+    let len = [0, 1, 2, 4, 8, 9, 33, 64][number as usize % 8];
+    let mut value = RecordedValue::new(number, &bytes[..len]);
+    value.type_key = number.is_multiple_of(11).then_some(number << 20);
+    value.target_len = number.is_multiple_of(7).then_some(number);
+    value
+}
+
 /// The items that a reader yields from an image.
 #[derive(Debug, Default, Clone, PartialEq)]
 struct Given {
     /// Every execution of a statement.
     statements: Vec<Statement>,
+    /// Number of values.
+    values: usize,
+    wrong_values: usize,
     events: Vec<(EventKind, usize)>,
     /// Number of repetitions.
     folds: u64,
@@ -42,6 +59,10 @@ impl Given {
         while let Some(item) = reader.next() {
             match item {
                 Item::Statement(statement, _) => self.statements.push(statement),
+                Item::Value(found, _) => {
+                    self.values += 1;
+                    self.wrong_values += usize::from(found != value(found.number));
+                }
                 Item::Repetition(repetition) => {
                     self.folds += repetition.times;
                     let first = self.statements.len() - repetition.statements;
@@ -92,7 +113,7 @@ enum Act {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let near = || prop_oneof![3 => 1u16..12, 1 => 1u16..400];
+    let near = || prop_oneof![6 => 1u16..12, 2 => 1u16..400, 1 => VALUES, 1 => Just(VALUES.start)];
     prop_oneof![
         4 => vec(near(), 1..60).prop_map(Act::Run),
         4 => (vec(near(), 1..40), 1usize..700).prop_map(|(round, times)| Act::Loop(round, times)),
@@ -103,6 +124,9 @@ fn act() -> impl Strategy<Value = Act> {
 
 fn perform(model: &mut Model, act: &Act) {
     let one = |model: &mut Model, which: u16| {
+        if VALUES.contains(&which) {
+            return model.value(&value(which.into()));
+        }
         let (statement, number) = statement(which);
         model.statement(statement, number);
     };
@@ -137,13 +161,15 @@ proptest! {
         for (image, len) in snapshots {
             let given = read(&image);
             let truth = &model.truth[..len];
-            prop_assert_eq!((given.losses, given.overrun), (0, false));
+            prop_assert_eq!((given.losses, given.overrun, given.wrong_values), (0, false, 0));
             match Header::parse(&image).unwrap().kept() {
                 0 => prop_assert_eq!(&given.statements[..], truth),
                 _ => prop_assert!(truth.ends_with(&given.statements)),
             }
         }
         let whole = read(&model.image());
+        let is_whole = whole.folds == 0 && Header::parse(&model.image()).unwrap().kept() == 0;
+        prop_assert!(whole.values <= model.values && whole.wrong_values == 0 && (!is_whole || whole.values == model.values));
         prop_assert!(model.truth.ends_with(&whole.statements) && !whole.statements.is_empty() || model.truth.is_empty() || whole.statements.is_empty() && model.is_empty());
     }
 
@@ -177,7 +203,8 @@ proptest! {
             prop_assert!(is_folding || repetition.statements.is_empty(), "{:?}", repetition);
         }
         read_on(&mut given, &model.image(), &mut place, false);
-        prop_assert_eq!((given.losses, given.statements), (0, model.truth));
+        prop_assert!(given.values == model.values || given.folds > 0 && given.values < model.values);
+        prop_assert_eq!((given.losses, given.wrong_values, given.statements), (0, 0, model.truth));
     }
 
     #[test]
@@ -265,7 +292,7 @@ proptest! {
         let (image, len) = &snapshots[steps.index(snapshots.len())];
         let header = Header::parse(image).unwrap();
         let mut reader = Reader::new(header, image).whole_frames();
-        let (table, mut units, mut statements, mut last) = (table(), Vec::<Statement>::new(), Vec::new(), None);
+        let (table, mut units, mut statements, mut last) = (table(), Vec::<Option<Statement>>::new(), Vec::new(), None);
         let mut starts = Vec::new();
         while let Some(item) = reader.next() {
             let Item::Frame(frame) = item else { panic!("{item:?}") };
@@ -277,8 +304,8 @@ proptest! {
                 let mut at = 0;
                 while let Some(word) = words.next() {
                     let statement = Numbers::new(&table).statement(word);
-                    statements.push(statement);
-                    units.push(statement);
+                    statements.extend(statement.ok());
+                    units.push(statement.ok());
                     starts.push((words.at() - at) / 2);
                     at = words.at();
                 }
@@ -293,7 +320,7 @@ proptest! {
                 // The words of a repetition may be no longer in the ring.
                 prop_assert!(left == 0 || header.kept() > 0);
                 let round = units[first..].to_vec();
-                (0..value >> 16).for_each(|_| statements.extend(&round));
+                (0..value >> 16).for_each(|_| statements.extend(round.iter().flatten()));
             }
         }
         if header.kept() == 0 {

@@ -3,13 +3,13 @@
 
 #![allow(dead_code, reason = "two test programs use this file, each a part of it")]
 
-use qs_core::record::words::{UNIT, UnitRepetition, Word, digit_of, digits};
+use qs_core::record::value::RecordedValue;
+use qs_core::record::words::{UNIT, UnitRepetition, Word, digits, word_len};
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
 
 /// Length of the header: a page.
 pub const PAGE: usize = 4096;
 const CHUNK_ID: u8 = RECORD_BASE + 2;
-const LEAD: u32 = 200;
 
 /// A ring, and everything that was ever written to it.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub struct Model {
     pub newest: Option<Vec<u8>>,
     /// All statements so far.
     pub truth: Vec<Statement>,
+    /// Number of values so far.
+    pub values: usize,
     /// Images, each with its number of statements, if wanted.
     pub snapshots: Option<Vec<(Vec<u8>, usize)>>,
     /// The number of steps between snapshots, and the number of steps so far.
@@ -77,6 +79,7 @@ impl Model {
             map_hash: 0,
             newest: None,
             truth: Vec::new(),
+            values: 0,
             snapshots: None,
             every: 1,
             steps: 0,
@@ -154,6 +157,14 @@ impl Model {
             }
         }
         self.truth.push(statement);
+    }
+
+    /// Records a value.
+    pub fn value(&mut self, value: &RecordedValue) {
+        let (word, len) = value.to_word();
+        self.put(self.cursor, &word[..len]);
+        self.cursor += len as u64;
+        self.values += 1;
     }
 
     /// The check at a function entry or at the head of a loop.
@@ -427,8 +438,7 @@ fn starts(words: &[u8]) -> Vec<bool> {
     let mut at = 0;
     while at <= words.len() {
         starts[at / UNIT] = true;
-        let is_long = words.get(at).is_some_and(|byte| digit_of(*byte).unwrap() >= LEAD);
-        at += if is_long { 2 * UNIT } else { UNIT };
+        at += word_len(&words[at..]).unwrap_or(UNIT);
     }
     starts
 }

@@ -60,13 +60,13 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "xhist-report",
         &[
-            &["exit_code.rs", "interrupt.rs", "model", "pager.rs", "plain_source.rs"],
+            &["exit_code.rs", "interrupt.rs", "model", "pager.rs", "plain_source.rs", "types"],
             &["console.rs", "format", "how_to_dump.rs", "ring", "source", "source_drift.rs"],
             &["log.rs", "qs_host", "run_record.rs", "selection", "trace"],
             &["order/rule.rs", "qs_args.rs", "runs", "trace_args.rs"],
             &["options.rs"],
             &["map"],
-            &["calls", "context.rs", "source_text.rs"],
+            &["calls", "context.rs", "source_text.rs", "values"],
             &["answer", "events", "order", "suspects", "tasks"],
             &["live", "reports"],
             &["diff", "run.rs", "send"],

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{Detail, Trigger, When};
+use crate::trigger::Placed;
+use crate::{Detail, When};
 
 use super::command::Command;
 use super::config;
@@ -36,7 +37,7 @@ pub(super) fn key(
     recorders: &BTreeMap<String, Recorder>,
     home: &Path,
     map: &Path,
-    triggers: &[(PathBuf, Trigger)],
+    triggers: &[(PathBuf, Placed)],
 ) -> Result<String, Error> {
     let stamp =
         |path: &Path| std::fs::metadata(path).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
@@ -75,11 +76,13 @@ pub(super) fn hash_text(hash: u64) -> String {
 /// their wrapper. It does not do so for dependencies, and assumes that they never change. So each choice of dependencies
 /// has its own directory, which is removed when the key changes.
 pub(super) fn places(command: &Command, home: &Path, key: &str) -> Result<(PathBuf, PathBuf), Error> {
-    let shadow = match (command.own.settings.detail, command.own.settings.when) {
+    let settings = &command.own.settings;
+    let shadow = match (settings.detail, settings.when) {
         (Some(Detail::Function), _) => "shadow-function",
         (_, Some(When::After)) => "shadow-after",
         _ => "shadow",
     };
+    let shadow = &format!("{shadow}{}", if settings.values.is_empty() { "" } else { "-values" });
     if command.own.deps.is_empty() {
         return Ok((home.join(shadow), home.join("build")));
     }

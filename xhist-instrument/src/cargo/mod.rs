@@ -16,6 +16,7 @@ mod clean;
 mod clean_options;
 mod command;
 mod config;
+mod debug_info;
 mod deps;
 mod error;
 mod exit_code;

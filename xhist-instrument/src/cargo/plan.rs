@@ -32,6 +32,8 @@ pub(super) struct WrapperPlan {
     pub(super) user_member_wrapper: Option<OsString>,
     /// Hash of the map, for `fn main`.
     pub(super) map_hash: String,
+    /// The program records values: its debug information describes them.
+    pub(super) has_values: bool,
     /// Names of files, for programs that send them to a host: lines of an id, a blank and a path.
     pub(super) file_names: String,
 }

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::MainHash;
 use crate::map::MapFile;
-use crate::pipeline::{self, Failure, Outcome, SourceSet as _};
-use crate::select::requests;
-use crate::trigger::Request;
-use crate::{MainHash, Trigger};
+use crate::pipeline::{self, Failure, Outcome, SourceSet as _, ValueCounts};
+use crate::select::{ValueSelection, requests};
+use crate::trigger::{Placed, Request};
 
 use super::build_key::{self, hash_text};
 use super::command::Command;
@@ -41,7 +41,10 @@ pub(super) fn prepare(
     let workspace = &*workspace;
     let triggers = requests(&command.own.settings, workspace.manifests())?;
     let settings = &command.own.settings;
-    let choice = Choice { workspace, settings, has_triggers: !triggers.is_empty() };
+    let values = ValueSelection::new(&settings.values)
+        .map_err(|error| Error::step("reading --values", error.to_string()))?;
+    let watches = triggers.iter().any(Request::watches);
+    let choice = Choice { workspace, settings, has_triggers: !triggers.is_empty(), watches, values };
     let (graph, outcomes, in_dependencies) = analyse(&choice, &triggers, &progress)?;
     let map = home.join("xhist.map");
     let key = build_key::key(command, workspace, &kept.recorders, home, &map, &in_dependencies)?;
@@ -57,6 +60,7 @@ pub(super) fn prepare(
         user_wrapper: config::tool(command, "rustc-wrapper"),
         user_member_wrapper: config::tool(command, "rustc-workspace-wrapper"),
         map_hash: hash_text(written.map_hash),
+        has_values: written.has_values,
         file_names: written.names,
     };
     let wrappers = home.join("wrapper").join(&key);
@@ -70,13 +74,14 @@ pub(super) fn prepare(
         root: workspace.root.clone(),
         map,
         map_hash: plan.map_hash,
+        has_values: plan.has_values,
         waits: triggers.iter().any(Request::starts),
         _in_use: in_use,
     })
 }
 
 /// Triggers in dependencies, which cargo takes for unchangeable.
-type TriggersInDependencies = Vec<(PathBuf, Trigger)>;
+type TriggersInDependencies = Vec<(PathBuf, Placed)>;
 
 /// Collects and analyses the sources, and places the triggers.
 fn analyse(
@@ -93,16 +98,32 @@ fn analyse(
     let analyses = std::mem::take(&mut graph.analyses);
     let mut outcomes = crate::in_parallel(|| pipeline::accept(&set, analyses));
     let note = |note: &str| eprintln!("note: {note}");
+    report_values(choice, &outcomes, progress);
     let placed = pipeline::place_triggers(&set, &mut outcomes, triggers, note)?;
     let in_dependencies = placed.into_iter().filter(|(index, _)| set.is_dependency(*index));
     let in_dependencies =
-        in_dependencies.map(|(index, trigger)| (set.path(index).to_owned(), trigger)).collect();
+        in_dependencies.map(|(index, placed)| (set.path(index).to_owned(), placed)).collect();
     Ok((graph, outcomes, in_dependencies))
+}
+
+/// Prints how many of the selected bindings are recorded, and patterns of the command line that select none.
+fn report_values(choice: &Choice<'_>, outcomes: &[Outcome], progress: &Progress) {
+    let mut counts = ValueCounts::default();
+    for outcome in outcomes {
+        if let Outcome::Analyzed(analyzed) = outcome {
+            counts.add(analyzed);
+        }
+    }
+    for pattern in choice.values.unused() {
+        eprintln!("note: --values {pattern}: no binding matches");
+    }
+    counts.share().into_iter().for_each(|share| progress.say(&share));
 }
 
 /// The instrumented sources.
 struct Written<'a> {
     map_hash: u64,
+    has_values: bool,
     /// Sources that have a shadow, in their order.
     files: Vec<&'a Path>,
     /// A line for each file id: the id, a blank, the path as the map has it.
@@ -128,7 +149,7 @@ fn write<'a>(
             return Err(Error::step(READING_MAP, error.to_string()));
         }
     }
-    let map_hash = map.hash();
+    let (map_hash, has_values) = (map.hash(), map.has_values());
     write_map(map_path, map_hash, &map.to_text(map_hash))?;
     let shadow = Shadow::new(shadow, mirrored(workspace, graph), target_dir);
     shadow.prepare(analysed(graph, &outcomes).map(|(_, path)| path))?;
@@ -144,7 +165,7 @@ fn write<'a>(
         let ids = entered[index].numbers.ids.iter().filter(|id| **id <= u16::from(u8::MAX));
         ids.for_each(|id| names.push_str(&format!("{id} {name}\n")));
     }
-    Ok(Written { map_hash, files, names })
+    Ok(Written { map_hash, has_values, files, names })
 }
 
 /// Sources that did not fail so far, with their indices.

@@ -17,6 +17,8 @@ pub(super) struct Prepared {
     pub(super) map_hash: String,
     /// Some trigger starts recording.
     pub(super) waits: bool,
+    /// The program records values.
+    pub(super) has_values: bool,
     /// While this is open, no other run removes the wrappers.
     pub(super) _in_use: Option<File>,
 }

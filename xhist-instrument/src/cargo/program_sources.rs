@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use crate::pipeline::{Exemption, Failure, Sink, SourceSet, SourceText};
+use crate::select::ValueSelection;
 use crate::{Analysis, MainHash, Options, Settings};
 
 use super::module_graph::ModuleFile;
@@ -21,13 +22,17 @@ pub(super) struct Choice<'a> {
     pub(super) workspace: &'a Workspace,
     pub(super) settings: &'a Settings,
     pub(super) has_triggers: bool,
+    pub(super) watches: bool,
+    /// The patterns `--values` of the command line.
+    pub(super) values: ValueSelection,
 }
 
 impl Choice<'_> {
     /// The options of a file.
     pub(super) fn options(&self, file: &Path) -> Options {
         let options = self.workspace.settings(self.settings, file).options();
-        Options { main_hash: MainHash::FromEnv, triggers: self.has_triggers, ..options }
+        let (triggers, watches) = (self.has_triggers, self.watches);
+        Options { main_hash: MainHash::FromEnv, triggers, watches, ..options }
     }
 }
 
@@ -60,7 +65,7 @@ impl SourceSet for ProgramSources<'_> {
     }
 
     fn select(&self, index: usize, analysis: &mut Analysis) -> Option<Exemption> {
-        self.choice.workspace.select(self.path(index), analysis);
+        self.choice.workspace.select(&self.choice.values, self.path(index), analysis);
         None
     }
 }

@@ -26,6 +26,13 @@ impl Progress {
         self.spinner.set_message(message);
     }
 
+    /// Prints a line that stays.
+    pub(super) fn say(&self, message: &str) {
+        if !self.is_quiet {
+            self.spinner.suspend(|| eprintln!("xhist: {message}"));
+        }
+    }
+
     /// Shows a step that takes seconds or more.
     pub(super) fn long_step(&self, message: &str) {
         if !self.is_quiet {

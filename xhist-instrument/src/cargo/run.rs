@@ -139,6 +139,7 @@ fn set_up_run(
         directory,
         map: prepared.map.clone(),
         root: prepared.root.clone(),
+        build: prepared.has_values.then(|| prepared.build.clone()),
         chosen_file: set("XHIST_FILE").map(PathBuf::from),
         kind,
         command: words(command),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
 
-use crate::select::{ManifestSettings, module_path};
+use crate::select::{ManifestSettings, ValueFilter, ValueSelection, module_path};
 use crate::{Analysis, Settings};
 
 use super::command::Command;
@@ -165,8 +165,8 @@ impl Workspace {
         command_line.over(manifests.map(|manifest| &manifest.settings))
     }
 
-    /// Removes what its manifests do not select from the analysis of a file.
-    pub(super) fn select(&self, file: &Path, analysis: &mut Analysis) {
+    /// Removes what its manifests do not select from the analysis of a file. `values`: patterns of the command line.
+    pub(super) fn select(&self, values: &ValueSelection, file: &Path, analysis: &mut Analysis) {
         let Some(member) = self.around(file) else { return };
         let module = module_path(&member.name, file.strip_prefix(&member.directory).unwrap_or(file));
         for manifest in &member.settings {
@@ -177,5 +177,9 @@ impl Workspace {
                 analysis.main_at.clear();
             }
         }
+        let own = values.of_file(file.strip_prefix(&self.root).unwrap_or(file));
+        let filters: Vec<_> =
+            member.settings.iter().map(|manifest| manifest.values_of(file)).chain([own]).collect();
+        ValueFilter::apply(&filters, &module, analysis);
     }
 }

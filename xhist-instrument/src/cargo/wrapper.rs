@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use super::build_std;
+use super::debug_info;
 use super::error::Error;
 use super::names::{DEPENDENCY_NAME, WRAPPER_NAME};
 use super::plan::{Recorder, WrapperPlan, write_if_changed};
@@ -144,6 +145,9 @@ impl RustcCall {
         let directories: BTreeSet<_> = self.recorder.libraries().filter_map(Path::parent).collect();
         for directory in directories {
             add("-L", directory, "dependency=");
+        }
+        if self.plan.has_values {
+            result.extend(debug_info::options(args).into_iter().map(OsString::from));
         }
         if !args.iter().any(|arg| arg.to_string_lossy().starts_with("--cap-lints")) {
             // A forbidden lint must not fail on inserted calls.
@@ -342,6 +346,7 @@ mod tests {
                 user_wrapper: None,
                 user_member_wrapper: None,
                 map_hash: String::new(),
+                has_values: false,
                 file_names: String::new(),
             },
             recorder: Recorder {

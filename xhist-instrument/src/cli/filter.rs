@@ -6,11 +6,12 @@
 use super::args::EditionArg;
 use super::lock::Wanted;
 use super::paths::absolute;
-use super::summary::Summary;
+use super::summary::{self, Summary};
 use super::{Args, ExitCode, Fatal, console, listing};
 use crate::map::MapFile;
 use crate::pipeline::{self, Entered, Exemption, Failure, Outcome, Sink, SourceSet, SourceText};
-use crate::select::requests;
+use crate::select::{Selection, ValueFilter, module_path, requests};
+use crate::trigger::Request;
 use crate::{Analysis, Macros, MainHash, Numbers, Options, ids_needed, try_strip};
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -49,7 +50,8 @@ fn stripped(args: &Args, text: &[u8]) -> Result<Vec<u8>, Fatal> {
 struct Stdin<'a> {
     args: &'a Args,
     text: &'a [u8],
-    has_triggers: bool,
+    selection: Selection,
+    requests: &'a [Request],
 }
 
 impl SourceSet for Stdin<'_> {
@@ -67,14 +69,19 @@ impl SourceSet for Stdin<'_> {
 
     fn options(&self, _index: usize) -> Options {
         let edition2015 = self.args.edition == Some(EditionArg::E2015);
-        Options { edition2015, triggers: self.has_triggers, ..self.args.settings.over([]).options() }
+        let triggers = !self.requests.is_empty();
+        let watches = self.requests.iter().any(Request::watches);
+        Options { edition2015, triggers, watches, ..self.args.settings.over([]).options() }
     }
 
     fn text(&self, _index: usize) -> Result<SourceText<'_>, Failure> {
         Ok(SourceText { raw: Cow::Borrowed(self.text), original: Cow::Borrowed(self.text) })
     }
 
-    fn select(&self, _index: usize, _analysis: &mut Analysis) -> Option<Exemption> {
+    fn select(&self, _index: usize, analysis: &mut Analysis) -> Option<Exemption> {
+        let name = self.args.stdin_path.file_name().map_or(&*self.args.stdin_path, Path::new);
+        let filter = self.selection.values().of_file(&self.args.stdin_path);
+        ValueFilter::apply(&[filter], &module_path("crate", name), analysis);
         None
     }
 }
@@ -91,11 +98,13 @@ impl Sink for Stdin<'_> {
 
 fn instrument(args: &Args, text: &[u8]) -> Result<(), Fatal> {
     let requests = requests(&args.settings, [])?;
-    let set = Stdin { args, text, has_triggers: !requests.is_empty() };
+    let selection = Selection::new(&args.settings).map_err(Fatal::Pattern)?;
+    let set = Stdin { args, text, selection, requests: &requests };
     let mut outcomes = pipeline::analyse(&set, &Macros::default(), || ());
     let lines = analyzed(&outcomes[0], &set)?.lines;
     pipeline::place_triggers(&set, &mut outcomes, &requests, |_| ())?;
     let analysis = analyzed(&outcomes[0], &set)?;
+    summary::report_unused(set.selection.values());
     listing::print_debug_notes(&args.stdin_path, &analysis);
     if args.list {
         return listing::print_list(&args.stdin_path, &analysis).map_err(Fatal::Stdio);
@@ -103,7 +112,7 @@ fn instrument(args: &Args, text: &[u8]) -> Result<(), Fatal> {
     let (entered, main_hash) = match &args.map {
         Some(map) => enter(map, &set, &mut outcomes)?,
         None => {
-            let numbers = Numbers { ids: vec![0; ids_needed(lines)], first: 1 };
+            let numbers = Numbers { ids: vec![0; ids_needed(lines)], first: 1, values: 1 };
             (vec![Entered::with(numbers)], MainHash::None)
         }
     };

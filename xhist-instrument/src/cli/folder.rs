@@ -23,6 +23,8 @@ pub struct FolderSource {
     pub is_rust: bool,
     /// The command line thins its functions.
     pub thin: bool,
+    /// The path that patterns of the command line are compared with.
+    pub shown: PathBuf,
     /// Rust path of its module.
     pub module: String,
     /// Why it is left alone, known before reading it.
@@ -143,14 +145,14 @@ impl FolderSources {
             };
             if is_needed {
                 let kind = FileKind { is_rust, wanted, thin, is_in_place: purpose != Purpose::Copy };
-                self.add(top, path, base.join(below), kind);
+                self.add(top, path, base.join(below), shown, kind);
             }
         }
         has_rust
     }
 
     /// Adds a file that was found, unless it has been added under another path.
-    fn add(&mut self, top: &Path, path: &Path, below: PathBuf, kind: FileKind) {
+    fn add(&mut self, top: &Path, path: &Path, below: PathBuf, shown: &Path, kind: FileKind) {
         let (Ok(real), Ok(top_real)) = (path.canonicalize(), top.canonicalize()) else {
             self.errors.push(format!("{}: cannot be resolved", console::shown(path)));
             return;
@@ -184,6 +186,7 @@ impl FolderSources {
             package,
             is_rust: kind.is_rust && wanted,
             thin: kind.thin,
+            shown: shown.to_path_buf(),
             module,
             rule,
         });

@@ -6,7 +6,7 @@ use super::folder::{FolderSources, Purpose, find};
 use super::output::Output;
 use super::paths::{map_path, project_root};
 use super::sources::CommandLineSources;
-use super::summary::Summary;
+use super::summary::{self, Summary};
 use super::writer::SourceWriter;
 use super::{Args, ExitCode, Fatal, advice, build_scripts, console, listing, lock};
 use crate::MainHash;
@@ -25,6 +25,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
     let mut outcomes = analyse(&set);
     let note = |note: &str| console::say(format_args!("note: {note}"));
     pipeline::place_triggers(&set, &mut outcomes, &found.triggers, note)?;
+    summary::report_unused(found.selection.values());
     listing::debug_notes(&found, &outcomes);
     if args.list {
         listing::list(&found, &outcomes)?;

@@ -38,6 +38,17 @@ pub fn print_list(path: &Path, analysis: &Analysis) -> io::Result<()> {
         analysis.triggers_at(index).iter().for_each(|trigger| what += &format!(", {trigger}"));
         lines.push((site.line, site.column, what));
     }
+    for (index, value) in analysis.values.iter().enumerate() {
+        let watches = analysis.watches_at(index);
+        if value.recorded || !watches.is_empty() {
+            let mut what = format!("value {} of {} {}", value.name, value.kind.name(), value.function);
+            watches.iter().for_each(|watch| what += &format!(", {watch}"));
+            lines.push((value.line, value.column, what));
+        }
+    }
+    for skip in &analysis.value_skips {
+        lines.push((skip.line, skip.column, format!("value {} skipped: {}", skip.name, skip.reason)));
+    }
     for skip in &analysis.skips {
         let many =
             if skip.statements == 1 { String::new() } else { format!(" ({} statements)", skip.statements) };

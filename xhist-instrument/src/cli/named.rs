@@ -63,7 +63,7 @@ fn read(path: &Path) -> Option<Map> {
                 }
                 map.ids.insert(file.file, (first, file.base));
             }
-            Line::Function(_) | Line::Loop(_) | Line::Branch(_) => {}
+            Line::Function(_) | Line::Loop(_) | Line::Branch(_) | Line::Value(_) => {}
             Line::Stmt(statement) => {
                 map.statements.insert((statement.file, statement.line));
             }

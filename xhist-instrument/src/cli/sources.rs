@@ -6,6 +6,8 @@ use super::console;
 use super::folder::{FolderSource, FolderSources};
 use super::paths::absolute;
 use crate::pipeline::{Exemption, Failure, Outcome, SourceSet, SourceText};
+use crate::select::ValueFilter;
+use crate::trigger::Request;
 use crate::{Analysis, IncludeKind, Macros, Options};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -51,7 +53,9 @@ impl SourceSet for CommandLineSources<'_> {
         };
         let manifests = source.manifests().map(|manifest| &manifest.settings);
         let options = self.args.settings.over(manifests).options();
-        Options { edition2015, triggers: !self.found.triggers.is_empty(), ..options }
+        let triggers = !self.found.triggers.is_empty();
+        let watches = self.found.triggers.iter().any(Request::watches);
+        Options { edition2015, triggers, watches, ..options }
     }
 
     fn text(&self, index: usize) -> Result<SourceText<'_>, Failure> {
@@ -70,6 +74,10 @@ impl SourceSet for CommandLineSources<'_> {
         for manifest in source.manifests() {
             manifest.selection.apply(&source.module, manifest.thins_file(&source.real), analysis);
         }
+        let own = self.found.selection.values().of_file(&source.shown);
+        let filters: Vec<_> =
+            source.manifests().map(|manifest| manifest.values_of(&source.real)).chain([own]).collect();
+        ValueFilter::apply(&filters, &source.module, analysis);
         None
     }
 }

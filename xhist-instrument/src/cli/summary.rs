@@ -2,7 +2,8 @@
 
 use super::console::{files, say};
 use crate::Reason;
-use crate::pipeline::{Exemption, Outcome};
+use crate::pipeline::{Exemption, Outcome, ValueCounts};
+use crate::select::ValueSelection;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
@@ -14,6 +15,7 @@ pub struct Summary {
     skips: BTreeMap<Reason, u64>,
     rules: BTreeMap<Exemption, u64>,
     failed: u64,
+    values: ValueCounts,
 }
 
 impl Summary {
@@ -26,6 +28,7 @@ impl Summary {
                 if recorded < all {
                     *self.skips.entry(Reason::Detail).or_default() += all - recorded;
                 }
+                self.values.add(analyzed);
                 for skip in &analyzed.rest.skips {
                     *self.skips.entry(skip.reason).or_default() += u64::from(skip.statements);
                 }
@@ -58,6 +61,17 @@ impl Summary {
         print_counts("skipped", &skips.collect());
         print_counts("not counted", &never);
         print_counts("files left alone", &self.rules);
+        if let Some(share) = self.values.share() {
+            say(share);
+            print_counts("value left alone", &self.values.losses());
+        }
+    }
+}
+
+/// Reports patterns of the command line that select no binding.
+pub fn report_unused(values: &ValueSelection) {
+    for pattern in values.unused() {
+        say(format_args!("note: --values {pattern}: no binding matches"));
     }
 }
 

@@ -4,12 +4,14 @@
 //! outcomes of the step before, one for each source, so a source that fails keeps its failure to the end.
 
 mod outcome;
+mod value_counts;
 
 pub use outcome::{Analyzed, Exemption, Failure, Outcome};
+pub use value_counts::ValueCounts;
 
 use crate::map::MapFile;
-use crate::trigger::{self, Request, TriggerError};
-use crate::{Analysis, Macros, MainHash, Numbers, Options, Refusal, Trigger};
+use crate::trigger::{self, Placed, Request, TriggerError};
+use crate::{Analysis, Macros, MainHash, Numbers, Options, Refusal};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -74,6 +76,8 @@ pub trait Sink: Sync {
 pub struct Entered {
     /// File ids and statement numbers, for a source that is instrumented.
     pub numbers: Numbers,
+    /// The program records values.
+    has_values: bool,
     /// The source is not instrumented, and calls of an earlier run are removed.
     is_cleaned: bool,
 }
@@ -81,7 +85,7 @@ pub struct Entered {
 impl Entered {
     /// A source that is instrumented with these numbers.
     pub fn with(numbers: Numbers) -> Self {
-        Self { numbers, is_cleaned: false }
+        Self { numbers, has_values: false, is_cleaned: false }
     }
 }
 
@@ -127,7 +131,7 @@ pub fn place_triggers(
     outcomes: &mut [Outcome],
     requests: &[Request],
     note: impl Fn(&str),
-) -> Result<Vec<(usize, Trigger)>, TriggerError> {
+) -> Result<Vec<(usize, Placed)>, TriggerError> {
     let paths: Vec<&Path> = (0..set.len()).map(|index| set.path(index)).collect();
     let look = |index: usize| match &outcomes[index] {
         Outcome::Analyzed(analyzed) => Ok(analyzed.analysis()),
@@ -137,7 +141,7 @@ pub fn place_triggers(
     let placed = trigger::place(requests, &paths, look, note)?;
     for (index, trigger) in &placed {
         if let Outcome::Analyzed(analyzed) = &mut outcomes[*index] {
-            analyzed.add_trigger(*trigger);
+            analyzed.add_trigger(trigger);
         }
     }
     Ok(placed)
@@ -151,6 +155,8 @@ pub fn number(set: &impl SourceSet, outcomes: &mut [Outcome], map: &mut MapFile)
     for index in order {
         entered[index] = number_one(map, &set.recorded_path(index), &mut outcomes[index]);
     }
+    let has_values = map.has_values();
+    entered.iter_mut().for_each(|entered| entered.has_values = has_values);
     entered
 }
 
@@ -158,7 +164,7 @@ fn number_one(map: &mut MapFile, path: &Path, outcome: &mut Outcome) -> Entered 
     let path = map.relative(path);
     let mut entered = Entered::default();
     match outcome {
-        Outcome::Analyzed(analyzed) => match map.numbers(&path, analyzed.rest.lines, analyzed.sites.len()) {
+        Outcome::Analyzed(analyzed) => match map.numbers(&path, &analyzed.sites, analyzed.rest.lines) {
             Ok(numbers) => {
                 map.set_sites(&path, analyzed.sites.clone());
                 entered.numbers = numbers;
@@ -186,7 +192,8 @@ pub fn write(
 ) -> usize {
     let write = |(index, (outcome, entered)): (usize, (&mut Outcome, &Entered))| {
         each();
-        let options = Options { main_hash, ..set.options(index) };
+        let main_values = entered.has_values;
+        let options = Options { main_hash, main_values, ..set.options(index) };
         let cleaned = guarded(|| write_one(set, index, outcome, entered, &options, sink));
         cleaned.unwrap_or_else(|failure| {
             *outcome = Outcome::Failed(failure);

@@ -3,7 +3,8 @@
 use crate::atomic::ReplaceError;
 use crate::map::MapError;
 use crate::structure::Structure;
-use crate::{Analysis, Packed, Refusal, Trigger};
+use crate::trigger::Placed;
+use crate::{Analysis, Packed, Refusal};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
@@ -123,6 +124,7 @@ impl Analyzed {
     pub fn new(mut analysis: Analysis, fingerprint: u64) -> Self {
         let sites = Packed::new(&analysis);
         analysis.sites = Vec::new();
+        analysis.values = Vec::new();
         analysis.modules = Vec::new();
         analysis.unknown_macros = BTreeSet::new();
         analysis.structure = Structure::default();
@@ -131,12 +133,26 @@ impl Analyzed {
 
     /// The analysis with its sites.
     pub fn analysis(&self) -> Analysis {
-        Analysis { sites: self.sites.iter().collect(), ..self.rest.clone() }
+        Analysis {
+            sites: self.sites.iter().collect(),
+            values: self.sites.values().collect(),
+            ..self.rest.clone()
+        }
     }
 
     /// Sets a trigger; its statement is recorded from now on.
-    pub fn add_trigger(&mut self, trigger: Trigger) {
-        self.sites.record(trigger.site);
-        self.rest.add_trigger(trigger);
+    pub fn add_trigger(&mut self, trigger: &Placed) {
+        match trigger {
+            Placed::Statement(trigger) => {
+                self.sites.record(trigger.site);
+                self.rest.add_trigger(*trigger);
+            }
+            Placed::Value(watch) => {
+                let host = self.sites.values().nth(watch.value).map(|value| value.host);
+                let site = self.sites.iter().position(|site| Some(site.range.start) == host);
+                site.into_iter().for_each(|site| self.sites.record(site));
+                self.rest.add_watch(watch.clone());
+            }
+        }
     }
 }

@@ -8,8 +8,12 @@ use crate::text::{TokenContext, TokenKind, Tokens};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CallName {
     Recording(CallForm),
-    /// `m` or `me`, in `main`.
+    /// `m`, `me`, `mv` or `mev`, in `main`.
     Hash,
+    /// A value.
+    Value,
+    /// A trigger at a value.
+    Watch,
     StartAt,
     StopAt,
     /// The variable of a task.
@@ -59,6 +63,9 @@ fn parts(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle
     if matches!(tokens.bytes(at + 3), b"t" | b"r") {
         return task(tokens, at);
     }
+    if let Some(call) = value(tokens, at) {
+        return Some(call);
+    }
     let syntax = named(tokens.bytes(at + 3))?;
     let first = first(tokens, at)?;
     let (close, statement) = match arguments_end(tokens, at + 4, &syntax)? {
@@ -103,6 +110,93 @@ fn task(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle>
     let rest = if is_task { first + 1 } else { first };
     let exact = (rest..last).all(|index| tokens.touches(index)) && (!is_task || blank());
     Some(Ok(InsertedCall { name, first, last, exact, statement: None }))
+}
+
+/// `xhist_rt::v::<7,_>(&x);`, `xhist_rt::v::<7,_>(&{x});`, or `xhist_rt::watch(0,0,..,&x);`.
+fn value(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle>> {
+    let name = tokens.bytes(at + 3);
+    let is_watch = name == b"watch";
+    if !is_watch && !shape::VALUES.iter().any(|(hook, ..)| hook.as_bytes() == name) {
+        return None;
+    }
+    let open = if is_watch { at + 4 } else { value_number(tokens, at + 4)? };
+    let close = close(tokens, open)?;
+    // rustfmt ends arguments on several lines with a comma.
+    let end = if tokens.bytes(close - 1) == b"," { close - 1 } else { close };
+    let reference = if is_watch { watch_value(tokens, open, end)? } else { open + 1 };
+    if !is_variable(tokens, reference, end) {
+        return None;
+    }
+    let first = first(tokens, at)?;
+    let last = close + 1;
+    if tokens.bytes(last) != b";" {
+        return Some(Err(Obstacle::NoSemicolon));
+    }
+    if !starts_statement(tokens, first) {
+        return Some(Err(Obstacle::InExpression));
+    }
+    let name = if is_watch { CallName::Watch } else { CallName::Value };
+    let exact = (first..last).all(|index| tokens.touches(index));
+    Some(Ok(InsertedCall { name, first, last, exact, statement: None }))
+}
+
+/// The token behind `::<7,_>`, whose first token is this one.
+fn value_number(tokens: &Tokens<'_>, at: usize) -> Option<usize> {
+    let number = tokens.list.get(at + 3).filter(|token| token.kind == TokenKind::Literal)?;
+    number_of(&tokens.text[number.range.clone()])?;
+    let end = if tokens.bytes(at + 6) == b"," { at + 7 } else { at + 6 };
+    let has_form = is_path(tokens, at)
+        && tokens.bytes(at + 2) == b"<"
+        && tokens.bytes(at + 4) == b","
+        && tokens.bytes(at + 5) == b"_"
+        && tokens.bytes(end) == b">";
+    has_form.then_some(end + 1)
+}
+
+fn number_of(literal: &[u8]) -> Option<u64> {
+    number(literal, NumberWidth::Long)
+}
+
+/// The `&` of `(0,0,::core::option::Option::None,&x)`, which ends before `end`.
+fn watch_value(tokens: &Tokens<'_>, open: usize, end: usize) -> Option<usize> {
+    let is_number = |at: usize| {
+        tokens.list.get(at).is_some_and(|token| token.kind == TokenKind::Literal)
+            && number_of(tokens.bytes(at)).is_some()
+            && tokens.bytes(at + 1) == b","
+    };
+    if !is_number(open + 1) || !is_number(open + 3) {
+        return None;
+    }
+    let path = open + 5;
+    let path = if is_path(tokens, path) { path + 2 } else { path };
+    let words: [&[u8]; 3] = [b"core", b"option", b"Option"];
+    let is_option = words.iter().enumerate().all(|(index, word)| {
+        tokens.bytes(path + 3 * index) == *word && is_path(tokens, path + 3 * index + 1)
+    });
+    let variant = path + 9;
+    let behind = match tokens.bytes(variant) {
+        b"None" => variant + 1,
+        b"Some" => close(tokens, variant + 1)? + 1,
+        _ => return None,
+    };
+    (is_option && behind < end && tokens.bytes(behind) == b",").then_some(behind + 1)
+}
+
+/// Whether these tokens are `&x` or `&{x}`.
+fn is_variable(tokens: &Tokens<'_>, at: usize, end: usize) -> bool {
+    let is_copy = tokens.bytes(at + 1) == b"{";
+    let (name, behind) = if is_copy { (at + 2, at + 4) } else { (at + 1, at + 2) };
+    // A raw name may be one word, or `r`, `#` and a word.
+    let extra = behind_raw(tokens, name);
+    tokens.bytes(at) == b"&"
+        && tokens.list.get(name).is_some_and(|token| token.kind == TokenKind::Word)
+        && behind + extra == end
+        && (!is_copy || tokens.bytes(behind + extra - 1) == b"}")
+}
+
+/// Tokens of a raw name behind its first.
+fn behind_raw(tokens: &Tokens<'_>, name: usize) -> usize {
+    if tokens.bytes(name) == b"r" && tokens.bytes(name + 1) == b"#" { 2 } else { 0 }
 }
 
 /// The closing parenthesis of a call whose arguments start here, and the file and line among them.
@@ -150,7 +244,7 @@ fn named(word: &[u8]) -> Option<CallSyntax> {
     }
     let other = |name, arguments| CallSyntax { name, const_arguments: &[], arguments };
     Some(match word {
-        b"m" | b"me" => other(CallName::Hash, &[Hash]),
+        b"m" | b"me" | b"mv" | b"mev" => other(CallName::Hash, &[Hash]),
         b"start_at" => other(CallName::StartAt, &[Short, Long]),
         b"stop_at" => other(CallName::StopAt, &[Short, Long, Long]),
         _ => return None,

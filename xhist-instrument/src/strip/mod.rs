@@ -145,6 +145,38 @@ mod tests {
         );
     }
 
+    #[test]
+    fn values_are_removed() {
+        let watch = "::xhist_rt::watch(0,3,::core::option::Option::Some(\"a\\\"b\"),&x);";
+        for (text, original) in [
+            ("let x = 1;::xhist_rt::v::<7,_>(&x);f(x)", "let x = 1;f(x)"),
+            ("let r#in = 1;::xhist_rt::v::<7,_>(&r#in);f()", "let r#in = 1;f()"),
+            ("let x = 1;::xhist_rt::vtg::<16194276,_>(&{x});", "let x = 1;"),
+            ("let x = 1;/*xh*/#[cfg(a)] ::xhist_rt::vw::<7,_>(&x);", "let x = 1;"),
+            ("{::xhist_rt::s::<1,2,9>();xhist_rt::v::<1,_>(&self);f()}", "{f()}"),
+            ("|x| {::xhist_rt::a::<1,2,9>();::xhist_rt::v::<1,_>(&x);x/*xh*/}", "|x| x"),
+            ("|x| {::xhist_rt::p::<1,2,9>();::xhist_rt::v::<1,_>(&x);({x} + 1/*xh*/)}", "|x| {x} + 1"),
+            (
+                "A(x) => {\n    ::xhist_rt::a::<1, 2, 9>();\n    ::xhist_rt::v::<1, _>(&x);\n    x /*xh*/\n}\nB => y",
+                "A(x) => x,\nB => y",
+            ),
+            ("let x = 1;\n    ::xhist_rt::v::<7, _>(&x);\n    f(x)", "let x = 1;\n    f(x)"),
+            ("let x = 1;\n  ::xhist_rt::v::<7, _>(\n    &long,\n  );\n  f()", "let x = 1;\n  f()"),
+            ("let x = 1;\n  ::xhist_rt::v::<7, _>(&{ x });\n  f()", "let x = 1;\n  f()"),
+            ("{::xhist_rt::mv(0x0123456789abcdef);::xhist_rt::mev!();x", "{x"),
+            (&format!("let x = 1;{watch}f()"), "let x = 1;f()"),
+            ("let x = 1;xhist_rt::watch(0,0,core::option::Option::None,&{x});f()", "let x = 1;f()"),
+            (&format!("|x| {{::xhist_rt::a::<1,2,9>();::xhist_rt::v::<1,_>(&x);{watch}x/*xh*/}}"), "|x| x"),
+            ("a(::xhist_rt::v::<7,_>(&x.y))", "a(::xhist_rt::v::<7,_>(&x.y))"),
+            ("::xhist_rt::v::<N,_>(&x);", "::xhist_rt::v::<N,_>(&x);"),
+            ("::xhist_rt::v::<7,u8>(&x);", "::xhist_rt::v::<7,u8>(&x);"),
+            ("::xhist_rt::watch(1);", "::xhist_rt::watch(1);"),
+        ] {
+            assert_eq!(stripped(text), original, "{text}");
+        }
+        assert!(refused("let a = ::xhist_rt::v::<7,_>(&x);").contains("part of an expression"));
+    }
+
     /// Calls in the syntax of earlier versions.
     #[test]
     fn calls_of_earlier_versions_are_removed() {

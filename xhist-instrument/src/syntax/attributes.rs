@@ -79,6 +79,23 @@ fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     })
 }
 
+/// Whether `#[expect(unused_..)]` is among these attributes, also under `cfg_attr`. A recorded value is a use.
+pub(super) fn expects_unused(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::List(list) => {
+            let is_expect = attribute.path().is_ident("expect");
+            let is_hidden =
+                || attribute.path().is_ident("cfg_attr") && mentions(list.tokens.clone(), &["expect"]);
+            (is_expect || is_hidden())
+                && mentions(
+                    list.tokens.clone(),
+                    &["unused", "unused_variables", "unused_assignments", "warnings"],
+                )
+        }
+        _ => false,
+    })
+}
+
 /// Whether a `cfg` can remove the statement.
 pub(super) fn has_cfg<'a>(attributes: impl IntoIterator<Item = &'a Attribute>) -> bool {
     attributes.into_iter().any(|attribute| matches!(name(attribute).as_str(), "cfg" | "cfg_attr"))

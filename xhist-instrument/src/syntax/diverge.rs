@@ -22,7 +22,8 @@ pub(super) fn statement(stmt: &Stmt, sure: Certainty) -> bool {
     }
 }
 
-fn expression(expr: &Expr, sure: Certainty) -> bool {
+/// Whether control never passes this expression.
+pub(super) fn expression(expr: &Expr, sure: Certainty) -> bool {
     match expr {
         Expr::Return(_) | Expr::Break(_) | Expr::Continue(_) => true,
         Expr::Macro(e) => macro_call(&e.mac),

@@ -1,6 +1,7 @@
 //! Parses a source text and analyses it. All use of the parser is in this folder.
 
 mod attributes;
+mod bindings;
 mod code;
 mod diverge;
 mod edges;
@@ -13,9 +14,9 @@ mod wrap;
 pub(crate) use code::Code;
 pub(crate) use reflow::reflow;
 
+use crate::analysis::Analysis;
 use crate::options::Options;
 use crate::refusal::{Refusal, RefusalReason};
-use crate::site::Analysis;
 use syn::parse::Parser as _;
 
 /// Parses and walks. Recursive: the caller provides a sufficient stack.

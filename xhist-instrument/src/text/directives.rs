@@ -1,4 +1,4 @@
-//! `// xhist instrument FALSE` .. `TRUE` and `// xhist debug TRUE` .. `FALSE`, alone on their lines.
+//! `// xhist instrument FALSE` .. `TRUE`, `// xhist values FALSE` .. `TRUE` and `// xhist debug TRUE` .. `FALSE`, alone on their lines.
 
 use std::ops::Range;
 
@@ -7,6 +7,8 @@ use std::ops::Range;
 pub(crate) struct Directives {
     /// Line ranges whose statements are skipped, in order.
     pub off: Vec<Range<u32>>,
+    /// Line ranges whose values are not recorded, in order.
+    pub without_values: Vec<Range<u32>>,
     /// Line ranges with debug notes, in order.
     pub debug: Vec<Range<u32>>,
     /// Instrumentation is off from before the first code to the end of the file.
@@ -23,6 +25,7 @@ pub(crate) struct Directive {
 #[derive(Clone, Copy, PartialEq)]
 enum DirectiveSwitch {
     Instrument,
+    Values,
     Debug,
 }
 
@@ -31,7 +34,13 @@ impl Directives {
     pub fn new(found: &[Directive], code: u32) -> Self {
         let off = ranges(found, DirectiveSwitch::Instrument, false);
         let whole_file = matches!(off.as_slice(), [all] if all.start < code && all.end == u32::MAX);
-        Self { off, debug: ranges(found, DirectiveSwitch::Debug, true), whole_file }
+        let without_values = ranges(found, DirectiveSwitch::Values, false);
+        Self { off, without_values, debug: ranges(found, DirectiveSwitch::Debug, true), whole_file }
+    }
+
+    /// Whether the value of a name on this line is left alone.
+    pub fn is_without_values(&self, line: u32) -> bool {
+        contains(&self.without_values, line)
     }
 
     /// Whether the statement on this line is skipped.
@@ -66,6 +75,7 @@ fn parse(comment: &str) -> Option<(DirectiveSwitch, bool)> {
     }
     let switch = match switch {
         "instrument" => DirectiveSwitch::Instrument,
+        "values" => DirectiveSwitch::Values,
         "debug" => DirectiveSwitch::Debug,
         _ => return None,
     };
@@ -106,6 +116,8 @@ mod tests {
         );
         assert_eq!(found.off, [2..4, 6..u32::MAX]);
         assert!(found.is_off(3) && !found.is_off(5) && found.is_off(7));
+        let found = scan("// xhist values FALSE\na\n// xhist values TRUE\nb");
+        assert!(found.is_without_values(2) && !found.is_without_values(4) && !found.is_off(2));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Why a trigger cannot be set.
 
 use crate::site::{Action, Reason};
+use crate::value_site::ValueReason;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -43,6 +44,19 @@ impl std::error::Error for TriggerError {}
 pub enum RequestProblem {
     /// The text has another form than the action takes.
     Malformed(Action),
+    /// The text of a trigger at a value has another form.
+    MalformedWatch,
+    /// No value of this name is recorded in the line.
+    NoValue {
+        /// The name.
+        name: String,
+        /// The line, from 1.
+        line: u32,
+        /// The reason why the binding is skipped.
+        reason: Option<ValueReason>,
+        /// The nearest names: of this line, or else of others, with their lines.
+        nearest: Vec<(String, u32)>,
+    },
     /// No instrumented source is at this path.
     NoFile(PathBuf),
     /// Several sources match the end of the path.
@@ -68,6 +82,20 @@ impl fmt::Display for RequestProblem {
             Self::Malformed(Action::Start) => f.write_str("expected FILE:LINE[#HIT], numbers from 1"),
             Self::Malformed(Action::Stop { .. }) => {
                 f.write_str("expected FILE:LINE[#HIT][+AFTER], numbers from 1")
+            }
+            Self::MalformedWatch => f.write_str(
+                "expected FILE:LINE[+AFTER]:NAME[=VALUE], numbers from 1, and the name of a variable",
+            ),
+            Self::NoValue { name, line, reason, nearest } => {
+                write!(f, "`{name}` gets no value in line {line} that can be recorded")?;
+                if let Some(reason) = reason {
+                    write!(f, " ({reason})")?;
+                }
+                for (index, (name, line)) in nearest.iter().enumerate() {
+                    let joint = if index == 0 { "; the nearest are" } else { "," };
+                    write!(f, "{joint} `{name}` in line {line}")?;
+                }
+                Ok(())
             }
             Self::NoFile(path) => write!(f, "{} is not among the instrumented sources", path.display()),
             Self::Ambiguous(files) => {

@@ -1,10 +1,11 @@
-//! Triggers at source lines, which start or stop the recording: the user's requests, and the statements that they resolve to.
+//! Triggers at source lines, which start or stop the recording: the user's requests, and the statements and bindings that
+//! they resolve to.
 
 mod error;
 mod place;
 mod request;
 
 pub use error::{RequestProblem, TriggerError};
-pub use place::place;
+pub use place::{Placed, place};
 pub(crate) use request::NOTE_WAIT;
 pub use request::Request;

@@ -2,24 +2,38 @@
 
 use super::error::{RequestProblem, TriggerError};
 use super::request::Request;
-use crate::site::{Analysis, Trigger};
+use crate::analysis::Analysis;
+use crate::site::{Action, Trigger};
+use crate::value_site::{ValueSite, Watch};
 use std::fmt::Display;
 use std::path::Path;
 
 /// Triggers that a program may have: the recorder has one counter for each.
 const MAX_TRIGGERS: usize = 64;
 
-/// Finds the file and the statement of each trigger. `analysis_of` returns the analysis of a file, by its index.
+/// A trigger at its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Placed {
+    /// At a statement.
+    Statement(Trigger),
+    /// At a value.
+    Value(Watch),
+}
+
+/// Names that an error lists.
+const NEAREST: usize = 4;
+
+/// Finds the file and the statement or binding of each trigger. `analysis_of` returns the analysis of a file, by its index.
 /// `note` receives a message for each trigger in a file outside this run.
 ///
 /// # Errors
-/// There are too many triggers, or one of them has no file or no statement.
+/// There are too many triggers, or one of them has no file, statement or binding.
 pub fn place<E: Display>(
     requests: &[Request],
     files: &[&Path],
     analysis_of: impl Fn(usize) -> Result<Analysis, E>,
     note: impl Fn(&str),
-) -> Result<Vec<(usize, Trigger)>, TriggerError> {
+) -> Result<Vec<(usize, Placed)>, TriggerError> {
     if requests.len() > MAX_TRIGGERS {
         return Err(TriggerError::TooMany { requested: requests.len(), limit: MAX_TRIGGERS });
     }
@@ -33,8 +47,19 @@ pub fn place<E: Display>(
         };
         let analysis =
             analysis_of(file).map_err(|why| wrong(RequestProblem::NotAnalyzed(why.to_string())))?;
-        let site = statement_at(&analysis, request.line).map_err(wrong)?;
-        placed.push((file, Trigger { site, number, hit: request.hit, action: request.action }));
+        let trigger = match &request.watched {
+            Some(watched) => {
+                let value = value_at(&analysis, &watched.name, request.line).map_err(wrong)?;
+                let expected = watched.expected.as_deref().map(Box::from);
+                let after = if let Action::Stop { after } = request.action { after } else { 0 };
+                Placed::Value(Watch { value, number, after, expected })
+            }
+            None => {
+                let site = statement_at(&analysis, request.line).map_err(wrong)?;
+                Placed::Statement(Trigger { site, number, hit: request.hit, action: request.action })
+            }
+        };
+        placed.push((file, trigger));
     }
     Ok(placed)
 }
@@ -54,10 +79,26 @@ fn statement_at(analysis: &Analysis, line: u32) -> Result<usize, RequestProblem>
     })
 }
 
+/// The first binding of this name in this line.
+fn value_at(analysis: &Analysis, name: &str, line: u32) -> Result<usize, RequestProblem> {
+    let values = &analysis.values;
+    let is_it = |value: &ValueSite| value.line == line && *value.name == *name;
+    values.iter().position(is_it).ok_or_else(|| {
+        let mut skips = analysis.value_skips.iter();
+        let reason = skips.find(|skip| skip.line == line && *skip.name == *name).map(|skip| skip.reason);
+        let mut nearest: Vec<&ValueSite> = values.iter().collect();
+        // Of other lines, a binding of the same name is the likelier one.
+        nearest.sort_by_key(|value| (value.line != line, *value.name != *name, value.line.abs_diff(line)));
+        let nearest =
+            nearest.iter().take(NEAREST).map(|value| (value.name.to_string(), value.line)).collect();
+        RequestProblem::NoValue { name: name.to_owned(), line, reason, nearest }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Action, Options, analyze};
+    use crate::{Options, analyze};
     use std::convert::Infallible;
 
     #[test]
@@ -81,6 +122,22 @@ mod tests {
     }
 
     #[test]
+    fn a_watch_is_at_a_binding_of_its_line() {
+        let text = "fn f(a: u8) {\n  let b = a;\n  let c; c = b;\n  g(c)\n}\n";
+        let options = Options { watches: true, ..Options::default() };
+        let analysis = analyze(text.as_bytes(), &options).unwrap();
+        let at = |name, line| {
+            let value = value_at(&analysis, name, line).map_err(|problem| problem.to_string())?;
+            Ok(analysis.values[value].column)
+        };
+        assert_eq!((at("a", 1), at("b", 2), at("c", 3)), (Ok(6), Ok(7), Ok(10)));
+        let problem = "`b` gets no value in line 4 that can be recorded; \
+                       the nearest are `b` in line 2, `c` in line 3, `a` in line 1";
+        assert_eq!(at("b", 4), Err(problem.to_owned()));
+        assert!(at("c", 2).unwrap_err().contains("; the nearest are `b` in line 2, `c` in line 3"));
+    }
+
+    #[test]
     fn more_than_64_triggers_are_refused() {
         let request = Request::read("/a.rs:1", Action::Start).unwrap();
         let analysis = analyze(b"fn f() { x() }", &Options::default()).unwrap();
@@ -89,7 +146,9 @@ mod tests {
             place(&vec![request.clone(); count], &[Path::new("/a.rs")], look, |_| ())
         };
         let placed = place(64).unwrap();
-        assert!(placed.iter().enumerate().all(|(index, (_, trigger))| usize::from(trigger.number) == index));
+        assert!(placed.iter().enumerate().all(|(index, (_, placed))| {
+            matches!(placed, Placed::Statement(trigger) if usize::from(trigger.number) == index)
+        }));
         assert!(place(65).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Parses trigger requests of the command line and of manifests, and finds the file that each one names.
 
 use super::error::{RequestProblem, TriggerError};
+use crate::options::Settings;
 use crate::site::Action;
 use std::path::{Component, Path, PathBuf};
 
@@ -28,28 +29,38 @@ pub struct Request {
     pub(super) line: u32,
     pub(super) hit: u32,
     pub(super) action: Action,
+    /// The binding, for a trigger at a value.
+    pub(super) watched: Option<Watched>,
+}
+
+/// A binding, and the value that it is to have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Watched {
+    pub name: String,
+    pub expected: Option<String>,
 }
 
 impl Request {
-    /// Parses the values of `--start-at` and `--stop-at`.
+    /// Parses the values of `--start-at`, `--stop-at` and `--watch`.
     ///
     /// # Errors
-    /// A value does not have the form `FILE:LINE#HIT+AFTER`.
-    pub fn of_command_line(start_at: &[String], stop_at: &[String]) -> Result<Vec<Self>, TriggerError> {
+    /// A value does not have the form `FILE:LINE#HIT+AFTER`, or `FILE:LINE+AFTER:NAME=VALUE`.
+    pub fn of_command_line(settings: &Settings) -> Result<Vec<Self>, TriggerError> {
         let directory = std::env::current_dir().unwrap_or_default();
-        read_all(start_at, stop_at, RequestOrigin::CommandLine, &directory, "--")
+        read_all(settings, RequestOrigin::CommandLine, &directory, "--")
     }
 
-    /// Parses the keys `start-at` and `stop-at` of the manifest in this directory.
+    /// Parses the keys `start-at`, `stop-at` and `watch` of the manifest in this directory.
     ///
     /// # Errors
     /// The errors of [`Request::of_command_line`].
-    pub fn of_manifest(
-        directory: &Path,
-        start_at: &[String],
-        stop_at: &[String],
-    ) -> Result<Vec<Self>, TriggerError> {
-        read_all(start_at, stop_at, RequestOrigin::Manifest, directory, "")
+    pub fn of_manifest(directory: &Path, settings: &Settings) -> Result<Vec<Self>, TriggerError> {
+        read_all(settings, RequestOrigin::Manifest, directory, "")
+    }
+
+    /// Whether the trigger is at a value.
+    pub fn watches(&self) -> bool {
+        self.watched.is_some()
     }
 
     /// Whether the trigger starts recording.
@@ -76,6 +87,19 @@ impl Request {
             line,
             hit,
             action,
+            watched: None,
+        })
+    }
+
+    /// Reads `FILE:LINE+AFTER:NAME=VALUE`. The value may contain any character, and so may the path.
+    pub(super) fn read_watch(text: &str) -> Option<Self> {
+        let ends = text.match_indices('=').map(|(at, _)| at).chain([text.len()]);
+        ends.into_iter().find_map(|end| {
+            let (place, name) = text[..end].rsplit_once(':')?;
+            let request = Self::read(place, Action::Stop { after: 0 })
+                .filter(|_| is_name(name) && !place.contains('#'))?;
+            let expected = text.get(end + 1..).map(str::to_owned);
+            Some(Self { watched: Some(Watched { name: name.to_owned(), expected }), ..request })
         })
     }
 
@@ -110,19 +134,29 @@ impl Request {
     }
 }
 
+fn is_name(text: &str) -> bool {
+    let word = text.strip_prefix("r#").unwrap_or(text);
+    word.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && word.chars().all(|char| char.is_alphanumeric() || char == '_')
+}
+
 fn read_all(
-    start_at: &[String],
-    stop_at: &[String],
+    Settings { start_at, stop_at, watch, .. }: &Settings,
     origin: RequestOrigin,
     directory: &Path,
     dashes: &str,
 ) -> Result<Vec<Request>, TriggerError> {
-    let starts = start_at.iter().map(|text| (text, Action::Start));
-    let stops = stop_at.iter().map(|text| (text, Action::Stop { after: 0 }));
-    let read = |(text, action): (&String, Action)| {
-        let label = format!("{dashes}{} {text}", action.name());
-        let Some(request) = Request::read(text, action) else {
-            let problem = RequestProblem::Malformed(action);
+    let stop = Action::Stop { after: 0 };
+    let starts = start_at.iter().map(|text| (text, Some(Action::Start)));
+    let stops = stop_at.iter().map(|text| (text, Some(stop)));
+    let watches = watch.iter().map(|text| (text, None));
+    let read = |(text, action): (&String, Option<Action>)| {
+        let label = format!("{dashes}{} {text}", action.map_or("watch", Action::name));
+        let (request, problem) = match action {
+            Some(action) => (Request::read(text, action), RequestProblem::Malformed(action)),
+            None => (Request::read_watch(text), RequestProblem::MalformedWatch),
+        };
+        let Some(request) = request else {
             return Err(TriggerError::Request { request: label, problem });
         };
         let label = match origin {
@@ -131,7 +165,7 @@ fn read_all(
         };
         Ok(Request { label, origin, directory: directory.to_path_buf(), ..request })
     };
-    starts.chain(stops).map(read).collect()
+    starts.chain(stops).chain(watches).map(read).collect()
 }
 
 /// Splits at a mark into the text before it and the number after it; `None` if that is not a number.
@@ -166,6 +200,35 @@ mod tests {
         }
         assert_eq!(read("a.rs:1#2", Action::Start), Some(("a.rs".to_owned(), 1, 2, Action::Start)));
         assert_eq!(read("a.rs:1+2", Action::Start), None);
+    }
+
+    #[test]
+    fn a_watch_names_a_binding_and_its_value() {
+        let watch = |text| {
+            let request = Request::read_watch(text)?;
+            let Watched { name, expected } = request.watched.clone()?;
+            Some((request.path.display().to_string(), request.line, request.action, name, expected))
+        };
+        let is = |path: &str, line, after, name: &str, expected: Option<&str>| {
+            let action = Action::Stop { after };
+            Some((path.to_owned(), line, action, name.to_owned(), expected.map(str::to_owned)))
+        };
+        assert_eq!(watch("a/b.rs:7:len"), is("a/b.rs", 7, 0, "len", None));
+        assert_eq!(watch("a/b.rs:7+9:len=12"), is("a/b.rs", 7, 9, "len", Some("12")));
+        assert_eq!(watch("a=b.rs:7:r#in=a:1=b+2"), is("a=b.rs", 7, 0, "r#in", Some("a:1=b+2")));
+        assert_eq!(watch("a.rs:7:self="), is("a.rs", 7, 0, "self", Some("")));
+        for wrong in [
+            "a.rs:7",
+            "a.rs:len",
+            "a.rs:0:len",
+            "a.rs:7:1",
+            "a.rs:7:a.b",
+            "a.rs:7#2:len",
+            ":7:len",
+            "a.rs:7:",
+        ] {
+            assert_eq!(watch(wrong), None, "{wrong}");
+        }
     }
 
     #[test]

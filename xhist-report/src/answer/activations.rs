@@ -167,6 +167,11 @@ impl<'c> Activations<'c> {
         self.statement(self.code.find(names, recorded, before));
     }
 
+    /// The time of the newest statement.
+    pub fn now(&self) -> u64 {
+        self.statements
+    }
+
     /// A statement ran.
     pub fn statement(&mut self, statement: ListedStatement) {
         let unknown = self.code.structure().unknown();

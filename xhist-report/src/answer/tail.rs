@@ -1,16 +1,20 @@
 //! The end of a thread's history: what ran up to its last panic or fatal signal, what formatted the message, and what ran after.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
+use qs_core::record::value::RecordedValue;
 use qs_core::record::{Statement, TaskMark};
 
 use super::activations::Activations;
 use super::code::{Code, ListedStatement};
-use super::view::{self, Row, Wanted};
-use crate::model::{Names, What};
+use super::view::{self, Row, RowKind, Wanted};
+use crate::model::{Item, Names, What};
 
 /// Entries that are kept: the newest of a thread.
 const MOST: usize = 1 << 20;
+
+/// Statements whose values are kept: the newest.
+const MOST_VALUED: usize = 1 << 16;
 
 /// How a history ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +45,10 @@ pub struct Tail {
     items: VecDeque<TailItem>,
     /// Statements that are not kept.
     dropped: u64,
+    /// Items so far.
+    count: u64,
+    /// Values behind items, each with the number of the item.
+    values: VecDeque<(u64, Vec<RecordedValue>)>,
 }
 
 /// What is shown of a thread.
@@ -54,18 +62,34 @@ pub struct Shown {
     pub formatted: u64,
     /// Statements that ran after the mark.
     pub after: u64,
+    /// Values behind statements, by the time of the statement.
+    pub values: HashMap<u64, Vec<RecordedValue>>,
 }
 
 impl Tail {
-    /// Takes the next item of the thread.
-    pub fn push(&mut self, what: &What) {
+    /// Takes the next item of the thread, with the values behind it.
+    pub fn push(&mut self, Item { what, values, .. }: &Item) {
+        self.add_item(what);
+        if values.is_empty() {
+            return;
+        }
+        match self.values.back_mut() {
+            Some((of, known)) if *of == self.count => known.extend_from_slice(values),
+            _ => self.values.push_back((self.count, values.clone())),
+        }
+        if self.values.len() > MOST_VALUED {
+            self.values.pop_front();
+        }
+    }
+
+    fn add_item(&mut self, what: &What) {
         let item = match what {
             What::Statement { file, line } => TailItem::Statement(Statement { file: *file, line: *line }),
             What::Again(again) => TailItem::Again(again.statements as u64, again.times),
             What::Panic(_) => TailItem::Mark(ThreadEnd::Panic),
             What::Signal(signal, _) => TailItem::Mark(ThreadEnd::Signal(*signal)),
             What::Task(mark) => TailItem::Task(*mark),
-            What::Trace(_) | What::Record(_) => return,
+            What::Values | What::Trace(_) | What::Record(_) => return,
         };
         self.add(item);
     }
@@ -81,6 +105,7 @@ impl Tail {
         {
             self.dropped = self.dropped.saturating_add(oldest.statements());
         }
+        self.count += 1;
         self.items.push_back(item);
     }
 
@@ -106,7 +131,10 @@ impl Tail {
         };
         let after = self.items.range(cut..).map(TailItem::statements).fold(0, u64::saturating_add);
         let mut activations = Activations::new(code);
-        for item in self.items.range(..cut) {
+        let first = self.count - self.items.len() as u64;
+        let mut values = HashMap::new();
+        let mut valued = self.values.iter().skip_while(|(of, _)| *of <= first).peekable();
+        for (number, item) in (first + 1..).zip(self.items.range(..cut)) {
             match item {
                 TailItem::Statement(recorded) => activations.recorded(names, *recorded),
                 TailItem::Again(statements, times) => activations.repeat(*statements, *times),
@@ -115,6 +143,9 @@ impl Tail {
                 TailItem::Mark(_) => {}
                 TailItem::Task(mark) => activations.task(*mark),
                 TailItem::Gap => activations.gap(),
+            }
+            if let Some((_, behind)) = valued.next_if(|(of, _)| *of == number) {
+                values.entry(activations.now()).or_insert_with(Vec::new).extend_from_slice(behind);
             }
         }
         let formatted = match end {
@@ -127,7 +158,17 @@ impl Tail {
             }),
             _ => 0,
         };
-        Shown { rows: view::rows(&activations, code, wanted), end, formatted, after }
+        Shown { rows: view::rows(&activations, code, wanted), end, formatted, after, values }
+    }
+}
+
+impl Shown {
+    /// The statements shown, and when they ran.
+    pub fn statements(&self) -> impl Iterator<Item = (&[u64], ListedStatement)> {
+        self.rows.iter().filter_map(|row| match row.kind {
+            RowKind::Statement(statement) => Some((&row.runs[..], statement)),
+            _ => None,
+        })
     }
 }
 

@@ -48,6 +48,8 @@ pub struct Row {
     pub times: u64,
     /// Its rank among the suspects.
     pub rank: Option<usize>,
+    /// When its statements ran last.
+    pub runs: Vec<u64>,
     /// What it shows.
     pub kind: RowKind,
 }
@@ -305,22 +307,29 @@ impl View<'_> {
     fn parts(&self, parts: &[CallContent], depth: usize, times: u64, drawn: &mut Drawn) {
         for part in parts {
             match part {
-                CallContent::Line { statement, times: own, .. } => {
+                CallContent::Line { statement, times: own, since } => {
                     let line = |statement: ListedStatement| {
                         let (file, span) = self.code.place(statement);
                         (file, span.line)
                     };
                     // A line of several statements is shown once.
-                    if let Some(Row { depth: before, kind: RowKind::Statement(other), times: known, .. }) =
-                        drawn.rows.last_mut()
+                    if let Some(Row {
+                        depth: before,
+                        kind: RowKind::Statement(other),
+                        times: known,
+                        runs,
+                        ..
+                    }) = drawn.rows.last_mut()
                         && (line(*other), *before) == (line(*statement), depth)
                     {
                         *known = times.max(*own).max(*known);
+                        runs.push(*since);
                         continue;
                     }
                     drawn.push(depth, times.max(*own), RowKind::Statement(*statement));
                     if let Some(row) = drawn.rows.last_mut() {
                         row.rank = self.rank(line(*statement));
+                        row.runs = vec![*since];
                     }
                 }
                 CallContent::Loop(round) => self.parts(&round.body, depth, times.max(round.times), drawn),
@@ -420,7 +429,7 @@ fn step(hidden: &[CallContent]) -> (usize, usize) {
 
 impl Drawn {
     fn push(&mut self, depth: usize, times: u64, kind: RowKind) {
-        self.rows.push(Row { depth, times, rank: None, kind });
+        self.rows.push(Row { depth, times, rank: None, runs: Vec::new(), kind });
     }
 
     /// Statements of one package in a row are one line.

@@ -9,6 +9,7 @@ use std::io;
 
 use super::activation::{Activation, Exit, Left, Moves};
 use super::structure::{BodyId, StatementId};
+use crate::model::ShownValue;
 
 /// Calls that are kept.
 const MAX_KEPT: usize = 4_096;
@@ -40,6 +41,8 @@ pub struct CallNode {
     pub statements: u64,
     /// Ticks between stamps, where known.
     pub ticks: u64,
+    /// Parameters of a call, if they were recorded. Calls with others are not equal.
+    pub arguments: Vec<ShownValue>,
     children: Vec<CallNode>,
     hash: u64,
     size: usize,
@@ -101,6 +104,7 @@ impl CallNode {
             own: 0,
             statements: 0,
             ticks: 0,
+            arguments: Vec::new(),
             children: Vec::new(),
             hash: 0,
             size: 1,
@@ -119,6 +123,7 @@ impl CallNode {
             }
             other => other.hash(&mut hasher),
         }
+        self.arguments.hash(&mut hasher);
         for child in &self.children {
             (child.hash, child.times).hash(&mut hasher);
         }
@@ -233,6 +238,13 @@ impl CallTree {
             self.write_outermost(take)?;
         }
         Ok(())
+    }
+
+    /// The parameters of the topmost call.
+    pub fn arguments(&mut self, arguments: Vec<ShownValue>) {
+        if let Some(top) = self.open.last_mut().filter(|top| top.node.arguments.is_empty()) {
+            top.node.arguments = arguments;
+        }
     }
 
     /// How many calls are not over.

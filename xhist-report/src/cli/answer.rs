@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::error::UsageError;
+use super::values::ValueArgs;
 use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::format::{FORMATS, Layout, Links};
@@ -44,6 +45,9 @@ pub struct AnswerArgs {
     /// Print text that is longer than the screen without a pager
     #[arg(long)]
     no_pager: bool,
+
+    #[command(flatten)]
+    values: ValueArgs,
 }
 
 /// Prints the answer on standard output.
@@ -62,6 +66,7 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
     let mut pager = Pager::new(is_terminal && !args.no_pager);
     let mut listing = Listing {
         lines: args.lines,
+        values: args.values.clone(),
         links: if is_terminal {
             Links::of_terminal(&|name| std::env::var(name).ok())
         } else {
@@ -99,6 +104,7 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
 struct Listing {
     lines: Option<usize>,
     links: Links,
+    values: ValueArgs,
     /// Lines that the tests of the run make suspicious.
     suspects: Vec<SuspectLine>,
     code: ExitCode,
@@ -215,6 +221,8 @@ impl Listing {
             data: opened.data.clone(),
             written: opened.written,
             live: opened.file.clone(),
+            programs: self.values.programs(Some(&opened)),
+            redact: self.values.redact.clone(),
             ..options
         };
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));

@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use super::answer::AnswerArgs;
 use super::diff::DiffArgs;
 use super::suspects::SuspectsArgs;
+use super::values::ValueArgs;
 use crate::format::{self, FORMATS, FormatRow};
 use crate::log;
 use crate::model::ReportKind;
@@ -217,6 +218,9 @@ pub struct Args {
     /// Delete the oldest files beyond N; without it all are kept
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), requires = "log")]
     pub(super) keep: Option<u32>,
+
+    #[command(flatten)]
+    pub(super) values: ValueArgs,
 
     #[command(flatten)]
     pub(super) trace: TraceArgs,

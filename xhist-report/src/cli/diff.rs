@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::error::UsageError;
 use super::histories::{self, HistoryPlace, NamedHistory};
+use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
 use crate::exit_code::ExitCode;
@@ -68,6 +69,9 @@ pub struct DiffArgs {
     /// Look for source files below DIR, too
     #[arg(long = "source-root", value_name = "DIR")]
     source_roots: Vec<PathBuf>,
+
+    #[command(flatten)]
+    values: ValueArgs,
 }
 
 /// How an answer looks.
@@ -162,6 +166,8 @@ impl DiffArgs {
             live: opened.file.clone(),
             progress: std::io::stderr().is_terminal(),
             origin: Some(side.name().to_owned()),
+            programs: self.values.programs(Some(opened)),
+            redact: self.values.redact.clone(),
             source_roots: self.source_roots.clone(),
             ..Options::default()
         }

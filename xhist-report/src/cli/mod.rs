@@ -10,6 +10,7 @@ mod open;
 mod options;
 mod run;
 mod suspects;
+mod values;
 mod words;
 
 pub use args::{Args, Command};

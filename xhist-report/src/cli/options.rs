@@ -56,6 +56,8 @@ impl Args {
             origin: None,
             qs,
             trace,
+            programs: self.values.programs(opened),
+            redact: self.values.redact.clone(),
             source_roots: self.source_roots.clone(),
         })
     }

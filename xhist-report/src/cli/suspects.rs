@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::error::UsageError;
+use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::runs;
@@ -52,6 +53,9 @@ pub struct SuspectsArgs {
     /// Show the text of files below DIR, too
     #[arg(long = "source-root", value_name = "DIR")]
     source_roots: Vec<PathBuf>,
+
+    #[command(flatten)]
+    values: ValueArgs,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -95,6 +99,8 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
         brief: args.brief,
         map: args.map.clone(),
         source_roots: args.source_roots.clone(),
+        program: args.values.programs(None).given,
+        redact: args.values.redact.clone(),
     };
     Ok(suspects::print(&options, &mut std::io::stdout().lock(), notes))
 }

@@ -9,6 +9,7 @@ use super::history::{HistoryReader, ThreadHistory};
 use super::program::ComparedProgram;
 use super::shape::Shapes;
 use super::sides::{SideRings, SideThread, pairs};
+use super::values::ValueDifference;
 use crate::calls::StatementId;
 use crate::console::Notes;
 
@@ -25,6 +26,8 @@ pub struct Comparison {
     pub only_bad: OnlyRan,
     /// Statements that both ran, but not as often.
     pub counts: Vec<(StatementId, u64, u64)>,
+    /// The first values that differ.
+    pub values: Vec<ValueDifference>,
 }
 
 /// A thread of each side.
@@ -174,6 +177,7 @@ pub fn compare(
         only_good: only(&ran_good, &ran_bad, bad.executed(program).as_ref()),
         only_bad: only(&ran_bad, &ran_good, good.executed(program).as_ref()),
         counts,
+        values: Vec::new(),
     })
 }
 

@@ -96,7 +96,7 @@ impl<'s> HistoryReader<'s> {
             Some(What::Signal(signal, _)) => {
                 self.builder.end(HistoryEnd::Signal(u8::try_from(*signal).unwrap_or(u8::MAX)));
             }
-            Some(What::Task(_) | What::Trace(_) | What::Record(_)) | None => {}
+            Some(What::Task(_) | What::Values | What::Trace(_) | What::Record(_)) | None => {}
         }
     }
 

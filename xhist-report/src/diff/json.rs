@@ -1,4 +1,4 @@
-//! The answer as JSON lines: `diff` first, then `parting`, `only`, `count` and `alone`, and `end`.
+//! The answer as JSON lines: `diff` first, then `parting`, `only`, `value`, `count` and `alone`, and `end`.
 
 use std::io::{self, Write};
 
@@ -8,6 +8,7 @@ use super::align::{Next, Parting, Side, Then};
 use super::compare::{Comparison, OnlyRan, ThreadPair};
 use super::named::{NamedSite, NamedSites};
 use super::shape::{HistoryEnd, Repeater, StatementId};
+use super::values::ValueDifference;
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 
@@ -59,6 +60,19 @@ enum DiffLine<'a> {
         /// The other side may have run them before its history begins.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         uncertain: bool,
+    },
+    /// Values of a place that differ, the first of that place.
+    Value {
+        thread: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        file: Option<&'a str>,
+        line: u32,
+        function: &'a str,
+        name: &'a str,
+        /// Which value of the place, from 1.
+        count: usize,
+        good: &'a str,
+        bad: &'a str,
     },
     Count {
         #[serde(flatten)]
@@ -147,6 +161,12 @@ impl<'n> JsonWriter<'_, 'n, '_> {
         }
         self.only(Side::Bad, &comparison.only_bad)?;
         self.only(Side::Good, &comparison.only_good)?;
+        for ValueDifference { threads, good, bad, count } in &comparison.values {
+            let (file, line, count) = (good.path.as_deref(), good.line, *count);
+            let (function, name) = (&*good.function, &*good.name);
+            let (thread, good, bad) = (&*threads.0, &*good.text, &*bad.text);
+            self.line(&DiffLine::Value { thread, file, line, function, name, count, good, bad })?;
+        }
         for (site, good, bad) in &comparison.counts {
             let site = self.site(*site);
             self.line(&DiffLine::Count { site, good: *good, bad: *bad })?;

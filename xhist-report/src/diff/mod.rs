@@ -16,6 +16,7 @@ mod sides;
 #[cfg(test)]
 mod tests;
 mod text;
+mod values;
 
 pub use align::Side;
 pub use nearest::print_nearest;

@@ -9,6 +9,7 @@ use super::named::NamedSites;
 use super::program::ComparedProgram;
 use super::sides::{Input, SideRings};
 use super::text::TextWriter;
+use super::values::value_differences;
 use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::map::Maps;
@@ -63,7 +64,9 @@ fn try_run(
     if program.is_empty() {
         return Err(DiffError::NoMap(good_rings.map_hash));
     }
-    let comparison = compare(&program, &good_rings, &bad_rings, notes)?;
+    let mut comparison = compare(&program, &good_rings, &bad_rings, notes)?;
+    comparison.values =
+        value_differences((good, bad), (&good_rings, &bad_rings), &comparison.threads, names, notes);
     let named = &mut NamedSites::new(&program, names, SourceText::new(good.options));
     Ok(write(&comparison, good, bad, good_rings.map_hash, look, named, out, notes))
 }

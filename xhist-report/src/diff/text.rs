@@ -6,6 +6,7 @@ use super::align::{Level, Next, Parting, Side, Then};
 use super::compare::{Comparison, OnlyRan, ThreadPair};
 use super::named::{NamedSite, NamedSites, ranges};
 use super::shape::{HistoryEnd, OUTSIDE, Repeater, StatementId};
+use super::values::ValueDifference;
 use crate::console::Notes;
 use crate::model::count;
 
@@ -65,13 +66,15 @@ impl TextWriter<'_, '_, '_> {
         if !comparison.alone.is_empty() {
             writeln!(self.out)?;
         }
+        self.values(&comparison.values)?;
         if comparison.is_same() {
             let is_cut = comparison.threads.iter().any(|pair| pair.cut.0 || pair.cut.1);
             let from = if is_cut { ", from the first common point on" } else { "" };
-            writeln!(
-                self.out,
-                "no difference{from}: control flow is the same, apart from how often loops ran"
-            )?;
+            let no_difference = match comparison.values.is_empty() {
+                true => format!("no difference{from}: "),
+                false => String::new(),
+            };
+            writeln!(self.out, "{no_difference}control flow is the same, apart from how often loops ran")?;
         } else {
             self.only(Side::Bad, &comparison.only_bad)?;
             self.only(Side::Good, &comparison.only_good)?;
@@ -79,6 +82,29 @@ impl TextWriter<'_, '_, '_> {
         self.uncertain(comparison)?;
         self.other_readings(comparison)?;
         self.other_counts(comparison)
+    }
+
+    /// The first values that differ.
+    fn values(&mut self, values: &[ValueDifference]) -> io::Result<()> {
+        let mut threads = None;
+        for ValueDifference { threads: of, good, bad, count } in values {
+            if threads.replace(of) != Some(of) {
+                let name = if of.0 == of.1 { of.0.clone() } else { format!("{} / {}", of.0, of.1) };
+                writeln!(self.out, "values of thread {name} differ first here:")?;
+            }
+            let place = match &good.path {
+                Some(path) => format!("{path}:{}", good.line),
+                None => "?".to_owned(),
+            };
+            let which = if *count > 1 { format!(", value {count} of this place") } else { String::new() };
+            writeln!(self.out, "  {place}  {}  in {}{which}", good.name, good.function)?;
+            writeln!(self.out, "    GOOD  {}", good.text)?;
+            writeln!(self.out, "    BAD   {}", bad.text)?;
+        }
+        if !values.is_empty() {
+            writeln!(self.out)?;
+        }
+        Ok(())
     }
 
     /// The first places where a pair parts.

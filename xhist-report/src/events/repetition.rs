@@ -59,6 +59,11 @@ impl Expander {
         all.is_some()
     }
 
+    /// Whether nothing is being written out.
+    pub fn is_done(&self) -> bool {
+        self.left == 0
+    }
+
     /// The next statement that is written out, with its interrupt.
     pub fn next(&mut self) -> Option<(Statement, u16)> {
         self.left = self.left.checked_sub(1)?;

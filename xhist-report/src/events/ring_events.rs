@@ -3,6 +3,7 @@
 
 use qs_core::frame::Frame;
 use qs_core::record::Statement;
+use qs_core::record::value::RecordedValue;
 use qs_core::record::words::head_len;
 use qs_core::ring::{self, Flags, Header, Reader, Shown};
 
@@ -21,6 +22,8 @@ pub struct RingEvents<'a> {
     expander: Expander,
     header: Header,
     clock: Clock,
+    /// The newest stamp, if only a value had it.
+    late: Option<u64>,
     /// Time stamps read so far.
     stamps: u64,
     /// The first stamp of the newest item.
@@ -109,6 +112,7 @@ impl<'a> RingEvents<'a> {
             expander: ring_expander(0),
             header,
             clock,
+            late: None,
             stamps: 0,
             first_stamp: None,
             ahead: None,
@@ -214,14 +218,39 @@ impl<'a> RingEvents<'a> {
         }
     }
 
-    /// The next item of the ring alone.
+    /// The next item of the ring alone, with the values behind it.
     fn read(&mut self) -> NextItem {
+        let mut next = self.read_alone();
+        // Values behind the step of a task are those of the entry before it.
+        if self.header.has_values()
+            && self.expander.is_done()
+            && let Some(item) = next.item.as_mut().filter(|item| !matches!(item.what, What::Task(_)))
+        {
+            self.add_values(&mut item.values);
+        }
+        next
+    }
+
+    /// The values that come next.
+    fn add_values(&mut self, values: &mut Vec<RecordedValue>) {
+        loop {
+            let mut ahead = self.reader.clone();
+            let Some(ring::Item::Value(value, stamp)) = ahead.next() else { return };
+            self.reader = ahead;
+            values.push(value);
+            // That stamp is the time of the next entry, as far as the order of threads goes.
+            self.late = self.stamp(stamp).or(self.late);
+        }
+    }
+
+    /// The next item of the ring, values behind it not yet read.
+    fn read_alone(&mut self) -> NextItem {
         let mut gap = std::mem::take(&mut self.gap);
         self.first_stamp = None;
         loop {
             if let Some((Statement { file, line }, interrupt)) = self.expander.next() {
                 let what = What::Statement { file, line };
-                let item = Item { what, time: None, interrupt, handlers: self.handlers() };
+                let item = Item { interrupt, handlers: self.handlers(), ..Item::new(what, None) };
                 return self.entry(gap, item, self.reader.item_position());
             }
             let item = if self.handler.left.is_none() { self.reader.next() } else { None };
@@ -242,23 +271,26 @@ impl<'a> RingEvents<'a> {
                     let what = What::Statement { file: statement.file, line: statement.line };
                     return self.entry(
                         gap,
-                        Item { what, time, interrupt, handlers: self.handlers() },
+                        Item { interrupt, handlers: self.handlers(), ..Item::new(what, time) },
                         self.reader.item_position(),
                     );
                 }
                 ring::Item::Task(mark, stamp) => {
-                    let item = Item {
-                        what: What::Task(mark),
-                        time: self.stamp(stamp),
-                        interrupt: 0,
-                        handlers: self.handlers(),
-                    };
+                    let time = self.stamp(stamp);
+                    let item = Item { handlers: self.handlers(), ..Item::new(What::Task(mark), time) };
+                    return self.entry(gap, item, self.reader.item_position());
+                }
+                // Behind an entry that is not here.
+                ring::Item::Value(value, stamp) => {
+                    let time = self.stamp(stamp);
+                    let (handlers, values) = (self.handlers(), vec![value]);
+                    let item = Item { handlers, values, ..Item::new(What::Values, time) };
                     return self.entry(gap, item, self.reader.item_position());
                 }
                 ring::Item::Repetition(again) => {
                     if !self.expander.expand(again.statements, again.times) {
                         let what = What::Again(again);
-                        let item = Item { what, time: None, interrupt: 0, handlers: self.handlers() };
+                        let item = Item { handlers: self.handlers(), ..Item::new(what, None) };
                         return self.entry(gap, item, self.reader.item_position());
                     }
                 }
@@ -286,7 +318,7 @@ impl<'a> RingEvents<'a> {
                             let time = self.stamp(kind.stamp());
                             return self.entry(
                                 gap,
-                                Item { what, time, interrupt: 0, handlers: self.handlers() },
+                                Item { handlers: self.handlers(), ..Item::new(what, time) },
                                 position,
                             );
                         }
@@ -305,7 +337,8 @@ impl<'a> RingEvents<'a> {
     }
 
     /// An item, at this position of the ring.
-    fn entry(&mut self, gap: Gap, item: Item, position: u64) -> NextItem {
+    fn entry(&mut self, gap: Gap, mut item: Item, position: u64) -> NextItem {
+        item.time = item.time.or(self.late.take());
         self.entries += u64::from(item.what.is_entry());
         NextItem { item: Some(item), ..self.at(gap, position) }
     }

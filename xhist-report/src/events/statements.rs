@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, VecDeque};
 use qs_core::frame::Frame;
 use qs_core::record::chunk::CutWords;
 use qs_core::record::packed::{PAGES, Packed, Step, Steps};
-use qs_core::record::words::{self, UNIT, Words};
+use qs_core::record::value::RecordedValue;
+use qs_core::record::words::{self, Named, UNIT, Words};
 use qs_core::record::{EventKind, Numbers, RECORD_BASE, Statement, TaskMark, XhistRecord, ids};
 use qs_core::ring::Repetition;
 
@@ -95,13 +96,17 @@ impl StreamThreads {
         if frame.id == RECORD_BASE + ids::PACKED
             && let Some(packed) = Packed::parse(frame.payload)
         {
-            thread.packed(&packed, give);
+            let mut held = HeldItem(None);
+            thread.packed(&packed, &mut |item| held.take(item, give));
+            held.0.map(give);
             return Taken::Done;
         }
         if frame.id == RECORD_BASE + ids::PACKED
             && let Some(cut) = CutWords::parse(frame.payload)
         {
-            thread.cut_words(&cut, give);
+            let mut held = HeldItem(None);
+            thread.cut_words(&cut, &mut |item| held.take(item, give));
+            held.0.map(give);
             return Taken::Done;
         }
         if let Some(XhistRecord::Event { kind: EventKind::Repetition, value, .. }) = record {
@@ -168,6 +173,7 @@ impl StreamThread {
                 }
                 // It comes before the statements of the frame.
                 Step::Repetition(_) => {}
+                Step::Value(value) => give(values(value)),
             }
         }
         if statements > 0 {
@@ -180,16 +186,22 @@ impl StreamThread {
         let (mut words, mut at) = (Words::new(cut.words), 0);
         let mut stamp = (cut.time != 0).then_some(cut.time);
         while let Some(named) = words.next() {
-            let statement = Numbers::default().statement(named);
-            let mark = TaskMark::of(statement);
-            match mark {
-                Some(mark) => {
+            let statement = Numbers::default().statement(named).ok();
+            let mark = statement.and_then(TaskMark::of);
+            match (mark, statement) {
+                (Some(mark), _) => {
                     let time = stamp.take().map(|stamp| self.clock.stamp(stamp));
-                    give(Item { what: What::Task(mark), time, interrupt: 0, handlers: 0 });
+                    give(Item::new(What::Task(mark), time));
                 }
-                None => self.statement(statement, 0, stamp.take(), give),
+                (None, Some(statement)) => self.statement(statement, 0, stamp.take(), give),
+                (None, None) => {
+                    if let Named::Value(value) = named {
+                        give(values(value));
+                    }
+                }
             }
-            self.block(usize::from(mark.is_none()), (words.at() - at) / UNIT, WINDOW);
+            let is_statement = statement.is_some() && mark.is_none();
+            self.block(usize::from(is_statement), (words.at() - at) / UNIT, WINDOW);
             at = words.at();
         }
     }
@@ -229,7 +241,7 @@ impl StreamThread {
             }
         } else if let Some(again) = self.newest.newest(statements).and_then(|all| Repetition::new(all, times))
         {
-            give(Item { what: What::Again(again), time: None, interrupt: 0, handlers: 0 });
+            give(Item::new(What::Again(again), None));
         }
     }
 
@@ -247,7 +259,29 @@ impl StreamThread {
 }
 
 fn item(Statement { file, line }: Statement, interrupt: u16, time: Option<u64>) -> Item {
-    Item { what: What::Statement { file, line }, time, interrupt, handlers: 0 }
+    Item { interrupt, ..Item::new(What::Statement { file, line }, time) }
+}
+
+fn values(value: RecordedValue) -> Item {
+    Item { values: vec![value], ..Item::new(What::Values, None) }
+}
+
+/// Gives values with the entry before them, if that is of the same frame.
+struct HeldItem(Option<Item>);
+
+impl HeldItem {
+    fn take(&mut self, mut item: Item, give: &mut dyn FnMut(Item)) {
+        match &mut self.0 {
+            Some(held) if matches!(item.what, What::Values) && !matches!(held.what, What::Task(_)) => {
+                held.values.append(&mut item.values);
+            }
+            held => {
+                if let Some(before) = held.replace(item) {
+                    give(before);
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

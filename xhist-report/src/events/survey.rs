@@ -48,7 +48,7 @@ pub fn survey(ring: &RingSnapshot<'_>, longest: u64) -> Survey {
                 survey.entries += 1;
                 stamp
             }
-            Item::Task(_, stamp) => stamp,
+            Item::Task(_, stamp) | Item::Value(_, stamp) => stamp,
             Item::Frame(frame) => {
                 let kind = frame_kind(&frame, header.record_base, header.time_width > 0);
                 survey.frame(kind, &mut anchor);

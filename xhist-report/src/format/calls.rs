@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::{Format, Layout};
-use crate::model::{CallEntry, CallPart, CallRow, OpenFrame, Ring, count};
+use crate::model::{CallEntry, CallPart, CallRow, OpenFrame, Ring, arguments_line, count};
 
 const DIM: Style = Style::new().dimmed();
 const HEADING: Style = AnsiColor::Cyan.on_default().bold();
@@ -53,6 +53,9 @@ impl CallText {
             write!(out, "}} {}", call.function)?;
         } else {
             write!(out, "{}", call.function)?;
+            if !call.arguments.is_empty() {
+                write!(out, "({})", arguments_line(call.arguments))?;
+            }
             if call.times > 1 {
                 write!(out, " x {}", number(call.times))?;
             }

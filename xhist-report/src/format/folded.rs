@@ -85,6 +85,7 @@ mod tests {
             depth,
             part,
             function,
+            arguments: &[],
             file: None,
             line: 1,
             from: None,

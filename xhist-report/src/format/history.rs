@@ -1,5 +1,6 @@
 //! `history` for programs: `N file:line` and nothing else, as in the Xhist paper.
 //! A loop's further rounds are one line without a number: `... lines 40-47 x 1,234,567 in src/main.rs`.
+//! Values follow behind two spaces: `N file:line  len = 12`.
 //! Columns that were asked for follow, each behind a tab: time, thread, source. In place of a time, `~` marks an entry whose
 //! order among threads is not certain.
 
@@ -7,7 +8,7 @@ use std::io::{self, Write};
 
 use super::{Format, push_place, push_trace};
 use crate::format::Layout;
-use crate::model::{Entry, Subject};
+use crate::model::{Entry, Subject, values_line};
 
 /// Writes the listing.
 pub struct History {
@@ -34,7 +35,7 @@ impl Format for History {
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.line.clear();
-        if !matches!(entry.subject, Subject::Again(_)) {
+        if !matches!(entry.subject, Subject::Again(_) | Subject::Values) {
             self.line.extend_from_slice(itoa::Buffer::new().format(entry.number).as_bytes());
             self.line.push(b' ');
         }
@@ -44,11 +45,16 @@ impl Format for History {
                 push_place(&mut self.line, &place);
                 source = text;
             }
+            Subject::Values => {}
             Subject::Again(again) => self.line.extend_from_slice(again.text.as_bytes()),
             Subject::Trace(_, trace) => push_trace(&mut self.line, trace),
             Subject::Panic(record) | Subject::Signal(_, record) | Subject::Record(record) => {
                 self.line.extend_from_slice(record.text.as_bytes());
             }
+        }
+        if !entry.values.is_empty() {
+            self.line.extend_from_slice(b"  ");
+            self.line.extend_from_slice(values_line(entry.values).as_bytes());
         }
         if self.layout.time {
             let time = entry.time.map(|time| entry.ring.time_text(time));

@@ -5,13 +5,15 @@ use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
+use super::json_builds::{JsonBuild, json_build};
 use super::json_findings::JsonEvidence;
+use super::json_values::{JsonShownValue, json_values};
 use super::{Format, json_calls};
 use crate::format::Layout;
 use crate::model::{
-    Age, Arg, Build, CallRow, CancelledTasks, DescribedTrace, Entry, FieldValue, Finding, Gap, Hotspot,
-    KnownBuild, KnownMap, LineRange, LiveTask, Opening, Origin, Record, Ring, SourceChanges, Subject,
-    TaskAround, TaskPlace, TaskSummary, Totals, Trace, TraceClass, is_visible,
+    Arg, Build, CallRow, CancelledTasks, DescribedTrace, Entry, FieldValue, Finding, Gap, Hotspot, LineRange,
+    LiveTask, Opening, Origin, Record, Ring, Subject, TaskAround, TaskPlace, TaskSummary, Totals, Trace,
+    TraceClass, is_visible,
 };
 
 /// Raised when a field changes its meaning or is removed. New fields may be added at any time.
@@ -77,7 +79,7 @@ enum JsonLine<'a> {
     },
     Statement {
         #[serde(flatten)]
-        head: EntryHead,
+        head: EntryHead<'a>,
         #[serde(skip_serializing_if = "Option::is_none")]
         file_id: Option<u16>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,6 +102,13 @@ enum JsonLine<'a> {
         text: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
         order: Option<&'static str>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        values: Vec<JsonShownValue<'a>>,
+    },
+    /// Behind an entry that is not here, or was given before they came.
+    Values {
+        ring: usize,
+        values: Vec<JsonShownValue<'a>>,
     },
     Hot {
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +130,7 @@ enum JsonLine<'a> {
     },
     Record {
         #[serde(flatten)]
-        head: EntryHead,
+        head: EntryHead<'a>,
         id: u8,
         name: &'a str,
         #[serde(skip_serializing_if = "<[_]>::is_empty", serialize_with = "by_name")]
@@ -135,7 +144,7 @@ enum JsonLine<'a> {
     },
     Trace {
         #[serde(flatten)]
-        head: EntryHead,
+        head: EntryHead<'a>,
         /// `exception` or `profile`.
         class: &'static str,
         #[serde(flatten)]
@@ -154,11 +163,11 @@ enum JsonLine<'a> {
     },
     Panic {
         #[serde(flatten)]
-        head: EntryHead,
+        head: EntryHead<'a>,
     },
     Signal {
         #[serde(flatten)]
-        head: EntryHead,
+        head: EntryHead<'a>,
         signal: u64,
     },
     /// An async task that has not ended.
@@ -245,54 +254,7 @@ struct JsonLines<'a> {
 }
 
 #[derive(Serialize)]
-#[serde(untagged)]
-enum JsonBuild<'a> {
-    Known(Box<JsonKnownBuild<'a>>),
-    Unknown { searched: &'a [String], here: Vec<OtherMap<'a>> },
-}
-
-#[derive(Serialize)]
-struct JsonKnownBuild<'a> {
-    #[serde(flatten)]
-    file: MapFile<'a>,
-    also: &'a [String],
-    tool: &'a str,
-    files: usize,
-    statements: usize,
-    detail: &'static str,
-    recorded: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    current: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    current_build: Option<OtherMap<'a>>,
-    moved: Vec<Moved<'a>>,
-    touched: &'a [String],
-    missing: &'a [String],
-}
-
-#[derive(Serialize)]
-struct MapFile<'a> {
-    path: &'a str,
-    root: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    written: Option<String>,
-}
-
-#[derive(Serialize)]
-struct OtherMap<'a> {
-    map: String,
-    #[serde(flatten)]
-    file: MapFile<'a>,
-}
-
-#[derive(Serialize)]
-struct Moved<'a> {
-    file: &'a str,
-    line: u32,
-}
-
-#[derive(Serialize)]
-struct EntryHead {
+struct EntryHead<'a> {
     n: u64,
     ring: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -306,6 +268,9 @@ struct EntryHead {
     task: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     order: Option<&'static str>,
+    /// Recorded behind it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    values: Vec<JsonShownValue<'a>>,
 }
 
 /// What identifies a trace event.
@@ -401,7 +366,7 @@ fn task_line(task: &LiveTask) -> JsonLine<'_> {
     }
 }
 
-fn trace_line<'a>(head: EntryHead, event: &Trace, trace: &'a DescribedTrace) -> JsonLine<'a> {
+fn trace_line<'a>(head: EntryHead<'a>, event: &Trace, trace: &'a DescribedTrace) -> JsonLine<'a> {
     let (class, what) = match event.class {
         TraceClass::Exception { severity, code } => {
             let (major, minor) = (code.major(), code.minor());
@@ -424,47 +389,6 @@ fn trace_line<'a>(head: EntryHead, event: &Trace, trace: &'a DescribedTrace) -> 
         buffer: event.buffer.as_ref().map(|bytes| bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
         cut: event.is_cut,
         text: &trace.text,
-    }
-}
-
-fn map_file(map: &KnownMap) -> MapFile<'_> {
-    MapFile { path: &map.path, root: &map.root, written: map.written_text() }
-}
-
-fn other_map(map: &KnownMap) -> OtherMap<'_> {
-    OtherMap { map: format!("{:016x}", map.hash), file: map_file(map) }
-}
-
-fn json_build(origin: &Origin) -> JsonBuild<'_> {
-    match origin {
-        Origin::Unknown { searched, here } => {
-            JsonBuild::Unknown { searched, here: here.iter().map(other_map).collect() }
-        }
-        Origin::Known(known) => {
-            let KnownBuild { map, also, tool, files, statements, recorded, age, sources } = &**known;
-            let SourceChanges { moved, touched, missing } = sources;
-            let (current, current_build) = match age {
-                Age::Current => (Some(true), None),
-                Age::Older(newest) => (Some(false), Some(other_map(newest))),
-                Age::NotKnown => (None, None),
-            };
-            let moved = moved.iter().map(|(file, line)| Moved { file, line: *line }).collect();
-            let (file, files, statements) = (map_file(map), *files, *statements);
-            JsonBuild::Known(Box::new(JsonKnownBuild {
-                file,
-                also,
-                tool,
-                files,
-                statements,
-                detail: if *recorded < statements { "function" } else { "statement" },
-                recorded: *recorded,
-                current,
-                current_build,
-                moved,
-                touched,
-                missing,
-            }))
-        }
     }
 }
 
@@ -527,8 +451,8 @@ impl Format for Json {
         let order = order(entry);
         let interrupt = Some(entry.interrupt).filter(|number| *number != 0);
         let task = entry.task.map(|(number, _)| number);
-        let head =
-            EntryHead { n: entry.number, ring: entry.ring.number, ticks, ticket, interrupt, task, order };
+        let (n, ring, values) = (entry.number, entry.ring.number, json_values(entry.values));
+        let head = EntryHead { n, ring, ticks, ticket, interrupt, task, order, values };
         let line = match entry.subject {
             Subject::Statement(place, source) => JsonLine::Statement {
                 head,
@@ -538,14 +462,16 @@ impl Format for Json {
                 number: place.number(),
                 source: source.filter(|_| self.layout.source),
             },
+            Subject::Values => JsonLine::Values { ring, values: head.values },
             Subject::Again(again) => JsonLine::Again {
-                ring: entry.ring.number,
+                ring,
                 statements: again.statements,
                 times: again.times,
                 rounds: again.rounds,
                 places: again.places.iter().map(json_lines).collect(),
                 text: &again.text,
                 order,
+                values: head.values,
             },
             Subject::Panic(_) => JsonLine::Panic { head },
             Subject::Signal(signal, _) => JsonLine::Signal { head, signal },

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::json_values::{JsonShownValue, json_values};
 use crate::model::{CallPart, CallRow};
 
 /// A line.
@@ -15,6 +16,8 @@ pub(super) enum JsonCallLine<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         part: Option<&'static str>,
         function: &'a str,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        arguments: Vec<JsonShownValue<'a>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         file: Option<&'a str>,
         line: u32,
@@ -90,6 +93,7 @@ pub(super) fn lines<'a>(row: &CallRow<'a>) -> Vec<JsonCallLine<'a>> {
                 CallPart::End => Some("end"),
             },
             function: call.function,
+            arguments: json_values(call.arguments),
             file: call.file,
             line: call.line,
             from_file: call.from.and_then(|(file, _)| file.or(call.file)),

@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use super::task_columns::TaskColumns;
 use super::{Format, build, number_width, push_place, tasks};
 use crate::format::Layout;
-use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, TaskSummary, Totals};
+use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, TaskSummary, Totals, values_line};
 
 const WIDTH: usize = 30;
 const DIM: Style = Style::new().dimmed();
@@ -191,7 +191,7 @@ impl Format for Lanes {
             self.heading(entry.ring, entry.interrupt, &entry.thread(), out)?;
         }
         let mark = if entry.uncertain { b'~' } else { b' ' };
-        let number = (!matches!(entry.subject, Subject::Again(_))).then_some(entry.number);
+        let number = (!matches!(entry.subject, Subject::Again(_) | Subject::Values)).then_some(entry.number);
         self.margin(number, mark);
         if self.layout.time {
             let time = entry.time.map(|time| entry.ring.time_text(time));
@@ -207,10 +207,14 @@ impl Format for Lanes {
                 let mut text = std::mem::take(&mut self.place);
                 text.clear();
                 push_place(&mut text, &place);
+                if !entry.values.is_empty() {
+                    let _ = write!(text, "  {}", values_line(entry.values));
+                }
                 let written = self.lane(lane, Style::new(), &String::from_utf8_lossy(&text), out);
                 self.place = text;
                 written
             }
+            Subject::Values => self.put(ring, DIM, &values_line(entry.values), begun, out),
             Subject::Again(again) => self.lane(ring, DIM, &again.text, out),
             Subject::Panic(_) => self.lane(ring, ALARM, "-- panicked here --", out),
             Subject::Signal(signal, _) => self.lane(ring, ALARM, &format!("-- signal {signal} --"), out),

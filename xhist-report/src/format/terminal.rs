@@ -7,10 +7,11 @@ use anstyle::{AnsiColor, Style};
 
 use super::{Format, build, number_width, push_place, tasks};
 use crate::format::Layout;
-use crate::model::{Build, Entry, Gap, Opening, Ring, Subject, TaskSummary, Totals};
+use crate::model::{Build, Entry, Gap, Opening, Ring, ShownValue, Subject, TaskSummary, Totals, values_line};
 
 const DIM: Style = Style::new().dimmed();
 const HEADING: Style = AnsiColor::Cyan.on_default().bold();
+const VALUE: Style = AnsiColor::Cyan.on_default();
 const RECORD: Style = AnsiColor::Green.on_default();
 const ALARM: Style = AnsiColor::Red.on_default().bold();
 const LOSS: Style = AnsiColor::Yellow.on_default();
@@ -39,6 +40,14 @@ impl Terminal {
     }
 }
 
+/// Ends a line with values.
+fn values(values: &[ShownValue], out: &mut dyn Write) -> io::Result<()> {
+    match values.is_empty() {
+        true => writeln!(out),
+        false => writeln!(out, "  {VALUE}{}{VALUE:#}", values_line(values)),
+    }
+}
+
 impl Format for Terminal {
     fn start(&mut self, opening: &Opening<'_>, _: &mut dyn Write) -> io::Result<()> {
         self.number_width = number_width(opening);
@@ -62,7 +71,7 @@ impl Format for Terminal {
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.heading(entry.ring, out)?;
         match entry.subject {
-            Subject::Again(_) => write!(out, "{:1$} ", "", self.number_width)?,
+            Subject::Again(_) | Subject::Values => write!(out, "{:1$} ", "", self.number_width)?,
             _ => write!(out, "{DIM}{:>1$}{DIM:#} ", entry.number, self.number_width)?,
         }
         if self.marks {
@@ -87,15 +96,17 @@ impl Format for Terminal {
                 match source {
                     Some(source) => {
                         let place = String::from_utf8_lossy(&self.line);
-                        writeln!(out, "{place:<28} {DIM}{source}{DIM:#}")
+                        write!(out, "{place:<28} {DIM}{source}{DIM:#}")?;
                     }
-                    None => {
-                        self.line.push(b'\n');
-                        out.write_all(&self.line)
-                    }
+                    None => out.write_all(&self.line)?,
                 }
+                values(entry.values, out)
             }
-            Subject::Again(again) => writeln!(out, "{DIM}{}{DIM:#}", again.text),
+            Subject::Values => values(entry.values, out),
+            Subject::Again(again) => {
+                write!(out, "{DIM}{}{DIM:#}", again.text)?;
+                values(entry.values, out)
+            }
             Subject::Panic(_) => {
                 writeln!(out, "{ALARM}-- thread '{}' panicked here --{ALARM:#}", entry.ring.thread())
             }

@@ -1,6 +1,6 @@
 //! A row of a call tree, as a format receives it.
 
-use super::Ring;
+use super::{Ring, ShownValue};
 
 /// A row.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +71,8 @@ pub struct CallEntry<'a> {
     pub part: CallPart,
     /// The function.
     pub function: &'a str,
+    /// Its parameters, if they were recorded.
+    pub arguments: &'a [ShownValue],
     /// Path of its file; `None` without a map.
     pub file: Option<&'a str>,
     /// The line that the body begins in.

@@ -131,7 +131,7 @@ impl FileCode {
                 let calls = names.add(calls.raw());
                 self.statements.push(CodeStatement { calls, jump, awaits });
             }
-            Line::Head(_) | Line::File(_) => {}
+            Line::Head(_) | Line::File(_) | Line::Value(_) => {}
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use qs_core::record::Statement;
 
-use super::{DescribedTrace, Place, Record, Ring, Trace};
+use super::{DescribedTrace, Place, Record, Ring, ShownValue, Trace};
 
 /// Given once, before the first entry.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,8 @@ pub struct Entry<'a> {
     pub task: Option<(u32, &'a str)>,
     /// What happened.
     pub subject: Subject<'a>,
+    /// Values that were recorded behind it.
+    pub values: &'a [ShownValue],
 }
 
 impl Entry<'_> {
@@ -47,6 +49,8 @@ impl Entry<'_> {
 pub enum Subject<'a> {
     /// A statement was about to run. With its source text, if wanted and found.
     Statement(Place<'a>, Option<&'a str>),
+    /// Values behind an entry that is not here, or was given before they came. They have no number of their own.
+    Values,
     /// The statements before this ran again. It has no number of its own.
     Again(&'a Repetition),
     /// The thread panicked.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use qs_core::record::TaskMark;
+use qs_core::record::value::RecordedValue;
 use qs_core::ring::Repetition;
 
 use super::{Trace, count};
@@ -18,6 +19,8 @@ pub struct Item {
     pub interrupt: u16,
     /// How many signal handlers, one inside the other, it was recorded in.
     pub handlers: u8,
+    /// Values that were recorded behind it.
+    pub values: Vec<RecordedValue>,
 }
 
 /// What was recorded.
@@ -32,6 +35,8 @@ pub enum What {
     },
     /// A step of an async task. No entry of a report: it says which task the statements behind it belong to.
     Task(TaskMark),
+    /// Values behind an entry that is not here, or was given before they came.
+    Values,
     /// The statements before this ran again.
     Again(Repetition),
     /// The thread panicked.
@@ -50,14 +55,21 @@ impl What {
         match self {
             What::Panic(_) | What::Signal(..) => true,
             What::Record(record) => record.mark.is_some(),
-            What::Statement { .. } | What::Task(_) | What::Again(_) | What::Trace(_) => false,
+            What::Statement { .. } | What::Task(_) | What::Values | What::Again(_) | What::Trace(_) => false,
         }
     }
 
-    /// Whether it has a number in a report: a repetition is about the entries before it, and the step of a task about
-    /// those behind it.
+    /// Whether it has a number in a report: a repetition and values are about the entries before them, and the step of a
+    /// task about those behind it.
     pub fn is_entry(&self) -> bool {
-        !matches!(self, What::Again(_) | What::Task(_))
+        !matches!(self, What::Again(_) | What::Task(_) | What::Values)
+    }
+}
+
+impl Item {
+    /// An item outside interrupts and signal handlers.
+    pub fn new(what: What, time: Option<u64>) -> Item {
+        Item { what, time, interrupt: 0, handlers: 0, values: Vec::new() }
     }
 }
 

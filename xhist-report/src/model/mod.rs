@@ -15,6 +15,7 @@ mod ring;
 mod suspect_line;
 mod task;
 mod trace;
+mod value;
 mod visible;
 
 pub use build::{Age, Build, KnownBuild, KnownMap, Origin, SourceChanges, time_text};
@@ -32,4 +33,5 @@ pub use ring::Ring;
 pub use suspect_line::SuspectLine;
 pub use task::{CancelledTasks, LiveTask, TaskAround, TaskLink, TaskPlace, TaskSummary};
 pub use trace::{Arg, Code, DescribedTrace, Severity, Trace, TraceClass};
+pub use value::{ShownValue, ValuePlace, arguments_line, values_line};
 pub use visible::{count, is_visible, visible};

@@ -10,7 +10,7 @@ use qs_core::map::{self, BranchLine, FunctionLine, Hash, Line, LoopLine, MapErro
 use qs_core::record::{Numbers, Statement};
 use qs_core::ring;
 
-use super::{CallNames, FileCode, LineRange, Place, Repetition, Span, visible};
+use super::{CallNames, FileCode, LineRange, Place, Repetition, Span, ValuePlace, visible};
 
 /// The contents of a map that a report needs.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +39,18 @@ pub struct Names {
     version: u32,
     /// Index is the number of a statement.
     numbers: Arc<[Option<Statement>]>,
+    /// File ids with value sites, by their first number.
+    valued: Vec<(map::NumberRange, u16)>,
+}
+
+/// A value site of a file.
+#[derive(Clone, Debug)]
+struct ValueSite {
+    line: u32,
+    col: u32,
+    name: String,
+    kind: String,
+    function: u32,
 }
 
 /// A line of a map that could not be read.
@@ -63,6 +75,8 @@ struct File {
     code: FileCode,
     /// The places of those with an `.await`, as indices.
     awaits: Vec<u32>,
+    /// Its value sites, in the order of their numbers.
+    values: Vec<ValueSite>,
 }
 
 /// A statement, as a map describes it.
@@ -101,6 +115,7 @@ impl Names {
             }
         }
         names.numbers = numbers(&names.files).into();
+        names.valued.sort_unstable_by_key(|(range, _)| range.first);
         if names.hash.is_none() {
             names.bad(0, MapError::Field("hash").to_string());
         }
@@ -138,7 +153,11 @@ impl Names {
                             functions: Vec::new(),
                             code: FileCode::default(),
                             awaits: Vec::new(),
-                        })
+                            values: Vec::new(),
+                        });
+                        if file.values.room > 0 {
+                            self.valued.push((file.values, file.file));
+                        }
                     }
                 }
             }
@@ -148,6 +167,15 @@ impl Names {
                 Some(Some(file)) => file.code.add(line, &mut self.call_names),
                 _ => self.bad(index, "a body, loop or branch without its file".to_owned()),
             },
+            Line::Value(value) => {
+                let function = self.function(value.function.chars().collect());
+                let Some(Some(file)) = self.files.get_mut(usize::from(value.file)) else {
+                    return self.bad(index, "a value without its file".to_owned());
+                };
+                let shown = |text: map::Text<'_>| visible(&text.chars().collect::<String>()).into_owned();
+                let (name, kind) = (shown(value.name), shown(value.kind));
+                file.values.push(ValueSite { line: value.line, col: value.col, name, kind, function });
+            }
             Line::Stmt(stmt) => {
                 let Some(Some(file)) = self.files.get_mut(usize::from(stmt.file)) else {
                     return self.bad(index, "a statement without its file".to_owned());
@@ -158,15 +186,21 @@ impl Names {
                     file.awaits.push(file.places.len() as u32);
                 }
                 file.places.push(Span { line, col, end_line, end_col });
-                let function: String = stmt.function.chars().collect();
-                let next = self.functions.len() as u32;
-                let id = *self.function_ids.entry(function).or_insert_with_key(|function| {
-                    self.functions.push(visible(function).into_owned());
-                    next
-                });
-                file.functions.push((id, recorded));
+                let id = self.function(stmt.function.chars().collect());
+                if let Some(Some(file)) = self.files.get_mut(usize::from(stmt.file)) {
+                    file.functions.push((id, recorded));
+                }
             }
         }
+    }
+
+    /// The number of a function's path.
+    fn function(&mut self, path: String) -> u32 {
+        let next = self.functions.len() as u32;
+        *self.function_ids.entry(path).or_insert_with_key(|path| {
+            self.functions.push(visible(path).into_owned());
+            next
+        })
     }
 
     fn bad(&mut self, index: usize, reason: String) {
@@ -190,6 +224,32 @@ impl Names {
             }
             None => Place { file, line: u32::from(line), path: None },
         }
+    }
+
+    /// The place of a recorded value.
+    pub fn value(&self, number: u32) -> Option<ValuePlace<'_>> {
+        let index = self.valued.partition_point(|(range, _)| range.first <= number).checked_sub(1)?;
+        let (range, file) = self.valued[index];
+        let site = self.file(file)?.values.get(range.ordinal(number)?)?;
+        let ValueSite { line, col, name, kind, function } = site;
+        let function = self.functions.get(*function as usize).map_or("", String::as_str);
+        Some(ValuePlace { file, line: *line, col: *col, name, kind, function })
+    }
+
+    /// Whether a value is bound in a statement that begins in this line, or is a parameter of its function.
+    pub fn is_bound_at(&self, value: &ValuePlace<'_>, file: u16, line: u32) -> bool {
+        let Some(known) = self.first(file) else { return false };
+        if self.first(value.file).is_none_or(|other| other.path != known.path) {
+            return false;
+        }
+        let in_line = known.places.partition_point(|span| span.line < line);
+        let at = (value.line, value.col);
+        let of_line = known.places.iter().zip(&known.functions).skip(in_line);
+        of_line.take_while(|(span, _)| span.line == line).any(|(span, (function, _))| {
+            let is_inside = (span.line, span.col) <= at && at <= (span.end_line, span.end_col);
+            let is_same = self.functions.get(*function as usize).is_some_and(|path| path == value.function);
+            is_inside || value.kind == "param" && is_same && value.line <= line
+        })
     }
 
     /// A repetition of statements, with names.
@@ -230,6 +290,7 @@ impl Names {
             functions,
             code,
             awaits: Vec::new(),
+            values: Vec::new(),
         });
     }
 

@@ -31,6 +31,10 @@ pub struct Ring {
     pub exact: bool,
     /// Its program records only entries of functions.
     pub entries_only: bool,
+    /// There may be values among its statements.
+    pub has_values: bool,
+    /// Address of the recorder's anchor in the program's memory; 0 = not known.
+    pub anchor: u64,
     /// Statements that its recorder could not keep.
     pub dropped: u32,
     /// Async tasks that began and that ended in it, under all of its owners; both 0 = not counted.

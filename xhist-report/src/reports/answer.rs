@@ -10,10 +10,11 @@ use crate::answer::{Code, ListedStatement, Sources, Tail, ThreadEnd, Wanted, wri
 use crate::console::Notes;
 use crate::context::Context;
 use crate::events::Step;
-use crate::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary};
+use crate::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary, values_line};
 use crate::options::Options;
 use crate::source_text::SourceText;
 use crate::tasks::TaskTracker;
+use crate::values::ValueReader;
 
 /// Lines of a thread when several share them.
 const FEWEST_LINES: usize = 8;
@@ -27,6 +28,7 @@ const LONG_ENOUGH: usize = 60;
 /// Shows the end of threads.
 pub struct AnswerReport {
     text: SourceText,
+    values: ValueReader,
     /// By the number of the map.
     codes: HashMap<usize, Code>,
     /// Rings that are shown, the most relevant first.
@@ -47,6 +49,7 @@ impl AnswerReport {
     pub fn new(options: &Options) -> AnswerReport {
         AnswerReport {
             text: SourceText::new(options),
+            values: ValueReader::default(),
             codes: HashMap::new(),
             chosen: Vec::new(),
             others: Vec::new(),
@@ -63,7 +66,7 @@ impl AnswerReport {
     fn write_end(&mut self, ring: &Ring, tail: &Tail, context: &mut Context<'_, '_>) -> io::Result<()> {
         let (map, names) = context.maps.of(ring);
         let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
-        let mut sources = RingSources { text: &mut self.text, map, names };
+        let mut sources = RingSources { text: &mut self.text, map, names, values: HashMap::new() };
         let is_failed = matches!(ring.status, "panicked" | "killed");
         let hash = ring.map_hash;
         let suspects = context.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
@@ -71,6 +74,14 @@ impl AnswerReport {
         let wanted = Wanted { lines: self.lines, suspects: &suspects };
         let shown = tail
             .shown((code, names), is_failed, wanted, &mut |code, statement| sources.whole(code, statement));
+        for (runs, statement) in shown.statements() {
+            let (file, span) = code.place(statement);
+            for (run, values) in runs.iter().filter_map(|run| Some((run, shown.values.get(run)?))) {
+                let to = (context.options, &mut *context.notes);
+                let values = self.values.show(ring, (map, names), Some((file, span.line)), values, to);
+                sources.values.insert(*run, values_line(&values));
+            }
+        }
         let mut out = Vec::new();
         let until = match shown.end {
             ThreadEnd::Here => "",
@@ -153,7 +164,7 @@ impl Report for AnswerReport {
             if !event.gap.is_empty() {
                 tail.gap();
             }
-            tail.push(&item.what);
+            tail.push(item);
             self.is_empty = false;
         }
         Ok(())
@@ -186,6 +197,8 @@ struct RingSources<'s, 'n> {
     text: &'s mut SourceText,
     map: usize,
     names: &'n Names,
+    /// Values by the time of their statement, as text.
+    values: HashMap<u64, String>,
 }
 
 impl RingSources<'_, '_> {
@@ -222,6 +235,11 @@ impl Sources for RingSources<'_, '_> {
             }
         }
         Some(text)
+    }
+
+    fn values(&mut self, runs: &[u64]) -> String {
+        let values: Vec<&str> = runs.iter().filter_map(|run| Some(self.values.get(run)?.as_str())).collect();
+        if values.is_empty() { String::new() } else { format!("  {}", values.join(", ")) }
     }
 
     fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf> {

@@ -17,6 +17,7 @@ use crate::format::Format;
 use crate::model::{CallEntry, CallPart, CallRow, Item, Names, OpenFrame, Opening, Ring, Totals, What};
 use crate::options::Options;
 use crate::selection::SelectedPlaces;
+use crate::values::ValueReader;
 
 /// Activations that are listed at each end of a stack that is open at the end.
 const MAX_OPEN: usize = 100;
@@ -31,6 +32,7 @@ pub struct Calls<'o> {
     thread: Option<Thread>,
     open: Vec<(Ring, &'static str, Vec<OpenFrame>, usize)>,
     statements: u64,
+    values: ValueReader,
     /// Maps without calls that were reported.
     reported: Vec<usize>,
 }
@@ -80,6 +82,7 @@ impl<'o> Calls<'o> {
             thread: None,
             open: Vec::new(),
             statements: 0,
+            values: ValueReader::default(),
             reported: Vec::new(),
         }
     }
@@ -119,13 +122,21 @@ impl<'o> Calls<'o> {
             stack.gap();
             tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?;
         }
-        if let Some(Item { what, time, .. }) = &event.item {
+        if let Some(Item { what, time, values, .. }) = &event.item {
             match what {
                 What::Statement { file, line } => {
                     self.statements += 1;
                     let moves = stack.statement(Statement { file: *file, line: *line }).clone();
                     let new = stack.stack().skip(stack.depth() - moves.entered);
                     tree.step(new, &moves, *time, &mut take)?;
+                    if !values.is_empty() && moves.entered > 0 {
+                        let place = names.place(*file, *line);
+                        let (at, to) =
+                            (Some((place.file, place.line)), (context.options, &mut *context.notes));
+                        let mut arguments = self.values.show(ring, (map, names), at, values, to);
+                        arguments.retain(|value| value.is_parameter && value.is_here);
+                        tree.arguments(arguments);
+                    }
                 }
                 What::Again(again) => {
                     let all = again.times.saturating_mul(again.statements as u64);
@@ -147,7 +158,7 @@ impl<'o> Calls<'o> {
                         tree.note(NoteKind::Cancelled, text, &mut take)?;
                     }
                 }
-                What::Trace(_) | What::Record(_) => {}
+                What::Values | What::Trace(_) | What::Record(_) => {}
             }
         }
         thread.stacks.insert(interrupt, (stack.pause(), tree, kept));
@@ -342,6 +353,7 @@ impl RowWriter<'_, '_> {
             depth,
             part,
             function: &function,
+            arguments: &node.arguments,
             file: path(known.file),
             line: known.span.line,
             from,

@@ -12,6 +12,7 @@ use crate::model::{DescribedTrace, Entry, Gap, Item, Opening, Repetition, Ring, 
 use crate::options::Options;
 use crate::source_text::SourceText;
 use crate::tasks::TaskTracker;
+use crate::values::ValueReader;
 
 /// Writes entries.
 pub struct EntryWriter {
@@ -31,6 +32,8 @@ pub struct EntryWriter {
     repetition: Option<Repetition>,
     /// The trace event that is being shown.
     trace: DescribedTrace,
+    /// Knows the types of values.
+    values: ValueReader,
     /// Knows the async tasks, if the format shows them.
     tasks: Option<TaskTracker>,
 }
@@ -48,6 +51,7 @@ impl EntryWriter {
             misfits: Misfits::default(),
             repetition: None,
             trace: DescribedTrace::default(),
+            values: ValueReader::default(),
             tasks: options.shows_tasks().then(|| TaskTracker::new(options)),
         }
     }
@@ -69,7 +73,8 @@ impl EntryWriter {
                 None => Ok(()),
             };
         }
-        let is_repetition = matches!(item.what, What::Again(_));
+        // They are about entries before them.
+        let is_repetition = matches!(item.what, What::Again(_) | What::Values);
         if self.skip == 0 && matches!(&item.what, What::Record(record) if record.is_misfit) {
             self.misfits.add(self.number + 1);
         }
@@ -79,7 +84,7 @@ impl EntryWriter {
         }
         match is_repetition {
             // It is about entries that are not shown.
-            true if self.number == 0 => Ok(()),
+            true if self.number == 0 || self.skip > 0 => Ok(()),
             false if self.skip > 0 => {
                 self.skip -= 1;
                 Ok(())
@@ -112,6 +117,7 @@ impl EntryWriter {
                 Subject::Statement(place, text)
             }
             What::Task(_) => return Ok(()),
+            What::Values => Subject::Values,
             What::Again(again) => Subject::Again(self.repetition.insert(maps.of(ring).1.repetition(again))),
             What::Panic(record) => Subject::Panic(record),
             What::Signal(signal, record) => Subject::Signal(*signal, record),
@@ -121,10 +127,21 @@ impl EntryWriter {
             }
             What::Record(record) => Subject::Record(record),
         };
+        let values = match item.values.is_empty() {
+            true => Vec::new(),
+            false => {
+                let at = match &subject {
+                    Subject::Statement(place, _) => Some((place.file, place.line)),
+                    _ => None,
+                };
+                self.values.show(ring, maps.of(ring), at, &item.values, (options, notes))
+            }
+        };
         let Item { time, interrupt, .. } = *item;
         let function = |task| self.tasks.as_ref().map_or("", |tasks| tasks.function(ring, task));
         let task = task.map(|task| (task, function(task)));
-        let entry = Entry { number: self.number, ring, time, uncertain, interrupt, task, subject };
+        let values = &values;
+        let entry = Entry { number: self.number, ring, time, uncertain, interrupt, task, subject, values };
         self.format.entry(&entry, out)
     }
 

@@ -156,7 +156,7 @@ impl<'o> Order<'o> {
                 None => thread.gap(),
             },
             What::Panic(_) => thread.panic(),
-            What::Task(_) | What::Signal(..) | What::Trace(_) | What::Record(_) => {}
+            What::Task(_) | What::Values | What::Signal(..) | What::Trace(_) | What::Record(_) => {}
         }
         *kept = Some(thread.pause());
     }

@@ -69,7 +69,7 @@ impl<'r> Selected<'r> {
         let item = event.item.as_ref().map(|item| &item.what);
         // An entry that the format does not show is not one of the newest.
         let is_shown = item.is_some_and(|what| context.options.shows(what));
-        let counts = is_shown && !matches!(item, Some(What::Again(_)));
+        let counts = is_shown && !matches!(item, Some(What::Again(_) | What::Values));
         self.chosen += u64::from(counts);
         match &mut self.kept {
             None => return self.report.step(Step::Event(ring, event), context),
@@ -99,6 +99,8 @@ impl<'r> Selected<'r> {
             What::Trace(_) | What::Record(_) if !item.what.is_mark() => {
                 is_thread && (!self.has_places || self.selection.only.is_empty())
             }
+            // Nobody knows whether their entry was chosen.
+            What::Values => is_thread && !self.selection.has_places(),
             What::Task(_)
             | What::Again(_)
             | What::Panic(_)
@@ -192,7 +194,7 @@ enum SelectedPart {
 
 /// Whether an item has a number in the report.
 fn counts_as_entry(item: &Item, options: &Options) -> bool {
-    !matches!(item.what, What::Again(_)) && options.shows(&item.what)
+    !matches!(item.what, What::Again(_) | What::Values) && options.shows(&item.what)
 }
 
 /// The newest entries, of each ring or of all.
@@ -234,7 +236,8 @@ impl NewestEntries {
             self.rings[&of].report_gap(&event, BEFORE, notes);
         }
         // A repetition is about the entries before it, which are gone.
-        let is_repetition = |event: &Merged| matches!(&event.item, Some(Item { what: What::Again(_), .. }));
+        let is_repetition =
+            |event: &Merged| matches!(&event.item, Some(Item { what: What::Again(_) | What::Values, .. }));
         while let Some((_, of, event, _)) = queue.events.front()
             && queue.is_cut
             && is_repetition(event)

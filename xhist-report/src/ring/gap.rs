@@ -13,6 +13,6 @@ pub fn add_missing(gap: &mut Gap, item: &Item<'_>) {
         Item::Cut { missing } => gap.cut_bytes += missing,
         Item::Torn { .. } => gap.torn = true,
         Item::Overrun => gap.overrun = true,
-        Item::Statement(..) | Item::Task(..) | Item::Repetition(_) => {}
+        Item::Statement(..) | Item::Task(..) | Item::Value(..) | Item::Repetition(_) => {}
     }
 }

@@ -240,6 +240,8 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
         map_hash: header.map_hash,
         exact: header.flags.has(Flags::EXACT),
         entries_only: header.has_entries_only(),
+        has_values: header.has_values(),
+        anchor: header.anchor,
         dropped: header.dropped,
         tasks: header.words.tasks,
         ..Ring::default()

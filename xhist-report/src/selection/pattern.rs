@@ -100,6 +100,12 @@ impl Pattern {
         matches!(self.names, PatternKind::Files(_) | PatternKind::Absolute(_))
     }
 
+    /// Whether it names a place: its file, its function, or a name in it as the last part of the path. A project has no
+    /// crate of that name.
+    pub fn is_of(&self, root: &str, path: &str, name: &str, line: u32) -> bool {
+        self.matches(&SourceNames::new(root, path, None), Some(name), line, &[])
+    }
+
     /// Whether it matches something in this file, if no function of the file is known.
     pub(super) fn is_about(&self, source: &SourceNames, crates: &[String]) -> bool {
         self.matches(source, None, self.lines.map_or(0, |(first, _)| first), crates)

@@ -1,6 +1,10 @@
 //! Sorts the memory of an ELF core by address. Otherwise a ring in two segments would be read across their border in the file.
 
-use object::{Object, ObjectKind, ObjectSegment};
+use std::path::PathBuf;
+
+use object::elf::NT_FILE;
+use object::read::elf::ProgramHeader;
+use object::{Endian, Endianness, Object, ObjectKind, ObjectSegment};
 
 use super::{Image, Opened};
 
@@ -12,6 +16,7 @@ type Segment = (u64, std::ops::Range<usize>);
 
 /// Sorts the memory by address, if neighbours in memory are apart in the file. Cores too long to copy stay as they are.
 pub fn in_order(opened: Opened) -> Opened {
+    let opened = Opened { program: program(&opened.image), ..opened };
     let Image::Bytes(bytes) = &opened.image else { return opened };
     let Some(segments) = segments(bytes).filter(|segments| is_torn(segments)) else { return opened };
     let mut memory = Vec::with_capacity(bytes.len());
@@ -24,6 +29,32 @@ pub fn in_order(opened: Opened) -> Opened {
         memory.extend_from_slice(&bytes[range]);
     }
     Opened { image: Image::Bytes(memory), data: None, file: None, ..opened }
+}
+
+/// The program of an ELF core: the first of the files that were mapped, which Linux lists with their addresses.
+fn program(bytes: &[u8]) -> Option<PathBuf> {
+    let file = object::read::elf::ElfFile64::<Endianness>::parse(bytes).ok()?;
+    if file.kind() != ObjectKind::Core {
+        return None;
+    }
+    let endian = file.endian();
+    for header in file.elf_program_headers() {
+        let Ok(Some(mut notes)) = header.notes(endian, bytes) else { continue };
+        while let Ok(Some(note)) = notes.next() {
+            if note.n_type(endian) == NT_FILE {
+                return first_file(note.desc(), endian);
+            }
+        }
+    }
+    None
+}
+
+/// The first name in a list of mapped files: their number, the size of a page, three numbers of each, and their names.
+fn first_file(list: &[u8], endian: Endianness) -> Option<PathBuf> {
+    let count = endian.read_u64_bytes(list.get(..8)?.try_into().ok()?);
+    let names = usize::try_from(count.checked_mul(24)?.checked_add(16)?).ok()?;
+    let name = list.get(names..)?.split(|byte| *byte == 0).next().filter(|name| !name.is_empty())?;
+    Some(PathBuf::from(String::from_utf8_lossy(name).into_owned()))
 }
 
 /// The segments of a core by address; `None` for any other file, and for one that claims more than it has.

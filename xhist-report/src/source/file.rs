@@ -28,5 +28,5 @@ pub fn open(text: &OsStr) -> Result<Opened, SourceError> {
     };
     let written = metadata.modified().ok().filter(|_| metadata.is_file());
     let (path, losses) = (Some(path.to_owned()), Vec::new());
-    Ok(Opened { image, data, file, path, written, dir: Some(dir), losses })
+    Ok(Opened { image, data, file, path, program: None, written, dir: Some(dir), losses })
 }

@@ -18,6 +18,8 @@ pub struct Opened {
     pub file: Option<Arc<File>>,
     /// Its path, if it has one.
     pub path: Option<PathBuf>,
+    /// The program that a core is of, as the core names it.
+    pub program: Option<PathBuf>,
     /// When it was last written; `None` when that is not known.
     pub written: Option<SystemTime>,
     /// Directory to search for maps; `None` if the source has none.

@@ -25,7 +25,7 @@ pub fn open(_: &OsStr) -> Result<Opened, SourceError> {
     let image =
         image.map_err(|error| SourceError::Unreadable { name: "standard input".to_owned(), error })?;
     let (dir, losses) = (Some(PathBuf::from(".")), Vec::new());
-    Ok(Opened { image, data: None, file: None, path: None, written: None, dir, losses })
+    Ok(Opened { image, data: None, file: None, path: None, written: None, program: None, dir, losses })
 }
 
 /// The file that standard input is redirected from: read as a file, it needs no temporary copy.

@@ -1,12 +1,14 @@
 //! The findings of a ranking, as every format shows them: places, functions, counts and scores.
 
+use std::collections::HashMap;
+
 use serde_json::{Value, json};
 
 use super::formula::Formula;
 use super::program::{ProgramSites, Role, Site};
 use super::rank::{Ranking, Suspect};
 use super::run::Tests;
-use crate::model::{Names, SuspectLine, visible};
+use crate::model::{Names, ShownValue, SuspectLine, values_line, visible};
 
 /// The text of a line, of the file of a site.
 pub type SuspectText<'l> = &'l mut dyn FnMut(u32, u32) -> String;
@@ -18,6 +20,8 @@ pub struct SuspectFindings<'a> {
     pub tests: &'a Tests,
     pub ranking: &'a Ranking,
     pub formula: Formula,
+    /// Values behind sites, where a failed test ran them last.
+    pub values: &'a HashMap<u32, Vec<ShownValue>>,
 }
 
 impl SuspectFindings<'_> {
@@ -34,6 +38,11 @@ impl SuspectFindings<'_> {
     /// A site by its number.
     pub fn site(&self, site: u32) -> &Site {
         &self.program.sites[site as usize]
+    }
+
+    /// The values behind a site, in the failed test that ran it last; empty if there are none.
+    pub fn shown_values(&self, site: u32) -> String {
+        self.values.get(&site).map_or(String::new(), |values| format!("  {}", values_line(values)))
     }
 
     /// The path of a file; empty if the map has none.

@@ -1,6 +1,9 @@
 //! The history of a failed test: the order of its sites up to the panic, and the calls that were open there.
 
+use std::collections::HashMap;
+
 use qs_core::map::BodyKind;
+use qs_core::record::value::RecordedValue;
 use qs_core::record::{EventKind, RECORD_BASE, Statement, XhistRecord};
 use qs_core::ring::Item;
 
@@ -30,6 +33,8 @@ pub struct FailureHistory {
     pub is_whole: bool,
     /// Whether it ends at a panic.
     pub has_panic: bool,
+    /// Values behind the last execution of each site that has any.
+    pub values: HashMap<u32, Vec<RecordedValue>>,
 }
 
 impl FailureHistory {
@@ -57,6 +62,7 @@ impl FailureHistory {
                     history.calls.gap();
                     is_whole = false;
                 }
+                Item::Value(value, _) => history.value(value),
                 Item::Task(..) | Item::Torn { .. } => {}
             }
         }
@@ -107,6 +113,9 @@ struct Reading<'a> {
     structure: &'a Structure,
     calls: CallStack<'a>,
     order: Vec<u32>,
+    values: HashMap<u32, Vec<RecordedValue>>,
+    /// The newest values are of the site that ran last.
+    is_valued: bool,
     /// Number of sites before the test began to format something that it did not finish.
     before_message: usize,
     /// The depth at which the test called what formats a value, while that goes on.
@@ -123,6 +132,8 @@ impl<'a> Reading<'a> {
             structure,
             calls,
             order: Vec::new(),
+            values: HashMap::new(),
+            is_valued: false,
             before_message: 0,
             message: None,
             at_panic: None,
@@ -131,6 +142,7 @@ impl<'a> Reading<'a> {
 
     fn statement(&mut self, statement: Statement) {
         self.calls.statement(statement);
+        self.is_valued = false;
         self.order.extend(self.program.site(statement, self.names));
         if self.message.is_some_and(|depth| self.calls.depth() <= depth) {
             self.message = None;
@@ -141,6 +153,15 @@ impl<'a> Reading<'a> {
         if self.message.is_none() {
             self.before_message = self.order.len();
         }
+    }
+
+    fn value(&mut self, value: RecordedValue) {
+        let Some(site) = self.order.last().filter(|_| self.at_panic.is_none()) else { return };
+        let values = self.values.entry(*site).or_default();
+        if !std::mem::replace(&mut self.is_valued, true) {
+            values.clear();
+        }
+        values.push(value);
     }
 
     /// Whether the innermost call formats a value, for the test itself and not for the program.
@@ -170,7 +191,8 @@ impl<'a> Reading<'a> {
             self.calls.stack().take(depth).filter_map(|activation| self.site_of(activation)).collect();
         open.reverse();
         let end = if self.message.is_some() && has_panic { self.before_message } else { self.order.len() };
-        FailureHistory { order: self.order[..end].to_vec(), open, is_whole: true, has_panic }
+        let (order, values) = (self.order[..end].to_vec(), self.values.clone());
+        FailureHistory { order, open, is_whole: true, has_panic, values }
     }
 
     fn finish(self) -> FailureHistory {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::findings::{SuspectFindings, SuspectText, finite, rounded};
 use super::formula::TestTotals;
 use super::program::Role;
+use crate::model::ShownValue;
 
 impl SuspectFindings<'_> {
     /// All suspects with all numbers.
@@ -85,12 +86,18 @@ impl SuspectFindings<'_> {
 
     fn site_json(&self, number: u32, lines: SuspectText<'_>) -> Value {
         let site = self.site(number);
-        json!({
+        let value = |value: &ShownValue| json!({ "name": value.name, "type": value.type_name, "text": value.text, "line": value.line });
+        let values: Vec<Value> = self.values.get(&number).into_iter().flatten().map(value).collect();
+        let mut site = json!({
             "line": site.line,
             "end_line": site.end_line,
             "weight": rounded(self.ranking.evidence[number as usize].score),
             "source": lines(number, site.line),
-        })
+        });
+        if !values.is_empty() {
+            site["values"] = values.into();
+        }
+        site
     }
 }
 

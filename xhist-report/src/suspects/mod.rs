@@ -16,6 +16,7 @@ mod spectra;
 mod text;
 mod text_weight;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,7 @@ pub use program::{Role, role};
 
 use self::findings::{SuspectFindings, SuspectText};
 use self::program::ProgramSites;
-use self::rank::rank;
+use self::rank::{Ranking, rank};
 use self::run::{RecordedRun, RunError, Tests};
 use self::text::Detail;
 use self::text_weight::text_weight;
@@ -34,9 +35,11 @@ use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::how_to_dump::quoted;
 use crate::map::Maps;
-use crate::model::{Ring, SuspectLine, visible};
-use crate::options::{MapPlaces, Options};
+use crate::model::{Names, Ring, ShownValue, SuspectLine, visible};
+use crate::options::{MapPlaces, Options, ProgramPlaces};
+use crate::selection::Pattern;
 use crate::source_text::SourceText;
+use crate::values::ValueReader;
 
 /// How suspects are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +70,10 @@ pub struct SuspectOptions {
     pub map: Option<PathBuf>,
     /// Directories whose sources may be shown, too.
     pub source_roots: Vec<PathBuf>,
+    /// The program, whatever the run says.
+    pub program: Option<PathBuf>,
+    /// Values of these places are not shown.
+    pub redact: Vec<Pattern>,
 }
 
 /// Prints the suspects of a run.
@@ -91,6 +98,8 @@ pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
         brief: true,
         map: None,
         source_roots: Vec::new(),
+        program: None,
+        redact: Vec::new(),
     };
     let mut nowhere = io::sink();
     let found =
@@ -149,6 +158,10 @@ fn ranked<T>(
     };
     let mut ranking = rank(&program, &found.tests, options.formula, &mut weigh);
     ranking.suspects.truncate(options.limit);
+    let values = match options.brief {
+        true => HashMap::new(),
+        false => values(&found, &ranking, &program, (map, names), (&reading, notes)),
+    };
     let mut lines = |site: u32, line: u32| texts(site, line, notes).unwrap_or_default();
     let findings = SuspectFindings {
         program: &program,
@@ -156,8 +169,35 @@ fn ranked<T>(
         tests: &found,
         ranking: &ranking,
         formula: options.formula,
+        values: &values,
     };
     Ok(Some(then(&findings, hash, &mut lines)))
+}
+
+/// Values behind the last execution of each suspect, in the first failed test that has any.
+fn values(
+    found: &Tests,
+    ranking: &Ranking,
+    program: &ProgramSites,
+    names: (usize, &Names),
+    (reading, notes): (&Options, &mut Notes<'_>),
+) -> HashMap<u32, Vec<ShownValue>> {
+    let mut readers: HashMap<&Path, ValueReader> = HashMap::new();
+    let mut shown = HashMap::new();
+    for site in ranking.suspects.iter().flat_map(|suspect| &suspect.sites) {
+        let recorded = found
+            .tests
+            .iter()
+            .find_map(|test| Some((test.history.as_ref()?.values.get(site)?, test.ring.as_ref()?)));
+        let Some((values, (ring, path))) = recorded else { continue };
+        let place = &program.sites[*site as usize];
+        let programs = ProgramPlaces { source: Some(path.clone()), ..reading.programs.clone() };
+        let options = Options { programs, ..reading.clone() };
+        let reader = readers.entry(path).or_default();
+        let values = reader.show(ring, names, Some((place.file, place.line)), values, (&options, notes));
+        shown.insert(*site, values);
+    }
+    shown
 }
 
 /// The command that compares a failed test with the passed one most like it.
@@ -175,7 +215,9 @@ fn reading(options: &SuspectOptions) -> Options {
         dump_dir: Some(options.directory.clone()),
         work_dir: std::env::current_dir().ok(),
     };
-    Options { maps, source_roots: options.source_roots.clone(), ..Options::default() }
+    let programs = ProgramPlaces { given: options.program.clone(), ..ProgramPlaces::default() };
+    let (source_roots, redact) = (options.source_roots.clone(), options.redact.clone());
+    Options { maps, programs, redact, source_roots, ..Options::default() }
 }
 
 /// What the ranking does not know.

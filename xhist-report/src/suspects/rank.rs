@@ -339,7 +339,7 @@ mod tests {
             has_panic: true,
             ..FailureHistory::default()
         });
-        Test { name: "t".into(), failed, ran, history }
+        Test { name: "t".into(), failed, ran, history, ring: None }
     }
 
     fn suspects(tests: &[Test], formula: Formula) -> Vec<Vec<u32>> {

@@ -9,7 +9,7 @@ use super::history::FailureHistory;
 use super::program::ProgramSites;
 use super::spectra::{Spectra, ThreadSpectrum};
 use crate::calls::Structure;
-use crate::model::{Names, visible};
+use crate::model::{Names, Ring, visible};
 use crate::ring::{self, Placed, RingSnapshot};
 use crate::run_record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord};
 use crate::source::Image;
@@ -32,6 +32,8 @@ pub struct Test {
     pub ran: SiteSet,
     /// The history of a failed test.
     pub history: Option<FailureHistory>,
+    /// Its ring, and the file that it is in.
+    pub ring: Option<(Ring, PathBuf)>,
 }
 
 /// The tests of a run.
@@ -161,10 +163,11 @@ impl RecordedRun {
             taken.extend(root);
             let steps: usize =
                 found.tests.iter().filter_map(|test| Some(test.history.as_ref()?.order.len())).sum();
-            let history = match found.tests.len() < MAX_HISTORIES && steps < MAX_STEPS {
+            let (history, ring) = match found.tests.len() < MAX_HISTORIES && steps < MAX_STEPS {
                 true => self.history(row, root.map(|root| &threads[root]), program, names, structure),
                 false => None,
-            };
+            }
+            .unzip();
             let mut ran = history.as_ref().map(FailureHistory::ran).unwrap_or_default();
             let is_whole = history.as_ref().is_some_and(|history| history.is_whole && history.has_panic);
             for thread in root.and_then(|root| members.get(&root)).into_iter().flatten() {
@@ -175,7 +178,7 @@ impl RecordedRun {
             }
             match ran.is_empty() {
                 true => found.unknown.push(row.name.clone()),
-                false => found.tests.push(Test { name: row.name.clone(), failed: true, ran, history }),
+                false => found.tests.push(Test { name: row.name.clone(), failed: true, ran, history, ring }),
             }
         }
         self.crashes(&mut found, program, names, structure);
@@ -197,7 +200,7 @@ impl RecordedRun {
                 .iter()
                 .for_each(|thread| ran.extend(&self.sites(&threads[*thread], program, names)));
             if !ran.is_empty() {
-                found.tests.push(Test { name: name.clone(), failed: false, ran, history: None });
+                found.tests.push(Test { name: name.clone(), failed: false, ran, history: None, ring: None });
             }
         }
         Ok(found)
@@ -224,7 +227,8 @@ impl RecordedRun {
                 FailureHistory::read(&RingSnapshot::whole(placed, &file.image), program, names, structure);
             let (name, ran) = (crash.program.clone(), history.ran());
             if !ran.is_empty() {
-                found.tests.push(Test { name, failed: true, ran, history: Some(history) });
+                let ring = Some((placed.ring.clone(), file.path.clone()));
+                found.tests.push(Test { name, failed: true, ran, history: Some(history), ring });
                 found.are_crashes = true;
             }
         }
@@ -251,7 +255,7 @@ impl RecordedRun {
         program: &ProgramSites,
         names: &Names,
         structure: &Structure,
-    ) -> Option<FailureHistory> {
+    ) -> Option<(FailureHistory, (Ring, PathBuf))> {
         let named = row.file.as_ref().and_then(|path| {
             let file = self.rings.iter().find(|file| file.path == *path)?;
             let own = file.rings.iter().filter(|placed| placed.header.words.parent.is_none());
@@ -276,7 +280,9 @@ impl RecordedRun {
             })
         };
         let (file, placed) = named.or_else(of_thread)?;
-        Some(FailureHistory::read(&RingSnapshot::whole(placed, &file.image), program, names, structure))
+        let ring = RingSnapshot::whole(placed, &file.image);
+        let history = FailureHistory::read(&ring, program, names, structure);
+        Some((history, (placed.ring.clone(), file.path.clone())))
     }
 }
 

@@ -127,9 +127,9 @@ impl SuspectFindings<'_> {
         let score = shown_value(suspect.evidence.value);
         let counts = if is_first { self.counts(suspect) } else { String::new() };
         let source = lines(number, site.line);
-        text.push(
-            format!("{rank:>3}. {place} ({score}) {function}{counts}    {source}").trim_end().to_owned(),
-        );
+        let values = self.shown_values(number);
+        let line = format!("{rank:>3}. {place} ({score}) {function}{counts}    {source}{values}");
+        text.push(line.trim_end().to_owned());
         // A condition or a call over several lines.
         if !source.ends_with(['{', ';', ',']) {
             for line in (site.line + 1..=site.end_line).take(SPAN as usize) {

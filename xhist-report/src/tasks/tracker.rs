@@ -420,7 +420,7 @@ mod tests {
                 Ok((step, task)) => What::Task(TaskMark { step, task }),
                 Err(line) => What::Statement { file: 1, line },
             };
-            tracker.take(&ring, &Item { what, time: None, interrupt: 0, handlers: 0 }, &maps);
+            tracker.take(&ring, &Item::new(what, None), &maps);
         }
         let lines = |task: &LiveTask| task.before.iter().map(|place| place.line).collect();
         tracker.live(&maps).iter().map(|task| (task.number, task.thread.clone(), lines(task))).collect()

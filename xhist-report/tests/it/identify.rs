@@ -19,7 +19,8 @@ fn map_of_source(root: &str) -> (String, u64) {
             file: 1,
             path: Text::plain("src/main.rs"),
             base: 0,
-            numbers: NumberRange::default()
+            numbers: NumberRange::default(),
+            values: NumberRange::default()
         })
     )
     .unwrap();

@@ -62,8 +62,8 @@ fn is_complete(outcome: &Outcome) -> bool {
 fn is_beyond_checking(byte: usize, bit: usize) -> bool {
     let times = (51, 1)..(56, 0);
     let (last_time, thread_id, name) = (64..72, 124..128, 136..168);
-    let entries_only = (15, 6);
-    (byte, bit) == entries_only
+    let at_run_time = [(15, 6), (15, 7)];
+    at_run_time.contains(&(byte, bit))
         || times.contains(&(byte, bit))
         || [last_time, thread_id, name].iter().any(|field| field.contains(&byte))
 }

@@ -23,6 +23,7 @@ mod sources;
 mod support;
 mod threads;
 mod trace;
+mod types;
 mod visible;
 mod words;
 #[path = "../../../qs-core/tests/words/model.rs"]

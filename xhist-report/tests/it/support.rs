@@ -328,6 +328,7 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
             path: Text::plain(path),
             base: *base,
             numbers: NumberRange::default(),
+            values: NumberRange::default(),
         });
         writeln!(body, "{line}").unwrap();
     }
@@ -347,7 +348,13 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
 pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> (String, u64) {
     let mut body = format!(
         "{}\n",
-        Line::File(FileLine { file: 1, path: Text::plain(path), base: 0, numbers: NumberRange::default() })
+        Line::File(FileLine {
+            file: 1,
+            path: Text::plain(path),
+            base: 0,
+            numbers: NumberRange::default(),
+            values: NumberRange::default()
+        })
     );
     for (line, function) in statements {
         let (kind, function) = (Text::plain("expr"), Text::plain(function));

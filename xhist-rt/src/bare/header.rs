@@ -75,6 +75,11 @@ impl Header {
         self.facts[3] |= layout::Flags::ENTRIES.0;
     }
 
+    /// Sets the flag of a program that records values.
+    pub(super) fn set_values(&mut self) {
+        self.facts[3] |= layout::Flags::VALUES.0;
+    }
+
     /// Position from which on no byte is overwritten.
     pub(super) fn kept(&self) -> u64 {
         let head = layout::State(self.state.load()).head();
@@ -124,6 +129,6 @@ impl Header {
 #[inline(always)]
 fn check_word(mark: u32, facts: [u8; 4], header_len: u16, size: u32) -> u32 {
     let [a, b] = header_len.to_ne_bytes();
-    let facts = [facts[0], facts[1], facts[2], facts[3] & !layout::Flags::ENTRIES.0];
+    let facts = [facts[0], facts[1], facts[2], facts[3] & !layout::Flags::AT_RUN_TIME.0];
     layout::check_word([mark, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size])
 }

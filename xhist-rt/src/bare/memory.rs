@@ -145,6 +145,11 @@ pub(super) fn set_entries_only() {
     unsafe { (*header()).set_entries_only() };
 }
 
+pub(super) fn set_values() {
+    // SAFETY: `lay_out` was called, and interrupts are masked, so there is no other access to the header.
+    unsafe { (*header()).set_values() };
+}
+
 /// Position from which on no byte is overwritten.
 pub(super) fn kept() -> u64 {
     // SAFETY: `lay_out` was called, and interrupts are masked, so there is no other access to the header.

@@ -1,6 +1,6 @@
 //! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
 //!
-//! `writer` is what the recorder keeps outside of the ring, `statement` records, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
+//! `writer` is what the recorder keeps outside of the ring, `statement` and `value` record, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
 //! interrupts, `link` what a link takes out. Hosted rings share nothing of it, see `crate::words`.
 
 mod draft;
@@ -11,6 +11,7 @@ mod link;
 mod mask;
 mod memory;
 mod statement;
+mod value;
 mod writer;
 
 use qs_core::record::Statement;
@@ -23,6 +24,7 @@ pub use link::{get_block, get_byte};
 pub use memory::RING_SIZE;
 use statement::record_at;
 pub(crate) use statement::{record, record as entry};
+pub(crate) use value::{own, own as target};
 pub(crate) use writer::apply_filters;
 
 /// Records a statement whose file and line are only known at run time.
@@ -74,6 +76,11 @@ pub(crate) fn set_map_hash(hash: u64) {
 /// Sets the flag of a program that records only function entries.
 pub(crate) fn set_entries_only() {
     writer::with_any(|_| memory::set_entries_only());
+}
+
+/// Sets the flag of a program that records values.
+pub(crate) fn set_values() {
+    writer::with_any(|_| memory::set_values());
 }
 
 /// Calls `sink` with the bytes of the ring, header first, in pieces of 64 bytes. Interrupts are masked only while a piece is

@@ -19,7 +19,7 @@ use super::memory::{self, MASK, RING_SIZE};
 use super::writer::{FAR, NONE, PAGES, TRIES, WRITER, Writer};
 
 /// Bytes of data in a frame.
-const ROOM: usize = data_room(RING_SIZE);
+pub(super) const ROOM: usize = data_room(RING_SIZE);
 /// Length of a frame's end in which its first statement closes it, in bytes.
 const LOOK: usize = if ROOM / 4 < 32 { ROOM / 4 } else { 32 };
 /// Largest number of bytes that the fast path writes before the sum is updated.
@@ -127,7 +127,7 @@ extern "C" fn record_slow(page: u32, code: u8) {
 
 impl Writer {
     /// Resets the frame to its first statement: one page, and no data in the sum. Returns the length of its data.
-    fn start(&mut self) -> usize {
+    pub(super) fn start(&mut self) -> usize {
         let first = self.pages[0];
         self.pages = [NONE; PAGES];
         self.pages[0] = first;
@@ -137,7 +137,7 @@ impl Writer {
     }
 
     /// Sets cursor, limit and key for a frame with `len` bytes of data.
-    fn go_to(&mut self, page: u32, len: usize) {
+    pub(super) fn go_to(&mut self, page: u32, len: usize) {
         let last_len = usize::from(self.last_len);
         let mut end = if len < ROOM - LOOK { (len / SEGMENT + 1) * SEGMENT } else { len };
         if len < last_len {
@@ -247,7 +247,7 @@ impl FrameDraft {
     }
 
     /// Lists the step to an interrupt.
-    fn push_interrupt(&mut self, number: u16) {
+    pub(super) fn push_interrupt(&mut self, number: u16) {
         self.push(step::INTERRUPT);
         self.digits(number.into());
     }

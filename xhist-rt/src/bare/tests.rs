@@ -7,8 +7,10 @@ use std::vec::Vec;
 use proptest::prelude::*;
 use qs_core::frame::{Decoder, Outcome};
 use qs_core::record::Statement;
+use qs_core::record::value::RecordedValue;
 use qs_core::ring::{self, Item, Reader};
 
+use super::value::put_value;
 use super::{RING_SIZE, append, export, flush, interrupt, memory, record_at, set_map_hash, set_time, writer};
 use crate::qs;
 
@@ -43,10 +45,20 @@ fn read(image: &[u8]) -> (Vec<u32>, usize) {
                 (0..again.times).for_each(|_| words.extend(&round));
             }
             Item::Frame(_) => records += 1,
+            Item::Value(value, _) => assert_eq!(value, value_of(value.number)),
             other => panic!("{other:?} after {} statements", words.len()),
         }
     }
     (words, records)
+}
+
+/// A value, whose number determines the rest.
+fn value_of(number: u32) -> RecordedValue {
+    let bytes: Vec<u8> = (0..32).map(|at| (number.wrapping_mul(77) >> (at % 24)) as u8).collect();
+    let len = [0, 1, 2, 4, 8, 32][number as usize % 6];
+    let mut value = RecordedValue::new(number, &bytes[..len]);
+    value.type_key = number.is_multiple_of(5).then_some(number << 16);
+    value
 }
 
 fn history() -> Vec<u32> {
@@ -74,6 +86,54 @@ fn the_newest_statements_are_kept_in_order() {
     // A byte each, the bytes of a frame for 240 of them, and the bytes prepared ahead.
     assert!(history.len() > RING_SIZE * 2 / 3, "{}", history.len());
     assert_eq!(ring::Header::parse(&image()).expect("a header").map_hash, 7);
+}
+
+#[test]
+fn values_are_behind_their_statements() {
+    let _lock = lock_recorder();
+    super::set_values();
+    for word in 1..20_000 {
+        record_word(word % 700);
+        put_value(&value_of(word));
+    }
+    let image = image();
+    let header = ring::Header::parse(&image).expect("a header");
+    assert!(header.has_values());
+    let mut reader = Reader::new(header, &image);
+    let (mut pairs, mut newest) = (0, 0);
+    while let Some(item) = reader.next() {
+        match item {
+            Item::Statement(statement, _) => newest = statement.to_word(),
+            Item::Value(value, _) => {
+                assert_eq!(value, value_of(value.number));
+                assert!(pairs == 0 || value.number % 700 == newest, "{} {newest}", value.number);
+                pairs += 1;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(pairs > 100 && newest == 19_999 % 700, "{pairs}");
+}
+
+#[test]
+fn the_hooks_record_values() {
+    let _lock = lock_recorder();
+    crate::s::<1, 2, 0>();
+    crate::v::<1, _>(&0x8000_7D7Eu32);
+    crate::vw::<2, _>(&[7u64; 9]);
+    crate::vg::<3, _>(&1u8);
+    let image = image();
+    let mut reader = Reader::new(ring::Header::parse(&image).expect("a header"), &image);
+    let mut values = Vec::new();
+    while let Some(item) = reader.next() {
+        if let Item::Value(value, _) = item {
+            values.push(value);
+        }
+    }
+    assert_eq!(values.iter().map(|value| value.number).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(values[0].bytes(), 0x8000_7D7Eu32.to_le_bytes());
+    assert_eq!(values[1].bytes(), [7u64; 4].map(u64::to_le_bytes).as_flattened());
+    assert!(values[2].bytes() == [1] && values[2].type_key.is_some());
 }
 
 /// Interrupts record while the ring is exported. The export shows the contents at its start, except for overwritten bytes.
@@ -270,6 +330,9 @@ fn a_dump_at_any_step_ends_with_the_current_or_the_previous_statement() {
     for word in 1..6000 {
         NEXT.set(word);
         record_word(word);
+        if word % 3 == 0 {
+            put_value(&value_of(word));
+        }
     }
     ON_WRITE.set(None);
 }
@@ -318,6 +381,7 @@ fn statements_of_handlers_come_before_the_drafted_one() {
             0 => flush(),
             1 => append(&[0, 100, 0, 0, 0, 0, 1, 0x7E], true),
             2..4 => interrupt(random(50) as u16 + 1, || (7..10).for_each(record_and_note)),
+            6 => put_value(&value_of(1 + random(2000))),
             4..6 => (0..random(9)).for_each(|_| record_and_note(random(3) << 16 | random(300))),
             _ => {}
         }
@@ -420,7 +484,7 @@ proptest! {
         pieces in prop::collection::vec((0u16..40, 0u16..300, 1u16..40, 1usize..60, any::<u8>()), 1..40),
     ) {
         let _lock = lock_recorder();
-        let (mut expected, mut records) = (Vec::new(), 0);
+        let (mut expected, mut records, mut values) = (Vec::new(), 0, 0);
         for (file, line, lines, times, kind) in pieces {
             match kind {
                 0..16 => {
@@ -432,6 +496,10 @@ proptest! {
                     records += 1;
                 }
                 20..24 => flush(),
+                24..60 => {
+                    (0..times).for_each(|_| put_value(&value_of(1 + u32::from(line))));
+                    values += times;
+                }
                 _ => for _ in 0..times {
                     for line in line..line + lines {
                         record_at(Statement { file, line });
@@ -443,7 +511,7 @@ proptest! {
         let (history, kept) = read(&image());
         prop_assert!(expected.ends_with(&history));
         prop_assert!(kept <= records);
-        // Repetitions count more than once, so this is a lower bound.
-        prop_assert!(history.len() >= expected.len().min(700), "{} of {}", history.len(), expected.len());
+        // Repetitions count more than once, so this is a lower bound. Values take more room.
+        prop_assert!(values > 0 || history.len() >= expected.len().min(700), "{} of {}", history.len(), expected.len());
     }
 }

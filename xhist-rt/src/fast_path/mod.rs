@@ -31,6 +31,6 @@ mod word;
 pub(crate) use optimised as unoptimised;
 
 #[cfg(not(debug_assertions))]
-pub(crate) use optimised::{entry, record};
+pub(crate) use optimised::{entry, own, record, target};
 #[cfg(debug_assertions)]
-pub(crate) use unoptimised::{entry, record};
+pub(crate) use unoptimised::{entry, own, record, target};

@@ -3,12 +3,15 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
+use qs_core::record::value::{MARK, mark};
 use qs_core::record::words::Word;
 
 use super::cpu::call_roll_over;
 use super::word::word;
-use crate::slow_path::record_without_word;
+use crate::slow_path::{record_long, record_target, record_without_word};
 use crate::thread_state::{ThreadState, tls};
+use crate::value::types::add_row;
+use crate::value::{bytes, kept};
 
 /// Records that a statement is about to run.
 #[inline(always)]
@@ -80,5 +83,93 @@ unsafe fn put<const FILE: u16, const LINE: u16, const NUMBER: u32>(tls: *mut Thr
                 record_without_word(FILE, LINE);
             }
         }
+    }
+}
+
+/// Records the first `MOST` bytes of a value.
+#[inline(always)]
+pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(value: &T) {
+    add_row::<NUMBER, IS_GENERIC, T>();
+    let from = (&raw const *value).cast::<u8>();
+    let tls = tls();
+    // SAFETY: all bytes of a value may be read. `tls` points to the state of this thread, and between two checks its
+    // cursor points to room for words, see `record`.
+    unsafe {
+        match const { if IS_GENERIC { usize::MAX } else { kept::<T>(MOST) } } {
+            0 => put_value::<NUMBER>(tls, 0, 0),
+            1 => put_value::<NUMBER>(tls, 1, bytes::group::<1>(from)),
+            2 => put_value::<NUMBER>(tls, 2, bytes::group::<2>(from)),
+            3 => put_value::<NUMBER>(tls, 3, bytes::group::<3>(from)),
+            4 => put_value::<NUMBER>(tls, 3, bytes::group::<4>(from)),
+            5 => put_value::<NUMBER>(tls, 4, bytes::group::<5>(from)),
+            6 => put_value::<NUMBER>(tls, 4, bytes::group::<6>(from)),
+            7 => put_value::<NUMBER>(tls, 4, bytes::group::<7>(from)),
+            8 => put_value::<NUMBER>(tls, 4, bytes::group::<8>(from)),
+            _ => record_long::<NUMBER, MOST, IS_GENERIC, T>(value),
+        }
+    }
+}
+
+/// Records what a value refers to, or else the value.
+#[inline(always)]
+pub(crate) fn target<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(value: &T) {
+    if !record_target::<NUMBER, IS_GENERIC, T>(value) {
+        own::<NUMBER, MOST, IS_GENERIC, T>(value);
+    }
+}
+
+/// Stores a value of this class and moves the cursor behind it. The mark comes last: without it the words end there.
+///
+/// # Safety
+/// `tls` points to the state of the calling thread. At its cursor there is room for the value. `class` is a constant.
+#[inline(always)]
+unsafe fn put_value<const NUMBER: u32>(tls: *mut ThreadState, class: u32, value: u64) {
+    // SAFETY: the caller promises room for a value and the state of its thread. No store needs an aligned address.
+    unsafe {
+        let cursor = (*tls).cursor;
+        let payload = cursor.add(MARK);
+        let len = match class {
+            0 => 0,
+            1 => {
+                // The highest bit moves up, and the bit in its place is set anyway.
+                let value = value as u16;
+                payload.cast::<u16>().write_unaligned(((value + (value & 0x80)) | 0x8080).to_le());
+                2
+            }
+            2 => {
+                let high = (tops(value) & 3) << 16;
+                payload.cast::<u32>().write_unaligned((value as u32 | high | 0x8080_8080).to_le());
+                4
+            }
+            3 => {
+                payload.cast::<u32>().write_unaligned((value as u32 | 0x8080_8080).to_le());
+                payload.add(4).cast::<u16>().write_unaligned((tops(value) as u16 | 0x8080).to_le());
+                6
+            }
+            _ => {
+                let high = tops(value) as u16;
+                payload.cast::<u64>().write_unaligned((value | 0x8080_8080_8080_8080).to_le());
+                payload.add(8).cast::<u16>().write_unaligned(((high + (high & 0x80)) | 0x8080).to_le());
+                10
+            }
+        };
+        cursor.cast::<[u8; MARK]>().write(mark(NUMBER, class));
+        (*tls).cursor = payload.add(len);
+    }
+}
+
+/// The highest bit of each byte, that of the lowest byte first.
+#[inline(always)]
+fn tops(value: u64) -> u32 {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    {
+        use core::arch::x86_64::{_mm_cvtsi64_si128, _mm_movemask_epi8};
+        // SAFETY: the processor has these instructions.
+        unsafe { _mm_movemask_epi8(_mm_cvtsi64_si128(value.cast_signed())).cast_unsigned() }
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    {
+        // Each product of two single bits has a place of its own, so nothing is carried.
+        ((value & 0x8080_8080_8080_8080).wrapping_mul(0x0002_0408_1020_4081) >> 56) as u32
     }
 }

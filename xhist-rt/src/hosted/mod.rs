@@ -25,7 +25,7 @@ pub(crate) mod system;
 pub(crate) mod timing;
 pub(crate) mod upcalls;
 
-pub(crate) use crate::fast_path::{entry, record};
+pub(crate) use crate::fast_path::{entry, own, record, target};
 pub use crate::slow_path::flush;
 pub(crate) use crate::slow_path::{append_record, at};
 pub(crate) use crate::task::RecordedTask as Task;
@@ -34,6 +34,12 @@ pub use init::{Init, init};
 pub use link::{get_block, get_byte};
 pub(crate) use rings::acquire::set_map_hash;
 pub(crate) use rings::slots::set_entries_only;
+
+/// The program records values.
+pub(crate) fn set_values() {
+    rings::slots::set_values(crate::value::types::anchor_address());
+}
+
 pub(crate) use rings::trigger::{apply_filters, start_at, stop_at};
 pub use rings::trigger::{start, stop, stop_after, stop_on_record};
 pub(crate) use setup::config::longest_record;

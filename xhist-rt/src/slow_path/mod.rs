@@ -13,7 +13,9 @@ mod single;
 
 pub(crate) use act::{attach, count_lost_words, detach, settle};
 pub use append::flush;
-pub(crate) use append::{Append, append, append_record, at, put_word, record_without_word};
+pub(crate) use append::{
+    Append, append, append_record, at, put_word, record_long, record_target, record_without_word,
+};
 pub(crate) use handlers::{end_handlers, has_track, move_handlers, set_up_handlers};
 pub(crate) use roll_over::roll_over;
 pub(crate) use single::roll_over_of;

@@ -8,11 +8,12 @@ use super::writer::{Place, WordsWriter};
 /// The file in the bitmap whose lines are the numbers of statements with short words. No long word can name it.
 pub(crate) const NUMBERS: u16 = u16::MAX;
 
-/// The statement that a word marks in the bitmap.
-fn noted(named: Named) -> Statement {
+/// The statement that a word marks in the bitmap. `None` for marks of tasks and values.
+fn noted(named: Named) -> Option<Statement> {
     match named {
-        Named::Number(number) => Statement { file: NUMBERS, line: number as u16 },
-        Named::Statement(statement) => statement,
+        Named::Number(number) => Some(Statement { file: NUMBERS, line: number as u16 }),
+        Named::Statement(statement) => TaskMark::of(statement).is_none().then_some(statement),
+        Named::Value(_) => None,
     }
 }
 
@@ -33,8 +34,7 @@ impl WordsWriter {
         let mut counted = self.counted.unwrap_or(0);
         let some = core::iter::from_fn(|| {
             while counted < most {
-                let statement = noted(words.next()?);
-                if TaskMark::of(statement).is_none() {
+                if let Some(statement) = noted(words.next()?) {
                     counted += 1;
                     return Some(statement);
                 }
@@ -97,7 +97,7 @@ impl WordsWriter {
     pub(super) fn count_overrun(&mut self, end: u64) {
         let len = (end - self.words) as usize;
         let left = len.min(self.memory.size);
-        let words = Words::new(self.memory.bytes(end - left as u64, left)).count();
+        let words = Words::new(self.memory.bytes(end - left as u64, left)).filter_map(noted).count();
         let lost = (words + (len - left) / (2 * UNIT)) as u64;
         self.header().count_dropped(u32::try_from(lost).unwrap_or(u32::MAX));
         self.counted = self.counted.map(|counted| counted + lost);

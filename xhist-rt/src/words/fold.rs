@@ -1,6 +1,6 @@
 //! Finds repetitions in units. No ring is known here.
 
-use qs_core::record::words::{LEAD, byte_of};
+use qs_core::record::words::{LEAD, UNIT, byte_of, word_len};
 
 use super::scan::{BLOCK, find_unit};
 
@@ -119,10 +119,14 @@ fn rare(units: &[u16], anchor: usize) -> usize {
     [BEFORE - 1, 0, 21, LEAST - 1].into_iter().min_by_key(count).unwrap_or(0)
 }
 
-/// Number of units of the word that begins with this one.
+/// Number of units of the word that begins there. A value that is cut counts as one unit.
 #[inline]
-fn len_of(unit: u16) -> usize {
-    1 + usize::from(unit.to_ne_bytes()[0] >= LONG_FROM)
+fn len_of(units: &[u16]) -> usize {
+    let mut bytes = [[0; UNIT]; 3];
+    for (bytes, unit) in bytes.iter_mut().zip(units) {
+        *bytes = unit.to_ne_bytes();
+    }
+    word_len(bytes.as_flattened()).map_or(1, |len| len / UNIT)
 }
 
 /// The same tail or a part of it whose rounds are whole words.
@@ -138,10 +142,10 @@ pub(super) fn whole_words(units: &[u16], tail: Tail) -> Option<Tail> {
         let (mut start, mut end) = (0, 0);
         loop {
             while start < tail.start {
-                start += len_of(units[start]);
+                start += len_of(&units[start..]);
             }
             while end < start + period {
-                end += len_of(*units.get(end)?);
+                end += len_of(units.get(end..)?);
             }
             if start > last {
                 return None;
@@ -149,7 +153,7 @@ pub(super) fn whole_words(units: &[u16], tail: Tail) -> Option<Tail> {
             if end == start + period {
                 return Some(Tail { period, start });
             }
-            start += len_of(units[start]);
+            start += len_of(&units[start..]);
         }
     })
 }

@@ -60,7 +60,9 @@ pub(crate) struct HostedHeader {
     earlier: Word,
     /// Async tasks that began and that ended in this ring, under all of its owners.
     tasks: [AtomicU32; 2],
-    reserved_too: [u64; 2],
+    /// Address of [`crate::value::types::anchor`] in the process, 0 = not known.
+    anchor: Word,
+    reserved_too: u64,
     pub(crate) start_time: u64,
     /// Readers write these two; see [`layout::Shown`].
     shown: [Word; 2],
@@ -94,6 +96,7 @@ const _: () = {
     assert!(offset_of!(HostedHeader, rings) == 134);
     assert!(offset_of!(HostedHeader, earlier) == 136);
     assert!(offset_of!(HostedHeader, tasks) == 144);
+    assert!(offset_of!(HostedHeader, anchor) == 152);
     assert!(offset_of!(HostedHeader, start_time) == 168);
     assert!(offset_of!(HostedHeader, shown) == layout::CLEARED_OFFSET);
     assert!(offset_of!(HostedHeader, name) == 192);
@@ -161,6 +164,12 @@ impl HostedHeader {
     /// Sets that the program records only entries of functions.
     pub(crate) fn set_entries_only(&self) {
         self.flags.fetch_or(layout::Flags::ENTRIES.0, Relaxed);
+    }
+
+    /// Sets that there may be values among the statements, and where the program was loaded.
+    pub(crate) fn set_values(&self, anchor: usize) {
+        self.anchor.store(anchor as u64);
+        self.flags.fetch_or(layout::Flags::VALUES.0, Relaxed);
     }
 
     /// The ring gets another owner: adds the bytes that the current owner wrote to the bytes of earlier owners.

@@ -95,6 +95,11 @@ fn number() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 1u32..6, 2 => 60_000u32..60_005, 1 => Just(program::ALIKE), 1 => 1u32..SHORT_END]
 }
 
+/// Numbers of values.
+fn value() -> impl Strategy<Value = u32> {
+    prop_oneof![2 => program::VALUE..program::VALUE + 7, 1 => program::VALUE..program::VALUE + 300]
+}
+
 /// Readers take a full time behind a chunk for the time of the chunk if the low halves are equal. Two clock readings
 /// of a program practically never have equal low halves, so tests keep them apart.
 const APART: u64 = 50_000_001;
@@ -103,6 +108,7 @@ fn part() -> impl Strategy<Value = Part> {
     let ticks = prop_oneof![4 => 1u64..1000, 1 => Just((1 << 32) + APART), 1 => (1u64 << 32)..(1 << 34)];
     let leaf = prop_oneof![
         8 => (number(), 1u32..12, 0u32..2).prop_map(|(from, count, step)| Part::Straight { from, count, step }),
+        2 => (value(), 1u32..12, 0u32..2).prop_map(|(from, count, step)| Part::Straight { from, count, step }),
         1 => (number(), 12u32..120, 0u32..2).prop_map(|(from, count, step)| Part::Straight { from, count, step }),
         1 => prop_oneof![0u8..20, 20u8..200].prop_map(Part::Record),
         1 => Just(Part::Event),

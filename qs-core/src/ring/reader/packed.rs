@@ -32,7 +32,7 @@ pub(super) struct PackedReader<'a> {
     shown: Shown,
     /// Position of the frame with the newest item.
     start: u64,
-    /// Number of statements in the open frame of the first part.
+    /// Number of statements and values in the open frame of the first part.
     open_statements: u16,
     /// Number of bytes missing in the image that are not reported yet, and whether any were reported.
     cut: u64,
@@ -159,7 +159,7 @@ impl<'a> PackedReader<'a> {
                 continue;
             }
             match found {
-                PackedItem::Item(Item::Statement(..))
+                PackedItem::Item(Item::Statement(..) | Item::Value(..))
                     if self.start == self.shown.position && self.shown.statements > 0 =>
                 {
                     self.shown.statements -= 1;
@@ -270,14 +270,20 @@ impl<'a> PackedReader<'a> {
     fn next_of_run(&mut self) -> Option<Item<'static>> {
         let run = &mut self.run;
         while run.at < run.len {
-            match run.steps.next(&run.data[..run.len], &mut run.at) {
+            let step = run.steps.next(&run.data[..run.len], &mut run.at);
+            let is_open = self.part == 0 && self.stage == PackedStage::Done;
+            if is_open && matches!(step, Some(Step::Statement(_) | Step::Value(_))) {
+                self.open_statements += 1;
+            }
+            match step {
                 Some(Step::Statement(statement)) => {
                     run.has_statements = true;
                     self.interrupt = run.steps.interrupt();
-                    if self.part == 0 && self.stage == PackedStage::Done {
-                        self.open_statements += 1;
-                    }
                     return Some(Item::Statement(statement, run.stamp.take()));
+                }
+                Some(Step::Value(value)) => {
+                    self.interrupt = run.steps.interrupt();
+                    return Some(Item::Value(value, run.stamp.take()));
                 }
                 Some(Step::Time(ticks)) => {
                     run.time = run.time.wrapping_add(ticks as u32);

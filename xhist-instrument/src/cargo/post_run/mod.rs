@@ -6,12 +6,14 @@
 mod failures;
 mod listing;
 mod outcome;
+mod programs;
 mod report;
 mod reporter;
 mod retention;
 mod rings;
 mod run;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
@@ -58,6 +60,12 @@ impl Run {
         files.into_iter().map(|(_, path)| path).collect()
     }
 
+    /// The files of the programs that recorded values.
+    fn programs(&self, files: &[PathBuf]) -> BTreeMap<String, PathBuf> {
+        let names = files.iter().map(|file| rings::program_of(file)).collect();
+        self.build.as_deref().map(|build| programs::find(build, &names)).unwrap_or_default()
+    }
+
     fn processes(&self, files: &[PathBuf]) -> Vec<Process> {
         let follow_links = self.chosen_file.is_some();
         let read = files.iter().filter_map(|path| Process::read(path, follow_links));
@@ -89,6 +97,7 @@ impl Running {
             failed_rings: Vec::new(),
             tests: Vec::new(),
             crashes: Vec::new(),
+            programs: run.programs(&files),
         };
         if is_ours {
             // A signal may end this process while it reads.

@@ -1,5 +1,6 @@
 //! How a run ended: `run.json` in its directory, which `xhist-report` reads.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -41,6 +42,9 @@ pub(super) struct RunOutcome {
     /// Processes that crashed or panicked, the most relevant first, unless they are those of tests above.
     #[serde(default)]
     pub(super) crashes: Vec<CrashRow>,
+    /// The files of programs that recorded values, by the names in those of their rings.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) programs: BTreeMap<String, PathBuf>,
 }
 
 /// A test of a run.

@@ -24,6 +24,8 @@ pub(in crate::cargo) struct Run {
     /// The map of what it ran, and the directory that its paths start from.
     pub(in crate::cargo) map: PathBuf,
     pub(in crate::cargo) root: PathBuf,
+    /// Cargo's build directory, if the programs record values.
+    pub(in crate::cargo) build: Option<PathBuf>,
     /// The user's own `XHIST_FILE`.
     pub(in crate::cargo) chosen_file: Option<PathBuf>,
     pub(in crate::cargo) kind: RunKind,

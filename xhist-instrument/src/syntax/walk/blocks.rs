@@ -34,21 +34,35 @@ impl Walker<'_> {
         let mut is_entry = std::mem::take(&mut self.checks.is_entry);
         let mut recorded = false;
         let mut unreachable = false;
+        // The names that are bound at the start of the block; behind a statement under `cfg` they may be moved.
+        let (mut entry, mut late) = (self.take_entry(), Vec::new());
         for (index, stmt) in block.stmts.iter().enumerate() {
             let after = self.options.records_after()
                 && index < tail
+                && entry.is_empty()
                 && !diverge::statement(stmt, Certainty::Possibly);
+            self.last_reason = None;
             let site = self.statement(stmt, after, unreachable);
+            let reason = self.last_reason;
+            match site {
+                Some((_, Unconditional(false))) => late.append(&mut entry),
+                _ if entry.is_empty() => {}
+                _ => entry = self.enter_at(entry, stmt, site.as_ref().map(|(site, _)| *site), reason),
+            }
             self.note_entry(site.as_ref().filter(|_| is_entry).map(|(site, _)| *site));
             // A statement under `cfg` does not prove that the body was entered.
             is_entry &= !matches!(site, Some((_, Unconditional(true))));
             recorded |= matches!(site, Some((_, Unconditional(true))));
             let awaits = self.checks.awaits;
             self.visit_stmt(stmt);
-            self.note_awaits(site.map(|(site, _)| site), awaits);
+            let site = site.map(|(site, _)| site);
+            self.note_awaits(site, awaits);
+            self.values_behind(stmt, site, reason, &block.stmts[index + 1..]);
             unreachable = unreachable || diverge::statement(stmt, Certainty::Certainly);
         }
         self.expansions.in_braces = in_braces;
+        entry.append(&mut late);
+        self.keep_entry(entry);
         recorded
     }
 

@@ -133,7 +133,7 @@ impl Walker<'_> {
         }
     }
 
-    fn is_local(&self, name: &Ident) -> bool {
+    pub(super) fn is_local(&self, name: &Ident) -> bool {
         self.locals.contains(&name.to_string())
     }
 

@@ -127,6 +127,7 @@ impl Walker<'_> {
         self.found.assumed_macros.extend(found.assumed_macros);
         self.found.structure.extend(found.structure);
         self.found.modules.extend(found.modules);
+        self.found.value_skips.extend(found.value_skips);
         ArgumentFindings { sites: found.sites, skips: found.skips, main_at: found.main_at }.deduplicated()
     }
 

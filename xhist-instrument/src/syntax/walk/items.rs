@@ -2,12 +2,15 @@
 
 use super::super::{attributes, token_scan, wrap};
 use super::Walker;
+use super::value_search::{block_waits, expression_waits};
+use super::values::{is_generic, is_generic_function};
 use crate::refusal::RefusalReason;
 use crate::site::{InlineMod, ModDecl, Reason, SiteKind};
 use crate::structure::BodyKind;
+use crate::value_site::ValueKind;
 use std::sync::Arc;
 use syn::visit::{self, Visit as _};
-use syn::{Attribute, Block, Expr, ItemImpl, ItemMod, Meta, Path, Signature, Type};
+use syn::{Attribute, Block, Expr, ExprClosure, ItemImpl, ItemMod, Meta, Path, Signature, Type};
 
 impl Walker<'_> {
     /// Runs `work`; with a reason, all its code is skipped.
@@ -26,7 +29,13 @@ impl Walker<'_> {
         self.constant_items = outer;
     }
 
-    pub(super) fn function(&mut self, attributes: &[Attribute], signature: &Signature, block: &Block) {
+    pub(super) fn function(
+        &mut self,
+        attributes: &[Attribute],
+        signature: &Signature,
+        block: &Block,
+        generic: bool,
+    ) {
         attributes.iter().for_each(|attribute| self.visit_attribute(attribute));
         let locals = std::mem::take(&mut self.locals);
         self.visit_signature(signature);
@@ -52,12 +61,21 @@ impl Walker<'_> {
                     let constant_items = std::mem::replace(&mut walker.constant_items, false);
                     let name = Some(&signature.ident);
                     let work = |walker: &mut Self| {
+                        walker.enter_with_parameters(signature);
                         walker.block(block);
+                        let entry = walker.take_entry();
+                        walker.attach_entry(entry, None, None);
                     };
-                    match is_async {
-                        true => walker.async_body(name, (block, attributes), work),
+                    let generic = generic || is_generic_function(signature);
+                    walker.with_values(attributes, generic, |walker| match is_async {
+                        true => walker.with_waits(
+                            || block_waits(block),
+                            |walker| {
+                                walker.async_body(name, (block, attributes), work);
+                            },
+                        ),
                         false => drop(walker.separate_body(false, name, work)),
-                    }
+                    });
                     walker.constant_items = constant_items;
                 });
                 walker.of_trait = of_trait;
@@ -67,10 +85,21 @@ impl Walker<'_> {
     }
 
     /// Walks the body of a closure.
-    pub(super) fn closure(&mut self, is_async: bool, body: &Expr) {
+    pub(super) fn closure(&mut self, closure: &ExprClosure) {
+        let (is_async, body) = (closure.asyncness.is_some(), &*closure.body);
         let kind = if is_async { BodyKind::AsyncClosure } else { BodyKind::Closure };
         self.note_body(self.source_range(body), kind);
-        let work = |walker: &mut Self| walker.body(body, SiteKind::Closure);
+        let work = |walker: &mut Self| {
+            walker.enter_with(ValueKind::Closure, &closure.inputs, || expression_waits(body));
+            walker.body(body, SiteKind::Closure);
+        };
+        self.with_waits(
+            || is_async && expression_waits(body),
+            |walker| walker.closure_body(is_async, body, work),
+        );
+    }
+
+    fn closure_body(&mut self, is_async: bool, body: &Expr, work: impl FnOnce(&mut Self)) {
         match wrap::existing_block(body).filter(|_| is_async) {
             Some(block) => self.async_body(None, block, work),
             None => {
@@ -97,7 +126,9 @@ impl Walker<'_> {
                 let last = item.trait_.as_ref().and_then(|(path, _)| path.segments.last());
                 let of_trait = last.map(|segment| token_scan::unraw(&segment.ident));
                 walker.in_trait(of_trait, |walker| {
-                    walker.named(type_name(&item.self_ty), |walker| visit::visit_item_impl(walker, item));
+                    walker.with_values(&item.attrs, is_generic(&item.generics), |walker| {
+                        walker.named(type_name(&item.self_ty), |walker| visit::visit_item_impl(walker, item));
+                    });
                 });
             });
         });
@@ -122,7 +153,9 @@ impl Walker<'_> {
         }
         self.inside.push(InlineMod { name: name.clone(), paths });
         self.skipping(attributes::skip_reason(&item.attrs), |walker| {
-            walker.named(name, |walker| visit::visit_item_mod(walker, item));
+            walker.with_values(&item.attrs, false, |walker| {
+                walker.named(name, |walker| visit::visit_item_mod(walker, item));
+            });
         });
         self.inside.pop();
     }

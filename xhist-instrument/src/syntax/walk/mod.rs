@@ -14,13 +14,16 @@ mod macro_calls;
 mod parsed_expansion;
 mod reexpansion;
 mod room_checks;
+mod value_search;
+mod values;
 mod visitor;
 
 use super::{Code, edges, wrap};
+use crate::analysis::Analysis;
 use crate::macros::FileMacros;
 use crate::options::{Detail, Options};
 use crate::refusal::Refusal;
-use crate::site::{Analysis, InlineMod, Insertion, Reason, Site, SiteKind, Skip};
+use crate::site::{InlineMod, Insertion, Reason, Site, SiteKind, Skip};
 use expansion_state::ExpansionState;
 use proc_macro2::{LineColumn, Span};
 use room_checks::RoomChecks;
@@ -31,6 +34,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use syn::visit::Visit as _;
 use syn::{Attribute, Block, Expr};
+use values::ValueState;
 
 /// Tests of an `else if` chain that become nested blocks. The compiler's stack has room for some 700.
 const MAX_NESTED_TESTS: u32 = 256;
@@ -69,6 +73,9 @@ struct Walker<'c> {
     macros: OnceCell<Rc<FileMacros<'c>>>,
     expansions: ExpansionState,
     checks: RoomChecks,
+    values: ValueState,
+    /// Why the last statement is skipped.
+    last_reason: Option<Reason>,
     /// Starts of the sites of the current async body before which its task may have waited.
     resumes: Vec<usize>,
 }
@@ -91,6 +98,10 @@ fn finished(mut found: Analysis, code: &Code<'_>, options: &Options) -> Analysis
         // Nothing is recorded between two entries, so each one has to check.
         Detail::Function => site.checks = site.recorded,
     });
+    found.values.sort_by_key(|value| (value.line, value.column));
+    found.value_skips.sort_by(|a, b| (a.line, a.column, a.reason).cmp(&(b.line, b.column, b.reason)));
+    found.value_skips.dedup();
+    found.record_hosts();
     found.structure.sort();
     callers::give_to_statements(&mut found.sites, &mut found.structure, code.text);
     found.skips.sort_by_key(|skip| (skip.line, skip.column));
@@ -99,6 +110,8 @@ fn finished(mut found: Analysis, code: &Code<'_>, options: &Options) -> Analysis
     // The analyses of all files may be in memory at once.
     found.sites.shrink_to_fit();
     found.skips.shrink_to_fit();
+    found.values.shrink_to_fit();
+    found.value_skips.shrink_to_fit();
     found.debug_lines.clone_from(&code.directives.debug);
     found.tokens = code.tokens;
     found.is_off = code.directives.whole_file;
@@ -144,6 +157,8 @@ impl<'c> Walker<'c> {
             macros: OnceCell::new(),
             expansions: ExpansionState::new(),
             checks: RoomChecks::default(),
+            values: ValueState::new(super::attributes::expects_unused(&file.attrs)),
+            last_reason: None,
             resumes: Vec::new(),
         }
     }
@@ -206,6 +221,7 @@ impl Walker<'_> {
         range: Range<usize>,
         insertion: Result<Insertion, Reason>,
     ) -> Option<usize> {
+        self.last_reason = None;
         if !self.expansions.allows() {
             return None;
         }
@@ -215,6 +231,7 @@ impl Walker<'_> {
         let insertion = match (reason, insertion) {
             (Some(reason), _) | (None, Err(reason)) => {
                 self.skip(range.start, reason, 1);
+                self.last_reason = Some(reason);
                 return None;
             }
             (None, Ok(insertion)) => insertion,
@@ -251,12 +268,18 @@ impl Walker<'_> {
 
     fn entered(&mut self, block: &Block, attributes: &[Attribute], kind: SiteKind) {
         let is_entry = self.checks.is_entry;
-        if !self.block(block) && self.is_from_source(block.brace_token.span.open()) {
+        let is_recorded = self.block(block);
+        let entry = self.take_entry();
+        if !is_recorded && self.is_from_source(block.brace_token.span.open()) {
             let braces = &block.brace_token.span;
             let range = self.start_of(braces.open())..self.end_of(braces.close());
             let at = self.after_head(block, attributes);
             let site = self.site(kind, range, Ok(Insertion::Call { at, attributes: None }));
             self.note_entry(site.filter(|_| is_entry));
+            let reason = self.last_reason;
+            self.attach_entry(entry, site, reason);
+        } else {
+            self.attach_entry(entry, None, None);
         }
     }
 
@@ -287,7 +310,11 @@ impl Walker<'_> {
     fn wrapped(&mut self, expr: &Expr, shown: Option<&Expr>, kind: SiteKind) {
         // A closure without a block is a part of its statement.
         self.checks.is_entry = false;
+        let entry = self.take_entry();
+        self.last_reason = None;
         let site = self.block_around(expr, shown, kind);
+        let reason = self.last_reason;
+        self.attach_entry(entry, site, reason);
         // Nothing runs between the start of the block and its call.
         self.checks.is_due &= site.is_none();
         if let Some(site) = site {

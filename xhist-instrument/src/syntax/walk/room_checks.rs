@@ -9,7 +9,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use std::rc::Rc;
 
 /// Among this many consecutive calls of a body, one checks.
-const CALLS_PER_CHECK: u32 = 500;
+pub(super) const CALLS_PER_CHECK: u32 = 500;
 
 /// The state of the checks at the current position.
 #[derive(Clone, Default)]
@@ -18,6 +18,8 @@ pub(super) struct RoomChecks {
     pub is_due: bool,
     /// Consecutive statements without a check, on the longest path to here.
     pub run: u32,
+    /// Room that the values of the current place have taken.
+    pub value_room: u32,
     /// Number of points passed to which the program may return late.
     pub returns: u32,
     /// Number of `.await` passed.
@@ -40,6 +42,21 @@ impl RoomChecks {
         let checks = always || self.is_due || self.run + 1 >= CALLS_PER_CHECK;
         self.run = if checks { 0 } else { self.run + 1 };
         checks
+    }
+
+    /// Takes the room of a value behind the call recorded last. Values count as several statements.
+    pub fn take_room(&mut self, statements: u32) -> bool {
+        let has_room = self.value_room + statements <= CALLS_PER_CHECK;
+        if has_room {
+            self.value_room += statements;
+            self.run += statements;
+        }
+        has_room
+    }
+
+    /// The values of another place follow.
+    pub fn start_values(&mut self) {
+        self.value_room = 0;
     }
 
     /// The statement recorded last is under `cfg`, and so is its check.

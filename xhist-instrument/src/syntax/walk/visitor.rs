@@ -4,8 +4,10 @@ use super::super::edges;
 use super::super::token_scan::TokenScan;
 use super::Walker;
 use super::parsed_expansion::MacroPosition;
+use super::value_search::{block_waits, expression_waits};
 use crate::site::{Reason, SiteKind};
 use crate::structure::BodyKind;
+use crate::value_site::ValueKind;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ImplItem, Item, Macro, TraitItem};
 
@@ -26,14 +28,17 @@ impl<'ast> Visit<'ast> for Walker<'_> {
 
     fn visit_arm(&mut self, node: &'ast syn::Arm) {
         self.visit_pat(&node.pat);
-        self.branch(|walker| walker.body(&node.body, SiteKind::Arm));
+        self.branch(|walker| {
+            walker.enter_with(ValueKind::Match, [&node.pat], || expression_waits(&node.body));
+            walker.body(&node.body, SiteKind::Arm);
+        });
     }
 
     fn visit_expr_closure(&mut self, node: &'ast syn::ExprClosure) {
         node.inputs.iter().for_each(|input| self.visit_pat(input));
         self.visit_return_type(&node.output);
         let constant = node.constness.is_some().then_some(Reason::ConstFn);
-        self.constant_as(constant, |walker| walker.closure(node.asyncness.is_some(), &node.body));
+        self.constant_as(constant, |walker| walker.closure(node));
     }
 
     fn visit_expr_if(&mut self, node: &'ast syn::ExprIf) {
@@ -41,6 +46,7 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         if let Some((_, otherwise)) = &node.else_branch {
             self.note_branch(self.block_range(&node.then_branch), edges::last_token(otherwise));
         }
+        self.enter_with_condition(ValueKind::If, &node.cond, &node.then_branch);
         self.entered_block(&node.then_branch, &[], SiteKind::Then);
         if let Some((_, otherwise)) = &node.else_branch {
             self.branch(|walker| walker.else_branch(otherwise));
@@ -49,7 +55,14 @@ impl<'ast> Visit<'ast> for Walker<'_> {
 
     fn visit_expr_async(&mut self, node: &'ast syn::ExprAsync) {
         self.note_body(self.block_range(&node.block), BodyKind::AsyncBlock);
-        self.async_body(None, (&node.block, &node.attrs), |walker| visit::visit_expr_async(walker, node));
+        self.with_waits(
+            || block_waits(&node.block),
+            |walker| {
+                walker.async_body(None, (&node.block, &node.attrs), |walker| {
+                    visit::visit_expr_async(walker, node)
+                });
+            },
+        );
     }
 
     // What the text calls.
@@ -124,6 +137,7 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         let start = self.note_loop(&node.while_token.span, node.label.as_ref(), &node.body);
         self.repeated(start, |walker| {
             walker.loop_body(Some(&node.body), |walker| walker.visit_expr(&node.cond));
+            walker.enter_with_condition(ValueKind::While, &node.cond, &node.body);
             walker.entered_block(&node.body, &node.attrs, SiteKind::Loop);
         });
     }
@@ -132,22 +146,25 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         self.visit_pat(&node.pat);
         self.visit_expr(&node.expr);
         let start = self.note_loop(&node.for_token.span, node.label.as_ref(), &node.body);
-        self.repeated(start, |walker| walker.entered_block(&node.body, &node.attrs, SiteKind::Loop));
+        self.repeated(start, |walker| {
+            walker.enter_with(ValueKind::For, [&*node.pat], || block_waits(&node.body));
+            walker.entered_block(&node.body, &node.attrs, SiteKind::Loop);
+        });
     }
 
     // Functions and their containers.
 
     fn visit_item_fn(&mut self, node: &'ast syn::ItemFn) {
-        self.function(&node.attrs, &node.sig, &node.block);
+        self.function(&node.attrs, &node.sig, &node.block, false);
     }
 
     fn visit_impl_item_fn(&mut self, node: &'ast syn::ImplItemFn) {
-        self.function(&node.attrs, &node.sig, &node.block);
+        self.function(&node.attrs, &node.sig, &node.block, self.values.generic);
     }
 
     fn visit_trait_item_fn(&mut self, node: &'ast syn::TraitItemFn) {
         match &node.default {
-            Some(block) => self.function(&node.attrs, &node.sig, block),
+            Some(block) => self.function(&node.attrs, &node.sig, block, true),
             None => visit::visit_trait_item_fn(self, node),
         }
     }

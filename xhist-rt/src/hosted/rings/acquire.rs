@@ -8,8 +8,8 @@ use qs_core::ring::{Flags, Status};
 
 use super::layout::{header_len, place_in_file, ring_len};
 use super::slots::{
-    ENTRIES_ONLY, EXECUTED, MAP_HASH, MAX_RINGS, RINGS, SLOTS, Slot, XHIST_RING, XHIST_RING_LEN, count_rings,
-    map_hash,
+    EXECUTED, MAP_HASH, MAX_RINGS, RINGS, SLOTS, Slot, XHIST_RING, XHIST_RING_LEN, count_rings, map_hash,
+    set_facts,
 };
 use super::{spare, spectra};
 use crate::executed::ExecutedBitmap;
@@ -64,9 +64,7 @@ pub(crate) fn acquire(config: &Config) -> Option<&'static Slot> {
     // A thread that set something for every ring may have missed this one.
     slot.ring().inspect(|header| {
         header.set_map_hash(map_hash(config));
-        if ENTRIES_ONLY.load(Ordering::Relaxed) {
-            header.set_entries_only();
-        }
+        set_facts(header);
     });
     spare::report_lost();
     Some(slot)
@@ -147,9 +145,7 @@ unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
         (*header).number = number as u16;
         (*header).set_lane(0, 0);
         (*header).init(header_len(), config.size, time_width, clock_flag | order_flag, map_hash(config));
-        if ENTRIES_ONLY.load(Ordering::Relaxed) {
-            (*header).set_entries_only();
-        }
+        set_facts(&*header);
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
         (*header).start_time = clock::ticks();

@@ -1,7 +1,7 @@
 //! The slots of the process: each has memory for a ring and its track, and keeps them when its thread has ended.
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use qs_core::record::words::{UNIT, digit_of};
 use qs_core::ring::Status;
@@ -47,6 +47,23 @@ pub(crate) static SLOTS: [Slot; MAX_RINGS] = [const {
         watched: AtomicU32::new(0),
     }
 }; MAX_RINGS];
+/// The program records values. `anchor` shows where it was loaded.
+pub(crate) fn set_values(anchor: usize) {
+    ANCHOR.store(anchor, Ordering::Relaxed);
+    SLOTS.iter().filter_map(Slot::ring).for_each(set_facts);
+}
+
+/// Sets in a ring what is known of the program.
+pub(super) fn set_facts(header: &HostedHeader) {
+    if ENTRIES_ONLY.load(Ordering::Relaxed) {
+        header.set_entries_only();
+    }
+    match ANCHOR.load(Ordering::Relaxed) {
+        0 => {}
+        anchor => header.set_values(anchor),
+    }
+}
+
 /// Number of rings made so far.
 pub(super) static RINGS: AtomicU32 = AtomicU32::new(0);
 /// Number of threads that have ended.
@@ -55,7 +72,9 @@ pub(crate) static ENDED: AtomicU64 = AtomicU64::new(0);
 pub(crate) static EXECUTED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
 pub(super) static MAP_HASH: AtomicU64 = AtomicU64::new(0);
 /// The program records only entries of functions.
-pub(super) static ENTRIES_ONLY: AtomicBool = AtomicBool::new(false);
+static ENTRIES_ONLY: AtomicBool = AtomicBool::new(false);
+/// Address of [`crate::value::types::anchor`] in a program with values, else 0.
+static ANCHOR: AtomicUsize = AtomicUsize::new(0);
 
 /// The first ring's memory, for debuggers: `dump binary memory dump.bin` from here on.
 #[unsafe(no_mangle)]
@@ -98,7 +117,7 @@ pub(crate) fn map_hash(config: &Config) -> u64 {
 /// This program records only entries of functions.
 pub(crate) fn set_entries_only() {
     ENTRIES_ONLY.store(true, Ordering::Relaxed);
-    SLOTS.iter().filter_map(Slot::ring).for_each(HostedHeader::set_entries_only);
+    SLOTS.iter().filter_map(Slot::ring).for_each(set_facts);
 }
 
 /// Number of rings made so far.

@@ -12,7 +12,8 @@ use core::ffi::{c_int, c_void};
 use core::ptr::{null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use qs_core::record::words::{LEAD, UNIT, digit_of};
+use qs_core::record::value;
+use qs_core::record::words::{UNIT, word_len};
 
 use crate::hosted::system::sys::{page_size, with_signals_blocked};
 
@@ -539,7 +540,7 @@ fn give_back_number(number: usize) {
     TAKEN.fetch_and(!(1 << number), Ordering::AcqRel);
 }
 
-/// Number of words that a thread has written in scratch memory, up to its cursor there. Overwritten words count as
+/// Number of words other than values that a thread has written in scratch memory, up to its cursor there. Overwritten words count as
 /// long ones, so the thread may have written more.
 pub(crate) fn words_in_scratch(cursor: *mut u8) -> u32 {
     let start = match scratch_number(cursor) {
@@ -553,9 +554,12 @@ pub(crate) fn words_in_scratch(cursor: *mut u8) -> u32 {
     while at < left {
         // SAFETY: the thread has written these bytes. Another thread may write them now, which a volatile read
         // allows.
-        let byte = unsafe { cursor.wrapping_sub(left - at).read_volatile() };
-        at += if digit_of(byte).is_some_and(|digit| digit >= LEAD) { 2 * UNIT } else { UNIT };
-        words += 1;
+        let byte = |index: usize| unsafe { cursor.wrapping_sub(left - at - index).read_volatile() };
+        let is_value = value::is_mark(byte(0));
+        let known = if is_value { left - at } else { 1 };
+        let start: [u8; 6] = core::array::from_fn(|index| if index < known { byte(index) } else { 0 });
+        at += word_len(&start).unwrap_or(UNIT);
+        words += usize::from(!is_value);
     }
     words as u32
 }

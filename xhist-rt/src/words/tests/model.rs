@@ -21,7 +21,7 @@ impl Item {
         match self {
             Item::Word(Named::Number(number)) => Some((*number).into()),
             Item::Word(Named::Statement(statement)) => Some(statement.to_word().into()),
-            Item::Record(..) => None,
+            Item::Word(Named::Value(_)) | Item::Record(..) => None,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::vec::Vec;
 
+use qs_core::record::value::{MAX_WORD, RecordedValue};
 use qs_core::record::words::{LEAD, Named, SHORT_END, UNIT, Word, Words, byte_of};
 use qs_core::record::{EventKind, Statement};
 
@@ -69,8 +70,21 @@ impl Drop for MappedRing {
 /// Number of a statement whose long word has two equal units.
 pub(super) const ALIKE: u32 = SHORT_END + 1;
 
-/// The word of a statement number.
-pub(super) fn word(number: u32) -> ([u8; 4], usize) {
+/// From here on numbers are those of values.
+pub(super) const VALUE: u32 = 4_000_000_000;
+
+/// The word of a number: of a statement or a value.
+pub(super) fn word(number: u32) -> ([u8; MAX_WORD], usize) {
+    if number >= VALUE {
+        let bytes = [number as u8; 20];
+        let len = [0, 1, 2, 4, 8, 8, 20][number as usize % 7];
+        return RecordedValue::new(number - VALUE + 1, &bytes[..len]).to_word();
+    }
+    let (word, len) = word_of_statement(number);
+    (core::array::from_fn(|at| word.get(at).copied().unwrap_or(0)), len)
+}
+
+fn word_of_statement(number: u32) -> ([u8; 4], usize) {
     if number == ALIKE {
         return ([byte_of(LEAD); 4], 4);
     }

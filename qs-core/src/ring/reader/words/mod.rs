@@ -15,8 +15,8 @@ use super::super::repetition::Repetition;
 use super::super::state::{PAUSES, Shown};
 use crate::frame::{Cause, Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame, FrameEnd};
 use crate::record::chunk::{CUT_HEAD, ChunkHead, MAX_CUT, MAX_OPEN, unescaped};
-use crate::record::words::{self, REPETITION};
-use crate::record::{EventKind, Numbers, Statement, TaskMark, XhistRecord};
+use crate::record::words::{self, Named, REPETITION};
+use crate::record::{EventKind, Numbers, TaskMark, XhistRecord};
 use crate::ring::Item;
 
 /// See [`Reader`](super::Reader).
@@ -37,7 +37,7 @@ pub(super) struct WordsReader<'a> {
     missing: u8,
     /// Items that were shown before.
     shown: Shown,
-    /// Number of statements to skip.
+    /// Number of words to skip.
     skip: u64,
     /// Position of the current frame.
     start: u64,
@@ -322,7 +322,7 @@ impl<'a> WordsReader<'a> {
         }
     }
 
-    /// The first statement of a span that was not shown before. The rest of the span is stored for the next call.
+    /// The first word of a span that was not shown before. The rest of the span is stored for the next call.
     fn statement(&mut self, mut piece: Span) -> Option<WordsItem> {
         let found = loop {
             let position = piece.from;
@@ -331,11 +331,11 @@ impl<'a> WordsReader<'a> {
             {
                 break Some(paused);
             }
-            let Some(statement) = self.ring.take(&mut piece) else { break None };
+            let Some(named) = self.ring.take(&mut piece) else { break None };
             let stamp = self.stamp.take();
             if self.skip == 0 {
                 self.item_position = position;
-                break Some(WordsItem::Item(statement_or_mark(statement, stamp)));
+                break Some(WordsItem::Item(self.item(named, stamp)));
             }
             self.skip -= 1;
         };
@@ -343,21 +343,32 @@ impl<'a> WordsReader<'a> {
         found
     }
 
+    /// The item of a word.
+    fn item(&self, named: Named, stamp: Option<u32>) -> Item<'static> {
+        match self.ring.numbers.statement(named) {
+            Err(value) => Item::Value(value, stamp),
+            Ok(statement) => match TaskMark::of(statement) {
+                Some(mark) => Item::Task(mark, stamp),
+                None => Item::Statement(statement, stamp),
+            },
+        }
+    }
+
     /// The part of a repetition that was not shown before.
     fn repetition(&mut self, period: Span, times: u64) -> Option<Repetition> {
         let mut left = times;
         if self.skip > 0 {
-            let statements = self.ring.count(period).max(1);
-            let all = times.saturating_mul(statements);
+            let words = self.ring.count(period).max(1);
+            let all = times.saturating_mul(words);
             if self.skip >= all {
                 self.skip -= all;
                 return None;
             }
-            let (whole, begun) = (self.skip / statements, self.skip % statements);
+            let (whole, begun) = (self.skip / words, self.skip % words);
             self.skip = 0;
             left -= whole;
             if begun > 0 {
-                // A repetition that was shown in part is given statement by statement.
+                // A repetition that was shown in part is given word by word.
                 left -= 1;
                 if left > 0 {
                     self.put_back(ChunkPart::Repetition(period, left));
@@ -366,9 +377,8 @@ impl<'a> WordsReader<'a> {
                 return None;
             }
         }
-        // Marks of tasks are not statements. Behind each round the same task is active.
-        let statements = Statements { ring: self.ring, piece: period };
-        Repetition::new(statements.filter(|statement| TaskMark::of(*statement).is_none()), left)
+        // Behind each round the same task is active.
+        Repetition::new(Statements { ring: self.ring, piece: period }, left)
     }
 
     /// Reads a frame and returns the item before its parts, if there is one. `None` at the end of the closed frames.
@@ -568,14 +578,6 @@ impl<'a> WordsReader<'a> {
 struct Split {
     repetition: ChunkPart,
     residue: Span,
-}
-
-/// The item of a word.
-fn statement_or_mark(statement: Statement, stamp: Option<u32>) -> Item<'static> {
-    match TaskMark::of(statement) {
-        Some(mark) => Item::Task(mark, stamp),
-        None => Item::Statement(statement, stamp),
-    }
 }
 
 fn damaged(from: u64, to: u64, cause: Cause) -> WordsItem {

@@ -5,7 +5,8 @@ use super::place::Span;
 use super::{ChunkPart, Shown, Split, WordsItem, WordsReader, damaged};
 use crate::frame::Cause;
 use crate::record::chunk::{MAX_OPEN, MIN_OPEN};
-use crate::record::words::{REPETITION, UNIT, UnitRepetition, Words};
+use crate::record::value::MAX_WORD;
+use crate::record::words::{REPETITION, UnitRepetition, Words};
 use crate::ring::{Item, Trim};
 
 impl WordsReader<'_> {
@@ -84,8 +85,9 @@ impl WordsReader<'_> {
         let statements = u16::try_from(statements.max(before)).unwrap_or(u16::MAX);
         self.open_shown = Some(Shown { position: head, statements, repeats: known.times });
         let is_last = split.is_none() && !moved && !self.without_open_words;
-        let unit = Span { from: written.to, to: limit }.first(1);
-        if is_last && self.ring.is_words(unit) && limit - written.to < 2 * UNIT as u64 {
+        // A word that the limit cuts.
+        let rest = Span { from: written.to, to: limit };
+        if is_last && limit - written.to < MAX_WORD as u64 && self.ring.is_words(rest) {
             self.append(ChunkPart::Overrun);
         } else if is_last && self.ring.slice(written.to, limit).is_empty() {
             self.append(ChunkPart::Cut(limit - written.to));

@@ -2,7 +2,7 @@
 
 use super::paused::Paused;
 use super::place::Span;
-use super::{ChunkPart, WordsItem, WordsReader, statement_or_mark};
+use super::{ChunkPart, WordsItem, WordsReader};
 use crate::record::EventKind;
 use crate::record::chunk::{CUT_HEAD, CutWords, MAX_CUT};
 use crate::record::words::{UNIT, Words};
@@ -54,7 +54,7 @@ impl WordsReader<'_> {
         bytes.get(..UNIT * units).unwrap_or(bytes)
     }
 
-    /// The next statement of the moved words, or all of them as a record of a stream.
+    /// The next of the moved words, or all of them as a record of a stream.
     pub(super) fn moved_words(&mut self, from: usize) -> Option<WordsItem> {
         let moved = self.header.words;
         let bytes = self.moved().get(from..).unwrap_or(&[]).len();
@@ -73,7 +73,7 @@ impl WordsReader<'_> {
             let stamp = self.stamp.take();
             if self.skip == 0 {
                 self.put_back(ChunkPart::Moved(from + words.at()));
-                return Some(WordsItem::Item(statement_or_mark(self.ring.numbers.statement(named), stamp)));
+                return Some(WordsItem::Item(self.item(named, stamp)));
             }
             self.skip -= 1;
         }

@@ -1,7 +1,8 @@
 //! The bytes of a words ring by position.
 
-use crate::record::words::{Named, UNIT, Words, digit_of};
-use crate::record::{Numbers, Statement};
+use crate::record::value::MAX_WORD;
+use crate::record::words::{Named, UNIT, Words, digit_of, word_len};
+use crate::record::{Numbers, Statement, TaskMark};
 
 /// The bytes behind the header, and the table that resolves their words.
 #[derive(Clone, Copy, Debug)]
@@ -51,26 +52,25 @@ impl<'a> Ring<'a> {
 
     /// The word at the start of a span, and its length in bytes. `None` without a whole word.
     pub(super) fn word(&self, piece: Span) -> Option<(Named, u64)> {
-        let mut bytes = [0; 2 * UNIT];
-        let len = match self.slice(piece.from, piece.to) {
-            [a, b, c, d, ..] => {
-                bytes = [*a, *b, *c, *d];
-                bytes.len()
-            }
-            _ => self.copy(piece.from, piece.to, &mut bytes),
-        };
-        let mut words = Words::new(&bytes[..len]);
+        let mut bytes = [0; MAX_WORD];
+        let mut slice = self.slice(piece.from, piece.to);
+        if word_len(slice).is_none_or(|len| len > slice.len()) {
+            let len = self.copy(piece.from, piece.to, &mut bytes);
+            slice = &bytes[..len];
+        }
+        let mut words = Words::new(slice);
         let named = words.next()?;
         Some((named, words.at() as u64))
     }
 
-    /// Removes the word at the start of a span, and returns its statement.
-    pub(super) fn take(&self, piece: &mut Span) -> Option<Statement> {
+    /// Removes the word at the start of a span.
+    pub(super) fn take(&self, piece: &mut Span) -> Option<Named> {
         let (named, len) = self.word(*piece)?;
         piece.from += len;
-        Some(self.numbers.statement(named))
+        Some(named)
     }
 
+    /// Number of words in a span.
     pub(super) fn count(&self, mut piece: Span) -> u64 {
         let mut count = 0;
         while self.take(&mut piece).is_some() {
@@ -79,9 +79,9 @@ impl<'a> Ring<'a> {
         count
     }
 
-    /// The span without its first statements.
-    pub(super) fn behind(&self, mut piece: Span, statements: u64) -> Span {
-        for _ in 0..statements {
+    /// The span without its first words.
+    pub(super) fn behind(&self, mut piece: Span, words: u64) -> Span {
+        for _ in 0..words {
             if self.take(&mut piece).is_none() {
                 break;
             }
@@ -119,7 +119,7 @@ impl Span {
     }
 }
 
-/// The statements of a span.
+/// The statements of a span, without marks of tasks and values.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Statements<'a> {
     pub(super) ring: Ring<'a>,
@@ -130,6 +130,13 @@ impl Iterator for Statements<'_> {
     type Item = Statement;
 
     fn next(&mut self) -> Option<Statement> {
-        self.ring.take(&mut self.piece)
+        loop {
+            let named = self.ring.take(&mut self.piece)?;
+            if let Ok(statement) = self.ring.numbers.statement(named)
+                && TaskMark::of(statement).is_none()
+            {
+                return Some(statement);
+            }
+        }
     }
 }

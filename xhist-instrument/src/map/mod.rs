@@ -1,13 +1,20 @@
 //! The map file: stable file ids, statements and the hash. `qs_core::map` knows the format of a line.
 
+mod error;
+
+pub use error::{MapError, MapLineError};
+
 use crate::Packed;
 use crate::shape::{LINES_PER_ID, Numbers, ids_needed};
 use crate::structure::Region;
-use qs_core::map::{self, BranchLine, FileLine, FunctionLine, Hash, Head, Line, LoopLine, StmtLine, Text};
+use qs_core::map::numbers::VALUE_END;
+use qs_core::map::{
+    self, BranchLine, FileLine, FunctionLine, Hash, Head, Line, LoopLine, StmtLine, Text, ValueLine,
+};
 use qs_core::record::{Statement, TaskMark};
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead as _};
 use std::path::{Component, Path, PathBuf};
@@ -24,6 +31,8 @@ pub struct MapFile {
     next_id: u32,
     /// The first number above all ranges of files.
     next_number: u32,
+    /// The first number above all ranges of values.
+    next_value: u32,
     /// Version, hash, root and tool from the first line of the loaded file.
     loaded: Option<(u32, u64, String, String)>,
 }
@@ -36,6 +45,8 @@ struct MappedFile {
     ids: Vec<u16>,
     /// The range of statement numbers.
     numbers: map::NumberRange,
+    /// The range of numbers of value sites.
+    values: map::NumberRange,
     statements: MappedStatements,
 }
 
@@ -47,65 +58,6 @@ enum MappedStatements {
     Sites(Packed),
 }
 
-/// Why a map cannot be used.
-#[derive(Debug)]
-pub enum MapError {
-    /// The file could not be read.
-    Read(PathBuf, io::Error),
-    /// A line, numbered from 1, is not a line of a map.
-    Line(PathBuf, usize, MapLineError),
-    /// All 65,535 file ids are in use.
-    Full,
-    /// All statement numbers are in use.
-    NoNumber,
-}
-
-impl fmt::Display for MapError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read(path, error) => write!(f, "{}: {error}", path.display()),
-            Self::Line(path, line, what) => {
-                write!(
-                    f,
-                    "{}:{line}: {what}; repair or remove the map (ids then start again at 1)",
-                    path.display()
-                )
-            }
-            Self::Full => f.write_str("all 65535 file ids are taken; start a new map"),
-            Self::NoNumber => f.write_str("all numbers of statements are taken; start a new map"),
-        }
-    }
-}
-
-impl std::error::Error for MapError {}
-
-/// Why a line is not a line of a map.
-#[derive(Debug)]
-pub enum MapLineError {
-    /// Its syntax is wrong.
-    Syntax(map::MapError),
-    /// The first line of a map appears again.
-    SecondHead,
-    /// The first line of a map is missing.
-    NoHead,
-    /// The ids of a path are not in the order of its lines.
-    IdOrder,
-    /// A statement or function does not follow the line of its file.
-    NoFile,
-}
-
-impl fmt::Display for MapLineError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Syntax(error) => error.fmt(f),
-            Self::SecondHead => f.write_str("second first line"),
-            Self::NoHead => f.write_str("the first line of a map is missing"),
-            Self::IdOrder => f.write_str("file ids of one path out of order"),
-            Self::NoFile => f.write_str("statement or function without its file"),
-        }
-    }
-}
-
 impl MapFile {
     /// An empty map for files below `root`, which must be absolute.
     pub fn new(root: &Path) -> Self {
@@ -115,6 +67,7 @@ impl MapFile {
             by_path: HashMap::new(),
             next_id: 1,
             next_number: 1,
+            next_value: 1,
             loaded: None,
         }
     }
@@ -155,8 +108,9 @@ impl MapFile {
                 }
                 entry.ids.push(file.file);
                 if file.base == 0 {
-                    entry.numbers = file.numbers;
+                    (entry.numbers, entry.values) = (file.numbers, file.values);
                 }
+                self.next_value = self.next_value.max(file.values.first + file.values.room);
                 self.next_number = self.next_number.max(file.numbers.first + file.numbers.room);
                 self.next_id = self.next_id.max(u32::from(file.file) + 1);
             }
@@ -164,7 +118,8 @@ impl MapFile {
                 Line::Function(FunctionLine { file, .. })
                 | Line::Loop(LoopLine { file, .. })
                 | Line::Branch(BranchLine { file, .. })
-                | Line::Stmt(StmtLine { file, .. }),
+                | Line::Stmt(StmtLine { file, .. })
+                | Line::Value(ValueLine { file, .. }),
                 _,
             ) => {
                 let entry = self.files.last_mut().filter(|entry| entry.ids.first() == Some(&file));
@@ -203,6 +158,7 @@ impl MapFile {
                 path: path.to_owned(),
                 ids: Vec::new(),
                 numbers: map::NumberRange::default(),
+                values: map::NumberRange::default(),
                 statements,
             });
             self.files.len() - 1
@@ -210,13 +166,23 @@ impl MapFile {
         &mut self.files[index]
     }
 
-    /// The ids of a file of this many lines, and the number of its first statement. Existing ids and numbers are
-    /// kept; missing ones are added.
+    /// The ids of a file of this many lines, and the numbers of its first statement and value site. Existing ids and
+    /// numbers are kept; missing ones are added. A file without value sites has no numbers for them.
     ///
     /// # Errors
     /// No ids or no numbers are left.
-    pub fn numbers(&mut self, path: &str, lines: u32, statements: usize) -> Result<Numbers, MapError> {
-        let (mut next_id, mut next_number) = (self.next_id, self.next_number);
+    pub fn numbers(&mut self, path: &str, sites: &Packed, lines: u32) -> Result<Numbers, MapError> {
+        self.numbers_for(path, lines, [sites.len(), sites.value_count()])
+    }
+
+    fn numbers_for(
+        &mut self,
+        path: &str,
+        lines: u32,
+        [statements, values]: [usize; 2],
+    ) -> Result<Numbers, MapError> {
+        let (mut next_id, mut next_number, mut next_value) =
+            (self.next_id, self.next_number, self.next_value);
         let entry = self.entry(path);
         let needed = ids_needed(lines);
         // Maps of earlier versions may have given these ids to files.
@@ -238,9 +204,18 @@ impl MapFile {
             next_number = first.checked_add(room).ok_or(MapError::NoNumber)?;
             entry.numbers = map::NumberRange { first, room };
         }
+        if values == 0 {
+            entry.values = map::NumberRange::default();
+        } else if entry.values.room < values as u32 {
+            let (first, room) = (next_value, room(values as u32));
+            let next = first.checked_add(room).filter(|next| *next <= VALUE_END);
+            next_value = next.ok_or(MapError::NoNumber)?;
+            entry.values = map::NumberRange { first, room };
+        }
         entry.ids.extend(new);
-        let numbers = Numbers { ids: entry.ids.clone(), first: entry.numbers.first };
-        (self.next_id, self.next_number) = (next_id, next_number);
+        let (first, values) = (entry.numbers.first, entry.values.first);
+        let numbers = Numbers { ids: entry.ids.clone(), first, values };
+        (self.next_id, self.next_number, self.next_value) = (next_id, next_number, next_value);
         Ok(numbers)
     }
 
@@ -293,6 +268,16 @@ impl MapFile {
         self.entry(path).statements = MappedStatements::Sites(sites);
     }
 
+    /// Whether some file has value sites.
+    pub fn has_values(&self) -> bool {
+        self.files.iter().any(|file| file.values.room > 0)
+    }
+
+    /// The version of the format that the map needs.
+    fn version(&self) -> u32 {
+        if self.has_values() { map::VALUE_VERSION } else { map::VERSION }
+    }
+
     /// Whether a file has statements.
     pub fn has_statements(&self, path: &str) -> bool {
         let entry = self.by_path.get(path).map(|index| &self.files[*index].statements);
@@ -308,6 +293,7 @@ impl MapFile {
     pub fn clear_sites(&mut self, path: &str) {
         if self.by_path.contains_key(path) {
             self.set_sites(path, Packed::default());
+            self.entry(path).values = map::NumberRange::default();
         }
     }
 
@@ -330,7 +316,7 @@ impl MapFile {
         writeln!(
             out,
             "{}",
-            Line::Head(Head { version: map::VERSION, hash, root: Text::plain(&root), tool })
+            Line::Head(Head { version: self.version(), hash, root: Text::plain(&root), tool })
         )?;
         self.parts().try_for_each(|part| out.write_all(part.as_bytes()))
     }
@@ -348,7 +334,7 @@ impl MapFile {
     /// The errors of [`crate::atomic::write`].
     pub fn write(&self, hash: u64, path: &Path) -> io::Result<()> {
         if let Some((version, old, root, tool)) = &self.loaded {
-            let is_same = *old == hash && *version == map::VERSION;
+            let is_same = *old == hash && *version == self.version();
             if is_same && *root == self.root.to_string_lossy() && tool == env!("CARGO_PKG_VERSION") {
                 return Ok(());
             }
@@ -367,8 +353,8 @@ impl MappedFile {
         let mut add = |line: Line<'_>| writeln!(text, "{line}").expect("writing to memory does not fail");
         for (index, &file) in self.ids.iter().enumerate() {
             let base = index as u32 * LINES_PER_ID;
-            let numbers = if index == 0 { self.numbers } else { map::NumberRange::default() };
-            add(Line::File(FileLine { file, path: Text::plain(&self.path), base, numbers }));
+            let (numbers, values) = if index == 0 { (self.numbers, self.values) } else { Default::default() };
+            add(Line::File(FileLine { file, path: Text::plain(&self.path), base, numbers, values }));
         }
         match (&self.statements, self.ids.first()) {
             (MappedStatements::Lines(lines), Some(_)) => text.push_str(lines),
@@ -400,6 +386,20 @@ impl MappedFile {
                         recorded: site.recorded,
                     }))
                 });
+                if self.values.room > 0 {
+                    sites.values().filter(|site| site.recorded).for_each(|site| {
+                        add(Line::Value(ValueLine {
+                            file,
+                            line: site.line,
+                            col: site.column,
+                            name: Text::plain(&site.name),
+                            kind: Text::plain(site.kind.name()),
+                            function: Text::plain(&site.function),
+                            text: site.targets,
+                            generic: site.generic,
+                        }))
+                    });
+                }
             }
             (_, None) => {}
         }
@@ -425,7 +425,7 @@ mod tests {
     }
 
     fn ids(map: &mut MapFile, path: &str, lines: u32) -> Vec<u16> {
-        map.numbers(path, lines, 0).unwrap().ids
+        map.numbers_for(path, lines, [0, 0]).unwrap().ids
     }
 
     #[test]
@@ -478,7 +478,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
-        let first = |map: &mut MapFile, path, statements| map.numbers(path, 1, statements).unwrap().first;
+        let first =
+            |map: &mut MapFile, path, statements| map.numbers_for(path, 1, [statements, 0]).unwrap().first;
         assert_eq!(first(&mut map, "a.rs", 8), 1);
         assert_eq!(first(&mut map, "b.rs", 100), 1 + 8 + 2 + 16);
         assert_eq!(first(&mut map, "empty.rs", 0), 0, "none for no statements");
@@ -510,8 +511,8 @@ mod tests {
         let line = r#"{"file":1,"path":"a.rs","base":0,"first":4294967000,"room":200}"#;
         std::fs::write(&file, format!("{head}\n{line}\n")).unwrap();
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
-        assert_eq!(map.numbers("b.rs", 1, 8).unwrap().first, 4_294_967_200);
-        assert!(matches!(map.numbers("c.rs", 1, 100), Err(MapError::NoNumber)));
+        assert_eq!(map.numbers_for("b.rs", 1, [8, 0]).unwrap().first, 4_294_967_200);
+        assert!(matches!(map.numbers_for("c.rs", 1, [100, 0]), Err(MapError::NoNumber)));
     }
 
     /// Maps of version 1 have ids and no numbers.
@@ -523,8 +524,14 @@ mod tests {
         let lines = r#"{"file":7,"path":"a.rs","base":0}"#;
         std::fs::write(&file, format!("{head}\n{lines}\n")).unwrap();
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
-        assert_eq!(map.numbers("b.rs", 1, 1).unwrap(), Numbers { ids: vec![8], first: 1 });
-        assert_eq!(map.numbers("a.rs", 1, 1).unwrap(), Numbers { ids: vec![7], first: 18 });
+        assert_eq!(
+            map.numbers_for("b.rs", 1, [1, 0]).unwrap(),
+            Numbers { ids: vec![8], first: 1, values: 0 }
+        );
+        assert_eq!(
+            map.numbers_for("a.rs", 1, [1, 0]).unwrap(),
+            Numbers { ids: vec![7], first: 18, values: 0 }
+        );
     }
 
     #[test]
@@ -533,7 +540,7 @@ mod tests {
                     static S: T = T::new(|| { d() });\n";
         let analysis = crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap();
         let mut map = MapFile::new(Path::new("/r"));
-        map.numbers("a.rs", 7, analysis.sites.len()).unwrap();
+        map.numbers("a.rs", &Packed::new(&analysis), 7).unwrap();
         map.set_sites("a.rs", Packed::new(&analysis));
         let lines: Vec<String> = to_text(&map).lines().skip(2).map(str::to_owned).collect();
         assert_eq!(
@@ -554,7 +561,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
         let analysis = crate::analyze(b"fn none() {}", &crate::Options::default()).unwrap();
-        map.numbers("b.rs", 1, 0).unwrap();
+        map.numbers_for("b.rs", 1, [0, 0]).unwrap();
         map.set_sites("b.rs", Packed::new(&analysis));
         map.write(map.hash(), &file).unwrap();
         let again = MapFile::load(&file, Path::new("/r")).unwrap();
@@ -585,6 +592,6 @@ mod tests {
         let all = ids(&mut map, "a.rs", (65_535 - taken) * 65_535);
         assert_eq!(all.last(), Some(&65_535));
         assert!(all.iter().all(|id| !TaskMark::FILES.contains(id)));
-        assert!(matches!(map.numbers("b.rs", 1, 0), Err(MapError::Full)));
+        assert!(matches!(map.numbers_for("b.rs", 1, [0, 0]), Err(MapError::Full)));
     }
 }

@@ -1,14 +1,19 @@
-//! Which files and functions are instrumented: the patterns `include`, `exclude` and `thin` of the command line, and of
+//! Which files and functions are instrumented: the patterns of the command line, and of
 //! `[package.metadata.xhist]` and `[workspace.metadata.xhist]`.
 //!
 //! A pattern with `::` is a glob over Rust paths such as `my_crate::parser::Lexer::next`; any other is one over files.
 //! A pattern that matches a directory, module or type covers everything in it. `exclude` wins over `include`.
-//! Functions that match `thin` record only their entry.
+//! Functions that match `thin` record only their entry. The values of what matches `values` are recorded.
+
+mod patterns;
+mod values;
+
+pub use values::{ValueFilter, ValueSelection};
 
 use crate::Settings;
-use crate::site::Analysis;
+use crate::analysis::Analysis;
 use crate::trigger::{Request, TriggerError};
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use patterns::Patterns;
 use serde::{Deserialize, Deserializer};
 use std::fmt::{self, Display};
 use std::path::{Component, Path, PathBuf};
@@ -61,9 +66,13 @@ impl ManifestSettings {
         let settings =
             Settings::deserialize(table).map_err(|error| SettingsError::Table(error.to_string()))?;
         let selection = Selection::new(&settings).map_err(SettingsError::Pattern)?;
-        let triggers = Request::of_manifest(dir, &settings.start_at, &settings.stop_at)
-            .map_err(SettingsError::Trigger)?;
+        let triggers = Request::of_manifest(dir, &settings).map_err(SettingsError::Trigger)?;
         Ok(Self { dir: dir.to_path_buf(), settings, selection, triggers })
+    }
+
+    /// The values of a file, given by its absolute path, that the patterns select.
+    pub fn values_of<'a>(&'a self, file: &'a Path) -> ValueFilter<'a> {
+        self.selection.values.of_file(file.strip_prefix(&self.dir).unwrap_or(file))
     }
 
     /// Whether the patterns select a file, given by its absolute path.
@@ -85,7 +94,7 @@ pub fn requests<'a>(
     command_line: &Settings,
     manifests: impl IntoIterator<Item = &'a ManifestSettings>,
 ) -> Result<Vec<Request>, TriggerError> {
-    let mut found = Request::of_command_line(&command_line.start_at, &command_line.stop_at)?;
+    let mut found = Request::of_command_line(command_line)?;
     for request in manifests.into_iter().flat_map(|manifest| &manifest.triggers) {
         if !found.contains(request) {
             found.push(request.clone());
@@ -100,25 +109,25 @@ pub struct Selection {
     include: Patterns,
     exclude: Patterns,
     thin: Patterns,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Patterns {
-    files: GlobSet,
-    paths: GlobSet,
+    values: ValueSelection,
 }
 
 impl Selection {
     /// # Errors
     /// One of the patterns is not a glob.
-    pub fn new(Settings { include, exclude, thin, .. }: &Settings) -> Result<Self, globset::Error> {
+    pub fn new(Settings { include, exclude, thin, values, .. }: &Settings) -> Result<Self, globset::Error> {
         let [include, exclude, thin] = [include, exclude, thin].map(|patterns| Patterns::new(patterns));
-        Ok(Self { include: include?, exclude: exclude?, thin: thin? })
+        Ok(Self { include: include?, exclude: exclude?, thin: thin?, values: ValueSelection::new(values)? })
+    }
+
+    /// The patterns `values`.
+    pub fn values(&self) -> &ValueSelection {
+        &self.values
     }
 
     /// `path` is relative to where the patterns start.
     pub fn wants_file(&self, path: &Path) -> bool {
-        (self.include.files.is_empty() || self.include.hit_file(path)) && !self.exclude.hit_file(path)
+        (!self.include.has_files() || self.include.hit_file(path)) && !self.exclude.hit_file(path)
     }
 
     /// Whether every function of a file is thinned. `path` as in [`Selection::wants_file`].
@@ -128,12 +137,12 @@ impl Selection {
 
     /// `path` is a Rust path that starts with the crate.
     pub fn wants_path(&self, path: &str) -> bool {
-        (self.include.paths.is_empty() || self.include.hit_path(path)) && !self.exclude.hit_path(path)
+        (!self.include.has_paths() || self.include.hit_path(path)) && !self.exclude.hit_path(path)
     }
 
     /// Whether some pattern that leaves things out is one over Rust paths.
     fn is_about_paths(&self) -> bool {
-        !(self.include.paths.is_empty() && self.exclude.paths.is_empty())
+        self.include.has_paths() || self.exclude.has_paths()
     }
 
     /// Removes what is not selected from the analysis of a selected file, whose module has this Rust path. `thins`: all
@@ -142,34 +151,9 @@ impl Selection {
         if self.is_about_paths() {
             analysis.leave_out(|function| !self.wants_path(&format!("{module}::{function}")));
         }
-        if thins || !self.thin.paths.is_empty() {
+        if thins || self.thin.has_paths() {
             analysis.thin(|function| thins || self.thin.hit_path(&format!("{module}::{function}")));
         }
-    }
-}
-
-impl Patterns {
-    fn new(patterns: &[String]) -> Result<Self, globset::Error> {
-        let (mut files, mut paths) = (GlobSetBuilder::new(), GlobSetBuilder::new());
-        for pattern in patterns {
-            if pattern.contains("::") {
-                paths.add(GlobBuilder::new(&pattern.replace("::", "/")).literal_separator(true).build()?);
-            } else {
-                files.add(Glob::new(pattern)?);
-            }
-        }
-        Ok(Self { files: files.build()?, paths: paths.build()? })
-    }
-
-    /// Whether a pattern matches this file, or a directory around it.
-    fn hit_file(&self, path: &Path) -> bool {
-        path.ancestors().any(|path| self.files.is_match(path))
-    }
-
-    /// Whether a pattern matches this Rust path, or one around it.
-    fn hit_path(&self, path: &str) -> bool {
-        let path = path.replace("::", "/");
-        Path::new(&path).ancestors().any(|path| self.paths.is_match(path))
     }
 }
 

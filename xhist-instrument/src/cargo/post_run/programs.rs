@@ -1,0 +1,55 @@
+//! The files of the programs of a run, in which a report finds what values are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+/// How deep below the build directory cargo puts programs: target, profile, `deps` or `examples`, and the file.
+const DEPTH: usize = 4;
+
+/// The newest program of each of these names below cargo's build directory.
+pub(super) fn find(build: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, PathBuf> {
+    let mut found = BTreeMap::new();
+    let is_wanted =
+        |name: &str| !matches!(name, "incremental" | ".fingerprint" | "build") && !name.starts_with('.');
+    let entries = WalkDir::new(build).max_depth(DEPTH).into_iter();
+    let entries = entries.filter_entry(|entry| {
+        entry.depth() == 0 || !entry.file_type().is_dir() || entry.file_name().to_str().is_some_and(is_wanted)
+    });
+    for entry in entries.flatten().filter(|entry| entry.file_type().is_file()) {
+        let Some(name) = entry.file_name().to_str().filter(|name| names.contains(name)) else { continue };
+        let Ok(meta) = entry.metadata() else { continue };
+        let Some(modified) = meta.modified().ok().filter(|_| meta.permissions().mode() & 0o111 != 0) else {
+            continue;
+        };
+        let newest = found.entry(name.to_owned()).or_insert_with(|| (modified, entry.path().to_path_buf()));
+        if newest.0 < modified {
+            *newest = (modified, entry.path().to_path_buf());
+        }
+    }
+    found.into_iter().map(|(name, (_, path))| (name, path)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_of_a_run_are_found_by_name() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let write = |path: &str, mode: u32| {
+            let path = directory.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            std::fs::write(&path, "x").expect("a file");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("its mode");
+        };
+        write("debug/deps/a-12", 0o755);
+        write("debug/deps/a-12.d", 0o644);
+        write("debug/incremental/b", 0o755);
+        write("release/c", 0o644);
+        let found = find(directory.path(), &["a-12", "b", "c", "d"].into());
+        assert_eq!(found, [("a-12".to_owned(), directory.path().join("debug/deps/a-12"))].into());
+    }
+}

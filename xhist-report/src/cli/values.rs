@@ -1,0 +1,33 @@
+//! Options about recorded values.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::options::ProgramPlaces;
+use crate::selection::Pattern;
+use crate::source::Opened;
+
+/// Options about recorded values.
+#[derive(Args, Clone, Debug)]
+pub struct ValueArgs {
+    /// The program that recorded, for the types of values; without it the right one is looked for as for maps
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+
+    /// Print `<redacted>` in place of these values, in any format; may be given several times. The pattern is that of --only, or the
+    /// name of a variable, alone or behind its function: `password`, `login::key`, `src/auth/`; `**` is all
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    pub(super) redact: Vec<Pattern>,
+}
+
+impl ValueArgs {
+    /// Where the program of a source is looked for.
+    pub(super) fn programs(&self, opened: Option<&Opened>) -> ProgramPlaces {
+        ProgramPlaces {
+            given: self.program.clone(),
+            core: opened.and_then(|opened| opened.program.clone()),
+            source: opened.and_then(|opened| opened.path.clone()),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Layouts from debug information. Whatever does not fit in its type makes the type opaque.
+
+use std::ops::Range;
+
+use gimli::constants as dw;
+
+use super::dies::{Die, Dies};
+use super::layout::{Field, Fields, Layout, Shape, Span, Tag, Variant};
+use super::standard;
+
+/// Types in types.
+const DEPTH: u32 = 12;
+
+/// Types that one layout is made of.
+const PARTS: u32 = 512;
+
+/// Makes layouts.
+pub struct Layouts<'d, 'a> {
+    /// The entries.
+    pub dies: &'d Dies<'a>,
+    /// Offsets of the standard library, in their order.
+    pub standard: &'d [Range<usize>],
+    /// Bytes of an address.
+    pub word: u8,
+    /// Types that this layout may still have.
+    left: u32,
+}
+
+impl<'d, 'a> Layouts<'d, 'a> {
+    /// For programs with addresses of `word` bytes.
+    pub fn new(dies: &'d Dies<'a>, standard: &'d [Range<usize>], word: u8) -> Layouts<'d, 'a> {
+        Layouts { dies, standard, word, left: 0 }
+    }
+
+    /// The layout of the type at an offset, and its name.
+    pub fn layout(&mut self, at: usize) -> Option<(Layout, String)> {
+        self.left = PARTS;
+        let die = self.dies.die(at)?;
+        let name = die.name.clone();
+        Some((self.shape(&die, 0), name))
+    }
+
+    /// The layout of the type of a part.
+    pub fn of(&mut self, at: Option<usize>, depth: u32) -> Layout {
+        // Nobody reads on below: a place in a type without an end, or too many types.
+        if depth > DEPTH || self.left == 0 {
+            let size = at.and_then(|at| self.dies.die(at)).and_then(|die| die.size).unwrap_or(0);
+            return Layout { size, shape: Shape::Deep };
+        }
+        match at.and_then(|at| self.dies.die(at)) {
+            Some(die) => self.shape(&die, depth),
+            None => Layout::opaque(0),
+        }
+    }
+
+    fn shape(&mut self, die: &Die, depth: u32) -> Layout {
+        self.left = self.left.saturating_sub(1);
+        let size = die.size.unwrap_or(0);
+        let layout = match die.tag.0 {
+            dw::DW_TAG_base_type => base(die, size),
+            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type => return self.pointer(die),
+            dw::DW_TAG_subroutine_type => Layout { size: 0, shape: Shape::Opaque },
+            dw::DW_TAG_enumeration_type => {
+                let named = die.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_enumerator);
+                let codes = named.filter_map(|one| Some((masked(one.value?, size), one.name.clone())));
+                Layout { size, shape: Shape::Codes(codes.collect()) }
+            }
+            dw::DW_TAG_array_type => self.array(die, depth),
+            dw::DW_TAG_structure_type | dw::DW_TAG_union_type | dw::DW_TAG_class_type => {
+                self.structure(die, size, depth)
+            }
+            dw::DW_TAG_typedef | dw::DW_TAG_const_type | dw::DW_TAG_volatile_type => {
+                self.of(die.of, depth + 1)
+            }
+            _ => Layout::opaque(size),
+        };
+        match is_sound(&layout) {
+            true => layout,
+            false => Layout::opaque(size),
+        }
+    }
+
+    fn pointer(&self, die: &Die) -> Layout {
+        let to = die.of.and_then(|at| self.dies.die(at));
+        let is_function = to.is_some_and(|to| to.tag.0 == dw::DW_TAG_subroutine_type);
+        let shape = if is_function { Shape::Function } else { Shape::Pointer(self.word) };
+        Layout { size: die.size.unwrap_or(u64::from(self.word)), shape }
+    }
+
+    fn array(&mut self, die: &Die, depth: u32) -> Layout {
+        let element = self.of(die.of, depth + 1);
+        let range = die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_subrange_type);
+        let count = range.and_then(|range| range.count).unwrap_or(0);
+        match element.size.checked_mul(count) {
+            Some(size) => Layout { size, shape: Shape::Array(Box::new(element), count) },
+            None => Layout::opaque(die.size.unwrap_or(0)),
+        }
+    }
+
+    fn structure(&mut self, die: &Die, size: u64, depth: u32) -> Layout {
+        let is_standard = self.is_standard(die.at);
+        if let Some(span) = self.span(die, depth) {
+            return Layout { size, shape: Shape::Span(span) };
+        }
+        if is_trait_object(die) {
+            return Layout { size, shape: Shape::Pointer(self.word) };
+        }
+        if is_standard && let Some(layout) = standard::known(self, die, size, depth) {
+            return layout;
+        }
+        if let Some(part) = die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_variant_part) {
+            return Layout { size, shape: self.variants(part, depth).unwrap_or(Shape::Opaque) };
+        }
+        let mut members = self.members(die, depth);
+        if is_standard {
+            // Markers and allocators say nothing.
+            members.retain(|member| member.layout.size > 0);
+            if let [member] = &members[..]
+                && member.at == 0
+                && member.layout.size == size
+            {
+                return members.remove(0).layout;
+            }
+        }
+        let name = standard::short(&die.name);
+        Layout { size, shape: Shape::Fields(Fields { name, fields: members }) }
+    }
+
+    /// The parts of a structure.
+    pub fn members(&mut self, die: &Die, depth: u32) -> Vec<Field> {
+        let members = die.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_member);
+        let member = |member: &Die| {
+            let name = member.name.strip_prefix("_ref__").unwrap_or(&member.name).to_owned();
+            Field { name, at: member.location, layout: self.of(member.of, depth + 1) }
+        };
+        members.map(member).collect()
+    }
+
+    /// Wide pointers to text and to slices.
+    fn span(&mut self, die: &Die, depth: u32) -> Option<Span> {
+        let member =
+            |name: &str| die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_member && one.name == name);
+        let (pointer, length) = (member("data_ptr")?, member("length")?);
+        let is_text = standard::is_text(&die.name);
+        let element = match is_text {
+            true => None,
+            false => {
+                let to = pointer.of.and_then(|at| self.dies.die(at))?.of;
+                Some(Box::new(self.of(to, depth + 1)))
+            }
+        };
+        let (word, owner) = (self.word, "");
+        Some(Span { pointer: pointer.location, length: length.location, word, owner, element })
+    }
+
+    fn variants(&mut self, part: &Die, depth: u32) -> Option<Shape> {
+        let tag = match part.tag_at {
+            None => None,
+            Some(at) => {
+                let tag = self.dies.die(at)?;
+                let size = self.of(tag.of, depth + 1).size;
+                (1..=16).contains(&size).then_some(Tag { at: tag.location, size }).map(Some)?
+            }
+        };
+        let mut variants = Vec::new();
+        for variant in part.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_variant) {
+            let member = variant.below.iter().find(|one| one.tag.0 == dw::DW_TAG_member)?;
+            if variant.has_list {
+                return None;
+            }
+            let of = self.dies.die(member.of?)?;
+            // The standard library's own variants are plain structures, too.
+            let fields = Fields { name: of.name.clone(), fields: self.members(&of, depth) };
+            let layout = Layout { size: of.size.unwrap_or(0), shape: Shape::Fields(fields) };
+            let layout = if is_sound(&layout) { layout } else { Layout::opaque(layout.size) };
+            let value = tag.and_then(|tag| variant.value.map(|value| masked(value, tag.size)));
+            variants.push(Variant { tag: value, at: member.location, layout });
+        }
+        if tag.is_none() {
+            // Of several variants without a tag, all but one have no values.
+            variants.retain(|variant| !is_empty(&variant.layout));
+        }
+        Some(Shape::Variants(tag, variants))
+    }
+
+    /// Whether the standard library declares it.
+    fn is_standard(&self, at: usize) -> bool {
+        let index = self.standard.partition_point(|range| range.start <= at);
+        index.checked_sub(1).is_some_and(|index| self.standard[index].contains(&at))
+    }
+}
+
+/// Whether it is a pointer to a trait object, which has nothing but its two pointers.
+fn is_trait_object(die: &Die) -> bool {
+    let members = die.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_member);
+    members
+        .map(|one| (one.name.as_str(), one.location))
+        .eq([("pointer", 0), ("vtable", die.size.unwrap_or(0) / 2)])
+}
+
+/// Whether a type has no values.
+fn is_empty(layout: &Layout) -> bool {
+    match &layout.shape {
+        Shape::Variants(_, variants) => variants.is_empty(),
+        Shape::Fields(fields) => fields.fields.iter().any(|field| is_empty(&field.layout)),
+        _ => false,
+    }
+}
+
+/// The low bytes of a number.
+fn masked(value: u128, size: u64) -> u128 {
+    match size {
+        0..16 => value & ((1 << (8 * size)) - 1),
+        _ => value,
+    }
+}
+
+fn base(die: &Die, size: u64) -> Layout {
+    let shape = match (gimli::DwAte(die.encoding as u8), size) {
+        (_, 0) if die.name == "!" => Shape::Variants(None, Vec::new()),
+        (_, 0) => return Layout::named(&die.name),
+        (dw::DW_ATE_boolean, 1) => Shape::Bool,
+        (dw::DW_ATE_UTF, 4) => Shape::Char,
+        (dw::DW_ATE_float, 4 | 8) => Shape::Float,
+        (dw::DW_ATE_signed | dw::DW_ATE_signed_char, 1..=16) => Shape::Signed,
+        (dw::DW_ATE_unsigned | dw::DW_ATE_unsigned_char, 1..=16) => Shape::Unsigned,
+        _ => Shape::Opaque,
+    };
+    Layout { size, shape }
+}
+
+/// Whether all parts are in the type.
+fn is_sound(layout: &Layout) -> bool {
+    let size = layout.size;
+    let word = |at: u64, bytes: u64| at.checked_add(bytes).is_some_and(|end| end <= size);
+    match &layout.shape {
+        Shape::Fields(fields) => fields.fields.iter().all(|field| field.layout.fits(field.at, size)),
+        Shape::Range(ends) => ends.iter().all(|end| end.layout.fits(end.at, size)),
+        Shape::Variants(tag, variants) => {
+            tag.is_none_or(|tag| word(tag.at, tag.size))
+                && (tag.is_some() || variants.len() <= 1)
+                && variants.iter().all(|variant| variant.layout.fits(variant.at, size))
+        }
+        Shape::Span(span) => [span.pointer, span.length].iter().all(|at| word(*at, u64::from(span.word))),
+        Shape::Duration => size >= 12,
+        _ => true,
+    }
+}

@@ -1,0 +1,121 @@
+//! Types by the names in symbols, for programs without debug information.
+
+use super::layout::{Layout, Shape, Span};
+
+/// Most parts of an array or a tuple that a name is read for.
+const NESTED: u32 = 8;
+
+/// Longest symbol that is read.
+const LONGEST: usize = 4096;
+
+/// The type in the symbol of `of_type::<T>`, in Rust's spelling. The legacy mangling has none.
+pub fn type_of_symbol(symbol: &str) -> Option<String> {
+    if symbol.len() > LONGEST {
+        return None;
+    }
+    // Compilers for some systems put an underscore before each symbol.
+    let name = rustc_demangle::try_demangle(symbol).ok()?;
+    let name = format!("{name:#}");
+    let (_, arguments) = name.split_once("of_type::<")?;
+    arguments.strip_suffix('>').map(str::to_owned)
+}
+
+/// A function or a type, in Rust's spelling.
+pub fn demangled(symbol: &str) -> String {
+    match symbol.len() <= LONGEST {
+        true => format!("{:#}", rustc_demangle::demangle(symbol)),
+        false => symbol.to_owned(),
+    }
+}
+
+/// The layout of a type that its name alone describes: primitives, text, slices, arrays of them and pointers.
+pub fn layout(name: &str, size: u64, word: u8) -> Option<Layout> {
+    let layout = named(name, word, NESTED)?;
+    (layout.size == size).then_some(layout)
+}
+
+/// What values of a type point to, by its name: text without an element, otherwise elements.
+pub fn target(name: &str, word: u8) -> Option<Option<Layout>> {
+    let inner = name.strip_prefix("alloc::vec::Vec<").and_then(|name| name.strip_suffix('>'));
+    match (name, inner) {
+        ("alloc::string::String", _) => Some(None),
+        (_, Some(element)) => named(element.trim_end_matches(", _"), word, NESTED).map(Some),
+        _ => None,
+    }
+}
+
+fn named(name: &str, word: u8, depth: u32) -> Option<Layout> {
+    let depth = depth.checked_sub(1)?;
+    let wide = u64::from(word);
+    let number = |size, shape| Some(Layout { size, shape });
+    let span = |pointer, length, owner, element: Option<Layout>| {
+        let (size, element) = (length + wide, element.map(Box::new));
+        Some(Layout { size, shape: Shape::Span(Span { pointer, length, word, owner, element }) })
+    };
+    match name {
+        "u8" => return number(1, Shape::Unsigned),
+        "u16" => return number(2, Shape::Unsigned),
+        "u32" => return number(4, Shape::Unsigned),
+        "u64" => return number(8, Shape::Unsigned),
+        "u128" => return number(16, Shape::Unsigned),
+        "usize" => return number(wide, Shape::Unsigned),
+        "i8" => return number(1, Shape::Signed),
+        "i16" => return number(2, Shape::Signed),
+        "i32" => return number(4, Shape::Signed),
+        "i64" => return number(8, Shape::Signed),
+        "i128" => return number(16, Shape::Signed),
+        "isize" => return number(wide, Shape::Signed),
+        "f32" => return number(4, Shape::Float),
+        "f64" => return number(8, Shape::Float),
+        "bool" => return number(1, Shape::Bool),
+        "char" => return number(4, Shape::Char),
+        "()" => return Some(Layout::named("()")),
+        "&str" | "&mut str" => return span(0, wide, "", None),
+        _ => {}
+    }
+    if let Some(to) = name.strip_prefix('&') {
+        let to = to.strip_prefix("mut ").unwrap_or(to);
+        return match to.strip_prefix('[').and_then(|to| to.strip_suffix(']')) {
+            Some(element) if !element.contains(';') => span(0, wide, "", named(element, word, depth)),
+            _ => number(wide, Shape::Pointer(word)).filter(|_| is_thin(to)),
+        };
+    }
+    let raw = name.strip_prefix("*const ").or_else(|| name.strip_prefix("*mut "));
+    if raw.is_some_and(is_thin) {
+        return number(wide, Shape::Pointer(word));
+    }
+    let (element, count) = name.strip_prefix('[')?.strip_suffix(']')?.rsplit_once("; ")?;
+    let (element, count) = (named(element, word, depth)?, count.parse().ok()?);
+    let size = element.size.checked_mul(count)?;
+    Some(Layout { size, shape: Shape::Array(Box::new(element), count) })
+}
+
+/// Whether a pointer to this type has no second word, as far as the name says.
+fn is_thin(to: &str) -> bool {
+    !to.starts_with("dyn ") && !(to.starts_with('[') && !to.contains(';'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_name_types() {
+        let symbol = "_RINvNtNtNtCs7D66P91j4pS_5kinds8xhist_rt5value5types7of_typeThTcbEEEB8_";
+        assert_eq!(type_of_symbol(symbol).as_deref(), Some("(u8, (char, bool))"));
+        assert_eq!(type_of_symbol("_ZN5kinds7of_type17h0123456789abcdefE"), None);
+        assert_eq!(type_of_symbol("nonsense"), None);
+    }
+
+    #[test]
+    fn names_of_primitives_have_layouts() {
+        for (name, size) in
+            [("u8", 1), ("[u16; 5]", 10), ("&str", 16), ("&[u8]", 16), ("*const u8", 8), ("()", 0)]
+        {
+            assert!(layout(name, size, 8).is_some(), "{name}");
+            assert_eq!(layout(name, size + 1, 8), None, "{name}");
+        }
+        assert_eq!(layout("&dyn a::B", 16, 8), None);
+        assert_eq!(layout(&format!("{}u8{}", "[".repeat(99), "; 1]".repeat(99)), 1, 8), None);
+    }
+}

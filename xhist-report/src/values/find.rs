@@ -1,0 +1,138 @@
+//! Finds the file of the program that recorded a source.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use walkdir::WalkDir;
+
+use crate::model::Ring;
+use crate::options::{Options, ProgramPlaces};
+use crate::source;
+use crate::types::Program;
+
+/// Directories below a directory of builds that programs are in.
+const DEPTH: usize = 6;
+
+/// Programs of the name of a ring file that are opened.
+const OPENED: usize = 8;
+
+/// A program's file that was found.
+pub struct FoundProgram {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its types.
+    pub program: Program,
+}
+
+/// Why there is no program.
+pub enum NoProgram {
+    /// None was found.
+    Missing,
+    /// The one that the user named cannot be used.
+    Unfit(PathBuf, &'static str),
+}
+
+/// The program of a ring: the file that the user named, or one that fits.
+pub fn find(ring: &Ring, options: &Options) -> Result<FoundProgram, NoProgram> {
+    if let Some(path) = options.programs.given.clone() {
+        return match open(&path) {
+            Err(why) => Err(NoProgram::Unfit(path, why)),
+            Ok(program) if fits(&program, ring) => Ok(FoundProgram { path, program }),
+            Ok(_) => Err(NoProgram::Unfit(path, "is not the program that recorded this")),
+        };
+    }
+    let opened = candidates(ring, options).into_iter().take(OPENED);
+    let mut programs = opened.filter_map(|path| Some(FoundProgram { program: open(&path).ok()?, path }));
+    programs.find(|found| fits(&found.program, ring)).ok_or(NoProgram::Missing)
+}
+
+/// Reads the types of a program.
+fn open(path: &Path) -> Result<Program, &'static str> {
+    let file = File::open(path).map_err(|_| "cannot be read")?;
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return Err("is not a file");
+    }
+    let image = source::Image::of_file(&file, &path.display().to_string()).map_err(|_| "cannot be read")?;
+    let program = Program::read(Box::new(image)).ok_or("is not an ELF file")?;
+    if program.has_rows() {
+        Ok(program)
+    } else {
+        Err("has no types of values: it was built without --values")
+    }
+}
+
+/// Whether the anchor of a ring may be that of the program.
+fn fits(program: &Program, ring: &Ring) -> bool {
+    program.slide(ring.anchor).is_ok()
+}
+
+/// Files that may be the program, the best first.
+fn candidates(ring: &Ring, options: &Options) -> Vec<PathBuf> {
+    let ProgramPlaces { core, source, .. } = &options.programs;
+    let mut paths: Vec<PathBuf> = core.iter().cloned().collect();
+    if options.live.is_some() && ring.pid != 0 && source::is_running(ring.pid) {
+        paths.push(format!("/proc/{}/exe", ring.pid).into());
+    }
+    let Some(names) = source.as_deref().map(names) else { return paths };
+    let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
+    for dir in directories(options) {
+        let entries = WalkDir::new(dir).max_depth(DEPTH).into_iter();
+        let is_build = |entry: &walkdir::DirEntry| {
+            let name = entry.file_name().to_string_lossy();
+            !matches!(&*name, "incremental" | ".fingerprint" | "runs" | "maps" | "shadow")
+        };
+        let entries = entries.filter_entry(is_build).filter_map(Result::ok);
+        let is_it = |entry: &walkdir::DirEntry| {
+            entry.file_type().is_file() && names.iter().any(|name| entry.file_name() == name.as_str())
+        };
+        found.extend(
+            entries
+                .filter(is_it)
+                .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.into_path()))),
+        );
+    }
+    found.sort();
+    paths.extend(found.into_iter().rev().map(|(_, path)| path));
+    paths
+}
+
+/// Names that a program may have whose ring file has this path: `NAME-PID.xhist`, or `NAME.xhist`.
+fn names(ring_file: &Path) -> Vec<String> {
+    let name = ring_file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let stem = name.split(".xhist").next().unwrap_or_default();
+    let program = stem.rsplit_once('-').map(|(program, _)| program);
+    program.into_iter().chain([stem]).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// Directories with builds: those of `cargo xhist`, and cargo's own.
+fn directories(options: &Options) -> Vec<PathBuf> {
+    let absolute = |dir: &PathBuf| std::fs::canonicalize(dir).ok();
+    let given = [&options.maps.dump_dir, &options.maps.work_dir].into_iter().flatten();
+    let mut dirs = Vec::new();
+    for dir in given.filter_map(absolute) {
+        for above in dir.ancestors() {
+            let is_home =
+                above.file_name().is_some_and(|name| name == "xhist") && above.join("maps").is_dir();
+            let targets = [above.join("target/xhist"), above.join("target")];
+            let home = is_home.then(|| above.to_owned());
+            dirs.extend(home.into_iter().chain(targets).filter(|dir| dir.is_dir()));
+        }
+    }
+    dirs.dedup();
+    // The nearest are enough: a directory of builds may be large.
+    dirs.truncate(2);
+    dirs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ring_files_are_named_after_their_programs() {
+        assert_eq!(names(Path::new("a/app-1f2e-77.xhist")), ["app-1f2e", "app-1f2e-77"]);
+        assert_eq!(names(Path::new("app.xhist")), ["app"]);
+        assert!(names(Path::new(".xhist")).is_empty());
+    }
+}

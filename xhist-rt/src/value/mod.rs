@@ -1,0 +1,11 @@
+//! Values of variables: their bytes as words of a ring, their types for a reader, and their targets.
+
+pub(crate) mod bytes;
+#[cfg(feature = "std")]
+pub(crate) mod target;
+pub mod types;
+
+/// Number of own bytes of a value that are recorded.
+pub(crate) const fn kept<T>(most: usize) -> usize {
+    if size_of::<T>() < most { size_of::<T>() } else { most }
+}

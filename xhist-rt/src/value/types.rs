@@ -1,0 +1,88 @@
+//! Types of values. The program does not carry them: each place where a value is recorded has a row in a section that is
+//! never loaded, and a reader joins the row with the program's debug information.
+//!
+//! | bytes | row in `.xhist_types` |
+//! |---|---|
+//! | 4 | number of the place, 0 for [`anchor`] |
+//! | 4 | size of the type |
+//! | 8 | address of [`of_type`] for the type, where the record of the value has its low half; else 0 |
+//! | | the linkage name of [`of_type`] for the type, and a zero |
+//!
+//! Other systems than those with ELF files have no rows.
+
+/// Adds a row, or what else assembly can say without code.
+macro_rules! note {
+    ($($code:tt)*) => {
+        #[cfg(all(
+            any(
+                target_arch = "x86_64",
+                target_arch = "x86",
+                target_arch = "aarch64",
+                target_arch = "arm",
+                target_arch = "riscv32",
+                target_arch = "riscv64"
+            ),
+            not(any(target_vendor = "apple", windows, miri))
+        ))]
+        // SAFETY: the assembly has no instructions, and leaves the section that it was in.
+        unsafe {
+            core::arch::asm!($($code)*, options(nomem, nostack, preserves_flags));
+        }
+    };
+}
+
+/// The fields of a row. An address has eight bytes, of which a linker for 32 bits knows four.
+macro_rules! row {
+    ($address:literal, $($operand:tt)*) => {
+        note!(
+            ".pushsection .xhist_types,\"\",%progbits",
+            ".long {number}",
+            ".long {size}",
+            $address,
+            ".asciz \"{of}\"",
+            ".popsection",
+            $($operand)*
+        );
+    };
+}
+
+/// Adds the row of a place whose values have this type. With `IS_GENERIC` their records have a type key.
+#[inline(always)]
+pub(crate) fn add_row<const NUMBER: u32, const IS_GENERIC: bool, T>() {
+    if const { !IS_GENERIC } {
+        // Without its address the function need not be in the program.
+        row!(".quad 0", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
+    } else if const { size_of::<usize>() == 8 } {
+        row!(".quad {of}", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
+    } else {
+        row!(".long {of}, 0", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
+    }
+}
+
+/// The type key of a value, where its place has values of several types.
+#[inline(always)]
+pub(crate) fn key<const IS_GENERIC: bool, T>() -> Option<u32> {
+    if const { IS_GENERIC } { Some(of_type::<T> as fn() -> &'static str as usize as u32) } else { None }
+}
+
+/// The name of a type. In the debug information, this function leads from its linkage name to the type.
+#[inline(never)]
+pub fn of_type<T>() -> &'static str {
+    // Functions with equal code could become one.
+    note!("/* {of} */", of = sym of_type::<T>);
+    core::any::type_name::<T>()
+}
+
+/// A function whose address shows where the program was loaded.
+#[inline(never)]
+pub fn anchor() {
+    note!("/* {of} */", of = sym anchor);
+}
+
+/// The address of [`anchor`]. Adds its row.
+#[cfg(feature = "std")]
+#[inline(never)]
+pub(crate) fn anchor_address() -> usize {
+    row!(".quad {of}", number = const 0, size = const 0, of = sym anchor);
+    anchor as fn() as usize
+}
