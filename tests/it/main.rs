@@ -56,6 +56,7 @@ mod tidy;
 mod trace_events;
 mod triggers;
 mod untouched;
+mod value_kinds;
 mod zoo;
 
 use std::fs::File;
@@ -102,6 +103,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("program", program::CASES),
     ("macros", macros::CASES),
     ("untouched", untouched::CASES),
+    ("value_kinds", value_kinds::CASES),
     ("commands", commands::CASES),
     ("recorder", recorder::CASES),
     ("shapes", shapes::CASES),

@@ -29,6 +29,8 @@ enum Way {
     Own,
     /// The same without async tasks.
     OwnNoTasks,
+    /// As [`Way::Now`], and the value of every binding.
+    Values,
     /// As [`Way::Now`], with a trigger that nothing reaches.
     StartAt,
 }
@@ -45,7 +47,7 @@ const fn column(name: &'static str, way: Way, about: &'static str) -> Column {
     Column { name, about, way, env: None }
 }
 
-pub const COLUMNS: [Column; 11] = [
+pub const COLUMNS: [Column; 12] = [
     column("plain", Way::Plain, "cargo build"),
     Column {
         env: Some(("LLVM_PROFILE_FILE", "/dev/null")),
@@ -58,6 +60,7 @@ pub const COLUMNS: [Column; 11] = [
     column("no-tasks", Way::NoTasks, "`now` with --tasks off"),
     column("own", Way::Own, "cargo xhist build: no dependencies"),
     column("own-no-tasks", Way::OwnNoTasks, "the same with --tasks off"),
+    column("values", Way::Values, "`now` with --values **"),
     Column { env: Some(("XHIST", "off")), ..column(OFF, Way::Now, "`now` run with XHIST=off") },
     Column {
         env: Some(("XHIST", "wait")),
@@ -218,6 +221,7 @@ impl Builder {
             Way::NoTasks => Box::new(|directory| online_cargo(directory).args(xhist).args("--tasks off")),
             Way::Own => Box::new(|directory| online_cargo(directory).args("xhist build")),
             Way::OwnNoTasks => Box::new(|directory| online_cargo(directory).args("xhist build --tasks off")),
+            Way::Values => Box::new(|directory| online_cargo(directory).args(xhist).args("--values **")),
             Way::StartAt => {
                 let main = tree.read("src/main.rs");
                 let line = main.lines().position(|line| line.contains(START)).expect("the line") + 1;
@@ -275,7 +279,7 @@ fn about(way: Way) -> &'static str {
 }
 
 fn is_wanted(column: &Column, chosen: &[String]) -> bool {
-    let is_for_all = !matches!(column.way, Way::NoTasks | Way::Own | Way::OwnNoTasks);
+    let is_for_all = !matches!(column.way, Way::NoTasks | Way::Own | Way::OwnNoTasks | Way::Values);
     column.way == Way::Plain
         || chosen.is_empty() && is_for_all
         || chosen.iter().any(|name| name == column.name)
