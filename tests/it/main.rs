@@ -56,6 +56,7 @@ mod tidy;
 mod trace_events;
 mod triggers;
 mod untouched;
+mod values;
 mod zoo;
 
 use std::fs::File;
@@ -121,6 +122,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("firmware", firmware::CASES),
     ("fuzz", fuzz::CASES),
     ("docs", docs::CASES),
+    ("values", values::CASES),
     ("picture", picture::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),

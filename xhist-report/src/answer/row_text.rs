@@ -107,7 +107,7 @@ impl Cells {
                 let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
                 let values = sources.values(&row.runs);
                 let (text, is_folded) =
-                    (format!("{}{times}{rank}{values}", shortened(&text, MOST_TEXT)), false);
+                    (format!("{}{times}{values}{rank}", shortened(&text, MOST_TEXT)), false);
                 Cells { place, linked, function: code.name_of(*statement), depth, text, is_folded }
             }
             RowKind::Call(function, statements, inside) => {

@@ -86,9 +86,7 @@ impl SuspectFindings<'_> {
 
     fn site_json(&self, number: u32, lines: SuspectText<'_>) -> Value {
         let site = self.site(number);
-        let value = |value: &ShownValue| {
-            json!({ "name": value.name, "type": value.type_name, "text": value.text, "line": value.line })
-        };
+        let value = |value: &ShownValue| json!({ "name": value.name, "type": value.type_name, "text": value.text, "line": value.line });
         let values: Vec<Value> = self.values.get(&number).into_iter().flatten().map(value).collect();
         let mut site = json!({
             "line": site.line,

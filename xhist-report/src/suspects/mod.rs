@@ -185,9 +185,10 @@ fn values(
     let mut readers: HashMap<&Path, ValueReader> = HashMap::new();
     let mut shown = HashMap::new();
     for site in ranking.suspects.iter().flat_map(|suspect| &suspect.sites) {
-        let recorded = found.tests.iter().find_map(|test| {
-            Some((test.history.as_ref()?.values.get(site)?, test.ring.as_ref()?))
-        });
+        let recorded = found
+            .tests
+            .iter()
+            .find_map(|test| Some((test.history.as_ref()?.values.get(site)?, test.ring.as_ref()?)));
         let Some((values, (ring, path))) = recorded else { continue };
         let place = &program.sites[*site as usize];
         let programs = ProgramPlaces { source: Some(path.clone()), ..reading.programs.clone() };
