@@ -25,6 +25,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
                 "ring_size.rs",
                 "shared.rs",
                 "sync.rs",
+                "value",
             ],
             &["bits.rs", "off.rs"],
             &["filters.rs", "trace/mask.rs", "words"],

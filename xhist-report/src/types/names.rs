@@ -92,7 +92,8 @@ fn named(name: &str, word: u8, depth: u32) -> Option<Layout> {
 
 /// Whether a pointer to this type has no second word, as far as the name says.
 fn is_thin(to: &str) -> bool {
-    !to.starts_with("dyn ") && !(to.starts_with('[') && !to.contains(';'))
+    let is_slice = to.starts_with('[') && !to.contains(';');
+    !is_slice && !to.starts_with("dyn ")
 }
 
 #[cfg(test)]

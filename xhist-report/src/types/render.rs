@@ -112,7 +112,7 @@ impl ValueText<'_> {
     }
 
     /// The bytes of a part; `None` if they were not kept.
-    fn part<'b>(bytes: &'b [u8], at: u64, size: u64) -> Option<&'b [u8]> {
+    fn part(bytes: &[u8], at: u64, size: u64) -> Option<&[u8]> {
         let at = usize::try_from(at).ok()?;
         bytes.get(at..at.checked_add(usize::try_from(size).ok()?)?)
     }
