@@ -12,6 +12,6 @@ mod render;
 mod rows;
 mod standard;
 
-pub use layout::Layout;
+pub use layout::TypeLayout;
 pub use program::{OtherBuild, Program, RowType, TypeAnswer};
 pub use render::{Memory, NoMemory, Target, hex, render, render_target};

@@ -4,7 +4,7 @@ use gimli::constants as dw;
 
 use super::dies::Die;
 use super::dwarf::Layouts;
-use super::layout::{Field, Layout, Shape, Span};
+use super::layout::{Field, TargetSpan, TypeLayout, TypeShape};
 
 /// Names before generic arguments: `Data` of `Data<u8>`, nothing of a tuple.
 pub fn short(name: &str) -> String {
@@ -27,21 +27,21 @@ pub fn is_text(name: &str) -> bool {
 }
 
 /// The layout of a type with a meaning of its own.
-pub fn known(layouts: &mut Layouts<'_, '_>, die: &Die, size: u64, depth: u32) -> Option<Layout> {
+pub fn known(layouts: &mut Layouts<'_, '_>, die: &Die, size: u64, depth: u32) -> Option<TypeLayout> {
     let name = short(&die.name);
     let shape = match &*name {
-        "Duration" if size == 16 && is_duration(die) => Shape::Duration,
-        "Range" => Shape::Range(Box::new(ends(layouts, die, depth)?)),
-        "Vec" => Shape::Span(vector(layouts, die, depth)?),
+        "Duration" if size == 16 && is_duration(die) => TypeShape::Duration,
+        "Range" => TypeShape::Range(Box::new(ends(layouts, die, depth)?)),
+        "Vec" => TypeShape::Span(vector(layouts, die, depth)?),
         "String" => {
-            let vector = layouts.dies.die(member(die, "vec")?.of?)?;
+            let vector = layouts.read(member(die, "vec")?.of?)?;
             let pointer = place(layouts, &vector, &["buf", "inner", "ptr"])?;
             let (length, word) = (place(layouts, &vector, &["len"])?, layouts.word);
-            Shape::Span(Span { pointer, length, word, owner: "String", element: None })
+            TypeShape::Span(TargetSpan { pointer, length, word, owner: "String", element: None })
         }
         _ => return None,
     };
-    let layout = Layout { size, shape };
+    let layout = TypeLayout { size, shape };
     Some(layout)
 }
 
@@ -62,24 +62,25 @@ fn ends(layouts: &mut Layouts<'_, '_>, die: &Die, depth: u32) -> Option<[Field; 
 }
 
 /// Where a member of a member is.
-fn place(layouts: &Layouts<'_, '_>, die: &Die, path: &[&str]) -> Option<u64> {
+fn place(layouts: &mut Layouts<'_, '_>, die: &Die, path: &[&str]) -> Option<u64> {
     let (first, rest) = path.split_first()?;
     let member = member(die, first)?;
     match rest {
         [] => Some(member.location),
         rest => {
-            let inner = place(layouts, &layouts.dies.die(member.of?)?, rest)?;
+            let below = layouts.read(member.of?)?;
+            let inner = place(layouts, &below, rest)?;
             member.location.checked_add(inner)
         }
     }
 }
 
-fn vector(layouts: &mut Layouts<'_, '_>, die: &Die, depth: u32) -> Option<Span> {
+fn vector(layouts: &mut Layouts<'_, '_>, die: &Die, depth: u32) -> Option<TargetSpan> {
     let pointer = place(layouts, die, &["buf", "inner", "ptr"])?;
     let length = place(layouts, die, &["len"])?;
     let parameter = die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_template_type_parameter)?;
     let element = Some(Box::new(layouts.of(parameter.of, depth + 1)));
-    Some(Span { pointer, length, word: layouts.word, owner: "Vec", element })
+    Some(TargetSpan { pointer, length, word: layouts.word, owner: "Vec", element })
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Are recorded values shown with their entries, by name, and as bytes if nobody knows their types?
+//! Are recorded values shown with their entries, by name, and as bytes if their types are not known?
 
 use qs_core::map::Hash;
 use qs_core::record::packed::step;
