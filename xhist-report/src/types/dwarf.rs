@@ -6,7 +6,7 @@ use gimli::constants as dw;
 
 use super::dies::{Die, Dies};
 use super::layout::{Field, Fields, Tag, TargetSpan, TypeLayout, TypeShape, Variant};
-use super::standard;
+use super::type_names;
 
 /// Types in types.
 const DEPTH: u32 = 12;
@@ -116,7 +116,7 @@ impl<'d, 'a> Layouts<'d, 'a> {
         if is_trait_object(die) {
             return TypeLayout { size, shape: TypeShape::Pointer(self.word) };
         }
-        if is_standard && let Some(layout) = standard::known(self, die, size, depth) {
+        if is_standard && let Some(layout) = known(self, die, size, depth) {
             return layout;
         }
         if let Some(part) = die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_variant_part) {
@@ -133,7 +133,7 @@ impl<'d, 'a> Layouts<'d, 'a> {
                 return members.remove(0).layout;
             }
         }
-        let name = standard::short(&die.name);
+        let name = type_names::short(&die.name);
         TypeLayout { size, shape: TypeShape::Fields(Fields { name, fields: members }) }
     }
 
@@ -152,7 +152,7 @@ impl<'d, 'a> Layouts<'d, 'a> {
         let member =
             |name: &str| die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_member && one.name == name);
         let (pointer, length) = (member("data_ptr")?, member("length")?);
-        let is_text = standard::is_text(&die.name);
+        let is_text = type_names::is_text(&die.name);
         let element = match is_text {
             true => None,
             false => {
@@ -256,4 +256,61 @@ fn is_sound(layout: &TypeLayout) -> bool {
         TypeShape::Duration => size >= 12,
         _ => true,
     }
+}
+
+/// The layout of a type of the standard library that is shown as its users see it.
+fn known(layouts: &mut Layouts<'_, '_>, die: &Die, size: u64, depth: u32) -> Option<TypeLayout> {
+    let name = type_names::short(&die.name);
+    let shape = match &*name {
+        "Duration" if size == 16 && is_duration(die) => TypeShape::Duration,
+        "Range" => TypeShape::Range(Box::new(ends(layouts, die, depth)?)),
+        "Vec" => TypeShape::Span(vector(layouts, die, depth)?),
+        "String" => {
+            let vector = layouts.read(member(die, "vec")?.of?)?;
+            let pointer = place(layouts, &vector, &["buf", "inner", "ptr"])?;
+            let (length, word) = (place(layouts, &vector, &["len"])?, layouts.word);
+            TypeShape::Span(TargetSpan { pointer, length, word, owner: "String", element: None })
+        }
+        _ => return None,
+    };
+    let layout = TypeLayout { size, shape };
+    Some(layout)
+}
+
+fn member<'d>(die: &'d Die, name: &str) -> Option<&'d Die> {
+    die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_member && one.name == name)
+}
+
+/// Seconds first, then nanoseconds.
+fn is_duration(die: &Die) -> bool {
+    let at = |name| member(die, name).map(|member| member.location);
+    at("secs") == Some(0) && at("nanos") == Some(8)
+}
+
+fn ends(layouts: &mut Layouts<'_, '_>, die: &Die, depth: u32) -> Option<[Field; 2]> {
+    let fields = layouts.members(die, depth);
+    let ends: [Field; 2] = fields.try_into().ok()?;
+    (ends[0].name == "start" && ends[1].name == "end").then_some(ends)
+}
+
+/// Where a member of a member is.
+fn place(layouts: &mut Layouts<'_, '_>, die: &Die, path: &[&str]) -> Option<u64> {
+    let (first, rest) = path.split_first()?;
+    let member = member(die, first)?;
+    match rest {
+        [] => Some(member.location),
+        rest => {
+            let below = layouts.read(member.of?)?;
+            let inner = place(layouts, &below, rest)?;
+            member.location.checked_add(inner)
+        }
+    }
+}
+
+fn vector(layouts: &mut Layouts<'_, '_>, die: &Die, depth: u32) -> Option<TargetSpan> {
+    let pointer = place(layouts, die, &["buf", "inner", "ptr"])?;
+    let length = place(layouts, die, &["len"])?;
+    let parameter = die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_template_type_parameter)?;
+    let element = Some(Box::new(layouts.of(parameter.of, depth + 1)));
+    Some(TargetSpan { pointer, length, word: layouts.word, owner: "Vec", element })
 }

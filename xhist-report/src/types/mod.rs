@@ -10,7 +10,7 @@ mod names;
 mod program;
 mod render;
 mod rows;
-mod standard;
+mod type_names;
 
 pub use layout::TypeLayout;
 pub use program::{OtherBuild, Program, RowType, TypeAnswer};
