@@ -41,7 +41,8 @@ pub mod step {
     pub const SKIP: u8 = 0x84;
     /// The following statements ran in this interrupt: `number`. 0 = no interrupt, as at the start of a frame.
     pub const INTERRUPT: u8 = 0x85;
-    /// The bytes of a variable, see [`RecordedValue::operands`]. They belong behind the statement before them.
+    /// The bytes of a variable, which belong behind the statement before them. See
+    /// [`RecordedValue::operands`](super::RecordedValue::operands).
     pub const VALUE: u8 = 0x86;
     /// Plus a number: selects the page with this number.
     pub const RECENT: u8 = 0x90;

@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | short | 1 | below [`LEAD`] | the number of a statement, which the map resolves, see [`SHORT_END`] |
 //! | long | 2 | [`LEAD`] or more | file and line in one number, [`Statement::to_word`], see [`LONG_END`] |
-//! | value | 2 and more | that of a class of [`value`](super::value) | the bytes of a variable, see [`RecordedValue`] |
+//! | value | 2 and more | that of a class of [`value`] | the bytes of a variable, see [`RecordedValue`] |
 //!
 //! A *chunk* is one record, id [`ids::PACKED`](super::ids::PACKED). In a ring it has this layout. The first word is at a
 //! multiple of eight bytes of the ring:
