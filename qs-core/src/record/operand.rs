@@ -15,6 +15,17 @@ pub fn digits(mut value: u64, mut sink: impl FnMut(u8)) {
 
 /// The number whose digits are at `at`, which moves behind them. 0 without digits.
 pub(super) fn number(data: &[u8], at: &mut usize) -> u64 {
+    read(data, at).0
+}
+
+/// [`number`] with all of its digits. `None` if the last one is missing.
+pub(super) fn whole_number(data: &[u8], at: &mut usize) -> Option<u64> {
+    let (value, is_whole) = read(data, at);
+    is_whole.then_some(value)
+}
+
+/// A number, and whether it has its last digit.
+fn read(data: &[u8], at: &mut usize) -> (u64, bool) {
     let (mut value, mut shift) = (0u64, 0);
     while let Some(byte @ 0x01..=0x40) = data.get(*at) {
         *at += 1;
@@ -22,8 +33,8 @@ pub(super) fn number(data: &[u8], at: &mut usize) -> u64 {
         value |= (digit & 0x1F).checked_shl(shift).unwrap_or(0);
         shift += 5;
         if digit < 0x20 {
-            break;
+            return (value, true);
         }
     }
-    value
+    (value, false)
 }

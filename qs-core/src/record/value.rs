@@ -167,15 +167,17 @@ impl RecordedValue {
 
     /// The reverse of [`RecordedValue::operands`], from `at` on, which moves behind them. `None` if some are missing.
     pub(super) fn from_operands(data: &[u8], at: &mut usize) -> Option<RecordedValue> {
-        let number = u32::try_from(operand::number(data, at)).ok().filter(|number| *number > 0)?;
+        let mut next = || operand::whole_number(data, at);
+        let number = u32::try_from(next()?).ok().filter(|number| *number > 0)?;
         let mut value = RecordedValue::new(number, &[]);
-        let facts = operand::number(data, at);
+        let facts = next()?;
         let (flags, len) = ((facts >> 7) as u32, (facts & 127) as usize);
         if len > MAX_BYTES {
             return None;
         }
-        let mut key = |flag: u32| (flags & flag != 0).then(|| operand::number(data, at) as u32);
-        (value.type_key, value.target_len) = (key(TYPED), key(TARGET));
+        let mut key =
+            |flag: u32| if flags & flag == 0 { Some(None) } else { next().map(|key| Some(key as u32)) };
+        (value.type_key, value.target_len) = (key(TYPED)?, key(TARGET)?);
         for part in value.bytes[..len].chunks_mut(3) {
             let mut bits = 0;
             for index in 0..=part.len() {
