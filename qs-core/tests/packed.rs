@@ -6,11 +6,20 @@ use qs_core::frame::FrameWriter;
 use qs_core::record::packed::{
     MAX_DATA, MAX_HEADER, PAGES, Page, Steps, WINDOW, code, digits, payload_head, step,
 };
+use qs_core::record::value::RecordedValue;
 use qs_core::record::{RECORD_BASE, Statement, ids};
 use qs_core::ring::{
     BYTE_ORDER_MARK, Flags, Folded, HOSTED_HEADER_LEN, Header, Item, LAYOUT_VERSION, MAGIC, Reader,
     Repetition, Shown, State, check_word, find, frame_room,
 };
+
+/// The file whose statements stand for values. Their line determines the rest.
+const VALUES: u16 = 60_000;
+
+fn value(line: u16) -> RecordedValue {
+    let bytes = (u64::from(line) * 0x1234_5678_9ABC).to_le_bytes();
+    RecordedValue::new(u32::from(line) + 1, &bytes[..usize::from(line) % 9])
+}
 
 /// A minimal recorder. It keeps all bytes it ever wrote, and makes images of the newest ones.
 #[derive(Clone, Debug)]
@@ -45,8 +54,13 @@ impl Open {
 
     /// Adds a statement, if the frame has room for one with only escaped bytes.
     fn push(&mut self, statement: Statement, room: usize) -> bool {
-        if self.data.len() + 16 > room {
+        if self.data.len() + 24 > room {
             return false;
+        }
+        if statement.file == VALUES {
+            self.data.push(step::VALUE);
+            value(statement.line).operands(|byte| self.data.push(byte));
+            return true;
         }
         let page = Page::of(statement);
         if page != self.page {
@@ -190,6 +204,10 @@ fn collect(reader: &mut Reader<'_>) -> Items {
                 items.statements.push(statement);
                 items.stamps.push(stamp);
             }
+            Item::Value(found, stamp) if found == value((found.number - 1) as u16) => {
+                items.statements.push(Statement { file: VALUES, line: (found.number - 1) as u16 });
+                items.stamps.push(stamp);
+            }
             Item::Repetition(repetition) => items.repetition.push((items.statements.len(), repetition)),
             _ => items.losses += 1,
         }
@@ -201,7 +219,8 @@ fn statements() -> impl Strategy<Value = Vec<Statement>> {
     // Mostly near each other, as in a program.
     let near = (0u16..4, 0u16..400).prop_map(|(file, line)| Statement { file, line });
     let far = any::<u32>().prop_map(Statement::from_word);
-    vec(prop_oneof![8 => near, 1 => far], 1..2000)
+    let values = (0u16..300).prop_map(|line| Statement { file: VALUES, line });
+    vec(prop_oneof![8 => near, 1 => far, 2 => values], 1..2000)
 }
 
 /// Reads the items since `from` and `shown`, and moves these.
@@ -221,7 +240,7 @@ proptest! {
     ) {
         let mut model = Model::new(1 << 16);
         let (mut from, mut shown, mut items) = (0, Shown::default(), Items::default());
-        let mut rest = &statements[..];
+        let (mut rest, mut has_statement) = (&statements[..], false);
         for look in looks {
             let (now, later) = rest.split_at(look.min(rest.len()));
             rest = later;
@@ -236,10 +255,15 @@ proptest! {
             image[184..192].copy_from_slice(&second.to_ne_bytes());
             prop_assert_eq!(read(&image), Items::default());
             if fold {
+                if let Some(open) = &model.open {
+                    has_statement = open.data.iter().any(|byte| *byte >= step::STATEMENT);
+                }
                 model.close();
                 model.folded += 2;
                 let repetition = read_on(&model.image(), &mut from, &mut shown).repetition;
-                prop_assert_eq!(repetition.iter().map(|(_, repetition)| repetition.times).collect::<Vec<_>>(), [2]);
+                // A repetition has only statements.
+                let expected = if has_statement { &[2][..] } else { &[] };
+                prop_assert_eq!(repetition.iter().map(|(_, repetition)| repetition.times).collect::<Vec<_>>(), expected);
                 prop_assert_eq!(read_on(&model.image(), &mut from, &mut shown), Items::default());
             }
         }

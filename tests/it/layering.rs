@@ -92,7 +92,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-report/src/ring", &["model"]),
     ("xhist-report/src/events", &["console", "context", "model", "options", "qs_host", "ring", "source"]),
     ("xhist-report/src/types", &[]),
-    ("xhist-report/src/values", &["console", "model", "options", "source", "types"]),
+    ("xhist-report/src/values", &["console", "model", "options", "run_record", "source", "types"]),
     ("xhist-report/src/format", &["format", "model"]),
     ("xhist-report/src/tasks", &["console", "map", "model", "options", "source_text"]),
     (

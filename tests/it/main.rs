@@ -56,7 +56,7 @@ mod tidy;
 mod trace_events;
 mod triggers;
 mod untouched;
-mod value_kinds;
+mod values;
 mod zoo;
 
 use std::fs::File;
@@ -103,7 +103,6 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("program", program::CASES),
     ("macros", macros::CASES),
     ("untouched", untouched::CASES),
-    ("value_kinds", value_kinds::CASES),
     ("commands", commands::CASES),
     ("recorder", recorder::CASES),
     ("shapes", shapes::CASES),
@@ -123,6 +122,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("firmware", firmware::CASES),
     ("fuzz", fuzz::CASES),
     ("docs", docs::CASES),
+    ("values", values::CASES),
     ("picture", picture::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),

@@ -88,8 +88,13 @@ impl Fixture {
     }
 
     fn skips(&self, edition: &str) -> String {
-        let skips = analyze(self.text.as_bytes(), &self.options(edition)).unwrap().skips;
-        skips.iter().map(|skip| format!("// {}:{} {}\n", skip.line, skip.column, skip.reason)).collect()
+        let analysis = analyze(self.text.as_bytes(), &self.options(edition)).unwrap();
+        let skips = analysis.skips.iter();
+        let skips = skips.map(|skip| format!("// {}:{} {}\n", skip.line, skip.column, skip.reason));
+        let values = analysis.value_skips.iter();
+        let values =
+            values.map(|skip| format!("// {}:{} `{}` {}\n", skip.line, skip.column, skip.name, skip.reason));
+        skips.chain(values).collect()
     }
 }
 

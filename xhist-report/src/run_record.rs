@@ -1,5 +1,6 @@
 //! `run.json`, the description of a run by `cargo xhist`: how it ended, its tests with their rings, and processes that crashed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -35,6 +36,8 @@ pub struct RunRecord {
     pub tests: Vec<TestRecord>,
     /// Processes that crashed, the most relevant first.
     pub crashes: Vec<CrashRecord>,
+    /// Files of the programs that recorded values, by the names in those of their rings.
+    pub programs: BTreeMap<String, PathBuf>,
 }
 
 /// A test of a run.

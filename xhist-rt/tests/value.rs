@@ -83,6 +83,10 @@ fn read(image: &[u8], name: &str) -> History {
     history
 }
 
+fn key<T>() -> u32 {
+    xhist_rt::value::types::of_type::<T> as fn() -> &'static str as usize as u32
+}
+
 /// A structure with padding.
 #[repr(C)]
 struct Padded(u8, u32);
@@ -112,6 +116,11 @@ macro_rules! each_value {
             hooks::vw::<22, _>(&5u8);
             hooks::vg::<23, _>(&5u16);
             hooks::vg::<23, _>(&5u64);
+            hooks::vg::<40, _>(&());
+            hooks::vg::<41, _>(&[0x80u8, 2, 0xFF]);
+            hooks::vg::<42, _>(&[0xFFu8, 2, 0x80, 4, 0x81]);
+            hooks::vg::<43, _>(&u64::MAX);
+            hooks::vg::<44, _>(&0x80u8);
             hooks::vwg::<24, _>(&[1u64; 4]);
             hooks::vt::<25, _>(&"a text with \u{e9}");
             hooks::vt::<26, _>(&String::from("owned"));
@@ -142,7 +151,12 @@ macro_rules! each_value {
         let generic: Vec<_> = history.values.iter().filter(|value| value.number == 23).collect();
         assert_eq!((generic[0].bytes(), generic[1].bytes().len()), (&[5, 0][..], 8));
         assert!(generic.iter().all(|value| value.type_key.is_some()));
-        assert_ne!(generic[0].type_key, generic[1].type_key);
+        let keys = [generic[0].type_key, generic[1].type_key];
+        assert_eq!(keys, [Some(key::<u16>()), Some(key::<u64>())]);
+        assert_ne!(keys[0], keys[1]);
+        assert_eq!((history.bytes(40), history.bytes(41)), (&[][..], &[0x80, 2, 0xFF][..]));
+        assert_eq!((history.bytes(42), history.bytes(43)), (&[0xFF, 2, 0x80, 4, 0x81][..], &[0xFF; 8][..]));
+        assert_eq!(history.bytes(44), [0x80]);
         assert_eq!(history.bytes(24).len(), 32);
         let target = |number: u32| {
             let value = history.values.iter().find(|value| value.number == number).expect("a value");
@@ -170,6 +184,23 @@ fn values_of_all_sizes_are_read_back() {
 #[test]
 fn values_of_unoptimised_code_are_read_back() {
     each_value!(xhist_rt::unoptimised);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_program_has_a_row_for_each_place_and_type() {
+    let program = std::fs::read("/proc/self/exe").expect("the program");
+    let row = |number: u32, size: u32| {
+        let start = [number.to_ne_bytes(), size.to_ne_bytes()].concat();
+        let rows = program.windows(16).enumerate().filter(|(_, row)| row.starts_with(&start));
+        let names = rows.filter_map(|(at, _)| {
+            let name = program[at + 16..].split(|byte| *byte == 0).next()?;
+            Some(core::str::from_utf8(name).ok()?.contains("5value5types").then_some(()))
+        });
+        names.flatten().count()
+    };
+    assert!(row(16_000_000, 4) > 0 && row(23, 2) > 0 && row(23, 8) > 0 && row(0, 0) > 0);
+    assert_eq!(row(16_000_000, 8), 0);
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 mod answers;
 pub mod chunk;
+mod digit;
 pub mod element;
 mod emit;
 mod field;
 mod numbers;
+mod operand;
 pub mod packed;
 mod table;
 mod target_info;

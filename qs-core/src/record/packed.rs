@@ -7,6 +7,8 @@ use byteorder::{ByteOrder as _, LittleEndian};
 
 use super::Statement;
 use super::element::Data;
+pub use super::operand::digits;
+use super::operand::number;
 use super::value::RecordedValue;
 use super::xhist::{FORMAT_FILE, FORMAT_U16, file};
 
@@ -39,7 +41,8 @@ pub mod step {
     pub const SKIP: u8 = 0x84;
     /// The following statements ran in this interrupt: `number`. 0 = no interrupt, as at the start of a frame.
     pub const INTERRUPT: u8 = 0x85;
-    /// The bytes of a variable, see [`RecordedValue::operands`]. They belong behind the statement before them.
+    /// The bytes of a variable, which belong behind the statement before them. See
+    /// [`RecordedValue::operands`](super::RecordedValue::operands).
     pub const VALUE: u8 = 0x86;
     /// Plus a number: selects the page with this number.
     pub const RECENT: u8 = 0x90;
@@ -77,19 +80,6 @@ impl Page {
 #[inline]
 pub const fn code(statement: Statement) -> u8 {
     step::STATEMENT + (statement.line % WINDOW) as u8
-}
-
-/// Writes the bytes of a number behind a step: five bits each, lowest first. No byte is zero or needs an escape.
-pub fn digits(mut value: u64, mut sink: impl FnMut(u8)) {
-    const MORE: u8 = 0x20;
-    loop {
-        let low = 1 + (value & 0x1F) as u8;
-        value >>= 5;
-        if value == 0 {
-            return sink(low);
-        }
-        sink(low + MORE);
-    }
 }
 
 /// The payload of a packed frame before its data, as bytes and their count. `len` is the length of the data. Further bytes
@@ -220,21 +210,6 @@ impl Steps {
             .position(|byte| matches!(*byte, step::FREE | step::END | step::REPEAT))
             .unwrap_or(data.len())
     }
-}
-
-/// The number whose digits are at `at`, which moves behind them. 0 without digits.
-pub(super) fn number(data: &[u8], at: &mut usize) -> u64 {
-    let (mut value, mut shift) = (0u64, 0);
-    while let Some(byte @ 0x01..=0x40) = data.get(*at) {
-        *at += 1;
-        let digit = u64::from(byte - 1);
-        value |= (digit & 0x1F).checked_shl(shift).unwrap_or(0);
-        shift += 5;
-        if digit < 0x20 {
-            break;
-        }
-    }
-    value
 }
 
 fn number_u16(data: &[u8], at: &mut usize) -> u16 {

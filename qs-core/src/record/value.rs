@@ -18,8 +18,8 @@
 use core::ops::RangeInclusive;
 
 use super::Statement;
-use super::packed;
-use super::words::{BASE, LEAD, UNIT, byte_of, digit_of, digits, number};
+use super::digit::{BASE, LEAD, UNIT, byte_of, digit_of, digits, number};
+use super::operand;
 
 /// Numbers of values are below this, and start at 1.
 pub const NUMBERS: u32 = BASE * BASE * BASE;
@@ -154,10 +154,10 @@ impl RecordedValue {
 
     /// Writes the operands of a step of packed statements. No byte is 0 or 0x80 or more, or needs an escape.
     pub fn operands(&self, mut sink: impl FnMut(u8)) {
-        packed::digits(self.number.into(), &mut sink);
-        packed::digits(u64::from(self.flags() * 128 + u32::from(self.len)), &mut sink);
+        operand::digits(self.number.into(), &mut sink);
+        operand::digits(u64::from(self.flags() * 128 + u32::from(self.len)), &mut sink);
         for key in [self.type_key, self.target_len].into_iter().flatten() {
-            packed::digits(key.into(), &mut sink);
+            operand::digits(key.into(), &mut sink);
         }
         for part in self.bytes().chunks(3) {
             let bits = part.iter().rev().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
@@ -167,15 +167,17 @@ impl RecordedValue {
 
     /// The reverse of [`RecordedValue::operands`], from `at` on, which moves behind them. `None` if some are missing.
     pub(super) fn from_operands(data: &[u8], at: &mut usize) -> Option<RecordedValue> {
-        let number = u32::try_from(packed::number(data, at)).ok().filter(|number| *number > 0)?;
+        let mut next = || operand::whole_number(data, at);
+        let number = u32::try_from(next()?).ok().filter(|number| *number > 0)?;
         let mut value = RecordedValue::new(number, &[]);
-        let facts = packed::number(data, at);
+        let facts = next()?;
         let (flags, len) = ((facts >> 7) as u32, (facts & 127) as usize);
         if len > MAX_BYTES {
             return None;
         }
-        let mut key = |flag: u32| (flags & flag != 0).then(|| packed::number(data, at) as u32);
-        (value.type_key, value.target_len) = (key(TYPED), key(TARGET));
+        let mut key =
+            |flag: u32| if flags & flag == 0 { Some(None) } else { next().map(|key| Some(key as u32)) };
+        (value.type_key, value.target_len) = (key(TYPED)?, key(TARGET)?);
         for part in value.bytes[..len].chunks_mut(3) {
             let mut bits = 0;
             for index in 0..=part.len() {

@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | short | 1 | below [`LEAD`] | the number of a statement, which the map resolves, see [`SHORT_END`] |
 //! | long | 2 | [`LEAD`] or more | file and line in one number, [`Statement::to_word`], see [`LONG_END`] |
-//! | value | 2 and more | that of a class of [`value`](super::value) | the bytes of a variable, see [`RecordedValue`] |
+//! | value | 2 and more | that of a class of [`value`] | the bytes of a variable, see [`RecordedValue`] |
 //!
 //! A *chunk* is one record, id [`ids::PACKED`](super::ids::PACKED). In a ring it has this layout. The first word is at a
 //! multiple of eight bytes of the ring:
@@ -26,14 +26,9 @@
 //! On a link a chunk is cut into records of a stock host: `time u32, 0x09 length u8, words`. A repetition is an event.
 
 use super::Statement;
+pub use super::digit::{BASE, LEAD, UNIT, byte_of, digit_of, digits, number};
 use super::value::{self, RecordedValue};
 
-/// Size of a unit in bytes.
-pub const UNIT: usize = 2;
-/// Base of the digits.
-pub const BASE: u32 = 253;
-/// First digit of the first unit of a long word.
-pub const LEAD: u32 = 200;
 /// Statement numbers from 1 up to this one, exclusive, have short words.
 pub const SHORT_END: u32 = LEAD * BASE;
 /// Values of long words are below this.
@@ -59,45 +54,6 @@ pub const TAIL: usize = 3;
 pub const MAX_PERIOD: u32 = BASE * BASE - 1;
 /// Largest count of [`UnitRepetition`]. A recorder stops folding there.
 pub const MAX_TIMES: u64 = (BASE as u64).pow(5) - 1;
-
-/// The byte of a digit.
-#[inline]
-pub const fn byte_of(digit: u32) -> u8 {
-    debug_assert!(digit < BASE);
-    // 1..=0x7C, then 0x7F..=0xFF.
-    (if digit < 0x7C { digit + 1 } else { digit + 3 }) as u8
-}
-
-/// The digit of a byte. `None` for the three bytes that no word has.
-#[inline]
-pub const fn digit_of(byte: u8) -> Option<u32> {
-    match byte {
-        0 | 0x7D | 0x7E => None,
-        1..=0x7C => Some(byte as u32 - 1),
-        _ => Some(byte as u32 - 3),
-    }
-}
-
-/// The digits of a number, most significant first. Higher digits are cut off.
-#[inline]
-pub const fn digits<const LEN: usize>(mut value: u64) -> [u8; LEN] {
-    let mut bytes = [byte_of(0); LEN];
-    let mut at = LEN;
-    while at > 0 {
-        at -= 1;
-        bytes[at] = byte_of((value % BASE as u64) as u32);
-        value /= BASE as u64;
-    }
-    bytes
-}
-
-/// The number with these digits. `None` if a byte is not a digit.
-#[inline]
-pub fn number(bytes: &[u8]) -> Option<u64> {
-    bytes.iter().try_fold(0u64, |value, byte| {
-        value.checked_mul(u64::from(BASE))?.checked_add(u64::from(digit_of(*byte)?))
-    })
-}
 
 /// A statement's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,6 +38,19 @@ impl fmt::Display for TriggerError {
 
 impl std::error::Error for TriggerError {}
 
+/// A name that gets no value in its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownValue {
+    /// The name.
+    pub name: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The reason why the binding is skipped.
+    pub reason: Option<ValueReason>,
+    /// The nearest names: of this line, or else of others, with their lines.
+    pub nearest: Vec<(String, u32)>,
+}
+
 /// Why one trigger cannot be set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -47,16 +60,7 @@ pub enum RequestProblem {
     /// The text of a trigger at a value has another form.
     MalformedWatch,
     /// No value of this name is recorded in the line.
-    NoValue {
-        /// The name.
-        name: String,
-        /// The line, from 1.
-        line: u32,
-        /// The reason why the binding is skipped.
-        reason: Option<ValueReason>,
-        /// The nearest names: of this line, or else of others, with their lines.
-        nearest: Vec<(String, u32)>,
-    },
+    NoValue(Box<UnknownValue>),
     /// No instrumented source is at this path.
     NoFile(PathBuf),
     /// Several sources match the end of the path.
@@ -86,7 +90,8 @@ impl fmt::Display for RequestProblem {
             Self::MalformedWatch => f.write_str(
                 "expected FILE:LINE[+AFTER]:NAME[=VALUE], numbers from 1, and the name of a variable",
             ),
-            Self::NoValue { name, line, reason, nearest } => {
+            Self::NoValue(unknown) => {
+                let UnknownValue { name, line, reason, nearest } = &**unknown;
                 write!(f, "`{name}` gets no value in line {line} that can be recorded")?;
                 if let Some(reason) = reason {
                     write!(f, " ({reason})")?;

@@ -5,7 +5,7 @@ mod error;
 mod place;
 mod request;
 
-pub use error::{RequestProblem, TriggerError};
+pub use error::{RequestProblem, TriggerError, UnknownValue};
 pub use place::{Placed, place};
 pub(crate) use request::NOTE_WAIT;
 pub use request::Request;

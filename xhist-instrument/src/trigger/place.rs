@@ -1,6 +1,6 @@
 //! Resolves each trigger request to a file and a statement.
 
-use super::error::{RequestProblem, TriggerError};
+use super::error::{RequestProblem, TriggerError, UnknownValue};
 use super::request::Request;
 use crate::analysis::Analysis;
 use crate::site::{Action, Trigger};
@@ -91,7 +91,7 @@ fn value_at(analysis: &Analysis, name: &str, line: u32) -> Result<usize, Request
         nearest.sort_by_key(|value| (value.line != line, *value.name != *name, value.line.abs_diff(line)));
         let nearest =
             nearest.iter().take(NEAREST).map(|value| (value.name.to_string(), value.line)).collect();
-        RequestProblem::NoValue { name: name.to_owned(), line, reason, nearest }
+        RequestProblem::NoValue(Box::new(UnknownValue { name: name.to_owned(), line, reason, nearest }))
     })
 }
 

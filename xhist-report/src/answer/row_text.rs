@@ -28,7 +28,7 @@ const MOST_TEXT: usize = 110;
 pub trait Sources {
     /// The source text of a statement, in one line.
     fn text(&mut self, code: &Code, statement: ListedStatement) -> Option<String>;
-    /// The values behind statements that ran at these times; empty if there are none.
+    /// The values behind statements that ran at these times; empty without any.
     fn values(&mut self, runs: &[u64]) -> String;
     /// The file that it is in.
     fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf>;
@@ -107,7 +107,7 @@ impl Cells {
                 let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
                 let values = sources.values(&row.runs);
                 let (text, is_folded) =
-                    (format!("{}{times}{rank}{values}", shortened(&text, MOST_TEXT)), false);
+                    (format!("{}{times}{values}{rank}", shortened(&text, MOST_TEXT)), false);
                 Cells { place, linked, function: code.name_of(*statement), depth, text, is_folded }
             }
             RowKind::Call(function, statements, inside) => {

@@ -65,8 +65,9 @@ fn try_run(
         return Err(DiffError::NoMap(good_rings.map_hash));
     }
     let mut comparison = compare(&program, &good_rings, &bad_rings, notes)?;
-    comparison.values =
-        value_differences((good, bad), (&good_rings, &bad_rings), &comparison.threads, names, notes);
+    let whole = comparison.threads.iter().filter(|pair| pair.cut == (false, false));
+    let whole = whole.map(|pair| (pair.names.clone(), pair.rings));
+    comparison.values = value_differences((good, bad), (&good_rings, &bad_rings), whole, names, notes);
     let named = &mut NamedSites::new(&program, names, SourceText::new(good.options));
     Ok(write(&comparison, good, bad, good_rings.map_hash, look, named, out, notes))
 }

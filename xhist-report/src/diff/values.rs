@@ -7,7 +7,6 @@ use std::collections::{HashMap, HashSet};
 
 use qs_core::record::value::RecordedValue;
 
-use super::compare::ThreadPair;
 use super::sides::{Input, SideRings, SideThread};
 use crate::console::Notes;
 use crate::model::{Names, ShownValue};
@@ -24,6 +23,9 @@ const PLACES: usize = 3;
 
 /// Largest value that is compared if its type is not known. A larger one may have an address.
 const WITHOUT_TYPE: usize = 4;
+
+/// The names of two threads, and the numbers of their rings.
+pub type ComparedThreads = ((String, String), (usize, usize));
 
 /// A place where values differ.
 #[derive(Debug)]
@@ -42,17 +44,17 @@ pub struct ValueDifference {
 pub fn value_differences(
     (good, bad): (&Input<'_>, &Input<'_>),
     (good_rings, bad_rings): (&SideRings<'_>, &SideRings<'_>),
-    pairs: &[ThreadPair],
+    pairs: impl Iterator<Item = ComparedThreads>,
     names: &Names,
     notes: &mut Notes<'_>,
 ) -> Vec<ValueDifference> {
     let mut readers = (ValueReader::default(), ValueReader::default());
     let mut found = Vec::new();
-    for pair in pairs.iter().filter(|pair| pair.cut == (false, false)) {
+    for (threads, numbers) in pairs {
         let thread = |side: &'_ SideRings<'_>, number| -> Option<SideThread> {
             side.threads.iter().find(|thread| thread.number == number).cloned()
         };
-        let Some((one, other)) = thread(good_rings, pair.rings.0).zip(thread(bad_rings, pair.rings.1)) else {
+        let Some((one, other)) = thread(good_rings, numbers.0).zip(thread(bad_rings, numbers.1)) else {
             continue;
         };
         let mut of_good: HashMap<u32, Vec<RecordedValue>> = HashMap::new();
@@ -80,7 +82,7 @@ pub fn value_differences(
             let bad = show(&mut readers.1, &other, bad, value);
             if let Some((good, bad)) = good.zip(bad).filter(|(good, bad)| differ(good, bad)) {
                 places.insert(value.number);
-                found.push(ValueDifference { threads: pair.names.clone(), good, bad, count: *count });
+                found.push(ValueDifference { threads: threads.clone(), good, bad, count: *count });
             }
         }
     }

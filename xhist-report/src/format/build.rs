@@ -23,6 +23,9 @@ pub fn write(build: &Build, rings: &[&Ring], heading: Style, out: &mut dyn Write
     if !is_in_map && rings.iter().any(|ring| ring.entries_only) {
         fact(out, "detail", "function: the program records only entries")?;
     }
+    if rings.iter().any(|ring| ring.has_values) {
+        fact(out, "values", "recorded; they may be secrets, --redact PATTERN hides them in a report")?;
+    }
     let mut pid = None;
     for ring in rings {
         if pid.replace(ring.pid) != Some(ring.pid) {

@@ -65,6 +65,9 @@ enum JsonLine<'a> {
         map: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
         detail: Option<&'static str>,
+        /// There may be values of variables in it.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        values: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         dropped: Option<u32>,
     },
@@ -330,6 +333,7 @@ fn ring_line(ring: &Ring) -> JsonLine<'static> {
         clock_hz: known(ring.clock_hz),
         map: (ring.map_hash != 0).then(|| format!("{:016x}", ring.map_hash)),
         detail: ring.entries_only.then_some("function"),
+        values: ring.has_values,
         dropped: known(ring.dropped),
     }
 }

@@ -99,7 +99,7 @@ impl<'r> Selected<'r> {
             What::Trace(_) | What::Record(_) if !item.what.is_mark() => {
                 is_thread && (!self.has_places || self.selection.only.is_empty())
             }
-            // Nobody knows whether their entry was chosen.
+            // Whether their entry was chosen is not known.
             What::Values => is_thread && !self.selection.has_places(),
             What::Task(_)
             | What::Again(_)

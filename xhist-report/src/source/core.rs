@@ -81,3 +81,22 @@ fn is_torn(segments: &[Segment]) -> bool {
         are_neighbours && range.end != next.start
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_core_names_its_program_first() {
+        let list = |count: u64, names: &[u8]| {
+            let numbers = [count, 4096, 0x1000, 0x2000, 0, 0x2000, 0x3000, 1];
+            let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
+            numbers.chain(names.iter().copied()).collect::<Vec<u8>>()
+        };
+        let first = |list: &[u8]| first_file(list, Endianness::Little);
+        assert_eq!(first(&list(2, b"/bin/a\0/bin/a\0")), Some(PathBuf::from("/bin/a")));
+        assert_eq!(first(&list(u64::MAX, b"/bin/a\0")), None);
+        assert_eq!(first(&list(9, b"/bin/a\0")), None);
+        assert_eq!((first(b""), first(&list(2, b""))), (None, None));
+    }
+}

@@ -40,7 +40,7 @@ impl SuspectFindings<'_> {
         &self.program.sites[site as usize]
     }
 
-    /// The values behind a site, in the failed test that ran it last; empty if there are none.
+    /// The values behind a site, in the failed test that ran it last; empty without any.
     pub fn shown_values(&self, site: u32) -> String {
         self.values.get(&site).map_or(String::new(), |values| format!("  {}", values_line(values)))
     }

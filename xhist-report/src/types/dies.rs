@@ -12,23 +12,23 @@ use gimli::{
 };
 use object::{Object, ObjectSection};
 
-type Bytes<'a> = EndianSlice<'a, RunTimeEndian>;
+type DieBytes<'a> = EndianSlice<'a, RunTimeEndian>;
 
 /// Entries below one entry that are read, at most.
-const BELOW: usize = 1 << 14;
+const BELOW: usize = 1 << 12;
 
 /// The sections that types are in.
 pub struct Sections<'a> {
-    info: DebugInfo<Bytes<'a>>,
-    abbrev: DebugAbbrev<Bytes<'a>>,
-    text: DebugStr<Bytes<'a>>,
-    line_text: DebugLineStr<Bytes<'a>>,
-    text_offsets: DebugStrOffsets<Bytes<'a>>,
+    info: DebugInfo<DieBytes<'a>>,
+    abbrev: DebugAbbrev<DieBytes<'a>>,
+    text: DebugStr<DieBytes<'a>>,
+    line_text: DebugLineStr<DieBytes<'a>>,
+    text_offsets: DebugStrOffsets<DieBytes<'a>>,
 }
 
 /// A unit of debug information.
 struct Unit<'a> {
-    header: UnitHeader<Bytes<'a>>,
+    header: UnitHeader<DieBytes<'a>>,
     /// Where it begins in the section.
     at: usize,
     end: usize,
@@ -104,7 +104,7 @@ const WANTED: [DwTag; 6] = [
 
 /// What the one walk over all units finds.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct FoundTypes {
     /// The offset of the type that each function of a row has as its parameter, by the number of its symbol.
     pub types: HashMap<usize, usize>,
     /// Offsets of entries in the namespaces of the standard library.
@@ -168,7 +168,7 @@ impl<'a> Dies<'a> {
     }
 
     /// The text of an attribute.
-    fn text(&self, unit: &Unit<'a>, value: &AttributeValue<Bytes<'a>>) -> Option<&'a [u8]> {
+    fn text(&self, unit: &Unit<'a>, value: &AttributeValue<DieBytes<'a>>) -> Option<&'a [u8]> {
         let text = match *value {
             AttributeValue::String(text) => Some(text),
             AttributeValue::DebugStrRef(at) => self.sections.text.get_str(at).ok(),
@@ -224,7 +224,7 @@ impl<'a> Dies<'a> {
         open.pop().map(|(_, die)| die)
     }
 
-    fn attribute(&self, unit: &Unit<'a>, attribute: &Attribute<Bytes<'a>>, die: &mut Die) {
+    fn attribute(&self, unit: &Unit<'a>, attribute: &Attribute<DieBytes<'a>>, die: &mut Die) {
         let value = attribute.value();
         match attribute.name() {
             dw::DW_AT_name => {
@@ -250,8 +250,8 @@ impl<'a> Dies<'a> {
     }
 
     /// Walks over all units once: the types of these functions, which are sorted by their symbols.
-    pub fn find(&self, symbols: &[&str]) -> Found {
-        let mut found = Found::default();
+    pub fn find(&self, symbols: &[&str]) -> FoundTypes {
+        let mut found = FoundTypes::default();
         self.units.iter().for_each(|unit| {
             // What was read until an error is good.
             let _ = self.find_in(unit, symbols, &mut found);
@@ -259,7 +259,7 @@ impl<'a> Dies<'a> {
         found
     }
 
-    fn find_in(&self, unit: &Unit<'a>, symbols: &[&str], found: &mut Found) -> gimli::Result<()> {
+    fn find_in(&self, unit: &Unit<'a>, symbols: &[&str], found: &mut FoundTypes) -> gimli::Result<()> {
         let Some(open) = self.open(unit) else { return Ok(()) };
         let mut entries = unit.header.entries_raw(&open.abbreviations, None)?;
         let (mut function, mut space) = (None, None);
@@ -326,7 +326,7 @@ impl<'a> Dies<'a> {
 
 impl<'a> Unit<'a> {
     /// The offset in the section that an attribute refers to.
-    fn reference(&self, value: &AttributeValue<Bytes<'a>>) -> Option<usize> {
+    fn reference(&self, value: &AttributeValue<DieBytes<'a>>) -> Option<usize> {
         match *value {
             AttributeValue::UnitRef(UnitOffset(offset)) => self.at.checked_add(offset),
             AttributeValue::DebugInfoRef(offset) => Some(offset.0),
@@ -344,11 +344,11 @@ impl<'a> Unit<'a> {
     }
 }
 
-fn value_of<'a>(attributes: &[Attribute<Bytes<'a>>], name: DwAt) -> Option<AttributeValue<Bytes<'a>>> {
+fn value_of<'a>(attributes: &[Attribute<DieBytes<'a>>], name: DwAt) -> Option<AttributeValue<DieBytes<'a>>> {
     attributes.iter().find(|attribute| attribute.name() == name).map(Attribute::value)
 }
 
-fn encoding(value: &AttributeValue<Bytes<'_>>) -> u64 {
+fn encoding(value: &AttributeValue<DieBytes<'_>>) -> u64 {
     match value {
         AttributeValue::Encoding(encoding) => u64::from(encoding.0),
         _ => 0,
@@ -356,7 +356,7 @@ fn encoding(value: &AttributeValue<Bytes<'_>>) -> u64 {
 }
 
 /// A number of any size, as the bits of a value.
-fn number(attribute: &Attribute<Bytes<'_>>) -> Option<u128> {
+fn number(attribute: &Attribute<DieBytes<'_>>) -> Option<u128> {
     match attribute.raw_value() {
         AttributeValue::Block(block) if block.slice().len() <= 16 => {
             let mut bytes = [0; 16];

@@ -5,8 +5,8 @@ use std::ops::Range;
 use gimli::constants as dw;
 
 use super::dies::{Die, Dies};
-use super::layout::{Field, Fields, Layout, Shape, Span, Tag, Variant};
-use super::standard;
+use super::layout::{Field, Fields, Tag, TargetSpan, TypeLayout, TypeShape, Variant};
+use super::type_names;
 
 /// Types in types.
 const DEPTH: u32 = 12;
@@ -14,56 +14,67 @@ const DEPTH: u32 = 12;
 /// Types that one layout is made of.
 const PARTS: u32 = 512;
 
+/// Entries that are read for one layout.
+const READS: u32 = 4 * PARTS;
+
 /// Makes layouts.
 pub struct Layouts<'d, 'a> {
     /// The entries.
-    pub dies: &'d Dies<'a>,
+    dies: &'d Dies<'a>,
     /// Offsets of the standard library, in their order.
-    pub standard: &'d [Range<usize>],
+    standard: &'d [Range<usize>],
     /// Bytes of an address.
     pub word: u8,
     /// Types that this layout may still have.
     left: u32,
+    /// Entries that may still be read for it.
+    reads: u32,
 }
 
 impl<'d, 'a> Layouts<'d, 'a> {
     /// For programs with addresses of `word` bytes.
     pub fn new(dies: &'d Dies<'a>, standard: &'d [Range<usize>], word: u8) -> Layouts<'d, 'a> {
-        Layouts { dies, standard, word, left: 0 }
+        Layouts { dies, standard, word, left: 0, reads: 0 }
     }
 
     /// The layout of the type at an offset, and its name.
-    pub fn layout(&mut self, at: usize) -> Option<(Layout, String)> {
-        self.left = PARTS;
-        let die = self.dies.die(at)?;
+    pub fn layout(&mut self, at: usize) -> Option<(TypeLayout, String)> {
+        (self.left, self.reads) = (PARTS, READS);
+        let die = self.read(at)?;
         let name = die.name.clone();
         Some((self.shape(&die, 0), name))
     }
 
+    /// The entry at an offset.
+    pub fn read(&mut self, at: usize) -> Option<Die> {
+        self.reads = self.reads.checked_sub(1)?;
+        self.dies.die(at)
+    }
+
     /// The layout of the type of a part.
-    pub fn of(&mut self, at: Option<usize>, depth: u32) -> Layout {
-        // Nobody reads on below: a place in a type without an end, or too many types.
+    pub fn of(&mut self, at: Option<usize>, depth: u32) -> TypeLayout {
+        // The type has no end, or too many parts.
         if depth > DEPTH || self.left == 0 {
-            let size = at.and_then(|at| self.dies.die(at)).and_then(|die| die.size).unwrap_or(0);
-            return Layout { size, shape: Shape::Deep };
+            let size = at.and_then(|at| self.read(at)).and_then(|die| die.size).unwrap_or(0);
+            return TypeLayout { size, shape: TypeShape::Deep };
         }
-        match at.and_then(|at| self.dies.die(at)) {
+        match at.and_then(|at| self.read(at)) {
             Some(die) => self.shape(&die, depth),
-            None => Layout::opaque(0),
+            None => TypeLayout::opaque(0),
         }
     }
 
-    fn shape(&mut self, die: &Die, depth: u32) -> Layout {
+    fn shape(&mut self, die: &Die, depth: u32) -> TypeLayout {
         self.left = self.left.saturating_sub(1);
         let size = die.size.unwrap_or(0);
         let layout = match die.tag.0 {
             dw::DW_TAG_base_type => base(die, size),
             dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type => return self.pointer(die),
-            dw::DW_TAG_subroutine_type => Layout { size: 0, shape: Shape::Opaque },
+            dw::DW_TAG_subroutine_type => TypeLayout { size: 0, shape: TypeShape::Opaque },
             dw::DW_TAG_enumeration_type => {
                 let named = die.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_enumerator);
                 let codes = named.filter_map(|one| Some((masked(one.value?, size), one.name.clone())));
-                Layout { size, shape: Shape::Codes(codes.collect()) }
+                TypeLayout { size, shape: TypeShape::Codes(codes.collect()) }
             }
             dw::DW_TAG_array_type => self.array(die, depth),
             dw::DW_TAG_structure_type | dw::DW_TAG_union_type | dw::DW_TAG_class_type => {
@@ -72,44 +83,44 @@ impl<'d, 'a> Layouts<'d, 'a> {
             dw::DW_TAG_typedef | dw::DW_TAG_const_type | dw::DW_TAG_volatile_type => {
                 self.of(die.of, depth + 1)
             }
-            _ => Layout::opaque(size),
+            _ => TypeLayout::opaque(size),
         };
         match is_sound(&layout) {
             true => layout,
-            false => Layout::opaque(size),
+            false => TypeLayout::opaque(size),
         }
     }
 
-    fn pointer(&self, die: &Die) -> Layout {
-        let to = die.of.and_then(|at| self.dies.die(at));
+    fn pointer(&mut self, die: &Die) -> TypeLayout {
+        let to = die.of.and_then(|at| self.read(at));
         let is_function = to.is_some_and(|to| to.tag.0 == dw::DW_TAG_subroutine_type);
-        let shape = if is_function { Shape::Function } else { Shape::Pointer(self.word) };
-        Layout { size: die.size.unwrap_or(u64::from(self.word)), shape }
+        let shape = if is_function { TypeShape::Function } else { TypeShape::Pointer(self.word) };
+        TypeLayout { size: die.size.unwrap_or(u64::from(self.word)), shape }
     }
 
-    fn array(&mut self, die: &Die, depth: u32) -> Layout {
+    fn array(&mut self, die: &Die, depth: u32) -> TypeLayout {
         let element = self.of(die.of, depth + 1);
         let range = die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_subrange_type);
         let count = range.and_then(|range| range.count).unwrap_or(0);
         match element.size.checked_mul(count) {
-            Some(size) => Layout { size, shape: Shape::Array(Box::new(element), count) },
-            None => Layout::opaque(die.size.unwrap_or(0)),
+            Some(size) => TypeLayout { size, shape: TypeShape::Array(Box::new(element), count) },
+            None => TypeLayout::opaque(die.size.unwrap_or(0)),
         }
     }
 
-    fn structure(&mut self, die: &Die, size: u64, depth: u32) -> Layout {
+    fn structure(&mut self, die: &Die, size: u64, depth: u32) -> TypeLayout {
         let is_standard = self.is_standard(die.at);
         if let Some(span) = self.span(die, depth) {
-            return Layout { size, shape: Shape::Span(span) };
+            return TypeLayout { size, shape: TypeShape::Span(span) };
         }
         if is_trait_object(die) {
-            return Layout { size, shape: Shape::Pointer(self.word) };
+            return TypeLayout { size, shape: TypeShape::Pointer(self.word) };
         }
-        if is_standard && let Some(layout) = standard::known(self, die, size, depth) {
+        if is_standard && let Some(layout) = known(self, die, size, depth) {
             return layout;
         }
         if let Some(part) = die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_variant_part) {
-            return Layout { size, shape: self.variants(part, depth).unwrap_or(Shape::Opaque) };
+            return TypeLayout { size, shape: self.variants(part, depth).unwrap_or(TypeShape::Opaque) };
         }
         let mut members = self.members(die, depth);
         if is_standard {
@@ -122,8 +133,8 @@ impl<'d, 'a> Layouts<'d, 'a> {
                 return members.remove(0).layout;
             }
         }
-        let name = standard::short(&die.name);
-        Layout { size, shape: Shape::Fields(Fields { name, fields: members }) }
+        let name = type_names::short(&die.name);
+        TypeLayout { size, shape: TypeShape::Fields(Fields { name, fields: members }) }
     }
 
     /// The parts of a structure.
@@ -137,27 +148,27 @@ impl<'d, 'a> Layouts<'d, 'a> {
     }
 
     /// Wide pointers to text and to slices.
-    fn span(&mut self, die: &Die, depth: u32) -> Option<Span> {
+    fn span(&mut self, die: &Die, depth: u32) -> Option<TargetSpan> {
         let member =
             |name: &str| die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_member && one.name == name);
         let (pointer, length) = (member("data_ptr")?, member("length")?);
-        let is_text = standard::is_text(&die.name);
+        let is_text = type_names::is_text(&die.name);
         let element = match is_text {
             true => None,
             false => {
-                let to = pointer.of.and_then(|at| self.dies.die(at))?.of;
+                let to = pointer.of.and_then(|at| self.read(at))?.of;
                 Some(Box::new(self.of(to, depth + 1)))
             }
         };
         let (word, owner) = (self.word, "");
-        Some(Span { pointer: pointer.location, length: length.location, word, owner, element })
+        Some(TargetSpan { pointer: pointer.location, length: length.location, word, owner, element })
     }
 
-    fn variants(&mut self, part: &Die, depth: u32) -> Option<Shape> {
+    fn variants(&mut self, part: &Die, depth: u32) -> Option<TypeShape> {
         let tag = match part.tag_at {
             None => None,
             Some(at) => {
-                let tag = self.dies.die(at)?;
+                let tag = self.read(at)?;
                 let size = self.of(tag.of, depth + 1).size;
                 (1..=16).contains(&size).then_some(Tag { at: tag.location, size }).map(Some)?
             }
@@ -168,11 +179,11 @@ impl<'d, 'a> Layouts<'d, 'a> {
             if variant.has_list {
                 return None;
             }
-            let of = self.dies.die(member.of?)?;
+            let of = self.read(member.of?)?;
             // The standard library's own variants are plain structures, too.
             let fields = Fields { name: of.name.clone(), fields: self.members(&of, depth) };
-            let layout = Layout { size: of.size.unwrap_or(0), shape: Shape::Fields(fields) };
-            let layout = if is_sound(&layout) { layout } else { Layout::opaque(layout.size) };
+            let layout = TypeLayout { size: of.size.unwrap_or(0), shape: TypeShape::Fields(fields) };
+            let layout = if is_sound(&layout) { layout } else { TypeLayout::opaque(layout.size) };
             let value = tag.and_then(|tag| variant.value.map(|value| masked(value, tag.size)));
             variants.push(Variant { tag: value, at: member.location, layout });
         }
@@ -180,7 +191,7 @@ impl<'d, 'a> Layouts<'d, 'a> {
             // Of several variants without a tag, all but one have no values.
             variants.retain(|variant| !is_empty(&variant.layout));
         }
-        Some(Shape::Variants(tag, variants))
+        Some(TypeShape::Variants(tag, variants))
     }
 
     /// Whether the standard library declares it.
@@ -199,10 +210,10 @@ fn is_trait_object(die: &Die) -> bool {
 }
 
 /// Whether a type has no values.
-fn is_empty(layout: &Layout) -> bool {
+fn is_empty(layout: &TypeLayout) -> bool {
     match &layout.shape {
-        Shape::Variants(_, variants) => variants.is_empty(),
-        Shape::Fields(fields) => fields.fields.iter().any(|field| is_empty(&field.layout)),
+        TypeShape::Variants(_, variants) => variants.is_empty(),
+        TypeShape::Fields(fields) => fields.fields.iter().any(|field| is_empty(&field.layout)),
         _ => false,
     }
 }
@@ -215,34 +226,91 @@ fn masked(value: u128, size: u64) -> u128 {
     }
 }
 
-fn base(die: &Die, size: u64) -> Layout {
+fn base(die: &Die, size: u64) -> TypeLayout {
     let shape = match (gimli::DwAte(die.encoding as u8), size) {
-        (_, 0) if die.name == "!" => Shape::Variants(None, Vec::new()),
-        (_, 0) => return Layout::named(&die.name),
-        (dw::DW_ATE_boolean, 1) => Shape::Bool,
-        (dw::DW_ATE_UTF, 4) => Shape::Char,
-        (dw::DW_ATE_float, 4 | 8) => Shape::Float,
-        (dw::DW_ATE_signed | dw::DW_ATE_signed_char, 1..=16) => Shape::Signed,
-        (dw::DW_ATE_unsigned | dw::DW_ATE_unsigned_char, 1..=16) => Shape::Unsigned,
-        _ => Shape::Opaque,
+        (_, 0) if die.name == "!" => TypeShape::Variants(None, Vec::new()),
+        (_, 0) => return TypeLayout::named(&die.name),
+        (dw::DW_ATE_boolean, 1) => TypeShape::Bool,
+        (dw::DW_ATE_UTF, 4) => TypeShape::Char,
+        (dw::DW_ATE_float, 4 | 8) => TypeShape::Float,
+        (dw::DW_ATE_signed | dw::DW_ATE_signed_char, 1..=16) => TypeShape::Signed,
+        (dw::DW_ATE_unsigned | dw::DW_ATE_unsigned_char, 1..=16) => TypeShape::Unsigned,
+        _ => TypeShape::Opaque,
     };
-    Layout { size, shape }
+    TypeLayout { size, shape }
 }
 
 /// Whether all parts are in the type.
-fn is_sound(layout: &Layout) -> bool {
+fn is_sound(layout: &TypeLayout) -> bool {
     let size = layout.size;
     let word = |at: u64, bytes: u64| at.checked_add(bytes).is_some_and(|end| end <= size);
     match &layout.shape {
-        Shape::Fields(fields) => fields.fields.iter().all(|field| field.layout.fits(field.at, size)),
-        Shape::Range(ends) => ends.iter().all(|end| end.layout.fits(end.at, size)),
-        Shape::Variants(tag, variants) => {
+        TypeShape::Fields(fields) => fields.fields.iter().all(|field| field.layout.fits(field.at, size)),
+        TypeShape::Range(ends) => ends.iter().all(|end| end.layout.fits(end.at, size)),
+        TypeShape::Variants(tag, variants) => {
             tag.is_none_or(|tag| word(tag.at, tag.size))
                 && (tag.is_some() || variants.len() <= 1)
                 && variants.iter().all(|variant| variant.layout.fits(variant.at, size))
         }
-        Shape::Span(span) => [span.pointer, span.length].iter().all(|at| word(*at, u64::from(span.word))),
-        Shape::Duration => size >= 12,
+        TypeShape::Span(span) => [span.pointer, span.length].iter().all(|at| word(*at, u64::from(span.word))),
+        TypeShape::Duration => size >= 12,
         _ => true,
     }
+}
+
+/// The layout of a type of the standard library that is shown as its users see it.
+fn known(layouts: &mut Layouts<'_, '_>, die: &Die, size: u64, depth: u32) -> Option<TypeLayout> {
+    let name = type_names::short(&die.name);
+    let shape = match &*name {
+        "Duration" if size == 16 && is_duration(die) => TypeShape::Duration,
+        "Range" => TypeShape::Range(Box::new(ends(layouts, die, depth)?)),
+        "Vec" => TypeShape::Span(vector(layouts, die, depth)?),
+        "String" => {
+            let vector = layouts.read(member(die, "vec")?.of?)?;
+            let pointer = place(layouts, &vector, &["buf", "inner", "ptr"])?;
+            let (length, word) = (place(layouts, &vector, &["len"])?, layouts.word);
+            TypeShape::Span(TargetSpan { pointer, length, word, owner: "String", element: None })
+        }
+        _ => return None,
+    };
+    let layout = TypeLayout { size, shape };
+    Some(layout)
+}
+
+fn member<'d>(die: &'d Die, name: &str) -> Option<&'d Die> {
+    die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_member && one.name == name)
+}
+
+/// Seconds first, then nanoseconds.
+fn is_duration(die: &Die) -> bool {
+    let at = |name| member(die, name).map(|member| member.location);
+    at("secs") == Some(0) && at("nanos") == Some(8)
+}
+
+fn ends(layouts: &mut Layouts<'_, '_>, die: &Die, depth: u32) -> Option<[Field; 2]> {
+    let fields = layouts.members(die, depth);
+    let ends: [Field; 2] = fields.try_into().ok()?;
+    (ends[0].name == "start" && ends[1].name == "end").then_some(ends)
+}
+
+/// Where a member of a member is.
+fn place(layouts: &mut Layouts<'_, '_>, die: &Die, path: &[&str]) -> Option<u64> {
+    let (first, rest) = path.split_first()?;
+    let member = member(die, first)?;
+    match rest {
+        [] => Some(member.location),
+        rest => {
+            let below = layouts.read(member.of?)?;
+            let inner = place(layouts, &below, rest)?;
+            member.location.checked_add(inner)
+        }
+    }
+}
+
+fn vector(layouts: &mut Layouts<'_, '_>, die: &Die, depth: u32) -> Option<TargetSpan> {
+    let pointer = place(layouts, die, &["buf", "inner", "ptr"])?;
+    let length = place(layouts, die, &["len"])?;
+    let parameter = die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_template_type_parameter)?;
+    let element = Some(Box::new(layouts.of(parameter.of, depth + 1)));
+    Some(TargetSpan { pointer, length, word: layouts.word, owner: "Vec", element })
 }

@@ -2,17 +2,17 @@
 
 /// The layout of a type.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Layout {
+pub struct TypeLayout {
     /// Bytes of a value.
     pub size: u64,
     /// What they mean.
-    pub shape: Shape,
+    pub shape: TypeShape,
 }
 
 /// What the bytes of a value mean.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Shape {
-    /// Nobody knows.
+pub enum TypeShape {
+    /// It is not known.
     Opaque,
     /// A type too deep in another one.
     Deep,
@@ -31,11 +31,11 @@ pub enum Shape {
     /// The address of a function.
     Function,
     /// Elements somewhere else.
-    Span(Span),
+    Span(TargetSpan),
     /// Named parts; without a part only the name.
     Fields(Fields),
     /// Equal parts.
-    Array(Box<Layout>, u64),
+    Array(Box<TypeLayout>, u64),
     /// Names of numbers.
     Codes(Vec<(u128, String)>),
     /// One of several, by a tag.
@@ -48,7 +48,7 @@ pub enum Shape {
 
 /// Elements somewhere else: their address and their number.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Span {
+pub struct TargetSpan {
     /// Where the address is.
     pub pointer: u64,
     /// Where the number is.
@@ -58,7 +58,7 @@ pub struct Span {
     /// The type that owns them; empty for a reference.
     pub owner: &'static str,
     /// Their type; `None` for text.
-    pub element: Option<Box<Layout>>,
+    pub element: Option<Box<TypeLayout>>,
 }
 
 /// Parts of a value.
@@ -85,7 +85,7 @@ pub struct Field {
     /// Where it is.
     pub at: u64,
     /// Its type.
-    pub layout: Layout,
+    pub layout: TypeLayout,
 }
 
 /// Where the tag of an enumeration is.
@@ -105,18 +105,18 @@ pub struct Variant {
     /// Where its parts are, and what they mean.
     pub at: u64,
     /// Its name and its parts.
-    pub layout: Layout,
+    pub layout: TypeLayout,
 }
 
-impl Layout {
-    /// Bytes that nobody knows.
-    pub fn opaque(size: u64) -> Layout {
-        Layout { size, shape: Shape::Opaque }
+impl TypeLayout {
+    /// Bytes without a known meaning.
+    pub fn opaque(size: u64) -> TypeLayout {
+        TypeLayout { size, shape: TypeShape::Opaque }
     }
 
     /// A type without bytes, by name.
-    pub fn named(name: &str) -> Layout {
-        Layout { size: 0, shape: Shape::Fields(Fields { name: name.to_owned(), fields: Vec::new() }) }
+    pub fn named(name: &str) -> TypeLayout {
+        TypeLayout { size: 0, shape: TypeShape::Fields(Fields { name: name.to_owned(), fields: Vec::new() }) }
     }
 
     /// Whether a part with this layout fits in a value of `size` bytes.

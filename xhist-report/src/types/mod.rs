@@ -10,8 +10,8 @@ mod names;
 mod program;
 mod render;
 mod rows;
-mod standard;
+mod type_names;
 
-pub use layout::Layout;
+pub use layout::TypeLayout;
 pub use program::{OtherBuild, Program, RowType, TypeAnswer};
 pub use render::{Memory, NoMemory, Target, hex, render, render_target};

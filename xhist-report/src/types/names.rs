@@ -1,6 +1,6 @@
 //! Types by the names in symbols, for programs without debug information.
 
-use super::layout::{Layout, Shape, Span};
+use super::layout::{TargetSpan, TypeLayout, TypeShape};
 
 /// Most parts of an array or a tuple that a name is read for.
 const NESTED: u32 = 8;
@@ -29,13 +29,13 @@ pub fn demangled(symbol: &str) -> String {
 }
 
 /// The layout of a type that its name alone describes: primitives, text, slices, arrays of them and pointers.
-pub fn layout(name: &str, size: u64, word: u8) -> Option<Layout> {
+pub fn layout(name: &str, size: u64, word: u8) -> Option<TypeLayout> {
     let layout = named(name, word, NESTED)?;
     (layout.size == size).then_some(layout)
 }
 
 /// What values of a type point to, by its name: text without an element, otherwise elements.
-pub fn target(name: &str, word: u8) -> Option<Option<Layout>> {
+pub fn target(name: &str, word: u8) -> Option<Option<TypeLayout>> {
     let inner = name.strip_prefix("alloc::vec::Vec<").and_then(|name| name.strip_suffix('>'));
     match (name, inner) {
         ("alloc::string::String", _) => Some(None),
@@ -44,32 +44,35 @@ pub fn target(name: &str, word: u8) -> Option<Option<Layout>> {
     }
 }
 
-fn named(name: &str, word: u8, depth: u32) -> Option<Layout> {
+fn named(name: &str, word: u8, depth: u32) -> Option<TypeLayout> {
     let depth = depth.checked_sub(1)?;
     let wide = u64::from(word);
-    let number = |size, shape| Some(Layout { size, shape });
-    let span = |pointer, length, owner, element: Option<Layout>| {
+    let number = |size, shape| Some(TypeLayout { size, shape });
+    let span = |pointer, length, owner, element: Option<TypeLayout>| {
         let (size, element) = (length + wide, element.map(Box::new));
-        Some(Layout { size, shape: Shape::Span(Span { pointer, length, word, owner, element }) })
+        Some(TypeLayout {
+            size,
+            shape: TypeShape::Span(TargetSpan { pointer, length, word, owner, element }),
+        })
     };
     match name {
-        "u8" => return number(1, Shape::Unsigned),
-        "u16" => return number(2, Shape::Unsigned),
-        "u32" => return number(4, Shape::Unsigned),
-        "u64" => return number(8, Shape::Unsigned),
-        "u128" => return number(16, Shape::Unsigned),
-        "usize" => return number(wide, Shape::Unsigned),
-        "i8" => return number(1, Shape::Signed),
-        "i16" => return number(2, Shape::Signed),
-        "i32" => return number(4, Shape::Signed),
-        "i64" => return number(8, Shape::Signed),
-        "i128" => return number(16, Shape::Signed),
-        "isize" => return number(wide, Shape::Signed),
-        "f32" => return number(4, Shape::Float),
-        "f64" => return number(8, Shape::Float),
-        "bool" => return number(1, Shape::Bool),
-        "char" => return number(4, Shape::Char),
-        "()" => return Some(Layout::named("()")),
+        "u8" => return number(1, TypeShape::Unsigned),
+        "u16" => return number(2, TypeShape::Unsigned),
+        "u32" => return number(4, TypeShape::Unsigned),
+        "u64" => return number(8, TypeShape::Unsigned),
+        "u128" => return number(16, TypeShape::Unsigned),
+        "usize" => return number(wide, TypeShape::Unsigned),
+        "i8" => return number(1, TypeShape::Signed),
+        "i16" => return number(2, TypeShape::Signed),
+        "i32" => return number(4, TypeShape::Signed),
+        "i64" => return number(8, TypeShape::Signed),
+        "i128" => return number(16, TypeShape::Signed),
+        "isize" => return number(wide, TypeShape::Signed),
+        "f32" => return number(4, TypeShape::Float),
+        "f64" => return number(8, TypeShape::Float),
+        "bool" => return number(1, TypeShape::Bool),
+        "char" => return number(4, TypeShape::Char),
+        "()" => return Some(TypeLayout::named("()")),
         "&str" | "&mut str" => return span(0, wide, "", None),
         _ => {}
     }
@@ -77,22 +80,23 @@ fn named(name: &str, word: u8, depth: u32) -> Option<Layout> {
         let to = to.strip_prefix("mut ").unwrap_or(to);
         return match to.strip_prefix('[').and_then(|to| to.strip_suffix(']')) {
             Some(element) if !element.contains(';') => span(0, wide, "", named(element, word, depth)),
-            _ => number(wide, Shape::Pointer(word)).filter(|_| is_thin(to)),
+            _ => number(wide, TypeShape::Pointer(word)).filter(|_| is_thin(to)),
         };
     }
     let raw = name.strip_prefix("*const ").or_else(|| name.strip_prefix("*mut "));
     if raw.is_some_and(is_thin) {
-        return number(wide, Shape::Pointer(word));
+        return number(wide, TypeShape::Pointer(word));
     }
     let (element, count) = name.strip_prefix('[')?.strip_suffix(']')?.rsplit_once("; ")?;
     let (element, count) = (named(element, word, depth)?, count.parse().ok()?);
     let size = element.size.checked_mul(count)?;
-    Some(Layout { size, shape: Shape::Array(Box::new(element), count) })
+    Some(TypeLayout { size, shape: TypeShape::Array(Box::new(element), count) })
 }
 
 /// Whether a pointer to this type has no second word, as far as the name says.
 fn is_thin(to: &str) -> bool {
-    !to.starts_with("dyn ") && !(to.starts_with('[') && !to.contains(';'))
+    let is_slice = to.starts_with('[') && !to.contains(';');
+    !is_slice && !to.starts_with("dyn ")
 }
 
 #[cfg(test)]

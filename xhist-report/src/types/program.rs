@@ -8,9 +8,9 @@ use std::rc::Rc;
 use object::elf::{SHF_ALLOC, SHF_WRITE};
 use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
 
-use super::dies::{Dies, Found};
+use super::dies::{Dies, FoundTypes};
 use super::dwarf::Layouts;
-use super::layout::{Layout, Shape};
+use super::layout::{TypeLayout, TypeShape};
 use super::render::Memory;
 use super::{names, rows};
 
@@ -32,7 +32,7 @@ pub struct Program {
     /// Data that cannot change: addresses, and places in the file.
     data: Vec<(Range<u64>, usize)>,
     /// What debug information says; read when the first value is shown.
-    found: Option<Found>,
+    found: Option<FoundTypes>,
     has_layouts: bool,
     answers: HashMap<usize, Rc<TypeAnswer>>,
     functions: RefCell<HashMap<u64, Option<String>>>,
@@ -62,9 +62,9 @@ pub struct TypeAnswer {
     /// Its name; empty if not known.
     pub name: String,
     /// Its layout.
-    pub layout: Option<Layout>,
+    pub layout: Option<TypeLayout>,
     /// What its values point to, if that may be recorded: text without an element, otherwise elements.
-    pub target: Option<Option<Layout>>,
+    pub target: Option<Option<TypeLayout>>,
 }
 
 impl Program {
@@ -183,11 +183,11 @@ impl Program {
             .and_then(|(dies, at)| Layouts::new(dies, &found.standard, self.word).layout(*at));
         let (layout, short) = described.unzip();
         let name = names::type_of_symbol(symbol).or(short).unwrap_or_default();
-        let layout = layout.filter(|layout| layout.size == size && layout.shape != Shape::Opaque);
+        let layout = layout.filter(|layout| layout.size == size && layout.shape != TypeShape::Opaque);
         let layout = layout.or_else(|| names::layout(&name, size, self.word));
-        let layout = layout.or_else(|| (size == 0 && !name.is_empty()).then(|| Layout::named(&name)));
+        let layout = layout.or_else(|| (size == 0 && !name.is_empty()).then(|| TypeLayout::named(&name)));
         let target = match layout.as_ref().map(|layout| &layout.shape) {
-            Some(Shape::Span(span)) => Some(span.element.as_deref().cloned()),
+            Some(TypeShape::Span(span)) => Some(span.element.as_deref().cloned()),
             _ => names::target(&name, self.word),
         };
         Some(TypeAnswer { name, layout, target })

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{Field, Fields, Layout, Shape, Span, Tag, Variant};
+use super::layout::{Field, Fields, Tag, TargetSpan, TypeLayout, TypeShape, Variant};
 use super::rows::number_of;
 
 /// Longest text of a value, in bytes.
@@ -55,8 +55,8 @@ pub struct Target<'a> {
 }
 
 /// The text of a value. Of its bytes, the last ones may be missing.
-pub fn render(bytes: &[u8], layout: &Layout, memory: &dyn Memory) -> String {
-    if bytes.len() as u64 > layout.size || layout.shape == Shape::Opaque {
+pub fn render(bytes: &[u8], layout: &TypeLayout, memory: &dyn Memory) -> String {
+    if bytes.len() as u64 > layout.size || layout.shape == TypeShape::Opaque {
         return hex(bytes, layout.size);
     }
     let mut text = ValueText { out: String::new(), memory };
@@ -65,7 +65,7 @@ pub fn render(bytes: &[u8], layout: &Layout, memory: &dyn Memory) -> String {
 }
 
 /// The text of what a value points to: text without an element, otherwise elements.
-pub fn render_target(target: Target<'_>, element: Option<&Layout>, memory: &dyn Memory) -> String {
+pub fn render_target(target: Target<'_>, element: Option<&TypeLayout>, memory: &dyn Memory) -> String {
     let mut text = ValueText { out: String::new(), memory };
     match element {
         None => text.text(target.bytes, target.elements),
@@ -112,7 +112,7 @@ impl ValueText<'_> {
     }
 
     /// The bytes of a part; `None` if they were not kept.
-    fn part<'b>(bytes: &'b [u8], at: u64, size: u64) -> Option<&'b [u8]> {
+    fn part(bytes: &[u8], at: u64, size: u64) -> Option<&[u8]> {
         let at = usize::try_from(at).ok()?;
         bytes.get(at..at.checked_add(usize::try_from(size).ok()?)?)
     }
@@ -131,12 +131,12 @@ impl ValueText<'_> {
     }
 
     /// A value; `bytes` begin with its own, and may end before them.
-    fn value(&mut self, bytes: &[u8], layout: &Layout, depth: u32) {
+    fn value(&mut self, bytes: &[u8], layout: &TypeLayout, depth: u32) {
         if self.is_full() {
             return;
         }
         let kept = &bytes[..bytes.len().min(usize::try_from(layout.size).unwrap_or(usize::MAX))];
-        if depth > DEPTH || layout.shape == Shape::Deep || kept.is_empty() && layout.size > 0 {
+        if depth > DEPTH || layout.shape == TypeShape::Deep || kept.is_empty() && layout.size > 0 {
             return self.put("..");
         }
         if self.known(kept, layout, depth).is_none() {
@@ -153,30 +153,30 @@ impl ValueText<'_> {
         self.put(format_args!("<bytes {digits}>"));
     }
 
-    /// A value by its layout; `None` if it is none.
-    fn known(&mut self, bytes: &[u8], layout: &Layout, depth: u32) -> Option<()> {
+    /// A value by its layout; `None` if these bytes are not a value.
+    fn known(&mut self, bytes: &[u8], layout: &TypeLayout, depth: u32) -> Option<()> {
         let size = layout.size;
         match &layout.shape {
-            Shape::Opaque | Shape::Deep => return None,
-            Shape::Unsigned => {
+            TypeShape::Opaque | TypeShape::Deep => return None,
+            TypeShape::Unsigned => {
                 let number = self.wide(bytes, 0, size)?;
                 self.put(number);
             }
-            Shape::Signed => {
+            TypeShape::Signed => {
                 let unused = 128u64.checked_sub(8 * size)? as u32;
                 let number = self.wide(bytes, 0, size)?.checked_shl(unused)? as i128 >> unused;
                 self.put(number);
             }
-            Shape::Bool => match self.wide(bytes, 0, size)? {
+            TypeShape::Bool => match self.wide(bytes, 0, size)? {
                 0 => self.put("false"),
                 1 => self.put("true"),
                 _ => return None,
             },
-            Shape::Char => {
+            TypeShape::Char => {
                 let character = char::from_u32(self.number(bytes, 0, size)? as u32)?;
                 self.put(format_args!("{character:?}"));
             }
-            Shape::Float => {
+            TypeShape::Float => {
                 let bits = self.number(bytes, 0, size)?;
                 match size {
                     4 => self.put(format_args!("{:?}", f32::from_bits(bits as u32))),
@@ -184,43 +184,43 @@ impl ValueText<'_> {
                     _ => return None,
                 }
             }
-            Shape::Pointer(word) => {
+            TypeShape::Pointer(word) => {
                 let address = self.number(bytes, 0, u64::from(*word))?;
                 self.put(format_args!("0x{address:x}"));
             }
-            Shape::Function => {
+            TypeShape::Function => {
                 let address = self.number(bytes, 0, size)?;
                 match self.memory.function(address) {
                     Some(name) => self.put(name),
                     None => self.put(format_args!("0x{address:x}")),
                 }
             }
-            Shape::Codes(codes) => {
+            TypeShape::Codes(codes) => {
                 let number = self.wide(bytes, 0, size)?;
                 let (_, name) = codes.iter().find(|(code, _)| *code == number)?;
                 self.put(name);
             }
-            Shape::Duration => {
+            TypeShape::Duration => {
                 let (seconds, nanos) = (self.number(bytes, 0, 8)?, self.number(bytes, 8, 4)?);
                 let nanos = u32::try_from(nanos).ok().filter(|nanos| *nanos < 1_000_000_000)?;
                 self.put(format_args!("{:?}", std::time::Duration::new(seconds, nanos)));
             }
-            Shape::Range(ends) => {
+            TypeShape::Range(ends) => {
                 let [start, end] = &**ends;
                 self.field(bytes, start, depth);
                 self.put("..");
                 self.field(bytes, end, depth);
             }
-            Shape::Array(element, count) => self.elements(bytes, element, *count, depth),
-            Shape::Span(span) => self.span(bytes, span, depth)?,
-            Shape::Fields(fields) => self.fields(bytes, fields, depth),
-            Shape::Variants(tag, variants) => {
+            TypeShape::Array(element, count) => self.elements(bytes, element, *count, depth),
+            TypeShape::Span(span) => self.span(bytes, span, depth)?,
+            TypeShape::Fields(fields) => self.fields(bytes, fields, depth),
+            TypeShape::Variants(tag, variants) => {
                 let variant = self.variant(bytes, *tag, variants)?;
                 let at = usize::try_from(variant.at).ok()?;
                 // A variant without parts is in no byte of its own.
                 let below = bytes.get(at..).unwrap_or_default();
                 match &variant.layout.shape {
-                    Shape::Fields(fields) => self.fields(below, fields, depth),
+                    TypeShape::Fields(fields) => self.fields(below, fields, depth),
                     _ => return None,
                 }
             }
@@ -275,7 +275,7 @@ impl ValueText<'_> {
         });
     }
 
-    fn elements(&mut self, bytes: &[u8], element: &Layout, count: u64, depth: u32) {
+    fn elements(&mut self, bytes: &[u8], element: &TypeLayout, count: u64, depth: u32) {
         self.put("[");
         for index in 0..count {
             if self.is_full() {
@@ -296,7 +296,7 @@ impl ValueText<'_> {
     }
 
     /// Elements somewhere else: shown if they are in read-only data of the program.
-    fn span(&mut self, bytes: &[u8], span: &Span, depth: u32) -> Option<()> {
+    fn span(&mut self, bytes: &[u8], span: &TargetSpan, depth: u32) -> Option<()> {
         let word = u64::from(span.word);
         let (address, length) =
             (self.number(bytes, span.pointer, word), self.number(bytes, span.length, word));
@@ -357,17 +357,17 @@ mod tests {
 
     use super::*;
 
-    fn unsigned(size: u64) -> Layout {
-        Layout { size, shape: Shape::Unsigned }
+    fn unsigned(size: u64) -> TypeLayout {
+        TypeLayout { size, shape: TypeShape::Unsigned }
     }
 
-    fn field(name: &str, at: u64, layout: Layout) -> Field {
+    fn field(name: &str, at: u64, layout: TypeLayout) -> Field {
         Field { name: name.into(), at, layout }
     }
 
-    fn pair() -> Layout {
+    fn pair() -> TypeLayout {
         let fields = vec![field("a", 0, unsigned(2)), field("b", 4, unsigned(4))];
-        Layout { size: 8, shape: Shape::Fields(Fields { name: "Pair".into(), fields }) }
+        TypeLayout { size: 8, shape: TypeShape::Fields(Fields { name: "Pair".into(), fields }) }
     }
 
     #[test]
@@ -385,12 +385,12 @@ mod tests {
     #[test]
     fn numbers_that_no_value_has_are_bytes() {
         let text =
-            |shape, bytes: &[u8]| render(bytes, &Layout { size: bytes.len() as u64, shape }, &NoMemory);
-        assert_eq!(text(Shape::Bool, &[7]), "<bytes 07>");
-        assert_eq!(text(Shape::Char, &[0, 0xd8, 0, 0]), "<bytes 00d80000>");
-        assert_eq!(text(Shape::Codes(vec![(1, "One".into())]), &[2]), "<bytes 02>");
-        assert_eq!(text(Shape::Signed, &[0xff; 16]), "-1");
-        assert_eq!(text(Shape::Float, &[0; 2]), "<bytes 0000>");
+            |shape, bytes: &[u8]| render(bytes, &TypeLayout { size: bytes.len() as u64, shape }, &NoMemory);
+        assert_eq!(text(TypeShape::Bool, &[7]), "<bytes 07>");
+        assert_eq!(text(TypeShape::Char, &[0, 0xd8, 0, 0]), "<bytes 00d80000>");
+        assert_eq!(text(TypeShape::Codes(vec![(1, "One".into())]), &[2]), "<bytes 02>");
+        assert_eq!(text(TypeShape::Signed, &[0xff; 16]), "-1");
+        assert_eq!(text(TypeShape::Float, &[0; 2]), "<bytes 0000>");
     }
 
     #[test]
@@ -406,38 +406,45 @@ mod tests {
 
     #[test]
     fn long_values_end_with_points() {
-        let layout = Layout { size: 1 << 40, shape: Shape::Array(Box::new(unsigned(1)), 1 << 40) };
+        let layout = TypeLayout { size: 1 << 40, shape: TypeShape::Array(Box::new(unsigned(1)), 1 << 40) };
         let text = render(&[255; 4096], &layout, &NoMemory);
         assert!(text.ends_with(", ..]") && text.len() <= LONGEST, "{text}");
-        let nothing = Layout { size: 0, shape: Shape::Array(Box::new(Layout::named("()")), u64::MAX) };
+        let nothing =
+            TypeLayout { size: 0, shape: TypeShape::Array(Box::new(TypeLayout::named("()")), u64::MAX) };
         assert!(render(&[], &nothing, &NoMemory).starts_with("[(), (), "));
     }
 
-    fn layouts() -> impl Strategy<Value = Layout> {
+    fn layouts() -> impl Strategy<Value = TypeLayout> {
         let shapes = prop_oneof![
-            Just(Shape::Opaque),
-            Just(Shape::Unsigned),
-            Just(Shape::Signed),
-            Just(Shape::Bool),
-            Just(Shape::Char),
-            Just(Shape::Float),
-            Just(Shape::Function),
-            Just(Shape::Duration),
-            any::<u8>().prop_map(Shape::Pointer),
+            Just(TypeShape::Opaque),
+            Just(TypeShape::Unsigned),
+            Just(TypeShape::Signed),
+            Just(TypeShape::Bool),
+            Just(TypeShape::Char),
+            Just(TypeShape::Float),
+            Just(TypeShape::Function),
+            Just(TypeShape::Duration),
+            any::<u8>().prop_map(TypeShape::Pointer),
         ];
-        let leaf = (0u64..40, shapes).prop_map(|(size, shape)| Layout { size, shape });
+        let leaf = (0u64..40, shapes).prop_map(|(size, shape)| TypeLayout { size, shape });
         leaf.prop_recursive(4, 24, 4, |inner| {
             let boxed = inner.clone().prop_map(Box::new);
             let part = ("[a_]{1,3}", any::<u64>(), inner.clone());
             let part = part.prop_map(|(name, at, layout)| Field { name, at: at % 50, layout });
             let parts = (any::<bool>(), prop::collection::vec(part, 0..4));
             let fields = parts.prop_map(|(is_named, fields)| {
-                Shape::Fields(Fields { name: if is_named { "N".into() } else { String::new() }, fields })
+                TypeShape::Fields(Fields { name: if is_named { "N".into() } else { String::new() }, fields })
             });
-            let arrays = (boxed.clone(), any::<u64>()).prop_map(|(of, count)| Shape::Array(of, count));
+            let arrays = (boxed.clone(), any::<u64>()).prop_map(|(of, count)| TypeShape::Array(of, count));
             let spans = (any::<u64>(), any::<u64>(), any::<u8>(), prop::option::of(boxed)).prop_map(
                 |(pointer, length, word, element)| {
-                    Shape::Span(Span { pointer: pointer % 40, length: length % 40, word, owner: "", element })
+                    TypeShape::Span(TargetSpan {
+                        pointer: pointer % 40,
+                        length: length % 40,
+                        word,
+                        owner: "",
+                        element,
+                    })
                 },
             );
             let variant = (prop::option::of(any::<u128>()), any::<u64>(), inner)
@@ -445,9 +452,9 @@ mod tests {
             let tag =
                 (any::<u64>(), any::<u64>()).prop_map(|(at, size)| Tag { at: at % 40, size: size % 40 });
             let variants = (prop::option::of(tag), prop::collection::vec(variant, 0..4))
-                .prop_map(|(tag, variants)| Shape::Variants(tag, variants));
+                .prop_map(|(tag, variants)| TypeShape::Variants(tag, variants));
             (0u64..60, prop_oneof![fields, arrays, spans, variants])
-                .prop_map(|(size, shape)| Layout { size, shape })
+                .prop_map(|(size, shape)| TypeLayout { size, shape })
         })
     }
 
@@ -458,7 +465,7 @@ mod tests {
             bytes in prop::collection::vec(any::<u8>(), 0..64),
         ) {
             let text = render(&bytes, &layout, &NoMemory);
-            prop_assert!(!text.is_empty() || layout.shape != Shape::Opaque);
+            prop_assert!(!text.is_empty() || layout.shape != TypeShape::Opaque);
             prop_assert!(text.len() <= 8 * LONGEST);
         }
     }

@@ -1,8 +1,8 @@
 //! The section `.xhist_types`: a row for each type that a place was compiled with.
 
-/// A row: the number of the place, the bytes of a value, and the function that stands for the type.
+/// A row: the number of the place, the bytes of a value, and the function whose parameter is the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row<'a> {
+pub struct TypeRow<'a> {
     /// The number of the place; 0 for the anchor.
     pub number: u32,
     /// Bytes of a value.
@@ -14,7 +14,7 @@ pub struct Row<'a> {
 }
 
 /// The rows of a section, until the first that is cut. Rows are one behind the other, without padding or with zeros between.
-pub fn rows(section: &[u8], word: u8, is_little: bool) -> impl Iterator<Item = Row<'_>> {
+pub fn rows(section: &[u8], word: u8, is_little: bool) -> impl Iterator<Item = TypeRow<'_>> {
     let mut left = section;
     std::iter::from_fn(move || {
         let (row, rest) = row(left, usize::from(word), is_little)?;
@@ -23,7 +23,7 @@ pub fn rows(section: &[u8], word: u8, is_little: bool) -> impl Iterator<Item = R
     })
 }
 
-fn row(bytes: &[u8], word: usize, is_little: bool) -> Option<(Row<'_>, &[u8])> {
+fn row(bytes: &[u8], word: usize, is_little: bool) -> Option<(TypeRow<'_>, &[u8])> {
     // An address of four bytes has four bytes behind it, so that rows of all targets are alike.
     let (number, rest) = bytes.split_at_checked(4)?;
     let (size, rest) = rest.split_at_checked(4)?;
@@ -33,7 +33,7 @@ fn row(bytes: &[u8], word: usize, is_little: bool) -> Option<(Row<'_>, &[u8])> {
     let address = if word == 4 { &address[..4] } else { address };
     let (number, size) = (number_of(number, is_little) as u32, number_of(size, is_little) as u32);
     let address = number_of(address, is_little);
-    Some((Row { number, size, address, symbol }, &rest[end + 1..]))
+    Some((TypeRow { number, size, address, symbol }, &rest[end + 1..]))
 }
 
 /// A number of up to eight bytes.
@@ -60,8 +60,8 @@ mod tests {
             section.push(0);
         }
         let all: Vec<_> = rows(&section, 8, true).collect();
-        assert_eq!(all[0], Row { number: 7, size: 4, address: 0x1234, symbol: "a" });
-        assert_eq!(all[1], Row { number: 8, size: 4, address: 0, symbol: "longer" });
+        assert_eq!(all[0], TypeRow { number: 7, size: 4, address: 0x1234, symbol: "a" });
+        assert_eq!(all[1], TypeRow { number: 8, size: 4, address: 0, symbol: "longer" });
         for end in 0..section.len() {
             let cut: Vec<_> = rows(&section[..end], 8, true).collect();
             assert!(cut.len() < 2 && cut[..] == all[..cut.len()]);

@@ -4,18 +4,19 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::model::Ring;
 use crate::options::{Options, ProgramPlaces};
+use crate::run_record::RunRecord;
 use crate::source;
 use crate::types::Program;
 
 /// Directories below a directory of builds that programs are in.
 const DEPTH: usize = 6;
 
-/// Programs of the name of a ring file that are opened.
-const OPENED: usize = 8;
+/// Programs that are opened.
+const OPENED: usize = 24;
 
 /// A program's file that was found.
 pub struct FoundProgram {
@@ -74,27 +75,50 @@ fn candidates(ring: &Ring, options: &Options) -> Vec<PathBuf> {
     if options.live.is_some() && ring.pid != 0 && source::is_running(ring.pid) {
         paths.push(format!("/proc/{}/exe", ring.pid).into());
     }
-    let Some(names) = source.as_deref().map(names) else { return paths };
-    let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
+    let names = source.as_deref().map(names).unwrap_or_default();
+    let of_run = source.as_deref().and_then(Path::parent).and_then(|run| RunRecord::read(run).ok());
+    let of_run = of_run.map(|run| run.programs).unwrap_or_default();
+    paths.extend(names.iter().filter_map(|name| of_run.get(name).cloned()));
+    // Those of the ring file's name first, the newest first.
+    let mut found: Vec<(bool, SystemTime, PathBuf)> = Vec::new();
     for dir in directories(options) {
         let entries = WalkDir::new(dir).max_depth(DEPTH).into_iter();
-        let is_build = |entry: &walkdir::DirEntry| {
-            let name = entry.file_name().to_string_lossy();
-            !matches!(&*name, "incremental" | ".fingerprint" | "runs" | "maps" | "shadow")
-        };
-        let entries = entries.filter_entry(is_build).filter_map(Result::ok);
-        let is_it = |entry: &walkdir::DirEntry| {
-            entry.file_type().is_file() && names.iter().any(|name| entry.file_name() == name.as_str())
-        };
-        found.extend(
-            entries
-                .filter(is_it)
-                .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.into_path()))),
-        );
+        let entries = entries.filter_entry(|entry| !is_other(entry)).filter_map(Result::ok);
+        for entry in entries.filter(is_executable) {
+            let Some(made) = entry.metadata().ok().and_then(|metadata| metadata.modified().ok()) else {
+                continue;
+            };
+            // What was built later did not record this.
+            if options.written.is_none_or(|written| made <= written) {
+                let is_named = names.iter().any(|name| entry.file_name() == name.as_str());
+                found.push((is_named, made, entry.into_path()));
+            }
+        }
     }
     found.sort();
-    paths.extend(found.into_iter().rev().map(|(_, path)| path));
+    paths.extend(found.into_iter().rev().map(|(.., path)| path));
     paths
+}
+
+/// Whether something in a directory of builds has no programs.
+fn is_other(entry: &DirEntry) -> bool {
+    let name = entry.file_name().to_string_lossy();
+    matches!(&*name, "incremental" | ".fingerprint" | "runs" | "maps" | "shadow" | "wrapper")
+        || name.starts_with("build-script-")
+}
+
+/// Whether a file may be a program.
+fn is_executable(entry: &DirEntry) -> bool {
+    if !entry.file_type().is_file() || entry.path().extension().is_some_and(|kind| kind != "elf") {
+        return false;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        entry.metadata().is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
+    }
+    #[cfg(not(unix))]
+    true
 }
 
 /// Names that a program may have whose ring file has this path: `NAME-PID.xhist`, or `NAME.xhist`.

@@ -24,6 +24,7 @@ mod support;
 mod threads;
 mod trace;
 mod types;
+mod values;
 mod visible;
 mod words;
 #[path = "../../../qs-core/tests/words/model.rs"]

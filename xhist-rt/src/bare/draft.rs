@@ -10,9 +10,10 @@ use qs_core::record::packed::MAX_HEADER;
 use qs_core::ring::{Folded, State};
 
 use super::memory;
-use super::value::MAX_VALUE;
 use super::writer::{FAR, Writer, with_any, with_laid_out};
 
+/// Longest step with a value.
+pub(super) const MAX_VALUE: usize = 60;
 /// Largest number of bytes of a draft: a frame's head, an interrupt, a statement or a value, the zero behind it.
 const MOST: usize = MAX_HEADER + 8 + MAX_VALUE;
 /// Number of bytes that are written while interrupts are masked.

@@ -3,7 +3,7 @@
 use qs_core::record::packed::step;
 use qs_core::record::value::RecordedValue;
 
-use super::draft::FrameDraft;
+use super::draft::{FrameDraft, MAX_VALUE};
 use super::interrupt;
 use super::mask::masked;
 use super::statement::{ROOM, page};
@@ -21,8 +21,7 @@ const MOST_BYTES: usize = {
     let room = (ROOM - HEAD - INTERRUPT) / 4 * 3;
     if room < 32 { room } else { 32 }
 };
-/// Largest number of bytes of a step with a value.
-pub(super) const MAX_VALUE: usize = HEAD + MOST_BYTES.div_ceil(3) * 4;
+const _: () = assert!(HEAD + MOST_BYTES.div_ceil(3) * 4 <= MAX_VALUE);
 
 /// Records the first `MOST` bytes of a value.
 #[inline(always)]

@@ -3,14 +3,14 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use qs_core::record::value::{MARK, mark};
-use qs_core::record::words::Word;
+use qs_core::record::value::{MARK, TYPED, class_of, long_head, long_mark, mark};
+use qs_core::record::words::{UNIT, Word};
 
 use super::cpu::call_roll_over;
 use super::word::word;
 use crate::slow_path::{record_long, record_target, record_without_word};
 use crate::thread_state::{ThreadState, tls};
-use crate::value::types::add_row;
+use crate::value::types::{add_row, key};
 use crate::value::{bytes, kept};
 
 /// Records that a statement is about to run.
@@ -95,17 +95,21 @@ pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, 
     // SAFETY: all bytes of a value may be read. `tls` points to the state of this thread, and between two checks its
     // cursor points to room for words, see `record`.
     unsafe {
-        match const { if IS_GENERIC { usize::MAX } else { kept::<T>(MOST) } } {
-            0 => put_value::<NUMBER>(tls, 0, 0),
-            1 => put_value::<NUMBER>(tls, 1, bytes::group::<1>(from)),
-            2 => put_value::<NUMBER>(tls, 2, bytes::group::<2>(from)),
-            3 => put_value::<NUMBER>(tls, 3, bytes::group::<3>(from)),
-            4 => put_value::<NUMBER>(tls, 3, bytes::group::<4>(from)),
-            5 => put_value::<NUMBER>(tls, 4, bytes::group::<5>(from)),
-            6 => put_value::<NUMBER>(tls, 4, bytes::group::<6>(from)),
-            7 => put_value::<NUMBER>(tls, 4, bytes::group::<7>(from)),
-            8 => put_value::<NUMBER>(tls, 4, bytes::group::<8>(from)),
-            _ => record_long::<NUMBER, MOST, IS_GENERIC, T>(value),
+        let read = match const { kept::<T>(MOST) } {
+            0 => 0,
+            1 => bytes::group::<1>(from),
+            2 => bytes::group::<2>(from),
+            3 => bytes::group::<3>(from),
+            4 => bytes::group::<4>(from),
+            5 => bytes::group::<5>(from),
+            6 => bytes::group::<6>(from),
+            7 => bytes::group::<7>(from),
+            8 => bytes::group::<8>(from),
+            _ => return record_long::<NUMBER, MOST, IS_GENERIC, T>(value),
+        };
+        match key::<IS_GENERIC, T>() {
+            None => put_value::<NUMBER>(tls, const { class_of(kept::<T>(MOST)) }, read),
+            Some(key) => put_typed::<NUMBER>(tls, const { kept::<T>(MOST) }, key, read),
         }
     }
 }
@@ -141,21 +145,62 @@ unsafe fn put_value<const NUMBER: u32>(tls: *mut ThreadState, class: u32, value:
                 payload.cast::<u32>().write_unaligned((value as u32 | high | 0x8080_8080).to_le());
                 4
             }
-            3 => {
-                payload.cast::<u32>().write_unaligned((value as u32 | 0x8080_8080).to_le());
-                payload.add(4).cast::<u16>().write_unaligned((tops(value) as u16 | 0x8080).to_le());
-                6
-            }
-            _ => {
-                let high = tops(value) as u16;
-                payload.cast::<u64>().write_unaligned((value | 0x8080_8080_8080_8080).to_le());
-                payload.add(8).cast::<u16>().write_unaligned(((high + (high & 0x80)) | 0x8080).to_le());
-                10
-            }
+            3 => put_four(payload, value),
+            _ => put_eight(payload, value),
         };
         cursor.cast::<[u8; MARK]>().write(mark(NUMBER, class));
         (*tls).cursor = payload.add(len);
     }
+}
+
+/// [`put_value`] for `len` bytes with a type key.
+///
+/// # Safety
+/// As for [`put_value`].
+#[inline(always)]
+unsafe fn put_typed<const NUMBER: u32>(tls: *mut ThreadState, len: usize, key: u32, value: u64) {
+    // SAFETY: the caller promises room for a value and the state of its thread.
+    unsafe {
+        let cursor = (*tls).cursor;
+        let mut end = cursor.add(MARK);
+        end.cast::<[u8; UNIT]>().write(long_head(len, TYPED));
+        end = end.add(UNIT);
+        end = end.add(put_four(end, key.into()));
+        if len > 0 {
+            end = end.add(put_eight(end, value));
+        }
+        cursor.cast::<[u8; MARK]>().write(long_mark(NUMBER));
+        (*tls).cursor = end;
+    }
+}
+
+/// Stores four bytes as payload, and returns its length.
+///
+/// # Safety
+/// There is room for the payload.
+#[inline(always)]
+unsafe fn put_four(payload: *mut u8, value: u64) -> usize {
+    // SAFETY: the caller promises the room.
+    unsafe {
+        payload.cast::<u32>().write_unaligned((value as u32 | 0x8080_8080).to_le());
+        payload.add(4).cast::<u16>().write_unaligned((tops(value) as u16 | 0x8080).to_le());
+    }
+    6
+}
+
+/// Stores eight bytes as payload, and returns its length.
+///
+/// # Safety
+/// There is room for the payload.
+#[inline(always)]
+unsafe fn put_eight(payload: *mut u8, value: u64) -> usize {
+    let high = tops(value) as u16;
+    // SAFETY: the caller promises the room.
+    unsafe {
+        payload.cast::<u64>().write_unaligned((value | 0x8080_8080_8080_8080).to_le());
+        payload.add(8).cast::<u16>().write_unaligned(((high + (high & 0x80)) | 0x8080).to_le());
+    }
+    10
 }
 
 /// The highest bit of each byte, that of the lowest byte first.

@@ -3,7 +3,7 @@
 use core::arch::asm;
 use core::mem::offset_of;
 
-use qs_core::record::value::{MARK, mark};
+use qs_core::record::value::{MARK, TYPED, long_head, long_mark, mark};
 use qs_core::record::words::Word;
 
 use super::cpu::call_roll_over_in_asm;
@@ -11,7 +11,7 @@ use super::word::word;
 use crate::slow_path::{record_long, record_target, record_without_word};
 use crate::thread_state::ThreadState;
 use crate::value::kept;
-use crate::value::types::add_row;
+use crate::value::types::{add_row, of_type};
 
 const LIMIT: usize = offset_of!(ThreadState, limit);
 
@@ -150,39 +150,113 @@ pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, 
             ])
         };
     }
-    // SAFETY: the code reads the bytes that the value has, and stores words at the cursor of this thread. Between two
-    // checks it points to room for words, see `record`.
-    unsafe {
-        match const { if IS_GENERIC { usize::MAX } else { kept::<T>(MOST) } } {
-            0 => store!(0, 0, [], []),
-            1 => store_1!("movzx {bits:e}, byte ptr [{value}]"),
-            2 => store_2!("movzx {bits:e}, word ptr [{value}]"),
-            3 => store_4!(
+    // A type key, and eight bytes.
+    macro_rules! store_typed {
+        ($($load:literal)*) => {
+            asm!(
+                "mov {tls}, qword ptr [rip + xhist_tls@GOTTPOFF]",
+                "mov {cursor}, qword ptr fs:[{tls}]",
+                $($load,)*
+                "movabs {more}, 0x8080808080808080",
+                "movq {vector}, {bits}",
+                "or {bits}, {more}",
+                "mov qword ptr [{cursor} + 12], {bits}",
+                "pmovmskb {more:e}, {vector}",
+                "mov {bits:e}, {more:e}",
+                "and {bits:e}, 0x80",
+                "lea {more:e}, [{more} + {bits} + 0x8080]",
+                "mov word ptr [{cursor} + 20], {more:x}",
+                "mov {bits}, qword ptr [rip + {of}@GOTPCREL]",
+                "movd {vector}, {bits:e}",
+                "pmovmskb {more:e}, {vector}",
+                "or {bits:e}, 0x80808080",
+                "or {more:e}, 0x8080",
+                "mov dword ptr [{cursor} + 6], {bits:e}",
+                "mov word ptr [{cursor} + 10], {more:x}",
+                "mov word ptr [{cursor} + 4], {head}",
+                "mov dword ptr [{cursor}], {mark}",
+                "add qword ptr fs:[{tls}], 22",
+                value = in(reg) &raw const *value,
+                bits = out(reg) _,
+                more = out(reg) _,
+                vector = out(xmm_reg) _,
+                tls = out(reg) _,
+                cursor = out(reg) _,
+                of = sym of_type::<T>,
+                head = const u16::from_ne_bytes(long_head(kept::<T>(MOST), TYPED)),
+                mark = const u32::from_ne_bytes(long_mark(NUMBER)),
+                options(nostack),
+            )
+        };
+    }
+    // Reads no byte behind the value.
+    macro_rules! load {
+        (1 $store:ident) => {
+            $store!("movzx {bits:e}, byte ptr [{value}]")
+        };
+        (2 $store:ident) => {
+            $store!("movzx {bits:e}, word ptr [{value}]")
+        };
+        (3 $store:ident) => {
+            $store!(
                 "movzx {more:e}, byte ptr [{value} + 2]"
                 "movzx {bits:e}, word ptr [{value}]"
                 "shl {more:e}, 16"
                 "or {bits:e}, {more:e}"
-            ),
-            4 => store_4!("mov {bits:e}, dword ptr [{value}]"),
-            5 => store_8!(
+            )
+        };
+        (4 $store:ident) => {
+            $store!("mov {bits:e}, dword ptr [{value}]")
+        };
+        (5 $store:ident) => {
+            $store!(
                 "movzx {more:e}, byte ptr [{value} + 4]"
                 "mov {bits:e}, dword ptr [{value}]"
                 "shl {more}, 32"
                 "or {bits}, {more}"
-            ),
-            6 => store_8!(
+            )
+        };
+        (6 $store:ident) => {
+            $store!(
                 "movzx {more:e}, word ptr [{value} + 4]"
                 "mov {bits:e}, dword ptr [{value}]"
                 "shl {more}, 32"
                 "or {bits}, {more}"
-            ),
-            7 => store_8!(
+            )
+        };
+        (7 $store:ident) => {
+            $store!(
                 "mov {more:e}, dword ptr [{value} + 3]"
                 "mov {bits:e}, dword ptr [{value}]"
                 "shl {more}, 24"
                 "or {bits}, {more}"
-            ),
-            8 => store_8!("mov {bits}, qword ptr [{value}]"),
+            )
+        };
+        (8 $store:ident) => {
+            $store!("mov {bits}, qword ptr [{value}]")
+        };
+    }
+    // SAFETY: the code reads the bytes that the value has, and stores words at the cursor of this thread. Between two
+    // checks it points to room for words, see `record`.
+    unsafe {
+        match const { (IS_GENERIC, kept::<T>(MOST)) } {
+            (false, 0) => store!(0, 0, [], []),
+            (false, 1) => load!(1 store_1),
+            (false, 2) => load!(2 store_2),
+            (false, 3) => load!(3 store_4),
+            (false, 4) => load!(4 store_4),
+            (false, 5) => load!(5 store_8),
+            (false, 6) => load!(6 store_8),
+            (false, 7) => load!(7 store_8),
+            (false, 8) => load!(8 store_8),
+            (true, 1) => load!(1 store_typed),
+            (true, 2) => load!(2 store_typed),
+            (true, 3) => load!(3 store_typed),
+            (true, 4) => load!(4 store_typed),
+            (true, 5) => load!(5 store_typed),
+            (true, 6) => load!(6 store_typed),
+            (true, 7) => load!(7 store_typed),
+            (true, 8) => load!(8 store_typed),
             _ => record_long::<NUMBER, MOST, IS_GENERIC, T>(value),
         }
     }

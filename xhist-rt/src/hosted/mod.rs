@@ -33,12 +33,7 @@ pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
 pub use link::{get_block, get_byte};
 pub(crate) use rings::acquire::set_map_hash;
-pub(crate) use rings::slots::set_entries_only;
-
-/// The program records values.
-pub(crate) fn set_values() {
-    rings::slots::set_values(crate::value::types::anchor_address());
-}
+pub(crate) use rings::slots::{set_entries_only, set_values};
 
 pub(crate) use rings::trigger::{apply_filters, start_at, stop_at};
 pub use rings::trigger::{start, stop, stop_after, stop_on_record};

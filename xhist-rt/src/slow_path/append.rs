@@ -18,7 +18,7 @@ use crate::sync::fence;
 use crate::thread_state::{ThisThread, Track, TrackPtr};
 use crate::value::bytes::recorded;
 use crate::value::kept;
-use crate::value::target::{Target, may_have_target, target};
+use crate::value::target::{ValueTarget, may_have_target, target};
 use crate::value::types::key;
 
 /// What is appended besides statements and records.
@@ -222,7 +222,7 @@ unsafe fn put_value(
 #[inline(never)]
 unsafe fn put_target(number: u32, type_key: Option<u32>, name: &str, value: *const u8) -> bool {
     // SAFETY: the caller promises the value.
-    let Some(Target { from, bytes, elements }) = (unsafe { target(name, value) }) else { return false };
+    let Some(ValueTarget { from, bytes, elements }) = (unsafe { target(name, value) }) else { return false };
     let elements = u32::try_from(elements).unwrap_or(u32::MAX);
     // SAFETY: the target has this number of bytes.
     unsafe { put_value(number, type_key, Some(elements), from, bytes.min(MAX_BYTES)) };

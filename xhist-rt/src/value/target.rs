@@ -5,19 +5,19 @@ use std::any::type_name;
 
 /// The bytes of a target, and its number of elements.
 #[derive(Clone, Copy)]
-pub(crate) struct Target {
+pub(crate) struct ValueTarget {
     pub(crate) from: *const u8,
     pub(crate) bytes: usize,
     pub(crate) elements: usize,
 }
 
-impl Target {
-    fn of<E>(from: *const E, elements: usize) -> Option<Target> {
-        Some(Target { from: from.cast(), bytes: elements * size_of::<E>(), elements })
+impl ValueTarget {
+    fn of<E>(from: *const E, elements: usize) -> Option<ValueTarget> {
+        Some(ValueTarget { from: from.cast(), bytes: elements * size_of::<E>(), elements })
     }
 
-    fn of_slice<E>(slice: *const [E]) -> Option<Target> {
-        Target::of(slice.cast::<E>(), slice.len())
+    fn of_slice<E>(slice: *const [E]) -> Option<ValueTarget> {
+        ValueTarget::of(slice.cast::<E>(), slice.len())
     }
 }
 
@@ -31,16 +31,16 @@ pub(crate) const fn may_have_target<T>() -> bool {
 /// # Safety
 /// `value` points to a valid value of a type with this name, which nobody changes meanwhile.
 #[inline(never)]
-pub(crate) unsafe fn target(name: &str, value: *const u8) -> Option<Target> {
+pub(crate) unsafe fn target(name: &str, value: *const u8) -> Option<ValueTarget> {
     macro_rules! elements {
         ($($element:ident)*) => {
             // SAFETY: the caller promises a value of the type with this name. A raw pointer takes no right from a `&mut`.
             unsafe {
                 match name {
-                    "&str" | "&mut str" => Target::of_slice(value.cast::<*const [u8]>().read()),
+                    "&str" | "&mut str" => ValueTarget::of_slice(value.cast::<*const [u8]>().read()),
                     "alloc::string::String" => {
                         let text = &*value.cast::<String>();
-                        Target::of(text.as_ptr(), text.len())
+                        ValueTarget::of(text.as_ptr(), text.len())
                     }
                     _ => None$(.or_else(|| elements::<$element>(name, stringify!($element), value)))*,
                 }
@@ -54,15 +54,15 @@ pub(crate) unsafe fn target(name: &str, value: *const u8) -> Option<Target> {
 ///
 /// # Safety
 /// As for [`target`]; `element` is the name of `E`.
-unsafe fn elements<E>(name: &str, element: &str, value: *const u8) -> Option<Target> {
+unsafe fn elements<E>(name: &str, element: &str, value: *const u8) -> Option<ValueTarget> {
     // SAFETY: the caller promises a value of the type with this name.
     unsafe {
         if is(name, "&[", element, "]") || is(name, "&mut [", element, "]") {
-            return Target::of_slice(value.cast::<*const [E]>().read());
+            return ValueTarget::of_slice(value.cast::<*const [E]>().read());
         }
         is(name, "alloc::vec::Vec<", element, ">").then_some(())?;
         let elements = &*value.cast::<Vec<E>>();
-        Target::of(elements.as_ptr(), elements.len())
+        ValueTarget::of(elements.as_ptr(), elements.len())
     }
 }
 

@@ -62,7 +62,7 @@ struct Run {
     time: u32,
     /// Position of the frame. `None` for a statement with its own frame.
     start: Option<u64>,
-    has_statements: bool,
+    has_items: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -277,11 +277,12 @@ impl<'a> PackedReader<'a> {
             }
             match step {
                 Some(Step::Statement(statement)) => {
-                    run.has_statements = true;
+                    run.has_items = true;
                     self.interrupt = run.steps.interrupt();
                     return Some(Item::Statement(statement, run.stamp.take()));
                 }
                 Some(Step::Value(value)) => {
+                    run.has_items = true;
                     self.interrupt = run.steps.interrupt();
                     return Some(Item::Value(value, run.stamp.take()));
                 }
@@ -294,7 +295,7 @@ impl<'a> PackedReader<'a> {
                 None => break,
             }
         }
-        if let (true, Some(start)) = (core::mem::take(&mut run.has_statements), run.start) {
+        if let (true, Some(start)) = (core::mem::take(&mut run.has_items), run.start) {
             self.starts.rotate_left(1);
             self.starts[PAGES - 1] = start;
             self.unbroken = (self.unbroken + 1).min(PAGES);
@@ -509,16 +510,7 @@ enum Framed {
 impl Run {
     const fn empty() -> Run {
         let steps = Steps::new(crate::record::packed::Page { file: 0, base: 0 });
-        Run {
-            data: [0; DATA],
-            len: 0,
-            at: 0,
-            steps,
-            stamp: None,
-            time: 0,
-            start: None,
-            has_statements: false,
-        }
+        Run { data: [0; DATA], len: 0, at: 0, steps, stamp: None, time: 0, start: None, has_items: false }
     }
 
     fn of(packed: &Packed<'_>, start: u64, has_clock: bool) -> Run {

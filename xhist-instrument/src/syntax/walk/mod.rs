@@ -99,7 +99,7 @@ fn finished(mut found: Analysis, code: &Code<'_>, options: &Options) -> Analysis
         Detail::Function => site.checks = site.recorded,
     });
     found.values.sort_by_key(|value| (value.line, value.column));
-    found.value_skips.sort_by(|a, b| (a.line, a.column, a.reason).cmp(&(b.line, b.column, b.reason)));
+    found.value_skips.sort_by_key(|skip| (skip.line, skip.column, skip.reason));
     found.value_skips.dedup();
     found.record_hosts();
     found.structure.sort();

@@ -14,6 +14,7 @@ use crate::hosted::system::shared_state::SlotOwner;
 use crate::hosted::system::{sys, thread};
 use crate::hosted::timing::{stamp, ticker};
 use crate::thread_state::{Handlers, Track, TrackPtr};
+use crate::value::types;
 use crate::words::HostedHeader;
 
 /// If more threads than this live at once, the recorder does not record the others.
@@ -47,9 +48,9 @@ pub(crate) static SLOTS: [Slot; MAX_RINGS] = [const {
         watched: AtomicU32::new(0),
     }
 }; MAX_RINGS];
-/// The program records values. `anchor` shows where it was loaded.
-pub(crate) fn set_values(anchor: usize) {
-    ANCHOR.store(anchor, Ordering::Relaxed);
+/// The program records values.
+pub(crate) fn set_values() {
+    ANCHOR.store(types::anchor_address(), Ordering::Relaxed);
     SLOTS.iter().filter_map(Slot::ring).for_each(set_facts);
 }
 

@@ -52,15 +52,14 @@ impl<'a> Ring<'a> {
 
     /// The word at the start of a span, and its length in bytes. `None` without a whole word.
     pub(super) fn word(&self, piece: Span) -> Option<(Named, u64)> {
-        let mut bytes = [0; MAX_WORD];
-        let mut slice = self.slice(piece.from, piece.to);
-        if word_len(slice).is_none_or(|len| len > slice.len()) {
-            let len = self.copy(piece.from, piece.to, &mut bytes);
-            slice = &bytes[..len];
+        let slice = self.slice(piece.from, piece.to);
+        if word_len(slice).is_some_and(|len| len <= slice.len()) {
+            return first_word(slice);
         }
-        let mut words = Words::new(slice);
-        let named = words.next()?;
-        Some((named, words.at() as u64))
+        // The word may go on at the start of the ring.
+        let mut bytes = [0; MAX_WORD];
+        let len = self.copy(piece.from, piece.to, &mut bytes);
+        first_word(&bytes[..len])
     }
 
     /// Removes the word at the start of a span.
@@ -101,6 +100,11 @@ impl<'a> Ring<'a> {
         }
         (piece.to - piece.from).is_multiple_of(UNIT as u64)
     }
+}
+
+fn first_word(bytes: &[u8]) -> Option<(Named, u64)> {
+    let mut words = Words::new(bytes);
+    Some((words.next()?, words.at() as u64))
 }
 
 impl Span {

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use xhist_tests::{Case, Need, Run, Tree, cargo, line_of, report, repository};
-
-pub const CASES: &[Case] =
-    &[Case::needing("a_debugger_shows_the_same_values", &[Need::Gdb], a_debugger_shows_the_same)];
+use xhist_tests::{Run, Tree, cargo, line_of, report, repository};
 
 /// What differs on purpose: the name, what the debugger shows, and what a history shows.
 const DIFFERENT: &[(&str, &str, &str)] = &[
@@ -18,7 +15,7 @@ const DIFFERENT: &[(&str, &str, &str)] = &[
     ("range", "Range { start: 1, end: 5 }", "1..5"),
 ];
 
-fn a_debugger_shows_the_same() {
+pub(super) fn shows_the_same() {
     let tree = Tree::copy_of(&repository().join("tests/fixtures/values-kinds"));
     let source = tree.join("src/main.rs");
     let names = names(&tree.read("src/main.rs"));
