@@ -212,6 +212,9 @@ impl<'a> CallWriter<'a> {
         };
         match hash {
             MainHash::None => {}
+            MainHash::Literal(hash) if has_values => {
+                self.print(format_args!("{prefix}{CRATE}{name}::<0x{hash:016x}>();"));
+            }
             MainHash::Literal(hash) => self.print(format_args!("{prefix}{CRATE}{name}(0x{hash:016x});")),
             MainHash::FromEnv => self.print(format_args!("{prefix}{CRATE}{name}!();")),
         }

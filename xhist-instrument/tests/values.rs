@@ -122,7 +122,7 @@ fn patterns_select_and_the_share_is_printed() {
     assert!(run.err.contains("note: --values src/none.rs: no binding matches"), "{}", run.err);
     assert!(project.read("src/parser.rs").contains("::xhist_rt::v::<1,_>(&text);let len"));
     assert!(!project.read("src/parser.rs").contains("(&x)") && !project.read("src/main.rs").contains("(&x)"));
-    assert!(project.read("src/main.rs").contains("::xhist_rt::mv(0x"));
+    assert!(project.read("src/main.rs").contains("::xhist_rt::mv::<0x"));
     let list = project.run(&["--list", "--values", "**", "src"]).out;
     assert!(list.contains("src/parser.rs:1:15 value text of param header\n"), "{list}");
     assert!(list.contains("src/main.rs:3:9 value x of let main\n"), "{list}");

@@ -168,20 +168,26 @@ pub fn me(hash: u64) {
     m(hash);
 }
 
-/// [`m`](fn@m) for a program that records values.
+/// [`m`](fn@m) for a program that records values. The hash is also in its file, for readers that look for the program of a ring.
 #[inline(always)]
-pub fn mv(hash: u64) {
+pub fn mv<const HASH: u64>() {
     #[cfg(feature = "trace")]
-    crate::recorder::set_values();
-    m(hash);
+    {
+        crate::value::types::add_build::<HASH>();
+        crate::recorder::set_values();
+    }
+    m(HASH);
 }
 
 /// [`me`](fn@me) for a program that records values.
 #[inline(always)]
-pub fn mev(hash: u64) {
+pub fn mev<const HASH: u64>() {
     #[cfg(feature = "trace")]
-    crate::recorder::set_values();
-    me(hash);
+    {
+        crate::value::types::add_build::<HASH>();
+        crate::recorder::set_values();
+    }
+    me(HASH);
 }
 
 /// [`m`](fn@m) with the hash in the compiler's environment, `XHIST_MAP_HASH`, which `cargo xhist` sets.
@@ -207,7 +213,7 @@ macro_rules! me {
 #[macro_export]
 macro_rules! mv {
     () => {
-        $crate::mv(const { $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) })
+        $crate::mv::<{ $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) }>()
     };
 }
 
@@ -216,7 +222,7 @@ macro_rules! mv {
 #[macro_export]
 macro_rules! mev {
     () => {
-        $crate::mev(const { $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) })
+        $crate::mev::<{ $crate::hash_from_hex(::core::option_env!("XHIST_MAP_HASH")) }>()
     };
 }
 

@@ -24,8 +24,8 @@ fn hooks() {
     xhist_rt::me(0);
     xhist_rt::m!();
     xhist_rt::me!();
-    xhist_rt::mv(0);
-    xhist_rt::mev(0);
+    xhist_rt::mv::<0>();
+    xhist_rt::mev::<0>();
     xhist_rt::mv!();
     xhist_rt::mev!();
     xhist_rt::v::<1, _>(&1u32);

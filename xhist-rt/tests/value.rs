@@ -27,7 +27,7 @@ impl History {
 
 /// Runs a program in a thread of its own, and reads what it recorded.
 fn record(program: impl FnOnce() + Send + 'static) -> History {
-    xhist_rt::mv(7);
+    xhist_rt::mv::<7>();
     static THREADS: AtomicU32 = AtomicU32::new(0);
     let name = format!("thread {}", THREADS.fetch_add(1, Relaxed));
     let thread = std::thread::Builder::new().name(name.clone());

@@ -244,7 +244,8 @@ fn named(word: &[u8]) -> Option<CallSyntax> {
     }
     let other = |name, arguments| CallSyntax { name, const_arguments: &[], arguments };
     Some(match word {
-        b"m" | b"me" | b"mv" | b"mev" => other(CallName::Hash, &[Hash]),
+        b"m" | b"me" => other(CallName::Hash, &[Hash]),
+        b"mv" | b"mev" => CallSyntax { const_arguments: &[Hash], ..other(CallName::Hash, &[]) },
         b"start_at" => other(CallName::StartAt, &[Short, Long]),
         b"stop_at" => other(CallName::StopAt, &[Short, Long, Long]),
         _ => return None,

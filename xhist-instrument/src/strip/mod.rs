@@ -163,7 +163,7 @@ mod tests {
             ("let x = 1;\n    ::xhist_rt::v::<7, _>(&x);\n    f(x)", "let x = 1;\n    f(x)"),
             ("let x = 1;\n  ::xhist_rt::v::<7, _>(\n    &long,\n  );\n  f()", "let x = 1;\n  f()"),
             ("let x = 1;\n  ::xhist_rt::v::<7, _>(&{ x });\n  f()", "let x = 1;\n  f()"),
-            ("{::xhist_rt::mv(0x0123456789abcdef);::xhist_rt::mev!();x", "{x"),
+            ("{::xhist_rt::mv::<0x0123456789abcdef>();::xhist_rt::mev!();x", "{x"),
             (&format!("let x = 1;{watch}f()"), "let x = 1;f()"),
             ("let x = 1;xhist_rt::watch(0,0,core::option::Option::None,&{x});f()", "let x = 1;f()"),
             (&format!("|x| {{::xhist_rt::a::<1,2,9>();::xhist_rt::v::<1,_>(&x);{watch}x/*xh*/}}"), "|x| x"),

@@ -29,6 +29,8 @@ pub struct Program {
     symbols: Vec<String>,
     /// Where the anchor is in the file.
     anchor: Option<u64>,
+    /// Hashes of maps that it was built with; empty for a program without an instrumented `main`.
+    builds: Vec<u64>,
     /// Data that cannot change: addresses, and places in the file.
     data: Vec<(Range<u64>, usize)>,
     /// What debug information says; read when the first value is shown.
@@ -78,7 +80,12 @@ impl Program {
         symbols.sort_unstable();
         symbols.dedup();
         let (mut by_number, mut anchor) = (HashMap::<u32, Vec<RowType>>::new(), None);
+        let mut builds = Vec::new();
         for row in rows::rows(section, word, is_little) {
+            if row.number == 0 && row.size == rows::BUILD {
+                builds.push(row.address);
+                continue;
+            }
             if row.number == 0 {
                 // A program may have it once more for each of its units.
                 anchor = anchor.or(Some(row.address).filter(|address| *address != 0));
@@ -105,6 +112,7 @@ impl Program {
             rows: by_number,
             symbols,
             anchor,
+            builds,
             data,
             found: None,
             has_layouts: false,
@@ -122,6 +130,16 @@ impl Program {
     /// Whether it has debug information; false before a type was asked for.
     pub fn has_layouts(&self) -> bool {
         self.has_layouts
+    }
+
+    /// Whether it has the hash of its map. A program without an instrumented `main`, such as one of tests, has none.
+    pub fn names_build(&self) -> bool {
+        !self.builds.is_empty()
+    }
+
+    /// Whether it is not a program of the build with this map; 0 = not known.
+    pub fn is_of_other_build(&self, map_hash: u64) -> bool {
+        map_hash != 0 && !self.builds.is_empty() && !self.builds.contains(&map_hash)
     }
 
     /// Where the anchor is in the file; where it is in memory, the ring says.

@@ -3,15 +3,18 @@
 /// A row: the number of the place, the bytes of a value, and the function whose parameter is the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeRow<'a> {
-    /// The number of the place; 0 for the anchor.
+    /// The number of the place; 0 for the anchor and the build.
     pub number: u32,
-    /// Bytes of a value.
+    /// Bytes of a value; [`BUILD`] for the build.
     pub size: u32,
-    /// Address of the function in the file; 0 if not recorded.
+    /// Address of the function in the file; 0 if not recorded. For the build: the hash of its map.
     pub address: u64,
     /// Its symbol.
     pub symbol: &'a str,
 }
+
+/// The size in the row of the build.
+pub const BUILD: u32 = 8;
 
 /// The rows of a section, until the first that is cut. Rows are one behind the other, without padding or with zeros between.
 pub fn rows(section: &[u8], word: u8, is_little: bool) -> impl Iterator<Item = TypeRow<'_>> {
@@ -30,8 +33,9 @@ fn row(bytes: &[u8], word: usize, is_little: bool) -> Option<(TypeRow<'_>, &[u8]
     let (address, rest) = rest.split_at_checked(8)?;
     let end = memchr::memchr(0, rest)?;
     let symbol = std::str::from_utf8(&rest[..end]).ok()?;
-    let address = if word == 4 { &address[..4] } else { address };
     let (number, size) = (number_of(number, is_little) as u32, number_of(size, is_little) as u32);
+    let is_build = (number, size) == (0, BUILD);
+    let address = if word == 4 && !is_build { &address[..4] } else { address };
     let address = number_of(address, is_little);
     Some((TypeRow { number, size, address, symbol }, &rest[end + 1..]))
 }

@@ -45,7 +45,16 @@ pub fn find(ring: &Ring, options: &Options) -> Result<FoundProgram, NoProgram> {
     }
     let opened = candidates(ring, options).into_iter().take(OPENED);
     let mut programs = opened.filter_map(|path| Some(FoundProgram { program: open(&path).ok()?, path }));
-    programs.find(|found| fits(&found.program, ring)).ok_or(NoProgram::Missing)
+    let fits = |found: &FoundProgram| fits(&found.program, ring) && !was_built_later(found, options);
+    programs.find(fits).ok_or(NoProgram::Missing)
+}
+
+/// Whether a program that does not name its build is newer than what it should have recorded, as after another build.
+fn was_built_later(found: &FoundProgram, options: &Options) -> bool {
+    let time = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let recorded = options.programs.source.as_deref().and_then(time);
+    let built = time(&found.path);
+    !found.program.names_build() && recorded.zip(built).is_some_and(|(recorded, built)| built > recorded)
 }
 
 /// Reads the types of a program.
@@ -63,9 +72,9 @@ fn open(path: &Path) -> Result<Program, &'static str> {
     }
 }
 
-/// Whether the anchor of a ring may be that of the program.
+/// Whether the ring may be one of the program: of the same build, and with its anchor.
 fn fits(program: &Program, ring: &Ring) -> bool {
-    program.slide(ring.anchor).is_ok()
+    !program.is_of_other_build(ring.map_hash) && program.slide(ring.anchor).is_ok()
 }
 
 /// Files that may be the program, the best first.

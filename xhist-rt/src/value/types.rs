@@ -3,9 +3,9 @@
 //!
 //! | bytes | row in `.xhist_types` |
 //! |---|---|
-//! | 4 | number of the place, 0 for [`anchor`] |
-//! | 4 | size of the type |
-//! | 8 | address of [`of_type`] for the type, where the record of the value has its low half; else 0 |
+//! | 4 | number of the place; 0 for the rows of [`anchor`] and of the build |
+//! | 4 | size of the type; 0 for the anchor, 8 for the build |
+//! | 8 | address of [`of_type`] for the type, where the record of the value has its low half; else 0. The hash of the map, in the row of the build |
 //! | | the linkage name of [`of_type`] for the type, and a zero |
 //!
 //! Systems without ELF files have no rows. Linkers that drop unused sections keep this one, because of its flag `R`.
@@ -57,6 +57,12 @@ pub(crate) fn add_row<const NUMBER: u32, const IS_GENERIC: bool, T>() {
     } else {
         row!(".long {of}, 0", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
     }
+}
+
+/// Adds the row of the build: the hash of its map.
+#[inline(always)]
+pub(crate) fn add_build<const HASH: u64>() {
+    row!(".quad {hash}", hash = const HASH, number = const 0, size = const 8, of = sym add_build::<HASH>);
 }
 
 /// The type key of a value, where its place has values of several types.
