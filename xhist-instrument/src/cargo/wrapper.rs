@@ -57,11 +57,11 @@ pub(super) fn main(args: &[OsString], is_member: bool) -> ExitCode {
         Ok(status) => status,
         Err(error) => return cannot_run(program, &error),
     };
-    if status.success() {
-        if let Some(path) = dep_info(&args) {
-            call.restore_dep_info(&path);
-            note_generated(Path::new(wrapper), &path);
-        }
+    if status.success()
+        && let Some(path) = dep_info(&args)
+    {
+        call.restore_dep_info(&path);
+        note_generated(Path::new(wrapper), &path);
     }
     ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
 }
