@@ -4,7 +4,7 @@ use crate::macros::Macros;
 use crate::site::{Include, ModDecl, Reason, Site, Skip, TaskBody, Trigger};
 use crate::structure::Structure;
 use crate::text::TokenFingerprint;
-use crate::value_site::{ValueReason, ValueSite, ValueSkip, Watch};
+use crate::value_site::{ValueReason, ValueSite, ValueSkip, ValueWatch};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub struct Analysis {
     /// Bindings whose values are not recorded, in the order of the text.
     pub value_skips: Vec<ValueSkip>,
     /// Triggers at values, in the order of their values.
-    pub watches: Vec<Watch>,
+    pub watches: Vec<ValueWatch>,
     /// Triggers, in the order of their statements. Set them last: they hold indices of sites.
     pub triggers: Vec<Trigger>,
     /// Modules in other files.
@@ -152,7 +152,7 @@ impl Analysis {
     }
 
     /// Sets a trigger at a value.
-    pub fn add_watch(&mut self, watch: Watch) {
+    pub fn add_watch(&mut self, watch: ValueWatch) {
         if let Some(value) = self.values.get(watch.value) {
             let host = value.host;
             self.sites.iter_mut().filter(|site| site.range.start == host).for_each(Site::record);
@@ -162,7 +162,7 @@ impl Analysis {
     }
 
     /// The triggers at a value.
-    pub fn watches_at(&self, value: usize) -> &[Watch] {
+    pub fn watches_at(&self, value: usize) -> &[ValueWatch] {
         let start = self.watches.partition_point(|watch| watch.value < value);
         let end = self.watches.partition_point(|watch| watch.value <= value);
         &self.watches[start..end]

@@ -48,7 +48,7 @@ pub use site::{
 pub use stack::in_parallel;
 pub use strip::{Stripped, strip, try_strip};
 pub use trigger::{RequestProblem, TriggerError, UnknownValue};
-pub use value_site::{ValueKind, ValueReason, ValueSite, ValueSkip, Watch};
+pub use value_site::{ValueKind, ValueReason, ValueSite, ValueSkip, ValueWatch};
 
 use syntax::Code;
 use text::{BadPrefix, LineIndex};

@@ -2,7 +2,7 @@
 
 use crate::options::{Detail, MainHash, Values};
 use crate::site::{Action, Trigger};
-use crate::value_site::{ValueSite, Watch};
+use crate::value_site::{ValueSite, ValueWatch};
 use std::io::Write as _;
 
 /// Marks the end of a wrapped expression and the start of carried attributes.
@@ -177,7 +177,7 @@ impl<'a> CallWriter<'a> {
     }
 
     /// `xhist_rt::v::<N,_>(&x);`, or another of [`VALUES`], and the triggers at the value.
-    pub fn value(&mut self, ordinal: usize, site: &ValueSite, values: Values, watches: &[Watch]) {
+    pub fn value(&mut self, ordinal: usize, site: &ValueSite, values: Values, watches: &[ValueWatch]) {
         let ValueSite { name, attributes, copies, generic, recorded, .. } = site;
         let prefix = self.prefix;
         let (open, close) = if *copies { ("{", "}") } else { ("", "") };
@@ -187,7 +187,7 @@ impl<'a> CallWriter<'a> {
             self.carry(attributes.as_deref());
             self.print(format_args!("{prefix}{CRATE}{hook}::<{number},_>(&{open}{name}{close});"));
         }
-        for Watch { number, after, expected, .. } in watches {
+        for ValueWatch { number, after, expected, .. } in watches {
             self.carry(attributes.as_deref());
             self.print(format_args!("{prefix}{CRATE}watch({number},{after},{prefix}core::option::Option::"));
             match expected {

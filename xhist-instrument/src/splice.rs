@@ -5,7 +5,7 @@ use crate::options::{MainHash, Options};
 use crate::refusal::{Refusal, RefusalReason};
 use crate::shape::{CallWriter, Numbers, Recorded, ids_needed};
 use crate::site::{Action, Insertion, Site, Trigger};
-use crate::value_site::{ValueSite, Watch};
+use crate::value_site::{ValueSite, ValueWatch};
 use std::ops::Range;
 
 /// One insertion: its offset and its content.
@@ -36,7 +36,7 @@ enum Part {
 enum EditContent<'a> {
     Hash,
     Task,
-    Value { ordinal: usize, site: &'a ValueSite, watches: &'a [Watch] },
+    Value { ordinal: usize, site: &'a ValueSite, watches: &'a [ValueWatch] },
     Call { recorded: Recorded, attributes: Option<&'a str>, triggers: &'a [Trigger] },
     Open { recorded: Recorded, parens: bool, triggers: &'a [Trigger] },
     Paren,

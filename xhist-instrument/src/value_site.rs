@@ -151,7 +151,7 @@ impl fmt::Display for ValueReason {
 
 /// A trigger at a value: recording stops when the binding has this value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Watch {
+pub struct ValueWatch {
     /// Index of the binding among the values.
     pub value: usize,
     /// Number of the trigger in the program, from 0.
@@ -162,7 +162,7 @@ pub struct Watch {
     pub expected: Option<Box<str>>,
 }
 
-impl fmt::Display for Watch {
+impl fmt::Display for ValueWatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("watch")?;
         if let Some(expected) = &self.expected {

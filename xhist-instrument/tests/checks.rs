@@ -1,6 +1,6 @@
 //! Which calls check for room: those named `e`, `ae`, `pe` and `ce`. The others write without a check.
 
-use xhist_instrument::{Numbers, Options, Tasks, When, analyze, instrument, strip};
+use xhist_instrument::{Numbers, Options, Tasks, Values, When, analyze, instrument, strip};
 
 /// The text with each call shortened to `<name>`.
 fn marked_with(text: &str, options: &Options) -> String {
@@ -170,4 +170,22 @@ fn statements_are_numbered_in_the_order_of_the_text() {
          /*xh*/#[cfg(x)] ::xhist_rt::c::<3,1,73>();#[cfg(x)] c(); }\n\
          fn h() { ::xhist_rt::e::<3,2,74>();d(); ::xhist_rt::s::<3,2,75>();d(); }"
     );
+}
+
+#[test]
+fn values_count_as_several_statements() {
+    let text = format!("fn f() {{ {} }}", "let x = y(); ".repeat(100));
+    let checks = |values| {
+        let options = Options { values, ..Options::default() };
+        let analysis = analyze(text.as_bytes(), &options).unwrap();
+        analysis.sites.iter().filter(|site| site.checks).count()
+    };
+    let counts = [Values::Off, Values::Eight, Values::ThirtyTwo, Values::Targets].map(checks);
+    assert_eq!(counts, [1, 2, 5, 10]);
+    // More names than there is room for behind one statement.
+    let names: Vec<String> = (0..20).map(|number| format!("x{number}")).collect();
+    let text = format!("fn f() {{ let ({}) = y(); }}", names.join(", "));
+    let options = Options { values: Values::Targets, ..Options::default() };
+    let analysis = analyze(text.as_bytes(), &options).unwrap();
+    assert_eq!((analysis.values.len(), analysis.value_skips.len()), (10, 10));
 }

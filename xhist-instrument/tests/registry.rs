@@ -4,8 +4,8 @@
 
 use std::path::{Path, PathBuf};
 use xhist_instrument::{
-    Action, Detail, MainHash, Numbers, Options, Tasks, Trigger, Values, Watch, When, analyze, ids_needed,
-    instrument, parses, strip,
+    Action, Detail, MainHash, Numbers, Options, Tasks, Trigger, ValueWatch, Values, When, analyze,
+    ids_needed, instrument, parses, strip,
 };
 
 #[test]
@@ -67,7 +67,7 @@ fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
     }
     for value in (0..analysis.values.len()).filter(|_| options.watches) {
         let expected = (value % 2 == 0).then(|| Box::from("a \"b\" \n"));
-        analysis.add_watch(Watch { value, number: 2, after: 0, expected });
+        analysis.add_watch(ValueWatch { value, number: 2, after: 0, expected });
     }
     let ids: Vec<u16> = (0..ids_needed(analysis.lines) as u16).collect();
     let result = instrument(text, &analysis, &Numbers { ids, first: 1, values: 1 }, options)

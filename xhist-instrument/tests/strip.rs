@@ -8,8 +8,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xhist_instrument::{
-    Action, Detail, MainHash, Options, Tasks, Trigger, Values, Watch, When, analyze, ids_needed, instrument,
-    strip, try_strip,
+    Action, Detail, MainHash, Options, Tasks, Trigger, ValueWatch, Values, When, analyze, ids_needed,
+    instrument, strip, try_strip,
 };
 
 /// Each file is tested in one of the modes.
@@ -36,7 +36,7 @@ fn instrumented(text: &str, options: &Options) -> Option<String> {
     }
     for value in (0..analysis.values.len()).filter(|_| options.watches) {
         let expected = (value % 2 == 0).then(|| Box::from("a \"b\" \n"));
-        analysis.add_watch(Watch { value, number: 2, after: 0, expected });
+        analysis.add_watch(ValueWatch { value, number: 2, after: 0, expected });
     }
     let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
     let result = instrument(

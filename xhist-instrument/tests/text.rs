@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use xhist_instrument::{
-    Action, Analysis, Detail, IncludeKind, MainHash, Numbers, Options, Reason, Tasks, Trigger, Values, Watch,
-    When, analyze, ids_needed, instrument, parses, strip,
+    Action, Analysis, Detail, IncludeKind, MainHash, Numbers, Options, Reason, Tasks, Trigger, ValueWatch,
+    Values, When, analyze, ids_needed, instrument, parses, strip,
 };
 
 fn instrumented(text: &str) -> String {
@@ -350,7 +350,7 @@ fn set_triggers(analysis: &mut Analysis, options: &Options) {
         analysis.add_trigger(Trigger { site, number, hit: u32::MAX, action });
     }
     for value in (0..analysis.values.len()).filter(|_| options.watches) {
-        analysis.add_watch(Watch { value, number: 0, after: 1, expected: None });
+        analysis.add_watch(ValueWatch { value, number: 0, after: 1, expected: None });
     }
 }
 

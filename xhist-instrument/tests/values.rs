@@ -59,7 +59,7 @@ fn values_follow_the_call_of_their_statement() {
     );
     assert_marked(
         "fn f() { a(|b| b, |c| {d} + c) }",
-        "fn f() { <e>a(|b| {<ae><v 1 b>b}, |c| {<pe><v 2 c>({<e>d} + c)}) }",
+        "fn f() { <e>a(|b| {<ae><v 1 b>b}, |c| {<pe><v 2 c>({<s>d} + c)}) }",
     );
     assert_marked("fn f() { for a in b {} }", "fn f() { <e>for a in b {<e><v 1 a>} }");
     assert_marked(

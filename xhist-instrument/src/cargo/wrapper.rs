@@ -48,19 +48,20 @@ pub(super) fn main(args: &[OsString], is_member: bool) -> ExitCode {
         let error = command.args(&args).exec();
         return cannot_run(program, &error);
     };
+    if values_of(&args, "--crate-type").any(|kind| kind.to_string_lossy().ends_with("lib")) {
+        // Cargo starts crates that need this one before it is complete.
+        call.link_recorder(&args);
+    }
     let variables = [(MAP_HASH, &call.plan.map_hash), (FILE_NAMES, &call.plan.file_names)];
     let status = match command.args(call.arguments(&args)).envs(variables).status() {
         Ok(status) => status,
         Err(error) => return cannot_run(program, &error),
     };
-    if status.success() {
-        if let Some(path) = dep_info(&args) {
-            call.restore_dep_info(&path);
-            note_generated(Path::new(wrapper), &path);
-        }
-        if values_of(&args, "--crate-type").any(|kind| kind.to_string_lossy().ends_with("lib")) {
-            call.link_recorder(&args);
-        }
+    if status.success()
+        && let Some(path) = dep_info(&args)
+    {
+        call.restore_dep_info(&path);
+        note_generated(Path::new(wrapper), &path);
     }
     ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
 }
@@ -187,8 +188,11 @@ impl RustcCall {
                 let link = directory.join(name);
                 // A link to an earlier recorder may be dangling.
                 if std::fs::read_link(&link).ok().as_deref() != Some(library) {
-                    let _ = std::fs::remove_file(&link);
-                    let _ = std::os::unix::fs::symlink(library, link);
+                    let new = link.with_extension(std::process::id().to_string());
+                    // Another wrapper may do the same: the link is never missing.
+                    if std::os::unix::fs::symlink(library, &new).is_ok() {
+                        let _ = std::fs::rename(&new, &link);
+                    }
                 }
             }
         }

@@ -4,7 +4,7 @@ use super::error::{RequestProblem, TriggerError, UnknownValue};
 use super::request::Request;
 use crate::analysis::Analysis;
 use crate::site::{Action, Trigger};
-use crate::value_site::{ValueSite, Watch};
+use crate::value_site::{ValueSite, ValueWatch};
 use std::fmt::Display;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub enum Placed {
     /// At a statement.
     Statement(Trigger),
     /// At a value.
-    Value(Watch),
+    Value(ValueWatch),
 }
 
 /// Names that an error lists.
@@ -52,7 +52,7 @@ pub fn place<E: Display>(
                 let value = value_at(&analysis, &watched.name, request.line).map_err(wrong)?;
                 let expected = watched.expected.as_deref().map(Box::from);
                 let after = if let Action::Stop { after } = request.action { after } else { 0 };
-                Placed::Value(Watch { value, number, after, expected })
+                Placed::Value(ValueWatch { value, number, after, expected })
             }
             None => {
                 let site = statement_at(&analysis, request.line).map_err(wrong)?;

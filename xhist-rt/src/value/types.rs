@@ -8,7 +8,7 @@
 //! | 8 | address of [`of_type`] for the type, where the record of the value has its low half; else 0 |
 //! | | the linkage name of [`of_type`] for the type, and a zero |
 //!
-//! Other systems than those with ELF files have no rows.
+//! Systems without ELF files have no rows. Linkers that drop unused sections keep this one, because of its flag `R`.
 
 /// Adds a row, or what else assembly can say without code.
 macro_rules! note {
@@ -35,7 +35,7 @@ macro_rules! note {
 macro_rules! row {
     ($address:literal, $($operand:tt)*) => {
         note!(
-            ".pushsection .xhist_types,\"\",%progbits",
+            ".pushsection .xhist_types,\"R\",%progbits",
             ".long {number}",
             ".long {size}",
             $address,

@@ -15,6 +15,7 @@ mod parsed_expansion;
 mod reexpansion;
 mod room_checks;
 mod value_search;
+mod value_state;
 mod values;
 mod visitor;
 
@@ -34,7 +35,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use syn::visit::Visit as _;
 use syn::{Attribute, Block, Expr};
-use values::ValueState;
+use value_state::ValueState;
 
 /// Tests of an `else if` chain that become nested blocks. The compiler's stack has room for some 700.
 const MAX_NESTED_TESTS: u32 = 256;

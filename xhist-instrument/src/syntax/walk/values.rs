@@ -17,25 +17,6 @@ use syn::{
     BinOp, Block, Expr, FnArg, GenericParam, Generics, Item, Local, Pat, ReceiverKind, Signature, Stmt, Type,
 };
 
-/// What the walk knows about values.
-#[derive(Default)]
-pub(super) struct ValueState {
-    /// Bindings that the next block or wrapped expression starts with.
-    entry: Vec<ValueSite>,
-    /// Values here may have several types.
-    pub generic: bool,
-    /// An enclosing `#[expect]` wants unused names or values.
-    pub expects_unused: bool,
-    /// The enclosing async body may wait.
-    pub body_waits: bool,
-}
-
-impl ValueState {
-    pub(super) fn new(expects_unused: bool) -> Self {
-        Self { expects_unused, ..Self::default() }
-    }
-}
-
 impl Walker<'_> {
     /// Runs `work` inside an item with these attributes, whose values have several types if `generic`.
     pub(super) fn with_values<R>(
