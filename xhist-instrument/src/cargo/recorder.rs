@@ -296,7 +296,7 @@ incremental = false
     let root = r#"#![no_std]
 pub use xhist_rt::*;
 #[cfg(not(target_os = "none"))]
-pub use xhist_rt::unoptimised::{a, ae, c, ce, e, p, pe, s};
+pub use xhist_rt::unoptimised::{a, ae, c, ce, e, p, pe, s, v, vg, vt, vtg, vw, vwg};
 "#;
     super::plan::write_if_changed(&directory.join("lib.rs"), root.as_bytes())
 }

@@ -105,6 +105,7 @@ impl Program {
         }
         let symbols = symbols.into_iter().map(str::to_owned).collect();
         let data = read_only(&file);
+        let has_layouts = file.section_by_name(".debug_info").is_some();
         Some(Program {
             word,
             is_little,
@@ -115,7 +116,7 @@ impl Program {
             builds,
             data,
             found: None,
-            has_layouts: false,
+            has_layouts,
             answers: HashMap::new(),
             functions: RefCell::default(),
             bytes,
@@ -127,7 +128,7 @@ impl Program {
         !self.rows.is_empty()
     }
 
-    /// Whether it has debug information; false before a type was asked for.
+    /// Whether it has debug information.
     pub fn has_layouts(&self) -> bool {
         self.has_layouts
     }
@@ -189,7 +190,6 @@ impl Program {
         let size = u64::from(row.size);
         let file = object::File::parse(&**self.bytes).ok()?;
         let dies = Dies::of(&file);
-        self.has_layouts = dies.is_some();
         let found = self.found.get_or_insert_with(|| {
             let symbols: Vec<&str> = self.symbols.iter().map(String::as_str).collect();
             dies.as_ref().map(|dies| dies.find(&symbols)).unwrap_or_default()

@@ -34,8 +34,12 @@ pub enum NoProgram {
     Unfit(PathBuf, &'static str),
 }
 
-/// The program of a ring: the file that the user named, or one that fits.
-pub fn find(ring: &Ring, options: &Options) -> Result<FoundProgram, NoProgram> {
+/// The program of a ring: the file that the user named, or one that fits and has the types that are wanted.
+pub fn find(
+    ring: &Ring,
+    options: &Options,
+    has_types: &dyn Fn(&Program) -> bool,
+) -> Result<FoundProgram, NoProgram> {
     if let Some(path) = options.programs.given.clone() {
         return match open(&path) {
             Err(why) => Err(NoProgram::Unfit(path, why)),
@@ -44,9 +48,16 @@ pub fn find(ring: &Ring, options: &Options) -> Result<FoundProgram, NoProgram> {
         };
     }
     let opened = candidates(ring, options).into_iter().take(OPENED);
-    let mut programs = opened.filter_map(|path| Some(FoundProgram { program: open(&path).ok()?, path }));
+    let programs = opened.filter_map(|path| Some(FoundProgram { program: open(&path).ok()?, path }));
     let fits = |found: &FoundProgram| fits(&found.program, ring) && !was_built_later(found, options);
-    programs.find(fits).ok_or(NoProgram::Missing)
+    let mut first = None;
+    for found in programs.filter(fits) {
+        if has_types(&found.program) {
+            return Ok(found);
+        }
+        first.get_or_insert(found);
+    }
+    first.ok_or(NoProgram::Missing)
 }
 
 /// Whether a program that does not name its build is newer than what it should have recorded, as after another build.

@@ -73,7 +73,13 @@ impl ValueReader {
         value: &RecordedValue,
         (options, notes): (&Options, &mut Notes<'_>),
     ) -> TypedText {
-        let program = self.program.get_or_insert_with(|| find(ring, options));
+        let program = self.program.get_or_insert_with(|| {
+            let has_types = |program: &Program| {
+                let slide = program.slide(ring.anchor).ok();
+                slide.is_some_and(|slide| row(program.rows(value.number), value, slide).is_some())
+            };
+            find(ring, options, &has_types)
+        });
         let known = program.as_mut().ok().and_then(|found| known(&mut found.program, ring, value));
         let is_known = known.as_ref().is_some_and(|(_, is_known)| *is_known);
         if !is_known && !self.is_noted {
