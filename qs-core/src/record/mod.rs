@@ -28,3 +28,8 @@ pub use table::{
 pub use target_info::{BuildTime, TargetInfo};
 pub use task::{TaskMark, TaskStep};
 pub use xhist::{EventKind, FILES, RECORD_BASE, Statement, XhistRecord, ids};
+
+/// Whether a source file may have this id. Tasks and values use the others.
+pub fn may_be_file(id: u16) -> bool {
+    !TaskMark::FILES.contains(&id) && !value::FILES.contains(&id)
+}

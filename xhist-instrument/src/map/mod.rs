@@ -11,7 +11,7 @@ use qs_core::map::numbers::VALUE_END;
 use qs_core::map::{
     self, BranchLine, FileLine, FunctionLine, Hash, Head, Line, LoopLine, StmtLine, Text, ValueLine,
 };
-use qs_core::record::{Statement, TaskMark};
+use qs_core::record::{Statement, may_be_file};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -186,12 +186,12 @@ impl MapFile {
         let entry = self.entry(path);
         let needed = ids_needed(lines);
         // Maps of earlier versions may have given these ids to files.
-        if entry.ids.iter().any(|id| TaskMark::FILES.contains(id)) {
+        if entry.ids.iter().any(|id| !may_be_file(*id)) {
             entry.ids.clear();
         }
         let mut ids = (next_id..=u32::from(u16::MAX))
             .filter_map(|id| u16::try_from(id).ok())
-            .filter(|id| !TaskMark::FILES.contains(id));
+            .filter(|id| may_be_file(*id));
         let missing = needed.saturating_sub(entry.ids.len());
         let new: Vec<u16> = ids.by_ref().take(missing).collect();
         if new.len() < missing {
@@ -586,12 +586,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_id_is_65535_and_marks_of_tasks_keep_theirs() {
+    fn the_last_id_is_65535_and_tasks_and_values_keep_theirs() {
         let mut map = MapFile::new(Path::new("/r"));
-        let taken = TaskMark::FILES.count() as u32;
+        let taken = (0..=u16::MAX).filter(|id| !may_be_file(*id)).count() as u32;
         let all = ids(&mut map, "a.rs", (65_535 - taken) * 65_535);
         assert_eq!(all.last(), Some(&65_535));
-        assert!(all.iter().all(|id| !TaskMark::FILES.contains(id)));
+        assert!(all.iter().all(|id| may_be_file(*id)));
         assert!(matches!(map.numbers_for("b.rs", 1, [0, 0]), Err(MapError::Full)));
     }
 }
