@@ -173,7 +173,7 @@ pub fn me(hash: u64) {
 pub fn mv<const HASH: u64>() {
     #[cfg(feature = "trace")]
     {
-        crate::value::types::add_build::<HASH>();
+        crate::recorder::add_build::<HASH>();
         crate::recorder::set_values();
     }
     m(HASH);
@@ -184,7 +184,7 @@ pub fn mv<const HASH: u64>() {
 pub fn mev<const HASH: u64>() {
     #[cfg(feature = "trace")]
     {
-        crate::value::types::add_build::<HASH>();
+        crate::recorder::add_build::<HASH>();
         crate::recorder::set_values();
     }
     me(HASH);

@@ -58,21 +58,19 @@
 //!
 //! This module parses and writes single lines. It opens no files and does not allocate.
 
+mod error;
 mod json;
 pub mod numbers;
 mod value;
+mod version;
 
+pub use error::MapError;
 pub use json::Text;
 pub use numbers::NumberRange;
 pub use value::ValueLine;
+pub use version::{VALUE_VERSION, VERSION};
 
 use core::fmt;
-
-/// Version of a map without values.
-pub const VERSION: u32 = 3;
-
-/// Version of a map with values, the newest that this crate reads.
-pub const VALUE_VERSION: u32 = 4;
 
 /// One line of a map file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -262,34 +260,6 @@ pub struct StmtLine<'a> {
     /// The program records the statement. With function detail, only entries are recorded.
     pub recorded: bool,
 }
-
-/// Why a line of a map cannot be parsed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MapError {
-    /// Not one flat JSON object.
-    Syntax,
-    /// A field is missing or of the wrong type.
-    Field(&'static str),
-    /// Written by a newer tool.
-    Version(u32),
-}
-
-impl fmt::Display for MapError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            MapError::Syntax => f.write_str("not a line of a map file (one flat JSON object is expected)"),
-            MapError::Field(name) => write!(f, "field \"{name}\" is missing or has the wrong type"),
-            MapError::Version(version) => {
-                write!(
-                    f,
-                    "map version {version} is newer than this tool (it reads {VALUE_VERSION}); update xhist"
-                )
-            }
-        }
-    }
-}
-
-impl core::error::Error for MapError {}
 
 impl<'a> Line<'a> {
     /// Parses one line, without its line end.

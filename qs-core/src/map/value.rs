@@ -1,7 +1,7 @@
 //! The line of a value site: a name whose value is recorded where it is bound or assigned.
 
-use super::json::Object;
-use super::{MapError, Text};
+use super::error::MapError;
+use super::json::{Object, Text};
 use core::fmt;
 
 /// A place where a value is recorded.

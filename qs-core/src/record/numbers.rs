@@ -43,7 +43,7 @@ impl<'a> Numbers<'a> {
     /// The statement that a word names.
     ///
     /// # Errors
-    /// The word is a value, which is no statement.
+    /// The word is a value and not a statement.
     pub fn statement(self, named: Named) -> Result<Statement, RecordedValue> {
         match named {
             // Numbers of short words are below SHORT_END.

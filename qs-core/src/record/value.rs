@@ -332,7 +332,7 @@ mod tests {
                 let (word, len) = value.to_word();
                 prop_assert!(word[..len].iter().all(|byte| digit_of(*byte).is_some()) && len % UNIT == 0);
                 prop_assert_eq!(word_len(&word[..len]), Some(len));
-                // A value that is cut is none.
+                // A value that is cut is not one.
                 for len in 0..len {
                     prop_assert_eq!(Words::new(&word[..len]).next(), None);
                 }

@@ -18,6 +18,7 @@ use qs_core::record::Statement;
 use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader, frame_room};
 
 pub(crate) use crate::no_task::NoTask as Task;
+pub(crate) use crate::value::types::add_build;
 pub use frame::flush;
 pub use interrupt::interrupt;
 pub use link::{get_block, get_byte};

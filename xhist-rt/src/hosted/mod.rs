@@ -29,6 +29,7 @@ pub(crate) use crate::fast_path::{entry, own, record, target};
 pub use crate::slow_path::flush;
 pub(crate) use crate::slow_path::{append_record, at};
 pub(crate) use crate::task::RecordedTask as Task;
+pub(crate) use crate::value::types::add_build;
 pub use export::{xhist_logdev, xhist_write};
 pub use init::{Init, init};
 pub use link::{get_block, get_byte};

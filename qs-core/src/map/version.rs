@@ -1,0 +1,7 @@
+//! Versions of maps.
+
+/// Version of a map without values.
+pub const VERSION: u32 = 3;
+
+/// Version of a map with values, the newest that this crate reads.
+pub const VALUE_VERSION: u32 = 4;
