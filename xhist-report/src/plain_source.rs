@@ -18,9 +18,18 @@ const CALLS: &[(&str, &str, &str)] = &[
     ("pe", "{", "("),
     ("m", "", ""),
     ("m!", "", ""),
+    ("me", "", ""),
+    ("me!", "", ""),
+    ("mv", "", ""),
+    ("mv!", "", ""),
+    ("mev", "", ""),
+    ("mev!", "", ""),
+    ("t", "let __xh_task=", ""),
     ("start_at", "", ""),
     ("stop_at", "", ""),
 ];
+/// Names of calls that end in a reference to a variable.
+const REFERRING: [&str; 8] = ["v", "vw", "vt", "vg", "vwg", "vtg", "r", "watch"];
 const RECORDING: usize = 8;
 /// Text around the numbers of calls: const arguments, or plain ones in earlier versions.
 const NUMBERS: [(&str, &str); 2] = [("::<", ">();"), ("(", ");")];
@@ -93,6 +102,9 @@ fn called(text: &str, plain: &mut String) -> Option<usize> {
 /// Length of the call at the start of a text, and the texts inserted before and behind it.
 fn call_at(text: &str) -> Option<(usize, &'static str, &'static str)> {
     let call = text.strip_prefix(CRATE)?;
+    if let Some(len) = referring(call) {
+        return Some((CRATE.len() + len, "", ""));
+    }
     let known = CALLS.iter().find_map(|(name, before, behind)| {
         let numbers = call.strip_prefix(name)?;
         let around = NUMBERS.iter().find(|(open, _)| numbers.starts_with(open))?;
@@ -105,6 +117,28 @@ fn call_at(text: &str) -> Option<(usize, &'static str, &'static str)> {
     let is_argument = |text: &str| text.parse::<u64>().is_ok() || text.strip_prefix("0x").is_some_and(is_hex);
     let are_ours = end == 0 || arguments[..end].split(',').all(|argument| is_argument(argument.trim()));
     are_ours.then_some((CRATE.len() + name.len() + open.len() + end + close.len(), *before, *behind))
+}
+
+/// Length of a call that ends in a reference: `v::<7,_>(&x);`, `r(&__xh_task);`, `watch(0,0,..,&{x});`.
+fn referring(call: &str) -> Option<usize> {
+    let name = REFERRING.iter().find(|name| {
+        let behind = call.strip_prefix(**name);
+        behind.is_some_and(|behind| behind.starts_with("::<") || behind.starts_with('('))
+    })?;
+    // A text that is expected may have parentheses in it.
+    let ends = call.match_indices(");").filter(|(end, _)| is_reference(&call[..*end]));
+    let (end, _) = ends.map(|(end, text)| (end + text.len(), end)).next()?;
+    let inside = &call[name.len()..end];
+    (!inside.contains(CRATE)).then_some(end)
+}
+
+/// Whether a text ends in `(&name` or `,&{name}`.
+fn is_reference(text: &str) -> bool {
+    let Some((before, name)) = text.rsplit_once('&') else { return false };
+    let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+    let name = name.strip_prefix("r#").unwrap_or(name);
+    let is_name = !name.is_empty() && name.chars().all(|char| char.is_alphanumeric() || char == '_');
+    is_name && before.ends_with(['(', ','])
 }
 
 #[cfg(test)]
@@ -126,6 +160,15 @@ mod tests {
             ("x => {::xhist_rt::a::<1,3,9>();match y {", "x => match y {"),
             ("}/*xh*/}", "}"),
             ("/*xh*/#[cfg(a)] ::xhist_rt::c::<1,1,9>();#[cfg(a)] let x = 1;", "#[cfg(a)] let x = 1;"),
+            (
+                "fn main() {::xhist_rt::mv::<0x0123456789abcdef>();::xhist_rt::e::<1,2,9>();f()}",
+                "fn main() {f()}",
+            ),
+            ("let x = 1;::xhist_rt::v::<7,_>(&x); f(x)", "let x = 1; f(x)"),
+            ("x => {::xhist_rt::a::<1,3,9>();::xhist_rt::vtg::<70,_>(&{r#x});x/*xh*/}", "x => x"),
+            ("let x = 1;::xhist_rt::watch(0,0,::core::option::Option::Some(\"a);b\"),&x);y", "let x = 1;y"),
+            ("{let __xh_task=::xhist_rt::t();::xhist_rt::e::<1,3,9>();f().await;", "{f().await;"),
+            ("::xhist_rt::r(&__xh_task);::xhist_rt::s::<1,3,9>();g();", "g();"),
             ("::xhist_rt::start_at(1,5);::xhist_rt::s::<1,9,9>();::xhist_rt::stop_at(2,1,16);f();", "f();"),
         ] {
             assert_eq!(plain(line), expected, "{line}");
@@ -136,6 +179,9 @@ mod tests {
     fn similar_text_stays() {
         for line in [
             "xhist_rt::init();",
+            "xhist_rt::v(a, b);",
+            "xhist_rt::v::<7,_>(&a.b);",
+            "xhist_rt::vector(&a);",
             "my_xhist_rt::s::<1,2,9>();",
             "xhist_rt::s(a,b);",
             "xhist_rt::s::<1,2,9>()",
