@@ -187,4 +187,8 @@ fn failure() {
     let done = cargo(tree.path()).args("xhist test --quiet --values **").done().expect(101);
     done.check(done.stderr.contains("let half = size / 2;  size = 9000"), "values in the listing");
     done.check(done.stderr.contains("half = 4500"), "of each line");
+    // The call ran other statements before it was bound.
+    let bound = done.stderr.lines().find(|line| line.contains("let item = super::classify(9000"));
+    let bound = bound.expect("the statement of the test");
+    done.check(bound.contains("  item = Item"), "a value is behind the statement that binds it");
 }

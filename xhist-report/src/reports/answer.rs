@@ -1,9 +1,11 @@
 //! The answer: for each thread that matters its last statements up to a panic or a signal, folded to a few lines; and the
 //! async tasks that have not ended, first if the program hung.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::PathBuf;
+
+use qs_core::record::value::RecordedValue;
 
 use super::{Report, Summary};
 use crate::answer::{Code, ListedStatement, Sources, Tail, ThreadEnd, Wanted, write_shown};
@@ -74,13 +76,15 @@ impl AnswerReport {
         let wanted = Wanted { lines: self.lines, suspects: &suspects };
         let shown = tail
             .shown((code, names), is_failed, wanted, &mut |code, statement| sources.whole(code, statement));
-        for (runs, statement) in shown.statements() {
+        let places = shown.statements().flat_map(|(runs, statement)| {
             let (file, span) = code.place(statement);
-            for (run, values) in runs.iter().filter_map(|run| Some((run, shown.values.get(run)?))) {
-                let to = (context.options, &mut *context.notes);
-                let values = self.values.show(ring, (map, names), Some((file, span.line)), values, to);
-                sources.values.insert(*run, values_line(&values));
-            }
+            runs.iter().map(move |run| (*run, (file, span.line)))
+        });
+        let places: BTreeMap<u64, (u16, u32)> = places.collect();
+        for (run, values) in at_their_statements(&shown.values, &places, names) {
+            let to = (context.options, &mut *context.notes);
+            let values = self.values.show(ring, (map, names), places.get(&run).copied(), &values, to);
+            sources.values.insert(run, values_line(&values));
         }
         let mut out = Vec::new();
         let until = match shown.end {
@@ -190,6 +194,27 @@ impl Report for AnswerReport {
         let code = context.notes.finish();
         Ok(Summary { code, entries: 0 })
     }
+}
+
+/// Values by the statement that binds them, where it is shown: other statements may have run before the value was there.
+/// `places` has the file and line of what is shown, by its time.
+fn at_their_statements(
+    values: &HashMap<u64, Vec<RecordedValue>>,
+    places: &BTreeMap<u64, (u16, u32)>,
+    names: &Names,
+) -> BTreeMap<u64, Vec<RecordedValue>> {
+    let mut moved: BTreeMap<u64, Vec<RecordedValue>> = BTreeMap::new();
+    for run in places.keys() {
+        for value in values.get(run).into_iter().flatten() {
+            let bound = names.value(value.number);
+            let binds =
+                |(file, line): (u16, u32)| bound.is_some_and(|bound| names.is_bound_at(&bound, file, line));
+            let mut before = places.range(..=run).rev();
+            let home = before.find(|(_, place)| binds(**place)).map_or(*run, |(home, _)| *home);
+            moved.entry(home).or_default().push(*value);
+        }
+    }
+    moved
 }
 
 /// The texts and files of the statements in a ring.
