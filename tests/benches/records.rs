@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use xhist_tests::{Run, Tree, clean_up, online_cargo};
 
 /// Kinds of records, and what each is.
-const KINDS: [(&str, &str); 12] = [
+const KINDS: [(&str, &str); 14] = [
     ("off", "a record that is filtered out"),
     ("tick", "QF_TICK"),
     ("dispatch", "QEP_DISPATCH"),
@@ -22,13 +22,15 @@ const KINDS: [(&str, &str); 12] = [
     ("profile", "profile event, two arguments"),
     ("event", "exception event, two arguments"),
     ("tracing", "event of tracing, three u32, no subscriber"),
+    ("statement", "statement that checks for room"),
+    ("value", "the same, and the value of a u32"),
 ];
 
 /// These are compared with QP/C's.
 const BESIDE: [&str; 8] = ["off", "tick", "dispatch", "tran", "post", "numbers", "text", "pair"];
 
 /// These are compared with an application record that has as many numbers.
-const EVENTS: [&str; 4] = ["profile-off", "profile", "event", "tracing"];
+const EVENTS: [&str; 6] = ["profile-off", "profile", "event", "tracing", "statement", "value"];
 const RECORD: &str = "pair";
 
 /// Records that are timed, and counted.
