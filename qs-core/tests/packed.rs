@@ -13,7 +13,7 @@ use qs_core::ring::{
     Repetition, Shown, State, check_word, find, frame_room,
 };
 
-/// The file whose statements stand for values. Their line determines the rest.
+/// The file whose statements are values. Their line determines the rest.
 const VALUES: u16 = 60_000;
 
 fn value(line: u16) -> RecordedValue {

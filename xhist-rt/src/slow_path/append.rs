@@ -180,7 +180,7 @@ pub(crate) fn record_target<const NUMBER: u32, const IS_GENERIC: bool, T>(value:
         return false;
     }
     let from = (&raw const *value).cast();
-    // SAFETY: the value has the type with this name. It was just bound, so nobody else changes it.
+    // SAFETY: the value has the type with this name. It was just bound, so no other code changes it.
     unsafe { put_target(NUMBER, key::<IS_GENERIC, T>(), type_name::<T>(), from) }
 }
 
@@ -218,7 +218,7 @@ unsafe fn put_value(
 /// Stores the target of a value, if its type has one. Returns whether it has.
 ///
 /// # Safety
-/// `value` points to a valid value of a type with this name, which nobody changes meanwhile.
+/// `value` points to a valid value of a type with this name, which no code changes meanwhile.
 #[inline(never)]
 unsafe fn put_target(number: u32, type_key: Option<u32>, name: &str, value: *const u8) -> bool {
     // SAFETY: the caller promises the value.
