@@ -29,7 +29,7 @@ pub(crate) const fn may_have_target<T>() -> bool {
 /// The target of a value whose type has this name. `None` if such values have no target.
 ///
 /// # Safety
-/// `value` points to a valid value of a type with this name, which nobody changes meanwhile.
+/// `value` points to a valid value of a type with this name, which no code changes meanwhile.
 #[inline(never)]
 pub(crate) unsafe fn target(name: &str, value: *const u8) -> Option<ValueTarget> {
     macro_rules! elements {

@@ -265,7 +265,7 @@ impl Walker<'_> {
         attributes::expects_unused(attributes).then_some(ValueReason::Expectation)
     }
 
-    /// A value that is not attached yet, or a note of why there is none.
+    /// A value that is not attached yet, or why it was left out.
     fn value(
         &mut self,
         kind: ValueKind,
