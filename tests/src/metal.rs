@@ -46,6 +46,8 @@ pub const RISC_V: Board = Board {
 pub const ONE_RING: &str = "one-ring";
 /// The sample in function detail.
 pub const ENTRIES: &str = "entries";
+/// The sample with the values of its critical section.
+pub const VALUES: &str = "values";
 
 /// How firmware is compiled here.
 #[derive(Clone, Copy, Debug)]
@@ -208,6 +210,8 @@ fn build(board: &'static Board, features: &str) -> Firmware {
         cargo_for_target(board, &directory, "xhist build --quiet").limit(Duration::from_secs(550));
     if features == ENTRIES {
         cargo = cargo.args("--detail function");
+    } else if features == VALUES {
+        cargo = cargo.args("--values **::crit_section");
     } else if !["", ONE_RING].contains(&features) {
         cargo = cargo.args(&format!("--features {features}"));
     }
