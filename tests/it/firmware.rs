@@ -1,5 +1,8 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
+mod detail;
+mod values;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,8 +12,8 @@ use std::time::Duration;
 use object::{Object, ObjectSymbol};
 use qs_core::frame::{Decoder, FrameWriter, Outcome};
 use xhist_tests::{
-    Board, CORTEX_M, Case, ENTRIES, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, VALUES, line_of,
-    other_cargo, recorded, report, repository, tries,
+    Board, CORTEX_M, Case, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, line_of, other_cargo,
+    recorded, report, repository, tries,
 };
 
 const NEEDS: &[Need] = &[Need::Firmware];
@@ -18,9 +21,11 @@ const NEEDS: &[Need] = &[Need::Firmware];
 pub const CASES: &[Case] = &[
     Case::needing("a_hung_core_shows_the_listing_of_figure_4", NEEDS, hangs),
     Case::needing("a_hung_risc_v_shows_it_too", &[Need::FirmwareRiscV], risc_v),
-    Case::needing("in_function_detail_the_ring_says_so_and_has_only_entries", NEEDS, entries),
-    Case::needing("values_are_in_a_dump", NEEDS, || values(&CORTEX_M)),
-    Case::needing("on_risc_v_values_are_in_a_dump_too", &[Need::FirmwareRiscV], || values(&RISC_V)),
+    Case::needing("in_function_detail_the_ring_says_so_and_has_only_entries", NEEDS, detail::entries),
+    Case::needing("values_are_in_a_dump", NEEDS, || values::in_a_dump(&CORTEX_M)),
+    Case::needing("on_risc_v_values_are_in_a_dump_too", &[Need::FirmwareRiscV], || {
+        values::in_a_dump(&RISC_V)
+    }),
     Case::needing("a_fault_and_a_panic_print_the_last_statements", NEEDS, || crash(&CORTEX_M, "function();")),
     Case::needing("on_risc_v_they_print_them_too", &[Need::FirmwareRiscV], || crash(&RISC_V, "unsafe {")),
     Case::needing("a_dump_at_any_step_of_closing_a_frame_is_right", NEEDS, || any_step(&CORTEX_M)),
@@ -90,52 +95,6 @@ fn hangs() {
         let same = report(&firmware.directory).args(other).succeed().stdout == text;
         assert!(same, "{other} has the same history");
     }
-}
-
-fn entries() {
-    let firmware = Firmware::sample(&CORTEX_M, ENTRIES);
-    let machine = firmware.start(&[]);
-    let pause = "python import threading; threading.Timer(4, lambda: gdb.post_event(lambda: gdb.execute('interrupt'))).start()";
-    let dump = "dump binary value entries.bin xhist_rt::bare::memory::XHIST_RING";
-    gdb(&firmware, &machine, &[pause, "continue", dump]);
-    let rings = recorded(&std::fs::read(firmware.directory.join("entries.bin")).expect("a dump"));
-    assert!(rings[0].header.has_entries_only(), "the header says it");
-    let build = report(&firmware.directory).args("--identify entries.bin").done();
-    build.check(build.stdout.contains("  detail:   function;"), "and the map");
-    let text = report(&firmware.directory).args("entries.bin").succeed().stdout;
-    // The section's functions have one each.
-    let source = firmware.directory.join("src/crit_section.rs");
-    let entry = format!("src/crit_section.rs:{}", line_of(&source, "let waiting = read()"));
-    let places: BTreeSet<String> = Listing::parse(&text).places().into_iter().collect();
-    let in_section = places.iter().filter(|place| place.starts_with("src/crit_section")).count();
-    assert!(places.contains(&entry) && in_section <= 2, "{text}");
-}
-
-/// Arguments and variables, with the types of the program that the user names.
-fn values(board: &'static Board) {
-    let firmware = Firmware::sample(board, VALUES);
-    let (start, len) = firmware.ring();
-    let mut machine = firmware.start(&[]);
-    machine.ask("?");
-    machine.run_for(Duration::from_secs(2));
-    std::fs::write(firmware.directory.join("values.bin"), machine.memory(start, len)).expect("written");
-    let program = firmware.elf.to_str().expect("UTF-8");
-    let done = report(&firmware.directory).args("values.bin --program").arg(program).succeed();
-    let source = firmware.directory.join("src/crit_section.rs");
-    let add = format!("src/crit_section.rs:{}", line_of(&source, "let waiting = read()"));
-    let arguments: BTreeSet<&str> = done
-        .stdout
-        .lines()
-        .filter_map(|line| line.split_once(&add)?.1.trim().strip_prefix("change = ")?.split(',').next())
-        .collect();
-    done.check(arguments == BTreeSet::from(["-1", "1"]), "the arguments of the calls");
-    done.check(done.stderr.is_empty(), "each value has a type");
-    let calls =
-        report(&firmware.directory).args("values.bin --format calls --program").arg(program).succeed();
-    calls.check(calls.stdout.contains("add(change: -1)"), "and of the tree");
-    // Without the program's file the bytes are there.
-    let bytes = report(&firmware.directory).args("values.bin --program Cargo.toml").done();
-    bytes.check(bytes.stdout.contains("change = 0xff 0xff 0xff 0xff (4 bytes)"), "bytes");
 }
 
 /// The critical section was entered, interrupted by the handler, and entered again before it was left.

@@ -1,0 +1,33 @@
+//! Values of firmware, from a dump of its memory.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use xhist_tests::{Board, Firmware, VALUES, line_of, report};
+
+/// Arguments and variables, with the types of the program that the user names.
+pub(super) fn in_a_dump(board: &'static Board) {
+    let firmware = Firmware::sample(board, VALUES);
+    let (start, len) = firmware.ring();
+    let mut machine = firmware.start(&[]);
+    machine.ask("?");
+    machine.run_for(Duration::from_secs(2));
+    std::fs::write(firmware.directory.join("values.bin"), machine.memory(start, len)).expect("written");
+    let program = firmware.elf.to_str().expect("UTF-8");
+    let done = report(&firmware.directory).args("values.bin --program").arg(program).succeed();
+    let source = firmware.directory.join("src/crit_section.rs");
+    let add = format!("src/crit_section.rs:{}", line_of(&source, "let waiting = read()"));
+    let arguments: BTreeSet<&str> = done
+        .stdout
+        .lines()
+        .filter_map(|line| line.split_once(&add)?.1.trim().strip_prefix("change = ")?.split(',').next())
+        .collect();
+    done.check(arguments == BTreeSet::from(["-1", "1"]), "the arguments of the calls");
+    done.check(done.stderr.is_empty(), "each value has a type");
+    let calls =
+        report(&firmware.directory).args("values.bin --format calls --program").arg(program).succeed();
+    calls.check(calls.stdout.contains("add(change: -1)"), "and of the tree");
+    // Without the program's file the bytes are there.
+    let bytes = report(&firmware.directory).args("values.bin --program Cargo.toml").done();
+    bytes.check(bytes.stdout.contains("change = 0xff 0xff 0xff 0xff (4 bytes)"), "bytes");
+}
