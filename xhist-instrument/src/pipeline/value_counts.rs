@@ -2,6 +2,7 @@
 
 use super::Analyzed;
 use crate::value_site::ValueReason;
+use qs_core::listing::Thousands;
 use std::collections::BTreeMap;
 
 /// Counts of bindings.
@@ -23,7 +24,7 @@ impl ValueCounts {
     /// The share that is recorded; `None` if nothing is selected.
     pub fn share(&self) -> Option<String> {
         let all = self.recorded + self.losses.values().sum::<u64>();
-        let (recorded, all) = (grouped(self.recorded), (all > 0).then(|| grouped(all))?);
+        let (recorded, all) = (Thousands(self.recorded), (all > 0).then_some(Thousands(all))?);
         Some(format!("values: {recorded} of {all} bindings recorded"))
     }
 
@@ -33,25 +34,13 @@ impl ValueCounts {
     }
 }
 
-/// A number with a comma between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn thousands_are_grouped() {
-        assert_eq!([0, 999, 1_034, 1_234_567].map(grouped), ["0", "999", "1,034", "1,234,567"]);
+        let grouped = [0, 999, 1_034, 1_234_567].map(|number| Thousands(number).to_string());
+        assert_eq!(grouped, ["0", "999", "1,034", "1,234,567"]);
     }
 }
