@@ -93,7 +93,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-report/src/events", &["console", "context", "model", "options", "qs_host", "ring", "source"]),
     ("xhist-report/src/types", &[]),
     ("xhist-report/src/values", &["console", "model", "options", "run_record", "source", "types"]),
-    ("xhist-report/src/format", &["format", "model"]),
+    ("xhist-report/src/format", &["format", "model", "recording"]),
+    ("xhist-report/src/recording", &["model"]),
     ("xhist-report/src/tasks", &["console", "map", "model", "options", "source_text"]),
     (
         "xhist-report/src/reports",
@@ -113,6 +114,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "options",
             "order",
             "qs_host",
+            "recording",
             "ring",
             "selection",
             "source_text",

@@ -28,6 +28,7 @@ mod pager;
 mod plain_source;
 mod qs_args;
 pub mod qs_host;
+pub mod recording;
 mod reports;
 mod ring;
 mod run;

@@ -10,6 +10,7 @@ use crate::format::{FORMATS, FormatRow, Layout};
 use crate::model::{ReportKind, SuspectLine, What};
 use crate::order::Rule;
 use crate::qs_host::qspy::QsOptions;
+use crate::recording::{RunEvidence, SharedRecording};
 use crate::selection::{Pattern, Selection};
 use crate::trace::TraceOptions;
 
@@ -37,6 +38,10 @@ pub struct Options {
     pub each: bool,
     /// Only these entries.
     pub selection: Selection,
+    /// Where the whole history is kept, for a view that reads it itself; without it, the format gets it.
+    pub recording: Option<SharedRecording>,
+    /// What other commands found out about the run, for views of the whole history.
+    pub evidence: RunEvidence,
     /// Rules of order, beside those in the sources.
     pub rules: Vec<Rule>,
     /// Only the ring of this number, counted from 1 in the order of their offsets.
@@ -139,6 +144,8 @@ impl Default for Options {
             last: None,
             each: false,
             selection: Selection::default(),
+            recording: None,
+            evidence: RunEvidence::default(),
             rules: Vec::new(),
             ring: None,
             maps: MapPlaces::default(),

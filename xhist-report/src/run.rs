@@ -135,11 +135,11 @@ fn run_rings(
         let summary = pump(source, &mut *(row.make)(options), context);
         return exit_code(summary, context.notes);
     }
-    // An answer wants to know which of the statements in a line it was.
+    // These want to know which of the statements in a line it was.
     let tables: Vec<_> = rings.iter().map(|ring| Arc::clone(context.maps.of(ring).1.numbers())).collect();
     let numbered = snapshots.iter().zip(&tables).map(|(ring, table)| ring.with_numbers(Numbers::new(table)));
     let snapshots: Vec<RingSnapshot<'_>> = match row.kind {
-        ReportKind::Answer => snapshots,
+        ReportKind::Answer | ReportKind::Recording => snapshots,
         _ => numbered.collect(),
     };
     let source = &mut RingHistory::new(&chosen.placed, &snapshots, &surveys, options);
@@ -244,7 +244,11 @@ fn run_growing(file: &File, path: &Path, context: &mut Context<'_, '_>) -> ExitC
         return code;
     }
     source.stop = interrupt::requested(|| {});
-    let report = &mut *Selected::of(Box::new(EntryWriter::new(options)), options);
+    let row = match options.report() {
+        ReportKind::Recording => ReportRow::of(ReportKind::Recording),
+        _ => ReportRow::of(ReportKind::History),
+    };
+    let report = &mut *Selected::of((row.make)(options), options);
     let summary = pump(&mut source, report, context);
     if options.last.is_none() && matches!(summary, Ok(Summary { entries: 0, .. })) {
         context.notes.error(format_args!("nothing was recorded"));

@@ -16,6 +16,9 @@ use crate::source_drift;
 /// Longest source file that is read; a map may name any file.
 const MAX_SOURCE: u64 = 64 << 20;
 
+/// Indentation of a tab.
+const TAB: &str = "    ";
+
 /// Source files, read when they are first asked for.
 #[derive(Debug)]
 pub struct SourceText {
@@ -97,6 +100,12 @@ impl SourceText {
         lines.as_ref()?.get(line)
     }
 
+    /// All lines of a file, with their indentation. A missing or changed file is noted once.
+    pub fn whole(&mut self, map: (usize, &Names), file: u16, notes: &mut Notes<'_>) -> Option<&str> {
+        self.line(map, file, 1, notes);
+        Some(&self.files.get(&(map.0, file))?.as_ref()?.text)
+    }
+
     /// The absolute path of a file whose lines were asked for, if they are shown.
     pub fn file(&self, map: usize, file: u16) -> Option<PathBuf> {
         let lines = self.files.get(&(map, file))?.as_ref()?;
@@ -109,7 +118,7 @@ impl SourceLines {
         let is_instrumented = source_drift::is_instrumented(text);
         let shown = |line: &str| {
             let line = if is_instrumented { plain(line) } else { Cow::Borrowed(line) };
-            visible(line.trim()).into_owned()
+            visible(&line.trim_end().replace('\t', TAB)).into_owned()
         };
         let text = text.lines().map(shown).collect::<Vec<_>>().join("\n");
         let starts =
@@ -119,7 +128,7 @@ impl SourceLines {
 
     fn get(&self, line: u32) -> Option<&str> {
         let start = *self.starts.get((line as usize).checked_sub(1)?)? as usize;
-        self.text[start..].lines().next().or(Some(""))
+        Some(self.text[start..].lines().next().unwrap_or_default().trim())
     }
 }
 

@@ -64,6 +64,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
         "xhist-report",
         &[
             &["exit_code.rs", "interrupt.rs", "model", "pager.rs", "plain_source.rs", "types"],
+            &["recording"],
             &["console.rs", "format", "how_to_dump.rs", "ring", "source", "source_drift.rs"],
             &["log.rs", "qs_host", "run_record.rs", "selection", "trace"],
             &["order/rule.rs", "qs_args.rs", "runs", "trace_args.rs"],

@@ -7,9 +7,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 
 use super::answer::AnswerArgs;
+use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::suspects::SuspectsArgs;
 use super::values::ValueArgs;
+use super::view::ViewArgs;
 use crate::format::{self, FORMATS, FormatRow};
 use crate::log;
 use crate::model::ReportKind;
@@ -241,6 +243,11 @@ pub enum Command {
     Suspects(SuspectsArgs),
     /// Print what failed in a run: each failed test and crash with its last statements, folded to a few lines
     Answer(AnswerArgs),
+
+    /// Step through a history in the terminal: source, history, calls and threads
+    View(ViewArgs),
+    /// Debug adapter on standard input and output: an editor steps through a history
+    Dap(DapArgs),
 
     /// List the runs that `cargo xhist` keeps under target/xhist, the newest last; `xhist-report RUN` reads one of them
     Runs(RunsArgs),

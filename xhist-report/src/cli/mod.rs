@@ -3,14 +3,17 @@
 mod answer;
 pub mod args;
 mod capabilities;
+mod dap;
 mod diff;
 mod error;
 mod histories;
+mod history_args;
 mod open;
 mod options;
 mod run;
 mod suspects;
 mod values;
+mod view;
 mod words;
 
 pub use args::{Args, Command};

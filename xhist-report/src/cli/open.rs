@@ -54,24 +54,38 @@ impl Args {
     /// # Errors
     /// What is wrong and what to do.
     pub fn open(&self, source: Option<&OsString>) -> Result<(Opened, Vec<String>), UsageError> {
+        let opened = Args::open_history(source, self.follow)?;
+        match opened.0.file {
+            None if self.clear => Err(UsageError::NotARingFile("cleared")),
+            _ => Ok(opened),
+        }
+    }
+
+    /// Opens a source, or without one the run that failed last; of a running program, if it is followed.
+    ///
+    /// # Errors
+    /// What is wrong and what to do.
+    pub(super) fn open_history(
+        source: Option<&OsString>,
+        follow: bool,
+    ) -> Result<(Opened, Vec<String>), UsageError> {
         let Some(source) = source else {
             let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
-            let chosen = runs::choose(&dir, self.follow)?;
+            let chosen = runs::choose(&dir, follow)?;
             return Ok((source::open(chosen.path.as_os_str())?, chosen.notes));
         };
-        if let Some(run) = self.run_named(source)? {
+        if let Some(run) = Args::run_named(source)? {
             return Ok((source::open(run.path.as_os_str())?, run.notes));
         }
         let opened = source::open(source)?;
         match opened.file {
-            None if self.follow => Err(UsageError::NotARingFile("followed")),
-            None if self.clear => Err(UsageError::NotARingFile("cleared")),
+            None if follow => Err(UsageError::NotARingFile("followed")),
             _ => Ok((opened, Vec::new())),
         }
     }
 
     /// The ring file of a run, if the source is the name or the directory of one.
-    fn run_named(&self, source: &OsStr) -> Result<Option<Chosen>, UsageError> {
+    fn run_named(source: &OsStr) -> Result<Option<Chosen>, UsageError> {
         let path = Path::new(source);
         if source == "-" || source::is_link(source) || (path.exists() && !path.is_dir()) {
             return Ok(None);

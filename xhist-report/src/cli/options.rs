@@ -10,6 +10,7 @@ use crate::model::ReportKind;
 use crate::options::{MapPlaces, Options};
 use crate::order::Rule;
 use crate::qs_host::qspy::QsOptions;
+use crate::recording::RunEvidence;
 use crate::selection::{Selection, ThreadPattern};
 use crate::source::Opened;
 use crate::trace::{self, TraceOptions};
@@ -44,6 +45,8 @@ impl Args {
                 not: self.not.clone(),
                 threads: self.asked_threads().map(ThreadPattern::new).collect(),
             },
+            recording: None,
+            evidence: RunEvidence::default(),
             rules: self.rules()?,
             ring: self.ring,
             maps: MapPlaces { given: self.map.clone(), dump_dir, work_dir: Some(Path::new(".").to_owned()) },

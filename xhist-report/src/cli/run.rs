@@ -5,8 +5,10 @@ use std::io::Write;
 
 use super::answer;
 use super::args::{Args, Command};
+use super::dap;
 use super::error::UsageError;
 use super::suspects;
+use super::view;
 use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::how_to_dump;
@@ -40,6 +42,8 @@ fn carry_out(args: &Args, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError>
         }
         Some(Command::Diff(diff)) => return diff.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::Suspects(args)) => return suspects::run(args, notes),
+        Some(Command::View(args)) => return view::run(args, notes),
+        Some(Command::Dap(args)) => return dap::run(args, notes),
         Some(Command::Answer(answer)) => return answer::run(answer, notes),
         None => {}
     }

@@ -9,7 +9,7 @@ use crate::selection::Pattern;
 use crate::source::Opened;
 
 /// Options about recorded values.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct ValueArgs {
     /// The program that recorded, for the types of values; without it the right one is looked for as for maps
     #[arg(long, value_name = "FILE")]

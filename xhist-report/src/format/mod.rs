@@ -8,6 +8,7 @@ mod finding;
 mod folded;
 mod history;
 mod hotspots;
+mod html;
 mod json;
 mod json_builds;
 mod json_calls;
@@ -31,6 +32,7 @@ use anstyle::Style;
 use crate::model::{
     Build, CallRow, Entry, FileCoverage, Finding, Gap, Hotspot, Opening, Ring, TaskSummary, Totals,
 };
+use crate::recording::Recording;
 pub use json::SCHEMA;
 pub use json::{SCHEMA as JSON_SCHEMA, TOOL};
 pub use layout::Layout;
@@ -97,6 +99,12 @@ pub trait Format {
     /// A row of a call tree.
     fn call(&mut self, row: &CallRow<'_>, out: &mut dyn Write) -> io::Result<()> {
         let _ = (row, out);
+        Ok(())
+    }
+
+    /// The whole history at once.
+    fn recording(&mut self, recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
+        let _ = (recording, out);
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! The one table of formats.
 
-use super::{Format, Layout, calls, folded, history, json, lanes, lcov, qspy, terminal, traceinfo};
+use super::{Format, Layout, calls, folded, history, html, json, lanes, lcov, qspy, terminal, traceinfo};
 use crate::model::ReportKind;
 
 /// A format that users can ask for.
@@ -24,6 +24,8 @@ pub struct FormatRow {
     pub shows_tasks: fn(Layout) -> bool,
     /// Its first line declares how the others are read.
     pub has_opening: bool,
+    /// It is one file for one source, to be opened by another program.
+    pub is_document: bool,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
 }
@@ -41,6 +43,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |layout| layout.lanes || layout.terminal,
         shows_tasks: |layout| layout.lanes || layout.terminal,
         has_opening: false,
+        is_document: false,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -57,6 +60,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| true,
         has_opening: true,
+        is_document: false,
         make: |layout| Box::new(json::Json::new(layout)),
     },
     FormatRow {
@@ -69,6 +73,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
+        is_document: false,
         make: |layout| Box::new(calls::CallText::new(layout)),
     },
     FormatRow {
@@ -81,6 +86,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: true,
+        is_document: false,
         make: |layout| Box::new(json::Json::new(layout)),
     },
     FormatRow {
@@ -93,7 +99,21 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
+        is_document: false,
         make: |_| Box::<folded::Folded>::default(),
+    },
+    FormatRow {
+        name: "html",
+        help: "one page to step through the history in a browser, for a bug report",
+        report: ReportKind::Recording,
+        writes_out: 10_000,
+        fields: true,
+        only_traces: false,
+        shows_marks: |_| true,
+        shows_tasks: |_| false,
+        has_opening: false,
+        is_document: true,
+        make: |_| Box::new(html::Html),
     },
     FormatRow {
         name: "traceinfo",
@@ -105,6 +125,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
+        is_document: false,
         make: |layout| Box::new(traceinfo::TraceInfo::new(layout)),
     },
     FormatRow {
@@ -117,6 +138,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
+        is_document: false,
         make: |_| Box::new(qspy::Qspy),
     },
     FormatRow {
@@ -129,6 +151,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
+        is_document: false,
         make: |_| Box::new(lcov::Lcov),
     },
 ];

@@ -21,6 +21,8 @@ pub enum ReportKind {
     Tasks,
     /// Every record of a QS stream, and every error in it.
     Qspy,
+    /// The whole history at once, for views that go back and forth.
+    Recording,
 }
 
 impl ReportKind {
@@ -35,7 +37,8 @@ impl ReportKind {
             | ReportKind::Answer
             | ReportKind::Coverage
             | ReportKind::Calls
-            | ReportKind::Qspy => None,
+            | ReportKind::Qspy
+            | ReportKind::Recording => None,
         }
     }
 }

@@ -9,6 +9,7 @@ mod hotspots;
 mod newest;
 mod order;
 mod qspy;
+mod recording;
 mod selected;
 pub mod table;
 mod tasks;
@@ -23,6 +24,7 @@ pub use history::EntryWriter;
 pub use hotspots::Hotspots;
 pub use order::Order;
 pub use qspy::{PrintedElsewhere, QspyLines};
+pub use recording::RecordingReport;
 pub use selected::Selected;
 pub use tasks::Tasks;
 

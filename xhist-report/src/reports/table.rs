@@ -1,7 +1,8 @@
 //! The table of reports: what each of them reads.
 
 use super::{
-    AnswerReport, Builds, Calls, Coverage, EntryWriter, Hotspots, Order, PrintedElsewhere, Report, Tasks,
+    AnswerReport, Builds, Calls, Coverage, EntryWriter, Hotspots, Order, PrintedElsewhere, RecordingReport,
+    Report, Tasks,
 };
 use crate::model::ReportKind;
 use crate::options::Options;
@@ -95,6 +96,12 @@ pub static REPORTS: &[ReportRow] = &[
         make: |options| Box::new(Calls::new(options)),
     },
     ReportRow {
+        kind: ReportKind::Recording,
+        reads: Reads::Entries,
+        streams: Streams::IfAny,
+        make: |options| Box::new(RecordingReport::new(options)),
+    },
+    ReportRow {
         kind: ReportKind::Builds,
         reads: Reads::Headers,
         streams: Streams::No,
@@ -122,8 +129,8 @@ mod tests {
 
     #[test]
     fn every_kind_has_a_row() {
-        use ReportKind::{Answer, Builds, Calls, Coverage, History, Hotspots, Order, Qspy, Tasks};
-        for kind in [History, Answer, Coverage, Hotspots, Tasks, Order, Calls, Builds, Qspy] {
+        use ReportKind::{Answer, Builds, Calls, Coverage, History, Hotspots, Order, Qspy, Recording, Tasks};
+        for kind in [History, Answer, Coverage, Hotspots, Tasks, Order, Calls, Builds, Qspy, Recording] {
             assert_eq!(ReportRow::of(kind).kind, kind);
         }
     }

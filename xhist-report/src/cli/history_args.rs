@@ -1,0 +1,104 @@
+//! The history that a view shows: which source, which part of it, and where its sources and maps are.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::Args as ClapArgs;
+
+use super::args::Args;
+use super::error::UsageError;
+use super::values::ValueArgs;
+use crate::console::Notes;
+use crate::format;
+use crate::model::ReportKind;
+use crate::options::{MapPlaces, Options};
+use crate::recording::SharedRecording;
+use crate::selection::{Pattern, Selection, ThreadPattern};
+use crate::source::Opened;
+
+/// What a view shows.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct HistoryArgs {
+    /// A ring file, core or image of memory, or a run of `xhist-report runs`; without it the run that failed last
+    #[arg(value_name = "SOURCE")]
+    pub(super) source: Option<OsString>,
+
+    /// Map of the instrumented build; without it the right one is looked for as for a report
+    #[arg(long, value_name = "FILE")]
+    pub(super) map: Option<PathBuf>,
+
+    /// Look for source files below DIR, too
+    #[arg(long = "source-root", value_name = "DIR")]
+    pub(super) source_roots: Vec<PathBuf>,
+
+    /// Only this ring of the source, counted from 1
+    #[arg(long, value_name = "N")]
+    pub(super) ring: Option<usize>,
+
+    /// Only this thread, by its name, the number of its ring or its id; may be given several times
+    #[arg(long = "thread", value_name = "NAME|N")]
+    pub(super) threads: Vec<String>,
+
+    /// Only statements that match, as for a report
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    pub(super) only: Vec<Pattern>,
+
+    /// No statements that match
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    pub(super) not: Vec<Pattern>,
+
+    /// Only the last N entries
+    #[arg(long, value_name = "N")]
+    pub(super) last: Option<u64>,
+
+    /// Go on with what a running program records
+    #[arg(short, long, conflicts_with = "ring")]
+    pub(super) follow: bool,
+
+    #[command(flatten)]
+    pub(super) values: ValueArgs,
+}
+
+impl HistoryArgs {
+    /// Opens the source. The options say that its history becomes `recording`.
+    ///
+    /// # Errors
+    /// What is wrong and what to do.
+    pub(super) fn open(
+        &self,
+        recording: &SharedRecording,
+        notes: &mut Notes<'_>,
+    ) -> Result<(Opened, Options), UsageError> {
+        let (opened, choice) = Args::open_history(self.source.as_ref(), self.follow)?;
+        choice.iter().for_each(|note| notes.note(format_args!("{note}")));
+        opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
+        let options = Options {
+            format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
+            report: Some(ReportKind::Recording),
+            recording: Some(recording.clone()),
+            last: self.last,
+            selection: Selection {
+                only: self.only.clone(),
+                not: self.not.clone(),
+                threads: self.threads.iter().map(|name| ThreadPattern::new(name)).collect(),
+            },
+            ring: self.ring,
+            maps: MapPlaces {
+                given: self.map.clone(),
+                dump_dir: opened.dir.clone(),
+                work_dir: Some(Path::new(".").to_owned()),
+            },
+            data: opened.data.clone(),
+            written: opened.written,
+            live: opened.file.clone(),
+            follow: opened.path.clone().filter(|_| self.follow),
+            progress: std::io::stderr().is_terminal(),
+            programs: self.values.programs(Some(&opened)),
+            redact: self.values.redact.clone(),
+            source_roots: self.source_roots.clone(),
+            ..Options::default()
+        };
+        Ok((opened, options))
+    }
+}

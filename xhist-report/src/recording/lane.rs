@@ -1,0 +1,35 @@
+//! Lanes: the threads of a recording, and the interrupts of firmware.
+
+use super::table::StepId;
+
+/// A lane, by its place among [`super::Recording::lanes`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LaneId(pub u32);
+
+/// A thread, or an interrupt on top of it.
+#[derive(Clone, Debug, Default)]
+pub struct Lane {
+    /// Name of the thread, printable.
+    pub name: String,
+    /// Process id; 0 = not known.
+    pub pid: u32,
+    /// Thread id; 0 = not known.
+    pub tid: u32,
+    /// Number of its ring.
+    pub ring: usize,
+    /// The number of the interrupt; 0 for a thread.
+    pub interrupt: u16,
+    /// The state of the thread at the end, in one word.
+    pub status: &'static str,
+    /// Its steps, oldest first.
+    pub steps: Vec<StepId>,
+    /// Its calls, by their first steps; an outer call comes before the calls in it.
+    pub calls: Vec<super::span::CallId>,
+}
+
+impl Lane {
+    /// The position of a step among the steps of the lane; of a step elsewhere that of the newest one before it.
+    pub fn position(&self, step: StepId) -> Option<usize> {
+        self.steps.partition_point(|other| *other <= step).checked_sub(1)
+    }
+}

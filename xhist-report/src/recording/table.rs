@@ -1,0 +1,298 @@
+//! The tables of a recording.
+
+use super::event::RecordedEvent;
+use super::lane::{Lane, LaneId};
+use super::site::{RecordedFile, RecordedFunction, Site, SiteId};
+use super::span::{CallId, CallSpan};
+use super::strings::Strings;
+use super::task_span::TaskSpan;
+use super::value::ValueAt;
+use crate::model::TaskSummary;
+
+/// A position in a recording, from 0, oldest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StepId(pub u32);
+
+/// What happened at a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A statement was about to run.
+    Statement(SiteId),
+    /// An event, among [`Recording::events`].
+    Event(u32),
+}
+
+/// The bit of a packed step that makes it an event.
+const EVENT: u32 = 1 << 31;
+
+/// A whole history. Steps of all lanes have one order; it is certain within a lane.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    /// Texts of events and values.
+    pub strings: Strings,
+    /// Source files.
+    pub files: Vec<RecordedFile>,
+    /// Functions, closures and async blocks.
+    pub functions: Vec<RecordedFunction>,
+    /// Statements of the program that ran.
+    pub sites: Vec<Site>,
+    /// Threads and interrupts.
+    pub lanes: Vec<Lane>,
+    /// Calls, by their first steps.
+    pub calls: Vec<CallSpan>,
+    /// Events, by their steps.
+    pub events: Vec<RecordedEvent>,
+    /// Values, by their steps.
+    pub values: Vec<ValueAt>,
+    /// Async tasks, by their first steps.
+    pub task_spans: Vec<TaskSpan>,
+    /// Times of steps that carry one, in nanoseconds of the recorder's clock.
+    pub times: Vec<(StepId, u64)>,
+    /// The async tasks at the end; `None` if the program has none.
+    pub tasks: Option<TaskSummary>,
+    /// What other commands find out about the run.
+    pub evidence: RunEvidence,
+    /// Entries before the first step that the recording does not hold.
+    pub left_out: u64,
+    /// What was lost, in words.
+    pub losses: Vec<String>,
+    /// Where it comes from, printable.
+    pub origin: String,
+    packed: Vec<u32>,
+    lane_of: Vec<u32>,
+    /// Steps that listings give no number, rising.
+    unnumbered: Vec<u32>,
+    /// Steps whose order among other lanes is not certain, rising.
+    uncertain: Vec<u32>,
+}
+
+/// What other commands find out about the run of a recording.
+#[derive(Clone, Debug, Default)]
+pub struct RunEvidence {
+    /// Statements by how suspicious the tests of the run make them, the most suspicious first.
+    pub suspects: Vec<SuspectRow>,
+    /// How the failed test differs from the passed test most like it, as `xhist-report diff` prints it; empty if not known.
+    pub diff: String,
+    /// The message of the failure, if the run kept one.
+    pub message: String,
+}
+
+/// A suspicious statement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SuspectRow {
+    /// Its rank, from 1; statements that always run together share it.
+    pub rank: usize,
+    /// Its score, from 0 to 1.
+    pub score: f64,
+    /// Path of its file, printable.
+    pub path: String,
+    /// Its line.
+    pub line: u32,
+    /// Its function.
+    pub function: String,
+    /// Its source text, if found.
+    pub text: String,
+}
+
+impl Recording {
+    /// How many steps there are.
+    pub fn len(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// Whether there is no step.
+    pub fn is_empty(&self) -> bool {
+        self.packed.is_empty()
+    }
+
+    /// The newest step; `None` if there is no step.
+    pub fn last(&self) -> Option<StepId> {
+        (self.len() as u32).checked_sub(1).map(StepId)
+    }
+
+    /// Adds a step at the end.
+    ///
+    /// # Panics
+    /// Never: a lane that does not exist keeps the step out of every lane.
+    pub fn push(&mut self, lane: LaneId, step: Step, is_uncertain: bool) -> StepId {
+        let id = StepId(self.packed.len() as u32);
+        self.packed.push(match step {
+            Step::Statement(SiteId(site)) => site & !EVENT,
+            Step::Event(event) => event | EVENT,
+        });
+        self.lane_of.push(lane.0);
+        if let Step::Event(event) = step
+            && self.events.get(event as usize).is_some_and(|event| !event.kind.is_numbered())
+        {
+            self.unnumbered.push(id.0);
+        }
+        if is_uncertain {
+            self.uncertain.push(id.0);
+        }
+        if let Some(lane) = self.lanes.get_mut(lane.0 as usize) {
+            lane.steps.push(id);
+        }
+        id
+    }
+
+    /// What happened at a step; that of the newest one behind the end.
+    pub fn step(&self, step: StepId) -> Option<Step> {
+        let packed = *self.packed.get(step.0 as usize)?;
+        Some(if packed & EVENT == 0 { Step::Statement(SiteId(packed)) } else { Step::Event(packed & !EVENT) })
+    }
+
+    /// All steps, oldest first.
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = Step> {
+        let step = |packed: &u32| match packed & EVENT {
+            0 => Step::Statement(SiteId(*packed)),
+            _ => Step::Event(packed & !EVENT),
+        };
+        self.packed.iter().map(step)
+    }
+
+    /// The lane of a step.
+    pub fn lane_of(&self, step: StepId) -> LaneId {
+        LaneId(self.lane_of.get(step.0 as usize).copied().unwrap_or_default())
+    }
+
+    /// The lane of each step, oldest first.
+    pub fn lanes_of_steps(&self) -> impl ExactSizeIterator<Item = LaneId> {
+        self.lane_of.iter().map(|lane| LaneId(*lane))
+    }
+
+    /// Whether other lanes may have run before the step, in spite of the order.
+    pub fn is_uncertain(&self, step: StepId) -> bool {
+        self.uncertain.binary_search(&step.0).is_ok()
+    }
+
+    /// The event of a step.
+    pub fn event(&self, step: StepId) -> Option<&RecordedEvent> {
+        match self.step(step)? {
+            Step::Event(event) => self.events.get(event as usize),
+            Step::Statement(_) => None,
+        }
+    }
+
+    /// The statement that a step runs; of an event, the newest one of its lane before it.
+    pub fn site_at(&self, step: StepId) -> Option<SiteId> {
+        let lane = self.lane(self.lane_of(step))?;
+        let position = lane.position(step)?;
+        lane.steps[..=position].iter().rev().find_map(|step| match self.step(*step)? {
+            Step::Statement(site) => Some(site),
+            Step::Event(_) => None,
+        })
+    }
+
+    /// A site.
+    pub fn site(&self, site: SiteId) -> Option<&Site> {
+        self.sites.get(site.0 as usize)
+    }
+
+    /// A lane.
+    pub fn lane(&self, lane: LaneId) -> Option<&Lane> {
+        self.lanes.get(lane.0 as usize)
+    }
+
+    /// A call.
+    pub fn call(&self, call: CallId) -> Option<&CallSpan> {
+        self.calls.get(call.0 as usize)
+    }
+
+    /// The file of a site.
+    pub fn file_of(&self, site: SiteId) -> Option<&RecordedFile> {
+        self.files.get(self.site(site)?.file as usize)
+    }
+
+    /// The name of a site's function.
+    pub fn function_of(&self, site: SiteId) -> &str {
+        let function = self.site(site).and_then(|site| self.functions.get(site.function.0 as usize));
+        function.map_or("", |function| &function.name)
+    }
+
+    /// The number of a step in listings, from 1. A step that has none has that of the step before it.
+    pub fn number(&self, step: StepId) -> u64 {
+        let before = self.unnumbered.partition_point(|other| *other <= step.0) as u64;
+        self.left_out + u64::from(step.0) + 1 - before
+    }
+
+    /// The step with this number in listings; the nearest one if there is none.
+    pub fn by_number(&self, number: u64) -> Option<StepId> {
+        let last = self.last()?;
+        let (mut low, mut high) = (0, last.0);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.number(StepId(middle)) < number { low = middle + 1 } else { high = middle }
+        }
+        Some(StepId(low))
+    }
+
+    /// The newest time at or before a step, in nanoseconds; `None` if no step up to it carries one.
+    pub fn time(&self, step: StepId) -> Option<u64> {
+        let behind = self.times.partition_point(|(other, _)| *other <= step);
+        behind.checked_sub(1).map(|index| self.times[index].1)
+    }
+
+    /// The values recorded behind a step.
+    pub fn values_at(&self, step: StepId) -> &[ValueAt] {
+        let first = self.values.partition_point(|value| value.step < step);
+        let end = first + self.values[first..].partition_point(|value| value.step == step);
+        &self.values[first..end]
+    }
+
+    /// The task that a step belongs to.
+    pub fn task_at(&self, step: StepId) -> Option<&TaskSpan> {
+        let lane = self.lane_of(step);
+        let behind = self.task_spans.partition_point(|span| span.first <= step);
+        // Spans of other lanes lie between.
+        let near = self.task_spans[..behind].iter().rev().take(4 * self.lanes.len().max(1));
+        near.filter(|span| span.lane == lane).take(1).find(|span| step <= span.last)
+    }
+
+    /// Where a view opens: at the failure of the thread that failed first, else at the newest step.
+    pub fn opening_step(&self) -> Option<StepId> {
+        use super::event::EventKind::{Panic, Signal};
+        let mut failures = self.steps().enumerate().filter_map(|(index, step)| match step {
+            Step::Event(event) => {
+                let kind = self.events.get(event as usize)?.kind;
+                matches!(kind, Panic | Signal).then_some((StepId(index as u32), kind))
+            }
+            Step::Statement(_) => None,
+        });
+        let is_final = |(step, kind): &(StepId, super::event::EventKind)| {
+            let status = self.lane(self.lane_of(*step)).map_or("", |lane| lane.status);
+            match kind {
+                Panic => status == "panicked",
+                _ => status == "killed" || status == "panicked",
+            }
+        };
+        let found: Vec<_> = failures.by_ref().filter(is_final).collect();
+        let signal = found.iter().find(|(_, kind)| *kind == Signal);
+        // The newest panic of a thread is the one that ended it.
+        let panic = found.iter().rev().find(|(_, kind)| *kind == Panic);
+        panic.or(signal).map(|(step, _)| *step).or_else(|| self.last())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::event::EventKind;
+    use super::super::samples::RecordingSample;
+    use super::*;
+
+    #[test]
+    fn steps_without_a_number_are_not_counted() {
+        let mut sample = RecordingSample::new();
+        sample.line(1);
+        sample.event(EventKind::Repetition { statements: 1, times: 9 }, "... line 1 x 9");
+        sample.line(2);
+        sample.event(EventKind::Panic, "panicked here");
+        sample.line(3);
+        let recording = &sample.recording;
+        let numbers: Vec<u64> = (0..5).map(|step| recording.number(StepId(step))).collect();
+        assert_eq!(numbers, [1, 1, 2, 3, 4]);
+        let found: Vec<_> = (0..6).map(|number| recording.by_number(number).unwrap().0).collect();
+        assert_eq!(found, [0, 0, 2, 3, 4, 4]);
+        assert_eq!(recording.opening_step(), Some(StepId(3)));
+        assert_eq!(recording.site(recording.site_at(StepId(3)).unwrap()).unwrap().line, 2);
+    }
+}

@@ -1,0 +1,112 @@
+//! The lanes of a recording while it is made: the call stack of each, and the spans of its calls.
+
+use std::collections::HashMap;
+
+use crate::calls::{Activation, Exit, PausedStack};
+use crate::model::Ring;
+use crate::recording::{CallId, CallSpan, FunctionId, Lane, LaneId, Recording, SiteId, SpanExit, StepId};
+
+/// A lane that grows.
+pub struct GrowingLane {
+    /// Its number.
+    pub id: LaneId,
+    /// Its call stack; `None` before its first statement, and if calls are not known.
+    pub stack: Option<PausedStack>,
+    /// The spans of the activations on its stack, the outermost first.
+    pub open: Vec<CallId>,
+    /// Its newest step.
+    pub last: Option<StepId>,
+    /// Its newest task, by its place among the task spans.
+    pub task: Option<usize>,
+}
+
+/// The lanes by ring and interrupt.
+#[derive(Default)]
+pub struct GrowingLanes {
+    lanes: Vec<GrowingLane>,
+    by_key: HashMap<(usize, usize, u16), usize>,
+}
+
+impl GrowingLanes {
+    /// The lane of an interrupt of a ring.
+    pub fn of(&mut self, recording: &mut Recording, ring: &Ring, interrupt: u16) -> &mut GrowingLane {
+        let key = (ring.target, ring.number, interrupt);
+        let index = *self.by_key.entry(key).or_insert_with(|| {
+            let id = LaneId(recording.lanes.len() as u32);
+            let name = match interrupt {
+                0 => ring.thread(),
+                number => format!("{} interrupt {number}", ring.thread()),
+            };
+            recording.lanes.push(Lane {
+                name,
+                pid: ring.pid,
+                tid: ring.tid,
+                ring: ring.number,
+                interrupt,
+                status: ring.status,
+                ..Lane::default()
+            });
+            self.lanes.push(GrowingLane { id, stack: None, open: Vec::new(), last: None, task: None });
+            self.lanes.len() - 1
+        });
+        &mut self.lanes[index]
+    }
+
+    /// All lanes, with their stacks.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut GrowingLane> {
+        self.lanes.iter_mut()
+    }
+}
+
+impl GrowingLane {
+    /// An activation was left.
+    pub fn leave(&mut self, recording: &mut Recording, exit: Exit) {
+        let Some(CallId(index)) = self.open.pop() else { return };
+        let last = self.last;
+        if let Some(span) = recording.calls.get_mut(index as usize) {
+            span.exit = span_exit(exit);
+            span.last = last.map_or(span.first, |last| last.max(span.first));
+        }
+    }
+
+    /// An activation was entered at a step.
+    pub fn enter(
+        &mut self,
+        recording: &mut Recording,
+        (step, function): (StepId, FunctionId),
+        called_from: Option<SiteId>,
+        activation: &Activation,
+    ) {
+        let id = CallId(recording.calls.len() as u32);
+        recording.calls.push(CallSpan {
+            lane: self.id,
+            function,
+            first: step,
+            // As long as it is open.
+            last: StepId(u32::MAX),
+            parent: self.open.last().copied(),
+            depth: self.open.len() as u32,
+            called_from,
+            exit: SpanExit::Open,
+            entered_before: activation.entered_before,
+            is_uncertain: activation.is_uncertain,
+            is_resumed: activation.is_resumed,
+            in_unwinding: activation.in_unwinding,
+            task: activation.task,
+        });
+        self.open.push(id);
+        if let Some(lane) = recording.lanes.get_mut(self.id.0 as usize) {
+            lane.calls.push(id);
+        }
+    }
+}
+
+fn span_exit(exit: Exit) -> SpanExit {
+    match exit {
+        Exit::Returned => SpanExit::Returned,
+        Exit::Unwound => SpanExit::Unwound,
+        Exit::Parked => SpanExit::Parked,
+        Exit::Cancelled => SpanExit::Cancelled,
+        Exit::Unknown => SpanExit::Unknown,
+    }
+}

@@ -1,0 +1,98 @@
+//! The whole history at once: builds a recording from the events of a source, for the formats and views that need all of it.
+
+mod builder;
+mod from_map;
+mod lanes;
+mod places;
+
+use std::io;
+
+use builder::RecordingBuilder;
+
+use super::{Report, Summary};
+use crate::context::Context;
+use crate::events::Step;
+use crate::format::Format;
+use crate::model::Opening;
+use crate::options::Options;
+use crate::recording::SharedRecording;
+
+/// Steps that a recording holds at most: the newest ones.
+const MAX_STEPS: u64 = 20_000_000;
+
+/// Makes a recording, and at the end gives it to a format.
+pub struct RecordingReport<'o> {
+    format: Option<Box<dyn Format>>,
+    options: &'o Options,
+    recording: SharedRecording,
+    builder: RecordingBuilder<'o>,
+    /// Entries that are still not part of the recording.
+    skip: u64,
+    /// Entries that were counted.
+    entries: u64,
+}
+
+impl<'o> RecordingReport<'o> {
+    /// For the format that was asked for, or for the view that reads the recording itself, also while it is made.
+    pub fn new(options: &'o Options) -> RecordingReport<'o> {
+        let format = || (options.format.make)(options.layout);
+        RecordingReport {
+            format: options.recording.is_none().then(format),
+            options,
+            recording: options.recording.clone().unwrap_or_default(),
+            builder: RecordingBuilder::new(options),
+            skip: 0,
+            entries: 0,
+        }
+    }
+}
+
+impl Report for RecordingReport<'_> {
+    fn chooses_places(&self) -> bool {
+        true
+    }
+
+    fn start(&mut self, opening: &Opening<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
+        let mut recording = self.recording.lock();
+        recording.evidence = self.options.evidence.clone();
+        recording.origin = self.options.origin.clone().unwrap_or_default();
+        let more = opening.entries.saturating_sub(MAX_STEPS);
+        if more > 0 {
+            context.notes.note(format_args!(
+                "the newest {MAX_STEPS} of {} entries are shown; --only and --thread choose",
+                opening.entries
+            ));
+            self.skip = more;
+        }
+        self.builder.start(opening, context);
+        Ok(())
+    }
+
+    fn step(&mut self, step: Step<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
+        match step {
+            Step::Skip(entries) => self.skip += entries,
+            Step::Event(ring, event) => {
+                let is_entry = event
+                    .item
+                    .as_ref()
+                    .is_some_and(|item| item.what.is_entry() && context.options.shows(&item.what));
+                let is_skipped = self.skip > 0;
+                self.skip -= u64::from(is_skipped && is_entry);
+                self.entries += u64::from(is_entry);
+                self.builder.event(&mut self.recording.lock(), (ring, event), is_skipped, context);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
+        let mut recording = self.recording.lock();
+        self.builder.finish(&mut recording, context);
+        if let Some(format) = &mut self.format {
+            format.recording(&recording, context.out)?;
+            context.out.flush()?;
+        }
+        Ok(Summary { code: context.notes.finish(), entries: self.entries })
+    }
+}
