@@ -16,6 +16,7 @@ mod diff;
 mod events;
 mod exit_code;
 pub mod format;
+mod github;
 mod how_to_dump;
 mod interrupt;
 mod live;

@@ -38,6 +38,8 @@ pub struct Options {
     pub each: bool,
     /// Only these entries.
     pub selection: Selection,
+    /// The folder of a report that has several files.
+    pub folder: Option<PathBuf>,
     /// Where the whole history is kept, for a view that reads it itself; without it, the format gets it.
     pub recording: Option<SharedRecording>,
     /// What other commands found out about the run, for views of the whole history.
@@ -144,6 +146,7 @@ impl Default for Options {
             last: None,
             each: false,
             selection: Selection::default(),
+            folder: None,
             recording: None,
             evidence: RunEvidence::default(),
             rules: Vec::new(),

@@ -30,6 +30,9 @@ in $XHIST_CACHE).
 XHIST_KEEP=SIZE keeps that much of all runs (1g); runs that failed are kept longest.
 `xhist-report runs` lists them, `cargo xhist clean` removes them; clean --help has more.
 
+--message-format github also annotates the failing statements and the suspects in a GitHub
+workflow, and lists all of them in the summary of the step.
+
 All other options are those of the cargo command: `cargo help run`, `cargo help test`, ...
 
 Environment of the traced program:
@@ -162,6 +165,11 @@ impl Command {
         }
         let (before, program_args) = rest.split_at(program_args_at(verb, rest));
         let (own, cargo_args) = own_options::split(before)?;
+        if own.github && !verb.runs() {
+            let what = verb.words().join(" ");
+            let why = format!("--message-format github annotates what runs, and `cargo {what}` runs nothing");
+            return Err(UsageError::Option(why).into());
+        }
         let program_args = program_args.to_vec();
         Ok(Parsed::Command(Box::new(Command { verb, cargo_args, program_args, own })))
     }

@@ -20,6 +20,10 @@ pub(super) struct OwnOptions {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(super) deps: Vec<String>,
 
+    /// Annotate failures and suspects for GitHub. Any other value is cargo's.
+    #[arg(skip)]
+    pub(super) github: bool,
+
     #[command(flatten)]
     pub(super) settings: Settings,
 
@@ -53,9 +57,12 @@ pub(super) fn wants_value(word: &OsStr) -> bool {
 /// Parses our options among these words, and returns the other words.
 pub(super) fn split(words: &[OsString]) -> Result<(OwnOptions, Vec<OsString>), Error> {
     let (mut own, mut others) = (Vec::new(), Vec::new());
-    let mut words = words.iter();
+    let mut github = false;
+    let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
-        if wants_value(word) {
+        if word == MESSAGE_FORMAT && words.next_if(|value| *value == GITHUB).is_some() || is_github(word) {
+            github = true;
+        } else if wants_value(word) {
             // Joined, a value may start with a hyphen. If it is missing, clap reports that.
             let mut joined = word.clone();
             if let Some(value) = words.next() {
@@ -71,9 +78,19 @@ pub(super) fn split(words: &[OsString]) -> Result<(OwnOptions, Vec<OsString>), E
     }
     let matches = command().try_get_matches_from(own).map_err(|error| usage(&error))?;
     let mut own = OwnOptions::from_arg_matches(&matches).map_err(|error| usage(&error))?;
+    own.github = github;
     own.deps.iter_mut().for_each(|name| *name = name.trim().to_owned());
     own.deps.retain(|name| !name.is_empty());
     Ok((own, others))
+}
+
+/// Cargo's option, and its value that is ours.
+const MESSAGE_FORMAT: &str = "--message-format";
+const GITHUB: &str = "github";
+
+/// Both in one word.
+fn is_github(word: &OsStr) -> bool {
+    word.to_str().and_then(|word| word.split_once('=')) == Some((MESSAGE_FORMAT, GITHUB))
 }
 
 /// Whether a word is one of our options, alone or joined with its value by `=`.
@@ -132,6 +149,19 @@ mod tests {
         assert_eq!((own.settings.when, own.deps), (Some(When::After), vec!["a".into(), "b".into()]));
         assert_eq!(own.settings.stop_at, ["a.rs:1", "-b.rs:2"]);
         assert_eq!(others, words("-q x --exclude y"));
+    }
+
+    #[test]
+    fn of_the_formats_of_messages_one_is_ours() {
+        for (line, is_ours, rest) in [
+            ("--message-format github -q", true, "-q"),
+            ("-q --message-format=github", true, "-q"),
+            ("--message-format json", false, "--message-format json"),
+            ("--message-format=short -q", false, "--message-format=short -q"),
+        ] {
+            let (own, others) = split(&words(line)).expect("it is valid");
+            assert_eq!((own.github, others), (is_ours, words(rest)), "{line}");
+        }
     }
 
     #[test]

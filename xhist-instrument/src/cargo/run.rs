@@ -143,6 +143,7 @@ fn set_up_run(
         chosen_file: set("XHIST_FILE").map(PathBuf::from),
         kind,
         command: words(command),
+        annotates: command.own.github,
         limit,
         started_ms: 0,
     })

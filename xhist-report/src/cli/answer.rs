@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
+use super::annotations;
 use super::error::UsageError;
 use super::values::ValueArgs;
 use crate::console::{Notes, outcome};
@@ -42,12 +43,26 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "N")]
     lines: Option<usize>,
 
+    /// How to print
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    format: AnswerFormat,
+
     /// Print text that is longer than the screen without a pager
     #[arg(long)]
     no_pager: bool,
 
     #[command(flatten)]
     values: ValueArgs,
+}
+
+/// How an answer looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum AnswerFormat {
+    /// Lines for people
+    #[default]
+    Text,
+    /// Workflow commands of GitHub: an annotation for each failure and suspect; all of them in GITHUB_STEP_SUMMARY
+    Github,
 }
 
 /// Prints the answer on standard output.
@@ -62,6 +77,9 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
             runs::failed(&dir)?
         }
     };
+    if args.format == AnswerFormat::Github {
+        return annotations::run(&suspects::run_directory(&place), &args.values, notes);
+    }
     let is_terminal = io::stdout().is_terminal();
     let mut pager = Pager::new(is_terminal && !args.no_pager);
     let mut listing = Listing {

@@ -1,5 +1,6 @@
 //! The command line: what was typed, what goes together, what it means, and what it opens.
 
+mod annotations;
 mod answer;
 pub mod args;
 mod capabilities;

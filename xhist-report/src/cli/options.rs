@@ -45,6 +45,7 @@ impl Args {
                 not: self.not.clone(),
                 threads: self.asked_threads().map(ThreadPattern::new).collect(),
             },
+            folder: None,
             recording: None,
             evidence: RunEvidence::default(),
             rules: self.rules()?,

@@ -4,6 +4,7 @@
 
 mod build;
 mod calls;
+mod codetracer;
 mod finding;
 mod folded;
 mod history;
@@ -18,6 +19,7 @@ mod lanes;
 mod layout;
 mod lcov;
 mod link;
+mod perfetto;
 mod qspy;
 mod table;
 mod task_columns;
@@ -37,7 +39,10 @@ pub use json::SCHEMA;
 pub use json::{SCHEMA as JSON_SCHEMA, TOOL};
 pub use layout::Layout;
 pub use link::Links;
-pub use table::{FORMATS, FormatRow, by_name};
+pub use table::{Document, FORMATS, FormatRow, by_name};
+
+/// Makes a file of this name in the folder of a report.
+pub type NewFile<'f> = &'f mut dyn FnMut(&str) -> io::Result<Box<dyn Write>>;
 
 /// Receives a report, oldest first.
 pub trait Format {
@@ -105,6 +110,12 @@ pub trait Format {
     /// The whole history at once.
     fn recording(&mut self, recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
         let _ = (recording, out);
+        Ok(())
+    }
+
+    /// The same, as files of a folder.
+    fn folder(&mut self, recording: &Recording, new_file: NewFile<'_>) -> io::Result<()> {
+        let _ = (recording, new_file);
         Ok(())
     }
 

@@ -1,6 +1,9 @@
 //! The one table of formats.
 
-use super::{Format, Layout, calls, folded, history, html, json, lanes, lcov, qspy, terminal, traceinfo};
+use super::{
+    Format, Layout, calls, codetracer, folded, history, html, json, lanes, lcov, perfetto, qspy, terminal,
+    traceinfo,
+};
 use crate::model::ReportKind;
 
 /// A format that users can ask for.
@@ -24,10 +27,19 @@ pub struct FormatRow {
     pub shows_tasks: fn(Layout) -> bool,
     /// Its first line declares how the others are read.
     pub has_opening: bool,
-    /// It is one file for one source, to be opened by another program.
-    pub is_document: bool,
+    /// It is for one source, to be opened by another program.
+    pub document: Option<Document>,
     /// Makes a writer of it.
     pub make: fn(Layout) -> Box<dyn Format>,
+}
+
+/// What another program opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// One file.
+    File,
+    /// A folder with files of fixed names.
+    Folder,
 }
 
 /// Every format; the first is the default.
@@ -43,7 +55,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |layout| layout.lanes || layout.terminal,
         shows_tasks: |layout| layout.lanes || layout.terminal,
         has_opening: false,
-        is_document: false,
+        document: None,
         make: |layout| match (layout.lanes, layout.terminal) {
             (true, _) => Box::new(lanes::Lanes::new(layout)),
             (_, true) => Box::new(terminal::Terminal::new(layout)),
@@ -60,7 +72,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| true,
         has_opening: true,
-        is_document: false,
+        document: None,
         make: |layout| Box::new(json::Json::new(layout)),
     },
     FormatRow {
@@ -73,7 +85,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
-        is_document: false,
+        document: None,
         make: |layout| Box::new(calls::CallText::new(layout)),
     },
     FormatRow {
@@ -86,7 +98,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: true,
-        is_document: false,
+        document: None,
         make: |layout| Box::new(json::Json::new(layout)),
     },
     FormatRow {
@@ -99,7 +111,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
-        is_document: false,
+        document: None,
         make: |_| Box::<folded::Folded>::default(),
     },
     FormatRow {
@@ -112,8 +124,34 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
-        is_document: true,
+        document: Some(Document::File),
         make: |_| Box::new(html::Html),
+    },
+    FormatRow {
+        name: "perfetto",
+        help: "a trace for ui.perfetto.dev: threads, tasks, calls, events, counters",
+        report: ReportKind::Recording,
+        writes_out: 10_000,
+        fields: true,
+        only_traces: false,
+        shows_marks: |_| true,
+        shows_tasks: |_| false,
+        has_opening: false,
+        document: Some(Document::File),
+        make: |_| Box::new(perfetto::Perfetto),
+    },
+    FormatRow {
+        name: "codetracer",
+        help: "a folder for the CodeTracer viewer, of the thread that failed; --output names the folder",
+        report: ReportKind::Recording,
+        writes_out: 10_000,
+        fields: true,
+        only_traces: false,
+        shows_marks: |_| true,
+        shows_tasks: |_| false,
+        has_opening: false,
+        document: Some(Document::Folder),
+        make: |_| Box::new(codetracer::CodeTracer),
     },
     FormatRow {
         name: "traceinfo",
@@ -125,7 +163,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
-        is_document: false,
+        document: None,
         make: |layout| Box::new(traceinfo::TraceInfo::new(layout)),
     },
     FormatRow {
@@ -138,7 +176,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
-        is_document: false,
+        document: None,
         make: |_| Box::new(qspy::Qspy),
     },
     FormatRow {
@@ -151,7 +189,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
-        is_document: false,
+        document: None,
         make: |_| Box::new(lcov::Lcov),
     },
 ];

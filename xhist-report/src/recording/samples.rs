@@ -39,7 +39,8 @@ impl RecordingSample {
         let found = self.recording.sites.iter().position(|site| site.line == line);
         let site = found.unwrap_or_else(|| {
             let function = FunctionId(u32::from(line >= 10));
-            let site = Site { file: 0, line, col: 5, end_line: line, end_col: 9, function };
+            let site =
+                Site { file: 0, line, col: 5, end_line: line, end_col: 9, function, may_end: line == 11 };
             self.recording.sites.push(site);
             self.recording.sites.len() - 1
         });

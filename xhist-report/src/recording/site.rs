@@ -61,4 +61,6 @@ pub struct Site {
     pub end_col: u32,
     /// Its function.
     pub function: FunctionId,
+    /// Its call may end behind it without another statement.
+    pub may_end: bool,
 }

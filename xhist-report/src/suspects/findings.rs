@@ -9,6 +9,7 @@ use super::program::{ProgramSites, Role, Site};
 use super::rank::{Ranking, Suspect};
 use super::run::Tests;
 use crate::model::{Names, ShownValue, SuspectLine, values_line, visible};
+use crate::recording::SuspectRow;
 
 /// The text of a line, of the file of a site.
 pub type SuspectText<'l> = &'l mut dyn FnMut(u32, u32) -> String;
@@ -60,6 +61,26 @@ impl SuspectFindings<'_> {
             file: self.site(site).file,
             line: self.site(site).line,
             rank,
+        })
+        .collect()
+    }
+
+    /// The same, with names and source text.
+    pub fn own_rows(&self, lines: SuspectText<'_>) -> Vec<SuspectRow> {
+        let suspects = self.ranking.ranked();
+        let sites =
+            suspects.flat_map(|(rank, suspect)| suspect.sites.iter().map(move |site| (rank, suspect, *site)));
+        let own = sites.filter(|(.., site)| self.site(*site).role == Role::Own);
+        own.map(|(rank, suspect, number)| {
+            let site = self.site(number);
+            SuspectRow {
+                rank,
+                score: suspect.evidence.value,
+                path: visible(self.path(site.file)).into_owned(),
+                line: site.line,
+                function: self.shown_function(site.function),
+                text: lines(number, site.line),
+            }
         })
         .collect()
     }

@@ -37,6 +37,7 @@ use crate::how_to_dump::quoted;
 use crate::map::Maps;
 use crate::model::{Names, Ring, ShownValue, SuspectLine, visible};
 use crate::options::{MapPlaces, Options, ProgramPlaces};
+use crate::recording::SuspectRow;
 use crate::selection::Pattern;
 use crate::source_text::SourceText;
 use crate::values::ValueReader;
@@ -90,7 +91,24 @@ pub fn print(options: &SuspectOptions, out: &mut dyn Write, notes: &mut Notes<'_
 
 /// The most suspicious lines of a run, the first first: those of this number of ranks. Empty if nothing can be ranked.
 pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
-    let options = SuspectOptions {
+    let found =
+        ranked(&brief(directory, ranks), &mut Notes::new(&mut io::sink()), |findings, map_hash, _| {
+            findings.own_lines(map_hash)
+        });
+    found.ok().flatten().unwrap_or_default()
+}
+
+/// The same lines, named, with their source text.
+pub fn first_rows(directory: &Path, ranks: usize) -> Vec<SuspectRow> {
+    let found = ranked(&brief(directory, ranks), &mut Notes::new(&mut io::sink()), |findings, _, lines| {
+        findings.own_rows(lines)
+    });
+    found.ok().flatten().unwrap_or_default()
+}
+
+/// The first ranks of a run, and no message.
+fn brief(directory: &Path, ranks: usize) -> SuspectOptions {
+    SuspectOptions {
         directory: run_directory(directory),
         formula: Formula::default(),
         format: SuspectFormat::default(),
@@ -100,11 +118,7 @@ pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
         source_roots: Vec::new(),
         program: None,
         redact: Vec::new(),
-    };
-    let mut nowhere = io::sink();
-    let found =
-        ranked(&options, &mut Notes::new(&mut nowhere), |findings, map_hash, _| findings.own_lines(map_hash));
-    found.ok().flatten().unwrap_or_default()
+    }
 }
 
 fn suspects(

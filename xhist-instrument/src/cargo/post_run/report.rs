@@ -77,6 +77,9 @@ pub(super) fn print_failures(run: &Run, failures: &Failures<'_>) {
                 if !failures.tests.is_empty() {
                     reporter.suspects(&run.directory);
                 }
+                if run.annotates {
+                    reporter.annotate(&run.directory);
+                }
                 return;
             }
             Err(why) => Some(why),
@@ -87,6 +90,11 @@ pub(super) fn print_failures(run: &Run, failures: &Failures<'_>) {
     ShortListing { run, map: MapFile::load(&run.map, &run.root).ok() }.print(failures);
     if let Some(why) = missing {
         eprintln!("\nxhist: {why}");
+    }
+    if run.annotates {
+        eprintln!(
+            "xhist: no annotations: they need xhist-report, and a run without XHIST_FILE and XHIST_REPORT"
+        );
     }
 }
 

@@ -106,6 +106,14 @@ impl Reporter {
         }
     }
 
+    /// Prints annotations of the failures in this run for GitHub, on stdout.
+    pub(super) fn annotate(&self, directory: &Path) {
+        let mut command = Command::new(&self.program);
+        command.args(["answer", "--format", "github"]).arg(directory).stdin(Stdio::null());
+        // It reports its own errors; the exit code is that of the tests.
+        let _ = command.status();
+    }
+
     /// Prints the suspects of the run of this directory on stderr, if there are any.
     pub(super) fn suspects(&self, directory: &Path) {
         let mut command = Command::new(&self.program);

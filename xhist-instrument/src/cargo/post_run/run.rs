@@ -31,6 +31,8 @@ pub(in crate::cargo) struct Run {
     pub(in crate::cargo) kind: RunKind,
     /// The cargo command, word by word.
     pub(in crate::cargo) command: Vec<String>,
+    /// Failures are annotated for GitHub.
+    pub(in crate::cargo) annotates: bool,
     pub(in crate::cargo) limit: Limit,
     pub(in crate::cargo) started_ms: u64,
 }

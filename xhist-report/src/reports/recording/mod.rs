@@ -1,11 +1,13 @@
 //! The whole history at once: builds a recording from the events of a source, for the formats and views that need all of it.
 
 mod builder;
+mod folder;
 mod from_map;
 mod lanes;
 mod places;
 
 use std::io;
+use std::path::Path;
 
 use builder::RecordingBuilder;
 
@@ -13,7 +15,7 @@ use super::{Report, Summary};
 use crate::context::Context;
 use crate::events::Step;
 use crate::format::Format;
-use crate::model::Opening;
+use crate::model::{Opening, visible};
 use crate::options::Options;
 use crate::recording::SharedRecording;
 
@@ -47,6 +49,13 @@ impl<'o> RecordingReport<'o> {
     }
 }
 
+/// The name of the source, or that of its file.
+fn origin(options: &Options) -> String {
+    let file = options.programs.source.as_deref().and_then(Path::file_name);
+    let file = file.map(|name| visible(&name.to_string_lossy()).into_owned());
+    options.origin.clone().or(file).unwrap_or_default()
+}
+
 impl Report for RecordingReport<'_> {
     fn chooses_places(&self) -> bool {
         true
@@ -55,7 +64,7 @@ impl Report for RecordingReport<'_> {
     fn start(&mut self, opening: &Opening<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
         let mut recording = self.recording.lock();
         recording.evidence = self.options.evidence.clone();
-        recording.origin = self.options.origin.clone().unwrap_or_default();
+        recording.origin = origin(self.options);
         let more = opening.entries.saturating_sub(MAX_STEPS);
         if more > 0 {
             context.notes.note(format_args!(
@@ -92,6 +101,9 @@ impl Report for RecordingReport<'_> {
         if let Some(format) = &mut self.format {
             format.recording(&recording, context.out)?;
             context.out.flush()?;
+            if let Some(folder) = &context.options.folder {
+                folder::write(folder, &mut |new_file| format.folder(&recording, new_file))?;
+            }
         }
         Ok(Summary { code: context.notes.finish(), entries: self.entries })
     }

@@ -107,6 +107,7 @@ impl Places {
                 end_line: span.end_line,
                 end_col: span.end_col,
                 function,
+                may_end: structure.may_end(statement),
             },
         );
         self.sites.insert((map.0, statement), id);
@@ -132,7 +133,10 @@ impl Places {
             recording.functions.len() - 1
         });
         let function = FunctionId(function as u32);
-        let id = add(recording, Site { file: number, line, col: 0, end_line: line, end_col: 0, function });
+        let id = add(
+            recording,
+            Site { file: number, line, col: 0, end_line: line, end_col: 0, function, may_end: false },
+        );
         self.others.insert((map, file, line), id);
         id
     }

@@ -1,0 +1,118 @@
+//! `xhist-report answer --format github`: reads the failures of a run for annotations.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::error::UsageError;
+use super::values::ValueArgs;
+use crate::console::{Notes, outcome};
+use crate::exit_code::ExitCode;
+use crate::format;
+use crate::github::{Failure, GitHubPlaces, RANKS, RunFailures};
+use crate::how_to_dump::quoted;
+use crate::model::{ReportKind, visible};
+use crate::options::{MapPlaces, Options};
+use crate::recording::SharedRecording;
+use crate::run::report;
+use crate::run_record::RunRecord;
+use crate::source;
+use crate::suspects;
+
+/// Failures whose histories are read.
+const MOST: usize = 50;
+
+/// Prints annotations of the run in this directory.
+///
+/// # Errors
+/// The directory has no description of a run, or a history cannot be read.
+pub(super) fn run(
+    directory: &Path,
+    values: &ValueArgs,
+    notes: &mut Notes<'_>,
+) -> Result<ExitCode, UsageError> {
+    let Ok(record) = RunRecord::read(directory) else {
+        let name = visible(&directory.display().to_string()).into_owned();
+        return Err(UsageError::Source {
+            name,
+            why: "has no run.json, which `cargo xhist` writes at the end of a run",
+        });
+    };
+    let mut reader = FailureReader { values, code: ExitCode::Complete, root: None };
+    let mut failures = Vec::new();
+    for (index, test) in record.failed_tests().enumerate() {
+        let how = visible(test.how.as_deref().unwrap_or("failed")).into_owned();
+        let failure = Failure { name: visible(&test.name).into_owned(), how, ..Failure::default() };
+        let file = test.file.as_deref().filter(|_| index < MOST);
+        failures.push(reader.read(failure, file, test.ring)?);
+    }
+    for (index, crash) in record.crashes.iter().enumerate() {
+        let name = format!("{} (process {})", visible(&crash.program), crash.pid);
+        let failure = Failure { name, how: visible(&crash.how).into_owned(), ..Failure::default() };
+        let file = Some(crash.file.as_path()).filter(|_| index < MOST);
+        failures.push(reader.read(failure, file, None)?);
+    }
+    let has_failed_tests = record.failed_tests().next().is_some();
+    let suspects = if has_failed_tests { suspects::first_rows(directory, RANKS) } else { Vec::new() };
+    let more = format!("xhist-report answer {}", shown_path(directory));
+    let found = RunFailures { failures, suspects, more };
+    let root = reader.root.unwrap_or_default();
+    let written = found.write(&root, &GitHubPlaces::of_environment(), &mut io::stdout().lock());
+    Ok(outcome(written, notes).max(reader.code))
+}
+
+/// Reads the histories of failures.
+struct FailureReader<'a> {
+    values: &'a ValueArgs,
+    code: ExitCode,
+    /// The directory that paths of the map start from.
+    root: Option<PathBuf>,
+}
+
+impl FailureReader<'_> {
+    fn read(
+        &mut self,
+        failure: Failure,
+        file: Option<&Path>,
+        ring: Option<usize>,
+    ) -> Result<Failure, UsageError> {
+        let Some(file) = file else { return Ok(failure) };
+        let opened = source::open(&OsString::from(file))?;
+        let recording = SharedRecording::default();
+        let options = Options {
+            format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
+            report: Some(ReportKind::Recording),
+            recording: Some(recording.clone()),
+            ring,
+            maps: MapPlaces {
+                given: None,
+                dump_dir: opened.dir.clone(),
+                work_dir: Some(Path::new(".").to_owned()),
+            },
+            data: opened.data.clone(),
+            written: opened.written,
+            live: opened.file.clone(),
+            programs: self.values.programs(Some(&opened)),
+            redact: self.values.redact.clone(),
+            ..Options::default()
+        };
+        // The listing of the same run reports losses.
+        let code = report(&opened.image, &options, &mut io::sink(), &mut Notes::new(&mut io::sink()));
+        self.code = self.code.max(code);
+        let recording = recording.lock();
+        let root = recording
+            .files
+            .iter()
+            .find_map(|file| Some(PathBuf::from(file.built.to_str()?.strip_suffix(&file.path)?)));
+        self.root = self.root.take().or(root);
+        let ring = ring.map_or_else(String::new, |ring| format!("--ring {ring} "));
+        let history = format!("xhist-report {ring}{}", shown_path(file));
+        Ok(Failure { history, ..failure.at_end_of(&recording) })
+    }
+}
+
+/// As a word of a command, relative to the working directory when it is below it.
+fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    quoted(&path.strip_prefix(here).unwrap_or(path).to_string_lossy())
+}
