@@ -19,7 +19,7 @@ pub const CASES: &[Case] = &[
 ];
 
 /// Tests that fail, built once.
-fn tree() -> &'static Tree {
+pub fn tree() -> &'static Tree {
     static TREE: OnceLock<Tree> = OnceLock::new();
     TREE.get_or_init(|| fixture("answer"))
 }
@@ -35,7 +35,7 @@ fn part<'d>(done: &'d Done, test: &str) -> &'d str {
     rest.find("\nits history: ").map_or(rest, |end| &rest[..end])
 }
 
-fn place(file: &str, mark: &str) -> String {
+pub fn place(file: &str, mark: &str) -> String {
     format!("{file}:{} ", line_of(&tree().join(file), mark))
 }
 

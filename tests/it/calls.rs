@@ -32,7 +32,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
 ];
 
 /// The program, instrumented.
-fn program() -> &'static Tree {
+pub fn program() -> &'static Tree {
     static PROGRAM: OnceLock<Tree> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         let tree = Tree::copy_of(&repository().join("tests/fixtures/calls"));
@@ -43,7 +43,7 @@ fn program() -> &'static Tree {
 }
 
 /// Runs a case: what it printed, and the file of its rings.
-fn run(case: &str) -> (String, std::path::PathBuf) {
+pub fn run(case: &str) -> (String, std::path::PathBuf) {
     let tree = program();
     // Cases of the test may run the same case of the program at a time.
     static RUNS: AtomicU32 = AtomicU32::new(0);
@@ -79,7 +79,7 @@ fn logged(log: &str) -> Vec<Call> {
 }
 
 /// The lines of `--format calls-json` of a kind.
-fn rows(file: &std::path::Path, kind: &str) -> Vec<Value> {
+pub fn rows(file: &std::path::Path, kind: &str) -> Vec<Value> {
     chosen_rows(file, kind, "")
 }
 

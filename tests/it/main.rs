@@ -20,6 +20,7 @@ mod diff;
 mod docs;
 mod english;
 mod events;
+mod exports;
 mod firmware;
 mod fuzz;
 mod generated;
@@ -110,6 +111,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("target", target::CASES),
     ("qs", qs::CASES),
     ("events", events::CASES),
+    ("exports", exports::CASES),
     ("links", links::CASES),
     ("crowds", crowds::CASES),
     ("send", send::CASES),

@@ -32,6 +32,8 @@ pub enum Need {
     Qutest,
     /// Python 3 with the package jsonschema.
     JsonSchema,
+    /// Python 3 with the package perfetto.
+    Perfetto,
     /// Root, who may give programs more rights than their callers have, and setpriv.
     Root,
     /// Some minutes and 2 GiB of disk, which the user has to allow.
@@ -55,6 +57,11 @@ impl Need {
             }),
             Need::JsonSchema => (!succeeds("python3", &["-c", "import jsonschema"]))
                 .then(|| "the Python package jsonschema is not there: pip install jsonschema".into()),
+            Need::Perfetto => Need::perfetto().is_none().then(|| {
+                "the Python package perfetto is not there: pip install perfetto, or name a Python that has it in \
+                 XHIST_PERFETTO_PYTHON"
+                    .into()
+            }),
             Need::Root if !rustix::process::geteuid().is_root() => {
                 Some("only root can give a program more rights than its caller: run as root".into())
             }
@@ -95,6 +102,14 @@ impl Need {
         let named = std::env::var_os("XHIST_QUTEST").map(PathBuf::from);
         let program = named.unwrap_or_else(|| PathBuf::from("qutest"));
         succeeds(&program.to_string_lossy(), &["--version"]).then_some(program)
+    }
+
+    /// A Python with the package perfetto.
+    pub fn perfetto() -> Option<PathBuf> {
+        let named = std::env::var_os("XHIST_PERFETTO_PYTHON").map(PathBuf::from);
+        let python = named.unwrap_or_else(|| PathBuf::from("python3"));
+        let import = ["-c", "import perfetto.protos.perfetto.trace.perfetto_trace_pb2"];
+        succeeds(&python.to_string_lossy(), &import).then_some(python)
     }
 
     /// The list of real crates, if it is there.

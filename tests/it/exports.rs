@@ -1,0 +1,158 @@
+//! Histories for other viewers, read by the code of those viewers: Perfetto, CodeTracer, flame graphs; and annotations
+//! for GitHub.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use xhist_tests::{Case, Need, Run, Tree, cargo, online_cargo, report, repository};
+
+use super::{answer, calls};
+
+pub const CASES: &[Case] = &[
+    Case::new("a_perfetto_trace_is_valid_and_has_every_call", perfetto).needs(&[Need::Perfetto]),
+    Case::new("codetracer_reads_its_folder", codetracer).needs(&[Need::Registry]),
+    Case::new("inferno_draws_folded_stacks", flame_graph).needs(&[Need::Registry]),
+    Case::new("failures_are_annotated_for_github", github),
+    Case::new("github_takes_ten_annotations_and_the_rest_is_in_the_summary", crowd),
+];
+
+/// Decodes a trace by Perfetto's own definitions: the slices of each track, and what is wrong with their nesting.
+const DECODE: &str = include_str!("exports/perfetto.py");
+
+/// How often each function was called, by the rows of the call tree.
+fn expected_calls(file: &Path) -> BTreeMap<String, u64> {
+    let mut expected = BTreeMap::new();
+    for row in calls::rows(file, "call").iter().filter(|row| row["part"] != "end") {
+        let name = row["function"].as_str().expect("a function").to_owned();
+        *expected.entry(name).or_default() += row["times"].as_u64().unwrap_or(1);
+    }
+    expected
+}
+
+fn by_name(value: &Value) -> BTreeMap<String, u64> {
+    let rows = value.as_object().expect("an object").iter();
+    rows.map(|(name, count)| (name.clone(), count.as_u64().expect("a count"))).collect()
+}
+
+fn perfetto() {
+    for case in ["expressions", "panics", "async"] {
+        let (_, file) = calls::run(case);
+        let trace = file.with_extension("pftrace");
+        report(calls::program().path()).args("--format perfetto --output").arg(&trace).arg(&file).succeed();
+        let script = calls::program().join("perfetto.py");
+        std::fs::write(&script, DECODE).expect("written");
+        let python = Need::perfetto().expect("a Python with the package");
+        let decoded = Run::new(python, calls::program().path()).arg(&script).arg(&trace).succeed();
+        let decoded: Value = serde_json::from_str(&decoded.stdout).expect("JSON");
+        assert_eq!((&decoded["unknown"], &decoded["errors"]), (&Value::from(0), &Value::Array(Vec::new())));
+        assert_eq!(by_name(&decoded["calls"]), expected_calls(&file), "{case}");
+        let tracks = decoded["tracks"].as_array().expect("tracks");
+        let is_main = |track: &Value| track.as_str().is_some_and(|name| name == "main");
+        assert!(tracks.iter().any(is_main), "{tracks:?}");
+        let instants = decoded["instants"].as_object().expect("instants");
+        assert_eq!(instants.contains_key("panic"), case == "panics", "{instants:?}");
+        let has_task = tracks.iter().any(|track| track.as_str().is_some_and(|name| name.starts_with("task ")));
+        assert_eq!(has_task, case == "async", "{tracks:?}");
+    }
+}
+
+/// The program that reads exports, built once.
+fn viewers() -> &'static Path {
+    static VIEWERS: OnceLock<Tree> = OnceLock::new();
+    let tree = VIEWERS.get_or_init(|| {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/viewers"));
+        online_cargo(tree.path()).args("build --quiet").succeed();
+        tree
+    });
+    tree.path()
+}
+
+fn codetracer() {
+    let (_, file) = calls::run("expressions");
+    let folder = file.with_extension("codetracer");
+    let at = calls::program().path();
+    report(at).args("--format codetracer --output").arg(&folder).arg(&file).succeed();
+    let read = Run::new(viewers().join("target/debug/viewers"), at).args("codetracer").arg(&folder).succeed();
+    let read: Value = serde_json::from_str(&read.stdout).expect("JSON");
+    let mut found = by_name(&read["calls"]);
+    assert_eq!(found.remove("<toplevel>"), Some(1));
+    assert_eq!(found, expected_calls(&file));
+    // A folder that has files is left as it is.
+    let again = report(at).args("--format codetracer --output").arg(&folder).arg(&file).done().expect(1);
+    again.check(again.stderr.contains("is not empty; --output names another one"), "refused");
+    // Without a folder there is nothing to write to.
+    let nowhere = report(at).args("--format codetracer").arg(&file).done().expect(2);
+    nowhere.check(nowhere.stderr.contains("--output"), "the option is named");
+    let (_, file) = calls::run("panics");
+    let folder = file.with_extension("codetracer");
+    report(at).args("--format codetracer --output").arg(&folder).arg(&file).succeed();
+    let read = Run::new(viewers().join("target/debug/viewers"), at).args("codetracer").arg(&folder).succeed();
+    assert!(read.stdout.contains("\"panic at "), "{}", read.stdout);
+}
+
+fn flame_graph() {
+    let (_, file) = calls::run("expressions");
+    let at = calls::program().path();
+    let folded = file.with_extension("folded");
+    std::fs::write(&folded, report(at).args("--format folded").arg(&file).succeed().stdout).expect("written");
+    let drawn = Run::new(viewers().join("target/debug/viewers"), at).args("folded").arg(&folded).succeed();
+    for function in ["main", "expressions", "fib"] {
+        drawn.check(drawn.stdout.contains(&format!("<title>{function} (")), function);
+    }
+}
+
+/// The annotations in an output: kind, file and line, title.
+fn annotations(stdout: &str) -> Vec<(String, String, String)> {
+    let commands = stdout.lines().filter_map(|line| line.strip_prefix("::")?.split_once("::"));
+    let parts = commands.filter_map(|(command, _)| command.split_once(' '));
+    let property = |properties: &str, name: &str| {
+        let value = properties.split(',').find_map(|part| part.strip_prefix(name)?.strip_prefix('='));
+        value.unwrap_or_default().to_owned()
+    };
+    let annotation = |(kind, properties): (&str, &str)| {
+        let place = format!("{}:{} ", property(properties, "file"), property(properties, "line"));
+        (kind.to_owned(), place, property(properties, "title"))
+    };
+    parts.map(annotation).collect()
+}
+
+fn github() {
+    let tree = answer::tree();
+    let summary = tree.join("summary.md");
+    std::fs::write(&summary, "before\n").expect("written");
+    let run = cargo(tree.path()).args("xhist test -q --lib --message-format github");
+    let run = run.env("GITHUB_STEP_SUMMARY", &summary).env("GITHUB_WORKSPACE", tree.path());
+    let done = run.done().expect(101);
+    let found = annotations(&done.stdout);
+    let error = |test: &str, mark: &str| {
+        let (place, title) = (answer::place("src/lib.rs", mark), format!("tests%3A%3A{test} failed"));
+        let is_there = found.contains(&("error".to_owned(), place, title));
+        done.check(is_there, test);
+    };
+    error("a_recursion_ends", "// deepest");
+    error("a_loop_ends", "// endless");
+    let suspects = found.iter().filter(|(kind, ..)| kind == "warning");
+    let titles: Vec<_> = suspects.map(|(.., title)| title.as_str()).collect();
+    done.check(titles.iter().any(|title| title.starts_with("suspect 1 in ")), "the first suspect");
+    let text = std::fs::read_to_string(&summary).expect("a summary");
+    done.check(text.starts_with("before\n") && text.contains("### xhist: "), "appended");
+    done.check(text.contains("| suspect | score | line | statement |"), "suspects");
+    // The project may be in a folder of the checkout.
+    let above = tree.path().parent().expect("a folder");
+    let run = report(tree.path()).args("answer --format github").env("GITHUB_WORKSPACE", above);
+    let done = run.succeed();
+    let folder = tree.path().file_name().expect("a name").to_string_lossy();
+    done.check(done.stdout.contains(&format!("file={folder}/src/lib.rs,line=")), "relative to the checkout");
+    let done = cargo(tree.path()).args("xhist build --message-format=github").done().expect(101);
+    done.check(done.stderr.contains("runs nothing"), "a build is refused");
+}
+
+fn crowd() {
+    let tree = answer::tree();
+    let done = cargo(tree.path()).args("xhist test -q --test crowd --message-format=github").done().expect(101);
+    let found = annotations(&done.stdout);
+    done.check(found.iter().filter(|(kind, ..)| kind == "error").count() == 10, "ten of fifty");
+    done.check(done.stdout.contains("; 40 failures have no annotation\n"), "the others are counted");
+}
