@@ -11,9 +11,9 @@ use xhist_tests::{Case, Need, Run, Tree, cargo, online_cargo, report, repository
 use super::{answer, calls};
 
 pub const CASES: &[Case] = &[
-    Case::new("a_perfetto_trace_is_valid_and_has_every_call", perfetto).needs(&[Need::Perfetto]),
-    Case::new("codetracer_reads_its_folder", codetracer).needs(&[Need::Registry]),
-    Case::new("inferno_draws_folded_stacks", flame_graph).needs(&[Need::Registry]),
+    Case::needing("a_perfetto_trace_is_valid_and_has_every_call", &[Need::Perfetto], perfetto),
+    Case::needing("codetracer_reads_its_folder", &[Need::Registry], codetracer),
+    Case::needing("inferno_draws_folded_stacks", &[Need::Registry], flame_graph),
     Case::new("failures_are_annotated_for_github", github),
     Case::new("github_takes_ten_annotations_and_the_rest_is_in_the_summary", crowd),
 ];
@@ -53,7 +53,8 @@ fn perfetto() {
         assert!(tracks.iter().any(is_main), "{tracks:?}");
         let instants = decoded["instants"].as_object().expect("instants");
         assert_eq!(instants.contains_key("panic"), case == "panics", "{instants:?}");
-        let has_task = tracks.iter().any(|track| track.as_str().is_some_and(|name| name.starts_with("task ")));
+        let has_task =
+            tracks.iter().any(|track| track.as_str().is_some_and(|name| name.starts_with("task ")));
         assert_eq!(has_task, case == "async", "{tracks:?}");
     }
 }
@@ -151,7 +152,8 @@ fn github() {
 
 fn crowd() {
     let tree = answer::tree();
-    let done = cargo(tree.path()).args("xhist test -q --test crowd --message-format=github").done().expect(101);
+    let done =
+        cargo(tree.path()).args("xhist test -q --test crowd --message-format=github").done().expect(101);
     let found = annotations(&done.stdout);
     done.check(found.iter().filter(|(kind, ..)| kind == "error").count() == 10, "ten of fifty");
     done.check(done.stdout.contains("; 40 failures have no annotation\n"), "the others are counted");

@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_failing_statement_is_the_last_one_before_the_panic() {
-        let mut sample = RecordingSample::new();
+        let mut sample = RecordingSample::default();
         for line in [1, 2, 10] {
             sample.line(line);
         }

@@ -12,9 +12,9 @@ pub struct RecordingSample {
     pub recording: Recording,
 }
 
-impl RecordingSample {
+impl Default for RecordingSample {
     /// One thread, one file, two functions: `main` in the lines 1 to 9 and `leaf` from 10 on.
-    pub fn new() -> RecordingSample {
+    fn default() -> RecordingSample {
         let mut recording = Recording::default();
         let text: String = (1..=12).map(|line| format!("    line {line}\n")).collect();
         recording.files.push(RecordedFile {
@@ -33,7 +33,9 @@ impl RecordingSample {
         });
         RecordingSample { recording }
     }
+}
 
+impl RecordingSample {
     /// Adds a statement of a line.
     pub fn line(&mut self, line: u32) -> StepId {
         let found = self.recording.sites.iter().position(|site| site.line == line);
@@ -81,7 +83,7 @@ impl RecordingSample {
 
     /// `main` (1, 2, 3) calls `leaf` (10, 11) in line 2, twice.
     pub fn calls() -> RecordingSample {
-        let mut sample = RecordingSample::new();
+        let mut sample = RecordingSample::default();
         for line in [1, 2, 10, 11, 10, 11, 3] {
             sample.line(line);
         }

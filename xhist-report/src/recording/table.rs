@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn steps_without_a_number_are_not_counted() {
-        let mut sample = RecordingSample::new();
+        let mut sample = RecordingSample::default();
         sample.line(1);
         sample.event(EventKind::Repetition { statements: 1, times: 9 }, "... line 1 x 9");
         sample.line(2);

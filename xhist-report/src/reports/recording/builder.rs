@@ -66,10 +66,7 @@ impl<'o> RecordingBuilder<'o> {
         }
         let interrupt = event.item.as_ref().map_or(0, |item| item.interrupt);
         let map = context.maps.of(ring).0;
-        if !self.structures.contains_key(&map) {
-            let structure = Structure::of(context.maps.of(ring).1);
-            self.structures.insert(map, structure);
-        }
+        self.structures.entry(map).or_insert_with(|| Structure::of(context.maps.of(ring).1));
         if !event.gap.is_empty() {
             let text = event.gap.to_string();
             context.notes.loss(format_args!("{ring}: {text}"));
