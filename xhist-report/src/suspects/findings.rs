@@ -9,6 +9,7 @@ use super::program::{ProgramSites, Role, Site};
 use super::rank::{Ranking, Suspect};
 use super::run::Tests;
 use crate::model::{Names, ShownValue, SuspectLine, values_line, visible};
+use crate::recording::SuspectRow;
 
 /// The text of a line, of the file of a site.
 pub type SuspectText<'l> = &'l mut dyn FnMut(u32, u32) -> String;
@@ -62,6 +63,25 @@ impl SuspectFindings<'_> {
             rank,
         })
         .collect()
+    }
+
+    /// Every site with its rank, for views.
+    pub fn rows(&self, lines: SuspectText<'_>) -> Vec<SuspectRow> {
+        let suspects = self.ranking.ranked();
+        let sites = suspects.flat_map(|found| found.1.sites.iter().map(move |site| (found, *site)));
+        sites
+            .map(|((rank, suspect), number)| {
+                let site = self.site(number);
+                SuspectRow {
+                    rank,
+                    score: suspect.evidence.score,
+                    path: self.names.shown_path(site.file).unwrap_or_default().to_owned(),
+                    line: site.line,
+                    function: self.shown_function(site.function),
+                    text: lines(number, site.line),
+                }
+            })
+            .collect()
     }
 
     /// `file:line` of a site.

@@ -37,6 +37,7 @@ use crate::how_to_dump::quoted;
 use crate::map::Maps;
 use crate::model::{Names, Ring, ShownValue, SuspectLine, visible};
 use crate::options::{MapPlaces, Options, ProgramPlaces};
+use crate::recording::SuspectRow;
 use crate::selection::Pattern;
 use crate::source_text::SourceText;
 use crate::values::ValueReader;
@@ -90,21 +91,35 @@ pub fn print(options: &SuspectOptions, out: &mut dyn Write, notes: &mut Notes<'_
 
 /// The most suspicious lines of a run, the first first: those of this number of ranks. Empty if nothing can be ranked.
 pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
-    let options = SuspectOptions {
+    let options = brief(directory, ranks, &MapPlaces::default(), &[]);
+    let mut nowhere = io::sink();
+    let found =
+        ranked(&options, &mut Notes::new(&mut nowhere), |findings, map_hash, _| findings.own_lines(map_hash));
+    found.ok().flatten().unwrap_or_default()
+}
+
+/// The same with scores and texts, for views. `maps` and `source_roots` say where the map and the sources are.
+pub fn rows(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathBuf]) -> Vec<SuspectRow> {
+    let options = brief(directory, ranks, maps, source_roots);
+    let mut nowhere = io::sink();
+    let found =
+        ranked(&options, &mut Notes::new(&mut nowhere), |findings, _, lines| findings.rows(lines));
+    found.ok().flatten().unwrap_or_default()
+}
+
+/// The first ranks, without values.
+fn brief(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathBuf]) -> SuspectOptions {
+    SuspectOptions {
         directory: run_directory(directory),
         formula: Formula::default(),
         format: SuspectFormat::default(),
         limit: ranks,
         brief: true,
-        map: None,
-        source_roots: Vec::new(),
+        map: maps.given.clone(),
+        source_roots: source_roots.to_vec(),
         program: None,
         redact: Vec::new(),
-    };
-    let mut nowhere = io::sink();
-    let found =
-        ranked(&options, &mut Notes::new(&mut nowhere), |findings, map_hash, _| findings.own_lines(map_hash));
-    found.ok().flatten().unwrap_or_default()
+    }
 }
 
 fn suspects(

@@ -15,17 +15,17 @@ const ALWAYS = new Set(["history", "stack", "lanes"]);
 
 // Motions: keys, the sign of the button, what it does.
 const MOTIONS = [
-  ["Home", "⏮", "Start of the history", (app) => app.go(0, true)],
-  ["#", "⇤", "Previous time that this line ran", (app) => app.move("line", -1)],
-  ["F", "⤶", "Back out: to the statement that entered this call", (app) => app.move("out", -1)],
-  ["O ←", "⟵", "Back over calls: previous line of this call", (app) => app.move("over", -1)],
+  ["Home", "|←", "Start of the history", (app) => app.go(0, true)],
+  ["#", "⇠", "Previous time that this line ran", (app) => app.move("line", -1)],
+  ["F", "↰", "Back out: to the statement that entered this call", (app) => app.move("out", -1)],
+  ["O ←", "←", "Back over calls: previous line of this call", (app) => app.move("over", -1)],
   ["S ↑", "↑", "Back into calls: previous statement of this thread", (app) => app.move("into", -1)],
   ["s ↓", "↓", "Into calls: next statement of this thread", (app) => app.move("into", 1)],
-  ["o →", "⟶", "Over calls: next line of this call", (app) => app.move("over", 1)],
-  ["f", "⤷", "Out: behind this call", (app) => app.move("out", 1)],
-  ["*", "⇥", "Next time that this line runs", (app) => app.move("line", 1)],
-  ["End", "⏭", "End of the history", (app) => app.go(app.recording.length - 1, true)],
-  ["x", "✖", "The failure, where the page opened", (app) => app.go(app.recording.opening, true)],
+  ["o →", "→", "Over calls: next line of this call", (app) => app.move("over", 1)],
+  ["f", "↳", "Out: behind this call", (app) => app.move("out", 1)],
+  ["*", "⇢", "Next time that this line runs", (app) => app.move("line", 1)],
+  ["End", "→|", "End of the history", (app) => app.go(app.recording.length - 1, true)],
+  ["x", "✕", "The failure, where the page opened", (app) => app.go(app.recording.opening, true)],
 ];
 const OTHERS = [
   ["k", "", "Previous statement of any thread", (app) => app.move("step", -1)],
@@ -185,7 +185,7 @@ class App {
     this.stack.show(frames, variables);
     this.calls.show(at);
     this.events.show(at);
-    this.lanes.draw();
+    this.lanes.show(at);
     this.search.report();
     byId("number").value = shown(recording.number(at));
     setText(byId("of"), `of ${shown(recording.number(recording.length - 1))}`);
@@ -247,7 +247,7 @@ async function start() {
   const recording = await Recording.read();
   byId("loading").remove();
   setText(byId("message"), recording.message);
-  document.title = `${recording.origin || "history"} – xhist`;
+  document.title = `${recording.message || recording.origin || "history"} – xhist`;
   if (recording.length === 0) {
     document.body.append(element("div", "nothing", "This history has no entries."));
     document.body.dataset.ready = "1";

@@ -1,5 +1,5 @@
 // Threads and async tasks as lanes on an axis of time, or of order where there are no times. A lane shows its calls, the outer above.
-const LANE = 46, TASK = 16, LABEL = 110, DEPTHS = 4;
+const LABEL = 150, BAR = 11, TASK = 16, DEPTHS = 5;
 
 class LanePane {
   constructor(app) {
@@ -16,7 +16,7 @@ class LanePane {
       row.firsts.push(recording.span_first[span]);
       row.lasts.push(recording.span_last[span]);
     });
-    this.rows = [...recording.lanes.map((lane, index) => ({ lane: index, name: lane.name, height: LANE }))];
+    this.rows = [...recording.lanes.map((lane, index) => ({ lane: index, name: lane.name, height: 12 + BAR * this.depthOf(lane) }))];
     for (const [task, row] of this.tasks) this.rows.push({ ...row, task, name: `task ${task} ${row.name}`, height: TASK });
     let y = 0;
     for (const row of this.rows) { row.y = y; y += row.height; }
@@ -28,6 +28,35 @@ class LanePane {
     this.buttons();
     this.listen();
     new ResizeObserver(() => this.draw()).observe(byId("chart"));
+  }
+
+  // Rows of calls that a lane has.
+  depthOf(lane) {
+    let deepest = 1;
+    for (const call of lane.calls) deepest = Math.max(deepest, this.app.recording.call_depth[call] + 1);
+    return Math.min(deepest, DEPTHS);
+  }
+
+  // The end of a name that fits beside a lane: names of tests begin alike.
+  label(pen, name) {
+    const room = LABEL - 16;
+    if (pen.measureText(name).width <= room) return name;
+    let low = 0, high = name.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (pen.measureText("…" + name.slice(middle)).width <= room) high = middle; else low = middle + 1;
+    }
+    return "…" + name.slice(low);
+  }
+
+  // Brings the lane of a step into sight.
+  show(step) {
+    const chart = byId("chart"), row = this.rows[this.app.recording.lane_of[step]];
+    if (row && chart.clientHeight > 0) {
+      if (row.y < chart.scrollTop) chart.scrollTop = row.y;
+      else if (row.y + row.height > chart.scrollTop + chart.clientHeight) chart.scrollTop = row.y + row.height - chart.clientHeight;
+    }
+    this.draw();
   }
 
   // The place of a step on the axis, and the last step up to a place.
@@ -172,7 +201,7 @@ class LanePane {
       pen.fillStyle = colour("--paper");
       pen.fillRect(0, y, LABEL - 4, row.height);
       pen.fillStyle = colour(row.lane === this.app.recording.lane_of[this.app.at] ? "--ink" : "--dim");
-      pen.fillText(row.name.slice(0, 40), 8, y + Math.min(row.height, 20) / 2 + 1, LABEL - 14);
+      pen.fillText(this.label(pen, row.name.slice(0, 200)), 8, y + Math.min(row.height, 22) / 2 + 1);
       pen.fillStyle = colour("--line");
       pen.fillRect(0, y + row.height - 1, width, 1);
     }
@@ -189,10 +218,9 @@ class LanePane {
   drawLane(pen, row, y, borders, colour) {
     const { recording } = this.app, { steps } = recording.lanes[row.lane];
     const open = Array.from({ length: DEPTHS }, () => ({ call: -1, x: 0 }));
-    const inner = (row.height - 10) / DEPTHS;
     const close = (depth, x) => {
       const bar = open[depth];
-      if (bar.call >= 0) this.bar(pen, [LABEL + bar.x, y + 8 + depth * inner, x - bar.x, inner - 1], recording.functionName(recording.call_function[bar.call]));
+      if (bar.call >= 0) this.bar(pen, [LABEL + bar.x, y + 9 + depth * BAR, x - bar.x, BAR - 1], recording.functionName(recording.call_function[bar.call]));
     };
     pen.fillStyle = `hsl(${laneHue(row.lane)} 55% ${this.isDark ? 55 : 50}%)`;
     let at = above(steps, borders[0] - 1);
