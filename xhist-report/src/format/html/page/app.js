@@ -80,17 +80,18 @@ class App {
     const first = ["suspects", "tasks", "calls", "events"].find((name) => byId(`tab-${name}`));
     this.openTab(first);
     // A telephone begins with the history.
-    document.body.dataset.pane = "history";
-    byId("tab-history").setAttribute("aria-selected", "true");
+    this.openTab("history");
   }
 
   openTab(name) {
-    if (!ALWAYS.has(name)) document.body.dataset.tab = name;
-    document.body.dataset.pane = name;
+    // A wide screen has one tab open beside what is always in sight.
     for (const [other] of TABS) {
-      byId(`tab-${other}`)?.setAttribute("aria-selected", String(other === name));
-      byId(other).classList.toggle("open", other === name);
-      if (!ALWAYS.has(name) && !ALWAYS.has(other)) byId(other).classList.toggle("wide-open", other === name);
+      for (const node of [byId(other), byId(`tab-${other}`)].filter(Boolean)) {
+        node.classList.toggle("open", other === name);
+        if (!ALWAYS.has(name) && !ALWAYS.has(other)) node.classList.toggle("wide-open", other === name);
+      }
+      const tab = byId(`tab-${other}`);
+      tab?.setAttribute("aria-selected", String(tab.matches(".open, .wide-open")));
     }
     this.draw();
   }
@@ -238,8 +239,9 @@ class App {
     if (this.followLink()) return this.say(`opened at #${shown(recording.number(this.at))}, as the link says`);
     const at = recording.opening, event = recording.event(at), kind = event < 0 ? "" : KINDS[recording.event_kind[event]];
     this.go(at);
-    const where = kind === "panic" || kind === "signal" ? `at the ${kind} of thread ${recording.lane(at)?.name ?? "?"}` : "at the end of the history";
-    this.say(`opened ${where}, #${shown(recording.number(at))}: ← goes back by line, ? shows all keys`);
+    const where = kind === "panic" || kind === "signal" ? `at a ${kind}` : "at the end of the history";
+    const thread = recording.lanes.length > 1 ? ` of thread ${recording.lane(at)?.name ?? "?"}` : "";
+    this.say(`Opened ${where}: ← goes back by line, ? shows all keys (#${shown(recording.number(at))}${thread})`);
   }
 }
 

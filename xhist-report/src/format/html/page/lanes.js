@@ -6,7 +6,8 @@ class LanePane {
     this.app = app;
     const { recording } = app;
     this.canvas = byId("chart").querySelector("canvas");
-    this.byTime = recording.time_step.length > 1 && recording.time_value.at(-1) > 0;
+    this.hasTimes = recording.time_step.length > 1 && recording.time_value.at(-1) > 0;
+    this.byTime = this.hasTimes && this.isFilled();
     this.tasks = new Map();
     recording.span_task.forEach((task, span) => {
       if (!this.tasks.has(task)) this.tasks.set(task, { name: "", lanes: [], firsts: [], lasts: [] });
@@ -22,12 +23,20 @@ class LanePane {
     for (const row of this.rows) { row.y = y; y += row.height; }
     this.height = y;
     byId("room").style.height = `${y}px`;
+    byId("lanes").style.setProperty("--rows", y);
     const of = (kinds) => recording.event_step.filter((_, event) => kinds.includes(recording.event_kind[event]));
     this.marks = [[of([7]), "--gap", 2], [of([2, 3, 4]), "--trace", 3], [of([6]), "--gap", 3], [of([0, 1]), "--bad", 5]];
     this.fit();
     this.buttons();
     this.listen();
     new ResizeObserver(() => this.draw()).observe(byId("chart"));
+  }
+
+  // Whether an axis of time shows more than waiting: entries are in a third of its parts.
+  isFilled() {
+    const { time_value } = this.app.recording, parts = new Set();
+    for (const time of time_value) parts.add(Math.floor((time / time_value.at(-1)) * 60));
+    return parts.size >= 20;
   }
 
   // Rows of calls that a lane has.
@@ -85,8 +94,8 @@ class LanePane {
       byId("zoom").append(button);
       return button;
     };
-    if (this.byTime) {
-      const axis = add("order", "Axis: time or order", () => {
+    if (this.hasTimes) {
+      const axis = add(this.byTime ? "order" : "time", "Axis: time or order", () => {
         this.byTime = !this.byTime;
         setText(axis, this.byTime ? "order" : "time");
         this.fit();

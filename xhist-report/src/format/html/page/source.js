@@ -102,7 +102,7 @@ class SourcePane {
     if (step >= 0) app.go(step, true);
   }
 
-  // "3rd of 17 times" of the current line. It looks at the whole history, so it waits until the user does.
+  // "run 3 of 17" of the current line. It looks at the whole history, so it waits until the user does.
   count() {
     const { app } = this, { recording } = app, site = recording.siteAt(app.at);
     if (site < 0) return setText(byId("times"), "");
@@ -114,6 +114,6 @@ class SourcePane {
       all += isIt[steps[step]];
       if (step <= app.at) before += isIt[steps[step]];
     }
-    setText(byId("times"), `line ${recording.site_line[site]} ran ${shown(before)} of ${plural(all, "time")}`);
+    setText(byId("times"), `line ${recording.site_line[site]}: run ${shown(before)} of ${shown(all)}`);
   }
 }
