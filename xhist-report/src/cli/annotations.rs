@@ -53,7 +53,10 @@ pub(super) fn run(
         failures.push(reader.read(failure, file, None)?);
     }
     let has_failed_tests = record.failed_tests().next().is_some();
-    let suspects = if has_failed_tests { suspects::first_rows(directory, RANKS) } else { Vec::new() };
+    let suspects = match has_failed_tests {
+        true => suspects::rows(directory, RANKS, &MapPlaces::default(), &[]),
+        false => Vec::new(),
+    };
     let more = format!("xhist-report answer {}", shown_path(directory));
     let found = RunFailures { failures, suspects, more };
     let root = reader.root.unwrap_or_default();

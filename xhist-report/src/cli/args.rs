@@ -43,6 +43,7 @@ Examples:
   xhist-report                       the run that failed last
   xhist-report runs                  what is kept, and the names of runs
   ssh target cat ring | xhist-report   what another program gives
+  xhist-report --open                the same in the browser: one page, to look at or to attach to a report
   xhist-report dump.bin --last 20    the last 20 statements before the dump
   xhist-report core --source         with the text of each line
   xhist-report --only src/net --not Socket::poll   what these files ran, without a function
@@ -209,6 +210,14 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["sources", "how_to_dump"])]
     pub gdb_script: bool,
 
+    /// Write the report to FILE instead of printing it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["log", "follow"])]
+    pub(super) output: Option<PathBuf>,
+
+    /// Show the history in the browser: implies --format html, and a file beside the source if --output names none
+    #[arg(long, conflicts_with_all = ["log", "follow"])]
+    pub(super) open: bool,
+
     /// Append the report to files DIR/NAME-000001.log and so on instead of printing it; NAME is that of the source
     #[arg(long, value_name = "DIR")]
     pub(super) log: Option<PathBuf>,
@@ -299,7 +308,8 @@ impl Args {
 
     /// The format.
     pub(super) fn format(&self) -> &'static FormatRow {
-        format::by_name(&self.format).unwrap_or(&FORMATS[0])
+        let name = if self.open && self.format == FORMATS[0].name { "html" } else { &self.format };
+        format::by_name(name).unwrap_or(&FORMATS[0])
     }
 
     /// Another report than that of the format.

@@ -2,6 +2,7 @@
 
 use super::args::Args;
 use super::error::UsageError;
+use crate::format::Document;
 use crate::model::ReportKind;
 use crate::source;
 
@@ -43,6 +44,10 @@ const FRONT_END: Opt = Opt { name: "-u", is_given: wants_port };
 const TRACES: Opt = Opt { name: "--format traceinfo", is_given: |args| args.format().only_traces };
 const ORDER: Opt = Opt { name: "--order", is_given: Args::checks_order };
 const LCOV: Opt = Opt { name: "--format lcov", is_given: shows_coverage };
+const DOCUMENT: Opt =
+    Opt { name: "a format that is one document", is_given: |args| args.format().document.is_some() };
+const OPEN: Opt = Opt { name: "--open", is_given: |args| args.open };
+const OUTPUT: Opt = Opt { name: "--output", is_given: |args| args.output.is_some() };
 const CALLS: Opt = Opt { name: "--format calls", is_given: shows_calls };
 
 /// Conflicts of every command line, in the order in which they are reported.
@@ -98,6 +103,21 @@ const CONFLICTS: &[Conflict] = &[
         why: "does not go with --format calls, which needs every statement of a thread",
     },
     Conflict {
+        when: |args| args.format().document.is_some(),
+        options: &[FOLLOW, LANES, TIME, COLUMN, SOURCE, HOT, TASKS, ORDER, IDENTIFY],
+        why: "does not go with a format that is one document with the whole history",
+    },
+    Conflict {
+        when: |args| args.format().document != Some(Document::Page),
+        options: &[OPEN],
+        why: "shows a page in the browser, which --format html makes",
+    },
+    Conflict {
+        when: |args| args.sources().len() > 1,
+        options: &[OUTPUT],
+        why: "writes one file of one source; start a report for each",
+    },
+    Conflict {
         when: |args| args.identify,
         options: &[COLUMN, THREAD, ONLY, NOT],
         why: "does not go with --identify, which prints no entries",
@@ -147,7 +167,7 @@ const CONFLICTS: &[Conflict] = &[
 /// Conflicts with a live link.
 const LIVE_CONFLICTS: &[Conflict] = &[Conflict {
     when: |_| true,
-    options: &[LAST, EACH, IDENTIFY, HOT, TASKS, ORDER, RING, LANES, LCOV, CALLS],
+    options: &[LAST, EACH, IDENTIFY, HOT, TASKS, ORDER, RING, LANES, LCOV, CALLS, DOCUMENT, OUTPUT],
     why: "needs the end of its source, and a live link has none",
 }];
 

@@ -84,6 +84,23 @@ enum DiffFormat {
 }
 
 impl DiffArgs {
+    /// A failed test of a run, beside the passed test most like it.
+    pub(super) fn of_test(run: &Path, test: &str, options: &Options, values: &ValueArgs) -> DiffArgs {
+        let mut good = run.as_os_str().to_owned();
+        good.push("::");
+        good.push(test);
+        DiffArgs {
+            good,
+            bad: None,
+            format: DiffFormat::Text,
+            counts: false,
+            all: false,
+            map: options.maps.given.clone(),
+            source_roots: options.source_roots.clone(),
+            values: values.clone(),
+        }
+    }
+
     /// Carries out the command.
     ///
     /// # Errors

@@ -32,6 +32,12 @@ pub enum UsageError {
     },
     /// A source without a ring file, which cannot be `followed` or `cleared`.
     NotARingFile(&'static str),
+    /// A document that would be printed on a terminal.
+    Document(&'static str),
+    /// A folder without a name.
+    Folder(&'static str),
+    /// A document of several sources.
+    SeveralSources(&'static str),
     /// A file that would be read and overwritten.
     Overwritten(PathBuf),
     /// A map that cannot be read.
@@ -87,6 +93,18 @@ impl fmt::Display for UsageError {
             UsageError::Conflict { option, why } => write!(f, "{option} {why}"),
             UsageError::Source { name, why } => write!(f, "{name} {why}"),
             UsageError::NotARingFile(what) => write!(f, "only a ring file can be {what}"),
+            UsageError::Document("html") => f.write_str(
+                "--format html is a page for a browser: `xhist-report --open` shows it, `--output history.html` keeps it",
+            ),
+            UsageError::Document(name) => {
+                write!(f, "--format {name} is a file for another program: `--output FILE` writes it")
+            }
+            UsageError::Folder(name) => {
+                write!(f, "--format {name} is a folder for another program: `--output DIR` writes it")
+            }
+            UsageError::SeveralSources(name) => {
+                write!(f, "--format {name} is one document of one source; start a report for each")
+            }
             UsageError::Overwritten(path) => {
                 write!(f, "{} is read, and would be overwritten", path.display())
             }

@@ -8,6 +8,7 @@ use clap::Args as ClapArgs;
 
 use super::args::Args;
 use super::error::UsageError;
+use super::evidence;
 use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::format;
@@ -73,7 +74,7 @@ impl HistoryArgs {
         let (opened, choice) = Args::open_history(self.source.as_ref(), self.follow)?;
         choice.iter().for_each(|note| notes.note(format_args!("{note}")));
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
-        let options = Options {
+        let mut options = Options {
             format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
             report: Some(ReportKind::Recording),
             recording: Some(recording.clone()),
@@ -99,6 +100,7 @@ impl HistoryArgs {
             source_roots: self.source_roots.clone(),
             ..Options::default()
         };
+        options.evidence = evidence::find(&opened, &options, &self.values, notes);
         Ok((opened, options))
     }
 }

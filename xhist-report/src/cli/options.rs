@@ -45,7 +45,7 @@ impl Args {
                 not: self.not.clone(),
                 threads: self.asked_threads().map(ThreadPattern::new).collect(),
             },
-            folder: None,
+            folder: self.output_folder(),
             recording: None,
             evidence: RunEvidence::default(),
             rules: self.rules()?,
@@ -66,8 +66,9 @@ impl Args {
         })
     }
 
-    fn is_terminal(&self) -> bool {
-        std::io::stdout().is_terminal() && self.log.is_none()
+    /// Whether the report is printed on a terminal.
+    pub(super) fn is_terminal(&self) -> bool {
+        std::io::stdout().is_terminal() && self.log.is_none() && self.output.is_none() && !self.open
     }
 
     /// Whether the history is folded to the end of each thread: on a terminal, unless an option is about its entries.
@@ -76,7 +77,7 @@ impl Args {
         let about_entries =
             self.all || self.last.is_some() || columns || !self.only.is_empty() || !self.not.is_empty();
         let others = self.lanes.is_some() || self.follow || self.clear || self.trace.given().is_some();
-        let is_history = self.format == FORMATS[0].name && self.report().is_none();
+        let is_history = self.format().name == FORMATS[0].name && self.report().is_none();
         self.is_terminal() && is_history && !about_entries && !others && !self.is_live()
     }
 
@@ -150,7 +151,7 @@ impl Args {
 }
 
 /// Whether both are the same file, and one whose bytes would be lost.
-fn is_same(one: &Path, other: &Path) -> bool {
+pub fn is_same(one: &Path, other: &Path) -> bool {
     let found = |path: &Path| std::fs::canonicalize(path).ok();
     one.is_file() && found(one) == found(other)
 }

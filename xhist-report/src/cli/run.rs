@@ -6,7 +6,9 @@ use std::io::Write;
 use super::answer;
 use super::args::{Args, Command};
 use super::dap;
+use super::document;
 use super::error::UsageError;
+use super::evidence;
 use super::suspects;
 use super::view;
 use crate::console::{Notes, outcome};
@@ -57,6 +59,7 @@ fn carry_out(args: &Args, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError>
         return Ok(print(&how_to_dump::commands(elf)?, notes));
     }
     args.check_files()?;
+    args.check_document()?;
     let log = &mut args.open_log()?;
     Ok(run_files(args, log))
 }
@@ -107,6 +110,21 @@ fn run_file(args: &Args, source: Option<(usize, &OsString)>, log: &mut Option<Lo
         options.origin = Some(name);
     }
     opened.losses.iter().for_each(|loss| notes.loss(format_args!("{of}{loss}")));
+    if options.report() == ReportKind::Recording {
+        options.evidence = evidence::find(&opened, &options, &args.values, notes);
+    }
+    match args.output_file(&opened) {
+        Ok(None) => {}
+        Ok(Some(path)) => {
+            let write =
+                |out: &mut dyn Write, notes: &mut Notes<'_>| report(&opened.image, &options, out, notes);
+            return document::write(&path, args.open, notes, write);
+        }
+        Err(error) => {
+            notes.error(format_args!("{error}"));
+            return ExitCode::Usage;
+        }
+    }
     let is_paged = !args.no_pager && !args.follow && args.sources().len() <= 1;
     to_output(&options, log, is_paged, |out| report(&opened.image, &options, out, notes))
 }

@@ -36,7 +36,9 @@ pub struct FormatRow {
 /// What another program opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Document {
-    /// One file.
+    /// A page for a browser.
+    Page,
+    /// A file.
     File,
     /// A folder with files of fixed names.
     Folder,
@@ -124,7 +126,7 @@ pub static FORMATS: &[FormatRow] = &[
         shows_marks: |_| true,
         shows_tasks: |_| false,
         has_opening: false,
-        document: Some(Document::File),
+        document: Some(Document::Page),
         make: |_| Box::new(html::Html),
     },
     FormatRow {

@@ -65,24 +65,23 @@ impl SuspectFindings<'_> {
         .collect()
     }
 
-    /// The same, with names and source text.
-    pub fn own_rows(&self, lines: SuspectText<'_>) -> Vec<SuspectRow> {
+    /// Every site with its rank, for views.
+    pub fn rows(&self, lines: SuspectText<'_>) -> Vec<SuspectRow> {
         let suspects = self.ranking.ranked();
-        let sites =
-            suspects.flat_map(|(rank, suspect)| suspect.sites.iter().map(move |site| (rank, suspect, *site)));
-        let own = sites.filter(|(.., site)| self.site(*site).role == Role::Own);
-        own.map(|(rank, suspect, number)| {
-            let site = self.site(number);
-            SuspectRow {
-                rank,
-                score: suspect.evidence.value,
-                path: visible(self.path(site.file)).into_owned(),
-                line: site.line,
-                function: self.shown_function(site.function),
-                text: lines(number, site.line),
-            }
-        })
-        .collect()
+        let sites = suspects.flat_map(|found| found.1.sites.iter().map(move |site| (found, *site)));
+        sites
+            .map(|((rank, suspect), number)| {
+                let site = self.site(number);
+                SuspectRow {
+                    rank,
+                    score: suspect.evidence.score,
+                    path: self.names.shown_path(site.file).unwrap_or_default().to_owned(),
+                    line: site.line,
+                    function: self.shown_function(site.function),
+                    text: lines(number, site.line),
+                }
+            })
+            .collect()
     }
 
     /// `file:line` of a site.

@@ -91,31 +91,31 @@ pub fn print(options: &SuspectOptions, out: &mut dyn Write, notes: &mut Notes<'_
 
 /// The most suspicious lines of a run, the first first: those of this number of ranks. Empty if nothing can be ranked.
 pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
+    let options = brief(directory, ranks, &MapPlaces::default(), &[]);
+    let mut nowhere = io::sink();
     let found =
-        ranked(&brief(directory, ranks), &mut Notes::new(&mut io::sink()), |findings, map_hash, _| {
-            findings.own_lines(map_hash)
-        });
+        ranked(&options, &mut Notes::new(&mut nowhere), |findings, map_hash, _| findings.own_lines(map_hash));
     found.ok().flatten().unwrap_or_default()
 }
 
-/// The same lines, named, with their source text.
-pub fn first_rows(directory: &Path, ranks: usize) -> Vec<SuspectRow> {
-    let found = ranked(&brief(directory, ranks), &mut Notes::new(&mut io::sink()), |findings, _, lines| {
-        findings.own_rows(lines)
-    });
+/// The same with scores and texts, for views. `maps` and `source_roots` say where the map and the sources are.
+pub fn rows(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathBuf]) -> Vec<SuspectRow> {
+    let options = brief(directory, ranks, maps, source_roots);
+    let mut nowhere = io::sink();
+    let found = ranked(&options, &mut Notes::new(&mut nowhere), |findings, _, lines| findings.rows(lines));
     found.ok().flatten().unwrap_or_default()
 }
 
-/// The first ranks of a run, and no message.
-fn brief(directory: &Path, ranks: usize) -> SuspectOptions {
+/// The first ranks, without values.
+fn brief(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathBuf]) -> SuspectOptions {
     SuspectOptions {
         directory: run_directory(directory),
         formula: Formula::default(),
         format: SuspectFormat::default(),
         limit: ranks,
         brief: true,
-        map: None,
-        source_roots: Vec::new(),
+        map: maps.given.clone(),
+        source_roots: source_roots.to_vec(),
         program: None,
         redact: Vec::new(),
     }
