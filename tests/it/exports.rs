@@ -19,7 +19,7 @@ pub const CASES: &[Case] = &[
 ];
 
 /// Decodes a trace by Perfetto's own definitions: the slices of each track, and what is wrong with their nesting.
-const DECODE: &str = include_str!("exports/perfetto.py");
+const DECODE: &str = include_str!("exports/decode.py");
 
 /// How often each function was called, by the rows of the call tree.
 fn expected_calls(file: &Path) -> BTreeMap<String, u64> {
@@ -41,7 +41,7 @@ fn perfetto() {
         let (_, file) = calls::run(case);
         let trace = file.with_extension("pftrace");
         report(calls::program().path()).args("--format perfetto --output").arg(&trace).arg(&file).succeed();
-        let script = calls::program().join("perfetto.py");
+        let script = calls::program().join("decode.py");
         std::fs::write(&script, DECODE).expect("written");
         let python = Need::perfetto().expect("a Python with the package");
         let decoded = Run::new(python, calls::program().path()).arg(&script).arg(&trace).succeed();
@@ -146,7 +146,7 @@ fn github() {
     let done = run.succeed();
     let folder = tree.path().file_name().expect("a name").to_string_lossy();
     done.check(done.stdout.contains(&format!("file={folder}/src/lib.rs,line=")), "relative to the checkout");
-    let done = cargo(tree.path()).args("xhist build --message-format=github").done().expect(101);
+    let done = cargo(tree.path()).args("xhist build --message-format=github").done().expect(1);
     done.check(done.stderr.contains("runs nothing"), "a build is refused");
 }
 
