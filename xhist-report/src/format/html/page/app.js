@@ -260,6 +260,7 @@ async function start() {
   app.opening();
   app.drawNow();
   document.body.dataset.ready = "1";
+  performance.mark("ready");
 }
 
 start().catch((error) => {
