@@ -88,8 +88,7 @@ const SCENES = {
     await page.click("#calls .row .fold");
     assert.equal(await calls(), all);
     // Values beside the line and in their pane.
-    await press(page, "x");
-    await press(page, "O");
+    await press(page, "x", "O", "O");
     assert.ok((await text(page, "#variables")).includes("meter"), await text(page, "#variables"));
     assert.match(await text(page, "#source .list"), /meter = Meter/);
     // Help lists every key, and the theme turns.

@@ -103,8 +103,10 @@ impl Need {
     /// Headless Chromium, if it is there.
     pub fn browser() -> Option<PathBuf> {
         let named = std::env::var_os("XHIST_BROWSER").map(PathBuf::from);
-        let known = ["chromium", "chromium-headless-shell", "google-chrome"].map(PathBuf::from);
-        named.into_iter().chain(known).find(|program| succeeds(&program.to_string_lossy(), &["--version"]))
+        let directories = std::env::var_os("PATH").unwrap_or_default();
+        let known = ["chromium", "chromium-headless-shell", "google-chrome"];
+        let found = std::env::split_paths(&directories).flat_map(|dir| known.map(|name| dir.join(name)));
+        named.into_iter().chain(found).find(|program| program.is_file())
     }
 
     /// The directory whose packages node uses to drive it.
