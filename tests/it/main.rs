@@ -25,6 +25,7 @@ mod firmware;
 mod fuzz;
 mod generated;
 mod handlers;
+mod html;
 mod in_place;
 mod interrupted;
 mod kept_runs;
@@ -99,6 +100,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("checks", checks::CASES),
     ("builds", builds::CASES),
     ("calls", calls::CASES),
+    ("html", html::CASES),
     ("generated", generated::CASES),
     ("crates", crates::CASES),
     ("program", program::CASES),

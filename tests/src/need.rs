@@ -34,6 +34,8 @@ pub enum Need {
     JsonSchema,
     /// Python 3 with the package perfetto.
     Perfetto,
+    /// Chromium, node and its package puppeteer-core.
+    Browser,
     /// Root, who may give programs more rights than their callers have, and setpriv.
     Root,
     /// Some minutes and 2 GiB of disk, which the user has to allow.
@@ -62,6 +64,7 @@ impl Need {
                  XHIST_PERFETTO_PYTHON"
                     .into()
             }),
+            Need::Browser => browser(),
             Need::Root if !rustix::process::geteuid().is_root() => {
                 Some("only root can give a program more rights than its caller: run as root".into())
             }
@@ -112,6 +115,21 @@ impl Need {
         succeeds(&python.to_string_lossy(), &import).then_some(python)
     }
 
+    /// Headless Chromium, if it is there.
+    pub fn browser() -> Option<PathBuf> {
+        let named = std::env::var_os("XHIST_BROWSER").map(PathBuf::from);
+        let directories = std::env::var_os("PATH").unwrap_or_default();
+        let known = ["chromium", "chromium-headless-shell", "google-chrome"];
+        let found = std::env::split_paths(&directories).flat_map(|dir| known.map(|name| dir.join(name)));
+        named.into_iter().chain(found).find(|program| program.is_file())
+    }
+
+    /// The directory whose packages node uses to drive it.
+    pub fn browser_modules() -> PathBuf {
+        let named = std::env::var_os("XHIST_BROWSER_MODULES").map(PathBuf::from);
+        named.unwrap_or_else(|| repository().join("target/browser"))
+    }
+
     /// The list of real crates, if it is there.
     pub fn corpus() -> Option<PathBuf> {
         let corpus = repository().parent()?.join("shared/corpus");
@@ -123,6 +141,19 @@ fn succeeds(program: &str, args: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
+}
+
+fn browser() -> Option<String> {
+    if Need::browser().is_none() {
+        return Some("Chromium is not installed: apt-get install chromium, or name it in XHIST_BROWSER".into());
+    }
+    if !succeeds("node", &["--version"]) {
+        return Some("node is not installed: apt-get install nodejs npm".into());
+    }
+    let modules = Need::browser_modules();
+    (!modules.join("node_modules/puppeteer-core").is_dir()).then(|| {
+        format!("puppeteer-core is not there: npm install --prefix {} puppeteer-core", modules.display())
+    })
 }
 
 fn gdb() -> Option<String> {

@@ -143,12 +143,12 @@ class App {
     this.say(ends[motion] ?? `the history ${way > 0 ? "ends" : "begins"} here`);
   }
 
-  // To a step. A jump can be taken back by the browser.
-  go(step, isJump = false) {
+  // To a step. A jump can be taken back by the browser. `said` is shown with it.
+  go(step, isJump = false, said = "") {
     if (this.recording.length === 0) return;
     this.at = Math.max(0, Math.min(step, this.recording.length - 1));
     this.frame = 0;
-    this.say("");
+    this.say(said);
     const link = `#s=${this.recording.number(this.at)}`;
     clearTimeout(this.linking);
     if (isJump && location.hash !== link) window.history.pushState(null, "", link);
@@ -260,6 +260,7 @@ async function start() {
   app.opening();
   app.drawNow();
   document.body.dataset.ready = "1";
+  performance.mark("ready");
 }
 
 start().catch((error) => {

@@ -66,8 +66,7 @@ class Search {
       let other = way > 0 ? 0 : recording.length - 1;
       while (other >= 0 && other < recording.length && !this.isHit(other)) other += way;
       if (other < 0 || other >= recording.length) return this.app.say(`nothing has “${this.query}”`);
-      this.app.say(way > 0 ? "went on at the start" : "went on at the end");
-      step = other;
+      return this.app.go(other, true, way > 0 ? "went on at the start" : "went on at the end");
     }
     this.app.go(step, true);
   }

@@ -94,12 +94,9 @@ class SourcePane {
     if (!event.target.closest(".count, .no") || !this.ran.get(index + 1)) return;
     const { app } = this, way = event.shiftKey ? -1 : 1;
     const ran = (from, way) => app.cursor.lineRan(from, way, this.file, index + 1);
-    let step = ran(app.at, way);
-    if (step < 0) {
-      step = ran(way > 0 ? -1 : app.recording.length, way);
-      if (step >= 0) app.say(`line ${index + 1} does not run ${way > 0 ? "after" : "before"} this: went on at the other end`);
-    }
+    const step = ran(app.at, way), other = step >= 0 ? -1 : ran(way > 0 ? -1 : app.recording.length, way);
     if (step >= 0) app.go(step, true);
+    else if (other >= 0) app.go(other, true, `line ${index + 1} does not run ${way > 0 ? "after" : "before"} this: went on at the other end`);
   }
 
   // "run 3 of 17" of the current line. It looks at the whole history, so it waits until the user does.
