@@ -20,6 +20,7 @@ impl RecordingSample {
         recording.files.push(RecordedFile {
             path: "src/main.rs".to_owned(),
             text: Some(text.into()),
+            lines: [1, 2, 3, 5, 10, 11].into(),
             ..RecordedFile::default()
         });
         for (name, line) in [("main", 1), ("leaf", 10)] {
