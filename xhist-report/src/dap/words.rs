@@ -125,13 +125,14 @@ impl DapSession {
         let args: CompletionsArgs = arguments(args)?;
         let column = self.look.own_column(args.column) as usize;
         let typed: String = args.text.chars().take(column.saturating_sub(1)).collect();
-        let typed = typed.trim_start();
+        let word = typed.trim_start();
+        let start = typed.chars().count() - word.chars().count();
+        let start = self.look.column(u32::try_from(start).unwrap_or_default().saturating_add(1));
         let names = recording.variables(recording.call_at(self.at), self.at);
         let names = names.iter().map(|variable| recording.strings.get(variable.value.name));
-        let all = WORDS.iter().map(|row| row.word).chain(names).filter(|name| name.starts_with(typed));
-        let targets = all.take(100).map(|name| {
-            json!({"label": name, "start": args.column.max(0) - typed.chars().count() as i64, "length": typed.chars().count()})
-        });
+        let all = WORDS.iter().map(|row| row.word).chain(names).filter(|name| name.starts_with(word));
+        let length = word.chars().count();
+        let targets = all.take(100).map(|name| json!({"label": name, "start": start, "length": length}));
         body(&json!({"targets": targets.collect::<Vec<_>>()}))
     }
 

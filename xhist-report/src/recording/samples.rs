@@ -88,6 +88,7 @@ impl RecordingSample {
         sample.call(0, (0, 6), None);
         sample.call(1, (2, 3), Some(0));
         sample.call(1, (4, 5), Some(0));
+        sample.recording.calls[2].called_from = sample.recording.calls[1].called_from;
         sample
     }
 }
