@@ -159,7 +159,11 @@ impl DapSession {
     pub(super) fn pause(&mut self, recording: &Recording, _: Value) -> Result<Reply, DapError> {
         self.clear_interrupt();
         let step = if self.phase == Phase::Running { recording.last().unwrap_or_default() } else { self.at };
+        let (sent, was_running) = (self.sent(), self.phase == Phase::Running);
         self.jump(recording, step, StopReason::Pause);
+        if !was_running {
+            self.announce_move(sent);
+        }
         done()
     }
 

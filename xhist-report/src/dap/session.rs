@@ -14,6 +14,7 @@ use super::message::{DapError, DapRequest, Outgoing, Reply, short};
 use super::points::Points;
 use super::requests::{RequestRun, row};
 use super::sources::ClientLook;
+use super::stops::thread_id;
 use crate::exit_code::ExitCode;
 use crate::recording::{LaneId, Recording, SharedRecording, StackFrame, StepId};
 
@@ -44,6 +45,8 @@ pub struct DapSession {
     /// Nothing more will come.
     pub(super) is_complete: bool,
     pub(super) at: StepId,
+    /// The thread of that step.
+    thread: i32,
     pub(super) handles: Handles,
     pub(super) stacks: HashMap<LaneId, Rc<[StackFrame]>>,
     pub(super) points: Points,
@@ -65,6 +68,7 @@ impl DapSession {
             phase: Phase::New,
             is_complete: false,
             at: StepId(0),
+            thread: 1,
             handles: Handles::default(),
             stacks: HashMap::new(),
             points: Points::default(),
@@ -108,6 +112,22 @@ impl DapSession {
     /// Sends an event.
     pub(super) fn event(&mut self, event: &'static str, body: &impl serde::Serialize) {
         self.send(Outgoing::Event(event, serde_json::to_value(body).unwrap_or_default()));
+    }
+
+    /// How much is sent so far.
+    pub(super) fn sent(&self) -> usize {
+        self.later.len()
+    }
+
+    /// Says that the session went on since then, for requests from which a client does not conclude it. nvim-dap answers a stop
+    /// at a stop with `continue`.
+    pub(super) fn announce_move(&mut self, sent: usize) {
+        let stop =
+            self.later.iter().skip(sent).position(|event| matches!(event, Outgoing::Event("stopped", _)));
+        if stop.is_some() || self.phase == Phase::Running {
+            let body = json!({"threadId": self.thread, "allThreadsContinued": true});
+            self.later.insert(sent + stop.unwrap_or_default(), Outgoing::Event("continued", body));
+        }
     }
 
     /// Answers the bytes of a message.
@@ -230,6 +250,7 @@ impl DapSession {
     /// Moves to a step: everything of the stop before is forgotten.
     pub(super) fn move_to(&mut self, recording: &Recording, step: StepId) {
         self.at = recording.last().map_or(step, |last| step.min(last));
+        self.thread = thread_id(recording.lane_of(self.at));
         self.handles.clear();
         self.stacks.clear();
         self.phase = Phase::Stopped;

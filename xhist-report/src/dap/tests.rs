@@ -369,6 +369,7 @@ fn words_of_the_console_move() {
         ("rc", 1),
     ] {
         let text = client.word(word);
+        assert_eq!(client.events("continued").len(), 1, "a client does not expect a stop after `evaluate`");
         let stop = client.stop();
         assert_eq!(client.lines()[0], line, "{word}: {text} {stop}");
         assert!(text.starts_with("step ") && text.contains(&format!("main.rs:{line} ")), "{word}: {text}");

@@ -102,7 +102,9 @@ impl DapSession {
         let row = WORDS.iter().find(|row| row.word == first).filter(|_| is_console);
         // A recorded name may be that of a word.
         if let Some(row) = row {
+            let sent = self.sent();
             let result = (row.run)(self, recording, argument.trim())?;
+            self.announce_move(sent);
             return body(&json!({"result": result, "variablesReference": 0}));
         }
         if let Some(variable) = self.value_of(recording, args.frame_id, text)? {
