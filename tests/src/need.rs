@@ -32,6 +32,8 @@ pub enum Need {
     Qutest,
     /// Python 3 with the package jsonschema.
     JsonSchema,
+    /// Node, with a client of the Debug Adapter Protocol, its types and a compiler that checks them.
+    DapClient,
     /// Root, who may give programs more rights than their callers have, and setpriv.
     Root,
     /// Some minutes and 2 GiB of disk, which the user has to allow.
@@ -55,6 +57,11 @@ impl Need {
             }),
             Need::JsonSchema => (!succeeds("python3", &["-c", "import jsonschema"]))
                 .then(|| "the Python package jsonschema is not there: pip install jsonschema".into()),
+            Need::DapClient => Need::npm().is_none().then(|| {
+                "node or its packages are not there: npm install --prefix target/npm @vscode/debugadapter-testsupport \
+                 @vscode/debugprotocol typescript, or name their directory in XHIST_NPM"
+                    .into()
+            }),
             Need::Root if !rustix::process::geteuid().is_root() => {
                 Some("only root can give a program more rights than its caller: run as root".into())
             }
@@ -88,6 +95,15 @@ impl Need {
     pub fn qs_streams() -> Option<PathBuf> {
         let corpus = repository().parent()?.join("shared/corpus/qs");
         corpus.join("index.tsv").is_file().then_some(corpus)
+    }
+
+    /// The directory with node's packages for the debug adapter, if they and node are there.
+    pub fn npm() -> Option<PathBuf> {
+        let named = std::env::var_os("XHIST_NPM").map(PathBuf::from);
+        let directory = named.unwrap_or_else(|| repository().join("target/npm"));
+        let packages = ["@vscode/debugadapter-testsupport", "@vscode/debugprotocol", "typescript"];
+        let is_there = packages.iter().all(|name| directory.join("node_modules").join(name).is_dir());
+        (is_there && succeeds("node", &["--version"])).then_some(directory)
     }
 
     /// The program qutest, if it is there.
