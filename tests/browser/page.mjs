@@ -1,12 +1,12 @@
 // Drives a page of `xhist-report --format html` in a headless browser: `node page.mjs SCENE PAGE [ARGUMENT...]`.
 // It prints what a scene found out, as JSON, and fails if the page reports an error or asks for anything but itself.
-// XHIST_BROWSER is the browser, XHIST_BROWSER_MODULES the directory with puppeteer-core.
+// XHIST_BROWSER is the browser, XHIST_NPM the directory with puppeteer-core.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const modules = createRequire(`${process.env.XHIST_BROWSER_MODULES}/`);
+const modules = createRequire(`${process.env.XHIST_NPM}/`);
 const { default: puppeteer } = await import(pathToFileURL(modules.resolve("puppeteer-core")));
 
 const WIDE = { width: 1400, height: 860 };

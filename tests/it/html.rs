@@ -12,7 +12,7 @@ use xhist_report::recording::{
     SuspectRow, ValueAt,
 };
 use xhist_report::{Layout, MapPlaces, Options};
-use xhist_tests::{Case, Need, Run, Tree, cargo, line_of, report, repository, rings_in};
+use xhist_tests::{BROWSER_PACKAGES, Case, Need, Run, Tree, cargo, line_of, report, repository, rings_in};
 
 const BROWSER: &[Need] = &[Need::Browser];
 
@@ -39,7 +39,8 @@ fn browse(scene: &str, page: &Path, more: &[&str]) -> Value {
         run = run.arg(arg);
     }
     let browser = Need::browser().expect("the case needs it");
-    let done = run.env("XHIST_BROWSER", browser).env("XHIST_BROWSER_MODULES", Need::browser_modules()).succeed();
+    let npm = Need::npm(&BROWSER_PACKAGES).expect("the case needs it");
+    let done = run.env("XHIST_BROWSER", browser).env("XHIST_NPM", npm).succeed();
     serde_json::from_str(done.stdout.trim()).expect("JSON")
 }
 

@@ -13,6 +13,7 @@ mod commands;
 mod crates;
 mod crowds;
 mod damage;
+mod dap;
 mod debugger;
 mod deps;
 mod detail;
@@ -94,6 +95,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("damage", damage::CASES),
     ("debugger", debugger::CASES),
     ("after_run", after_run::CASES),
+    ("dap", dap::CASES),
     ("diff", diff::CASES),
     ("answer", answer::CASES),
     ("kept_runs", kept_runs::CASES),

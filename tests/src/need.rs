@@ -36,11 +36,18 @@ pub enum Need {
     Perfetto,
     /// Chromium, node and its package puppeteer-core.
     Browser,
+    /// Node, with a client of the Debug Adapter Protocol, its types and a compiler that checks them.
+    DapClient,
     /// Root, who may give programs more rights than their callers have, and setpriv.
     Root,
     /// Some minutes and 2 GiB of disk, which the user has to allow.
     Big,
 }
+
+/// Packages of npm that drive a browser.
+pub const BROWSER_PACKAGES: [&str; 1] = ["puppeteer-core"];
+/// Packages of npm with a client of the Debug Adapter Protocol, its types, and a compiler that checks them.
+pub const DAP_PACKAGES: [&str; 3] = ["@vscode/debugadapter-testsupport", "@vscode/debugprotocol", "typescript"];
 
 impl Need {
     /// What is missing and how to get it; `None` when all is there.
@@ -65,6 +72,7 @@ impl Need {
                     .into()
             }),
             Need::Browser => browser(),
+            Need::DapClient => npm(&DAP_PACKAGES),
             Need::Root if !rustix::process::geteuid().is_root() => {
                 Some("only root can give a program more rights than its caller: run as root".into())
             }
@@ -100,6 +108,14 @@ impl Need {
         corpus.join("index.tsv").is_file().then_some(corpus)
     }
 
+    /// The directory with these packages of npm, if they and node are there.
+    pub fn npm(packages: &[&str]) -> Option<PathBuf> {
+        let named = std::env::var_os("XHIST_NPM").map(PathBuf::from);
+        let directory = named.unwrap_or_else(|| repository().join("target/npm"));
+        let is_there = packages.iter().all(|name| directory.join("node_modules").join(name).is_dir());
+        (is_there && succeeds("node", &["--version"])).then_some(directory)
+    }
+
     /// The program qutest, if it is there.
     pub fn qutest() -> Option<PathBuf> {
         let named = std::env::var_os("XHIST_QUTEST").map(PathBuf::from);
@@ -124,12 +140,6 @@ impl Need {
         named.into_iter().chain(found).find(|program| program.is_file())
     }
 
-    /// The directory whose packages node uses to drive it.
-    pub fn browser_modules() -> PathBuf {
-        let named = std::env::var_os("XHIST_BROWSER_MODULES").map(PathBuf::from);
-        named.unwrap_or_else(|| repository().join("target/browser"))
-    }
-
     /// The list of real crates, if it is there.
     pub fn corpus() -> Option<PathBuf> {
         let corpus = repository().parent()?.join("shared/corpus");
@@ -147,12 +157,17 @@ fn browser() -> Option<String> {
     if Need::browser().is_none() {
         return Some("Chromium is not installed: apt-get install chromium, or name it in XHIST_BROWSER".into());
     }
-    if !succeeds("node", &["--version"]) {
-        return Some("node is not installed: apt-get install nodejs npm".into());
-    }
-    let modules = Need::browser_modules();
-    (!modules.join("node_modules/puppeteer-core").is_dir()).then(|| {
-        format!("puppeteer-core is not there: npm install --prefix {} puppeteer-core", modules.display())
+    npm(&BROWSER_PACKAGES)
+}
+
+/// What is missing of node and these packages.
+fn npm(packages: &[&str]) -> Option<String> {
+    Need::npm(packages).is_none().then(|| {
+        let packages = packages.join(" ");
+        format!(
+            "node or its packages are not there: apt-get install nodejs npm; npm install --prefix target/npm {packages}; \
+             or name their directory in XHIST_NPM"
+        )
     })
 }
 

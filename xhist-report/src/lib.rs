@@ -12,6 +12,7 @@ pub mod calls;
 pub mod cli;
 mod console;
 mod context;
+mod dap;
 mod diff;
 mod events;
 mod exit_code;
@@ -66,6 +67,12 @@ pub use qs_host::qspy::{DictionaryFile, QsOptions};
 /// ```
 pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut dyn Write) -> ExitCode {
     run::report(image, options, out, &mut console::Notes::new(notes))
+}
+
+/// Answers messages of the Debug Adapter Protocol about a recording, as `xhist-report dap` does. Any bytes are fine: a message that
+/// cannot be read ends the conversation.
+pub fn debug(recording: &recording::SharedRecording, messages: &[u8]) -> Vec<serde_json::Value> {
+    dap::converse(recording, messages)
 }
 
 /// Compares two images as `xhist-report diff` does: the answer to `out`, notes and losses to `notes`. Any bytes are fine.

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use crate::format::{FORMATS, FormatRow, Layout};
@@ -58,6 +59,8 @@ pub struct Options {
     pub live: Option<Arc<File>>,
     /// The path of the image, to show what is new there as it comes.
     pub follow: Option<PathBuf>,
+    /// Set when a report that follows is no longer wanted; without it, Ctrl-C ends the report.
+    pub stop: Option<Arc<AtomicBool>>,
     /// The file to mark what was shown in, so that it is not shown again.
     pub clear: Option<PathBuf>,
     /// Show progress on stderr when scanning takes long.
@@ -156,6 +159,7 @@ impl Default for Options {
             written: None,
             live: None,
             follow: None,
+            stop: None,
             clear: None,
             progress: false,
             origin: None,

@@ -243,7 +243,7 @@ fn run_growing(file: &File, path: &Path, context: &mut Context<'_, '_>) -> ExitC
     if let Err(code) = check_selection(&rings, context) {
         return code;
     }
-    source.stop = interrupt::requested(|| {});
+    source.stop = options.stop.clone().unwrap_or_else(|| interrupt::requested(|| {}));
     let row = match options.report() {
         ReportKind::Recording => ReportRow::of(ReportKind::Recording),
         _ => ReportRow::of(ReportKind::History),

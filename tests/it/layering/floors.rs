@@ -73,7 +73,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["calls", "context.rs", "source_text.rs", "values"],
             &["answer", "events", "order", "suspects", "tasks"],
             &["live", "reports"],
-            &["diff", "github", "run.rs", "send"],
+            &["dap", "diff", "github", "run.rs", "send"],
             &["cli", "lib.rs"],
         ],
     ),

@@ -48,6 +48,8 @@ pub enum UsageError {
     ReadRules(PathBuf, io::Error),
     /// A line of a file of rules that is not a rule.
     Rule(PathBuf, usize, RuleError),
+    /// An address that cannot be listened at.
+    Listen(String, io::Error),
     /// No working directory.
     WorkDir(io::Error),
     /// A source, a link or a port that cannot be opened.
@@ -114,6 +116,7 @@ impl fmt::Display for UsageError {
                 write!(f, "cannot read the rules {}: {error}", path.display())
             }
             UsageError::Rule(path, line, error) => write!(f, "{}:{line}: {error}", path.display()),
+            UsageError::Listen(address, error) => write!(f, "cannot listen at {address}: {error}"),
             UsageError::WorkDir(error) => write!(f, "no working directory: {error}"),
             UsageError::Open(error) => error.fmt(f),
             UsageError::Session(error) => error.fmt(f),

@@ -54,6 +54,7 @@ impl Args {
             data: opened.and_then(|opened| opened.data.clone()),
             written: opened.and_then(|opened| opened.written),
             live: opened.and_then(|opened| opened.file.clone()),
+            stop: None,
             follow: path.clone().filter(|_| self.follow),
             clear: path.filter(|_| self.clear),
             progress: std::io::stderr().is_terminal(),

@@ -13,7 +13,7 @@ use crate::source::Opened;
 pub struct ValueArgs {
     /// The program that recorded, for the types of values; without it the right one is looked for as for maps
     #[arg(long, value_name = "FILE")]
-    program: Option<PathBuf>,
+    pub(super) program: Option<PathBuf>,
 
     /// Print `<redacted>` in place of these values, in any format; may be given several times. The pattern is that of --only, or the
     /// name of a variable, alone or behind its function: `password`, `login::key`, `src/auth/`; `**` is all

@@ -20,6 +20,7 @@ impl Default for RecordingSample {
         recording.files.push(RecordedFile {
             path: "src/main.rs".to_owned(),
             text: Some(text.into()),
+            lines: [1, 2, 3, 5, 10, 11].into(),
             ..RecordedFile::default()
         });
         for (name, line) in [("main", 1), ("leaf", 10)] {
@@ -90,6 +91,7 @@ impl RecordingSample {
         sample.call(0, (0, 6), None);
         sample.call(1, (2, 3), Some(0));
         sample.call(1, (4, 5), Some(0));
+        sample.recording.calls[2].called_from = sample.recording.calls[1].called_from;
         sample
     }
 }

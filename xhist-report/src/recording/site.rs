@@ -26,6 +26,8 @@ pub struct RecordedFile {
     pub is_from_map: bool,
     /// It belongs to a dependency.
     pub is_dependency: bool,
+    /// Lines in which statements begin, rising, also of those that never ran; empty if no map knows them.
+    pub lines: Arc<[u32]>,
 }
 
 impl RecordedFile {

@@ -2,6 +2,7 @@
 
 use super::site::{FunctionId, SiteId};
 use super::span::{CallId, CallSpan};
+use super::strings::StringId;
 use super::table::{Recording, StepId};
 use super::value::ValueAt;
 
@@ -67,27 +68,9 @@ impl Recording {
     /// The values of a call that were recorded up to a step: of each name the newest, parameters first. Those of an async
     /// body include what it recorded before it was parked.
     pub fn variables(&self, call: Option<CallId>, step: StepId) -> Vec<Variable> {
-        let Some((id, span)) = self.ancestors(call).next() else { return Vec::new() };
-        let mut own = vec![id];
-        let mut first = span.first;
-        if span.is_resumed && span.task.is_some() {
-            let before = &self.calls[..(id.0 as usize).min(self.calls.len())];
-            for (index, other) in before.iter().enumerate().rev() {
-                if (other.task, other.function) == (span.task, span.function) {
-                    own.push(CallId(index as u32));
-                    first = other.first;
-                    if !other.is_resumed {
-                        break;
-                    }
-                }
-            }
-        }
-        let from = self.values.partition_point(|value| value.step < first);
-        let behind = self.values.partition_point(|value| value.step <= step);
         let mut found: Vec<Variable> = Vec::new();
-        for value in self.values[from..behind.max(from)].iter().rev().take(MAX_SEARCHED) {
-            let is_own = value.call.is_some_and(|call| own.contains(&call));
-            if is_own && found.iter().all(|other| other.value.name != value.name) {
+        for value in self.values_of(call, step) {
+            if found.iter().all(|other| other.value.name != value.name) {
                 found.push(Variable { value: *value });
             }
         }
@@ -95,12 +78,42 @@ impl Recording {
             .sort_by_key(|variable| (!variable.value.is_parameter, variable.value.step, variable.value.line));
         found
     }
+
+    /// The newest value of one name of a call, as [`Recording::variables`] has it.
+    pub fn variable(&self, call: Option<CallId>, step: StepId, name: StringId) -> Option<Variable> {
+        self.values_of(call, step).find(|value| value.name == name).map(|value| Variable { value: *value })
+    }
+
+    /// The values of a call that were recorded up to a step, the newest first.
+    fn values_of(&self, call: Option<CallId>, step: StepId) -> impl Iterator<Item = &ValueAt> {
+        let mut own = Vec::new();
+        let mut first = StepId(u32::MAX);
+        if let Some((id, span)) = self.ancestors(call).next() {
+            own.push(id);
+            first = span.first;
+            if span.is_resumed && span.task.is_some() {
+                let before = &self.calls[..(id.0 as usize).min(self.calls.len())];
+                for (index, other) in before.iter().enumerate().rev() {
+                    if (other.task, other.function) == (span.task, span.function) {
+                        own.push(CallId(index as u32));
+                        first = other.first;
+                        if !other.is_resumed {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        let from = self.values.partition_point(|value| value.step < first);
+        let behind = self.values.partition_point(|value| value.step <= step);
+        let searched = self.values[from..behind.max(from)].iter().rev().take(MAX_SEARCHED);
+        searched.filter(move |value| value.call.is_some_and(|call| own.contains(&call)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::samples::RecordingSample;
-    use super::super::strings::StringId;
     use super::*;
 
     #[test]
@@ -138,6 +151,8 @@ mod tests {
             let found = recording.variables(recording.call_at(step), step);
             found.iter().map(|variable| recording.strings.get(variable.value.text)).collect::<Vec<_>>()
         };
+        let newest = recording.variable(recording.call_at(StepId(3)), StepId(3), name).unwrap();
+        assert_eq!(recording.strings.get(newest.value.text), "2");
         assert_eq!((at(2), at(3), at(5), at(6)), (vec!["1"], vec!["2"], vec!["3"], vec![]));
     }
 }

@@ -35,6 +35,11 @@ impl Strings {
         id
     }
 
+    /// The number of a text, if it is there.
+    pub fn find(&self, text: &str) -> Option<StringId> {
+        self.ids.get(text).copied()
+    }
+
     /// The text with this number; empty for a number that was not given.
     pub fn get(&self, id: StringId) -> &str {
         self.texts.get(id.0 as usize).map_or("", |text| text)
@@ -56,6 +61,7 @@ mod tests {
         let (one, other) = (strings.add("one"), strings.add("other"));
         assert_eq!((strings.add("one"), strings.add("")), (one, StringId(0)));
         assert_eq!((strings.get(one), strings.get(other), strings.get(StringId(9))), ("one", "other", ""));
+        assert_eq!((strings.find("other"), strings.find("no")), (Some(other), None));
         assert_eq!(strings.iter().collect::<Vec<_>>(), ["", "one", "other"]);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::from_map::text_from_map;
 use crate::calls::{BodyId, StatementId, Structure};
@@ -59,6 +60,7 @@ impl Places {
             built: Path::new(&names.root).join(path),
             text,
             is_from_map,
+            lines: lines_of(names, file),
         });
         let number = recording.files.len() as u32 - 1;
         self.files.insert((map, file), number);
@@ -140,6 +142,14 @@ impl Places {
         self.others.insert((map, file, line), id);
         id
     }
+}
+
+/// The lines in which statements of a file begin.
+fn lines_of(names: &Names, file: u16) -> Arc<[u32]> {
+    let mut lines: Vec<u32> = names.statements(file).iter().map(|span| span.line).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    lines.into()
 }
 
 fn add(recording: &mut Recording, site: Site) -> SiteId {
