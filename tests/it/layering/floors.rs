@@ -73,7 +73,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["calls", "context.rs", "source_text.rs", "values"],
             &["answer", "events", "order", "suspects", "tasks"],
             &["live", "reports"],
-            &["diff", "run.rs", "send"],
+            &["diff", "run.rs", "send", "view"],
             &["cli", "lib.rs"],
         ],
     ),
