@@ -57,6 +57,7 @@ mod trace_events;
 mod triggers;
 mod untouched;
 mod values;
+mod view;
 mod zoo;
 
 use std::fs::File;
@@ -123,6 +124,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("fuzz", fuzz::CASES),
     ("docs", docs::CASES),
     ("values", values::CASES),
+    ("view", view::CASES),
     ("picture", picture::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),

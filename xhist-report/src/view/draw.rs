@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::keys::{KEYS, RULE, shown};
 use super::layout::{Slot, body, slots};
-use super::panes::{Scene, rows};
+use super::panes::{Scene, end_of, rows};
 use super::row::{Role, ViewRow};
 use super::state::{LetterUse, Mode, PaneId};
 use super::style::{selected, style};
@@ -39,21 +39,20 @@ fn header(scene: &Scene<'_>) -> String {
     let (recording, step) = (scene.recording, scene.state.step);
     let Some(last) = recording.last() else { return "no step is recorded yet".to_owned() };
     let mut parts = vec![format!("step {} of {}", recording.number(step), recording.number(last))];
+    if let (Some(time), Some((_, first))) = (recording.time(step), recording.times.first()) {
+        parts.push(format!("+{:.6} s", time.saturating_sub(*first) as f64 / 1e9));
+    }
     if let Some(lane) = recording.lane(recording.lane_of(step)) {
-        let end = if lane.status.is_empty() { String::new() } else { format!(" ({})", lane.status) };
-        parts.push(format!("thread {}{end}", lane.name));
+        let end = if lane.status.is_empty() { String::new() } else { format!(" ({})", end_of(lane)) };
+        parts.push(format!("{}{end}", lane.name));
     }
     if let Some(task) = recording.task_at(step) {
         parts.push(format!("task {}", task.task));
     }
     if let Some((id, site)) = recording.site_at(step).and_then(|id| Some((id, recording.site(id)?))) {
-        parts.push(scene.place(id));
-        parts.push(recording.function_of(id).to_owned());
+        parts.push(format!("{} {}", scene.place(id), recording.function_of(id)));
         let (run, runs) = scene.index.runs(&recording.line_sites(site.file, site.line), step);
         parts.push(format!("run {run} of {runs}"));
-    }
-    if let (Some(time), Some((_, first))) = (recording.time(step), recording.times.first()) {
-        parts.push(format!("+{:.6} s", time.saturating_sub(*first) as f64 / 1e9));
     }
     parts.retain(|part| !part.is_empty());
     parts.join("  ")

@@ -14,6 +14,9 @@ mod session;
 mod state;
 mod style;
 
+#[cfg(test)]
+mod tests;
+
 pub use index::ViewIndex;
 pub use keys::parse as parse_keys;
 pub use print::print;

@@ -293,42 +293,38 @@ impl Press<'_> {
         if text.is_empty() {
             return;
         }
-        self.state.search = Some(Search::new(text, self.recording, self.index));
-        self.next_match(Direction::Forward);
+        let mut search = Search::new(text, self.recording, self.index);
+        let mut nearest = |direction| {
+            search.direction = direction;
+            search.nearest(self.index, self.state.step, direction)
+        };
+        let ahead = nearest(Direction::Forward);
+        // Views open at the end, so there is often nothing ahead.
+        let found = ahead.or_else(|| nearest(Direction::Back));
+        self.state.search = Some(search);
+        self.arrive(found, || {
+            format!("{text:?} is in no other step: no line, place, function, event or value has it")
+        });
+        if ahead.is_none() && found.is_some() {
+            self.state.message = "not found after this step, but before it; n goes on that way".to_owned();
+        }
     }
 
-    /// Goes on in the way of the search, or against it. A search that finds nothing ahead turns round: views open at the end.
+    /// Goes on in the way of the search, or against it.
     fn next_match(&mut self, way: Direction) -> bool {
         let Some(search) = self.state.search.take() else {
             self.state.message = "no search yet; / asks for a text".to_owned();
             return false;
         };
-        let mut search = search.renewed(self.recording, self.index);
-        let from = self.state.step;
+        let search = search.renewed(self.recording, self.index);
         let direction = if way == Direction::Forward { search.direction } else { other(search.direction) };
-        let mut found = search.nearest(self.index, from, direction);
-        if found.is_none() && way == Direction::Forward {
-            found = search.nearest(self.index, from, other(direction));
-            if found.is_some() {
-                search.direction = other(direction);
-                let (where_not, where_found) = match direction {
-                    Direction::Forward => ("after", "before"),
-                    Direction::Back => ("before", "after"),
-                };
-                self.state.message =
-                    format!("not found {where_not} this step, but {where_found} it; n goes on that way");
-            }
-        }
+        let found = search.nearest(self.index, self.state.step, direction);
         let text = search.text.clone();
         self.state.search = Some(search);
-        let message = std::mem::take(&mut self.state.message);
-        self.arrive(found, || {
-            format!("{text:?} is in no other step: no line, place, function, event or value has it")
-        });
-        if found.is_some() {
-            self.state.message = message;
-        }
-        found.is_some()
+        self.arrive(found, || match way {
+            Direction::Forward => format!("no further step has {text:?}; N goes the other way"),
+            Direction::Back => format!("no further step has {text:?}; n goes the other way"),
+        })
     }
 
     fn letter(&mut self, of: LetterUse, key: &str) -> Effect {

@@ -125,6 +125,10 @@ impl ViewState {
         let opened = at.or_else(|| recording.opening_step()).unwrap_or_default();
         let mut recent = PaneId::ALL.to_vec();
         recent.swap(0, 1);
+        if recording.values.is_empty() {
+            recent.retain(|pane| *pane != PaneId::Values);
+            recent.push(PaneId::Values);
+        }
         ViewState {
             step: opened,
             opened,
@@ -135,7 +139,7 @@ impl ViewState {
             search: None,
             mode: Mode::Keys,
             count: None,
-            message: String::new(),
+            message: if at.is_none() { welcome(recording, opened) } else { String::new() },
             shift: 0,
             axis: 0,
             size,
@@ -195,5 +199,14 @@ impl ViewState {
     pub fn selecting<'s>(&self, pane: PaneId, mut rows: PaneRows<'s>) -> PaneRows<'s> {
         rows.selected = self.selected(pane).unwrap_or(rows.selected).min(rows.len.saturating_sub(1));
         rows
+    }
+}
+
+/// Says where a view opened, because its end is not where most expect to begin.
+fn welcome(recording: &Recording, step: StepId) -> String {
+    let event = recording.event(step).map_or("", |event| recording.strings.get(event.text));
+    match event {
+        "" => "this is the newest step: S steps back, t shows other threads, ? shows all keys".to_owned(),
+        event => format!("{event}: S steps back, t shows other threads, ? shows all keys"),
     }
 }

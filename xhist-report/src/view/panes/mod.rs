@@ -10,7 +10,7 @@ mod threads;
 mod values;
 
 pub use calls::looked_at;
-pub use scene::Scene;
+pub use scene::{Scene, end_of};
 pub use threads::step_of;
 
 use super::row::PaneRows;

@@ -1,6 +1,6 @@
 //! What all panes are made from, and the words that they share.
 
-use crate::recording::{Recording, SiteId, StepId};
+use crate::recording::{Lane, Recording, SiteId, StepId};
 use crate::view::index::ViewIndex;
 use crate::view::state::ViewState;
 
@@ -43,7 +43,15 @@ impl<'s> Scene<'s> {
     }
 }
 
-/// A text in a column of this width.
+/// How a thread ended. One that was still there at the end, as far as its ring knows, has not.
+pub fn end_of(lane: &Lane) -> &'static str {
+    match lane.status {
+        "running or killed" => "not ended",
+        status => status,
+    }
+}
+
+/// A text in a column of this width: the end of one that is longer.
 pub fn column(text: &str, width: usize) -> String {
     let length = text.chars().count();
     match length > width {

@@ -2,13 +2,13 @@
 
 use std::ops::Range;
 
-use super::scene::{Scene, column};
+use super::scene::{Scene, column, end_of};
 use crate::recording::{Lane, Recording, StepId};
 use crate::view::index::TaskLane;
 use crate::view::row::{PaneRows, Role, Target, ViewRow};
 
 /// Columns of a name, of a state and of a place.
-const NAME: usize = 14;
+const NAME: usize = 16;
 const STATUS: usize = 9;
 const PLACE: usize = 18;
 
@@ -16,12 +16,7 @@ const PLACE: usize = 18;
 pub fn rows<'s>(scene: &Scene<'s>, width: usize) -> PaneRows<'s> {
     let recording = scene.recording;
     let lanes = recording.lanes.len();
-    let axis = Axis::new(
-        recording,
-        scene.state.step,
-        scene.state.axis,
-        width.saturating_sub(NAME + STATUS + PLACE + 5),
-    );
+    let axis = Axis::new(recording, scene.state.step, scene.state.axis, width / 4);
     let number = |step: usize| recording.number(StepId(step as u32));
     let title = format!("#{} to #{}", number(axis.steps.start), number(axis.steps.end.saturating_sub(1)));
     let current = recording.lane_of(scene.state.step).0 as usize;
@@ -49,7 +44,7 @@ fn lane_row(scene: &Scene<'_>, lane: &Lane, axis: &Axis) -> ViewRow {
         let before = |end: usize| lane.steps.partition_point(|step| (step.0 as usize) < end);
         before(steps.end) - before(steps.start)
     };
-    row(scene, (&lane.name, lane.status), axis.bar(count), at)
+    row(scene, (&lane.name, end_of(lane)), axis.bar(count), at)
 }
 
 fn task_row(scene: &Scene<'_>, task: &TaskLane, axis: &Axis) -> ViewRow {
@@ -88,11 +83,10 @@ fn task_row(scene: &Scene<'_>, task: &TaskLane, axis: &Axis) -> ViewRow {
 fn row(scene: &Scene<'_>, (name, status): (&str, &str), bar: String, at: Option<StepId>) -> ViewRow {
     let site = at.and_then(|step| scene.recording.site_at(step));
     let place = site.map_or_else(String::new, |site| scene.place(site));
-    let status = column(status, STATUS);
-    let is_bad = matches!(status.trim_end(), "panicked" | "killed" | "parked" | "blocked");
+    let is_bad = matches!(status, "panicked" | "killed" | "parked" | "blocked");
     let name: String = name.chars().take(NAME).collect();
     ViewRow::new(Role::Name, format!("{name:<NAME$} "))
-        .with(if is_bad { Role::Event } else { Role::Dim }, format!("{status} "))
+        .with(if is_bad { Role::Event } else { Role::Dim }, format!("{status:<STATUS$} "))
         .with(Role::Plain, bar)
         .with(Role::Place, format!(" {}", column(&place, PLACE)))
         .with(Role::Plain, format!(" {}", site.map_or("", |site| scene.text(site))))
