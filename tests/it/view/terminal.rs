@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::num::NonZeroU16;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
@@ -45,7 +46,7 @@ impl Typing {
                 && sender.send(bytes[..length].to_vec()).is_ok()
             {}
         });
-        Typing { master, output, parser: Parser::new(rows, columns, 0), child }
+        Typing { master, output, parser: Parser::new(size(rows), size(columns), 0), child }
     }
 
     /// Presses keys.
@@ -55,7 +56,7 @@ impl Typing {
 
     /// Changes the size of the window.
     pub fn resize(&mut self, (columns, rows): (u16, u16)) {
-        self.parser.screen_mut().set_size(rows, columns);
+        self.parser.screen_mut().set_size(size(rows), size(columns));
         set_size(&self.master, (columns, rows));
     }
 
@@ -78,7 +79,9 @@ impl Typing {
         while !is_so(self.parser.screen()) {
             match self.output.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(bytes) => self.parser.process(&bytes),
-                Err(RecvTimeoutError::Timeout) => panic!("no {what:?} in time:\n{}", self.parser.screen().contents()),
+                Err(RecvTimeoutError::Timeout) => {
+                    panic!("no {what:?} in time:\n{}", self.parser.screen().contents())
+                }
                 Err(RecvTimeoutError::Disconnected) => {
                     panic!("it ended before this: {what:?}\n{}", self.parser.screen().contents())
                 }
@@ -109,6 +112,10 @@ impl Typing {
     }
 }
 
+fn size(number: u16) -> NonZeroU16 {
+    NonZeroU16::new(number).expect("a size")
+}
+
 fn set_size(master: &File, (columns, rows): (u16, u16)) {
     let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(master, size).expect("a terminal");
@@ -119,14 +126,19 @@ pub fn has_colour(screen: &Screen) -> bool {
     cells(screen).any(|cell| (cell.fgcolor(), cell.bgcolor()) != (Color::Default, Color::Default))
 }
 
-fn cells(screen: &Screen) -> impl Iterator<Item = &vt100::Cell> {
+fn size_of(screen: &Screen) -> (u16, u16) {
     let (rows, columns) = screen.size();
+    (rows.get(), columns.get())
+}
+
+fn cells(screen: &Screen) -> impl Iterator<Item = &vt100::Cell> {
+    let (rows, columns) = size_of(screen);
     (0..rows).flat_map(move |row| (0..columns).filter_map(move |column| screen.cell(row, column)))
 }
 
 /// The screen as a program would print it: lines with the escape sequences of colours.
 pub fn printed(screen: &Screen) -> String {
-    let (rows, columns) = screen.size();
+    let (rows, columns) = size_of(screen);
     let mut text = String::new();
     for row in 0..rows {
         let mut look = String::new();
