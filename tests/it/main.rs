@@ -60,6 +60,7 @@ mod trace_events;
 mod triggers;
 mod untouched;
 mod values;
+mod view;
 mod zoo;
 
 use std::fs::File;
@@ -129,6 +130,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("fuzz", fuzz::CASES),
     ("docs", docs::CASES),
     ("values", values::CASES),
+    ("view", view::CASES),
     ("picture", picture::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),

@@ -47,6 +47,11 @@ impl<'w> Notes<'w> {
         }
     }
 
+    /// Lines that other notes wrote while there was no place for them.
+    pub fn passed_on(&mut self, lines: &[u8]) {
+        let _ = self.out.write_all(lines);
+    }
+
     /// The report is not complete.
     pub fn incomplete(&mut self) {
         self.exit_code = ExitCode::Incomplete;

@@ -47,6 +47,7 @@ pub mod trace;
 mod trace_args;
 pub mod types;
 mod values;
+mod view;
 
 use std::io::Write;
 

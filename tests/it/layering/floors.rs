@@ -73,7 +73,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["calls", "context.rs", "source_text.rs", "values"],
             &["answer", "events", "order", "suspects", "tasks"],
             &["live", "reports"],
-            &["dap", "diff", "github", "run.rs", "send"],
+            &["dap", "diff", "github", "run.rs", "send", "view"],
             &["cli", "lib.rs"],
         ],
     ),

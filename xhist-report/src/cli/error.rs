@@ -12,6 +12,7 @@ use crate::runs::NoRingFile;
 use crate::source::SourceError;
 use crate::suspects::NearestError;
 use crate::trace::FormatsError;
+use crate::view::ScreenError;
 
 /// Why a command line cannot be carried out; shown with what to do instead.
 #[derive(Debug)]
@@ -66,6 +67,8 @@ pub enum UsageError {
     Nearest(NearestError),
     /// A program whose rings cannot be located.
     Dump(DumpError),
+    /// No terminal for a view.
+    Screen(ScreenError),
 }
 
 macro_rules! from {
@@ -87,6 +90,7 @@ from!(
     Runs(NoRingFile),
     Formats(FormatsError),
     Dump(DumpError),
+    Screen(ScreenError),
 );
 
 impl fmt::Display for UsageError {
@@ -125,6 +129,7 @@ impl fmt::Display for UsageError {
             UsageError::Formats(error) => error.fmt(f),
             UsageError::Nearest(error) => error.fmt(f),
             UsageError::Dump(error) => error.fmt(f),
+            UsageError::Screen(error) => error.fmt(f),
         }
     }
 }
