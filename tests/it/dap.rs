@@ -6,7 +6,9 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use xhist_tests::{DAP_PACKAGES, Case, Need, Run, Tree, cargo, free_port, line_of, report, repository, rings_in};
+use xhist_tests::{
+    Case, DAP_PACKAGES, Need, Run, Tree, cargo, free_port, line_of, report, repository, rings_in,
+};
 
 pub const CASES: &[Case] = &[
     Case::needing("the_cause_of_a_panic_is_found_by_stepping_back", &[Need::DapClient], meter),

@@ -8,8 +8,8 @@ use xhist_report::format::by_name;
 use xhist_report::model::{FieldValue, ReportKind};
 use xhist_report::recording::{
     CallId, CallSpan, Cursor, Direction, EventKind, FunctionId, Lane, LaneId, Motion, RecordedEvent,
-    RecordedFile, RecordedFunction, Recording, SharedRecording, Site, SiteId, SpanExit, Step, StepId, StringId,
-    SuspectRow, ValueAt,
+    RecordedFile, RecordedFunction, Recording, SharedRecording, Site, SiteId, SpanExit, Step, StepId,
+    StringId, SuspectRow, ValueAt,
 };
 use xhist_report::{Layout, MapPlaces, Options};
 use xhist_tests::{BROWSER_PACKAGES, Case, Need, Run, Tree, cargo, line_of, report, repository, rings_in};
@@ -214,7 +214,14 @@ fn hostile() {
         });
     }
     // Numbers that lead nowhere.
-    recording.sites.push(Site { file: 99, line: u32::MAX, col: 9, end_line: 0, end_col: 0, function: FunctionId(77) });
+    recording.sites.push(Site {
+        file: 99,
+        line: u32::MAX,
+        col: 9,
+        end_line: 0,
+        end_col: 0,
+        function: FunctionId(77),
+    });
     recording.push(LaneId(0), Step::Statement(SiteId(3)), false);
     recording.push(LaneId(42), Step::Statement(SiteId(0)), false);
     recording.times = vec![(StepId(0), u64::MAX), (StepId(3), 0)];
@@ -291,11 +298,16 @@ fn motions_of(recording: &Recording) -> Vec<Value> {
         }
         let number = |number: Option<u32>| number.map_or(-1, i64::from);
         let frame = |frame: &xhist_report::recording::StackFrame| {
-            json!([number(frame.call.map(|call| call.0)), number(frame.site.map(|site| site.0)), frame.function.0])
+            json!([
+                number(frame.call.map(|call| call.0)),
+                number(frame.site.map(|site| site.0)),
+                frame.function.0
+            ])
         };
         let text = |id: StringId| recording.strings.get(id);
         let values = recording.variables(recording.call_at(at), at);
-        let values = values.iter().map(|found| format!("{} = {}", text(found.value.name), text(found.value.text)));
+        let values =
+            values.iter().map(|found| format!("{} = {}", text(found.value.name), text(found.value.text)));
         json!([
             motions,
             recording.number(at),
@@ -323,8 +335,10 @@ fn motions() {
         Run::new(program, tree.path()).arg(case).env("XHIST_FILE", &file).env("XHIST_SIZE", "64k").done();
         file
     };
-    let mut rings: Vec<PathBuf> =
-        ["mutual", "closures", "panics", "drops", "async"].iter().map(|case| run(&calls, "calls", case)).collect();
+    let mut rings: Vec<PathBuf> = ["mutual", "closures", "panics", "drops", "async"]
+        .iter()
+        .map(|case| run(&calls, "calls", case))
+        .collect();
     rings.extend(["parked", "moved", "ended"].iter().map(|case| run(&tasks, "tasks", case)));
     rings.push(meter().ring.clone());
     let mut steps = 0;
@@ -386,7 +400,11 @@ fn documents() {
     std::fs::create_dir_all(&bin).expect("a directory");
     let opener = bin.join("xdg-open");
     let note = tree.join("opened");
-    std::fs::write(&opener, format!("#!/bin/sh\necho \"$1\" > '{}.part'; mv '{0}.part' '{0}'\n", note.display())).expect("a script");
+    std::fs::write(
+        &opener,
+        format!("#!/bin/sh\necho \"$1\" > '{}.part'; mv '{0}.part' '{0}'\n", note.display()),
+    )
+    .expect("a script");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&opener, executable).expect("a mode");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());

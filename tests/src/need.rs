@@ -47,7 +47,8 @@ pub enum Need {
 /// Packages of npm that drive a browser.
 pub const BROWSER_PACKAGES: [&str; 1] = ["puppeteer-core"];
 /// Packages of npm with a client of the Debug Adapter Protocol, its types, and a compiler that checks them.
-pub const DAP_PACKAGES: [&str; 3] = ["@vscode/debugadapter-testsupport", "@vscode/debugprotocol", "typescript"];
+pub const DAP_PACKAGES: [&str; 3] =
+    ["@vscode/debugadapter-testsupport", "@vscode/debugprotocol", "typescript"];
 
 impl Need {
     /// What is missing and how to get it; `None` when all is there.
@@ -155,7 +156,9 @@ fn succeeds(program: &str, args: &[&str]) -> bool {
 
 fn browser() -> Option<String> {
     if Need::browser().is_none() {
-        return Some("Chromium is not installed: apt-get install chromium, or name it in XHIST_BROWSER".into());
+        return Some(
+            "Chromium is not installed: apt-get install chromium, or name it in XHIST_BROWSER".into(),
+        );
     }
     npm(&BROWSER_PACKAGES)
 }

@@ -294,7 +294,7 @@ fn breakpoints_have_conditions_on_hits_and_values() {
 
 #[test]
 fn a_logpoint_prints_a_bounded_number_of_lines() {
-    let mut sample = RecordingSample::new();
+    let mut sample = RecordingSample::default();
     (0..3000).for_each(|_| drop(sample.line(1)));
     let mut client = Client::new(&shared(sample));
     client.open(json!({}));
@@ -532,7 +532,7 @@ fn a_history_that_grows_is_waited_for() {
     client.send("launch", json!({"follow": true}));
     client.tick();
     assert!(client.events("initialized").is_empty());
-    let mut sample = RecordingSample::new();
+    let mut sample = RecordingSample::default();
     [1, 2, 3].into_iter().for_each(|line| drop(sample.line(line)));
     *recording.lock() = sample.recording.clone();
     client.tick();
