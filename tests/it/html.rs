@@ -96,7 +96,15 @@ fn small(path: &str, text: &str, lanes: &[&str]) -> Recording {
     });
     for (line, _) in (1..).zip(text.lines()) {
         let function = FunctionId(0);
-        recording.sites.push(Site { file: 0, line, col: 1, end_line: line, end_col: 9, function });
+        recording.sites.push(Site {
+            file: 0,
+            line,
+            col: 1,
+            end_line: line,
+            end_col: 9,
+            function,
+            may_end: false,
+        });
     }
     for (number, name) in (1..).zip(lanes) {
         recording.functions.push(RecordedFunction { name: (*name).to_owned(), file: 0, line: 1 });
@@ -221,6 +229,7 @@ fn hostile() {
         end_line: 0,
         end_col: 0,
         function: FunctionId(77),
+        may_end: false,
     });
     recording.push(LaneId(0), Step::Statement(SiteId(3)), false);
     recording.push(LaneId(42), Step::Statement(SiteId(0)), false);

@@ -295,7 +295,9 @@ fn breakpoints_have_conditions_on_hits_and_values() {
 #[test]
 fn a_logpoint_prints_a_bounded_number_of_lines() {
     let mut sample = RecordingSample::default();
-    (0..3000).for_each(|_| drop(sample.line(1)));
+    (0..3000).for_each(|_| {
+        sample.line(1);
+    });
     let mut client = Client::new(&shared(sample));
     client.open(json!({}));
     let all = json!({"source": {"path": "src/main.rs"}, "breakpoints": [{"line": 1, "logMessage": "here"}]});
@@ -533,7 +535,9 @@ fn a_history_that_grows_is_waited_for() {
     client.tick();
     assert!(client.events("initialized").is_empty());
     let mut sample = RecordingSample::default();
-    [1, 2, 3].into_iter().for_each(|line| drop(sample.line(line)));
+    [1, 2, 3].into_iter().for_each(|line| {
+        sample.line(line);
+    });
     *recording.lock() = sample.recording.clone();
     client.tick();
     let points = json!({"source": {"path": "src/main.rs"}, "breakpoints": [{"line": 5}]});
@@ -547,7 +551,9 @@ fn a_history_that_grows_is_waited_for() {
     assert_eq!((client.stop()["reason"].clone(), client.lines()), (json!("entry"), vec![3]));
     client.ask("continue", json!({"threadId": 1}));
     assert!(client.events("stopped").is_empty());
-    [1, 5, 3].into_iter().for_each(|line| drop(sample.line(line)));
+    [1, 5, 3].into_iter().for_each(|line| {
+        sample.line(line);
+    });
     *recording.lock() = sample.recording.clone();
     client.tick();
     assert_eq!((client.stop()["reason"].clone(), client.at()), (json!("breakpoint"), StepId(4)));

@@ -79,7 +79,7 @@ impl DapSession {
             let here = place(cursor.step());
             let file = here.and_then(|(_, file, _)| recording.files.get(file as usize));
             let is_skipped = skips && file.is_some_and(|file| file.is_dependency);
-            if !is_skipped && !(asked.by_line && here == start) {
+            if !(is_skipped || asked.by_line && here == start) {
                 return Some(cursor.step());
             }
         }
