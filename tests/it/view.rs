@@ -266,13 +266,13 @@ fn followed() {
     let mut view = view(&tree, "--follow grows.xhist", (80, 24));
     view.wait_for("step 5 of 5");
     running.write("two\n");
-    view.wait_for("step 9 of 9");
+    view.wait_for("step 8 of 8");
     // A cursor that is elsewhere stays there.
     view.press("L");
-    view.wait_for("step 5 of 9");
+    view.wait_for("step 5 of 8");
     running.close_input();
     running.done().expect(0);
-    view.wait_for("step 5 of 11");
+    view.wait_for("step 5 of 10");
     view.press("G");
     view.wait_for("println!(\"done\")");
     view.press("q");
