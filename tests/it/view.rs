@@ -67,11 +67,11 @@ fn keys() {
     view.press("S");
     view.wait_for("step 57 of 58");
     view.press("/restart\r");
-    view.wait_for("step 53 of 58");
+    view.wait_for("step 55 of 58");
     view.press("?");
     view.wait_for("any key leaves the help");
     view.press("x\u{1b}[A");
-    view.wait_for("step 52 of 58");
+    view.wait_for("step 54 of 58");
     view.press("q");
     let (status, parser) = view.end();
     let text = parser.screen().contents();
@@ -222,7 +222,7 @@ fn hanging_task() {
     let tree = Tree::copy_of(&repository().join("tests/fixtures/tasks"));
     cargo(tree.path()).args("xhist run -q -- parked").done().expect(134);
     let done = screen(&tree, "--keys <Tab><Tab><Tab><Tab>").expect(0);
-    shows(&done, &["parked async tasks:", "Pause::forever().await; // stuck", "awaited by task"]);
+    shows(&done, &["parked async tasks:", "Pause::forever().await; // stuck   awaited by task"]);
     let done = screen(&tree, "--keys <Tab><Tab><Tab>").expect(0);
     shows(&done, &["parked", "task 2"]);
 }
@@ -266,13 +266,13 @@ fn followed() {
     let mut view = view(&tree, "--follow grows.xhist", (80, 24));
     view.wait_for("step 5 of 5");
     running.write("two\n");
-    view.wait_for("step 9 of 9");
+    view.wait_for("step 8 of 8");
     // A cursor that is elsewhere stays there.
     view.press("L");
-    view.wait_for("step 5 of 9");
+    view.wait_for("step 5 of 8");
     running.close_input();
     running.done().expect(0);
-    view.wait_for("step 5 of 11");
+    view.wait_for("step 5 of 10");
     view.press("G");
     view.wait_for("println!(\"done\")");
     view.press("q");

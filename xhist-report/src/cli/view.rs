@@ -17,7 +17,7 @@ use crate::view::{self, ViewIndex, ViewState};
 #[derive(Clone, Debug, Args)]
 pub struct ViewArgs {
     /// Open at the entry with this number, as listings count them; without it at the failure, else at the newest entry
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "follow")]
     at: Option<u64>,
 
     /// Press these keys first: characters, and names such as <Tab> and <Enter>

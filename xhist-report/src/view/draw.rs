@@ -6,9 +6,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::keys::{KEYS, RULE, shown};
-use super::layout::{Slot, body, slots};
+use super::layout::{ScreenPart, body, slots};
 use super::panes::{Scene, end_of, rows};
-use super::row::{Role, ViewRow};
+use super::row::{RowRole, ViewRow};
 use super::state::{LetterUse, Mode, PaneId};
 use super::style::{selected, style};
 
@@ -25,13 +25,13 @@ pub fn draw(scene: &Scene<'_>, has_colour: bool, buffer: &mut Buffer) {
     }
     let look = Look { has_colour };
     let width = usize::from(area.width);
-    buffer.set_stringn(area.x, area.y, header(scene), width, look.of(Role::Here));
+    buffer.set_stringn(area.x, area.y, header(scene), width, look.of(RowRole::Here));
     match scene.state.mode {
         Mode::Help => look.help(body(area), buffer),
         _ => slots(scene.state, body(area)).iter().for_each(|slot| look.slot(scene, slot, buffer)),
     }
     let footer = footer(scene);
-    buffer.set_stringn(area.x, area.bottom() - 1, footer, width, look.of(Role::Plain));
+    buffer.set_stringn(area.x, area.bottom() - 1, footer, width, look.of(RowRole::Plain));
 }
 
 /// Step, thread, how it ended, function, time and run.
@@ -82,7 +82,7 @@ struct Look {
 }
 
 impl Look {
-    fn of(&self, role: Role) -> Style {
+    fn of(&self, role: RowRole) -> Style {
         style(role, self.has_colour)
     }
 
@@ -91,14 +91,14 @@ impl Look {
         let rule = (usize::from(area.height) > KEYS.len()).then(|| (String::new(), RULE));
         for ((keys, help), y) in rule.into_iter().chain(rows).zip(area.top()..area.bottom()) {
             let line = Line::from(vec![
-                Span::styled(format!(" {keys:<13} "), self.of(Role::Name)),
-                Span::styled(help, self.of(Role::Plain)),
+                Span::styled(format!(" {keys:<13} "), self.of(RowRole::Name)),
+                Span::styled(help, self.of(RowRole::Plain)),
             ]);
             buffer.set_line(area.x, y, &line, area.width);
         }
     }
 
-    fn slot(&self, scene: &Scene<'_>, (area, panes): &Slot, buffer: &mut Buffer) {
+    fn slot(&self, scene: &Scene<'_>, (area, panes): &ScreenPart, buffer: &mut Buffer) {
         let pane = scene.state.front(panes);
         let rows = rows(scene, pane, usize::from(area.width));
         let has_focus = scene.state.focus == pane;
@@ -131,19 +131,19 @@ impl Look {
         for other in panes {
             let (text, style) = match *other == pane {
                 true if has_focus => (format!("[{}]", other.name()), selected()),
-                true => (format!("[{}]", other.name()), self.of(Role::Here)),
-                false => (format!(" {} ", other.name()), self.of(Role::Dim)),
+                true => (format!("[{}]", other.name()), self.of(RowRole::Here)),
+                false => (format!(" {} ", other.name()), self.of(RowRole::Dim)),
             };
             line.push_span(Span::styled(text, style));
         }
-        line.push_span(Span::styled(format!(" {title} "), self.of(Role::Place)));
+        line.push_span(Span::styled(format!(" {title} "), self.of(RowRole::Place)));
         let fill = usize::from(area.width).saturating_sub(line.width());
-        line.push_span(Span::styled("-".repeat(fill), self.of(Role::Dim)));
+        line.push_span(Span::styled("-".repeat(fill), self.of(RowRole::Dim)));
         buffer.set_line(area.x, area.y, &line, area.width);
     }
 
     fn line(&self, sign: &str, row: &ViewRow, shift: usize) -> Line<'static> {
-        let mut line = Line::from(Span::styled(sign.to_owned(), self.of(Role::Here)));
+        let mut line = Line::from(Span::styled(sign.to_owned(), self.of(RowRole::Here)));
         let mut skip = shift;
         for (role, text) in &row.spans {
             let length = text.chars().count();

@@ -10,10 +10,10 @@ const WIDE: (u16, u16) = (120, 28);
 const LOW: u16 = 14;
 
 /// A part of the screen, and the panes that share it.
-pub type Slot = (Rect, &'static [PaneId]);
+pub type ScreenPart = (Rect, &'static [PaneId]);
 
 /// The parts of the screen between the first and the last row.
-pub fn slots(state: &ViewState, body: Rect) -> Vec<Slot> {
+pub fn slots(state: &ViewState, body: Rect) -> Vec<ScreenPart> {
     use PaneId::{Calls, Findings, History, Source, Threads, Values};
     let halves =
         |area, first| Layout::vertical([Constraint::Percentage(first), Constraint::Fill(1)]).areas(area);

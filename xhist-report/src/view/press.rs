@@ -6,7 +6,7 @@ use super::index::ViewIndex;
 use super::keys::{Action, action};
 use super::layout::page;
 use super::panes::{Scene, looked_at, rows, step_of};
-use super::row::Target;
+use super::row::RowTarget;
 use super::search::Search;
 use super::state::{LetterUse, Mode, PaneId, Prompt, ViewState};
 use crate::recording::{Cursor, Direction, Motion, Recording, SiteId, StepId};
@@ -235,18 +235,18 @@ impl Press<'_> {
     fn choose(&mut self) {
         let pane = self.state.focus;
         let rows = rows(&self.scene(), pane, usize::from(self.state.size.0));
-        let target = if rows.len > 0 { (rows.row)(rows.selected).target } else { Target::Nothing };
+        let target = if rows.len > 0 { (rows.row)(rows.selected).target } else { RowTarget::Nothing };
         drop(rows);
         match target {
-            Target::Step(step) => self.state.go_to(step),
-            Target::Frame(frame) => {
+            RowTarget::Step(step) => self.state.go_to(step),
+            RowTarget::Frame(frame) => {
                 self.times(Some(frame as u64), |press| press.go(Motion::Out, Direction::Back))
             }
-            Target::LastRun(path, line) => self.last_run(&path, line),
-            Target::Nothing if pane == PaneId::Source => {
+            RowTarget::LastRun(path, line) => self.last_run(&path, line),
+            RowTarget::Nothing if pane == PaneId::Source => {
                 self.same_line(Direction::Back);
             }
-            Target::Nothing => self.state.message = "this row leads nowhere".to_owned(),
+            RowTarget::Nothing => self.state.message = "this row leads nowhere".to_owned(),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::recording::StepId;
 
 /// What a part of a row is; the style follows from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
+pub enum RowRole {
     /// Text.
     #[default]
     Plain,
@@ -30,14 +30,14 @@ pub enum Role {
 #[derive(Clone, Debug, Default)]
 pub struct ViewRow {
     /// Its parts.
-    pub spans: Vec<(Role, String)>,
+    pub spans: Vec<(RowRole, String)>,
     /// What it is about.
-    pub target: Target,
+    pub target: RowTarget,
 }
 
 /// What a row is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Target {
+pub enum RowTarget {
     /// Nothing to go to.
     #[default]
     Nothing,
@@ -51,18 +51,18 @@ pub enum Target {
 
 impl ViewRow {
     /// A row of one text.
-    pub fn new(role: Role, text: impl Into<String>) -> ViewRow {
+    pub fn new(role: RowRole, text: impl Into<String>) -> ViewRow {
         ViewRow::default().with(role, text)
     }
 
     /// With another part.
-    pub fn with(mut self, role: Role, text: impl Into<String>) -> ViewRow {
+    pub fn with(mut self, role: RowRole, text: impl Into<String>) -> ViewRow {
         self.spans.push((role, text.into()));
         self
     }
 
     /// About something.
-    pub fn about(mut self, target: Target) -> ViewRow {
+    pub fn about(mut self, target: RowTarget) -> ViewRow {
         self.target = target;
         self
     }

@@ -22,7 +22,7 @@ pub struct Search {
 impl Search {
     /// Looks for a text.
     pub fn new(text: &str, recording: &Recording, index: &ViewIndex) -> Search {
-        let pattern = Pattern::new(text);
+        let pattern = SearchText::new(text);
         let functions: Vec<bool> =
             recording.functions.iter().map(|function| pattern.is_in(&function.name)).collect();
         let is_site = |id: &SiteId| {
@@ -74,15 +74,15 @@ impl Search {
 }
 
 /// A text to look for.
-struct Pattern<'t> {
+struct SearchText<'t> {
     text: &'t str,
     is_exact: bool,
     has_equals: bool,
 }
 
-impl Pattern<'_> {
-    fn new(text: &str) -> Pattern<'_> {
-        Pattern { text, is_exact: text.chars().any(char::is_uppercase), has_equals: text.contains('=') }
+impl SearchText<'_> {
+    fn new(text: &str) -> SearchText<'_> {
+        SearchText { text, is_exact: text.chars().any(char::is_uppercase), has_equals: text.contains('=') }
     }
 
     fn is_in(&self, text: &str) -> bool {
@@ -95,7 +95,7 @@ impl Pattern<'_> {
     /// `lib.rs` is in the path; `lib.rs:12` is that line only.
     fn is_place(&self, path: &str, line: u32) -> bool {
         match self.text.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse::<u32>().ok()?))) {
-            Some((of, number)) => number == line && Pattern::new(of).is_in(path),
+            Some((of, number)) => number == line && SearchText::new(of).is_in(path),
             None => self.is_in(path),
         }
     }

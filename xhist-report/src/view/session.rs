@@ -11,7 +11,9 @@ use std::time::Duration;
 use crossterm::cursor::{Hide, Show};
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crossterm::execute;
-use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
@@ -89,13 +91,18 @@ pub fn run(
     check()?;
     let stop = interrupt::requested(restore);
     let screen = RawScreen::enter()?;
-    let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    let mut terminal = empty_screen()?;
     let size = terminal.size()?;
     let mut index = ViewIndex::default();
-    let mut state = open(&shared.lock(), (size.width, size.height));
+    let mut seen;
+    let mut state = {
+        let recording = shared.lock();
+        index.extend(&recording);
+        seen = recording.len();
+        open(&recording, (size.width, size.height))
+    };
     let has_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut pressed: Vec<String> = keys.to_vec();
-    let mut seen = 0;
     let mut must_draw = true;
     while !stop.load(Ordering::Relaxed) {
         {
@@ -111,15 +118,15 @@ pub fn run(
                 must_draw = true;
                 match state.press(&key, &recording, &index) {
                     Effect::Draw => {}
-                    Effect::Redraw => terminal.clear()?,
+                    Effect::Redraw => terminal = empty_screen()?,
                     Effect::Quit => return Ok(()),
                     Effect::Suspend => {
                         screen.outside(suspend)?;
-                        terminal.clear()?;
+                        terminal = empty_screen()?;
                     }
                     Effect::Edit(file, line) => {
                         state.message = screen.outside(|| edit(&file, line))?;
-                        terminal.clear()?;
+                        terminal = empty_screen()?;
                     }
                 }
             }
@@ -144,6 +151,12 @@ pub fn run(
         }
     }
     Ok(())
+}
+
+/// A terminal on which nothing is drawn yet. To clear one, ratatui would ask it for its cursor, which not every one answers.
+fn empty_screen() -> io::Result<Terminal<CrosstermBackend<io::Stdout>>> {
+    execute!(io::stdout(), Clear(ClearType::All))?;
+    Terminal::new(CrosstermBackend::new(io::stdout()))
 }
 
 /// The name of a key in the table; `None` for keys that have none.

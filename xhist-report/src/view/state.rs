@@ -159,10 +159,7 @@ impl ViewState {
     /// The recording has more steps than the number that was seen. A view that is at its end stays there.
     pub fn grew(&mut self, seen: usize, recording: &Recording) {
         let was_at_end = self.step.0 as usize + 1 >= seen;
-        if seen > 0
-            && was_at_end
-            && let Some(last) = recording.last()
-        {
+        if was_at_end && let Some(last) = recording.last() {
             self.go_to(last);
         }
     }

@@ -2,21 +2,21 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
-use super::row::Role;
+use super::row::RowRole;
 
 /// The style of a role.
-pub fn style(role: Role, has_colour: bool) -> Style {
+pub fn style(role: RowRole, has_colour: bool) -> Style {
     let plain = Style::new();
     let (colour, modifier) = match role {
-        Role::Plain => return plain,
-        Role::Dim => (Color::DarkGray, Modifier::empty()),
-        Role::Here => (Color::Yellow, Modifier::BOLD),
-        Role::Value => (Color::Green, Modifier::empty()),
-        Role::Place => (Color::Cyan, Modifier::empty()),
-        Role::Name => (Color::Blue, Modifier::empty()),
-        Role::Event => (Color::Red, Modifier::BOLD),
-        Role::Keyword => (Color::Magenta, Modifier::empty()),
-        Role::Comment => (Color::DarkGray, Modifier::empty()),
+        RowRole::Plain => return plain,
+        RowRole::Dim => (Color::DarkGray, Modifier::empty()),
+        RowRole::Here => (Color::Yellow, Modifier::BOLD),
+        RowRole::Value => (Color::Green, Modifier::empty()),
+        RowRole::Place => (Color::Cyan, Modifier::empty()),
+        RowRole::Name => (Color::Blue, Modifier::empty()),
+        RowRole::Event => (Color::Red, Modifier::BOLD),
+        RowRole::Keyword => (Color::Magenta, Modifier::empty()),
+        RowRole::Comment => (Color::DarkGray, Modifier::empty()),
     };
     match has_colour {
         true => plain.fg(colour).add_modifier(modifier),

@@ -2,7 +2,7 @@
 
 use super::scene::{Scene, column};
 use crate::recording::{CallId, CallSpan, Lane, SpanExit, StackFrame, StepId};
-use crate::view::row::{PaneRows, Role, Target, ViewRow};
+use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 use crate::view::state::PaneId;
 
 /// Calls of the stack that are shown: the innermost ones.
@@ -14,7 +14,7 @@ const MAX_CHILDREN: usize = 100;
 pub fn looked_at(scene: &Scene<'_>) -> Option<StackFrame> {
     let stack = scene.recording.stack_at(scene.state.step);
     let chosen = scene.state.selected(PaneId::Calls).and_then(|row| match (rows(scene).row)(row).target {
-        Target::Frame(frame) => Some(frame),
+        RowTarget::Frame(frame) => Some(frame),
         _ => None,
     });
     stack.get(chosen.unwrap_or_default()).copied()
@@ -27,7 +27,10 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
     let mut rows = Vec::new();
     if stack.len() > MAX_FRAMES {
         let more = stack.len() - MAX_FRAMES;
-        rows.push(ViewRow::new(Role::Dim, format!("{more} calls around these; U goes to the call around")));
+        rows.push(ViewRow::new(
+            RowRole::Dim,
+            format!("{more} calls around these; U goes to the call around"),
+        ));
     }
     let shown = stack.len().min(MAX_FRAMES);
     for (index, frame) in stack.iter().enumerate().take(MAX_FRAMES).rev() {
@@ -40,12 +43,12 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
             let children = Children { scene, lane, call };
             rows.extend(children.before(step).iter().map(|child| child_row(scene, *child, shown)));
             if let Some(site) = stack.first().and_then(|frame| frame.site) {
-                rows.push(ViewRow::new(Role::Here, format!("{}{}", indent(shown), scene.text(site))));
+                rows.push(ViewRow::new(RowRole::Here, format!("{}{}", indent(shown), scene.text(site))));
             }
             rows.extend(children.after(step).iter().map(|child| child_row(scene, *child, shown)));
         }
         None => {
-            rows.push(ViewRow::new(Role::Dim, "calls are not known: no map with the functions was found"))
+            rows.push(ViewRow::new(RowRole::Dim, "calls are not known: no map with the functions was found"))
         }
     }
     PaneRows::list(rows, current)
@@ -59,14 +62,14 @@ fn frame_row(scene: &Scene<'_>, frame: &StackFrame, (depth, index): (usize, usiz
     let recording = scene.recording;
     let name = recording.functions.get(frame.function.0 as usize).map_or("", |function| &function.name);
     let name = if name.is_empty() { "?" } else { name };
-    let mut row = ViewRow::new(Role::Name, column_or_longer(&format!("{}{name}", indent(depth)), 30));
+    let mut row = ViewRow::new(RowRole::Name, column_or_longer(&format!("{}{name}", indent(depth)), 30));
     if let Some(site) = frame.site {
-        row = row.with(Role::Place, format!(" {}", column(&scene.place(site), 18)));
+        row = row.with(RowRole::Place, format!(" {}", column(&scene.place(site), 18)));
     }
     if let Some(span) = frame.call.and_then(|call| recording.call(call)) {
-        row = row.with(Role::Dim, format!(" {}", steps(scene, span)));
+        row = row.with(RowRole::Dim, format!(" {}", steps(scene, span)));
     }
-    row.about(Target::Frame(index))
+    row.about(RowTarget::Frame(index))
 }
 
 fn child_row(scene: &Scene<'_>, call: CallId, depth: usize) -> ViewRow {
@@ -77,10 +80,10 @@ fn child_row(scene: &Scene<'_>, call: CallId, depth: usize) -> ViewRow {
         SpanExit::Returned => String::new(),
         exit => format!(" {}", exit.name()),
     };
-    ViewRow::new(Role::Plain, column_or_longer(&format!("{}{name}", indent(depth)), 49))
-        .with(Role::Dim, format!(" {}", steps(scene, span)))
-        .with(Role::Event, exit)
-        .about(Target::Step(span.first))
+    ViewRow::new(RowRole::Plain, column_or_longer(&format!("{}{name}", indent(depth)), 49))
+        .with(RowRole::Dim, format!(" {}", steps(scene, span)))
+        .with(RowRole::Event, exit)
+        .about(RowTarget::Step(span.first))
 }
 
 fn column_or_longer(text: &str, width: usize) -> String {

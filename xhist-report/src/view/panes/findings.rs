@@ -3,7 +3,7 @@
 use super::scene::Scene;
 use crate::model::{LiveTask, TaskPlace};
 use crate::recording::EventKind;
-use crate::view::row::{PaneRows, Role, Target, ViewRow};
+use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 
 /// Rows of one kind.
 const MAX_ROWS: usize = 1000;
@@ -13,16 +13,19 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
     let recording = scene.recording;
     let evidence = &recording.evidence;
     let mut rows = Vec::new();
-    let text = |line: &str| ViewRow::new(Role::Plain, format!("  {line}"));
+    let text = |line: &str| ViewRow::new(RowRole::Plain, format!("  {line}"));
     section(&mut rows, "failure", failures(scene), "");
     section(&mut rows, "message", evidence.message.lines().map(text).collect(), "");
     section(&mut rows, "suspects", suspects(scene), "xhist-report suspects");
     let tasks = recording.tasks.iter();
-    let live = tasks.clone().flat_map(|tasks| &tasks.live).filter(|task| task.parked).map(task).collect();
-    section(&mut rows, "parked async tasks", live, "xhist-report --tasks");
+    let mut live: Vec<&LiveTask> =
+        tasks.clone().flat_map(|tasks| &tasks.live).filter(|task| task.parked).collect();
+    // What the others wait for comes first.
+    live.sort_by_key(|task| !task.is_leaf);
+    section(&mut rows, "parked async tasks", live.into_iter().map(task).collect(), "xhist-report --tasks");
     let cancelled = tasks.flat_map(|tasks| &tasks.cancelled);
     let cancelled =
-        cancelled.map(|cancelled| at(format!("{} times", cancelled.count), &cancelled.at)).collect();
+        cancelled.map(|cancelled| at(&format!("{} times", cancelled.count), &cancelled.at, "")).collect();
     section(&mut rows, "cancelled async tasks", cancelled, "xhist-report --tasks");
     section(&mut rows, "lost", recording.losses.iter().map(|line| text(line)).collect(), "");
     section(
@@ -32,7 +35,7 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
         "xhist-report diff",
     );
     if rows.is_empty() {
-        rows.push(ViewRow::new(Role::Dim, "no failure, no parked task, no loss is known"));
+        rows.push(ViewRow::new(RowRole::Dim, "no failure, no parked task, no loss is known"));
     }
     PaneRows::list(rows, None)
 }
@@ -43,10 +46,10 @@ fn section(rows: &mut Vec<ViewRow>, heading: &str, more: Vec<ViewRow>, command: 
         return;
     }
     let hidden = more.len().saturating_sub(MAX_ROWS);
-    rows.push(ViewRow::new(Role::Name, format!("{heading}:")));
+    rows.push(ViewRow::new(RowRole::Name, format!("{heading}:")));
     rows.extend(more.into_iter().take(MAX_ROWS));
     if hidden > 0 {
-        rows.push(ViewRow::new(Role::Dim, format!("  {hidden} more: {command}")));
+        rows.push(ViewRow::new(RowRole::Dim, format!("  {hidden} more: {command}")));
     }
 }
 
@@ -61,44 +64,47 @@ fn failures(scene: &Scene<'_>) -> Vec<ViewRow> {
         let lane = recording.lane(recording.lane_of(step)).map_or("", |lane| &lane.name);
         let site = recording.site_at(step);
         let place = site.map_or_else(String::new, |site| scene.place(site));
-        ViewRow::new(Role::Dim, format!("  {} ", scene.number(step)))
-            .with(Role::Name, format!("{lane} "))
-            .with(Role::Place, format!("{place} "))
-            .with(Role::Event, recording.strings.get(event.text))
-            .with(Role::Plain, format!("  {}", site.map_or("", |site| scene.text(site))))
-            .about(Target::Step(step))
+        ViewRow::new(RowRole::Dim, format!("  {} ", scene.number(step)))
+            .with(RowRole::Name, format!("{lane} "))
+            .with(RowRole::Place, format!("{place} "))
+            .with(RowRole::Event, recording.strings.get(event.text))
+            .with(RowRole::Plain, format!("  {}", site.map_or("", |site| scene.text(site))))
+            .about(RowTarget::Step(step))
     };
     failures.map(row).collect()
 }
 
 fn suspects(scene: &Scene<'_>) -> Vec<ViewRow> {
     let row = |suspect: &crate::recording::SuspectRow| {
-        ViewRow::new(Role::Dim, format!("  {:>3}. {:.2} ", suspect.rank, suspect.score))
-            .with(Role::Place, format!("{}:{} ", suspect.path, suspect.line))
-            .with(Role::Name, format!("{} ", suspect.function))
-            .with(Role::Plain, suspect.text.trim())
-            .about(Target::LastRun(suspect.path.clone(), suspect.line))
+        ViewRow::new(RowRole::Dim, format!("  {:>3}. {:.2} ", suspect.rank, suspect.score))
+            .with(RowRole::Place, format!("{}:{} ", suspect.path, suspect.line))
+            .with(RowRole::Name, format!("{} ", suspect.function))
+            .with(RowRole::Plain, suspect.text.trim())
+            .about(RowTarget::LastRun(suspect.path.clone(), suspect.line))
     };
     scene.recording.evidence.suspects.iter().map(row).collect()
 }
 
+/// Where a task is parked, and who waits for it.
 fn task(task: &LiveTask) -> ViewRow {
-    let time = task.for_at_least.map_or_else(String::new, |time| format!(" for {:.3} s", time.as_secs_f64()));
     let around =
-        task.around.iter().map(|around| format!(", {} by task {}", around.link.name(), around.number));
-    let lead = format!("task {}{time}{}", task.number, around.collect::<String>());
+        task.around.iter().map(|around| format!("{} by task {}, ", around.link.name(), around.number));
+    let time = task.for_at_least.map_or_else(String::new, |time| format!("for {:.3} s", time.as_secs_f64()));
+    let more = format!("{}{time}", around.collect::<String>());
+    let lead = format!("task {}", task.number);
     match &task.at {
-        Some(place) => at(lead, place),
-        None => ViewRow::new(Role::Plain, format!("  {lead}: none of its statements is left")),
+        Some(place) => at(&lead, place, more.trim_end_matches(", ")),
+        None => ViewRow::new(RowRole::Plain, format!("  {lead}: the history has no statement of it; {more}")),
     }
 }
 
-fn at(lead: String, place: &TaskPlace) -> ViewRow {
+fn at(lead: &str, place: &TaskPlace, more: &str) -> ViewRow {
     let path = place.path.as_deref().unwrap_or("?");
-    let target = Target::LastRun(path.to_owned(), place.line);
-    ViewRow::new(Role::Plain, format!("  {lead} at "))
-        .with(Role::Place, format!("{path}:{} ", place.line))
-        .with(Role::Name, format!("{} ", place.function))
-        .with(Role::Plain, place.source.as_deref().unwrap_or_default().trim())
-        .about(target)
+    let name = path.rsplit('/').next().unwrap_or(path);
+    ViewRow::new(RowRole::Plain, format!("  {lead} "))
+        .with(RowRole::Place, format!("{name}:{} ", place.line))
+        .with(RowRole::Name, format!("{} ", place.function))
+        .with(RowRole::Plain, place.source.as_deref().unwrap_or_default().trim())
+        .with(RowRole::Dim, format!("   {more}"))
+        .about(RowTarget::LastRun(path.to_owned(), place.line))
 }

@@ -2,7 +2,7 @@
 
 use super::scene::{Scene, column};
 use crate::recording::{Step, StepId};
-use crate::view::row::{PaneRows, Role, Target, ViewRow};
+use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 
 /// Columns of a place.
 const PLACE: usize = 18;
@@ -35,27 +35,27 @@ fn row(scene: &Scene<'_>, step: StepId, (digits, threads, place): (usize, usize,
     let recording = scene.recording;
     let is_numbered = recording.event(step).is_none_or(|event| event.kind.is_numbered());
     let number = if is_numbered { scene.number(step) } else { String::new() };
-    let mut row = ViewRow::new(Role::Dim, format!("{number:>digits$} ")).about(Target::Step(step));
+    let mut row = ViewRow::new(RowRole::Dim, format!("{number:>digits$} ")).about(RowTarget::Step(step));
     if threads > 0 {
         let name = recording.lane(recording.lane_of(step)).map_or("", |lane| &lane.name);
         let sign = if recording.is_uncertain(step) { '~' } else { ' ' };
-        row = row.with(Role::Name, column(name, threads)).with(Role::Dim, sign);
+        row = row.with(RowRole::Name, column(name, threads)).with(RowRole::Dim, sign);
     }
     let depth = recording.call_at(step).and_then(|call| recording.call(call)).map_or(0, |call| call.depth);
     let indent = "  ".repeat((depth as usize).min(MAX_INDENT));
     match recording.step(step) {
         Some(Step::Statement(site)) => {
-            row = row.with(Role::Place, column(&scene.place(site), place));
-            row = row.with(Role::Plain, format!(" {indent}{}", scene.text(site)));
+            row = row.with(RowRole::Place, column(&scene.place(site), place));
+            row = row.with(RowRole::Plain, format!(" {indent}{}", scene.text(site)));
         }
         Some(Step::Event(event)) => {
             let event = recording.events.get(event as usize);
             let (kind, text) =
                 event.map_or(("", ""), |event| (event.kind.name(), recording.strings.get(event.text)));
-            row = row.with(Role::Event, format!("{} {indent}{text}", column(kind, place)));
+            row = row.with(RowRole::Event, format!("{} {indent}{text}", column(kind, place)));
         }
         None => {}
     }
     let values = scene.values(step);
-    if values.is_empty() { row } else { row.with(Role::Value, format!("   {values}")) }
+    if values.is_empty() { row } else { row.with(RowRole::Value, format!("   {values}")) }
 }

@@ -6,7 +6,7 @@ use super::calls::looked_at;
 use super::scene::Scene;
 use super::syntax;
 use crate::recording::{RecordedFile, Site};
-use crate::view::row::{PaneRows, Role, ViewRow};
+use crate::view::row::{PaneRows, RowRole, ViewRow};
 
 /// The lines of the file.
 pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
@@ -15,7 +15,7 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
     let here = frame.and_then(|frame| frame.site).and_then(|site| Some((*recording.site(site)?, frame?)));
     let Some((site, frame)) = here else {
         return PaneRows::list(
-            vec![ViewRow::new(Role::Dim, "no statement of this thread ran before this step")],
+            vec![ViewRow::new(RowRole::Dim, "no statement of this thread ran before this step")],
             None,
         );
     };
@@ -26,7 +26,10 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
             "no source text of {}:{}; --source-root DIR looks for it below DIR",
             file.path, site.line
         );
-        return PaneRows { title: title(file), ..PaneRows::list(vec![ViewRow::new(Role::Dim, text)], None) };
+        return PaneRows {
+            title: title(file),
+            ..PaneRows::list(vec![ViewRow::new(RowRole::Dim, text)], None)
+        };
     }
     let ran: std::collections::HashSet<u32> =
         recording.sites.iter().filter(|other| other.file == site.file).map(|other| other.line).collect();
@@ -43,14 +46,14 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
         let line = index as u32 + 1;
         let mark = if scene.state.breakpoints.contains(&(site.file, line)) { '*' } else { ' ' };
         let ran = if ran.contains(&line) { '|' } else { ' ' };
-        let mut row = ViewRow::new(Role::Event, mark).with(Role::Dim, format!("{line:>width$} {ran}"));
+        let mut row = ViewRow::new(RowRole::Event, mark).with(RowRole::Dim, format!("{line:>width$} {ran}"));
         let text = scene.index.line(recording, site.file, line);
         row.spans.extend(match index == current {
             true => statement(text, &site),
             false => syntax::spans(text),
         });
         if let Some(values) = values.get(&line) {
-            row = row.with(Role::Value, format!("   {}", values.join(", ")));
+            row = row.with(RowRole::Value, format!("   {}", values.join(", ")));
         }
         row
     };
@@ -64,7 +67,7 @@ fn title(file: &RecordedFile) -> String {
 }
 
 /// The line with the statement that runs.
-fn statement(text: &str, site: &Site) -> Vec<(Role, String)> {
+fn statement(text: &str, site: &Site) -> Vec<(RowRole, String)> {
     let from = (site.col as usize).saturating_sub(1);
     let to = match site.end_line == site.line {
         true => (site.end_col as usize).saturating_sub(1).max(from),
@@ -74,7 +77,11 @@ fn statement(text: &str, site: &Site) -> Vec<(Role, String)> {
         |from: usize, to: usize| text.chars().skip(from).take(to.saturating_sub(from)).collect::<String>();
     if site.col == 0 || part(from, to).is_empty() {
         let indent = text.len() - text.trim_start().len();
-        return vec![(Role::Plain, text[..indent].to_owned()), (Role::Here, text[indent..].to_owned())];
+        return vec![(RowRole::Plain, text[..indent].to_owned()), (RowRole::Here, text[indent..].to_owned())];
     }
-    vec![(Role::Plain, part(0, from)), (Role::Here, part(from, to)), (Role::Plain, part(to, usize::MAX))]
+    vec![
+        (RowRole::Plain, part(0, from)),
+        (RowRole::Here, part(from, to)),
+        (RowRole::Plain, part(to, usize::MAX)),
+    ]
 }

@@ -1,6 +1,6 @@
 //! The colours of Rust source, line by line: keywords and comments.
 
-use crate::view::row::Role;
+use crate::view::row::RowRole;
 
 const KEYWORDS: &[&str] = &[
     "as", "async", "await", "break", "const", "continue", "crate", "dyn", "else", "enum", "false", "fn",
@@ -9,22 +9,22 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// The parts of a line. Strings and comments of several lines are not known.
-pub fn spans(text: &str) -> Vec<(Role, String)> {
+pub fn spans(text: &str) -> Vec<(RowRole, String)> {
     let comment = comment(text);
-    let mut spans: Vec<(Role, String)> = Vec::new();
+    let mut spans: Vec<(RowRole, String)> = Vec::new();
     let is_word = |char: char| char.is_alphanumeric() || char == '_';
     let mut rest = &text[..comment];
     while !rest.is_empty() {
         let starts_word = rest.starts_with(is_word);
         let end = rest.find(|char| is_word(char) != starts_word).unwrap_or(rest.len());
-        let role = if KEYWORDS.contains(&&rest[..end]) { Role::Keyword } else { Role::Plain };
+        let role = if KEYWORDS.contains(&&rest[..end]) { RowRole::Keyword } else { RowRole::Plain };
         match spans.last_mut() {
             Some((last, text)) if *last == role => text.push_str(&rest[..end]),
             _ => spans.push((role, rest[..end].to_owned())),
         }
         rest = &rest[end..];
     }
-    spans.push((Role::Comment, text[comment..].to_owned()));
+    spans.push((RowRole::Comment, text[comment..].to_owned()));
     spans
 }
 
@@ -53,7 +53,7 @@ mod tests {
         let text = |role| {
             found.iter().filter(|(of, _)| *of == role).map(|(_, text)| text.as_str()).collect::<String>()
         };
-        assert_eq!((text(Role::Keyword).as_str(), text(Role::Comment).as_str()), ("let", "// if"));
+        assert_eq!((text(RowRole::Keyword).as_str(), text(RowRole::Comment).as_str()), ("let", "// if"));
         assert_eq!(found.iter().map(|(_, text)| text.len()).sum::<usize>(), line.len());
     }
 }

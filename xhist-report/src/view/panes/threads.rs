@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::scene::{Scene, column, end_of};
 use crate::recording::{Lane, Recording, StepId};
 use crate::view::index::TaskLane;
-use crate::view::row::{PaneRows, Role, Target, ViewRow};
+use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 
 /// Columns of a name, of a state and of a place.
 const NAME: usize = 16;
@@ -85,12 +85,12 @@ fn row(scene: &Scene<'_>, (name, status): (&str, &str), bar: String, at: Option<
     let place = site.map_or_else(String::new, |site| scene.place(site));
     let is_bad = matches!(status, "panicked" | "killed" | "parked" | "blocked");
     let name: String = name.chars().take(NAME).collect();
-    ViewRow::new(Role::Name, format!("{name:<NAME$} "))
-        .with(if is_bad { Role::Event } else { Role::Dim }, format!("{status:<STATUS$} "))
-        .with(Role::Plain, bar)
-        .with(Role::Place, format!(" {}", column(&place, PLACE)))
-        .with(Role::Plain, format!(" {}", site.map_or("", |site| scene.text(site))))
-        .about(at.map_or(Target::Nothing, Target::Step))
+    ViewRow::new(RowRole::Name, format!("{name:<NAME$} "))
+        .with(if is_bad { RowRole::Event } else { RowRole::Dim }, format!("{status:<STATUS$} "))
+        .with(RowRole::Plain, bar)
+        .with(RowRole::Place, format!(" {}", column(&place, PLACE)))
+        .with(RowRole::Plain, format!(" {}", site.map_or("", |site| scene.text(site))))
+        .about(at.map_or(RowTarget::Nothing, RowTarget::Step))
 }
 
 /// The steps that the bars show, and how.

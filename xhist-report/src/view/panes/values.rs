@@ -2,7 +2,7 @@
 
 use super::calls::looked_at;
 use super::scene::Scene;
-use crate::view::row::{PaneRows, Role, Target, ViewRow};
+use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 
 /// The values of the call.
 pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
@@ -16,11 +16,11 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
         let type_name = strings.get(value.type_name);
         let type_name = if type_name.is_empty() { String::new() } else { format!(": {type_name}") };
         rows.push(
-            ViewRow::new(Role::Name, strings.get(value.name))
-                .with(Role::Dim, type_name)
-                .with(Role::Value, format!(" = {}", strings.get(value.text)))
-                .with(Role::Dim, format!("   at {}", scene.number(value.step)))
-                .about(Target::Step(value.step)),
+            ViewRow::new(RowRole::Name, strings.get(value.name))
+                .with(RowRole::Dim, type_name)
+                .with(RowRole::Value, format!(" = {}", strings.get(value.text)))
+                .with(RowRole::Dim, format!("   at {}", scene.number(value.step)))
+                .about(RowTarget::Step(value.step)),
         );
     }
     if rows.is_empty() {
@@ -28,7 +28,7 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
             true => "no values were recorded; `cargo xhist run --values '**'` records them",
             false => "no value of this call was recorded up to here",
         };
-        rows.push(ViewRow::new(Role::Dim, text));
+        rows.push(ViewRow::new(RowRole::Dim, text));
     }
     PaneRows {
         title: function.map_or_else(String::new, |function| format!("of {}", function.name)),
