@@ -8,8 +8,8 @@ use xhist_report::format::by_name;
 use xhist_report::model::{FieldValue, ReportKind};
 use xhist_report::recording::{
     CallId, CallSpan, Cursor, Direction, EventKind, FunctionId, Lane, LaneId, Motion, RecordedEvent,
-    RecordedFile, RecordedFunction, Recording, SharedRecording, Site, SiteId, SpanExit, Step, StepId, StringId,
-    SuspectRow, ValueAt,
+    RecordedFile, RecordedFunction, Recording, SharedRecording, Site, SiteId, SpanExit, Step, StepId,
+    StringId, SuspectRow, ValueAt,
 };
 use xhist_report::{Layout, MapPlaces, Options};
 use xhist_tests::{Case, Need, Run, Tree, cargo, line_of, report, repository, rings_in};
@@ -26,7 +26,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_hostile_history_runs_no_script", BROWSER, hostile),
     Case::needing("a_history_without_entries_says_so", BROWSER, empty),
     Case::needing("suspects_and_diff_of_a_failed_test_are_shown", BROWSER, evidence),
-    Case::needing("motions_are_those_of_the_debug_adapter", BROWSER, motions),
+    Case::needing("motions_are_those_of_the_recording", BROWSER, motions),
     Case::needing("pictures_of_the_documentation_are_made", BROWSER, pictures),
     Case::new("a_document_goes_to_a_file_or_to_the_browser", documents),
 ];
@@ -39,7 +39,8 @@ fn browse(scene: &str, page: &Path, more: &[&str]) -> Value {
         run = run.arg(arg);
     }
     let browser = Need::browser().expect("the case needs it");
-    let done = run.env("XHIST_BROWSER", browser).env("XHIST_BROWSER_MODULES", Need::browser_modules()).succeed();
+    let done =
+        run.env("XHIST_BROWSER", browser).env("XHIST_BROWSER_MODULES", Need::browser_modules()).succeed();
     serde_json::from_str(done.stdout.trim()).expect("JSON")
 }
 
@@ -129,6 +130,8 @@ const MANY: u32 = 5_000_000;
 /// The limit of the specification, and of a pause while scrolling.
 const OPEN_MS: f64 = 3000.0;
 const PAUSE_MS: f64 = 250.0;
+/// How much longer they take on a machine that is busy with other cases.
+const BUSY: f64 = 3.0;
 
 /// Two threads run a loop with a call in it; the last statement runs once. Times are 100 ns apart.
 fn large() {
@@ -137,12 +140,13 @@ fn large() {
     for lane in 0..2 {
         add_call(&mut recording, LaneId(lane), (lane * 1000, MANY - 1), None);
     }
+    let mut random = fastrand::Rng::with_seed(5);
     for step in 0..MANY {
         let lane = LaneId(step / 1000 % 2);
         // Real loops are not all alike.
         let line = match step % 4 {
             2 => 7,
-            _ if step % 97 == 0 => 4,
+            _ if random.u8(..) < 32 => random.u32(0..9),
             other => other + 1,
         };
         let line = if step == MANY - 1 { 9 } else { line };
@@ -164,10 +168,9 @@ fn large() {
     println!("{MANY} entries: {size} bytes, written in {took:?}, in the browser (ms): {found}");
     let ms = |name: &str| found[name].as_f64().expect("a number");
     assert!(size < 40 << 20, "{size}");
-    // Other cases run at the same time on a small machine.
-    let patience = if std::env::var_os("CI").is_some() { 3.0 } else { 1.0 };
-    assert!(ms("open") < OPEN_MS * patience, "{found}");
-    assert!(ms("scroll") < PAUSE_MS * patience, "{found}");
+    // Other cases run at the same time, on a small machine.
+    assert!(ms("open") < OPEN_MS * BUSY, "{found}");
+    assert!(ms("scroll") < PAUSE_MS * BUSY, "{found}");
 }
 
 /// Markup in every text that a dump may hold.
@@ -213,7 +216,14 @@ fn hostile() {
         });
     }
     // Numbers that lead nowhere.
-    recording.sites.push(Site { file: 99, line: u32::MAX, col: 9, end_line: 0, end_col: 0, function: FunctionId(77) });
+    recording.sites.push(Site {
+        file: 99,
+        line: u32::MAX,
+        col: 9,
+        end_line: 0,
+        end_col: 0,
+        function: FunctionId(77),
+    });
     recording.push(LaneId(0), Step::Statement(SiteId(3)), false);
     recording.push(LaneId(42), Step::Statement(SiteId(0)), false);
     recording.times = vec![(StepId(0), u64::MAX), (StepId(3), 0)];
@@ -290,11 +300,16 @@ fn motions_of(recording: &Recording) -> Vec<Value> {
         }
         let number = |number: Option<u32>| number.map_or(-1, i64::from);
         let frame = |frame: &xhist_report::recording::StackFrame| {
-            json!([number(frame.call.map(|call| call.0)), number(frame.site.map(|site| site.0)), frame.function.0])
+            json!([
+                number(frame.call.map(|call| call.0)),
+                number(frame.site.map(|site| site.0)),
+                frame.function.0
+            ])
         };
         let text = |id: StringId| recording.strings.get(id);
         let values = recording.variables(recording.call_at(at), at);
-        let values = values.iter().map(|found| format!("{} = {}", text(found.value.name), text(found.value.text)));
+        let values =
+            values.iter().map(|found| format!("{} = {}", text(found.value.name), text(found.value.text)));
         json!([
             motions,
             recording.number(at),
@@ -322,8 +337,10 @@ fn motions() {
         Run::new(program, tree.path()).arg(case).env("XHIST_FILE", &file).env("XHIST_SIZE", "64k").done();
         file
     };
-    let mut rings: Vec<PathBuf> =
-        ["mutual", "closures", "panics", "drops", "async"].iter().map(|case| run(&calls, "calls", case)).collect();
+    let mut rings: Vec<PathBuf> = ["mutual", "closures", "panics", "drops", "async"]
+        .iter()
+        .map(|case| run(&calls, "calls", case))
+        .collect();
     rings.extend(["parked", "moved", "ended"].iter().map(|case| run(&tasks, "tasks", case)));
     rings.push(meter().ring.clone());
     let mut steps = 0;
@@ -385,7 +402,11 @@ fn documents() {
     std::fs::create_dir_all(&bin).expect("a directory");
     let opener = bin.join("xdg-open");
     let note = tree.join("opened");
-    std::fs::write(&opener, format!("#!/bin/sh\necho \"$1\" > '{}.part'; mv '{0}.part' '{0}'\n", note.display())).expect("a script");
+    std::fs::write(
+        &opener,
+        format!("#!/bin/sh\necho \"$1\" > '{}.part'; mv '{0}.part' '{0}'\n", note.display()),
+    )
+    .expect("a script");
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&opener, executable).expect("a mode");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());

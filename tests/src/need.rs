@@ -130,7 +130,9 @@ fn succeeds(program: &str, args: &[&str]) -> bool {
 
 fn browser() -> Option<String> {
     if Need::browser().is_none() {
-        return Some("Chromium is not installed: apt-get install chromium, or name it in XHIST_BROWSER".into());
+        return Some(
+            "Chromium is not installed: apt-get install chromium, or name it in XHIST_BROWSER".into(),
+        );
     }
     if !succeeds("node", &["--version"]) {
         return Some("node is not installed: apt-get install nodejs npm".into());

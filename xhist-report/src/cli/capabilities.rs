@@ -43,7 +43,8 @@ const FRONT_END: Opt = Opt { name: "-u", is_given: wants_port };
 const TRACES: Opt = Opt { name: "--format traceinfo", is_given: |args| args.format().only_traces };
 const ORDER: Opt = Opt { name: "--order", is_given: Args::checks_order };
 const LCOV: Opt = Opt { name: "--format lcov", is_given: shows_coverage };
-const DOCUMENT: Opt = Opt { name: "a format that is one document", is_given: |args| args.format().is_document };
+const DOCUMENT: Opt =
+    Opt { name: "a format that is one document", is_given: |args| args.format().is_document };
 const OPEN: Opt = Opt { name: "--open", is_given: |args| args.open };
 const OUTPUT: Opt = Opt { name: "--output", is_given: |args| args.output.is_some() };
 const CALLS: Opt = Opt { name: "--format calls", is_given: shows_calls };

@@ -55,7 +55,9 @@ impl Args {
 
 /// Whether a file can be made beside this one.
 fn can_write(path: &Path) -> bool {
-    path.parent().is_some_and(|dir| tempfile::tempfile_in(if dir == Path::new("") { Path::new(".") } else { dir }).is_ok())
+    path.parent().is_some_and(|dir| {
+        tempfile::tempfile_in(if dir == Path::new("") { Path::new(".") } else { dir }).is_ok()
+    })
 }
 
 /// Writes a report to a file, which is replaced only by a whole one. `opens`: a browser shows it.
@@ -80,7 +82,10 @@ pub fn write(
         Ok((code, true)) => {
             let _ = writeln!(io::stdout(), "{}", path.display());
             if opens && !open(path) {
-                notes.note(format_args!("found no program that opens a browser; open {} in one", path.display()));
+                notes.note(format_args!(
+                    "found no program that opens a browser; open {} in one",
+                    path.display()
+                ));
             }
             code
         }

@@ -35,15 +35,18 @@ pub fn find(opened: &Opened, options: &Options, values: &ValueArgs, notes: &mut 
         let diff = diff(&directory, &failed, &options, &values);
         let _ = sender.send(RunEvidence { diff, ..RunEvidence::default() });
     });
-    let mut wait = || receiver.recv_timeout(PATIENCE).inspect_err(|_| {
-        notes.note(format_args!(
-            "suspects and the nearest passed test take longer than {} s, so they are not all shown; \
+    let mut wait = || {
+        receiver.recv_timeout(PATIENCE).inspect_err(|_| {
+            notes.note(format_args!(
+                "suspects and the nearest passed test take longer than {} s, so they are not all shown; \
              `xhist-report suspects` and `xhist-report diff` print them",
-            PATIENCE.as_secs()
-        ));
-    });
+                PATIENCE.as_secs()
+            ));
+        })
+    };
     let suspects = wait().map(|found| found.suspects);
-    let diff = if suspects.is_ok() { wait().map(|found| found.diff).unwrap_or_default() } else { String::new() };
+    let diff =
+        if suspects.is_ok() { wait().map(|found| found.diff).unwrap_or_default() } else { String::new() };
     RunEvidence { suspects: suspects.unwrap_or_default(), diff, message }
 }
 
@@ -66,7 +69,8 @@ fn same(one: &Path, other: &Path) -> bool {
 fn message(record: &RunRecord, path: &Path, failed: Option<&str>) -> String {
     let tests = record.failed_tests().count();
     if let Some(failed) = failed {
-        let more = if tests > 1 { format!(", one of {}", count(tests, "failed test")) } else { String::new() };
+        let more =
+            if tests > 1 { format!(", one of {}", count(tests, "failed test")) } else { String::new() };
         return format!("test {} failed{more} of `{}`", visible(failed), visible(&record.command));
     }
     let crash = record.crashes.iter().find(|crash| same(&crash.file, path));
@@ -78,7 +82,8 @@ fn message(record: &RunRecord, path: &Path, failed: Option<&str>) -> String {
 /// What `xhist-report diff` prints of a failed test; empty without a passed one.
 fn diff(directory: &Path, failed: &str, options: &Options, values: &ValueArgs) -> String {
     let (mut out, mut nowhere) = (Vec::new(), std::io::sink());
-    let compared = DiffArgs::of_test(directory, failed, options, values).run(&mut out, &mut Notes::new(&mut nowhere));
+    let compared =
+        DiffArgs::of_test(directory, failed, options, values).run(&mut out, &mut Notes::new(&mut nowhere));
     match compared {
         Ok(_) => String::from_utf8_lossy(&out).into_owned(),
         Err(_) => String::new(),
@@ -103,7 +108,8 @@ mod tests {
     #[test]
     fn the_failed_test_is_that_of_the_ring() {
         let record = record();
-        let name = |path: &str, ring| failed_test(&record, Path::new(path), ring).map(|test| test.name.clone());
+        let name =
+            |path: &str, ring| failed_test(&record, Path::new(path), ring).map(|test| test.name.clone());
         assert_eq!(name("two", None).as_deref(), Some("b"));
         assert_eq!(name("two", Some(3)).as_deref(), Some("c"));
         assert_eq!(name("two", Some(9)), None);

@@ -116,7 +116,8 @@ fn run_file(args: &Args, source: Option<(usize, &OsString)>, log: &mut Option<Lo
     match args.output_file(&opened) {
         Ok(None) => {}
         Ok(Some(path)) => {
-            let write = |out: &mut dyn Write, notes: &mut Notes<'_>| report(&opened.image, &options, out, notes);
+            let write =
+                |out: &mut dyn Write, notes: &mut Notes<'_>| report(&opened.image, &options, out, notes);
             return document::write(&path, args.open, notes, write);
         }
         Err(error) => {

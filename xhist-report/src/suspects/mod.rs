@@ -102,8 +102,7 @@ pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
 pub fn rows(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathBuf]) -> Vec<SuspectRow> {
     let options = brief(directory, ranks, maps, source_roots);
     let mut nowhere = io::sink();
-    let found =
-        ranked(&options, &mut Notes::new(&mut nowhere), |findings, _, lines| findings.rows(lines));
+    let found = ranked(&options, &mut Notes::new(&mut nowhere), |findings, _, lines| findings.rows(lines));
     found.ok().flatten().unwrap_or_default()
 }
 

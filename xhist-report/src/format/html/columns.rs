@@ -113,7 +113,10 @@ mod tests {
         BlockWriter::new(&mut page).numbers("x", numbers).expect("room");
         let found = blocks(std::str::from_utf8(&page).expect("text"));
         // Each begins from 0 again.
-        assert_eq!(found.iter().map(|block| (block.1, block.2[0])).collect::<Vec<_>>(), [(NUMBERS, 14), (3, 14)]);
+        assert_eq!(
+            found.iter().map(|block| (block.1, block.2[0])).collect::<Vec<_>>(),
+            [(NUMBERS, 14), (3, 14)]
+        );
     }
 
     #[test]

@@ -118,7 +118,8 @@ fn summary(tasks: &TaskSummary, left_out: &mut Vec<String>) -> Value {
 }
 
 fn sites(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<()> {
-    let of = |get: fn(&crate::recording::Site) -> u32| recording.sites.iter().map(move |site| get(site).into());
+    let of =
+        |get: fn(&crate::recording::Site) -> u32| recording.sites.iter().map(move |site| get(site).into());
     blocks.numbers("site_file", of(|site| site.file))?;
     blocks.numbers("site_line", of(|site| site.line))?;
     blocks.numbers("site_col", of(|site| site.col))?;
@@ -154,8 +155,12 @@ fn calls(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<()> 
     blocks.numbers("call_function", calls().map(|call| call.function.0.into()))?;
     blocks.numbers("call_first", calls().map(|call| call.first.0.into()))?;
     blocks.numbers("call_last", calls().map(|call| call.last.0.min(newest).into()))?;
-    blocks.numbers("call_parent", calls().map(|call| call.parent.map_or(0, |parent| u64::from(parent.0) + 1)))?;
-    blocks.numbers("call_from", calls().map(|call| call.called_from.map_or(0, |site| u64::from(site.0) + 1)))?;
+    blocks.numbers(
+        "call_parent",
+        calls().map(|call| call.parent.map_or(0, |parent| u64::from(parent.0) + 1)),
+    )?;
+    blocks
+        .numbers("call_from", calls().map(|call| call.called_from.map_or(0, |site| u64::from(site.0) + 1)))?;
     blocks.numbers("call_exit", calls().map(|call| call.exit as u64))?;
     let flags = |call: &crate::recording::CallSpan| {
         let flags = [call.entered_before, call.is_uncertain, call.is_resumed, call.in_unwinding];
@@ -215,7 +220,9 @@ fn field_text(value: &FieldValue) -> String {
         FieldValue::Int(number) => number.to_string(),
         FieldValue::Float(number) => number.to_string(),
         FieldValue::Text(text) => text.clone(),
-        FieldValue::Bytes(bytes) => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
+        FieldValue::Bytes(bytes) => {
+            bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+        }
     }
 }
 
