@@ -96,9 +96,9 @@ const SETTINGS: [&Setting; 10] =
 const OF_OTHERS: [&str; 29] = [
     "XHIST_BIG",
     "XHIST_BLESS",
+    "XHIST_CACHE",
     "XHIST_BROWSER",
     "XHIST_BROWSER_MODULES",
-    "XHIST_CACHE",
     "XHIST_CASE_TIMES",
     "XHIST_DUMPS",
     "XHIST_FILES",
