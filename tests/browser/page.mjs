@@ -91,6 +91,8 @@ const SCENES = {
     await press(page, "x", "O", "O");
     assert.ok((await text(page, "#variables")).includes("meter"), await text(page, "#variables"));
     assert.match(await text(page, "#source .list"), /meter = Meter/);
+    await press(page, "O");
+    assert.equal(await text(page, "#frames .frame.here .fn"), "main", "back over the call");
     // Help lists every key, and the theme turns.
     await press(page, "?");
     const help = await text(page, "#help");

@@ -26,7 +26,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_hostile_history_runs_no_script", BROWSER, hostile),
     Case::needing("a_history_without_entries_says_so", BROWSER, empty),
     Case::needing("suspects_and_diff_of_a_failed_test_are_shown", BROWSER, evidence),
-    Case::needing("motions_are_those_of_the_debug_adapter", BROWSER, motions),
+    Case::needing("motions_are_those_of_the_recording", BROWSER, motions),
     Case::needing("pictures_of_the_documentation_are_made", BROWSER, pictures),
     Case::new("a_document_goes_to_a_file_or_to_the_browser", documents),
 ];
@@ -138,6 +138,8 @@ const MANY: u32 = 5_000_000;
 /// The limit of the specification, and of a pause while scrolling.
 const OPEN_MS: f64 = 3000.0;
 const PAUSE_MS: f64 = 250.0;
+/// How much longer they take on a machine that is busy with other cases.
+const BUSY: f64 = 3.0;
 
 /// Two threads run a loop with a call in it; the last statement runs once. Times are 100 ns apart.
 fn large() {
@@ -146,12 +148,13 @@ fn large() {
     for lane in 0..2 {
         add_call(&mut recording, LaneId(lane), (lane * 1000, MANY - 1), None);
     }
+    let mut random = fastrand::Rng::with_seed(5);
     for step in 0..MANY {
         let lane = LaneId(step / 1000 % 2);
         // Real loops are not all alike.
         let line = match step % 4 {
             2 => 7,
-            _ if step % 97 == 0 => 4,
+            _ if random.u8(..) < 32 => random.u32(0..9),
             other => other + 1,
         };
         let line = if step == MANY - 1 { 9 } else { line };
@@ -173,10 +176,9 @@ fn large() {
     println!("{MANY} entries: {size} bytes, written in {took:?}, in the browser (ms): {found}");
     let ms = |name: &str| found[name].as_f64().expect("a number");
     assert!(size < 40 << 20, "{size}");
-    // Other cases run at the same time on a small machine.
-    let patience = if std::env::var_os("CI").is_some() { 3.0 } else { 1.0 };
-    assert!(ms("open") < OPEN_MS * patience, "{found}");
-    assert!(ms("scroll") < PAUSE_MS * patience, "{found}");
+    // Other cases run at the same time, on a small machine.
+    assert!(ms("open") < OPEN_MS * BUSY, "{found}");
+    assert!(ms("scroll") < PAUSE_MS * BUSY, "{found}");
 }
 
 /// Markup in every text that a dump may hold.

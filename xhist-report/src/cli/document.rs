@@ -107,7 +107,7 @@ pub fn write(
     }
 }
 
-/// A temporary file that becomes one like others: whoever may read those may read it.
+/// A temporary file with the permissions of other files, because it becomes one.
 fn temporary(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]

@@ -97,6 +97,7 @@ const OF_OTHERS: [&str; 29] = [
     "XHIST_BIG",
     "XHIST_BLESS",
     "XHIST_CACHE",
+    "XHIST_BROWSER",
     "XHIST_CASE_TIMES",
     "XHIST_DUMPS",
     "XHIST_FILES",

@@ -113,7 +113,7 @@ class TaskPane {
       setText(around, "dropped while parked");
       return;
     }
-    const time = task.ms === null ? "" : ` for ${duration(task.ms * 1e6)} or longer`;
+    const time = !task.ms ? "" : ` for ${duration(task.ms * 1e6)} or longer`;
     setText(title, `task ${task.number} ${task.parked ? "parked" : "running"}${time}`);
     setText(place, `at ${this.place(task.at)}`);
     setText(around, [`thread ${task.thread}`, ...task.around.map((outer) => `${outer.link} by task ${outer.number}`)].join(", "));
