@@ -56,7 +56,7 @@ fn play(scene: &str, arguments: &[&str]) {
     let compiler = packages.join("node_modules/typescript/bin/tsc");
     Run::new("node", &packages)
         .arg(compiler)
-        .args("--noEmit --strict --moduleResolution node")
+        .args("--noEmit --strict --module esnext --moduleResolution bundler")
         .arg(&typed)
         .succeed();
     std::fs::remove_file(typed).expect("it is there");

@@ -59,7 +59,7 @@ impl Need {
                 .then(|| "the Python package jsonschema is not there: pip install jsonschema".into()),
             Need::DapClient => Need::npm().is_none().then(|| {
                 "node or its packages are not there: npm install --prefix target/npm @vscode/debugadapter-testsupport \
-                 @vscode/debugprotocol typescript, or name their directory in XHIST_NPM"
+                 @vscode/debugprotocol typescript@5, or name their directory in XHIST_NPM"
                     .into()
             }),
             Need::Root if !rustix::process::geteuid().is_root() => {
