@@ -184,7 +184,7 @@ const scenes = {
     const client = await start({ cwd: directory }, port && Number(port));
     await client.initializeRequest();
     await assert.rejects(client.launchRequest({ history: 'nothing.xhist' }), /nothing\.xhist.*[Nn]o such file/s);
-    await assert.rejects(client.launchRequest({ history: 'Cargo.toml' }), /no ring/);
+    await assert.rejects(client.launchRequest({ history: 'Cargo.toml' }), /no xhist ring/);
     await assert.rejects(client.launchRequest({ stopAt: 'noon' }), /"end", "start" or a step number/);
     await assert.rejects(client.launchRequest({ only: '[' }), /\[/);
     await assert.rejects(client.customRequest('disassemble', {}), /not known/);

@@ -48,7 +48,7 @@ pub enum Need {
 pub const BROWSER_PACKAGES: [&str; 1] = ["puppeteer-core"];
 /// Packages of npm with a client of the Debug Adapter Protocol, its types, and a compiler that checks them.
 pub const DAP_PACKAGES: [&str; 3] =
-    ["@vscode/debugadapter-testsupport", "@vscode/debugprotocol", "typescript"];
+    ["@vscode/debugadapter-testsupport", "@vscode/debugprotocol", "typescript@5"];
 
 impl Need {
     /// What is missing and how to get it; `None` when all is there.
@@ -113,7 +113,12 @@ impl Need {
     pub fn npm(packages: &[&str]) -> Option<PathBuf> {
         let named = std::env::var_os("XHIST_NPM").map(PathBuf::from);
         let directory = named.unwrap_or_else(|| repository().join("target/npm"));
-        let is_there = packages.iter().all(|name| directory.join("node_modules").join(name).is_dir());
+        let without_version = |name: &str| match name.rfind('@') {
+            Some(at) if at > 0 => name[..at].to_owned(),
+            _ => name.to_owned(),
+        };
+        let is_there = |name: &&str| directory.join("node_modules").join(without_version(name)).is_dir();
+        let is_there = packages.iter().all(is_there);
         (is_there && succeeds("node", &["--version"])).then_some(directory)
     }
 

@@ -235,12 +235,13 @@ impl DapSession {
         let Some(last) = recording.last() else { return };
         let mut lines = Vec::new();
         let mut answered = Vec::new();
+        let mut patience = self.patience();
         for point in self.points.iter() {
             let (Some(pieces), None) = (&point.log, &point.problem) else { continue };
             let mut printed = point.printed;
             // The first step may be a hit, and nothing is before it.
             let mut at = point.answered;
-            while printed <= MAX_LINES && !self.is_interrupted() {
+            while printed <= MAX_LINES && patience.step().is_ok() {
                 let next = match at {
                     None if self.points.index.count(&point.place, StepId(0)) > 0 => Some(StepId(0)),
                     at => self.points.index.next(&point.place, at.unwrap_or_default(), Direction::Forward),

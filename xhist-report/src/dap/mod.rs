@@ -13,6 +13,7 @@ mod launch;
 mod loading;
 mod message;
 mod moves;
+mod patience;
 mod points;
 mod requests;
 mod serve;

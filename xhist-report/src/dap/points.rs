@@ -1,10 +1,9 @@
 //! Breakpoints of a session: what the client asked for, where that is in the recording, and which steps it stops.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::body::{BreakpointBody, SourceBody};
 use super::condition::{HitCondition, LogPiece, ValueCondition};
 use super::index::{HitPlace, StepIndex};
+use super::patience::{Interrupted, Patience};
 use super::sources::{ClientLook, SourceArg};
 use crate::recording::{Direction, FunctionId, LaneId, Recording, SiteId, StepId};
 
@@ -108,8 +107,16 @@ impl Points {
         self.lines.iter().flat_map(|(_, points)| points).chain(&self.functions).chain(&self.failures)
     }
 
-    /// The nearest step where a breakpoint stops; also `None` if `stop` gets set before it is found.
-    pub fn nearest(&self, recording: &Recording, range: HitRange, stop: &AtomicBool) -> Option<PointHit> {
+    /// The nearest step where a breakpoint stops.
+    ///
+    /// # Errors
+    /// The client has ended the search.
+    pub fn nearest(
+        &self,
+        recording: &Recording,
+        range: HitRange,
+        mut patience: Patience,
+    ) -> Result<Option<PointHit>, Interrupted> {
         let is_nearer = |one: StepId, other: StepId| match range.direction {
             Direction::Forward => one < other,
             Direction::Back => one > other,
@@ -119,10 +126,10 @@ impl Points {
             let mut at = range.from;
             while let Some(next) = self.index.next(&point.place, at, range.direction) {
                 at = next;
+                patience.step()?;
                 let is_far = |limit: Option<StepId>| limit.is_some_and(|limit| is_nearer(limit, next));
                 if range.until.is_some_and(|until| !is_nearer(next, until))
                     || is_far(found.as_ref().map(|found| found.step))
-                    || stop.load(Ordering::Relaxed)
                 {
                     break;
                 }
@@ -138,7 +145,7 @@ impl Points {
                 break;
             }
         }
-        found
+        Ok(found)
     }
 
     /// Whether the conditions of a breakpoint hold at a step that it is about.

@@ -11,6 +11,7 @@ use super::handles::Handles;
 use super::launch::LaunchArgs;
 use super::loading::{LoadEnd, Loading, Opener};
 use super::message::{DapError, DapRequest, Outgoing, Reply, short};
+use super::patience::Patience;
 use super::points::Points;
 use super::requests::{RequestRun, row};
 use super::sources::ClientLook;
@@ -84,9 +85,9 @@ impl DapSession {
         Arc::clone(&self.interrupted)
     }
 
-    /// Whether a search should end.
-    pub(super) fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
+    /// For a search that may take long.
+    pub(super) fn patience(&self) -> Patience {
+        Patience::new(self.interrupt())
     }
 
     /// A search may go on again.

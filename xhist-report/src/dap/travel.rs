@@ -1,7 +1,8 @@
 //! Travel through the history: motions of a thread, and the way to the next or previous breakpoint.
 
 use super::message::DapError;
-use super::points::HitRange;
+use super::patience::Interrupted;
+use super::points::{HitRange, PointHit};
 use super::session::{DapSession, Phase};
 use super::stops::{StopReason, thread_id};
 use crate::recording::{Cursor, Direction, LaneId, Motion, Recording, Step, StepId};
@@ -43,13 +44,20 @@ impl DapSession {
             self.move_to(recording, step);
             return self.stopped(recording, reason);
         };
-        let target = self.target(recording, statement_before(recording, from, asked.direction), asked);
         let direction = asked.direction;
-        let range = HitRange { from, direction, until: target, lane: Some(lane) };
-        if let Some(hit) = self.points.nearest(recording, range, &self.interrupt()) {
-            self.move_to(recording, hit.step);
-            return self.stopped(recording, StopReason::Hit(hit));
-        }
+        let search = || -> Result<(Option<StepId>, Option<PointHit>), Interrupted> {
+            let target = self.target(recording, statement_before(recording, from, direction), asked)?;
+            let range = HitRange { from, direction, until: target, lane: Some(lane) };
+            Ok((target, self.points.nearest(recording, range, self.patience())?))
+        };
+        let target = match search() {
+            Ok((target, None)) => target,
+            Ok((_, Some(hit))) => {
+                self.move_to(recording, hit.step);
+                return self.stopped(recording, StopReason::Hit(hit));
+            }
+            Err(Interrupted) => return self.stopped(recording, StopReason::Pause),
+        };
         let ends = recording.lane(lane).map(|lane| match direction {
             Direction::Forward => (lane.steps.last().copied(), "end"),
             Direction::Back => (lane.steps.first().copied(), "start"),
@@ -64,7 +72,13 @@ impl DapSession {
     }
 
     /// Where a motion ends, if no breakpoint is before that.
-    fn target(&self, recording: &Recording, from: StepId, asked: Asked) -> Option<StepId> {
+    fn target(
+        &self,
+        recording: &Recording,
+        from: StepId,
+        asked: Asked,
+    ) -> Result<Option<StepId>, Interrupted> {
+        let mut patience = self.patience();
         let mut cursor = Cursor::new(recording, from);
         let skips = self.launch.just_my_code.unwrap_or(true);
         let place = |step: StepId| {
@@ -73,14 +87,15 @@ impl DapSession {
         };
         let start = place(from);
         loop {
-            if !cursor.go(asked.motion, asked.direction) || self.is_interrupted() {
-                return None;
+            patience.step()?;
+            if !cursor.go(asked.motion, asked.direction) {
+                return Ok(None);
             }
             let here = place(cursor.step());
             let file = here.and_then(|(_, file, _)| recording.files.get(file as usize));
             let is_skipped = skips && file.is_some_and(|file| file.is_dependency);
             if !(is_skipped || asked.by_line && here == start) {
-                return Some(cursor.step());
+                return Ok(Some(cursor.step()));
             }
         }
     }
@@ -88,12 +103,13 @@ impl DapSession {
     /// Goes to the next or previous breakpoint of any thread, or to the end. At the end of a history that still grows it waits.
     pub(super) fn go(&mut self, recording: &Recording, direction: Direction) {
         let range = HitRange { from: self.at, direction, until: None, lane: None };
-        if let Some(hit) = self.points.nearest(recording, range, &self.interrupt()) {
-            self.move_to(recording, hit.step);
-            return self.stopped(recording, StopReason::Hit(hit));
-        }
-        if self.is_interrupted() {
-            return self.stopped(recording, StopReason::Pause);
+        match self.points.nearest(recording, range, self.patience()) {
+            Ok(None) => {}
+            Ok(Some(hit)) => {
+                self.move_to(recording, hit.step);
+                return self.stopped(recording, StopReason::Hit(hit));
+            }
+            Err(Interrupted) => return self.stopped(recording, StopReason::Pause),
         }
         match direction {
             Direction::Back => {

@@ -93,11 +93,11 @@ const SETTINGS: [&Setting; 10] =
     [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &PANIC, &MAP, &MAP_HASH];
 
 /// Names that builds with the recorder, the tools and the tests read. `*` ends the beginning of a name.
-const OF_OTHERS: [&str; 29] = [
+const OF_OTHERS: [&str; 32] = [
     "XHIST_BIG",
     "XHIST_BLESS",
-    "XHIST_CACHE",
     "XHIST_BROWSER",
+    "XHIST_CACHE",
     "XHIST_CASE_TIMES",
     "XHIST_DUMPS",
     "XHIST_FILES",
@@ -108,7 +108,9 @@ const OF_OTHERS: [&str; 29] = [
     "XHIST_KILLS",
     "XHIST_LONG",
     "XHIST_METAL_BESIDE",
+    "XHIST_NPM",
     "XHIST_PAGER",
+    "XHIST_PERFETTO_PYTHON",
     "XHIST_PROGRAMS",
     "XHIST_QSPY",
     "XHIST_QS_*",
