@@ -4,8 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 use xhist_report::debug;
 use xhist_report::recording::{
-    CallId, CallSpan, EventKind, FunctionId, Lane, LaneId, RecordedEvent, RecordedFile, RecordedFunction, SharedRecording, Site,
-    SiteId, SpanExit, Step, StepId, StringId, ValueAt,
+    CallId, CallSpan, EventKind, FunctionId, RecordedLane, LaneId, RecordedEvent, RecordedFile, RecordedFunction, SharedRecording, RecordedSite,
+    SiteId, SpanExit, RecordedStep, StepId, StringId, ValueAt,
 };
 
 /// `main` calls `leaf` twice and panics; two lanes.
@@ -19,20 +19,20 @@ fn recording() -> SharedRecording {
     }
     for (name, file) in [("main", 0), ("leaf", 1)] {
         recording.functions.push(RecordedFunction { name: name.into(), file, line: 1 });
-        recording.lanes.push(Lane { name: name.into(), status: "panicked", ..Lane::default() });
+        recording.lanes.push(RecordedLane { name: name.into(), status: "panicked", ..RecordedLane::default() });
     }
     for line in 1..=3 {
         for file in 0..2 {
             let function = FunctionId(file);
-            recording.sites.push(Site { file, line, col: 5, end_line: line, end_col: 9, function });
+            recording.sites.push(RecordedSite { file, line, col: 5, end_line: line, end_col: 9, function });
         }
     }
     for (place, site) in [0, 2, 1, 3, 1, 3, 4, 5].into_iter().enumerate() {
-        recording.push(LaneId(u32::from(place == 7)), Step::Statement(SiteId(site)), place == 5);
+        recording.push(LaneId(u32::from(place == 7)), RecordedStep::Statement(SiteId(site)), place == 5);
     }
     let (name, text) = (recording.strings.add("x"), recording.strings.add("22"));
     recording.events.push(RecordedEvent { kind: EventKind::Panic, name, text, fields: Vec::new() });
-    recording.push(LaneId(0), Step::Event(0), false);
+    recording.push(LaneId(0), RecordedStep::Event(0), false);
     for (function, first, last, parent) in [(0, 0, 8, None), (1, 2, 3, Some(0)), (1, 4, 5, Some(0))] {
         recording.lanes[0].calls.push(CallId(recording.calls.len() as u32));
         recording.calls.push(CallSpan {
@@ -82,7 +82,7 @@ fuzz_target!(|input: &[u8]| {
     let is_framed = input.starts_with(b"C");
     if !is_framed {
         OPENING.iter().for_each(|message| add(message.as_bytes()));
-        // One request a line: its name and its arguments. A line that is none goes out as it is.
+        // One request a line: its name and its arguments. Any other line goes out as it is.
         for line in input.split(|byte| *byte == b'\n') {
             let text = String::from_utf8_lossy(line);
             match text.split_once(' ') {

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use xhist_report::format::by_name;
 use xhist_report::model::{FieldValue, ReportKind};
 use xhist_report::recording::{
-    CallId, CallSpan, Cursor, Direction, EventKind, FunctionId, Lane, LaneId, Motion, RecordedEvent,
-    RecordedFile, RecordedFunction, Recording, SharedRecording, Site, SiteId, SpanExit, Step, StepId,
-    StringId, SuspectRow, ValueAt,
+    CallId, CallSpan, Cursor, Direction, EventKind, FunctionId, LaneId, Motion, RecordedEvent, RecordedFile,
+    RecordedFunction, RecordedLane, RecordedSite, RecordedStep, Recording, SharedRecording, SiteId, SpanExit,
+    StepId, StringId, SuspectRow, ValueAt,
 };
 use xhist_report::{Layout, MapPlaces, Options};
 use xhist_tests::{BROWSER_PACKAGES, Case, Need, Run, Tree, cargo, line_of, report, repository, rings_in};
@@ -96,7 +96,7 @@ fn small(path: &str, text: &str, lanes: &[&str]) -> Recording {
     });
     for (line, _) in (1..).zip(text.lines()) {
         let function = FunctionId(0);
-        recording.sites.push(Site {
+        recording.sites.push(RecordedSite {
             file: 0,
             line,
             col: 1,
@@ -108,7 +108,11 @@ fn small(path: &str, text: &str, lanes: &[&str]) -> Recording {
     }
     for (number, name) in (1..).zip(lanes) {
         recording.functions.push(RecordedFunction { name: (*name).to_owned(), file: 0, line: 1 });
-        recording.lanes.push(Lane { name: (*name).to_owned(), ring: number, ..Lane::default() });
+        recording.lanes.push(RecordedLane {
+            name: (*name).to_owned(),
+            ring: number,
+            ..RecordedLane::default()
+        });
     }
     recording
 }
@@ -158,7 +162,7 @@ fn large() {
             other => other + 1,
         };
         let line = if step == MANY - 1 { 9 } else { line };
-        let id = recording.push(lane, Step::Statement(SiteId(line)), false);
+        let id = recording.push(lane, RecordedStep::Statement(SiteId(line)), false);
         if step % 16 == 0 {
             recording.times.push((id, u64::from(step) * 100));
         }
@@ -190,7 +194,7 @@ fn hostile() {
     let mut recording = small(evil, &text, &[evil, "__proto__", evil]);
     let string = recording.strings.add(evil);
     for step in 0..6 {
-        recording.push(LaneId(step % 3), Step::Statement(SiteId(step % 3)), step == 4);
+        recording.push(LaneId(step % 3), RecordedStep::Statement(SiteId(step % 3)), step == 4);
     }
     for lane in 0..3 {
         add_call(&mut recording, LaneId(lane), (lane, 5), None);
@@ -209,7 +213,7 @@ fn hostile() {
         ];
         recording.events.push(RecordedEvent { kind, name: string, text: string, fields });
         let event = recording.events.len() as u32 - 1;
-        recording.push(LaneId(0), Step::Event(event), false);
+        recording.push(LaneId(0), RecordedStep::Event(event), false);
     }
     for step in 0..6 {
         recording.values.push(ValueAt {
@@ -224,7 +228,7 @@ fn hostile() {
         });
     }
     // Numbers that lead nowhere.
-    recording.sites.push(Site {
+    recording.sites.push(RecordedSite {
         file: 99,
         line: u32::MAX,
         col: 9,
@@ -233,8 +237,8 @@ fn hostile() {
         function: FunctionId(77),
         may_end: false,
     });
-    recording.push(LaneId(0), Step::Statement(SiteId(3)), false);
-    recording.push(LaneId(42), Step::Statement(SiteId(0)), false);
+    recording.push(LaneId(0), RecordedStep::Statement(SiteId(3)), false);
+    recording.push(LaneId(42), RecordedStep::Statement(SiteId(0)), false);
     recording.times = vec![(StepId(0), u64::MAX), (StepId(3), 0)];
     recording.losses.push(evil.to_owned());
     recording.origin = evil.to_owned();

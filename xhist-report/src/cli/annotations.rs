@@ -9,7 +9,7 @@ use super::values::ValueArgs;
 use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::format;
-use crate::github::{Failure, GitHubPlaces, RANKS, RunFailures};
+use crate::github::{AnnotatedFailure, GitHubPlaces, RANKS, RunFailures};
 use crate::how_to_dump::quoted;
 use crate::model::{ReportKind, visible};
 use crate::options::{MapPlaces, Options};
@@ -42,13 +42,15 @@ pub(super) fn run(
     let mut failures = Vec::new();
     for (index, test) in record.failed_tests().enumerate() {
         let how = visible(test.how.as_deref().unwrap_or("failed")).into_owned();
-        let failure = Failure { name: visible(&test.name).into_owned(), how, ..Failure::default() };
+        let failure =
+            AnnotatedFailure { name: visible(&test.name).into_owned(), how, ..AnnotatedFailure::default() };
         let file = test.file.as_deref().filter(|_| index < MOST);
         failures.push(reader.read(failure, file, test.ring)?);
     }
     for (index, crash) in record.crashes.iter().enumerate() {
         let name = format!("{} (process {})", visible(&crash.program), crash.pid);
-        let failure = Failure { name, how: visible(&crash.how).into_owned(), ..Failure::default() };
+        let failure =
+            AnnotatedFailure { name, how: visible(&crash.how).into_owned(), ..AnnotatedFailure::default() };
         let file = Some(crash.file.as_path()).filter(|_| index < MOST);
         failures.push(reader.read(failure, file, None)?);
     }
@@ -75,10 +77,10 @@ struct FailureReader<'a> {
 impl FailureReader<'_> {
     fn read(
         &mut self,
-        failure: Failure,
+        failure: AnnotatedFailure,
         file: Option<&Path>,
         ring: Option<usize>,
-    ) -> Result<Failure, UsageError> {
+    ) -> Result<AnnotatedFailure, UsageError> {
         let Some(file) = file else { return Ok(failure) };
         let opened = source::open(&OsString::from(file))?;
         let recording = SharedRecording::default();
@@ -110,7 +112,7 @@ impl FailureReader<'_> {
         self.root = self.root.take().or(root);
         let ring = ring.map_or_else(String::new, |ring| format!("--ring {ring} "));
         let history = format!("xhist-report {ring}{}", shown_path(file));
-        Ok(Failure { history, ..failure.at_end_of(&recording) })
+        Ok(AnnotatedFailure { history, ..failure.at_end_of(&recording) })
     }
 }
 

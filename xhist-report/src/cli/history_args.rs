@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args as ClapArgs;
 
-use super::args::Args;
 use super::error::UsageError;
 use super::evidence;
+use super::sources;
 use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::format;
@@ -71,7 +71,7 @@ impl HistoryArgs {
         recording: &SharedRecording,
         notes: &mut Notes<'_>,
     ) -> Result<(Opened, Options), UsageError> {
-        let (opened, choice) = Args::open_history(self.source.as_ref(), self.follow)?;
+        let (opened, choice) = sources::open_history(self.source.as_ref(), self.follow)?;
         choice.iter().for_each(|note| notes.note(format_args!("{note}")));
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
         let mut options = Options {

@@ -14,6 +14,7 @@ mod history_args;
 mod open;
 mod options;
 mod run;
+mod sources;
 mod suspects;
 mod values;
 mod view;

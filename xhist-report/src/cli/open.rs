@@ -1,12 +1,13 @@
 //! Opens what a command line names: sources, links, the port of front-ends, log files.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Duration;
 
 use super::args::Args;
 use super::error::UsageError;
+use super::sources;
 use crate::console::Notes;
 use crate::live::Setup;
 use crate::log::{Log, Rotation};
@@ -14,7 +15,6 @@ use crate::map;
 use crate::model::ReportKind;
 use crate::qs_host::front_end;
 use crate::ring;
-use crate::runs::{self, Chosen};
 use crate::source::{self, Offer, Opened, SourceError};
 
 /// Without a source, the time to wait for the first byte on standard input. Editors and CI leave pipes open that bring nothing.
@@ -54,49 +54,10 @@ impl Args {
     /// # Errors
     /// What is wrong and what to do.
     pub fn open(&self, source: Option<&OsString>) -> Result<(Opened, Vec<String>), UsageError> {
-        let opened = Args::open_history(source, self.follow)?;
+        let opened = sources::open_history(source, self.follow)?;
         match opened.0.file {
             None if self.clear => Err(UsageError::NotARingFile("cleared")),
             _ => Ok(opened),
-        }
-    }
-
-    /// Opens a source, or without one the run that failed last; of a running program, if it is followed.
-    ///
-    /// # Errors
-    /// What is wrong and what to do.
-    pub(super) fn open_history(
-        source: Option<&OsString>,
-        follow: bool,
-    ) -> Result<(Opened, Vec<String>), UsageError> {
-        let Some(source) = source else {
-            let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
-            let chosen = runs::choose(&dir, follow)?;
-            return Ok((source::open(chosen.path.as_os_str())?, chosen.notes));
-        };
-        if let Some(run) = Args::run_named(source)? {
-            return Ok((source::open(run.path.as_os_str())?, run.notes));
-        }
-        let opened = source::open(source)?;
-        match opened.file {
-            None if follow => Err(UsageError::NotARingFile("followed")),
-            _ => Ok((opened, Vec::new())),
-        }
-    }
-
-    /// The ring file of a run, if the source is the name or the directory of one.
-    fn run_named(source: &OsStr) -> Result<Option<Chosen>, UsageError> {
-        let path = Path::new(source);
-        if source == "-" || source::is_link(source) || (path.exists() && !path.is_dir()) {
-            return Ok(None);
-        }
-        let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
-        match runs::named(&dir, path) {
-            None if path.is_dir() => {
-                let why = "is a directory without a ring file";
-                Err(UsageError::Source { name: source.display().to_string(), why })
-            }
-            run => Ok(run),
         }
     }
 

@@ -123,7 +123,7 @@ pub struct BreakpointBody {
     pub reason: Option<&'static str>,
 }
 
-/// The session stands still at a step.
+/// The session is stopped at a step.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoppedBody {

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use super::body::{BreakpointBody, OutputBody};
 use super::condition::{HitCondition, LogPiece, ValueCondition, log_pieces};
 use super::index::HitPlace;
+use super::look::SourceArg;
 use super::message::{DapError, Reply, arguments, body};
-use super::points::{Point, Wanted, value_at};
+use super::points::{Point, WantedPoint, value_at};
 use super::requests::FILTERS;
 use super::session::{DapSession, Phase};
-use super::sources::SourceArg;
 use crate::recording::{Direction, Recording, StepId};
 
 /// Breakpoints of one request at most.
@@ -77,7 +77,7 @@ impl DapSession {
         let old = place.map(|place| self.points.lines.remove(place).1).unwrap_or_default();
         let wanted = args.breakpoints.into_iter().map(|arg| {
             let column = arg.column.map_or(0, |column| self.look.own_column(column));
-            (Wanted::Line(args.source.clone(), self.look.own_line(arg.line), column), arg)
+            (WantedPoint::Line(args.source.clone(), self.look.own_line(arg.line), column), arg)
         });
         let wanted: Vec<_> = wanted.collect();
         let points = self.made(recording, wanted, old)?;
@@ -99,7 +99,7 @@ impl DapSession {
         let args: SetFunctionArgs = arguments(args)?;
         let old = std::mem::take(&mut self.points.functions);
         let wanted =
-            args.breakpoints.into_iter().map(|arg| (Wanted::Function(arg.name.clone()), arg)).collect();
+            args.breakpoints.into_iter().map(|arg| (WantedPoint::Function(arg.name.clone()), arg)).collect();
         self.points.functions = self.made(recording, wanted, old)?;
         self.answer_logpoints(recording);
         body(&json!({"breakpoints": shown(&self.points.functions)}))
@@ -109,7 +109,7 @@ impl DapSession {
     fn made(
         &mut self,
         recording: &Recording,
-        wanted: Vec<(Wanted, PointArg)>,
+        wanted: Vec<(WantedPoint, PointArg)>,
         mut old: Vec<Point>,
     ) -> Result<Vec<Point>, DapError> {
         if wanted.len() > MAX_POINTS {
@@ -182,7 +182,7 @@ impl DapSession {
             self.points.failures.push(Point {
                 id,
                 text: (*filter).to_owned(),
-                wanted: Wanted::Failure,
+                wanted: WantedPoint::Failure,
                 hits: None,
                 condition: None,
                 log: None,

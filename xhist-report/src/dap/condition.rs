@@ -53,7 +53,7 @@ impl HitCondition {
     /// From its text.
     ///
     /// # Errors
-    /// It is none.
+    /// It is something else.
     pub fn parse(text: &str) -> Result<HitCondition, String> {
         let wrong =
             || format!("`{}` is no hit condition; write `3`, `>= 3` or `% 2`", super::message::short(text));
@@ -89,7 +89,7 @@ impl ValueCondition {
     /// From its text.
     ///
     /// # Errors
-    /// It is none.
+    /// It is something else.
     pub fn parse(text: &str) -> Result<ValueCondition, String> {
         let at = SIGNS.iter().filter_map(|(sign, comparing)| Some((text.find(sign)?, *sign, *comparing)));
         // The first sign; of two that begin there, the longer one.

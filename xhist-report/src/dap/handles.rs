@@ -5,6 +5,11 @@ use std::collections::HashMap;
 use super::message::DapError;
 use crate::recording::{LaneId, StepId};
 
+/// The id of a thread.
+pub fn thread_id(lane: LaneId) -> i32 {
+    i32::try_from(lane.0).unwrap_or(i32::MAX - 1) + 1
+}
+
 /// Things of one stop at most.
 const MAX_HANDLES: usize = 1 << 20;
 /// Numbers stay below 2^31; here they begin again.

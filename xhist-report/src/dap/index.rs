@@ -1,10 +1,10 @@
 //! The steps of each statement and the entries of each function: where breakpoints are hit, without a walk through the history.
 
-use crate::recording::{Direction, EventKind, FunctionId, Recording, SiteId, Step, StepId};
+use crate::recording::{Direction, EventKind, FunctionId, RecordedStep, Recording, SiteId, StepId};
 
 /// The steps of statements, entries and failures, each rising.
 #[derive(Debug, Default)]
-pub struct StepIndex {
+pub struct HitIndex {
     by_site: Vec<Vec<StepId>>,
     by_function: Vec<Vec<StepId>>,
     panics: Vec<StepId>,
@@ -26,7 +26,7 @@ pub enum HitPlace {
     Signals,
 }
 
-impl StepIndex {
+impl HitIndex {
     /// Adds what a recording has got since the last time.
     pub fn grow(&mut self, recording: &Recording) {
         self.by_site.resize_with(recording.sites.len().max(self.by_site.len()), Vec::new);
@@ -34,12 +34,12 @@ impl StepIndex {
         for index in self.steps..recording.len() {
             let id = StepId(index as u32);
             match recording.step(id) {
-                Some(Step::Statement(site)) => {
+                Some(RecordedStep::Statement(site)) => {
                     if let Some(steps) = self.by_site.get_mut(site.0 as usize) {
                         steps.push(id);
                     }
                 }
-                Some(Step::Event(_)) => match recording.event(id).map(|event| event.kind) {
+                Some(RecordedStep::Event(_)) => match recording.event(id).map(|event| event.kind) {
                     Some(EventKind::Panic) => self.panics.push(id),
                     Some(EventKind::Signal) => self.signals.push(id),
                     _ => {}
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn hits_are_found_in_both_directions_and_counted() {
         let sample = RecordingSample::calls();
-        let mut index = StepIndex::default();
+        let mut index = HitIndex::default();
         index.grow(&sample.recording);
         index.grow(&sample.recording);
         let line = sample.recording.sites.iter().position(|site| site.line == 10).unwrap();

@@ -1,4 +1,4 @@
-//! The requests that look at the step where the session stands: threads, calls, variables, the failure.
+//! The requests that look at the step where the session is: threads, calls, variables, the failure.
 
 use std::rc::Rc;
 
@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::body::{FrameBody, ReadOnly, ScopeBody, VariableBody};
-use super::handles::{Handle, ScopeKind};
+use super::handles::{Handle, ScopeKind, thread_id};
 use super::message::{DapError, Reply, arguments, body};
 use super::session::DapSession;
-use super::stops::{failure_of, step_text, thread_id};
+use super::stops::{failure_of, step_text};
 use crate::recording::{CallId, LaneId, Recording, StackFrame, StepId, Variable};
 
 /// What records values, for users who see none.
@@ -56,7 +56,7 @@ fn page<T>(list: &[T], start: i64, count: i64) -> &[T] {
 }
 
 impl DapSession {
-    /// All threads, with what became of those that are not where the session stands.
+    /// All threads, with what became of those that the session is not in.
     pub(super) fn threads(&mut self, recording: &Recording, _: Value) -> Result<Reply, DapError> {
         let threads = recording.lanes.iter().enumerate().map(|(number, lane)| {
             let id = LaneId(number as u32);

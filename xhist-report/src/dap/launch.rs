@@ -75,7 +75,7 @@ impl LaunchArgs {
     /// Where the session opens.
     ///
     /// # Errors
-    /// The value is none of these.
+    /// The value has another type.
     pub fn stop_at(&self) -> Result<StopAt, String> {
         let wrong = |value: &Value| {
             format!(

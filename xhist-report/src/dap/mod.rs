@@ -6,11 +6,13 @@
 mod body;
 mod breakpoints;
 mod condition;
+mod dispatch;
 mod handles;
 mod index;
 mod inspect;
 mod launch;
 mod loading;
+mod look;
 mod message;
 mod moves;
 mod patience;

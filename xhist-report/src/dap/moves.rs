@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::handles::Handle;
 use super::launch::{LaunchArgs, StopAt};
+use super::look::SourceArg;
 use super::message::{DapError, Outgoing, Reply, arguments, body, done};
 use super::requests::capabilities;
 use super::session::{DapSession, Phase};
-use super::sources::SourceArg;
 use super::stops::StopReason;
 use super::travel::Asked;
 use crate::recording::{Direction, Motion, Recording, StepId};

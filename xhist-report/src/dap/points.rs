@@ -2,14 +2,14 @@
 
 use super::body::{BreakpointBody, SourceBody};
 use super::condition::{HitCondition, LogPiece, ValueCondition};
-use super::index::{HitPlace, StepIndex};
+use super::index::{HitIndex, HitPlace};
+use super::look::{ClientLook, SourceArg};
 use super::patience::{Interrupted, Patience};
-use super::sources::{ClientLook, SourceArg};
 use crate::recording::{Direction, FunctionId, LaneId, Recording, SiteId, StepId};
 
 /// What a breakpoint is about.
 #[derive(Clone, Debug)]
-pub enum Wanted {
+pub enum WantedPoint {
     /// A line of a file, and a column if it is not 0.
     Line(SourceArg, u32, u32),
     /// A function.
@@ -26,7 +26,7 @@ pub struct Point {
     /// What the client wrote, to know it again.
     pub text: String,
     /// What it is about.
-    pub wanted: Wanted,
+    pub wanted: WantedPoint,
     /// Which hits count.
     pub hits: Option<HitCondition>,
     /// Which values count.
@@ -55,7 +55,7 @@ pub struct Points {
     /// Those of failures.
     pub failures: Vec<Point>,
     /// Where what is.
-    pub index: StepIndex,
+    pub index: HitIndex,
     seen: (usize, usize),
     last_id: i32,
 }
@@ -169,9 +169,9 @@ impl Point {
     /// The reason of a stop at it.
     fn reason(&self) -> &'static str {
         match self.wanted {
-            Wanted::Line(..) => "breakpoint",
-            Wanted::Function(_) => "function breakpoint",
-            Wanted::Failure => "exception",
+            WantedPoint::Line(..) => "breakpoint",
+            WantedPoint::Function(_) => "function breakpoint",
+            WantedPoint::Failure => "exception",
         }
     }
 
@@ -179,13 +179,13 @@ impl Point {
     pub fn find(&mut self, recording: &Recording, look: &ClientLook) {
         let id = self.id;
         self.shown = match &self.wanted {
-            Wanted::Failure => BreakpointBody { id, verified: true, ..BreakpointBody::default() },
-            Wanted::Line(source, line, column) => {
+            WantedPoint::Failure => BreakpointBody { id, verified: true, ..BreakpointBody::default() },
+            WantedPoint::Line(source, line, column) => {
                 let (place, shown) = find_line(recording, look, (source, *line, *column));
                 self.place = place;
                 BreakpointBody { id, ..shown }
             }
-            Wanted::Function(name) => {
+            WantedPoint::Function(name) => {
                 let (place, shown) = find_function(recording, look, name);
                 self.place = place;
                 BreakpointBody { id, ..shown }

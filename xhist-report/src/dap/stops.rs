@@ -1,9 +1,10 @@
-//! Where the session stands, in words: the event of a stop, and the failure of a thread.
+//! Where the session is, in words: the event of a stop, and the failure of a thread.
 
 use super::body::StoppedBody;
+use super::handles::thread_id;
 use super::points::PointHit;
 use super::session::DapSession;
-use crate::recording::{EventKind, LaneId, Recording, StepId};
+use crate::recording::{EventKind, Recording, StepId};
 
 /// A failure that was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub struct RecordedFailure {
     pub text: String,
 }
 
-/// Why the session stands.
+/// Why the session stopped.
 #[derive(Debug)]
 pub enum StopReason {
     /// A motion ended.
@@ -31,11 +32,6 @@ pub enum StopReason {
     Opening,
     /// Breakpoints.
     Hit(PointHit),
-}
-
-/// The id of a thread.
-pub fn thread_id(lane: LaneId) -> i32 {
-    i32::try_from(lane.0).unwrap_or(i32::MAX - 1) + 1
 }
 
 /// The failure that was recorded at a step.

@@ -1,11 +1,12 @@
 //! Travel through the history: motions of a thread, and the way to the next or previous breakpoint.
 
+use super::handles::thread_id;
 use super::message::DapError;
 use super::patience::Interrupted;
 use super::points::{HitRange, PointHit};
 use super::session::{DapSession, Phase};
-use super::stops::{StopReason, thread_id};
-use crate::recording::{Cursor, Direction, LaneId, Motion, Recording, Step, StepId};
+use super::stops::StopReason;
+use crate::recording::{Cursor, Direction, LaneId, Motion, RecordedStep, Recording, StepId};
 
 /// A motion that a client asked for.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +24,10 @@ impl DapSession {
     pub(super) fn lane_of_thread(recording: &Recording, thread: i64) -> Result<LaneId, DapError> {
         let lanes = (0..recording.lanes.len() as u32).map(LaneId);
         let found = lanes.into_iter().find(|lane| i64::from(thread_id(*lane)) == thread);
-        found.ok_or_else(|| DapError(format!("there is no thread {thread}")))
+        found.ok_or_else(|| DapError(format!("this history has no thread {thread}")))
     }
 
-    /// The step where a lane is while the session stands at its step; `None` before its first.
+    /// The step where a lane is while the session is at its step; `None` before its first.
     pub(super) fn step_of_lane(&self, recording: &Recording, lane: LaneId) -> Option<StepId> {
         let lane = recording.lane(lane)?;
         Some(lane.steps[lane.position(self.at)?])
@@ -138,9 +139,9 @@ impl DapSession {
     }
 }
 
-/// A step back from a panic is a step back from its statement: the statement itself is where the client already stands.
+/// A step back from a panic is a step back from its statement: the statement itself is where the client already is.
 fn statement_before(recording: &Recording, from: StepId, direction: Direction) -> StepId {
-    let is_event = matches!(recording.step(from), Some(Step::Event(_)));
+    let is_event = matches!(recording.step(from), Some(RecordedStep::Event(_)));
     if direction == Direction::Forward || !is_event {
         return from;
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 /// How GitHub marks the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum AnnotationLevel {
     /// What failed.
     Error,
     /// What is suspicious.
@@ -16,7 +16,7 @@ pub enum Level {
 #[derive(Clone, Debug)]
 pub struct WorkflowCommand {
     /// How it is marked.
-    pub level: Level,
+    pub level: AnnotationLevel,
     /// Path and line; without them GitHub shows it on the page of the run.
     pub file: Option<(String, u32)>,
     /// Its title.
@@ -32,8 +32,8 @@ impl WorkflowCommand {
     /// Writes the command in a line of its own.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let level = match self.level {
-            Level::Error => "error",
-            Level::Warning => "warning",
+            AnnotationLevel::Error => "error",
+            AnnotationLevel::Warning => "warning",
         };
         write!(out, "::{level} ")?;
         if let Some((path, line)) = &self.file {
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn text_cannot_end_a_command_or_a_property() {
         let command = WorkflowCommand {
-            level: Level::Error,
+            level: AnnotationLevel::Error,
             file: Some(("a,b:c.rs".to_owned(), 7)),
             title: "100%\n::error::x".to_owned(),
             message: "one\r\ntwo::three, 5%".to_owned(),

@@ -10,7 +10,7 @@ const CHECKS: [&str; 7] =
 
 /// A test or a process that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Failure {
+pub struct AnnotatedFailure {
     /// Its name.
     pub name: String,
     /// `failed`, `died of SIGSEGV (signal 11)`.
@@ -34,11 +34,11 @@ pub struct FailurePlace {
     pub line: u32,
 }
 
-impl Failure {
+impl AnnotatedFailure {
     /// Takes the failing statement from a history: the innermost one in code that is not of a dependency. Returns are not
     /// recorded: behind the last statement of a function, a check in its caller fails rather than that statement.
     #[must_use]
-    pub fn at_end_of(self, recording: &Recording) -> Failure {
+    pub fn at_end_of(self, recording: &Recording) -> AnnotatedFailure {
         let Some(step) = recording.opening_step() else { return self };
         let frames = recording.stack_at(step);
         let mut sites: Vec<SiteId> = frames.iter().filter_map(|frame| frame.site).collect();
@@ -64,7 +64,7 @@ impl Failure {
         if more > 0 {
             stack.push(format!("... {more} more calls"));
         }
-        Failure { place, stack, before, ..self }
+        AnnotatedFailure { place, stack, before, ..self }
     }
 
     /// The title of the annotation.
@@ -120,7 +120,8 @@ mod tests {
         sample.event(EventKind::Panic, "panicked here");
         sample.call(0, (0, 3), None);
         sample.call(1, (2, 3), Some(0));
-        let failure = Failure { name: "a_test".into(), how: "failed".into(), ..Failure::default() };
+        let failure =
+            AnnotatedFailure { name: "a_test".into(), how: "failed".into(), ..AnnotatedFailure::default() };
         let failure = failure.at_end_of(&sample.recording);
         assert_eq!(failure.place, Some(FailurePlace { path: "src/main.rs".into(), line: 10 }));
         assert_eq!(failure.stack, ["src/main.rs:10 leaf: line 10", "src/main.rs:2 main: line 2"]);

@@ -2,32 +2,22 @@
 
 mod command;
 mod failure;
+mod run_failures;
 mod summary;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use failure::Failure;
+pub use failure::AnnotatedFailure;
+pub use run_failures::RunFailures;
 
-use self::command::{Level, WorkflowCommand};
-use self::summary::Summary;
-use crate::recording::SuspectRow;
+use self::command::{AnnotationLevel, WorkflowCommand};
+use self::summary::StepSummary;
 
 /// Annotations of a kind that GitHub takes from a step; it drops more without a word.
 const MOST: usize = 10;
 /// Ranks of suspects that are annotated.
 pub const RANKS: usize = 3;
-
-/// What failed in a run.
-#[derive(Debug, Default)]
-pub struct RunFailures {
-    /// Tests and processes, the most relevant first.
-    pub failures: Vec<Failure>,
-    /// Suspicious statements, the most suspicious first.
-    pub suspects: Vec<SuspectRow>,
-    /// The command that shows more.
-    pub more: String,
-}
 
 /// Where GitHub looks for files, and where it takes a summary.
 #[derive(Clone, Debug, Default)]
@@ -65,7 +55,7 @@ impl RunFailures {
         for failure in self.failures.iter().take(MOST) {
             let file = failure.place.as_ref().map(|place| (places.path(root, &place.path), place.line));
             let (title, message) = (failure.title(), failure.message());
-            WorkflowCommand { level: Level::Error, file, title, message }.write(out)?;
+            WorkflowCommand { level: AnnotationLevel::Error, file, title, message }.write(out)?;
         }
         for row in self.suspects.iter().filter(|row| row.rank <= RANKS).take(MOST) {
             let file = Some((places.path(root, &row.path), row.line));
@@ -74,7 +64,7 @@ impl RunFailures {
                 "Failing tests run this more than passing ones (score {:.2}): {}",
                 row.score, row.text
             );
-            WorkflowCommand { level: Level::Warning, file, title, message }.write(out)?;
+            WorkflowCommand { level: AnnotationLevel::Warning, file, title, message }.write(out)?;
         }
         let hidden = self.failures.len().saturating_sub(MOST);
         if hidden > 0 {
@@ -85,7 +75,7 @@ impl RunFailures {
         }
         out.flush()?;
         places.summary.as_ref().map_or(Ok(()), |file| {
-            Summary(self).append(file).map_err(|error| {
+            StepSummary(self).append(file).map_err(|error| {
                 io::Error::new(error.kind(), format!("cannot write {}: {error}", file.display()))
             })
         })

@@ -4,15 +4,15 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::RunFailures;
+use super::run_failures::RunFailures;
 
 /// Failures in a summary. GitHub refuses more than a mebibyte.
 const MOST: usize = 200;
 
 /// The summary of a run.
-pub struct Summary<'r>(pub &'r RunFailures);
+pub struct StepSummary<'r>(pub &'r RunFailures);
 
-impl Summary<'_> {
+impl StepSummary<'_> {
     /// Appends it to the file that GitHub names.
     pub fn append(&self, file: &Path) -> io::Result<()> {
         OpenOptions::new().create(true).append(true).open(file)?.write_all(self.text().as_bytes())
@@ -60,14 +60,18 @@ fn escaped(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Failure;
+    use super::super::failure::AnnotatedFailure;
     use super::*;
 
     #[test]
     fn text_of_a_run_is_no_markup() {
-        let failure = Failure { name: "<script>|a`".into(), how: "failed".into(), ..Failure::default() };
+        let failure = AnnotatedFailure {
+            name: "<script>|a`".into(),
+            how: "failed".into(),
+            ..AnnotatedFailure::default()
+        };
         let failures = RunFailures { failures: vec![failure], suspects: Vec::new(), more: String::new() };
-        let text = Summary(&failures).text();
+        let text = StepSummary(&failures).text();
         assert!(text.contains("&lt;script&gt;&#124;a&#96; failed") && !text.contains("<script"), "{text}");
     }
 }

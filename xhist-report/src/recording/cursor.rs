@@ -1,9 +1,8 @@
 //! A position in a recording, and the motions of a debugger from there, forward and back.
 
-use super::lane::LaneId;
-use super::site::SiteId;
-use super::span::{CallId, CallSpan};
-use super::table::{Recording, Step, StepId};
+use super::ids::{CallId, LaneId, SiteId, StepId};
+use super::span::CallSpan;
+use super::table::{RecordedStep, Recording};
 
 /// The way of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,7 +61,7 @@ impl<'r> Cursor<'r> {
         found.is_some()
     }
 
-    /// Moves to the next or previous statement for which `is_it` holds, in any lane. `false`, and no move, if there is none.
+    /// Moves to the next or previous statement for which `is_it` holds, in any lane. Without one it returns `false` and stays.
     pub fn find(&mut self, direction: Direction, is_it: &mut dyn FnMut(StepId, SiteId) -> bool) -> bool {
         let found = self.nearest(direction, is_it);
         self.step = found.unwrap_or(self.step);
@@ -87,7 +86,7 @@ impl<'r> Cursor<'r> {
     /// The nearest statement of all lanes that is chosen.
     fn nearest(&self, direction: Direction, is_it: &mut dyn FnMut(StepId, SiteId) -> bool) -> Option<StepId> {
         let mut chosen = |index: u32| match self.recording.step(StepId(index)) {
-            Some(Step::Statement(site)) => is_it(StepId(index), site),
+            Some(RecordedStep::Statement(site)) => is_it(StepId(index), site),
             _ => false,
         };
         let found = match direction {
@@ -103,7 +102,7 @@ impl<'r> Cursor<'r> {
         let behind = lane.steps.partition_point(|step| *step <= self.step);
         let before = lane.steps.partition_point(|step| *step < self.step);
         let mut chosen = |step: &&StepId| match self.recording.step(**step) {
-            Some(Step::Statement(site)) => is_it(**step, site),
+            Some(RecordedStep::Statement(site)) => is_it(**step, site),
             _ => false,
         };
         match direction {
@@ -170,7 +169,8 @@ impl<'r> Cursor<'r> {
                 let before = calls.partition_point(|other| other.first < call.first);
                 let found = calls[..before].iter().rev().find(is_it)?;
                 let own = |step: &&StepId| {
-                    let is_statement = matches!(self.recording.step(**step), Some(Step::Statement(_)));
+                    let is_statement =
+                        matches!(self.recording.step(**step), Some(RecordedStep::Statement(_)));
                     let of = self.recording.call_at(**step).and_then(|call| self.recording.call(call));
                     is_statement && of == Some(found)
                 };
@@ -196,7 +196,7 @@ impl<'r> Cursor<'r> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::RecordingSample;
+    use super::super::tests::RecordingSample;
     use super::*;
 
     /// The lines that a motion passes from a step on.

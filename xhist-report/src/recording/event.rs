@@ -1,6 +1,6 @@
 //! What a recording holds besides statements: panics, signals, trace events, QS records, repetitions and losses.
 
-use super::strings::StringId;
+use super::ids::StringId;
 use crate::model::FieldValue;
 
 /// Something that is not a statement.

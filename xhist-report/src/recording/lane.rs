@@ -1,14 +1,10 @@
 //! Lanes: the threads of a recording, and the interrupts of firmware.
 
-use super::table::StepId;
-
-/// A lane, by its place among [`super::Recording::lanes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LaneId(pub u32);
+use super::ids::{CallId, StepId};
 
 /// A thread, or an interrupt on top of it.
 #[derive(Clone, Debug, Default)]
-pub struct Lane {
+pub struct RecordedLane {
     /// Name of the thread, printable.
     pub name: String,
     /// Process id; 0 = not known.
@@ -24,10 +20,10 @@ pub struct Lane {
     /// Its steps, oldest first.
     pub steps: Vec<StepId>,
     /// Its calls, by their first steps; an outer call comes before the calls in it.
-    pub calls: Vec<super::span::CallId>,
+    pub calls: Vec<CallId>,
 }
 
-impl Lane {
+impl RecordedLane {
     /// The position of a step among the steps of the lane; of a step elsewhere that of the newest one before it.
     pub fn position(&self, step: StepId) -> Option<usize> {
         self.steps.partition_point(|other| *other <= step).checked_sub(1)

@@ -4,6 +4,7 @@
 
 mod cursor;
 mod event;
+mod ids;
 mod lane;
 mod shared;
 mod site;
@@ -16,20 +17,21 @@ mod task_span;
 mod value;
 
 #[cfg(test)]
-mod samples;
+mod tests;
 
 pub use cursor::{Cursor, Direction, Motion};
 pub use event::{EventKind, RecordedEvent};
-pub use lane::{Lane, LaneId};
+pub use ids::{CallId, FunctionId, LaneId, SiteId, StepId, StringId};
+pub use lane::RecordedLane;
 pub use shared::SharedRecording;
-pub use site::{FunctionId, RecordedFile, RecordedFunction, Site, SiteId};
-pub use span::{CallId, CallSpan, SpanExit};
+pub use site::{RecordedFile, RecordedFunction, RecordedSite};
+pub use span::{CallSpan, SpanExit};
 pub use stack::{StackFrame, Variable};
 pub use step_index::{StepIndex, nearest};
-pub use strings::{StringId, Strings};
-pub use table::{Recording, RunEvidence, Step, StepId, SuspectRow};
+pub use strings::Strings;
+pub use table::{RecordedStep, Recording, RunEvidence, SuspectRow};
 pub use task_span::TaskSpan;
 pub use value::ValueAt;
 
 #[cfg(test)]
-pub use samples::RecordingSample;
+pub use tests::RecordingSample;

@@ -1,15 +1,8 @@
 //! Places of a recording: files with their text, functions, and sites, which are the statements of the program.
 
+use super::ids::FunctionId;
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// A statement of the program, by its place among [`super::Recording::sites`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SiteId(pub u32);
-
-/// A function, closure or async block, by its place among [`super::Recording::functions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FunctionId(pub u32);
 
 /// A source file.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +43,7 @@ pub struct RecordedFunction {
 
 /// A statement of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Site {
+pub struct RecordedSite {
     /// Its file, among [`super::Recording::files`].
     pub file: u32,
     /// The line it starts in.

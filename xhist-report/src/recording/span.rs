@@ -1,12 +1,6 @@
 //! Calls of a recording, each with the steps from its first to its last statement.
 
-use super::lane::LaneId;
-use super::site::{FunctionId, SiteId};
-use super::table::StepId;
-
-/// A call, by its place among [`super::Recording::calls`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CallId(pub u32);
+use super::ids::{CallId, FunctionId, LaneId, SiteId, StepId};
 
 /// One execution of a function, closure or async block. An async body has one span for each time it goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! The call stack and the variables at a step.
 
-use super::site::{FunctionId, SiteId};
-use super::span::{CallId, CallSpan};
-use super::strings::StringId;
-use super::table::{Recording, StepId};
+use super::ids::{CallId, FunctionId, SiteId, StepId, StringId};
+use super::span::CallSpan;
+use super::table::Recording;
 use super::value::ValueAt;
 
 /// A call that is on the stack at a step.
@@ -113,7 +112,7 @@ impl Recording {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::RecordingSample;
+    use super::super::tests::RecordingSample;
     use super::*;
 
     #[test]

@@ -1,8 +1,8 @@
 //! The steps of each site and of events, so that a view finds the next or previous run of a line at once.
 
 use super::cursor::Direction;
-use super::site::SiteId;
-use super::table::{Recording, Step, StepId};
+use super::ids::{SiteId, StepId};
+use super::table::{RecordedStep, Recording};
 
 /// The steps of each site and of events.
 #[derive(Clone, Debug, Default)]
@@ -19,8 +19,8 @@ impl StepIndex {
         for (index, step) in recording.steps().enumerate().skip(self.seen) {
             let id = StepId(index as u32);
             match step {
-                Step::Event(_) => self.events.push(id),
-                Step::Statement(SiteId(site)) => {
+                RecordedStep::Event(_) => self.events.push(id),
+                RecordedStep::Statement(SiteId(site)) => {
                     let site = site as usize;
                     if site >= self.by_site.len() {
                         self.by_site.resize_with(site + 1, Vec::new);
@@ -67,7 +67,7 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::super::event::EventKind;
-    use super::super::samples::RecordingSample;
+    use super::super::tests::RecordingSample;
     use super::*;
 
     #[test]

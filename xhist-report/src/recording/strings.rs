@@ -1,11 +1,8 @@
 //! Texts of a recording, each once.
 
+use super::ids::StringId;
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// A text of [`Strings`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StringId(pub u32);
 
 /// Texts by number. The first one is empty.
 #[derive(Clone, Debug)]

@@ -1,21 +1,18 @@
 //! The tables of a recording.
 
 use super::event::RecordedEvent;
-use super::lane::{Lane, LaneId};
-use super::site::{RecordedFile, RecordedFunction, Site, SiteId};
-use super::span::{CallId, CallSpan};
+use super::ids::{CallId, LaneId, SiteId, StepId};
+use super::lane::RecordedLane;
+use super::site::{RecordedFile, RecordedFunction, RecordedSite};
+use super::span::CallSpan;
 use super::strings::Strings;
 use super::task_span::TaskSpan;
 use super::value::ValueAt;
 use crate::model::TaskSummary;
 
-/// A position in a recording, from 0, oldest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct StepId(pub u32);
-
 /// What happened at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum RecordedStep {
     /// A statement was about to run.
     Statement(SiteId),
     /// An event, among [`Recording::events`].
@@ -35,9 +32,9 @@ pub struct Recording {
     /// Functions, closures and async blocks.
     pub functions: Vec<RecordedFunction>,
     /// Statements of the program that ran.
-    pub sites: Vec<Site>,
+    pub sites: Vec<RecordedSite>,
     /// Threads and interrupts.
-    pub lanes: Vec<Lane>,
+    pub lanes: Vec<RecordedLane>,
     /// Calls, by their first steps.
     pub calls: Vec<CallSpan>,
     /// Events, by their steps.
@@ -114,14 +111,14 @@ impl Recording {
     ///
     /// # Panics
     /// Never: a lane that does not exist keeps the step out of every lane.
-    pub fn push(&mut self, lane: LaneId, step: Step, is_uncertain: bool) -> StepId {
+    pub fn push(&mut self, lane: LaneId, step: RecordedStep, is_uncertain: bool) -> StepId {
         let id = StepId(self.packed.len() as u32);
         self.packed.push(match step {
-            Step::Statement(SiteId(site)) => site & !EVENT,
-            Step::Event(event) => event | EVENT,
+            RecordedStep::Statement(SiteId(site)) => site & !EVENT,
+            RecordedStep::Event(event) => event | EVENT,
         });
         self.lane_of.push(lane.0);
-        if let Step::Event(event) = step
+        if let RecordedStep::Event(event) = step
             && self.events.get(event as usize).is_some_and(|event| !event.kind.is_numbered())
         {
             self.unnumbered.push(id.0);
@@ -136,16 +133,20 @@ impl Recording {
     }
 
     /// What happened at a step; that of the newest one behind the end.
-    pub fn step(&self, step: StepId) -> Option<Step> {
+    pub fn step(&self, step: StepId) -> Option<RecordedStep> {
         let packed = *self.packed.get(step.0 as usize)?;
-        Some(if packed & EVENT == 0 { Step::Statement(SiteId(packed)) } else { Step::Event(packed & !EVENT) })
+        Some(if packed & EVENT == 0 {
+            RecordedStep::Statement(SiteId(packed))
+        } else {
+            RecordedStep::Event(packed & !EVENT)
+        })
     }
 
     /// All steps, oldest first.
-    pub fn steps(&self) -> impl ExactSizeIterator<Item = Step> {
+    pub fn steps(&self) -> impl ExactSizeIterator<Item = RecordedStep> {
         let step = |packed: &u32| match packed & EVENT {
-            0 => Step::Statement(SiteId(*packed)),
-            _ => Step::Event(packed & !EVENT),
+            0 => RecordedStep::Statement(SiteId(*packed)),
+            _ => RecordedStep::Event(packed & !EVENT),
         };
         self.packed.iter().map(step)
     }
@@ -168,8 +169,8 @@ impl Recording {
     /// The event of a step.
     pub fn event(&self, step: StepId) -> Option<&RecordedEvent> {
         match self.step(step)? {
-            Step::Event(event) => self.events.get(event as usize),
-            Step::Statement(_) => None,
+            RecordedStep::Event(event) => self.events.get(event as usize),
+            RecordedStep::Statement(_) => None,
         }
     }
 
@@ -178,18 +179,18 @@ impl Recording {
         let lane = self.lane(self.lane_of(step))?;
         let position = lane.position(step)?;
         lane.steps[..=position].iter().rev().find_map(|step| match self.step(*step)? {
-            Step::Statement(site) => Some(site),
-            Step::Event(_) => None,
+            RecordedStep::Statement(site) => Some(site),
+            RecordedStep::Event(_) => None,
         })
     }
 
     /// A site.
-    pub fn site(&self, site: SiteId) -> Option<&Site> {
+    pub fn site(&self, site: SiteId) -> Option<&RecordedSite> {
         self.sites.get(site.0 as usize)
     }
 
     /// A lane.
-    pub fn lane(&self, lane: LaneId) -> Option<&Lane> {
+    pub fn lane(&self, lane: LaneId) -> Option<&RecordedLane> {
         self.lanes.get(lane.0 as usize)
     }
 
@@ -215,7 +216,7 @@ impl Recording {
         self.left_out + u64::from(step.0) + 1 - before
     }
 
-    /// The step with this number in listings; the nearest one if there is none.
+    /// The step with this number in listings; if no step has it, the nearest one.
     pub fn by_number(&self, number: u64) -> Option<StepId> {
         let last = self.last()?;
         let (mut low, mut high) = (0, last.0);
@@ -252,11 +253,11 @@ impl Recording {
     pub fn opening_step(&self) -> Option<StepId> {
         use super::event::EventKind::{Panic, Signal};
         let mut failures = self.steps().enumerate().filter_map(|(index, step)| match step {
-            Step::Event(event) => {
+            RecordedStep::Event(event) => {
                 let kind = self.events.get(event as usize)?.kind;
                 matches!(kind, Panic | Signal).then_some((StepId(index as u32), kind))
             }
-            Step::Statement(_) => None,
+            RecordedStep::Statement(_) => None,
         });
         let is_final = |(step, kind): &(StepId, super::event::EventKind)| {
             let status = self.lane(self.lane_of(*step)).map_or("", |lane| lane.status);
@@ -276,7 +277,7 @@ impl Recording {
 #[cfg(test)]
 mod tests {
     use super::super::event::EventKind;
-    use super::super::samples::RecordingSample;
+    use super::super::tests::RecordingSample;
     use super::*;
 
     #[test]

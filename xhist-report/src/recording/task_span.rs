@@ -1,8 +1,6 @@
 //! Async tasks of a recording.
 
-use super::lane::LaneId;
-use super::strings::StringId;
-use super::table::StepId;
+use super::ids::{LaneId, StepId, StringId};
 
 /// A run of steps of one lane that belong to one async task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,6 @@
 //! Recorded values of a recording.
 
-use super::span::CallId;
-use super::strings::StringId;
-use super::table::StepId;
+use super::ids::{CallId, StepId, StringId};
 
 /// A value and the step that it was recorded behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

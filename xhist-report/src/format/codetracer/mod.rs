@@ -8,7 +8,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Format, NewFile};
-use crate::recording::{CallSpan, EventKind, Lane, Recording, SpanExit, Step, StepId, StringId, ValueAt};
+use crate::recording::{
+    CallSpan, EventKind, RecordedLane, RecordedStep, Recording, SpanExit, StepId, StringId, ValueAt,
+};
 use events::{
     CallLine, ERROR, EventLine, FunctionLine, NONE, RAW, ReturnLine, ShownText, SpecificInfo, StepLine,
     TraceLine, TraceMetadata, TypeLine, ValueLine, WRITE,
@@ -123,7 +125,7 @@ impl ValueNames {
 /// Writes what one thread ran.
 struct LaneTrace<'r> {
     recording: &'r Recording,
-    lane: &'r Lane,
+    lane: &'r RecordedLane,
     names: &'r ValueNames,
     open: Vec<&'r CallSpan>,
 }
@@ -137,7 +139,7 @@ impl LaneTrace<'_> {
                 self.open.pop();
                 returned(lines)?;
             }
-            let Some(Step::Statement(site)) = recording.step(*step) else {
+            let Some(RecordedStep::Statement(site)) = recording.step(*step) else {
                 event(recording, *step, lines)?;
                 continue;
             };

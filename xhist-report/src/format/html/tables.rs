@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::columns::BlockWriter;
 use crate::model::{FieldValue, LiveTask, TaskPlace, TaskSummary};
-use crate::recording::{EventKind, LaneId, Recording, Step, StepId};
+use crate::recording::{EventKind, LaneId, RecordedStep, Recording, StepId};
 
 /// The version of the tables.
 const VERSION: u32 = 1;
@@ -118,8 +118,9 @@ fn summary(tasks: &TaskSummary, left_out: &mut Vec<String>) -> Value {
 }
 
 fn sites(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<()> {
-    let of =
-        |get: fn(&crate::recording::Site) -> u32| recording.sites.iter().map(move |site| get(site).into());
+    let of = |get: fn(&crate::recording::RecordedSite) -> u32| {
+        recording.sites.iter().map(move |site| get(site).into())
+    };
     blocks.numbers("site_file", of(|site| site.file))?;
     blocks.numbers("site_line", of(|site| site.line))?;
     blocks.numbers("site_col", of(|site| site.col))?;
@@ -131,8 +132,8 @@ fn sites(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<()> 
 /// Sites, counted from 1; events are 0, in their order. Lanes as runs: lane and length.
 fn steps(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<()> {
     let step = |step| match step {
-        Step::Statement(site) => u64::from(site.0) + 1,
-        Step::Event(_) => 0,
+        RecordedStep::Statement(site) => u64::from(site.0) + 1,
+        RecordedStep::Event(_) => 0,
     };
     blocks.numbers("steps", recording.steps().map(step))?;
     let mut runs: Vec<(LaneId, u64)> = Vec::new();

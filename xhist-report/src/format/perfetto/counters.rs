@@ -7,7 +7,7 @@ use super::messages::{CounterDescriptor, CounterValue, TrackDescriptor};
 use super::times;
 use super::writer::PacketWriter;
 use crate::model::FieldValue;
-use crate::recording::{EventKind, Recording, Step, StepId};
+use crate::recording::{EventKind, RecordedStep, Recording, StepId};
 
 /// Counters that a trace shows: those with the most values.
 const MAX_COUNTERS: usize = 100;
@@ -23,7 +23,7 @@ impl Counters {
     pub fn of(recording: &Recording) -> Counters {
         let mut counters = Counters::default();
         for (index, step) in recording.steps().enumerate() {
-            let Step::Event(event) = step else { continue };
+            let RecordedStep::Event(event) = step else { continue };
             let Some(event) = recording.events.get(event as usize) else { continue };
             if !matches!(event.kind, EventKind::Trace | EventKind::Record) {
                 continue;

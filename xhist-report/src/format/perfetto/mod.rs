@@ -15,7 +15,9 @@ use writer::{PacketWriter, SliceEvent};
 
 use super::Format;
 use crate::model::FieldValue;
-use crate::recording::{CallId, CallSpan, EventKind, Lane, Recording, SpanExit, Step, StepId};
+use crate::recording::{
+    CallId, CallSpan, EventKind, RecordedLane, RecordedStep, Recording, SpanExit, StepId,
+};
 
 /// The trace.
 pub struct Perfetto;
@@ -36,7 +38,7 @@ impl Format for Perfetto {
 /// Writes what a lane ran.
 struct LaneWriter<'r> {
     recording: &'r Recording,
-    lane: &'r Lane,
+    lane: &'r RecordedLane,
     track: u64,
     /// By position in the lane.
     times: Vec<u64>,
@@ -120,7 +122,7 @@ impl<'r> LaneWriter<'r> {
         let recording = self.recording;
         let mut arguments = vec![("step", AnnotationValue::Uint(recording.number(step)))];
         let (name, category) = match recording.step(step) {
-            Some(Step::Event(_)) => {
+            Some(RecordedStep::Event(_)) => {
                 let Some(event) = recording.event(step) else { return Ok(()) };
                 let text = recording.strings.get(event.text);
                 arguments.push(("text", AnnotationValue::Text(text.to_owned())));
@@ -133,7 +135,7 @@ impl<'r> LaneWriter<'r> {
                     .extend(fields.map(|(name, value)| (recording.strings.get(*name), annotation(value))));
                 (recording.strings.get(event.name), event.kind.name())
             }
-            Some(Step::Statement(site)) if self.lane.calls.is_empty() => {
+            Some(RecordedStep::Statement(site)) if self.lane.calls.is_empty() => {
                 let Some(place) = place(recording, site) else { return Ok(()) };
                 arguments.push(("place", AnnotationValue::Text(place)));
                 ("statement", "statement")

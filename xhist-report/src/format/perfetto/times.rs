@@ -3,7 +3,7 @@
 //! A recorder stamps some steps only. Between two stamps of a lane the steps share the time evenly. Without any stamp a
 //! step takes a microsecond, and the order of all steps is their time.
 
-use crate::recording::{Lane, Recording, StepId};
+use crate::recording::{RecordedLane, Recording, StepId};
 
 /// Nanoseconds of a step where no time is recorded.
 const STEP: u64 = 1_000;
@@ -13,8 +13,8 @@ pub fn has_times(recording: &Recording) -> bool {
     !recording.times.is_empty()
 }
 
-/// The time of each step of a lane in nanoseconds, in the order of [`Lane::steps`]. It never goes back.
-pub fn of_lane(recording: &Recording, lane: &Lane) -> Vec<u64> {
+/// The time of each step of a lane in nanoseconds, in the order of [`RecordedLane::steps`]. It never goes back.
+pub fn of_lane(recording: &Recording, lane: &RecordedLane) -> Vec<u64> {
     if !has_times(recording) {
         return lane.steps.iter().map(|step| u64::from(step.0) * STEP).collect();
     }

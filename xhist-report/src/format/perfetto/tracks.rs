@@ -6,7 +6,7 @@ use std::io;
 use super::messages::{ProcessDescriptor, ThreadDescriptor, TrackDescriptor};
 use super::times::has_times;
 use super::writer::PacketWriter;
-use crate::recording::{Lane, Recording, TaskSpan};
+use crate::recording::{RecordedLane, Recording, TaskSpan};
 
 /// Tracks by what they show. The numbers of tracks rise from 1.
 pub struct Tracks {
@@ -88,7 +88,7 @@ impl Tracks {
 }
 
 /// The track of a lane's process. Its name says what its times are.
-fn process(recording: &Recording, lane: &Lane, uuid: u64) -> TrackDescriptor {
+fn process(recording: &Recording, lane: &RecordedLane, uuid: u64) -> TrackDescriptor {
     let of = if recording.origin.is_empty() { "xhist" } else { &recording.origin };
     let name = if has_times(recording) { of.to_owned() } else { format!("{of} (step order, not time)") };
     let mut track = TrackDescriptor { uuid: Some(uuid), ..TrackDescriptor::default() };

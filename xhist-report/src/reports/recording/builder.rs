@@ -13,7 +13,8 @@ use crate::events::Merged;
 use crate::model::{FieldValue, Item, Opening, Record, Ring, Trace, What};
 use crate::options::Options;
 use crate::recording::{
-    CallId, EventKind, LaneId, RecordedEvent, Recording, SpanExit, Step, StepId, StringId, TaskSpan, ValueAt,
+    CallId, EventKind, LaneId, RecordedEvent, RecordedStep, Recording, SpanExit, StepId, StringId, TaskSpan,
+    ValueAt,
 };
 use crate::selection::SelectedPlaces;
 use crate::tasks::TaskTracker;
@@ -131,7 +132,7 @@ impl<'o> RecordingBuilder<'o> {
                 return None;
             }
             let site = self.places.line(recording, map, (place.file, place.line), context.notes);
-            let step = recording.push(lane.id, Step::Statement(site), is_uncertain);
+            let step = recording.push(lane.id, RecordedStep::Statement(site), is_uncertain);
             lane.last = Some(step);
             return Some(step);
         }
@@ -152,7 +153,7 @@ impl<'o> RecordingBuilder<'o> {
                 Some(id) => self.places.site(recording, map, (structure, id), context.notes),
                 None => self.places.line(recording, map, (place.file, place.line), context.notes),
             };
-            let step = recording.push(lane.id, Step::Statement(site), is_uncertain);
+            let step = recording.push(lane.id, RecordedStep::Statement(site), is_uncertain);
             for activation in stack.stack().skip(lane.open.len()) {
                 let body = (structure, activation.body);
                 let function = self.places.function(recording, map, body, context.notes);
@@ -347,7 +348,7 @@ fn push_event(
     let (name, text) = (recording.strings.add(name), recording.strings.add(text));
     recording.events.push(RecordedEvent { kind, name, text, fields });
     let event = recording.events.len() as u32 - 1;
-    recording.push(lane, Step::Event(event), false)
+    recording.push(lane, RecordedStep::Event(event), false)
 }
 
 /// Name, line and fields of a trace event.

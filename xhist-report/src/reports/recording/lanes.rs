@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use crate::calls::{Activation, Exit, PausedStack};
 use crate::model::Ring;
-use crate::recording::{CallId, CallSpan, FunctionId, Lane, LaneId, Recording, SiteId, SpanExit, StepId};
+use crate::recording::{
+    CallId, CallSpan, FunctionId, LaneId, RecordedLane, Recording, SiteId, SpanExit, StepId,
+};
 
 /// A lane that grows.
 pub struct GrowingLane {
@@ -37,14 +39,14 @@ impl GrowingLanes {
                 0 => ring.thread(),
                 number => format!("{} interrupt {number}", ring.thread()),
             };
-            recording.lanes.push(Lane {
+            recording.lanes.push(RecordedLane {
                 name,
                 pid: ring.pid,
                 tid: ring.tid,
                 ring: ring.number,
                 interrupt,
                 status: ring.status,
-                ..Lane::default()
+                ..RecordedLane::default()
             });
             self.lanes.push(GrowingLane { id, stack: None, open: Vec::new(), last: None, task: None });
             self.lanes.len() - 1

@@ -9,7 +9,7 @@ use crate::calls::{BodyId, StatementId, Structure};
 use crate::console::Notes;
 use crate::model::Names;
 use crate::options::Options;
-use crate::recording::{FunctionId, RecordedFile, RecordedFunction, Recording, Site, SiteId};
+use crate::recording::{FunctionId, RecordedFile, RecordedFunction, RecordedSite, Recording, SiteId};
 use crate::source_text::SourceText;
 
 /// Directory of cargo that holds the sources of dependencies.
@@ -102,7 +102,7 @@ impl Places {
         let file = self.file(recording, map, file, notes);
         let id = add(
             recording,
-            Site {
+            RecordedSite {
                 file,
                 line: span.line,
                 col: span.col,
@@ -137,7 +137,7 @@ impl Places {
         let function = FunctionId(function as u32);
         let id = add(
             recording,
-            Site { file: number, line, col: 0, end_line: line, end_col: 0, function, may_end: false },
+            RecordedSite { file: number, line, col: 0, end_line: line, end_col: 0, function, may_end: false },
         );
         self.others.insert((map, file, line), id);
         id
@@ -152,7 +152,7 @@ fn lines_of(names: &Names, file: u16) -> Arc<[u32]> {
     lines.into()
 }
 
-fn add(recording: &mut Recording, site: Site) -> SiteId {
+fn add(recording: &mut Recording, site: RecordedSite) -> SiteId {
     recording.sites.push(site);
     SiteId(recording.sites.len() as u32 - 1)
 }

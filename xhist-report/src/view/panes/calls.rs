@@ -1,7 +1,7 @@
 //! The calls: the stack at the cursor, and what the innermost call calls before and after it.
 
 use super::scene::{Scene, column};
-use crate::recording::{CallId, CallSpan, Lane, SpanExit, StackFrame, StepId};
+use crate::recording::{CallId, CallSpan, RecordedLane, SpanExit, StackFrame, StepId};
 use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 use crate::view::state::PaneId;
 
@@ -100,7 +100,7 @@ fn steps(scene: &Scene<'_>, span: &CallSpan) -> String {
 /// The calls directly in a call, found without a walk through the calls in them.
 struct Children<'c, 's> {
     scene: &'c Scene<'s>,
-    lane: &'c Lane,
+    lane: &'c RecordedLane,
     call: CallId,
 }
 

@@ -1,7 +1,7 @@
 //! The history: a row for each step of all threads.
 
 use super::scene::{Scene, column};
-use crate::recording::{Step, StepId};
+use crate::recording::{RecordedStep, StepId};
 use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 
 /// Columns of a place.
@@ -44,11 +44,11 @@ fn row(scene: &Scene<'_>, step: StepId, (digits, threads, place): (usize, usize,
     let depth = recording.call_at(step).and_then(|call| recording.call(call)).map_or(0, |call| call.depth);
     let indent = "  ".repeat((depth as usize).min(MAX_INDENT));
     match recording.step(step) {
-        Some(Step::Statement(site)) => {
+        Some(RecordedStep::Statement(site)) => {
             row = row.with(RowRole::Place, column(&scene.place(site), place));
             row = row.with(RowRole::Plain, format!(" {indent}{}", scene.text(site)));
         }
-        Some(Step::Event(event)) => {
+        Some(RecordedStep::Event(event)) => {
             let event = recording.events.get(event as usize);
             let (kind, text) =
                 event.map_or(("", ""), |event| (event.kind.name(), recording.strings.get(event.text)));

@@ -1,6 +1,6 @@
 //! What all panes are made from, and the words that they share.
 
-use crate::recording::{Lane, Recording, SiteId, StepId};
+use crate::recording::{RecordedLane, Recording, SiteId, StepId};
 use crate::view::index::ViewIndex;
 use crate::view::state::ViewState;
 
@@ -44,7 +44,7 @@ impl<'s> Scene<'s> {
 }
 
 /// How a thread ended. One that was still there at the end, as far as its ring knows, has not.
-pub fn end_of(lane: &Lane) -> &'static str {
+pub fn end_of(lane: &RecordedLane) -> &'static str {
     match lane.status {
         "running or killed" => "not ended",
         status => status,

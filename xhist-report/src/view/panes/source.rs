@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::calls::looked_at;
 use super::scene::Scene;
 use super::syntax;
-use crate::recording::{RecordedFile, Site};
+use crate::recording::{RecordedFile, RecordedSite};
 use crate::view::row::{PaneRows, RowRole, ViewRow};
 
 /// The lines of the file.
@@ -67,7 +67,7 @@ fn title(file: &RecordedFile) -> String {
 }
 
 /// The line with the statement that runs.
-fn statement(text: &str, site: &Site) -> Vec<(RowRole, String)> {
+fn statement(text: &str, site: &RecordedSite) -> Vec<(RowRole, String)> {
     let from = (site.col as usize).saturating_sub(1);
     let to = match site.end_line == site.line {
         true => (site.end_col as usize).saturating_sub(1).max(from),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::scene::{Scene, column, end_of};
-use crate::recording::{Lane, Recording, StepId};
+use crate::recording::{RecordedLane, Recording, StepId};
 use crate::view::index::TaskLane;
 use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 
@@ -34,11 +34,11 @@ pub fn rows<'s>(scene: &Scene<'s>, width: usize) -> PaneRows<'s> {
 }
 
 /// The step of a lane at the cursor: its newest one up to there, else its first one.
-pub fn step_of(lane: &Lane, step: StepId) -> Option<StepId> {
+pub fn step_of(lane: &RecordedLane, step: StepId) -> Option<StepId> {
     lane.steps.get(lane.position(step).unwrap_or_default()).copied()
 }
 
-fn lane_row(scene: &Scene<'_>, lane: &Lane, axis: &Axis) -> ViewRow {
+fn lane_row(scene: &Scene<'_>, lane: &RecordedLane, axis: &Axis) -> ViewRow {
     let at = step_of(lane, scene.state.step);
     let count = |steps: Range<usize>| {
         let before = |end: usize| lane.steps.partition_point(|step| (step.0 as usize) < end);

@@ -1,10 +1,11 @@
 //! Small recordings for the tests of this crate.
 
 use super::event::{EventKind, RecordedEvent};
-use super::lane::{Lane, LaneId};
-use super::site::{FunctionId, RecordedFile, RecordedFunction, Site, SiteId};
-use super::span::{CallId, CallSpan, SpanExit};
-use super::table::{Recording, Step, StepId};
+use super::ids::{CallId, FunctionId, LaneId, SiteId, StepId};
+use super::lane::RecordedLane;
+use super::site::{RecordedFile, RecordedFunction, RecordedSite};
+use super::span::{CallSpan, SpanExit};
+use super::table::{RecordedStep, Recording};
 
 /// A recording that is made by hand.
 pub struct RecordingSample {
@@ -26,11 +27,11 @@ impl Default for RecordingSample {
         for (name, line) in [("main", 1), ("leaf", 10)] {
             recording.functions.push(RecordedFunction { name: name.to_owned(), file: 0, line });
         }
-        recording.lanes.push(Lane {
+        recording.lanes.push(RecordedLane {
             name: "main".to_owned(),
             ring: 1,
             status: "panicked",
-            ..Lane::default()
+            ..RecordedLane::default()
         });
         RecordingSample { recording }
     }
@@ -42,12 +43,19 @@ impl RecordingSample {
         let found = self.recording.sites.iter().position(|site| site.line == line);
         let site = found.unwrap_or_else(|| {
             let function = FunctionId(u32::from(line >= 10));
-            let site =
-                Site { file: 0, line, col: 5, end_line: line, end_col: 9, function, may_end: line == 11 };
+            let site = RecordedSite {
+                file: 0,
+                line,
+                col: 5,
+                end_line: line,
+                end_col: 9,
+                function,
+                may_end: line == 11,
+            };
             self.recording.sites.push(site);
             self.recording.sites.len() - 1
         });
-        self.recording.push(LaneId(0), Step::Statement(SiteId(site as u32)), false)
+        self.recording.push(LaneId(0), RecordedStep::Statement(SiteId(site as u32)), false)
     }
 
     /// Adds an event.
@@ -55,7 +63,7 @@ impl RecordingSample {
         let (name, text) = (self.recording.strings.add(kind.name()), self.recording.strings.add(text));
         self.recording.events.push(RecordedEvent { kind, name, text, fields: Vec::new() });
         let event = self.recording.events.len() as u32 - 1;
-        self.recording.push(LaneId(0), Step::Event(event), false)
+        self.recording.push(LaneId(0), RecordedStep::Event(event), false)
     }
 
     /// Adds a call.
