@@ -144,7 +144,7 @@ pub static FORMATS: &[FormatRow] = &[
     },
     FormatRow {
         name: "codetracer",
-        help: "a folder for the CodeTracer viewer, of the thread that failed; --output names the folder",
+        help: "a folder for the CodeTracer viewer; --output names it",
         report: ReportKind::Recording,
         writes_out: 10_000,
         fields: true,
