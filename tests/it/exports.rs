@@ -21,12 +21,15 @@ pub const CASES: &[Case] = &[
 /// Decodes a trace by Perfetto's own definitions: the slices of each track, and what is wrong with their nesting.
 const DECODE: &str = include_str!("exports/decode.py");
 
-/// How often each function was called, by the rows of the call tree.
+/// How often each function was called, by the rows of the call tree. The calls inside a row with a count are that of one call.
 fn expected_calls(file: &Path) -> BTreeMap<String, u64> {
     let mut expected = BTreeMap::new();
+    let mut around: Vec<u64> = Vec::new();
     for row in calls::rows(file, "call").iter().filter(|row| row["part"] != "end") {
-        let name = row["function"].as_str().expect("a function").to_owned();
-        *expected.entry(name).or_default() += row["times"].as_u64().unwrap_or(1);
+        around.truncate(usize::try_from(row["depth"].as_u64().expect("a depth")).expect("a depth"));
+        let times = around.last().unwrap_or(&1) * row["times"].as_u64().unwrap_or(1);
+        around.push(times);
+        *expected.entry(row["function"].as_str().expect("a function").to_owned()).or_default() += times;
     }
     expected
 }

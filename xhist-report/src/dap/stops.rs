@@ -38,11 +38,7 @@ pub enum StopReason {
 pub fn failure_at(recording: &Recording, step: StepId) -> Option<RecordedFailure> {
     let event =
         recording.event(step).filter(|event| matches!(event.kind, EventKind::Panic | EventKind::Signal))?;
-    let message = &recording.evidence.message;
-    let text = match message.is_empty() {
-        true => recording.strings.get(event.text).to_owned(),
-        false => message.clone(),
-    };
+    let text = recording.strings.get(event.text).to_owned();
     Some(RecordedFailure { name: recording.strings.get(event.name).to_owned(), text })
 }
 

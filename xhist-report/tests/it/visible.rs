@@ -1,7 +1,7 @@
 //! Can a dump, a map or a target's names act on the reader's terminal, or show a path in another order than it has?
 
 use qs_core::record::EnumDict;
-use xhist_report::format::{FORMATS, by_name};
+use xhist_report::format::{Document, FORMATS, by_name};
 use xhist_report::model::ReportKind;
 use xhist_report::{Layout, MapPlaces, Options, QsOptions};
 
@@ -34,7 +34,8 @@ fn no_format_prints_control_characters_or_marks_of_direction() {
         .exception(10, 7, 0x1234_5678, &[1], Some(hidden().as_bytes()));
     assert_eq!(<EnumDict as qs_core::record::Record>::ID, 54);
     let image = ring.build();
-    for row in FORMATS {
+    // The bytes between the texts of a binary file may be any. It has the texts of the page, which is looked at.
+    for row in FORMATS.iter().filter(|row| row.document != Some(Document::File)) {
         for (terminal, lanes, report) in [
             (true, false, None),
             (false, false, None),
