@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_frame_is_an_error() {
+    fn text_that_is_not_a_frame_is_an_error() {
         for (text, error) in [
             ("hello\r\n\r\n", "`hello` is no header"),
             ("Content-Length: 99999999999\r\n\r\n", "too long"),
