@@ -104,6 +104,8 @@ pub fn run(
     let has_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let mut pressed: Vec<String> = keys.to_vec();
     let mut must_draw = true;
+    // From here on no change of the window's size is missed: the first drawing takes the size of now.
+    event::poll(Duration::ZERO)?;
     while !stop.load(Ordering::Relaxed) {
         {
             let recording = shared.lock();
