@@ -1,6 +1,6 @@
 //! The steps of each statement and the entries of each function: where breakpoints are hit, without a walk through the history.
 
-use crate::recording::{Direction, EventKind, FunctionId, RecordedStep, Recording, SiteId, StepId};
+use crate::recording::{Direction, EventKind, FunctionId, RecordedStep, Recording, SiteId, StepId, nearest};
 
 /// The steps of statements, entries and failures, each rising.
 #[derive(Debug, Default)]
@@ -61,13 +61,7 @@ impl HitIndex {
 
     /// The nearest hit behind or before a step.
     pub fn next(&self, place: &HitPlace, from: StepId, direction: Direction) -> Option<StepId> {
-        let next = |steps: &[StepId]| match direction {
-            Direction::Forward => steps.get(steps.partition_point(|step| *step <= from)).copied(),
-            Direction::Back => {
-                steps.partition_point(|step| *step < from).checked_sub(1).map(|place| steps[place])
-            }
-        };
-        let found = self.lists(place).filter_map(next);
+        let found = self.lists(place).filter_map(|steps| nearest(steps, from, direction));
         match direction {
             Direction::Forward => found.min(),
             Direction::Back => found.max(),

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::io;
 
 use super::messages::{CounterDescriptor, CounterValue, TrackDescriptor};
-use super::times;
 use super::writer::PacketWriter;
 use crate::model::FieldValue;
 use crate::recording::{EventKind, RecordedStep, Recording, StepId};
@@ -52,16 +51,18 @@ impl Counters {
         self.0.entry(name).or_default().push((step, value));
     }
 
-    /// Writes the counters that change.
-    pub fn write(self, recording: &Recording, writer: &mut PacketWriter<'_>) -> io::Result<()> {
+    /// Writes the counters that change. `lanes` has the times of each lane's steps.
+    pub fn write(
+        self,
+        (recording, lanes): (&Recording, &[Vec<u64>]),
+        writer: &mut PacketWriter<'_>,
+    ) -> io::Result<()> {
         let changes =
             |values: &[(StepId, CounterValue)]| values.windows(2).any(|pair| pair[0].1 != pair[1].1);
         let mut counters: Vec<_> = self.0.into_iter().filter(|(_, values)| changes(values)).collect();
         counters.sort_by(|(one, values), (other, others)| {
             others.len().cmp(&values.len()).then_with(|| one.cmp(other))
         });
-        let lanes: Vec<Vec<u64>> =
-            recording.lanes.iter().map(|lane| times::of_lane(recording, lane)).collect();
         for (index, (name, values)) in counters.into_iter().take(MAX_COUNTERS).enumerate() {
             let uuid = FIRST_TRACK + index as u64;
             writer.track(TrackDescriptor {

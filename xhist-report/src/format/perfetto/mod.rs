@@ -26,12 +26,13 @@ impl Format for Perfetto {
     fn recording(&mut self, recording: &Recording, out: &mut dyn Write) -> io::Result<()> {
         let writer = &mut PacketWriter::new(out);
         let tracks = Tracks::write(recording, writer)?;
-        for (index, lane) in recording.lanes.iter().enumerate() {
-            let track = tracks.lane(index);
-            LaneWriter { recording, lane, track, times: times::of_lane(recording, lane) }.write(writer)?;
+        let times: Vec<Vec<u64>> =
+            recording.lanes.iter().map(|lane| times::of_lane(recording, lane)).collect();
+        for (index, (lane, times)) in recording.lanes.iter().zip(&times).enumerate() {
+            LaneWriter { recording, lane, track: tracks.lane(index), times }.write(writer)?;
         }
-        write_tasks(recording, &tracks, writer)?;
-        Counters::of(recording).write(recording, writer)
+        write_tasks(recording, (&tracks, &times), writer)?;
+        Counters::of(recording).write((recording, &times), writer)
     }
 }
 
@@ -41,7 +42,7 @@ struct LaneWriter<'r> {
     lane: &'r RecordedLane,
     track: u64,
     /// By position in the lane.
-    times: Vec<u64>,
+    times: &'r [u64],
 }
 
 impl<'r> LaneWriter<'r> {
@@ -52,8 +53,8 @@ impl<'r> LaneWriter<'r> {
         for (position, step) in self.lane.steps.iter().enumerate() {
             let time = self.times[position];
             while open.last().is_some_and(|call| call.last < *step) {
-                let Some(call) = open.pop() else { break };
-                self.end(call, time, writer)?;
+                open.pop();
+                self.end(time, writer)?;
             }
             while let Some((id, call)) = next.filter(|(_, call)| call.first <= *step) {
                 // A call that was left between two steps of the lane has no time of its own.
@@ -69,7 +70,7 @@ impl<'r> LaneWriter<'r> {
         while let Some(call) = open.pop() {
             // The viewer shows a slice without an end as one that did not finish.
             if call.exit != SpanExit::Open {
-                self.end(call, end, writer)?;
+                self.end(end, writer)?;
             }
         }
         Ok(())
@@ -112,7 +113,7 @@ impl<'r> LaneWriter<'r> {
         writer.event(SliceEvent { time, track, event_type, name, category, arguments })
     }
 
-    fn end(&self, _: &CallSpan, time: u64, writer: &mut PacketWriter<'_>) -> io::Result<()> {
+    fn end(&self, time: u64, writer: &mut PacketWriter<'_>) -> io::Result<()> {
         let (track, event_type) = (self.track, EventType::SliceEnd);
         writer.event(SliceEvent { time, track, event_type, name: "", category: "", arguments: Vec::new() })
     }
@@ -149,8 +150,11 @@ impl<'r> LaneWriter<'r> {
 }
 
 /// Writes the async tasks: each has a track, with a slice for each time that a thread ran it.
-fn write_tasks(recording: &Recording, tracks: &Tracks, writer: &mut PacketWriter<'_>) -> io::Result<()> {
-    let times: Vec<Vec<u64>> = recording.lanes.iter().map(|lane| times::of_lane(recording, lane)).collect();
+fn write_tasks(
+    recording: &Recording,
+    (tracks, times): (&Tracks, &[Vec<u64>]),
+    writer: &mut PacketWriter<'_>,
+) -> io::Result<()> {
     for span in &recording.task_spans {
         let (Some(track), Some(lane)) = (tracks.task(span), recording.lane(span.lane)) else { continue };
         let times = &times[span.lane.0 as usize];

@@ -62,7 +62,12 @@ impl<'o> RecordingBuilder<'o> {
         is_skipped: bool,
         context: &mut Context<'_, '_>,
     ) {
-        if self.rings.insert((ring.target, ring.number), ring.clone()).is_none() {
+        let known = self.rings.get(&(ring.target, ring.number));
+        let is_new = known.is_none();
+        if known.is_none_or(|known| (known.status, known.map_hash) != (ring.status, ring.map_hash)) {
+            self.rings.insert((ring.target, ring.number), ring.clone());
+        }
+        if is_new {
             context.need_map(ring);
         }
         let interrupt = event.item.as_ref().map_or(0, |item| item.interrupt);
@@ -140,8 +145,7 @@ impl<'o> RecordingBuilder<'o> {
             Some(stack) => stack.resume(structure),
             None => CallStack::new(structure),
         };
-        let moves = stack.statement(statement).clone();
-        for left in &moves.left {
+        for left in &stack.statement(statement).left {
             // Activations that were entered among skipped statements have no span.
             if lane.open.len() > left.depth {
                 lane.leave(recording, left.exit);
