@@ -24,7 +24,7 @@ fn recording() -> SharedRecording {
     for line in 1..=3 {
         for file in 0..2 {
             let function = FunctionId(file);
-            recording.sites.push(RecordedSite { file, line, col: 5, end_line: line, end_col: 9, function, may_end: line == 11 });
+            recording.sites.push(RecordedSite { file, line, col: 5, end_line: line, end_col: 9, function, may_end: line == 11, checks: false, text: 0 });
         }
     }
     for (place, site) in [0, 2, 1, 3, 1, 3, 4, 5].into_iter().enumerate() {

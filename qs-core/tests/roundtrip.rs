@@ -138,7 +138,7 @@ proptest! {
             Line::Function(FunctionLine { file, path: plain, line, col, end_line: line, end_col: col, kind: BodyKind::Closure, of_trait: plain }),
             Line::Loop(LoopLine { file, at: (line, col), end: (col, line) }),
             Line::Branch(BranchLine { file, at: (line, col), end: (col, line), past: (line, line) }),
-            Line::Stmt(StmtLine { file, line, col, end_line: line, end_col: col, kind: plain, function: plain, calls: plain, jump: None, awaits: false, recorded: line % 2 == 0 }),
+            Line::Stmt(StmtLine { file, line, col, end_line: line, end_col: col, kind: plain, function: plain, text: col, calls: plain, jump: None, awaits: false, recorded: line % 2 == 0 }),
             Line::Value(ValueLine { file, line, col, name: plain, kind: plain, function: plain, text: line % 2 == 0, generic: col % 2 == 0 }),
         ];
         for line in lines {

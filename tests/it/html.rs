@@ -104,6 +104,8 @@ fn small(path: &str, text: &str, lanes: &[&str]) -> Recording {
             end_col: 9,
             function,
             may_end: false,
+            checks: false,
+            text: 0,
         });
     }
     for (number, name) in (1..).zip(lanes) {
@@ -236,6 +238,8 @@ fn hostile() {
         end_col: 0,
         function: FunctionId(77),
         may_end: false,
+        checks: false,
+        text: 0,
     });
     recording.push(LaneId(0), RecordedStep::Statement(SiteId(3)), false);
     recording.push(LaneId(42), RecordedStep::Statement(SiteId(0)), false);

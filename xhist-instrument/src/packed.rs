@@ -20,8 +20,8 @@ pub struct Packed {
 }
 
 /// A packed site: kind, line and column of both ends, bytes, shape, whether it is recorded, checks and awaits, the
-/// function if it differs from that of the previous site, what it calls, and how it jumps.
-type Row<F> = (SiteKind, [u32; 4], Range<usize>, Insertion, [bool; 3], Option<F>, F, u8);
+/// function if it differs from that of the previous site, the sum of its text, what it calls, and how it jumps.
+type Row<F> = (SiteKind, [u32; 4], Range<usize>, Insertion, [bool; 3], Option<F>, u32, F, u8);
 
 /// A packed value site: kind, line and column, name, the offsets of its statement and of its call, attributes, whether it is
 /// copied, generic, with its target and recorded, and the function if it differs from that of the previous one.
@@ -72,6 +72,7 @@ impl Packed {
                 site.insertion.clone(),
                 [site.recorded, site.checks, site.awaits],
                 function,
+                site.text,
                 &site.calls,
                 number(&JUMPS, site.jump),
             );
@@ -181,28 +182,31 @@ impl Packed {
     /// The sites, in their order.
     pub fn iter(&self) -> impl Iterator<Item = Site> {
         let mut function: Arc<str> = Arc::from("");
-        rows::<Row<&str>>(&self.bytes).map(move |(kind, place, range, shape, flags, other, calls, jump)| {
-            let ([line, column, end_line, end_column], [recorded, checks, awaits]) = (place, flags);
-            if let Some(other) = other {
-                function = Arc::from(other);
-            }
-            let function = function.clone();
-            Site {
-                kind,
-                line,
-                column,
-                end_line,
-                end_column,
-                function,
-                range,
-                insertion: shape,
-                recorded,
-                checks,
-                awaits,
-                calls: calls.into(),
-                jump: JUMPS.get(usize::from(jump)).copied().flatten(),
-            }
-        })
+        rows::<Row<&str>>(&self.bytes).map(
+            move |(kind, place, range, shape, flags, other, text, calls, jump)| {
+                let ([line, column, end_line, end_column], [recorded, checks, awaits]) = (place, flags);
+                if let Some(other) = other {
+                    function = Arc::from(other);
+                }
+                let function = function.clone();
+                Site {
+                    kind,
+                    line,
+                    column,
+                    end_line,
+                    end_column,
+                    function,
+                    range,
+                    insertion: shape,
+                    recorded,
+                    checks,
+                    awaits,
+                    text,
+                    calls: calls.into(),
+                    jump: JUMPS.get(usize::from(jump)).copied().flatten(),
+                }
+            },
+        )
     }
 }
 

@@ -91,6 +91,8 @@ pub struct Site {
     pub checks: bool,
     /// The statement holds an `.await`, not counting its closures, async blocks and items.
     pub awaits: bool,
+    /// The sum of its text, as in maps.
+    pub text: u32,
     /// What its own text calls, as in maps.
     pub calls: Box<str>,
     /// How it leaves the text around it.

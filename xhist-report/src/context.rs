@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use crate::calls::Structures;
 use crate::console::Notes;
 use crate::map::Maps;
 use crate::model::Ring;
@@ -13,6 +14,8 @@ pub struct Context<'c, 'n> {
     pub options: &'c Options,
     /// Names of files and statements.
     pub maps: &'c mut Maps,
+    /// The structure of each program.
+    pub structures: &'c mut Structures,
     /// Where entries go.
     pub out: &'c mut dyn Write,
     /// Where notes and losses go.

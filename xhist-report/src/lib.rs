@@ -14,6 +14,7 @@ mod console;
 mod context;
 mod dap;
 mod diff;
+mod dumps;
 mod events;
 mod exit_code;
 pub mod format;
@@ -52,6 +53,7 @@ mod view;
 use std::io::Write;
 
 pub use cli::run;
+pub use dumps::{Dump, DumpReader, RanStatement};
 pub use exit_code::ExitCode;
 pub use format::Layout;
 pub use options::{MapPlaces, Options};

@@ -75,6 +75,8 @@ pub struct Options {
     pub programs: ProgramPlaces,
     /// Values of these places are not shown.
     pub redact: Vec<Pattern>,
+    /// Whether a recording has the text of its files.
+    pub shows_sources: bool,
     /// Directories whose sources may be shown too, and are looked for there; without any, those of the map's own project are.
     pub source_roots: Vec<PathBuf>,
 }
@@ -167,6 +169,7 @@ impl Default for Options {
             trace: TraceOptions::default(),
             programs: ProgramPlaces::default(),
             redact: Vec::new(),
+            shows_sources: true,
             source_roots: Vec::new(),
         }
     }
@@ -184,10 +187,12 @@ pub struct ProgramPlaces {
 }
 
 /// Where maps come from. By default nowhere: a call of the library reads no file that was not named.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MapPlaces {
     /// The map to use, whatever the rings say.
     pub given: Option<PathBuf>,
+    /// Directories that hold maps.
+    pub dirs: Vec<PathBuf>,
     /// Directory of the dump; it and the directories above are searched.
     pub dump_dir: Option<PathBuf>,
     /// Working directory; `target/xhist` in it and in the directories above are searched.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use qs_core::record::Numbers;
 
+use crate::calls::Structures;
 use crate::console::{Notes, outcome};
 use crate::context::Context;
 use crate::events::{
@@ -29,8 +30,19 @@ use crate::source::link::RawTerminal;
 
 /// Reports on an image, or on the file that it was read from while that grows: entries to `out`, everything else to `notes`.
 pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
+    report_on(image, options, (&mut Maps::default(), &mut Structures::default()), out, notes)
+}
+
+/// The same, with maps and structures of reports before.
+pub fn report_on(
+    image: &[u8],
+    options: &Options,
+    (maps, structures): (&mut Maps, &mut Structures),
+    out: &mut dyn Write,
+    notes: &mut Notes<'_>,
+) -> ExitCode {
     options.trace.report(notes);
-    let context = &mut Context { options, maps: &mut Maps::default(), out, notes };
+    let context = &mut Context { options, maps, structures, out, notes };
     match (&options.live, &options.follow) {
         (Some(file), Some(path)) => run_growing(file, path, context),
         _ => run_image(image, context),
@@ -118,9 +130,8 @@ fn run_rings(
     }
     rings.iter().for_each(|ring| report_dropped(ring, context.notes));
     report_foreign_handlers(&chosen.placed, context.notes);
-    match Maps::load(&rings.iter().collect::<Vec<_>>(), options, context.notes) {
-        Ok(maps) => *context.maps = maps,
-        Err(code) => return code,
+    if let Err(code) = context.maps.load_more(&rings.iter().collect::<Vec<_>>(), options, context.notes) {
+        return code;
     }
     if let Err(code) = check_selection(rings, context) {
         return code;
@@ -206,7 +217,7 @@ fn run_stream(image: &[u8], row: &ReportRow, context: &mut Context<'_, '_>) -> O
 
 /// Prints records as QSPY does.
 fn run_qspy(source: &mut dyn EventSource, context: &mut Context<'_, '_>) -> ExitCode {
-    let Context { options, maps, out, notes } = context;
+    let Context { options, maps, structures, out, notes } = context;
     let mut report = match QspyLines::new(&options.qs, out) {
         Ok(report) => report,
         Err(why) => {
@@ -215,7 +226,7 @@ fn run_qspy(source: &mut dyn EventSource, context: &mut Context<'_, '_>) -> Exit
         }
     };
     // The report writes to the output itself.
-    let context = &mut Context { options, maps, out: &mut io::sink(), notes };
+    let context = &mut Context { options, maps, structures, out: &mut io::sink(), notes };
     let summary = pump(source, &mut report, context);
     exit_code(summary, context.notes)
 }
@@ -236,9 +247,8 @@ fn run_growing(file: &File, path: &Path, context: &mut Context<'_, '_>) -> ExitC
         return ExitCode::NothingFound;
     }
     report_width(source.placed(), options, context.notes);
-    match Maps::load(&rings.iter().collect::<Vec<_>>(), options, context.notes) {
-        Ok(maps) => *context.maps = maps,
-        Err(code) => return code,
+    if let Err(code) = context.maps.load_more(&rings.iter().collect::<Vec<_>>(), options, context.notes) {
+        return code;
     }
     if let Err(code) = check_selection(&rings, context) {
         return code;
@@ -262,18 +272,18 @@ pub fn report_live(setup: Setup, options: &Options, out: &mut dyn Write, notes: 
     options.trace.report(notes);
     let raw = if setup.keys { RawTerminal::enter() } else { None };
     let stop = interrupt::requested(RawTerminal::leave);
-    let maps = &mut Maps::default();
+    let (maps, structures) = (&mut Maps::default(), &mut Structures::default());
     let (has_keys, mut sink) = (raw.is_some(), io::sink());
     match options.report() {
         // The view writes to the output itself.
         ReportKind::Qspy => {
             let session = LiveSession::new(setup, has_keys, Box::new(QspyView::new(&options.qs, out)), stop);
-            let context = &mut Context { options, maps, out: &mut sink, notes };
+            let context = &mut Context { options, maps, structures, out: &mut sink, notes };
             run_session(session, &mut PrintedElsewhere, context)
         }
         _ => {
             let session = LiveSession::new(setup, has_keys, Box::new(HistoryView::new(options)), stop);
-            let context = &mut Context { options, maps, out, notes };
+            let context = &mut Context { options, maps, structures, out, notes };
             let report = &mut *Selected::of(Box::new(EntryWriter::new(options)), options);
             run_session(session, report, context)
         }

@@ -10,9 +10,9 @@
 //! {"fn":3,"path":"crit_section::enter","at":"27:18","end":"27:30","kind":"closure"}
 //! {"loop":3,"at":"28:5","end":"30:6"}
 //! {"branch":3,"at":"36:12","end":"36:30","past":"38:10"}
-//! {"stmt":3,"line":26,"col":5,"end":"27:10","kind":"let","fn":"crit_section::enter","calls":"Lock::new .lock"}
-//! {"stmt":3,"line":29,"col":5,"end":"29:30","kind":"expr","fn":"crit_section::enter","await":true}
-//! {"stmt":3,"line":30,"col":5,"end":"30:14","kind":"expr","fn":"crit_section::enter","jump":"return"}
+//! {"stmt":3,"line":26,"col":5,"end":"27:10","kind":"let","fn":"crit_section::enter","text":2166,"calls":"Lock::new .lock"}
+//! {"stmt":3,"line":29,"col":5,"end":"29:30","kind":"expr","fn":"crit_section::enter","text":91,"await":true}
+//! {"stmt":3,"line":30,"col":5,"end":"30:14","kind":"expr","fn":"crit_section::enter","text":7,"jump":"return"}
 //! ```
 //!
 //! `hash` is the FNV-1a 64 of every byte behind the first line. A path is relative to
@@ -35,6 +35,8 @@
 //!   execution of the statement may repeat the call, such as the condition of a `while`. `&name` is a function that is
 //!   named and not called, such as an argument of an iterator adaptor. `Name` is a struct that is made, and `?` the
 //!   operator, which may return.
+//! * `text` is the FNV-1a 64 of the statement's tokens, without spaces and comments, up to its first brace; its two halves
+//!   are combined by exclusive or. It identifies a statement whose line has moved from one build to another.
 //! * `jump` is `return`, `break`, `continue` or `panic` for a statement that starts with one, and `label` for a `break` or
 //!   `continue` with a label.
 //!
@@ -251,6 +253,8 @@ pub struct StmtLine<'a> {
     pub kind: Text<'a>,
     /// Path of the surrounding function.
     pub function: Text<'a>,
+    /// A sum of its text; 0 = not known.
+    pub text: u32,
     /// What its own text calls, separated by spaces.
     pub calls: Text<'a>,
     /// How it leaves the text around it.
@@ -295,6 +299,7 @@ impl<'a> Line<'a> {
                 end_col,
                 kind: text("kind")?,
                 function: text("fn")?,
+                text: object.number("text").unwrap_or_default(),
                 calls: object.text("calls").unwrap_or_default(),
                 jump: jump.map(|(jump, _)| *jump),
                 awaits: object.is_true("await"),
@@ -373,11 +378,14 @@ impl fmt::Display for Line<'_> {
             }
             Line::Stmt(stmt) => {
                 let StmtLine { file, line, col, end_line, end_col, kind, function, .. } = stmt;
-                let StmtLine { calls, jump, awaits, recorded, .. } = stmt;
+                let StmtLine { text, calls, jump, awaits, recorded, .. } = stmt;
                 let awaits = if *awaits { r#","await":true"# } else { "" };
                 let silent = if *recorded { "" } else { r#","silent":true"# };
                 write!(f, r#"{{"stmt":{file},"line":{line},"col":{col},"end":"{end_line}:{end_col}","#)?;
                 write!(f, r#""kind":"{kind}","fn":"{function}""#)?;
+                if *text != 0 {
+                    write!(f, r#","text":{text}"#)?;
+                }
                 if !calls.is_empty() {
                     write!(f, r#","calls":"{calls}""#)?;
                 }
@@ -443,7 +451,7 @@ mod tests {
             r#"{"fn":3,"path":"f","at":"1:3","end":"2:4","kind":"async"}"#,
             r#"{"loop":3,"at":"1:3","end":"2:4"}"#,
             r#"{"branch":3,"at":"1:3","end":"2:4","past":"70000:1"}"#,
-            r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"let","fn":"f","calls":"f A::g *.m p!","jump":"panic"}"#,
+            r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"let","fn":"f","text":7,"calls":"f A::g *.m p!","jump":"panic"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"return","await":true}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"break"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"continue"}"#,

@@ -380,6 +380,7 @@ impl MappedFile {
                         end_col: site.end_column,
                         kind: Text::plain(site.kind.name()),
                         function: Text::plain(&site.function),
+                        text: site.text,
                         calls: Text::plain(&site.calls),
                         jump: site.jump,
                         awaits: site.awaits,
@@ -458,7 +459,7 @@ mod tests {
         map.set_sites("a.rs", Packed::new(&analysis));
         assert!(
             to_text(&map)
-                .contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f","calls":"g"}"#)
+                .contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f","text":"#)
         );
         let hash = map.hash();
 
@@ -550,11 +551,11 @@ mod tests {
                 r#"{"fn":1,"path":"f","at":"2:13","end":"2:24","kind":"async"}"#,
                 r#"{"fn":1,"path":"none","at":"5:11","end":"5:13"}"#,
                 r#"{"fn":1,"path":"S","at":"6:25","end":"6:32","kind":"closure"}"#,
-                r#"{"stmt":1,"line":2,"col":5,"end":"2:26","kind":"expr","fn":"f","calls":"g"}"#,
-                r#"{"stmt":1,"line":2,"col":15,"end":"2:22","kind":"expr","fn":"f","await":true}"#,
-                r#"{"stmt":1,"line":3,"col":5,"end":"3:22","kind":"expr","fn":"f","await":true}"#,
-                r#"{"stmt":1,"line":3,"col":12,"end":"3:20","kind":"expr","fn":"f","await":true}"#,
-                r#"{"stmt":1,"line":6,"col":27,"end":"6:30","kind":"expr","fn":"S","calls":"d"}"#,
+                r#"{"stmt":1,"line":2,"col":5,"end":"2:26","kind":"expr","fn":"f","text":1075108568,"calls":"g"}"#,
+                r#"{"stmt":1,"line":2,"col":15,"end":"2:22","kind":"expr","fn":"f","text":649647950,"await":true}"#,
+                r#"{"stmt":1,"line":3,"col":5,"end":"3:22","kind":"expr","fn":"f","text":3289399867,"await":true}"#,
+                r#"{"stmt":1,"line":3,"col":12,"end":"3:20","kind":"expr","fn":"f","text":1893856521,"await":true}"#,
+                r#"{"stmt":1,"line":6,"col":27,"end":"6:30","kind":"expr","fn":"S","text":1093333733,"calls":"d"}"#,
             ]
         );
         // A file without statements still has functions, and keeps them.

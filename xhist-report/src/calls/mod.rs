@@ -11,12 +11,14 @@ mod parked;
 mod reach;
 mod stack;
 mod structure;
+mod structures;
 mod tree;
 
 pub use activation::{Activation, Exit, Left, Moves};
 pub use callee::{Call, CallKind};
 pub use stack::{CallStack, PausedStack};
 pub use structure::{Body, BodyId, StatementId, Structure};
+pub use structures::Structures;
 pub use tree::{CallNode, CallTree, NodeSubject, NoteKind, TakeRow, TreeRow};
 
 #[cfg(test)]

@@ -77,6 +77,8 @@ pub(super) struct Info {
     pub calls: Range<u32>,
     pub jump: Option<Jump>,
     pub awaits: bool,
+    /// A sum of its text; 0 = not known.
+    pub text: u32,
     /// It, or a statement around it, may leave the body early.
     pub may_leave: bool,
     pub is_terminal: bool,
@@ -87,6 +89,8 @@ pub(super) struct Info {
     pub calls_value: bool,
     /// It names `catch_unwind`.
     pub catches: bool,
+    /// It calls what panics if a condition does not hold.
+    pub checks: bool,
     /// It makes a value that has a destructor.
     pub makes: bool,
     /// It is a loop.
@@ -128,6 +132,15 @@ pub struct Structure {
     /// Types with a destructor in the program.
     dropped: HashSet<u32>,
     has_calls: bool,
+}
+
+/// What panics if a condition does not hold, as maps write it.
+fn is_check(call: &str) -> bool {
+    let macros = ["panic!", "unreachable!", "todo!", "unimplemented!"];
+    let methods = [".unwrap", ".expect"];
+    let name = call.rsplit("::").next().unwrap_or(call);
+    name.ends_with('!') && (name.contains("assert") || macros.contains(&name))
+        || methods.iter().any(|method| name.starts_with(method))
 }
 
 fn start(span: &Span) -> (u32, u32) {
@@ -202,10 +215,25 @@ impl Structure {
         (info.file, info.span)
     }
 
+    /// All statements of the map, by their ids.
+    pub fn statement_ids(&self) -> impl Iterator<Item = StatementId> {
+        (0..self.unknown().0).map(StatementId)
+    }
+
     /// What the statement's own text calls.
     pub fn calls(&self, statement: StatementId) -> &[Call] {
         let calls = &self.info(statement).calls;
         &self.calls[calls.start as usize..calls.end as usize]
+    }
+
+    /// Whether a statement calls what panics if a condition does not hold.
+    pub fn checks(&self, statement: StatementId) -> bool {
+        self.info(statement).checks
+    }
+
+    /// A sum of the statement's text, the same in each build; 0 if the map does not know it.
+    pub fn text(&self, statement: StatementId) -> u32 {
+        self.info(statement).text
     }
 
     /// Whether a statement has an `.await` of its own body.
@@ -260,6 +288,7 @@ impl Structure {
             let own = names.call_names().of(&statement.calls);
             let text = |name: &CallName| names.call_names().names().get(name.name as usize);
             let catches = own.iter().filter_map(text).any(|name| name.ends_with("catch_unwind"));
+            let checks = own.iter().filter_map(text).any(|name| is_check(name));
             let from = self.calls.len() as u32;
             self.calls.extend(own.iter().filter_map(|name| {
                 let known = calls.get(name.name as usize)?;
@@ -275,19 +304,34 @@ impl Structure {
                 calls: from..self.calls.len() as u32,
                 jump: statement.jump,
                 awaits: statement.awaits,
+                text: statement.text,
                 may_leave: false,
                 is_terminal: false,
                 may_end: true,
                 calls_unknown: false,
                 calls_value: false,
                 catches,
+                checks,
                 makes: false,
                 is_loop: false,
             });
         }
         self.nest(first, first_body, file, words);
+        self.number_equal_texts(first);
         self.add_regions(first, code);
         self.add_places(names, file, &ids);
+    }
+
+    /// Makes the sums of equal texts of a body different, by their order.
+    fn number_equal_texts(&mut self, first: u32) {
+        let mut seen: HashMap<(BodyId, u32), u32> = HashMap::new();
+        for statement in &mut self.statements[first as usize..] {
+            if statement.text != 0 {
+                let before = seen.entry((statement.body, statement.text)).or_default();
+                statement.text = statement.text.wrapping_add(before.wrapping_mul(0x9e37_79b9)).max(1);
+                *before += 1;
+            }
+        }
     }
 
     /// Puts statements and bodies of a file into each other.
@@ -476,12 +520,14 @@ impl Structure {
             calls: 0..0,
             jump: None,
             awaits: false,
+            text: 0,
             may_leave: true,
             is_terminal: false,
             may_end: true,
             calls_unknown: true,
             calls_value: true,
             catches: false,
+            checks: false,
             makes: false,
             is_loop: false,
         });

@@ -93,6 +93,7 @@ impl FailureReader<'_> {
                 given: None,
                 dump_dir: opened.dir.clone(),
                 work_dir: Some(Path::new(".").to_owned()),
+                ..MapPlaces::default()
             },
             data: opened.data.clone(),
             written: opened.written,

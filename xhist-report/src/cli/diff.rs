@@ -171,7 +171,12 @@ impl DiffArgs {
     }
 
     fn maps(&self, dump_dir: Option<PathBuf>) -> MapPlaces {
-        MapPlaces { given: self.map.clone(), dump_dir, work_dir: Some(Path::new(".").to_owned()) }
+        MapPlaces {
+            given: self.map.clone(),
+            dump_dir,
+            work_dir: Some(Path::new(".").to_owned()),
+            ..MapPlaces::default()
+        }
     }
 
     fn options(&self, history: &NamedHistory, side: Side) -> Options {

@@ -89,6 +89,7 @@ impl HistoryArgs {
                 given: self.map.clone(),
                 dump_dir: opened.dir.clone(),
                 work_dir: Some(Path::new(".").to_owned()),
+                ..MapPlaces::default()
             },
             data: opened.data.clone(),
             written: opened.written,

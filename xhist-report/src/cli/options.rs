@@ -32,6 +32,7 @@ impl Args {
         let dump_dir = opened.and_then(|opened| opened.dir.clone());
         let path = opened.and_then(|opened| opened.path.clone());
         Ok(Options {
+            shows_sources: true,
             format,
             layout,
             report: if self.is_folded() { Some(ReportKind::Answer) } else { self.report() },
@@ -50,7 +51,12 @@ impl Args {
             evidence: RunEvidence::default(),
             rules: self.rules()?,
             ring: self.ring,
-            maps: MapPlaces { given: self.map.clone(), dump_dir, work_dir: Some(Path::new(".").to_owned()) },
+            maps: MapPlaces {
+                given: self.map.clone(),
+                dump_dir,
+                work_dir: Some(Path::new(".").to_owned()),
+                ..MapPlaces::default()
+            },
             data: opened.and_then(|opened| opened.data.clone()),
             written: opened.and_then(|opened| opened.written),
             live: opened.and_then(|opened| opened.file.clone()),

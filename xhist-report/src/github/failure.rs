@@ -4,9 +4,6 @@ use crate::recording::{Recording, SiteId, StepId};
 
 /// Calls that a message names.
 const FRAMES: usize = 8;
-/// What statements that check something have in their text.
-const CHECKS: [&str; 7] =
-    ["assert", "panic!", ".unwrap", ".expect", "unreachable!", "todo!", "unimplemented!"];
 
 /// A test or a process that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,17 +37,9 @@ impl AnnotatedFailure {
     #[must_use]
     pub fn at_end_of(self, recording: &Recording) -> AnnotatedFailure {
         let Some(step) = recording.opening_step() else { return self };
-        let frames = recording.stack_at(step);
-        let mut sites: Vec<SiteId> = frames.iter().filter_map(|frame| frame.site).collect();
-        while let [callee, caller, ..] = sites[..]
-            && recording.site(callee).is_some_and(|site| site.may_end)
-            && checks(recording, caller)
-            && !checks(recording, callee)
-        {
-            sites.remove(0);
-        }
-        let newest =
-            frames.iter().find_map(|frame| frame.site).filter(|newest| sites.first() != Some(newest));
+        let frames = recording.failing_stack(step);
+        let sites: Vec<SiteId> = frames.iter().filter_map(|frame| frame.site).collect();
+        let newest = recording.site_at(step).filter(|newest| sites.first() != Some(newest));
         let before = newest.and_then(|site| frame(recording, step, site)).unwrap_or_default();
         let is_own = |site: &&SiteId| recording.file_of(**site).is_some_and(|file| !file.is_dependency);
         let failing = sites.iter().find(is_own).or(sites.first());
@@ -82,14 +71,6 @@ impl AnnotatedFailure {
         let history = (!self.history.is_empty()).then(|| format!("its history: {}", self.history));
         ran.chain(before).chain(history).collect::<Vec<_>>().join("\n")
     }
-}
-
-/// Whether the text of a statement checks something.
-fn checks(recording: &Recording, site: SiteId) -> bool {
-    let lines = recording.site(site).map(|site| site.line..=site.end_line.min(site.line + 20));
-    let file = recording.file_of(site).filter(|file| !file.is_from_map);
-    let mut text = lines.into_iter().flatten().filter_map(|line| file?.line(line));
-    text.any(|line| CHECKS.iter().any(|check| line.contains(check)))
 }
 
 /// A statement of the stack in one line, with the values recorded behind it.

@@ -24,6 +24,8 @@ pub struct Maps {
     names: Vec<Names>,
     by_hash: HashMap<u64, Option<usize>>,
     none: Names,
+    /// What was found where, when a map was looked for most recently.
+    candidates: Option<(MapPlaces, Vec<Candidate>)>,
     /// By target of a live session: the names that it sent, and whether its map contradicts them.
     sent: HashMap<usize, (Names, bool)>,
 }
@@ -34,16 +36,41 @@ impl Maps {
     /// # Errors
     /// The exit code, if the map that the user gave cannot be read.
     pub fn load(rings: &[&Ring], options: &Options, notes: &mut Notes<'_>) -> Result<Maps, ExitCode> {
-        let (mut maps, places) = (Maps::default(), &options.maps);
+        let mut maps = Maps::default();
+        maps.load_more(rings, options, notes)?;
+        Ok(maps)
+    }
+
+    /// The same for rings whose maps are not known yet.
+    ///
+    /// # Errors
+    /// The exit code, if the map that the user gave cannot be read.
+    pub fn load_more(
+        &mut self,
+        rings: &[&Ring],
+        options: &Options,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), ExitCode> {
+        let places = &options.maps;
         let mut hashes: Vec<u64> = rings.iter().map(|ring| ring.map_hash).collect();
         hashes.sort_unstable();
         hashes.dedup();
+        hashes.retain(|hash| !self.by_hash.contains_key(hash));
         match &places.given {
-            Some(path) => maps.load_given(path, &hashes, notes)?,
+            _ if hashes.is_empty() => {}
+            Some(path) => self.load_given(path, &hashes, notes)?,
             None if options.format.only_traces => {}
-            None => maps.load_found(&candidates(places), &hashes, places, notes),
+            None => self.load_found(&hashes, places, notes),
         }
-        Ok(maps)
+        Ok(())
+    }
+
+    /// Forgets what was about one image: maps that were not found near it, and names that its targets sent. Returns how many
+    /// maps stay.
+    pub fn forget_image(&mut self) -> usize {
+        self.by_hash.retain(|_, index| index.is_some());
+        self.sent.clear();
+        self.names.len()
     }
 
     /// Loads the map of a later ring, unless its hash is known already. Returns whether it searched.
@@ -132,13 +159,11 @@ impl Maps {
         Ok(())
     }
 
-    fn load_found(
-        &mut self,
-        candidates: &[Candidate],
-        hashes: &[u64],
-        places: &MapPlaces,
-        notes: &mut Notes<'_>,
-    ) {
+    fn load_found(&mut self, hashes: &[u64], places: &MapPlaces, notes: &mut Notes<'_>) {
+        if self.candidates.as_ref().is_none_or(|(searched, _)| searched != places) {
+            self.candidates = Some((places.clone(), candidates(places)));
+        }
+        let candidates = self.candidates.take().map_or(Vec::new(), |(_, candidates)| candidates);
         for &hash in hashes {
             let found = candidates.iter().find(|candidate| match hash {
                 0 => candidate.is_standard_name(),
@@ -146,7 +171,7 @@ impl Maps {
             });
             let Some(candidate) = found else {
                 self.by_hash.insert(hash, None);
-                report_missing(hash, candidates, places, notes);
+                report_missing(hash, &candidates, places, notes);
                 continue;
             };
             let path = &candidate.path;
@@ -166,6 +191,7 @@ impl Maps {
                 }
             }
         }
+        self.candidates = Some((places.clone(), candidates));
     }
 
     fn read(&mut self, path: &Path, notes: &mut Notes<'_>) -> std::io::Result<usize> {

@@ -61,6 +61,9 @@ fn directories(places: &MapPlaces) -> Vec<PathBuf> {
         dirs.extend([dir, earlier, target.join("maps"), target]);
         dirs.extend(kept);
     }
+    for dir in &places.dirs {
+        dirs.extend([dir.clone(), dir.join(EARLIER)]);
+    }
     for dir in places.work_dir.iter().flat_map(|dir| ancestors(dir)) {
         let target = dir.join("target/xhist");
         let earlier = dir.join(EARLIER);

@@ -58,6 +58,8 @@ pub struct CodeBody {
 /// A statement beside its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeStatement {
+    /// A sum of its text; 0 = not known.
+    pub text: u32,
     /// What its own text calls, in [`CallNames`].
     pub calls: Range<u32>,
     /// How it leaves the text around it.
@@ -127,9 +129,9 @@ impl FileCode {
             }),
             Line::Loop(line) => self.loops.push(span(line.at, line.end)),
             Line::Branch(line) => self.branches.push((span(line.at, line.end), line.past)),
-            Line::Stmt(StmtLine { calls, jump, awaits, .. }) => {
+            Line::Stmt(StmtLine { text, calls, jump, awaits, .. }) => {
                 let calls = names.add(calls.raw());
-                self.statements.push(CodeStatement { calls, jump, awaits });
+                self.statements.push(CodeStatement { text, calls, jump, awaits });
             }
             Line::Head(_) | Line::File(_) | Line::Value(_) => {}
         }

@@ -56,6 +56,10 @@ pub struct RecordedSite {
     pub end_col: u32,
     /// Its function.
     pub function: FunctionId,
+    /// It calls what panics if a condition does not hold: `assert!`, `.unwrap()`.
+    pub checks: bool,
+    /// A sum of its text, the same in each build; 0 if not known.
+    pub text: u32,
     /// Its call may end behind it without another statement.
     pub may_end: bool,
 }

@@ -64,6 +64,20 @@ impl Recording {
         frames
     }
 
+    /// The stack at a failure, the failing call first. Returns are not recorded: behind the last statement of a function, a check
+    /// in its caller fails rather than that statement.
+    pub fn failing_stack(&self, step: StepId) -> Vec<StackFrame> {
+        let mut frames = self.stack_at(step);
+        let site = |frame: &StackFrame| self.site(frame.site?);
+        let has_ended = |callee: &StackFrame, caller: &StackFrame| {
+            site(callee).is_some_and(|callee| callee.may_end && !callee.checks)
+                && site(caller).is_some_and(|caller| caller.checks)
+        };
+        let ended = frames.windows(2).take_while(|pair| has_ended(&pair[0], &pair[1])).count();
+        frames.drain(..ended);
+        frames
+    }
+
     /// The values of a call that were recorded up to a step: of each name the newest, parameters first. Those of an async
     /// body include what it recorded before it was parked.
     pub fn variables(&self, call: Option<CallId>, step: StepId) -> Vec<Variable> {

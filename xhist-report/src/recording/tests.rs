@@ -51,6 +51,8 @@ impl RecordingSample {
                 end_col: 9,
                 function,
                 may_end: line == 11,
+                checks: false,
+                text: 0,
             };
             self.recording.sites.push(site);
             self.recording.sites.len() - 1

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
+use std::sync::Arc;
 
 use qs_core::record::Statement;
 
@@ -28,7 +29,7 @@ pub struct Calls<'o> {
     options: &'o Options,
     choice: CallChoice<'o>,
     /// By the number of the map.
-    structures: HashMap<usize, Structure>,
+    structures: HashMap<usize, Arc<Structure>>,
     thread: Option<Thread>,
     open: Vec<(Ring, &'static str, Vec<OpenFrame>, usize)>,
     statements: u64,
@@ -168,7 +169,7 @@ impl<'o> Calls<'o> {
     fn begin_thread(&mut self, ring: &Ring, context: &mut Context<'_, '_>) {
         context.need_map(ring);
         let (map, names) = context.maps.of(ring);
-        let structure = self.structures.entry(map).or_insert_with(|| Structure::of(names));
+        let structure = self.structures.entry(map).or_insert_with(|| context.structures.of((map, names)));
         if !structure.has_calls() && !self.reported.contains(&map) {
             self.reported.push(map);
             context.notes.incomplete();

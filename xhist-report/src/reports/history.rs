@@ -105,7 +105,7 @@ impl EntryWriter {
         (uncertain, task): (bool, Option<u32>),
         context: &mut Context<'_, '_>,
     ) -> io::Result<()> {
-        let Context { options, maps, out, notes } = context;
+        let Context { options, maps, out, notes, .. } = context;
         let subject = match &item.what {
             What::Statement { file, line } => {
                 let (map, names) = maps.of(ring);

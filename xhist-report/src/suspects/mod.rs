@@ -228,6 +228,7 @@ fn reading(options: &SuspectOptions) -> Options {
         given: options.map.clone(),
         dump_dir: Some(options.directory.clone()),
         work_dir: std::env::current_dir().ok(),
+        ..MapPlaces::default()
     };
     let programs = ProgramPlaces { given: options.program.clone(), ..ProgramPlaces::default() };
     let (source_roots, redact) = (options.source_roots.clone(), options.redact.clone());

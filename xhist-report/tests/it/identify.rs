@@ -34,6 +34,7 @@ fn map_of_source(root: &str) -> (String, u64) {
             end_col,
             kind,
             function,
+            text: 0,
             calls: Text::default(),
             jump: None,
             awaits: false,

@@ -366,6 +366,7 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
             end_col: 9,
             kind,
             function,
+            text: 0,
             calls: Text::default(),
             jump: None,
             awaits: false,

@@ -2,6 +2,8 @@
 
 use crate::site::Site;
 use crate::structure::{Jump, Structure};
+use crate::text::{Lexer, TokenKind};
+use qs_core::map::Hash;
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -61,8 +63,26 @@ pub(super) fn give_to_statements(sites: &mut [Site], structure: &mut Structure, 
     }
     for (site, names) in sites.iter_mut().zip(names) {
         site.calls = names.into();
+        site.text = sum(&text[site.range.clone()]);
         site.jump = jump(&text[site.range.clone()]);
     }
+}
+
+/// The sum of a statement's text. What lies in its braces has statements of its own.
+fn sum(text: &str) -> u32 {
+    let mut hash = Hash::new();
+    for (kind, token) in Lexer::new(text.as_bytes(), 0) {
+        match kind {
+            TokenKind::Open(b'{') if token.start > 0 => break,
+            TokenKind::Comment => {}
+            _ => {
+                hash.update(&text.as_bytes()[token]);
+                hash.update(b" ");
+            }
+        }
+    }
+    let hash = hash.finish();
+    (hash ^ (hash >> 32)) as u32
 }
 
 /// How a statement leaves the text around it, judged by its first word.

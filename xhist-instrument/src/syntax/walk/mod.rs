@@ -253,6 +253,7 @@ impl Walker<'_> {
             recorded,
             checks,
             awaits,
+            text: 0,
             calls: Box::default(),
             jump: None,
         });

@@ -1,6 +1,7 @@
 //! Adds events to a recording.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use qs_core::record::Statement;
 use qs_core::record::value::RecordedValue;
@@ -28,7 +29,7 @@ pub struct RecordingBuilder<'o> {
     tasks: TaskTracker,
     lanes: GrowingLanes,
     /// By the number of the map.
-    structures: HashMap<usize, Structure>,
+    structures: HashMap<usize, Arc<Structure>>,
     /// Rings that were seen, by number and target.
     rings: HashMap<(usize, usize), Ring>,
 }
@@ -72,14 +73,14 @@ impl<'o> RecordingBuilder<'o> {
         }
         let interrupt = event.item.as_ref().map_or(0, |item| item.interrupt);
         let map = context.maps.of(ring).0;
-        self.structures.entry(map).or_insert_with(|| Structure::of(context.maps.of(ring).1));
+        self.structures.entry(map).or_insert_with(|| context.structures.of(context.maps.of(ring)));
         if !event.gap.is_empty() {
             let text = event.gap.to_string();
             context.notes.loss(format_args!("{ring}: {text}"));
             recording.losses.push(format!("{ring}: {text}"));
             let lane = self.lanes.of(recording, ring, interrupt);
             if let Some(stack) = lane.stack.take() {
-                let structure = &self.structures[&map];
+                let structure = &*self.structures[&map];
                 let mut stack = stack.resume(structure);
                 stack.gap();
                 lane.stack = Some(stack.pause());
@@ -126,7 +127,7 @@ impl<'o> RecordingBuilder<'o> {
         context: &mut Context<'_, '_>,
     ) -> Option<StepId> {
         let map = context.maps.of(ring);
-        let structure = &self.structures[&map.0];
+        let structure = &*self.structures[&map.0];
         let lane = self.lanes.of(recording, ring, item.interrupt);
         let place = map.1.place(statement.file, statement.line);
         let is_chosen = !is_skipped
@@ -182,7 +183,7 @@ impl<'o> RecordingBuilder<'o> {
         context: &mut Context<'_, '_>,
     ) -> Option<StepId> {
         let map = context.maps.of(ring);
-        let structure = &self.structures[&map.0];
+        let structure = &*self.structures[&map.0];
         let lane = self.lanes.of(recording, ring, item.interrupt);
         if let Some(stack) = lane.stack.take() {
             let mut stack = stack.resume(structure);

@@ -17,7 +17,8 @@ const REGISTRY: &str = "/registry/src/";
 
 /// Numbers of places, by map.
 pub struct Places {
-    text: SourceText,
+    /// `None` if texts are not wanted.
+    text: Option<SourceText>,
     files: HashMap<(usize, u16), u32>,
     functions: HashMap<(usize, BodyId), FunctionId>,
     sites: HashMap<(usize, StatementId), SiteId>,
@@ -29,7 +30,7 @@ impl Places {
     /// With the sources that these options allow.
     pub fn new(options: &Options) -> Places {
         Places {
-            text: SourceText::new(options),
+            text: options.shows_sources.then(|| SourceText::new(options)),
             files: HashMap::new(),
             functions: HashMap::new(),
             sites: HashMap::new(),
@@ -50,17 +51,21 @@ impl Places {
         }
         let shown = names.shown_path(file).map_or_else(|| format!("file#{file}"), str::to_owned);
         let path = names.path(file).unwrap_or_default();
-        let found = self.text.whole((map, names), file, notes).map(str::to_owned);
-        let is_from_map = found.is_none();
-        let text = found.or_else(|| text_from_map(names, file)).map(Into::into);
+        let (mut found, mut text, mut is_from_map, mut lines) = (None, None, false, Arc::default());
+        if let Some(sources) = &mut self.text {
+            text = sources.whole((map, names), file, notes).map(Into::into);
+            is_from_map = text.is_none();
+            text = text.or_else(|| text_from_map(names, file).map(Into::into));
+            (found, lines) = (sources.file(map, file), lines_of(names, file));
+        }
         recording.files.push(RecordedFile {
             is_dependency: shown.contains(REGISTRY),
             path: shown,
-            found: self.text.file(map, file),
+            found,
             built: Path::new(&names.root).join(path),
             text,
             is_from_map,
-            lines: lines_of(names, file),
+            lines,
         });
         let number = recording.files.len() as u32 - 1;
         self.files.insert((map, file), number);
@@ -110,6 +115,8 @@ impl Places {
                 end_col: span.end_col,
                 function,
                 may_end: structure.may_end(statement),
+                checks: structure.checks(statement),
+                text: structure.text(statement),
             },
         );
         self.sites.insert((map.0, statement), id);
@@ -137,7 +144,17 @@ impl Places {
         let function = FunctionId(function as u32);
         let id = add(
             recording,
-            RecordedSite { file: number, line, col: 0, end_line: line, end_col: 0, function, may_end: false },
+            RecordedSite {
+                file: number,
+                line,
+                col: 0,
+                end_line: line,
+                end_col: 0,
+                function,
+                may_end: false,
+                checks: false,
+                text: 0,
+            },
         );
         self.others.insert((map, file, line), id);
         id
