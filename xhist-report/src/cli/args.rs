@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use super::answer::AnswerArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
+use super::fleet::FleetArgs;
 use super::suspects::SuspectsArgs;
 use super::values::ValueArgs;
 use super::view::ViewArgs;
@@ -257,6 +258,9 @@ pub enum Command {
     View(ViewArgs),
     /// Debug adapter on standard input and output: an editor steps through a history
     Dap(DapArgs),
+
+    /// Thousands of dumps as one data set: the same failure together, since which build (needs xhist-fleet)
+    Fleet(FleetArgs),
 
     /// List the runs that `cargo xhist` keeps under target/xhist, the newest last; `xhist-report RUN` reads one of them
     Runs(RunsArgs),

@@ -9,6 +9,7 @@ mod diff;
 mod document;
 mod error;
 mod evidence;
+mod fleet;
 mod histories;
 mod history_args;
 mod open;

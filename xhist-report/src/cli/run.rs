@@ -9,6 +9,7 @@ use super::dap;
 use super::document;
 use super::error::UsageError;
 use super::evidence;
+use super::fleet;
 use super::suspects;
 use super::view;
 use crate::console::{Notes, outcome};
@@ -44,6 +45,7 @@ fn carry_out(args: &Args, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError>
         }
         Some(Command::Diff(diff)) => return diff.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::Suspects(args)) => return suspects::run(args, notes),
+        Some(Command::Fleet(args)) => return Ok(fleet::run(args, notes)),
         Some(Command::View(args)) => return view::run(args, notes),
         Some(Command::Dap(args)) => return dap::run(args, notes),
         Some(Command::Answer(answer)) => return answer::run(answer, notes),

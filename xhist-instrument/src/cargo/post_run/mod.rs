@@ -12,6 +12,7 @@ mod reporter;
 mod retention;
 mod rings;
 mod run;
+mod upload;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -118,6 +119,7 @@ impl Running {
         let failed = report(&run, ended, &processes, &failures);
         drop(failures);
         drop(processes);
+        upload::upload(&failed, &run.map);
         if !is_ours {
             return;
         }

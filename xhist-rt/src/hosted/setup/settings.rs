@@ -93,7 +93,7 @@ const SETTINGS: [&Setting; 10] =
     [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &PANIC, &MAP, &MAP_HASH];
 
 /// Names that builds with the recorder, the tools and the tests read. `*` ends the beginning of a name.
-const OF_OTHERS: [&str; 32] = [
+const OF_OTHERS: [&str; 35] = [
     "XHIST_BIG",
     "XHIST_BLESS",
     "XHIST_BROWSER",
@@ -101,6 +101,8 @@ const OF_OTHERS: [&str; 32] = [
     "XHIST_CASE_TIMES",
     "XHIST_DUMPS",
     "XHIST_FILES",
+    "XHIST_FLEET",
+    "XHIST_FLEET_PYTHON",
     "XHIST_FMT",
     "XHIST_FRAMES_STEPPED",
     "XHIST_FUZZ_*",
@@ -125,6 +127,7 @@ const OF_OTHERS: [&str; 32] = [
     "XHIST_SOAK",
     "XHIST_TEST",
     "XHIST_TESTS_*",
+    "XHIST_UPLOAD",
     "XHIST_VARIANTS",
 ];
 

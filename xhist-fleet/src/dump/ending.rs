@@ -1,0 +1,58 @@
+//! How the program of a dump ended.
+
+use xhist_report::model::Ring;
+use xhist_report::recording::{EventKind, RecordedStep, Recording};
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// In words.
+    pub text: String,
+    /// Whether it failed; `None` if the dump does not say.
+    pub has_failed: Option<bool>,
+    /// How it failed.
+    pub kind: FailureKind,
+}
+
+/// How a program failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// A thread panicked.
+    Panic,
+    /// A signal ended it.
+    Signal,
+    /// It was still running, or was killed from outside, or the device was reset.
+    Stopped,
+    /// It did not fail.
+    NoFailure,
+}
+
+impl Ending {
+    /// By the states of its rings, the first of which is that of the main thread.
+    pub fn of(recording: &Recording, rings: &[Ring]) -> Ending {
+        let has = |status: &str| rings.iter().any(|ring| ring.status == status);
+        let ending = |text: &str, has_failed, kind| Ending { text: text.to_owned(), has_failed, kind };
+        if let Some(signal) = signal(recording).filter(|_| has("killed")) {
+            return ending(&signal, Some(true), FailureKind::Signal);
+        }
+        let has_left = has("exited") || rings.first().is_some_and(|ring| ring.status == "ended");
+        match () {
+            () if has("panicked") => ending("panicked", Some(true), FailureKind::Panic),
+            () if has("killed") => ending("killed", Some(true), FailureKind::Signal),
+            () if rings.is_empty() => ending("stream", None, FailureKind::NoFailure),
+            () if has_left => ending("exited", Some(false), FailureKind::NoFailure),
+            () if has("before the reset") => ending("reset", Some(true), FailureKind::Stopped),
+            () => ending("running or killed", Some(true), FailureKind::Stopped),
+        }
+    }
+}
+
+/// The name of the fatal signal.
+fn signal(recording: &Recording) -> Option<String> {
+    let event = recording.steps().filter_map(|step| match step {
+        RecordedStep::Event(event) => recording.events.get(event as usize),
+        RecordedStep::Statement(_) => None,
+    });
+    let signal = event.filter(|event| event.kind == EventKind::Signal).last()?;
+    Some(recording.strings.get(signal.name).to_owned())
+}
