@@ -21,8 +21,6 @@ use crate::error::FleetError;
 use crate::sources::Listing;
 use crate::{engine, schema};
 
-/// Rows of a commit: a run that is killed reads at most these again.
-const ROWS: usize = 12_000_000;
 /// Bytes that staged files hold in memory.
 const MEMORY: usize = 256 << 20;
 
@@ -39,6 +37,8 @@ pub struct AddOptions {
     pub maps: Vec<PathBuf>,
     /// The newest entries of a dump that are kept.
     pub entries: u64,
+    /// Rows of a commit: a run that is killed reads at most these again.
+    pub commit: usize,
     /// Threads that read.
     pub jobs: usize,
     /// Show progress.
@@ -75,13 +75,14 @@ pub fn add(options: &AddOptions, report: &mut dyn FnMut(&str)) -> Result<Added, 
     std::thread::scope(|scope| {
         let readers = Readers::new(options, Arc::clone(&known));
         readers.start(scope, listing, sender).map_err(FleetError::System)?;
-        write_all(&locked, &receiver, &progress, report)
+        write_all(&locked, options.commit, &receiver, &progress, report)
     })
 }
 
 /// Writes what the readers send until they end.
 fn write_all(
     locked: &LockedDataSet,
+    rows_of_commit: usize,
     receiver: &Receiver<Read>,
     progress: &AddProgress,
     report: &mut dyn FnMut(&str),
@@ -102,7 +103,7 @@ fn write_all(
                 }
                 let stage = staging.get_or_insert_with(|| locked.stage());
                 stage.add(&rows)?;
-                if stage.rows() >= ROWS || stage.memory() >= MEMORY {
+                if stage.rows() >= rows_of_commit || stage.memory() >= MEMORY {
                     added.rows += stage.rows() as u64;
                     staging.take().map_or(Ok(()), Staging::commit)?;
                 }

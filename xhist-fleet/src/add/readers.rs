@@ -1,12 +1,14 @@
 //! Threads that read dumps.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 use std::time::SystemTime;
 
 use crossbeam_channel::Sender;
-use xhist_report::DumpReader;
+use xhist_report::{Dump, DumpReader};
 
 use super::{AddOptions, Known};
 use crate::dump::{DumpFacts, DumpRows, content, rows};
@@ -65,12 +67,22 @@ impl<'o> Readers<'o> {
     }
 }
 
+/// Reads a dump. A panic of the reader is a loss of this dump, and not the end of all.
+fn guarded(reader: &mut DumpReader, read: impl FnOnce(&mut DumpReader) -> Dump) -> Dump {
+    std::panic::catch_unwind(AssertUnwindSafe(|| read(reader))).unwrap_or_else(|cause| {
+        let texts =
+            (cause.downcast_ref::<&str>().copied(), cause.downcast_ref::<String>().map(String::as_str));
+        let text = texts.0.or(texts.1).unwrap_or("no message");
+        Dump { notes: vec![format!("error: the reader panicked: {text}")], ..Dump::default() }
+    })
+}
+
 /// Reads a dump, unless the data set has it.
 fn read(
     source: &DumpSource,
     reader: &mut DumpReader,
     known: &Known,
-    labels: &Arc<std::collections::BTreeMap<String, String>>,
+    labels: &Arc<BTreeMap<String, String>>,
 ) -> Result<Read, FleetError> {
     let (opened, written) = source.open()?;
     let id = content(&opened.image);
@@ -81,7 +93,7 @@ fn read(
         DumpSource::File(_) => opened.dir.clone(),
         DumpSource::Object(_) => None,
     };
-    let dump = reader.read(&opened, beside.as_deref());
+    let dump = guarded(reader, |reader| reader.read(&opened, beside.as_deref()));
     let facts = DumpFacts {
         id,
         source: source.name(),
@@ -90,4 +102,16 @@ fn read(
         labels: Arc::clone(labels),
     };
     Ok(Read::Dump(Box::new(rows(&dump, &facts))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_loss_of_one_dump() {
+        let mut reader = DumpReader::new(Vec::new(), 10);
+        let dump = guarded(&mut reader, |_| panic!("index {}", 7));
+        assert_eq!(dump.notes, ["error: the reader panicked: index 7"]);
+    }
 }

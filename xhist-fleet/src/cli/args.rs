@@ -84,6 +84,10 @@ pub struct AddArgs {
     /// Keep only the last N entries of a dump
     #[arg(long, value_name = "N", default_value_t = 50_000)]
     pub last: u64,
+
+    /// Publish after N rows; more rows make larger files, fewer make less to repeat after a crash
+    #[arg(long, value_name = "N", default_value_t = 12_000_000)]
+    pub commit: usize,
 }
 
 /// Which groups.

@@ -61,7 +61,11 @@ pub fn run(engine: &Engine, command: &GroupsArgs, out: &mut dyn Write) -> Result
     }
     if groups.len() > 0 {
         let group: String = groups.text(0, 0).chars().take(SHORT).collect();
-        print(format!("\nwhat the good ones do differently: xhist-fleet suspects --group {group}"))?;
+        let dir = command
+            .dir
+            .as_ref()
+            .map_or_else(String::new, |dir| format!("{} ", quoted(&dir.to_string_lossy())));
+        print(format!("\nwhat the good ones do differently: xhist-fleet suspects {dir}--group {group}"))?;
     }
     Ok(())
 }

@@ -74,6 +74,7 @@ fn run_add(args: &Args, command: &AddArgs, out: &mut dyn Write) -> Result<ExitCo
         labels: command.labels.iter().cloned().collect(),
         maps: command.maps.clone(),
         entries: command.last.max(1),
+        commit: command.commit.max(1),
         jobs: args.jobs(),
         progress: io::stderr().is_terminal(),
     };

@@ -38,7 +38,17 @@ pub fn commit(dir: &Path, name: &str, moves: &[Move]) -> Result<(), FleetError> 
         sync(&commits)
     };
     write().map_err(|error| FleetError::Write(journal.clone(), error))?;
-    apply(dir, &journal, moves)
+    apply(dir, &journal, moves)?;
+    clear(dir)
+}
+
+/// Removes what was not committed.
+fn clear(dir: &Path) -> Result<(), FleetError> {
+    let staging = dir.join(STAGING);
+    match fs::remove_dir_all(&staging) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FleetError::Write(staging, error)),
+        _ => Ok(()),
+    }
 }
 
 /// Moves the files of a commit that are not in their places yet, and forgets the commit.
@@ -91,11 +101,7 @@ pub fn recover(dir: &Path) -> Result<(), FleetError> {
             apply(dir, &journal, &moves)?;
         }
     }
-    let staging = dir.join(STAGING);
-    match fs::remove_dir_all(&staging) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FleetError::Write(staging, error)),
-        _ => Ok(()),
-    }
+    clear(dir)
 }
 
 /// Whether a path has only names.
