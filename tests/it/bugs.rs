@@ -16,7 +16,7 @@ pub const CASES: &[Case] = &[
     Case::new("folded_stacks_have_their_functions", in_folded_stacks),
 ];
 
-/// A program with a bug. It ran once under `cargo xhist`, and every view opens that run without being told where it is.
+/// A program with a bug. It ran once under `cargo xhist`, and every view finds that run by itself.
 pub struct Bug {
     name: &'static str,
     make: fn() -> Tree,
