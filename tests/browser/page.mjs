@@ -260,6 +260,21 @@ const SCENES = {
     assert.match(await text(page, "body"), /This history has no entries/);
   },
 
+  // The text in sight, before any key or click.
+  async seen(page) {
+    return page.evaluate(() => {
+      const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+      let seen = "";
+      for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        range.selectNodeContents(node);
+        const box = range.getClientRects()[0];
+        const top = box && document.elementFromPoint(box.left + 1, (box.top + box.bottom) / 2);
+        if (top && (top.contains(node) || node.parentElement.contains(top))) seen += node.data;
+      }
+      return seen;
+    });
+  },
+
   // Suspects, diff and how it failed.
   async evidence(page, place, failed) {
     assert.ok((await text(page, "#message")).includes(failed));

@@ -93,6 +93,35 @@ const scenes = {
     await client.disconnectRequest();
   },
 
+  /** What a user sees at the first stop, and what four clicks on *Step Back Into* show in each thread. */
+  async bugs(...directories) {
+    for (const directory of directories) await scenes.bug(directory);
+  },
+
+  async bug(directory) {
+    console.log('the next bug');
+    const client = await start({ cwd: directory });
+    client.on('output', ({ body }) => console.log(body.output));
+    await open(client, {});
+    const { threads } = (await client.threadsRequest()).body;
+    const look = async () => {
+      for (const { id } of threads) {
+        const { stackFrames } = (await client.stackTraceRequest({ threadId: id })).body;
+        for (const { name, source, line } of stackFrames) console.log(`${source.name}:${line} ${name}`);
+      }
+    };
+    await look();
+    console.log('steps back');
+    for (const { id } of threads) {
+      for (let click = 0; click < 4; click++) {
+        await go(client, () => client.stepBackRequest({ threadId: id, granularity: 'instruction' }));
+        await look();
+      }
+      await go(client, () => client.continueRequest({ threadId: id }));
+    }
+    await client.disconnectRequest();
+  },
+
   /** A failed test, of the run that failed last. */
   async failed_test(directory) {
     const client = await start({ cwd: directory });
@@ -111,9 +140,9 @@ const scenes = {
   },
 
   /** A task that hangs: its last statement is the `.await` that it waits at. */
-  async hanging_task(directory, history, stuck) {
+  async hanging_task(directory, stuck) {
     const client = await start();
-    await open(client, { cwd: directory, history });
+    await open(client, { cwd: directory });
     const source = { path: path.join(directory, 'src/main.rs') };
     await client.setBreakpointsRequest({ source, breakpoints: [{ line: Number(stuck) }] });
     const back = await go(client, () => client.reverseContinueRequest({ threadId: 1 }));

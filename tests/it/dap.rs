@@ -2,13 +2,14 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use xhist_tests::{
     Case, DAP_PACKAGES, Need, Run, Tree, cargo, free_port, line_of, report, repository, rings_in,
 };
+
+use super::bugs::{hanging, paper};
 
 pub const CASES: &[Case] = &[
     Case::needing("the_cause_of_a_panic_is_found_by_stepping_back", &[Need::DapClient], meter),
@@ -23,23 +24,13 @@ pub const CASES: &[Case] = &[
     Case::needing("the_extension_of_vs_code_starts_the_adapter", &[Need::DapClient], extension),
 ];
 
-/// The sample of the paper's bug after its panic, with values.
-fn panicked() -> &'static Tree {
-    static METER: OnceLock<Tree> = OnceLock::new();
-    METER.get_or_init(|| {
-        let tree = Tree::copy_of(&repository().join("samples/meter"));
-        cargo(tree.path()).args("xhist run -q --values **").done().expect(101);
-        tree
-    })
-}
-
 /// The program xhist-report.
 fn program() -> PathBuf {
     report(Path::new(".")).into_command().get_program().into()
 }
 
-/// Plays a scene of the client, and checks the types of all messages of the adapter.
-fn play(scene: &str, arguments: &[&str]) {
+/// Plays a scene of the client, and checks the types of all messages of the adapter; what the client printed.
+pub fn play(scene: &str, arguments: &[&str]) -> String {
     let tree = Tree::empty(scene);
     let packages = Need::npm(&DAP_PACKAGES).expect("the packages");
     let client = repository().join("tests/dap/client.mjs");
@@ -48,7 +39,7 @@ fn play(scene: &str, arguments: &[&str]) {
     for argument in arguments {
         run = run.arg(argument);
     }
-    run.limit(Duration::from_secs(120)).succeed();
+    let done = run.limit(Duration::from_secs(120)).succeed();
     let typed = packages.join(format!("messages-{scene}.ts"));
     Run::new("node", tree.path())
         .arg(repository().join("tests/dap/types.mjs"))
@@ -62,14 +53,15 @@ fn play(scene: &str, arguments: &[&str]) {
         .arg(&typed)
         .succeed();
     std::fs::remove_file(typed).expect("it is there");
+    done.stdout
 }
 
-fn text(path: &Path) -> &str {
+pub fn text(path: &Path) -> &str {
     path.to_str().expect("a path of text")
 }
 
 fn meter() {
-    play("meter", &[text(panicked().path())]);
+    play("meter", &[text(paper().path())]);
 }
 
 fn failed_test() {
@@ -79,13 +71,9 @@ fn failed_test() {
 }
 
 fn hanging_task() {
-    let tree = Tree::copy_of(&repository().join("tests/fixtures/tasks"));
-    cargo(tree.path()).args("xhist build -q").succeed();
-    let file = tree.join("parked.xhist");
-    let program = tree.join("target/xhist/build/debug/tasks");
-    Run::new(program, tree.path()).arg("parked").env("XHIST_FILE", &file).done().expect(134);
+    let tree = hanging();
     let stuck = line_of(&tree.join("src/main.rs"), "// stuck").to_string();
-    play("hanging_task", &[text(tree.path()), text(&file), &stuck]);
+    play("hanging_task", &[text(tree.path()), &stuck]);
 }
 
 /// Reads lines, and answers each.
@@ -106,12 +94,7 @@ fn answer(number: u32, line: &str) {
 "#;
 
 fn follow() {
-    let tree = Tree::empty("echo");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"echo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
-    );
-    tree.write("src/main.rs", ECHO);
+    let tree = Tree::program("echo", ECHO);
     cargo(tree.path()).args("xhist build -q --values **").succeed();
     let (program, file) = (tree.join("target/xhist/build/debug/echo"), tree.join("echo.xhist"));
     let line = line_of(&tree.join("src/main.rs"), "// answer").to_string();
@@ -147,7 +130,7 @@ fn walk(directory: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 fn errors() {
-    let tree = panicked();
+    let tree = paper();
     play("errors", &[text(tree.path())]);
     let port = free_port();
     let mut adapter = report(tree.path()).args(&format!("dap --listen 127.0.0.1:{port}")).start();
@@ -219,7 +202,7 @@ fn gist(message: &Value) -> Value {
 }
 
 fn neovim() {
-    let tree = panicked();
+    let tree = paper();
     let recorded = std::fs::read_to_string(repository().join(NEOVIM)).expect("the conversation");
     let recorded = recorded.replace("$DIR", text(tree.path()));
     let lines = recorded.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
@@ -251,7 +234,7 @@ fn neovim() {
 }
 
 fn hostile() {
-    let tree = panicked();
+    let tree = paper();
     for (input, error) in [
         ("GET / HTTP/1.1\r\n\r\n", "is no header"),
         ("Content-Length: 99999999999\r\n\r\n", "too long"),
@@ -309,12 +292,7 @@ fn inner(number: u32) -> u32 {
 
 /// A session answers fast once its history is loaded.
 fn large() {
-    let tree = Tree::empty("million");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"million\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
-    );
-    tree.write("src/main.rs", MILLION);
+    let tree = Tree::program("million", MILLION);
     let run = cargo(tree.path()).args("xhist run -q").env("XHIST_SIZE", "64m");
     run.done().expect(101);
     let mut session = report(tree.path()).args("dap").with_input().start();

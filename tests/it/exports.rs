@@ -39,16 +39,21 @@ fn by_name(value: &Value) -> BTreeMap<String, u64> {
     rows.map(|(name, count)| (name.clone(), count.as_u64().expect("a count"))).collect()
 }
 
+/// What is in a Perfetto trace.
+pub fn decoded(directory: &Path, trace: &Path) -> Value {
+    let script = directory.join("decode.py");
+    std::fs::write(&script, DECODE).expect("written");
+    let python = Need::perfetto().expect("a Python with the package");
+    let decoded = Run::new(python, directory).arg(&script).arg(trace).succeed();
+    serde_json::from_str(&decoded.stdout).expect("JSON")
+}
+
 fn perfetto() {
     for case in ["expressions", "panics", "async"] {
         let (_, file) = calls::run(case);
         let trace = file.with_extension("pftrace");
         report(calls::program().path()).args("--format perfetto --output").arg(&trace).arg(&file).succeed();
-        let script = calls::program().join("decode.py");
-        std::fs::write(&script, DECODE).expect("written");
-        let python = Need::perfetto().expect("a Python with the package");
-        let decoded = Run::new(python, calls::program().path()).arg(&script).arg(&trace).succeed();
-        let decoded: Value = serde_json::from_str(&decoded.stdout).expect("JSON");
+        let decoded = decoded(calls::program().path(), &trace);
         assert_eq!((&decoded["unknown"], &decoded["errors"]), (&Value::from(0), &Value::Array(Vec::new())));
         assert_eq!(by_name(&decoded["calls"]), expected_calls(&file), "{case}");
         let tracks = decoded["tracks"].as_array().expect("tracks");
@@ -73,13 +78,17 @@ fn viewers() -> &'static Path {
     tree.path()
 }
 
+/// What the code of a viewer finds in an export.
+pub fn read_by_viewers(directory: &Path, kind: &str, export: &Path) -> String {
+    Run::new(viewers().join("target/debug/viewers"), directory).args(kind).arg(export).succeed().stdout
+}
+
 fn codetracer() {
     let (_, file) = calls::run("expressions");
     let folder = file.with_extension("codetracer");
     let at = calls::program().path();
     report(at).args("--format codetracer --output").arg(&folder).arg(&file).succeed();
-    let read = Run::new(viewers().join("target/debug/viewers"), at).args("codetracer").arg(&folder).succeed();
-    let read: Value = serde_json::from_str(&read.stdout).expect("JSON");
+    let read: Value = serde_json::from_str(&read_by_viewers(at, "codetracer", &folder)).expect("JSON");
     let mut found = by_name(&read["calls"]);
     assert_eq!(found.remove("<toplevel>"), Some(1));
     assert_eq!(found, expected_calls(&file));
@@ -92,8 +101,8 @@ fn codetracer() {
     let (_, file) = calls::run("panics");
     let folder = file.with_extension("codetracer");
     report(at).args("--format codetracer --output").arg(&folder).arg(&file).succeed();
-    let read = Run::new(viewers().join("target/debug/viewers"), at).args("codetracer").arg(&folder).succeed();
-    assert!(read.stdout.contains("\"panic at "), "{}", read.stdout);
+    let read = read_by_viewers(at, "codetracer", &folder);
+    assert!(read.contains("\"panic at "), "{read}");
 }
 
 fn flame_graph() {
@@ -101,9 +110,9 @@ fn flame_graph() {
     let at = calls::program().path();
     let folded = file.with_extension("folded");
     std::fs::write(&folded, report(at).args("--format folded").arg(&file).succeed().stdout).expect("written");
-    let drawn = Run::new(viewers().join("target/debug/viewers"), at).args("folded").arg(&folded).succeed();
+    let drawn = read_by_viewers(at, "folded", &folded);
     for function in ["main", "expressions", "fib"] {
-        drawn.check(drawn.stdout.contains(&format!("<title>{function} (")), function);
+        assert!(drawn.contains(&format!("<title>{function} (")), "{function}: {drawn}");
     }
 }
 

@@ -32,7 +32,7 @@ pub const CASES: &[Case] = &[
 ];
 
 /// Runs a scene of the script on a page; what it found out.
-fn browse(scene: &str, page: &Path, more: &[&str]) -> Value {
+pub fn browse(scene: &str, page: &Path, more: &[&str]) -> Value {
     let script = repository().join("tests/browser/page.mjs");
     let mut run = Run::new("node", page.parent().expect("a directory")).arg(script).arg(scene).arg(page);
     for arg in more {
@@ -46,7 +46,7 @@ fn browse(scene: &str, page: &Path, more: &[&str]) -> Value {
 
 /// The sample whose mean divides by zero, with values.
 struct Meter {
-    tree: Tree,
+    tree: &'static Tree,
     page: PathBuf,
     ring: PathBuf,
 }
@@ -54,8 +54,7 @@ struct Meter {
 fn meter() -> &'static Meter {
     static METER: OnceLock<Meter> = OnceLock::new();
     METER.get_or_init(|| {
-        let tree = Tree::copy_of(&repository().join("samples/meter"));
-        cargo(tree.path()).args("xhist run -q --values **").done();
+        let tree = super::bugs::paper();
         let runs = tree.join("target/xhist/runs");
         let run = std::fs::read_dir(runs).expect("runs").next().expect("a run").expect("a directory").path();
         let ring = rings_in(&run).remove(0);

@@ -5,6 +5,7 @@
 
 mod after_run;
 mod answer;
+mod bugs;
 mod builds;
 mod calls;
 mod checks;
@@ -101,6 +102,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("answer", answer::CASES),
     ("kept_runs", kept_runs::CASES),
     ("checks", checks::CASES),
+    ("bugs", bugs::CASES),
     ("builds", builds::CASES),
     ("calls", calls::CASES),
     ("html", html::CASES),

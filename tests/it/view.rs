@@ -18,10 +18,6 @@ pub const CASES: &[Case] = &[
     Case::new("without_colour_there_is_none", no_colour),
     Case::new("without_a_terminal_the_message_names_what_works", no_terminal),
     Case::new("the_screen_is_printed_at_a_number", printed_screen),
-    Case::new("the_bug_of_the_paper_is_on_the_first_screen", paper),
-    Case::new("a_lost_wake_up_is_found", lost_wake_up),
-    Case::new("a_hanging_async_task_is_found", hanging_task),
-    Case::new("a_failing_test_is_found", failing_test),
     Case::new("a_running_program_is_followed", followed),
     Case::new("keys_are_answered_at_once_in_five_million_statements", large),
     Case::new("the_page_has_the_table_of_keys", page),
@@ -171,70 +167,6 @@ fn printed_screen() {
     shows(&done, &["History [Calls]", "Meter::take"]);
 }
 
-fn paper() {
-    let done = screen(meter(), "").expect(0);
-    shows(&done, &["> 28 |        self.sum / self.count", "Err(_) => self.restart(),", "self.count = 0;"]);
-}
-
-const WAKE: &str = "use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
-
-fn main() {
-    let pair = Arc::new((Mutex::new(false), Condvar::new()));
-    let other = Arc::clone(&pair);
-    let waiter = move || {
-        let (ready, wake) = &*other;
-        std::thread::sleep(Duration::from_millis(200));
-        let guard = ready.lock().unwrap();
-        let guard = wake.wait(guard).unwrap(); // waits
-        assert!(*guard);
-    };
-    std::thread::Builder::new().name(\"waiter\".to_owned()).spawn(waiter).unwrap();
-    *pair.0.lock().unwrap() = true;
-    pair.1.notify_one(); // too early
-    std::thread::sleep(Duration::from_millis(600));
-    std::process::abort();
-}
-";
-
-fn lost_wake_up() {
-    let tree = program("wake", WAKE);
-    cargo(tree.path()).args("xhist run -q").done().expect(134);
-    // Where each thread is.
-    let done = screen(&tree, "--width 120 --keys <Tab><Tab><Tab>").expect(0);
-    shows(&done, &["waiter", "wake.wait(guard)", "std::process::abort()"]);
-    let done = screen(&tree, "--keys /notify<Enter>").expect(0);
-    shows(&done, &["pair.1.notify_one(); // too early", "wake.wait(guard)"]);
-}
-
-/// A program of one file.
-fn program(name: &str, main: &str) -> Tree {
-    let tree = Tree::empty(name);
-    let manifest =
-        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
-    tree.write("Cargo.toml", &manifest);
-    tree.write("src/main.rs", main);
-    cargo(tree.path()).args("generate-lockfile --quiet").succeed();
-    tree
-}
-
-fn hanging_task() {
-    let tree = Tree::copy_of(&repository().join("tests/fixtures/tasks"));
-    cargo(tree.path()).args("xhist run -q -- parked").done().expect(134);
-    let done = screen(&tree, "--keys <Tab><Tab><Tab><Tab>").expect(0);
-    shows(&done, &["parked async tasks:", "Pause::forever().await; // stuck   awaited by task"]);
-    let done = screen(&tree, "--keys <Tab><Tab><Tab>").expect(0);
-    shows(&done, &["parked", "task 2"]);
-}
-
-fn failing_test() {
-    let tree = Tree::copy_of(&repository().join("tests/fixtures/many"));
-    cargo(tree.path()).args("generate-lockfile --quiet").succeed();
-    cargo(tree.path()).args("xhist test -q --lib the_first_one").done().expect(101);
-    let done = screen(&tree, "").expect(0);
-    shows(&done, &["the thread panicked here", "assert_eq!(twice_next(1), 5); // first", "next * 2 // last"]);
-}
-
 const GROWS: &str = "fn main() {
     let mut line = String::new();
     while std::io::stdin().read_line(&mut line).unwrap() > 0 {
@@ -254,7 +186,7 @@ fn done() {
 ";
 
 fn followed() {
-    let tree = program("grows", GROWS);
+    let tree = Tree::program("grows", GROWS);
     cargo(tree.path()).args("xhist build -q").succeed();
     let file = tree.join("grows.xhist");
     let mut running = Run::new(tree.join("target/xhist/build/debug/grows"), tree.path())
@@ -305,7 +237,7 @@ fn high(next: u64) -> u64 {
 /// The time from a key to the screen that answers it.
 fn large() {
     const LIMIT: Duration = Duration::from_millis(50);
-    let tree = program("large", LOOP);
+    let tree = Tree::program("large", LOOP);
     cargo(tree.path()).args("xhist run -q").env("XHIST_SIZE", "64m").done().expect(101);
     let mut view = view(&tree, "", (120, 40));
     view.wait_for("the thread panicked here");

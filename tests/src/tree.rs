@@ -47,6 +47,17 @@ impl Tree {
         tree
     }
 
+    /// A program of one file.
+    pub fn program(name: &str, main: &str) -> Tree {
+        let tree = Tree::empty(name);
+        let manifest =
+            format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
+        tree.write("Cargo.toml", &manifest);
+        tree.write("src/main.rs", main);
+        crate::cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+        tree
+    }
+
     /// A copy of a directory of the repository, such as a sample, whose manifest finds the recorder where it is. All of
     /// them are compiled in one directory, so that the recorder is compiled once; programs are still in `target`.
     pub fn with_recorder(directory: &str) -> Tree {

@@ -88,6 +88,12 @@ fn is_hosted(file: &object::File<'_>) -> bool {
     is_of_pc || OF_SYSTEMS.iter().any(|name| file.section_by_name(name).is_some())
 }
 
+/// A path as one word of a command, relative to the working directory when it is below it.
+pub fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    quoted(&path.strip_prefix(here).unwrap_or(path).to_string_lossy())
+}
+
 /// Quotes a path as one word for a shell.
 pub fn quoted(path: &str) -> String {
     let is_plain = |char: char| char.is_alphanumeric() || "/._-+=:,@%".contains(char);

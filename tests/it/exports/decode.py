@@ -19,15 +19,15 @@ def unknown(message):
 
 trace = perfetto_trace_pb2.Trace()
 trace.ParseFromString(open(sys.argv[1], "rb").read())
-names, categories, tracks, errors = {}, {}, {}, []
+names, categories, arguments, tracks, errors = {}, {}, {}, {}, []
 calls, instants, counters = collections.Counter(), collections.Counter(), collections.Counter()
-depth, newest = collections.Counter(), collections.defaultdict(int)
+open_slices, newest = collections.defaultdict(list), collections.defaultdict(int)
 for index, packet in enumerate(trace.packet):
     if packet.trusted_packet_sequence_id == 0:
         errors.append(f"packet {index} has no sequence")
     if (packet.sequence_flags & 1 == 1) != (index == 0):
         errors.append(f"packet {index} clears names")
-    for kind, table in [("event_names", names), ("event_categories", categories)]:
+    for kind, table in [("event_names", names), ("event_categories", categories), ("debug_annotation_names", arguments)]:
         for name in getattr(packet.interned_data, kind):
             if name.iid == 0 or name.iid in table:
                 errors.append(f"name {name.iid} comes twice")
@@ -50,12 +50,14 @@ for index, packet in enumerate(trace.packet):
         errors.append(f"event {index} has an unknown category")
     category = categories[event.category_iids[0]] if event.category_iids else ""
     if kind == "TYPE_SLICE_BEGIN":
-        depth[uuid] += 1
+        texts = {arguments[one.name_iid]: one.string_value for one in event.debug_annotations}
+        open_slices[uuid].append([names[event.name_iid], texts])
         if category in ("call", "unwinding"):
             calls[names[event.name_iid]] += 1
     elif kind == "TYPE_SLICE_END":
-        depth[uuid] -= 1
-        if depth[uuid] < 0:
+        if open_slices[uuid]:
+            open_slices[uuid].pop()
+        else:
             errors.append(f"event {index} ends nothing")
     elif kind == "TYPE_INSTANT":
         instants[names[event.name_iid]] += 1
@@ -64,4 +66,5 @@ for index, packet in enumerate(trace.packet):
 print(json.dumps({
     "packets": len(trace.packet), "unknown": unknown(trace), "errors": errors, "calls": calls,
     "instants": instants, "counters": counters, "tracks": sorted(tracks.values()),
+    "open": [slice for slices in open_slices.values() for slice in slices],
 }))

@@ -10,7 +10,7 @@ use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::format;
 use crate::github::{AnnotatedFailure, GitHubPlaces, RANKS, RunFailures};
-use crate::how_to_dump::quoted;
+use crate::how_to_dump::shown_path;
 use crate::model::{ReportKind, visible};
 use crate::options::{MapPlaces, Options};
 use crate::recording::SharedRecording;
@@ -89,18 +89,7 @@ impl FailureReader<'_> {
             report: Some(ReportKind::Recording),
             recording: Some(recording.clone()),
             ring,
-            maps: MapPlaces {
-                given: None,
-                dump_dir: opened.dir.clone(),
-                work_dir: Some(Path::new(".").to_owned()),
-                ..MapPlaces::default()
-            },
-            data: opened.data.clone(),
-            written: opened.written,
-            live: opened.file.clone(),
-            programs: self.values.programs(Some(&opened)),
-            redact: self.values.redact.clone(),
-            ..Options::default()
+            ..self.values.of_source(&opened, None)
         };
         // The listing of the same run reports losses.
         let code = report(&opened.image, &options, &mut io::sink(), &mut Notes::new(&mut io::sink()));
@@ -115,10 +104,4 @@ impl FailureReader<'_> {
         let history = format!("xhist-report {ring}{}", shown_path(file));
         Ok(AnnotatedFailure { history, ..failure.at_end_of(&recording) })
     }
-}
-
-/// As a word of a command, relative to the working directory when it is below it.
-fn shown_path(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    quoted(&path.strip_prefix(here).unwrap_or(path).to_string_lossy())
 }

@@ -12,9 +12,9 @@ use super::values::ValueArgs;
 use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::format::{FORMATS, Layout, Links};
-use crate::how_to_dump::quoted;
+use crate::how_to_dump::shown_path;
 use crate::model::{ReportKind, SuspectLine, visible};
-use crate::options::{MapPlaces, Options};
+use crate::options::Options;
 use crate::pager::Pager;
 use crate::run::report;
 use crate::run_record::{CrashRecord, RunRecord, TestRecord};
@@ -119,6 +119,13 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
     Ok(code.max(listing.code))
 }
 
+/// Which part of a history a failure lists.
+struct ListedPart {
+    lines: usize,
+    ring: Option<usize>,
+    suspects: Vec<SuspectLine>,
+}
+
 struct Listing {
     lines: Option<usize>,
     links: Links,
@@ -183,8 +190,7 @@ impl Listing {
         self.line(&format!("\nxhist: {kind} {name} {how}"));
         if is_listed {
             let suspects = self.suspects.clone();
-            let options = Options { lines, ring: test.ring, suspects, ..Options::default() };
-            self.report(file, options, notes)?;
+            self.report(file, ListedPart { lines, ring: test.ring, suspects }, notes)?;
         }
         match test.ring {
             Some(ring) => self.line(&format!("its history: xhist-report --ring {ring} {}", shown_path(file))),
@@ -206,7 +212,7 @@ impl Listing {
         notes: &mut Notes<'_>,
     ) -> Result<(), source::SourceError> {
         let lines = self.lines.unwrap_or(Options::default().lines);
-        self.report(file, Options { lines, ring, ..Options::default() }, notes)?;
+        self.report(file, ListedPart { lines, ring, suspects: Vec::new() }, notes)?;
         self.whole(file);
         Ok(())
     }
@@ -223,7 +229,7 @@ impl Listing {
     fn report(
         &mut self,
         file: &Path,
-        options: Options,
+        part: ListedPart,
         notes: &mut Notes<'_>,
     ) -> Result<(), source::SourceError> {
         let opened = source::open(&OsString::from(file))?;
@@ -231,28 +237,14 @@ impl Listing {
             format: &FORMATS[0],
             layout: Layout { terminal: true, links: self.links, ..Layout::default() },
             report: Some(ReportKind::Answer),
-            maps: MapPlaces {
-                given: None,
-                dump_dir: opened.dir.clone(),
-                work_dir: Some(Path::new(".").to_owned()),
-                ..MapPlaces::default()
-            },
-            data: opened.data.clone(),
-            written: opened.written,
-            live: opened.file.clone(),
-            programs: self.values.programs(Some(&opened)),
-            redact: self.values.redact.clone(),
-            ..options
+            lines: part.lines,
+            ring: part.ring,
+            suspects: part.suspects,
+            ..self.values.of_source(&opened, None)
         };
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
         let code = report(&opened.image, &options, &mut self.out, notes);
         self.code = self.code.max(code);
         Ok(())
     }
-}
-
-/// As a word of a command, relative to the working directory when it is below it.
-fn shown_path(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    quoted(&path.strip_prefix(here).unwrap_or(path).to_string_lossy())
 }

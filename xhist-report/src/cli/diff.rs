@@ -135,7 +135,14 @@ impl DiffArgs {
             let why = "is not a failed test of a run, RUN::NAME, so a second history is needed";
             return Err(UsageError::Source { name: self.good.display().to_string(), why });
         };
-        let options = Options { maps: self.maps(Some(directory.clone())), ..Options::default() };
+        let work_dir = Some(Path::new(".").to_owned());
+        let maps = MapPlaces {
+            given: self.map.clone(),
+            dump_dir: Some(directory.clone()),
+            work_dir,
+            ..MapPlaces::default()
+        };
+        let options = Options { maps, ..Options::default() };
         let name = |test: &str| {
             let mut name = directory.clone().into_os_string();
             name.push("::");
@@ -170,28 +177,13 @@ impl DiffArgs {
         Ok(history)
     }
 
-    fn maps(&self, dump_dir: Option<PathBuf>) -> MapPlaces {
-        MapPlaces {
-            given: self.map.clone(),
-            dump_dir,
-            work_dir: Some(Path::new(".").to_owned()),
-            ..MapPlaces::default()
-        }
-    }
-
     fn options(&self, history: &NamedHistory, side: Side) -> Options {
         let NamedHistory { opened, .. } = history;
         Options {
-            maps: self.maps(opened.dir.clone()),
-            data: opened.data.clone(),
-            written: opened.written,
-            live: opened.file.clone(),
             progress: std::io::stderr().is_terminal(),
             origin: Some(side.name().to_owned()),
-            programs: self.values.programs(Some(opened)),
-            redact: self.values.redact.clone(),
             source_roots: self.source_roots.clone(),
-            ..Options::default()
+            ..self.values.of_source(opened, self.map.as_deref())
         }
     }
 }

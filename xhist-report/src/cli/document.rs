@@ -77,6 +77,9 @@ pub fn write(
     notes: &mut Notes<'_>,
     report: impl FnOnce(&mut dyn Write, &mut Notes<'_>) -> ExitCode,
 ) -> ExitCode {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        return write_into(path, notes, report);
+    }
     let dir = path.parent().filter(|dir| *dir != Path::new("")).unwrap_or(Path::new("."));
     let written = temporary(dir).and_then(|file| {
         let mut out = io::BufWriter::with_capacity(256 << 10, file);
@@ -107,6 +110,21 @@ pub fn write(
     }
 }
 
+/// Writes to a device or a pipe, such as /dev/null. A file in its place would remove it.
+fn write_into(
+    path: &Path,
+    notes: &mut Notes<'_>,
+    report: impl FnOnce(&mut dyn Write, &mut Notes<'_>) -> ExitCode,
+) -> ExitCode {
+    match std::fs::File::options().write(true).open(path) {
+        Ok(file) => report(&mut io::BufWriter::new(file), notes),
+        Err(error) => {
+            notes.error(format_args!("cannot write {}: {error}", path.display()));
+            ExitCode::Usage
+        }
+    }
+}
+
 /// A temporary file with the permissions of other files, because it becomes one.
 fn temporary(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
@@ -125,4 +143,29 @@ fn open(path: &Path) -> bool {
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_ok()
     };
     OPENERS.iter().any(start)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::io::Read as _;
+    use std::os::unix::fs::FileTypeExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+        let mut pipe = std::fs::File::options().read(true).write(true).open(&path).expect("a pipe");
+        let report = |out: &mut dyn Write, _: &mut Notes<'_>| {
+            out.write_all(b"page").expect("room");
+            ExitCode::Complete
+        };
+        let code = write(&path, false, &mut Notes::new(&mut Vec::new()), report);
+        let mut read = [0; 4];
+        pipe.read_exact(&mut read).expect("what was written");
+        assert_eq!((code, &read), (ExitCode::Complete, b"page"));
+        assert!(path.metadata().expect("a pipe").file_type().is_fifo());
+    }
 }

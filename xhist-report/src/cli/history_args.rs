@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
@@ -13,7 +13,7 @@ use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::format;
 use crate::model::ReportKind;
-use crate::options::{MapPlaces, Options};
+use crate::options::Options;
 use crate::recording::SharedRecording;
 use crate::selection::{Pattern, Selection, ThreadPattern};
 use crate::source::Opened;
@@ -85,21 +85,10 @@ impl HistoryArgs {
                 threads: self.threads.iter().map(|name| ThreadPattern::new(name)).collect(),
             },
             ring: self.ring,
-            maps: MapPlaces {
-                given: self.map.clone(),
-                dump_dir: opened.dir.clone(),
-                work_dir: Some(Path::new(".").to_owned()),
-                ..MapPlaces::default()
-            },
-            data: opened.data.clone(),
-            written: opened.written,
-            live: opened.file.clone(),
             follow: opened.path.clone().filter(|_| self.follow),
             progress: std::io::stderr().is_terminal(),
-            programs: self.values.programs(Some(&opened)),
-            redact: self.values.redact.clone(),
             source_roots: self.source_roots.clone(),
-            ..Options::default()
+            ..self.values.of_source(&opened, self.map.as_deref())
         };
         options.evidence = evidence::find(&opened, &options, &self.values, notes);
         Ok((opened, options))

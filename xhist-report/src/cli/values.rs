@@ -1,10 +1,10 @@
 //! Options about recorded values.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::options::ProgramPlaces;
+use crate::options::{MapPlaces, Options, ProgramPlaces};
 use crate::selection::Pattern;
 use crate::source::Opened;
 
@@ -28,6 +28,24 @@ impl ValueArgs {
             given: self.program.clone(),
             core: opened.and_then(|opened| opened.program.clone()),
             source: opened.and_then(|opened| opened.path.clone()),
+        }
+    }
+
+    /// The part of a report's options that an opened source decides: its data, and where its map and program are.
+    pub(super) fn of_source(&self, opened: &Opened, map: Option<&Path>) -> Options {
+        Options {
+            maps: MapPlaces {
+                given: map.map(Path::to_owned),
+                dump_dir: opened.dir.clone(),
+                work_dir: Some(Path::new(".").to_owned()),
+                ..MapPlaces::default()
+            },
+            data: opened.data.clone(),
+            written: opened.written,
+            live: opened.file.clone(),
+            programs: self.programs(Some(opened)),
+            redact: self.redact.clone(),
+            ..Options::default()
         }
     }
 }

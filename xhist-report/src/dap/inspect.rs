@@ -14,6 +14,8 @@ use crate::recording::{CallId, LaneId, Recording, StackFrame, StepId, Variable};
 
 /// What records values, for users who see none.
 const NO_VALUES: &str = "none recorded; `cargo xhist run --values '**'` records values";
+/// For users who see values in other calls.
+const NO_VALUES_HERE: &str = "this call has recorded none yet";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -200,7 +202,10 @@ impl DapSession {
                 let own = found.iter().filter(|variable| variable.value.is_parameter == is_parameter);
                 let own: Vec<_> = own.map(|variable| self.value(recording, variable)).collect();
                 match own.is_empty() {
-                    true => vec![self.variable("values", NO_VALUES.to_owned(), None)],
+                    true => {
+                        let text = if recording.values.is_empty() { NO_VALUES } else { NO_VALUES_HERE };
+                        vec![self.variable("values", text.to_owned(), None)]
+                    }
                     false => own,
                 }
             }

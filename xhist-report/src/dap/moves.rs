@@ -98,6 +98,7 @@ impl DapSession {
         };
         self.move_to(recording, step.unwrap_or_default());
         self.answer_logpoints(recording);
+        self.say_how_it_ended(recording);
         self.stopped(recording, StopReason::Opening);
         done()
     }

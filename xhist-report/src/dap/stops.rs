@@ -1,6 +1,6 @@
 //! Where the session is, in words: the event of a stop, and the failure of a thread.
 
-use super::body::StoppedBody;
+use super::body::{OutputBody, StoppedBody};
 use super::handles::thread_id;
 use super::points::PointHit;
 use super::session::DapSession;
@@ -54,14 +54,8 @@ pub fn step_text(recording: &Recording, step: StepId) -> String {
     let Some(last) = recording.last() else { return "nothing has been recorded yet".to_owned() };
     let lane = recording.lane(recording.lane_of(step)).map_or("", |lane| lane.name.as_str());
     let mut text = format!("step {} of {}, {lane}", recording.number(step), recording.number(last));
-    if let Some(site) = recording.site_at(step)
-        && let (Some(place), Some(file)) = (recording.site(site), recording.file_of(site))
-    {
-        let function = recording.function_of(site);
-        let function = if function.is_empty() { String::new() } else { format!(" {function}") };
-        let line = file.line(place.line).unwrap_or_default().trim();
-        let line = if line.is_empty() { String::new() } else { format!(": {line}") };
-        text.push_str(&format!(": {}:{}{function}{line}", file.path, place.line));
+    if let Some(place) = recording.site_at(step).and_then(|site| recording.place_text(site)) {
+        text.push_str(&format!(": {place}"));
     }
     if let Some(event) = recording.event(step) {
         text.push_str(&format!(" ({})", recording.strings.get(event.text)));
@@ -102,6 +96,16 @@ impl DapSession {
         stop.thread_id = (!recording.is_empty()).then(|| thread_id(recording.lane_of(self.at)));
         stop.all_threads_stopped = true;
         self.event("stopped", &stop);
+    }
+
+    /// Prints where everything was at the end, if no failure says it.
+    pub(super) fn say_how_it_ended(&mut self, recording: &Recording) {
+        let lines = recording.ends();
+        if !self.is_complete || recording.opens_at_failure() || lines.is_empty() {
+            return;
+        }
+        let output = format!("No failure is recorded. At the end of the history:\n{}\n", lines.join("\n"));
+        self.event("output", &OutputBody { category: "console", output, source: None, line: None });
     }
 
     /// The end of the history: a stop with the reason why there is no more.

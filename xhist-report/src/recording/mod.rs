@@ -3,6 +3,7 @@
 //! A view reads a [`Recording`] and moves a [`Cursor`] in it. `reports` builds recordings from the events of a source.
 
 mod cursor;
+mod ends;
 mod event;
 mod ids;
 mod lane;

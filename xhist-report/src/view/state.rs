@@ -129,7 +129,9 @@ impl ViewState {
             recent.retain(|pane| *pane != PaneId::Values);
             recent.push(PaneId::Values);
         }
-        ViewState {
+        // A program that hangs is explained by what its tasks wait for.
+        let hangs = at.is_none() && !recording.opens_at_failure() && !recording.parked_tasks().is_empty();
+        let mut state = ViewState {
             step: opened,
             opened,
             focus: PaneId::History,
@@ -146,7 +148,11 @@ impl ViewState {
             is_growing: false,
             recent,
             selected: BTreeMap::new(),
+        };
+        if hangs {
+            state.focus(PaneId::Findings);
         }
+        state
     }
 
     /// Goes to a step. Rows that were selected by hand follow the cursor again.
@@ -202,7 +208,11 @@ impl ViewState {
 /// Says where a view opened, because its end is not where most expect to begin.
 fn welcome(recording: &Recording, step: StepId) -> String {
     let event = recording.event(step).map_or("", |event| recording.strings.get(event.text));
+    let parked = recording.parked_tasks().len();
     match event {
+        "" if parked > 0 => format!(
+            "{parked} async tasks were parked at the end: Enter goes there, S steps back, ? shows all keys"
+        ),
         "" => "this is the newest step: S steps back, t shows other threads, ? shows all keys".to_owned(),
         event => format!("{event}: S steps back, t shows other threads, ? shows all keys"),
     }

@@ -45,6 +45,12 @@ impl Format for CodeTracer {
             let names = &ValueNames::of(recording);
             write_tables(recording, (&built, names), &mut lines)?;
             LaneTrace { recording, lane, names, open: Vec::new() }.write(&mut lines)?;
+            // The list of events is all that it shows of other threads and of tasks.
+            let ends = if recording.opens_at_failure() { Vec::new() } else { recording.ends() };
+            for content in &ends {
+                let metadata = "at the end";
+                lines.line(&TraceLine::Event(EventLine { kind: WRITE, metadata, content }))?;
+            }
         }
         lines.finish()?;
         out.flush()

@@ -6,6 +6,7 @@ mod times;
 mod tracks;
 mod writer;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use counters::Counters;
@@ -16,7 +17,7 @@ use writer::{PacketWriter, SliceEvent};
 use super::Format;
 use crate::model::FieldValue;
 use crate::recording::{
-    CallId, CallSpan, EventKind, RecordedLane, RecordedStep, Recording, SpanExit, StepId,
+    CallId, CallSpan, EventKind, RecordedLane, RecordedStep, Recording, SiteId, SpanExit, StepId,
 };
 
 /// The trace.
@@ -29,7 +30,8 @@ impl Format for Perfetto {
         let times: Vec<Vec<u64>> =
             recording.lanes.iter().map(|lane| times::of_lane(recording, lane)).collect();
         for (index, (lane, times)) in recording.lanes.iter().zip(&times).enumerate() {
-            LaneWriter { recording, lane, track: tracks.lane(index), times }.write(writer)?;
+            let (track, newest) = (tracks.lane(index), newest_of(recording, lane));
+            LaneWriter { recording, lane, track, times, newest }.write(writer)?;
         }
         write_tasks(recording, (&tracks, &times), writer)?;
         Counters::of(recording).write((recording, &times), writer)
@@ -43,6 +45,14 @@ struct LaneWriter<'r> {
     track: u64,
     /// By position in the lane.
     times: &'r [u64],
+    /// The newest statement of each call that was open at the end.
+    newest: HashMap<CallId, SiteId>,
+}
+
+/// Where each call of a lane was at the end.
+fn newest_of(recording: &Recording, lane: &RecordedLane) -> HashMap<CallId, SiteId> {
+    let stack = lane.steps.last().map(|step| recording.stack_at(*step)).unwrap_or_default();
+    stack.iter().filter_map(|frame| Some((frame.call?, frame.site?))).collect()
 }
 
 impl<'r> LaneWriter<'r> {
@@ -95,6 +105,11 @@ impl<'r> LaneWriter<'r> {
             arguments.push(("called from", AnnotationValue::Text(place)));
         }
         arguments.push(("left", AnnotationValue::Text(call.exit.name().to_owned())));
+        if call.exit == SpanExit::Open
+            && let Some(text) = self.newest.get(&id).and_then(|site| recording.place_text(*site))
+        {
+            arguments.push(("newest statement", AnnotationValue::Text(text)));
+        }
         if call.entered_before {
             arguments.push(("entered", AnnotationValue::Text("before the first step".to_owned())));
         }
@@ -181,7 +196,7 @@ fn write_tasks(
 }
 
 /// `src/main.rs:12`.
-fn place(recording: &Recording, site: crate::recording::SiteId) -> Option<String> {
+fn place(recording: &Recording, site: SiteId) -> Option<String> {
     Some(format!("{}:{}", recording.file_of(site)?.path, recording.site(site)?.line))
 }
 

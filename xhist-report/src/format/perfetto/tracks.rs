@@ -57,17 +57,25 @@ impl Tracks {
             tracks.lanes.push(uuid);
             tracks.pids.push(lane.pid);
         }
+        // What a task waits for is in sight with the name of its track.
+        let parked: HashMap<(u32, u32), String> = recording
+            .parked_tasks()
+            .iter()
+            .filter_map(|task| Some(((task.pid, task.number), task.at.as_ref()?.text())))
+            .collect();
         for span in &recording.task_spans {
             let pid = tracks.pids.get(span.lane.0 as usize).copied().unwrap_or_default();
             if tracks.tasks.contains_key(&(pid, span.task)) {
                 continue;
             }
             let function = recording.strings.get(span.function);
+            let parked =
+                parked.get(&(pid, span.task)).map_or_else(String::new, |at| format!(", parked at {at}"));
             let uuid = new();
             tracks.tasks.insert((pid, span.task), uuid);
             writer.track(TrackDescriptor {
                 uuid: Some(uuid),
-                name: Some(format!("task {} {function}", span.task).trim_end().to_owned()),
+                name: Some(format!("{}{parked}", format!("task {} {function}", span.task).trim_end())),
                 parent_uuid: processes.get(&pid).copied(),
                 ..TrackDescriptor::default()
             })?;

@@ -17,13 +17,9 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
     section(&mut rows, "failure", failures(scene), "");
     section(&mut rows, "message", evidence.message.lines().map(text).collect(), "");
     section(&mut rows, "suspects", suspects(scene), "xhist-report suspects");
-    let tasks = recording.tasks.iter();
-    let mut live: Vec<&LiveTask> =
-        tasks.clone().flat_map(|tasks| &tasks.live).filter(|task| task.parked).collect();
-    // What the others wait for comes first.
-    live.sort_by_key(|task| !task.is_leaf);
-    section(&mut rows, "parked async tasks", live.into_iter().map(task).collect(), "xhist-report --tasks");
-    let cancelled = tasks.flat_map(|tasks| &tasks.cancelled);
+    let parked = recording.parked_tasks().into_iter().map(task).collect();
+    section(&mut rows, "parked async tasks", parked, "xhist-report --tasks");
+    let cancelled = recording.tasks.iter().flat_map(|tasks| &tasks.cancelled);
     let cancelled =
         cancelled.map(|cancelled| at(&format!("{} times", cancelled.count), &cancelled.at, "")).collect();
     section(&mut rows, "cancelled async tasks", cancelled, "xhist-report --tasks");
