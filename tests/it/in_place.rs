@@ -184,6 +184,8 @@ fn advice_from_git() {
         std::fs::rename(source.path(), home.join(name)).expect("moved");
     }
     let manifest = std::fs::read_to_string(repository().join("Cargo.toml")).expect("the manifest");
+    let manifest: String =
+        manifest.split_inclusive('\n').filter(|line| !line.starts_with("default-members")).collect();
     let members = manifest.lines().find(|line| line.starts_with("members")).expect("members").to_owned();
     home.write("Cargo.toml", &manifest.replace(&members, "members = [\"qs-core\", \"xhist-rt\"]"));
     let git = |arguments: &str| Run::new("git", home.path()).args(arguments).succeed();

@@ -14,6 +14,7 @@ mod dump;
 mod engine;
 mod error;
 mod overview;
+mod partition;
 pub mod schema;
 mod sources;
 mod table;

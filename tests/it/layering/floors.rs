@@ -79,6 +79,18 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["cli", "lib.rs"],
         ],
     ),
+    (
+        "xhist-fleet",
+        &[
+            &["partition.rs", "schema.rs"],
+            &["dump", "error.rs"],
+            &["data_set", "sources"],
+            &["engine"],
+            &["add", "table.rs"],
+            &["overview"],
+            &["cli", "lib.rs"],
+        ],
+    ),
 ];
 
 /// Floor and room of a file.

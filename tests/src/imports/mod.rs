@@ -15,4 +15,5 @@ pub const BUILDS: &[(&str, Features)] = &[
     ("xhist-rt", &[("trace", false)]),
     ("xhist-instrument", &[]),
     ("xhist-report", &[]),
+    ("xhist-fleet", &[]),
 ];

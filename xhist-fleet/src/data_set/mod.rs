@@ -11,7 +11,6 @@ mod commit;
 mod known;
 mod mark;
 mod part_writer;
-mod partition;
 mod staging;
 
 use std::fs::{self, File};
@@ -20,7 +19,6 @@ use std::path::{Path, PathBuf};
 
 pub use known::known_dumps;
 pub use part_writer::{arrow_schema, arrow_type};
-pub use partition::{day, partition_value};
 pub use staging::Staging;
 
 use crate::error::FleetError;

@@ -13,7 +13,7 @@ use super::cells::{Cell, DumpRows};
 use super::ending::Ending;
 use super::identity::statement;
 use super::signature::Signature;
-use crate::data_set::{day, partition_value};
+use crate::partition::{day, partition_value};
 use crate::schema::Table;
 
 /// What is known of a dump besides its bytes.

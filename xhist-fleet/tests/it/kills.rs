@@ -1,15 +1,17 @@
 //! `add` is killed at random moments, and started again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::Instant;
 
-use super::support::{add_all, command, number, run, whole};
+use super::support::{command, dumps, number, run, truth};
 
 /// How often it is killed.
 const KILLS: usize = 100;
-/// Rows of a commit: several commits in each run.
-const COMMIT: &str = "400000";
+/// Dumps that are added.
+const DUMPS: usize = 300;
+/// Commits of a run that is not killed, about.
+const COMMITS: i64 = 8;
 
 /// Rows of each table.
 fn rows(data_set: &Path) -> Vec<i64> {
@@ -17,20 +19,33 @@ fn rows(data_set: &Path) -> Vec<i64> {
     tables.map(|table| number(data_set, &format!("SELECT COUNT(*) FROM {table}"))).into()
 }
 
+/// The arguments that add some dumps.
+fn arguments(data_set: &Path) -> Vec<PathBuf> {
+    let some = truth().into_iter().take(DUMPS).map(|dump| dumps().join(&dump["path"]));
+    let maps = ["--maps".into(), dumps().join("maps")];
+    ["add".into(), data_set.to_owned()].into_iter().chain(some).chain(maps).collect()
+}
+
 pub fn nothing_is_lost_or_double() {
-    let expected = rows(whole());
     let dir = tempfile::tempdir().unwrap();
+    let whole = dir.path().join("whole");
+    let began = Instant::now();
+    let added = run(arguments(&whole));
+    assert_eq!(added.code, Some(0), "{}", added.err);
+    let time = began.elapsed();
+    let expected = rows(&whole);
+    let commit = (expected.iter().sum::<i64>() / COMMITS).to_string();
     let data_set = dir.path().join("fleet");
     let add = || {
-        let mut add = command(add_all(&data_set));
-        add.args(["--commit", COMMIT]).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut add = command(arguments(&data_set));
+        add.args(["--commit", &commit]).stdout(Stdio::null()).stderr(Stdio::null());
         add
     };
-    let (mut kills, mut longest, mut rounds) = (0, Duration::from_millis(400), 0);
+    let (mut kills, mut rounds) = (0, 0);
     fastrand::seed(21);
     while kills < KILLS {
         let mut child = add().spawn().unwrap();
-        std::thread::sleep(longest.mul_f64(fastrand::f64()));
+        std::thread::sleep(time.mul_f64(fastrand::f64()));
         if let Some(status) = child.try_wait().unwrap() {
             // It was complete: compare, and start with an empty data set.
             assert!(status.success());
@@ -42,8 +57,6 @@ pub fn nothing_is_lost_or_double() {
         child.kill().unwrap();
         child.wait().unwrap();
         kills += 1;
-        // Longer than one commit takes, and shorter than all of them.
-        longest = longest.max(Duration::from_millis(400 + 12 * (kills as u64 % 100)));
     }
     let last = run(add().get_args());
     assert_eq!(last.code, Some(0), "{}", last.err);
