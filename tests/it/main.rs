@@ -23,6 +23,7 @@ mod english;
 mod events;
 mod exports;
 mod firmware;
+mod fleet;
 mod fuzz;
 mod generated;
 mod handlers;
@@ -127,6 +128,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),
     ("firmware", firmware::CASES),
+    ("fleet", fleet::CASES),
     ("fuzz", fuzz::CASES),
     ("docs", docs::CASES),
     ("values", values::CASES),

@@ -58,7 +58,7 @@ impl Crate {
         listed.unwrap_or_else(|| Crate { name: name.to_owned(), version, targets, baseline: None })
     }
 
-    /// Its sources, which the registry keeps and nobody may change.
+    /// Its sources in the registry, which are not to be changed.
     pub fn sources(&self) -> PathBuf {
         let package = self.package();
         package.manifest_path.parent().expect("a directory").into()
