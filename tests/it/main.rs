@@ -24,6 +24,7 @@ mod english;
 mod events;
 mod exports;
 mod firmware;
+mod fleet;
 mod fuzz;
 mod generated;
 mod handlers;
@@ -129,6 +130,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),
     ("firmware", firmware::CASES),
+    ("fleet", fleet::CASES),
     ("fuzz", fuzz::CASES),
     ("docs", docs::CASES),
     ("values", values::CASES),

@@ -2,6 +2,7 @@
 //! `cargo xhist test`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::{Counts, Done, Need, Tree, instrument, online_cargo, test_counts};
@@ -57,9 +58,14 @@ impl Crate {
         listed.unwrap_or_else(|| Crate { name: name.to_owned(), version, targets, baseline: None })
     }
 
-    /// From the registry, as a project of its own, with the list's lock file if it is a crate of the list; and its
-    /// version.
-    pub fn unpack(&self) -> (Tree, String) {
+    /// Its sources in the registry, which are not to be changed.
+    pub fn sources(&self) -> PathBuf {
+        let package = self.package();
+        package.manifest_path.parent().expect("a directory").into()
+    }
+
+    /// What cargo knows of it after it was fetched.
+    fn package(&self) -> cargo_metadata::Package {
         let name = &self.name;
         let requirement = self.version.as_ref().map_or("*".to_owned(), |version| format!("={version}"));
         let dummy = Tree::empty("fetch");
@@ -71,8 +77,15 @@ impl Crate {
         online_cargo(dummy.path()).args("fetch --quiet").succeed();
         let metadata = online_cargo(dummy.path()).args("metadata --format-version 1 --offline").succeed();
         let metadata: cargo_metadata::Metadata = serde_json::from_str(&metadata.stdout).expect("metadata");
-        let package = metadata.packages.iter().find(|package| package.name.as_str() == name);
-        let package = package.expect("the package");
+        let mut packages = metadata.packages.into_iter();
+        packages.find(|package| package.name.as_str() == name).expect("the package")
+    }
+
+    /// From the registry, as a project of its own, with the list's lock file if it is a crate of the list; and its
+    /// version.
+    pub fn unpack(&self) -> (Tree, String) {
+        let name = &self.name;
+        let package = self.package();
         let tree = Tree::copy_of(package.manifest_path.parent().expect("a directory").as_std_path());
         let manifest = tree.read("Cargo.toml");
         tree.write("Cargo.toml", &format!("{manifest}\n[workspace]\n"));

@@ -3,6 +3,7 @@
 
 mod corpus;
 mod faults;
+pub mod fleet;
 mod hunt;
 pub mod imports;
 mod listing;
