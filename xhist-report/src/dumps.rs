@@ -8,12 +8,13 @@ use std::sync::Arc;
 use crate::calls::{Structure, Structures};
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
+use crate::format;
 use crate::map::Maps;
 use crate::model::{Names, ReportKind, Ring};
 use crate::options::{MapPlaces, Options, ProgramPlaces};
 use crate::recording::{Recording, SharedRecording};
 use crate::ring;
-use crate::run;
+use crate::run::report_on;
 use crate::source::Opened;
 
 /// Reads dumps, one after another.
@@ -58,6 +59,8 @@ impl DumpReader {
     /// Looks for maps in these directories, and for each dump in its own. A history has at most the newest `entries` entries.
     pub fn new(map_dirs: Vec<PathBuf>, entries: u64) -> DumpReader {
         let options = Options {
+            // Its recordings have panics, signals and marks.
+            format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
             report: Some(ReportKind::Recording),
             last: Some(entries),
             maps: MapPlaces { dirs: map_dirs, ..MapPlaces::default() },
@@ -94,7 +97,7 @@ impl DumpReader {
         let notes = &mut Notes::new(&mut written);
         dump.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
         let programs = (&mut self.maps, &mut self.structures);
-        let code = run::report_on(&dump.image, &options, programs, &mut io::sink(), notes);
+        let code = report_on(&dump.image, &options, programs, &mut io::sink(), notes);
         let found = ring::find(&dump.image, dump.data.as_deref(), &mut |_| {});
         let rings: Vec<Ring> = found.rings.iter().map(|placed| placed.ring.clone()).collect();
         let ever_ran = self.ever_ran(&dump.image);

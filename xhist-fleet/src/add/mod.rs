@@ -4,15 +4,15 @@
 //! Listing ─► readers: open ─► identity ─► history ─► rows ─► writer: stage ─► commit
 //! ```
 
+mod options;
 mod progress;
 mod readers;
 
-use std::collections::{BTreeMap, HashSet};
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, bounded};
 
+pub use self::options::{AddOptions, Added};
 use self::progress::AddProgress;
 use self::readers::{Read, Readers};
 use crate::data_set::{LockedDataSet, Staging, known_dumps};
@@ -23,42 +23,6 @@ use crate::{engine, schema};
 
 /// Bytes that staged files hold in memory.
 const MEMORY: usize = 256 << 20;
-
-/// What to add.
-#[derive(Clone, Debug)]
-pub struct AddOptions {
-    /// The data set.
-    pub dir: PathBuf,
-    /// Dumps: files, directories, URLs, or `-`.
-    pub dumps: Vec<String>,
-    /// Labels of all of them.
-    pub labels: BTreeMap<String, String>,
-    /// Directories that hold maps.
-    pub maps: Vec<PathBuf>,
-    /// The newest entries of a dump that are kept.
-    pub entries: u64,
-    /// Rows of a commit: a run that is killed reads at most these again.
-    pub commit: usize,
-    /// Threads that read.
-    pub jobs: usize,
-    /// Show progress.
-    pub progress: bool,
-}
-
-/// What was added.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Added {
-    /// Dumps with a history.
-    pub histories: u64,
-    /// Dumps without one: they are rows of `losses`.
-    pub damaged: u64,
-    /// Dumps that the data set had already.
-    pub known: u64,
-    /// Sources that cannot be read.
-    pub unreadable: u64,
-    /// Rows of all tables.
-    pub rows: u64,
-}
 
 /// Adds dumps. What cannot be read goes to `report`, a line each, and the rest is added.
 ///
@@ -122,6 +86,3 @@ fn write_all(
 fn has_history(rows: &DumpRows) -> bool {
     rows.rows(schema::Table::Rings).len() > 0
 }
-
-/// Identities of dumps that are in the data set, or on their way there.
-type Known = Arc<Mutex<HashSet<u128>>>;

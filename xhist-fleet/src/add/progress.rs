@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::Added;
+use super::options::Added;
 
 /// Shows how far `add` is.
 pub struct AddProgress(ProgressBar);

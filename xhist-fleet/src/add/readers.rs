@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use crossbeam_channel::Sender;
 use xhist_report::{Dump, DumpReader};
 
-use super::{AddOptions, Known};
+use super::options::{AddOptions, Known};
 use crate::dump::{DumpFacts, DumpRows, content, rows};
 use crate::error::FleetError;
 use crate::sources::{DumpSource, Listing};

@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::support::{dumps, number, query, run, truth, whole};
+use super::support::{dumps, number, query, run, table, truth, whole};
+
+/// The bug that never ends.
+const LOOP: &str = "4";
 
 /// Pairs of one kind.
 fn pairs(number: usize) -> usize {
@@ -10,11 +13,13 @@ fn pairs(number: usize) -> usize {
 }
 
 pub fn are_the_bugs() {
-    let rows = query(whole(), "SELECT source, outcome, signature, build FROM rings");
+    let rows = query(whole(), "SELECT source, outcome, signature, build, file, line FROM rings");
     let by_source: HashMap<String, &serde_json::Value> =
         rows.iter().map(|row| (row["source"].as_str().unwrap().to_owned(), row)).collect();
     let mut kinds: HashMap<(String, String), usize> = HashMap::new();
     let truth = truth();
+    let places = table("places.tsv");
+    let mut elsewhere = Vec::new();
     for dump in &truth {
         let path = std::path::absolute(dumps().join(&dump["path"])).unwrap();
         let row = by_source
@@ -25,9 +30,20 @@ pub fn are_the_bugs() {
         let signature = row["signature"].as_str().unwrap_or_default().to_owned();
         assert_eq!(signature.is_empty(), dump["bug"].is_empty(), "{}", path.display());
         if !signature.is_empty() {
+            let is_it = |place: &&HashMap<String, String>| {
+                place["build"] == dump["build"] && place["bug"] == dump["bug"]
+            };
+            let place = places.iter().find(is_it).expect("each bug has a place in each build");
+            let (file, line) = (row["file"].as_str().unwrap_or_default(), row["line"].to_string());
+            // A loop may be stopped in any of its statements.
+            let is_loop = dump["bug"] == LOOP && file.ends_with(&place["file"]);
+            if !is_loop && (!file.ends_with(&place["file"]) || line != place["line"]) {
+                elsewhere.push(format!("{}: {file}:{line}, and not {place:?}", path.display()));
+            }
             *kinds.entry((dump["bug"].clone(), signature)).or_default() += 1;
         }
     }
+    assert!(elsewhere.is_empty(), "{} of {}: {:#?}", elsewhere.len(), truth.len(), elsewhere.first());
     let sum_by = |key: fn(&(String, String)) -> &String| {
         let mut sums: HashMap<&String, usize> = HashMap::new();
         kinds.iter().for_each(|(kind, number)| *sums.entry(key(kind)).or_default() += number);

@@ -57,7 +57,12 @@ pub fn dumps() -> PathBuf {
 
 /// The rows of the table of dumps, by column.
 pub fn truth() -> Vec<HashMap<String, String>> {
-    let text = std::fs::read_to_string(dumps().join("truth.tsv")).expect("the table of dumps");
+    table("truth.tsv")
+}
+
+/// The rows of a table beside the dumps, by column.
+pub fn table(name: &str) -> Vec<HashMap<String, String>> {
+    let text = std::fs::read_to_string(dumps().join(name)).expect("a table");
     let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>());
     let names = lines.next().expect("a header");
     lines.map(|cells| names.iter().cloned().zip(cells).collect()).collect()

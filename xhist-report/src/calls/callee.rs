@@ -299,6 +299,15 @@ pub enum Implicit {
     ByLoop,
 }
 
+/// What panics if a condition does not hold, as maps write it.
+pub fn is_check(call: &str) -> bool {
+    let macros = ["panic!", "unreachable!", "todo!", "unimplemented!"];
+    let methods = [".unwrap", ".expect"];
+    let name = call.rsplit("::").next().unwrap_or(call);
+    name.ends_with('!') && (name.contains("assert") || macros.contains(&name))
+        || methods.iter().any(|method| name.starts_with(method))
+}
+
 /// How the methods of a trait are called without being named.
 pub fn implicit(of_trait: &str) -> Implicit {
     match of_trait {

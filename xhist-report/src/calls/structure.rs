@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use qs_core::record::Statement;
 
-use super::callee::{BodyName, Call, CallKind, CallWords, Implicit, call, implicit};
+use super::callee::{BodyName, Call, CallKind, CallWords, Implicit, call, implicit, is_check};
 pub use crate::model::Jump;
 use crate::model::{BodyKind, CallName, FileCode, Names, Span};
 
@@ -132,15 +132,6 @@ pub struct Structure {
     /// Types with a destructor in the program.
     dropped: HashSet<u32>,
     has_calls: bool,
-}
-
-/// What panics if a condition does not hold, as maps write it.
-fn is_check(call: &str) -> bool {
-    let macros = ["panic!", "unreachable!", "todo!", "unimplemented!"];
-    let methods = [".unwrap", ".expect"];
-    let name = call.rsplit("::").next().unwrap_or(call);
-    name.ends_with('!') && (name.contains("assert") || macros.contains(&name))
-        || methods.iter().any(|method| name.starts_with(method))
 }
 
 fn start(span: &Span) -> (u32, u32) {
