@@ -125,7 +125,11 @@ impl Modules {
             "self" | "super" => self.step(Definition { module, is_item: false }, first, seen),
             name => self.look_up(module, name, seen).unwrap_or_default(),
         };
-        rest.iter().fold(start, |definitions, segment| {
+        rest.iter().fold(start, |mut definitions, segment| {
+            // A function may have the name of a module; no path goes on behind a function.
+            if definitions.iter().any(|definition| !definition.is_item) {
+                definitions.retain(|definition| !definition.is_item);
+            }
             definitions.into_iter().flat_map(|definition| self.step(definition, segment, seen)).collect()
         })
     }

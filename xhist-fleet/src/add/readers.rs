@@ -37,7 +37,7 @@ impl<'o> Readers<'o> {
         Readers { options, known }
     }
 
-    /// Starts the threads. They end with the list, or when nobody receives what they send.
+    /// Starts the threads. They end with the list, or when the receiver is dropped.
     ///
     /// # Errors
     /// A thread cannot be started.

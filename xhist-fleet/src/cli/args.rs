@@ -194,7 +194,7 @@ impl Args {
     /// The data set that a command is about.
     ///
     /// # Errors
-    /// There is none.
+    /// The directory holds no data set.
     pub fn data_set(&self, named: Option<&Path>) -> Result<DataSet, FleetError> {
         let dir = named.or(self.data.as_deref()).unwrap_or(Path::new("."));
         DataSet::open(dir)

@@ -13,8 +13,7 @@ pub fn plain_path(path: &str) -> String {
         return path.to_owned();
     };
     let is_version = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
-    let name =
-        package.rmatch_indices('-').map(|(at, _)| at).filter(|at| is_version(&package[at + 1..])).last();
+    let name = package.match_indices('-').map(|(at, _)| at).find(|at| is_version(&package[at + 1..]));
     format!("{}/{file}", name.map_or(package, |at| &package[..at]))
 }
 

@@ -36,6 +36,9 @@ pub struct Answer {
     pub batches: Vec<RecordBatch>,
 }
 
+/// Gets the columns of a query, then batches of its rows.
+pub type TakeRows<'t> = &'t mut dyn FnMut(&SchemaRef, Option<&RecordBatch>) -> Result<(), FleetError>;
+
 /// Runs SQL on a data set.
 pub struct Engine {
     context: SessionContext,
@@ -101,11 +104,7 @@ impl Engine {
     ///
     /// # Errors
     /// The query is wrong, needs more than it may have, or `take` fails.
-    pub fn stream(
-        &self,
-        sql: &str,
-        take: &mut dyn FnMut(&SchemaRef, Option<&RecordBatch>) -> Result<(), FleetError>,
-    ) -> Result<(), FleetError> {
+    pub fn stream(&self, sql: &str, take: TakeRows<'_>) -> Result<(), FleetError> {
         use futures::TryStreamExt;
         self.runtime.block_on(async {
             let frame = self.context.sql(sql).await?;

@@ -6,21 +6,7 @@ use std::fmt::Write;
 use super::collect::{GroupFacts, Overview};
 
 /// The head of each page: nothing is loaded, and no script runs.
-pub const HEAD: &str = concat!(
-    "<!doctype html><html lang=en><meta charset=utf-8>",
-    "<meta name=viewport content=\"width=device-width,initial-scale=1\">",
-    "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; style-src 'unsafe-inline'\">",
-    "<meta name=color-scheme content=\"light dark\">",
-    "<style>",
-    "body{font:15px/1.45 system-ui,sans-serif;max-width:70rem;margin:1.5rem auto;padding:0 1rem}",
-    "h1{font-size:1.4rem}table{border-collapse:collapse;width:100%}th{text-align:left;font-weight:600}",
-    "td,th{padding:.15rem .6rem .15rem 0;vertical-align:top}td.n{text-align:right;font-variant-numeric:tabular-nums}",
-    "code,td{overflow-wrap:anywhere}details{border-top:1px solid #8884;padding:.5rem 0}summary{cursor:pointer}",
-    "summary b{margin-right:.6rem}.bars{display:flex;gap:2px;align-items:flex-end;height:2.4rem;margin:.3rem 0}",
-    ".bars i{flex:1;max-width:1.6rem;background:#c33;min-height:1px}.dim{opacity:.7}",
-    "@media(max-width:40rem){td.file{font-size:.85em}}",
-    "</style>",
-);
+pub const HEAD: &str = include_str!("head.html");
 
 /// The page. `files` is the directory of histories.
 pub fn page(overview: &Overview, files: &str) -> String {
