@@ -4,6 +4,7 @@
 //! Listing ─► readers: open ─► identity ─► history ─► rows ─► writer: stage ─► commit
 //! ```
 
+mod labels;
 mod options;
 mod progress;
 mod readers;

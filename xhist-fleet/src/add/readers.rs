@@ -1,6 +1,5 @@
 //! Threads that read dumps.
 
-use std::collections::BTreeMap;
 use std::io;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,6 +9,7 @@ use std::time::SystemTime;
 use crossbeam_channel::Sender;
 use xhist_report::{Dump, DumpReader};
 
+use super::labels::{Labels, labels_of};
 use super::options::{AddOptions, Known};
 use crate::dump::{DumpFacts, DumpRows, content, rows};
 use crate::error::FleetError;
@@ -82,7 +82,7 @@ fn read(
     source: &DumpSource,
     reader: &mut DumpReader,
     known: &Known,
-    labels: &Arc<BTreeMap<String, String>>,
+    labels: &Labels,
 ) -> Result<Read, FleetError> {
     let (opened, written) = source.open()?;
     let id = content(&opened.image);
@@ -94,12 +94,13 @@ fn read(
         DumpSource::Object(_) => None,
     };
     let dump = guarded(reader, |reader| reader.read(&opened, beside.as_deref()));
+    let name = source.name();
     let facts = DumpFacts {
         id,
-        source: source.name(),
+        labels: labels_of(&name, labels),
+        source: name,
         written: written.unwrap_or_else(SystemTime::now),
         bytes: opened.image.len() as u64,
-        labels: Arc::clone(labels),
     };
     Ok(Read::Dump(Box::new(rows(&dump, &facts))))
 }

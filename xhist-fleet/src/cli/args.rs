@@ -73,7 +73,7 @@ pub struct AddArgs {
     #[arg(value_name = "DUMPS", required = true)]
     pub dumps: Vec<String>,
 
-    /// A label of all these dumps; `build`, `device` and `outcome` (good, bad) are columns
+    /// A label of all these dumps, besides directories named KEY=VALUE; `build`, `device` and `outcome` (good, bad) are columns
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = label)]
     pub labels: Vec<(String, String)>,
 

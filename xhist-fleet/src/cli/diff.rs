@@ -11,7 +11,7 @@ use crate::table::Rows;
 const SHARE: f64 = 0.05;
 
 /// A kind of groups: its name, and whether numbers of dumps before and after belong to it.
-type Kind = (&'static str, fn(i64, i64) -> bool);
+type GroupKind = (&'static str, fn(i64, i64) -> bool);
 
 /// Prints what differs between two builds.
 pub fn run(engine: &Engine, builds: &[String], limit: usize, out: &mut dyn Write) -> Result<(), FleetError> {
@@ -44,7 +44,7 @@ pub fn run(engine: &Engine, builds: &[String], limit: usize, out: &mut dyn Write
              GROUP BY g.signature, g.title, g.file, g.line ORDER BY after DESC, before DESC, g.signature"
         ),
     )?;
-    let kinds: [Kind; 3] = [
+    let kinds: [GroupKind; 3] = [
         ("new", |before, _| before == 0),
         ("gone", |_, after| after == 0),
         ("in both", |before, after| before > 0 && after > 0),

@@ -11,6 +11,7 @@ mod engines;
 mod groups;
 mod hostile;
 mod kills;
+mod stores;
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
@@ -26,6 +27,7 @@ const TESTS: &[TestRow] = &[
     ("engines::duckdb_has_the_same_rows", engines::duckdb, &[Dumps, DuckDb]),
     ("engines::spark_has_the_same_rows", engines::spark, &[Dumps, Spark]),
     ("kills::nothing_is_lost_or_double", kills::nothing_is_lost_or_double, &[Dumps]),
+    ("stores::objects_are_dumps", stores::objects_are_dumps, &[Dumps]),
     ("hostile::damaged_dumps_are_losses", hostile::damaged_dumps, &[Dumps]),
     ("hostile::arguments_that_fail", hostile::arguments, &[]),
     ("hostile::queries_that_fail", hostile::queries, &[Dumps]),
