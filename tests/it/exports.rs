@@ -157,8 +157,9 @@ fn github() {
     // Other cases have runs in this project, too.
     let runs = done.stdout.split_once("target/xhist/runs/").expect("a history").1;
     let name = runs.split('/').next().expect("a name");
-    let run =
-        report(tree.path()).args(&format!("answer --format github {name}")).env("GITHUB_WORKSPACE", above);
+    let run = report(tree.path())
+        .args(&format!("answer --format github target/xhist/runs/{name}"))
+        .env("GITHUB_WORKSPACE", above);
     let done = run.succeed();
     let folder = tree.path().file_name().expect("a name").to_string_lossy();
     done.check(done.stdout.contains(&format!("file={folder}/src/lib.rs,line=")), "relative to the checkout");
