@@ -27,6 +27,7 @@ pub const CASES: &[Case] = &[
     Case::new("ctrl_c_is_the_programs", ctrl_c),
     Case::new("a_signal_for_cargo_xhist_alone_reaches_the_program", signal_alone),
     Case::new("commands_that_are_printed_work_when_typed", typed),
+    Case::new("the_users_command_gets_rings_of_crashes", uploads),
 ];
 
 /// The program that ends in many ways, built once; cases have runs and target directories of their own only where
@@ -41,6 +42,22 @@ pub fn fixture(name: &str) -> Tree {
     cargo(tree.path()).args("generate-lockfile --quiet").succeed();
     cargo(tree.path()).args("xhist build --quiet --all-targets").succeed();
     tree
+}
+
+/// `XHIST_UPLOAD` copies the ring and the map, and a copy can be read by itself. A command that fails is named.
+fn uploads() {
+    let bucket = Tree::empty("bucket");
+    let copy = format!("cp \"$1\" \"$2\" '{}'", bucket.path().display());
+    run(ends(), "abort").env("XHIST_UPLOAD", &copy).done().expect(134);
+    let rings = rings_in(bucket.path());
+    assert_eq!(rings.len(), 1, "{rings:?}");
+    let read = xhist_tests::report(bucket.path()).arg(&rings[0]).succeed();
+    read.check(read.stdout.contains("src/main.rs:"), "the copied map names files");
+    let done = run(ends(), "abort").env("XHIST_UPLOAD", "exit 3").done().expect(134);
+    let message = "xhist: XHIST_UPLOAD: `exit 3` ended with exit status: 3; the ring is still in ";
+    done.check(done.stderr.contains(message), "the failure is named");
+    let done = run(ends(), "exit 0").env("XHIST_UPLOAD", "exit 3").done();
+    done.check(!done.stderr.contains("XHIST_UPLOAD"), "a run that succeeds uploads nothing");
 }
 
 fn run(tree: &Tree, how: &str) -> Run {
