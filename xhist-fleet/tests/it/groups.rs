@@ -97,3 +97,29 @@ pub fn commands_print_what_is_there() {
     let again = run(super::support::add_all(whole()));
     assert!(again.out.starts_with("0 histories added (0 rows)"), "{}", again.out);
 }
+
+/// The query of docs/fleet.md makes a table that takes the place of the old one.
+pub fn compaction() {
+    let dir = tempfile::tempdir().unwrap();
+    let compacted = dir.path().join("statements");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/fleet.md");
+    let page = std::fs::read_to_string(page).unwrap().replace('\n', " ");
+    let begin = page.find("`COPY (SELECT").expect("the query") + 1;
+    let documented = &page[begin..begin + page[begin..].find('`').unwrap()];
+    let sql = documented.replace("compacted/statements/", &format!("{}/", compacted.display()));
+    let copied = run(["query", whole().to_str().unwrap(), &sql]);
+    assert_eq!(copied.code, Some(0), "{sql}: {}", copied.err);
+    for entry in std::fs::read_dir(whole()).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_name() != "statements" {
+            std::os::unix::fs::symlink(entry.path(), dir.path().join(entry.file_name())).unwrap();
+        }
+    }
+    let count = "SELECT SUM(repetition) FROM statements";
+    assert_eq!(number(dir.path(), count), number(whole(), count));
+    // A day that is forgotten is gone in every view.
+    let builds = std::fs::read_dir(&compacted).unwrap().map(|entry| entry.unwrap().path());
+    builds.for_each(|build| std::fs::remove_dir_all(build.join("day=2026-10-03")).unwrap_or_default());
+    assert_eq!(number(dir.path(), "SELECT COUNT(*) FROM statements WHERE day = '2026-10-03'"), 0);
+    assert!(number(dir.path(), count) < number(whole(), count));
+}

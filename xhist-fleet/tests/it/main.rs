@@ -24,6 +24,7 @@ use support::Need::{DuckDb, Dumps, Spark};
 const TESTS: &[TestRow] = &[
     ("groups::are_the_bugs", groups::are_the_bugs, &[Dumps]),
     ("groups::commands_print_what_is_there", groups::commands_print_what_is_there, &[Dumps]),
+    ("groups::the_documented_compaction_keeps_all_rows", groups::compaction, &[Dumps]),
     ("engines::duckdb_has_the_same_rows", engines::duckdb, &[Dumps, DuckDb]),
     ("engines::spark_has_the_same_rows", engines::spark, &[Dumps, Spark]),
     ("kills::nothing_is_lost_or_double", kills::nothing_is_lost_or_double, &[Dumps]),
