@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use crate::calls::{Structure, Structures};
 use crate::console::Notes;
-use crate::exit_code::ExitCode;
 use crate::format;
 use crate::map::Maps;
 use crate::model::{Names, ReportKind, Ring};
@@ -38,8 +37,6 @@ pub struct Dump {
     pub ever_ran: Vec<RanStatement>,
     /// What was lost, and what else people have to know, a line each.
     pub notes: Vec<String>,
-    /// Whether the history is complete.
-    pub code: Option<ExitCode>,
 }
 
 /// A statement of a program.
@@ -97,14 +94,14 @@ impl DumpReader {
         let notes = &mut Notes::new(&mut written);
         dump.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
         let programs = (&mut self.maps, &mut self.structures);
-        let code = report_on(&dump.image, &options, programs, &mut io::sink(), notes);
+        report_on(&dump.image, &options, programs, &mut io::sink(), notes);
         let found = ring::find(&dump.image, dump.data.as_deref(), &mut |_| {});
         let rings: Vec<Ring> = found.rings.iter().map(|placed| placed.ring.clone()).collect();
         let ever_ran = self.ever_ran(&dump.image);
         let written = String::from_utf8_lossy(&written);
         let notes = written.lines().map(|line| line.trim_start_matches("xhist-report: ").to_owned());
         let recording = std::mem::take(&mut *recording.lock());
-        Dump { recording, rings, ever_ran, notes: notes.collect(), code: Some(code) }
+        Dump { recording, rings, ever_ran, notes: notes.collect() }
     }
 
     /// What bitmaps of an image say.

@@ -56,6 +56,7 @@ pub use cli::run;
 pub use dumps::{Dump, DumpReader, RanStatement};
 pub use exit_code::ExitCode;
 pub use format::Layout;
+pub use how_to_dump::quoted;
 pub use options::{MapPlaces, Options};
 pub use qs_host::qspy::{DictionaryFile, QsOptions};
 

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use xhist_report::quoted;
+
 use super::args::GroupsArgs;
 use crate::engine::{self, Engine};
 use crate::error::FleetError;
@@ -74,10 +76,4 @@ pub fn run(engine: &Engine, command: &GroupsArgs, out: &mut dyn Write) -> Result
 pub(super) fn counted(number: i64, what: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{number} {what}{ending}")
-}
-
-/// A name as a shell reads it.
-fn quoted(text: &str) -> String {
-    let is_plain = |char: char| char.is_ascii_alphanumeric() || "/._-+:=@%,".contains(char);
-    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }

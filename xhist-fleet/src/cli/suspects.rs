@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::args::SuspectsArgs;
 use super::groups::counted;
-use crate::engine::{self, Engine};
+use crate::engine::{self, Engine, first_suspects};
 use crate::error::FleetError;
 use crate::table::Rows;
 
@@ -38,16 +38,8 @@ pub fn run(engine: &Engine, command: &SuspectsArgs, out: &mut dyn Write) -> Resu
     }
     let good = Rows::of(engine, "SELECT COUNT(*) FROM rings WHERE outcome = 'good'")?.int(0, 0);
     let signatures: Vec<String> = (0..groups.len()).map(|row| format!("'{}'", groups.text(row, 0))).collect();
-    let suspects = Rows::of(
-        engine,
-        &format!(
-            "SELECT signature, file, line, function, bad, good, score FROM ( \
-               SELECT s.*, ROW_NUMBER() OVER (PARTITION BY signature ORDER BY score DESC, file, line, statement) AS place \
-               FROM suspects AS s WHERE signature IN ({}) \
-             ) AS ranked WHERE place <= {limit} ORDER BY signature, place",
-            signatures.join(", ")
-        ),
-    )?;
+    let chosen = format!("signature IN ({})", signatures.join(", "));
+    let suspects = Rows::of(engine, &first_suspects(&chosen, limit))?;
     let mut print = |line: String| writeln!(out, "{line}").map_err(FleetError::System);
     for row in 0..groups.len() {
         let signature = groups.text(row, 0);

@@ -81,14 +81,15 @@ impl LockedDataSet {
             Err(fs::TryLockError::WouldBlock) => return Err(FleetError::Busy(dir.to_owned())),
             Err(fs::TryLockError::Error(error)) => return Err(at(error)),
         }
-        if DataSet::is_at(dir) {
+        let is_new = !DataSet::is_at(dir);
+        if !is_new {
             mark::check(dir)?;
-        } else {
-            commit::recover(dir)?;
+        }
+        commit::recover(dir)?;
+        if is_new {
             Staging::new(dir).commit_empty()?;
             mark::write(dir).map_err(at)?;
         }
-        commit::recover(dir)?;
         Ok(LockedDataSet { dir: dir.to_owned(), _lock: lock })
     }
 

@@ -8,3 +8,4 @@ mod views;
 pub use print::{QueryFormat, print};
 pub use scripts::write_views;
 pub use session::{Engine, EngineOptions};
+pub use views::first_suspects;

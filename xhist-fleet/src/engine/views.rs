@@ -23,3 +23,13 @@ pub const VIEWS: [ViewRow; 6] = [
 pub fn sql_name(table: &str) -> &str {
     if table == "values" { "recorded_values" } else { table }
 }
+
+/// The query for the first suspects of each group that is chosen: signature, file, line, function, bad, good, score.
+pub fn first_suspects(chosen: &str, limit: usize) -> String {
+    format!(
+        "SELECT signature, file, line, function, bad, good, score FROM ( \
+           SELECT s.*, ROW_NUMBER() OVER (PARTITION BY signature ORDER BY score DESC, file, line, statement) AS place \
+           FROM suspects AS s WHERE {chosen} \
+         ) AS ranked WHERE place <= {limit} ORDER BY signature, place"
+    )
+}

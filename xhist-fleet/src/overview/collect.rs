@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, first_suspects};
 use crate::error::FleetError;
 use crate::table::Rows;
 
@@ -104,15 +104,7 @@ pub fn collect(engine: &Engine, limit: usize) -> Result<Overview, FleetError> {
         *group.by_build.entry(counts.text(row, 1)).or_default() += rings;
         *group.by_day.entry(counts.text(row, 2)).or_default() += rings;
     }
-    let suspects = Rows::of(
-        engine,
-        &format!(
-            "SELECT signature, file, line, function, score, bad, good FROM ( \
-               SELECT s.*, ROW_NUMBER() OVER (PARTITION BY signature ORDER BY score DESC, file, line, statement) AS place \
-               FROM suspects AS s \
-             ) AS ranked WHERE place <= {SUSPECTS} ORDER BY signature, place"
-        ),
-    )?;
+    let suspects = Rows::of(engine, &first_suspects("TRUE", SUSPECTS))?;
     for row in 0..suspects.len() {
         let Some(group) =
             places.get(&suspects.text(row, 0)).and_then(|place| overview.groups.get_mut(*place))
@@ -120,7 +112,7 @@ pub fn collect(engine: &Engine, limit: usize) -> Result<Overview, FleetError> {
             continue;
         };
         let place = format!("{}:{} {}", suspects.text(row, 1), suspects.int(row, 2), suspects.text(row, 3));
-        group.suspects.push((place, suspects.float(row, 4), suspects.int(row, 5), suspects.int(row, 6)));
+        group.suspects.push((place, suspects.float(row, 6), suspects.int(row, 4), suspects.int(row, 5)));
     }
     Ok(overview)
 }
