@@ -136,6 +136,8 @@ impl Crate {
             difference += &format!("changed: {changed:?}\n");
         }
         let reach = Reach::of(&tree, &our_done);
+        // Some builds take gigabytes, and nothing looks at them again.
+        let _ = std::fs::remove_dir_all(tree.join("target"));
         Comparison { version, plain, ours, plain_seconds, our_seconds, reach, difference }
     }
 }
