@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use xhist_tests::{
-    Case, DAP_PACKAGES, Need, Run, Tree, cargo, free_port, line_of, report, repository, rings_in,
+    BROWSER_PACKAGES, Case, DAP_PACKAGES, Need, Run, Tree, cargo, free_port, line_of, report, repository,
+    rings_in,
 };
 
 use super::bugs::{hanging, paper};
@@ -22,6 +23,7 @@ pub const CASES: &[Case] = &[
     Case::new("bytes_that_break_the_protocol_end_the_session", hostile),
     Case::new("a_million_statements_are_stepped_through_at_once", large),
     Case::needing("the_extension_of_vs_code_starts_the_adapter", &[Need::DapClient], extension),
+    Case::needing("vs_code_steps_back_from_a_panic", &[Need::Browser, Need::Editor], editor),
 ];
 
 /// The program xhist-report.
@@ -364,4 +366,44 @@ for (const { command } of commands) {
         .arg(tree.join("test.cjs"))
         .arg(repository().join("editors/vscode"))
         .succeed();
+}
+
+/// The picture of the documentation is of this session. `XHIST_BLESS=1` writes it; otherwise it is only made.
+fn editor() {
+    let project = paper();
+    let tree = Tree::empty("editor");
+    let launch = json!({"version": "0.2.0", "configurations": [
+        {"type": "xhist", "request": "launch", "name": "The run that failed last", "cwd": "${workspaceFolder}"},
+    ]});
+    let settings = json!({"xhist.command": program(), "workbench.startupEditor": "none"});
+    project.write(".vscode/launch.json", &launch.to_string());
+    project.write(".vscode/settings.json", &settings.to_string());
+    let is_blessed = std::env::var_os("XHIST_BLESS").is_some();
+    let picture =
+        if is_blessed { repository().join("docs/images/editor.webp") } else { tree.join("editor.webp") };
+    let done = Run::new("node", tree.path())
+        .env("XHIST_BROWSER", Need::browser().expect("the case needs it"))
+        .env("XHIST_NPM", Need::npm(&BROWSER_PACKAGES).expect("the case needs it"))
+        .env("XHIST_EDITOR", Need::editor().expect("the case needs it"))
+        .env("XHIST_EXTENSION", repository().join("editors/vscode"))
+        .arg(repository().join("tests/browser/editor.mjs"))
+        .arg(project.path())
+        .arg(tree.join("data"))
+        .arg(&picture)
+        .arg("2")
+        .limit(Duration::from_secs(240))
+        .succeed();
+    let shown: Value = serde_json::from_str(done.stdout.trim()).expect("JSON");
+    let line = |file: &str, text: &str| line_of(&project.join(&format!("src/{file}")), text);
+    let frames = [
+        format!("Meter::mean meter.rs:{}", line("meter.rs", "self.sum / self.count")),
+        format!("main main.rs:{}", line("main.rs", "println!(")),
+        format!("main main.rs:{}", line("main.rs", "meter.take(")),
+    ];
+    assert_eq!(shown["frames"], json!(frames));
+    let variables = shown["variables"].as_array().expect("a list");
+    assert!(variables.contains(&json!("meter =Meter { sum: 0, count: 0 }")), "{variables:?}");
+    assert_eq!(shown["windows"], json!([]), "nothing covers the editor");
+    let size = std::fs::metadata(picture).expect("a picture").len();
+    assert!((4_000..200_000).contains(&size), "{size}");
 }

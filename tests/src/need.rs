@@ -38,6 +38,8 @@ pub enum Need {
     Browser,
     /// Node, with a client of the Debug Adapter Protocol, its types and a compiler that checks them.
     DapClient,
+    /// The server of VS Code, which shows the editor in a browser.
+    Editor,
     /// Root, who may give programs more rights than their callers have, and setpriv.
     Root,
     /// Some minutes and 2 GiB of disk, which the user has to allow.
@@ -74,6 +76,9 @@ impl Need {
             }),
             Need::Browser => browser(),
             Need::DapClient => npm(&DAP_PACKAGES),
+            Need::Editor => Need::editor().is_none().then(|| {
+                "the server of VS Code is not there: .ci/run shows how to get it, or name its directory in XHIST_EDITOR".into()
+            }),
             Need::Root if !rustix::process::geteuid().is_root() => {
                 Some("only root can give a program more rights than its caller: run as root".into())
             }
@@ -144,6 +149,15 @@ impl Need {
         let known = ["chromium", "chromium-headless-shell", "google-chrome"];
         let found = std::env::split_paths(&directories).flat_map(|dir| known.map(|name| dir.join(name)));
         named.into_iter().chain(found).find(|program| program.is_file())
+    }
+
+    /// The directory with the server of VS Code, if it is there and starts.
+    pub fn editor() -> Option<PathBuf> {
+        let named = std::env::var_os("XHIST_EDITOR").map(PathBuf::from);
+        let built = || repository().join("target/editor/node_modules/code-server/lib/vscode");
+        let directory = named.unwrap_or_else(built);
+        let server = directory.join("out/server-main.js");
+        succeeds("node", &[&server.to_string_lossy(), "--version"]).then_some(directory)
     }
 
     /// The list of real crates, if it is there.

@@ -38,6 +38,20 @@ pub enum Reply {
     Later,
 }
 
+/// Requests that an editor sends of itself, while it draws or the mouse moves. A failure is shown in their place, if at
+/// all: a window would be in the way, for example when a quick step makes the frames of the last stop invalid.
+const UNASKED: [&str; 9] = [
+    "threads",
+    "stackTrace",
+    "scopes",
+    "variables",
+    "evaluate",
+    "completions",
+    "exceptionInfo",
+    "breakpointLocations",
+    "loadedSources",
+];
+
 /// Why a request cannot be carried out, in words for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DapError(pub String);
@@ -66,7 +80,7 @@ impl Outgoing {
             Outgoing::Response(request, command, Err(DapError(text))) => json!({
                 "seq": seq, "type": "response", "request_seq": request, "success": false, "command": command,
                 "message": text,
-                "body": {"error": {"id": 1, "format": text.replace('{', "(").replace('}', ")"), "showUser": true}},
+                "body": {"error": {"id": 1, "format": text.replace('{', "(").replace('}', ")"), "showUser": !UNASKED.contains(&command.as_str())}},
             }),
         }
     }

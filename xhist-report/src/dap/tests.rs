@@ -345,6 +345,13 @@ fn values_belong_to_their_calls() {
     // What belongs to this stop is forgotten at the next one.
     client.go("stepBack");
     assert!(client.fail("scopes", json!({"frameId": id})).contains("earlier stop"));
+    // An editor asks that of itself, so it opens no window about it; a move is what the user wanted.
+    for (command, arguments, is_shown) in
+        [("scopes", json!({"frameId": id}), false), ("goto", json!({"threadId": 1, "targetId": 99}), true)]
+    {
+        let response = client.send(command, arguments).expect("a response");
+        assert_eq!(response["body"]["error"]["showUser"], is_shown, "{response}");
+    }
     let reference = &scopes[0]["variablesReference"];
     assert!(client.fail("variables", json!({"variablesReference": reference})).contains("earlier stop"));
 }

@@ -93,13 +93,15 @@ const SETTINGS: [&Setting; 10] =
     [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &PANIC, &MAP, &MAP_HASH];
 
 /// Names that builds with the recorder, the tools and the tests read. `*` ends the beginning of a name.
-const OF_OTHERS: [&str; 35] = [
+const OF_OTHERS: [&str; 37] = [
     "XHIST_BIG",
     "XHIST_BLESS",
     "XHIST_BROWSER",
     "XHIST_CACHE",
     "XHIST_CASE_TIMES",
     "XHIST_DUMPS",
+    "XHIST_EDITOR",
+    "XHIST_EXTENSION",
     "XHIST_FILES",
     "XHIST_FLEET",
     "XHIST_FLEET_PYTHON",
