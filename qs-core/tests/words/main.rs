@@ -398,3 +398,79 @@ fn a_statement_without_a_table_keeps_its_number() {
         read_statements(&model.image()).iter().map(|statement| statement.number()).collect();
     assert_eq!(numbers, [Some(7), None]);
 }
+
+/// The frames of a stream from this image: sequence number, missing frames before it, and the value of an event.
+fn frames(image: &[u8]) -> Vec<(u8, u8, Option<u64>)> {
+    let mut reader = Reader::new(Header::parse(image).expect("a header"), image).whole_frames();
+    let mut frames = Vec::new();
+    while let Some(item) = reader.next() {
+        let Item::Frame(frame) = item else { panic!("{item:?}") };
+        let value = match XhistRecord::parse(&frame, RECORD_BASE) {
+            Some(XhistRecord::Event { value, .. }) => Some(value),
+            _ => None,
+        };
+        frames.push((frame.seq, frame.missing, value));
+    }
+    frames
+}
+
+#[test]
+fn numbers_of_a_stream_go_on_behind_255_also_over_a_gap() {
+    let mut model = Model::new(1 << 16);
+    for round in 0..300 {
+        perform(&mut model, &Act::Run(vec![1, 2, 300]));
+        model.event(EventKind::Started, round);
+    }
+    let seqs: Vec<u8> = frames(&model.image()).iter().map(|(seq, _, _)| *seq).collect();
+    let expected: Vec<u8> = (1..=600u32).map(|number| number as u8).collect();
+    assert_eq!(seqs, expected);
+
+    let mut model = Model::new(1 << 14);
+    model.event(EventKind::Started, 0);
+    model.seq = 250;
+    model.event(EventKind::Started, 1);
+    model.seq = model.seq.wrapping_add(9);
+    model.event(EventKind::Started, 2);
+    model.event(EventKind::Started, 3);
+    let expected = [(1, 0, Some(0)), (251, 249, Some(1)), (5, 9, Some(2)), (6, 0, Some(3))];
+    assert_eq!(frames(&model.image()), expected);
+}
+
+/// Where the image ends before the ring does, the reader goes on at the first byte of the ring: each frame behind the first
+/// flag there is given.
+#[test]
+fn a_cut_ring_goes_on_where_it_wraps() {
+    let mut places = std::collections::BTreeSet::new();
+    for start in 0..40 {
+        let mut model = Model::new(4096);
+        (0..start).for_each(|_| model.event(EventKind::Started, 1 << 40));
+        // An event has its value in few or many bytes, so that frames begin at any byte of the ring.
+        (0..start % 7).for_each(|shift| model.event(EventKind::Started, 0x7E << (8 * shift)));
+        let mut number = 1000;
+        while model.head < 4096 + 300 {
+            number += 1;
+            model.event(EventKind::Started, number);
+        }
+        let image = model.image();
+        let ring = &image[PAGE..];
+        let behind = &ring[..model.head as usize % model.size];
+        let flags = behind.iter().filter(|byte| **byte == 0x7E).count() as u64;
+        places.insert(behind.iter().position(|byte| *byte == 0x7E).expect("a flag"));
+        let mut reader = Reader::new(Header::parse(&image).unwrap(), &image[..PAGE + 3000]);
+        let (mut values, mut cuts) = (Vec::new(), 0);
+        while let Some(item) = reader.next() {
+            match item {
+                Item::Cut { missing } => cuts += missing,
+                Item::Frame(frame) => match XhistRecord::parse(&frame, RECORD_BASE) {
+                    Some(XhistRecord::Event { value, .. }) => values.push(value),
+                    other => panic!("{other:?}"),
+                },
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(cuts, 4096 - 3000, "{start}");
+        let expected: Vec<u64> = (number + 2 - flags..=number).collect();
+        assert!(values.ends_with(&expected), "{start}: {expected:?} in {values:?}");
+    }
+    assert!(places.contains(&0) && places.contains(&1), "no frame ended at the first bytes: {places:?}");
+}
