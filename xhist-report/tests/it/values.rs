@@ -38,9 +38,17 @@ fn steps(line: u16, values: &[(u32, &[u8])]) -> Vec<u8> {
 
 /// A ring with values, its map and its directory.
 fn dir(flags: u8) -> Dir {
+    let dir = Dir::new();
     let (text, map_hash) = map();
+    dir.write("xhist.map", text);
+    dir.write("ring.bin", ring(map_hash, flags, 0x1092));
+    dir
+}
+
+/// A ring in which `size` has this value.
+fn ring(map_hash: u64, flags: u8, size: u16) -> Vec<u8> {
     let (page, _) = packed_data(&[(1, 3)]);
-    let of_entry = steps(3, &[(5, &[0x92, 0x10]), (6, &[7])]);
+    let of_entry = steps(3, &[(5, &size.to_le_bytes()), (6, &[7])]);
     let elsewhere = steps(6, &[(7, &[0xAB; 4]), (99, &[1])]);
     let mut late = vec![step::VALUE];
     RecordedValue::new(6, &[8]).operands(|byte| late.push(byte));
@@ -49,10 +57,7 @@ fn dir(flags: u8) -> Dir {
     let mut image = ring.packed_frame(0, page, &late).build();
     // The recorder sets it at run time.
     image[15] |= flags;
-    let dir = Dir::new();
-    dir.write("xhist.map", text);
-    dir.write("ring.bin", image);
-    dir
+    image
 }
 
 fn shown(args: &[&str]) -> Outcome {
@@ -115,4 +120,16 @@ fn the_header_says_that_there_are_values() {
     assert!(shown(&["--identify"]).out.contains("values:"));
     assert!(shown(&["--format", "json"]).out.contains(r#""values":true"#));
     assert!(!dir(0).run(&["ring.bin", "--map", "xhist.map", "--identify"]).out.contains("values:"));
+}
+
+#[test]
+fn diff_shows_the_value_of_each_side() {
+    let dir = dir(Flags::VALUES.0);
+    dir.write("other.bin", ring(map().1, Flags::VALUES.0, 0x2233));
+    let text = dir.run(&["diff", "ring.bin", "other.bin", "--map", "xhist.map"]).out;
+    let sides: Vec<&str> = text.lines().filter(|line| line.starts_with("    ")).collect();
+    assert_eq!(sides, ["    GOOD  0x92 0x10 (2 bytes)", "    BAD   0x33 0x22 (2 bytes)"], "{text}");
+    let json = dir.run(&["diff", "ring.bin", "other.bin", "--map", "xhist.map", "--format", "json"]).out;
+    let value = json.lines().find(|line| line.contains(r#""kind":"value""#)).expect(&json);
+    assert!(value.ends_with(r#""good":"0x92 0x10 (2 bytes)","bad":"0x33 0x22 (2 bytes)"}"#), "{json}");
 }
