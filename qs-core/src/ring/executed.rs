@@ -216,4 +216,12 @@ mod tests {
         assert_eq!((ever.missing(), ever.statements().count()), (22, 10));
         assert!(ExecutedBitmap::parse(&image[..60]).is_err());
     }
+    #[test]
+    fn a_size_that_no_recorder_makes_is_refused() {
+        let size = |count| ExecutedBitmap::parse(&header(count, 7, 9)).map(|bitmap| bitmap.slots);
+        assert_eq!(size(MAX_SLOTS), Ok(MAX_SLOTS));
+        for count in [0, 3, MAX_SLOTS + 1, 2 * MAX_SLOTS] {
+            assert_eq!(size(count), Err(HeaderError::Size { header_len: HEADER_LEN, size: count }));
+        }
+    }
 }

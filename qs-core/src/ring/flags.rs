@@ -48,3 +48,16 @@ impl BitOr for Flags {
         Flags(self.0 | other.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_are_joined_and_taken_out() {
+        let both = Flags::ENTRIES | Flags::VALUES;
+        assert_eq!(both, Flags::AT_RUN_TIME);
+        assert!(both.has(Flags::ENTRIES) && both.has(Flags::VALUES) && !both.has(Flags::WORDS));
+        assert_eq!(both.without(Flags::VALUES), Flags::ENTRIES);
+    }
+}

@@ -54,7 +54,7 @@ impl Repetition {
     /// range of numbers is a range of lines. A range that spans files keeps its numbers.
     #[must_use]
     pub fn resolve(self, numbers: Numbers<'_>) -> Repetition {
-        let mut repetition = Repetition { places: Default::default(), files: 0, ..self };
+        let mut repetition = Repetition { files: 0, ..self };
         for LineRange { file, first, last } in self.places() {
             let ends = [*first, *last].map(|line| numbers.resolve(Statement { file: *file, line }));
             if ends[0].file == ends[1].file {

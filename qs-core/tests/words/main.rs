@@ -9,7 +9,7 @@ use qs_core::record::chunk::{CutWords, MAX_CUT};
 use qs_core::record::value::RecordedValue;
 use qs_core::record::words::Words;
 use qs_core::record::{EventKind, Numbers, RECORD_BASE, Statement, XhistRecord, ids};
-use qs_core::ring::{Header, Item, Reader, Shown, find};
+use qs_core::ring::{Header, Item, PAUSES_OFFSET, Reader, Shown, find};
 
 /// Statements that have numbers.
 const NUMBERED: u16 = 60;
@@ -473,4 +473,62 @@ fn a_cut_ring_goes_on_where_it_wraps() {
         assert!(values.ends_with(&expected), "{start}: {expected:?} in {values:?}");
     }
     assert!(places.contains(&0) && places.contains(&1), "no frame ended at the first bytes: {places:?}");
+}
+
+/// The items of an image, short: a statement with its line and time, an event with its value.
+fn short(image: &[u8]) -> Vec<String> {
+    let mut reader = Reader::new(Header::parse(image).expect("a header"), image);
+    let mut items = Vec::new();
+    while let Some(item) = reader.next() {
+        items.push(match item {
+            Item::Statement(statement, time) => format!("{:?} {time:?}", statement.number()),
+            Item::Frame(frame) => match XhistRecord::parse(&frame, RECORD_BASE) {
+                Some(XhistRecord::Event { kind, value, .. }) => format!("{kind:?} {value}"),
+                other => format!("{other:?}"),
+            },
+            other => format!("{other:?}"),
+        });
+    }
+    items
+}
+
+#[test]
+fn pauses_of_the_open_chunk_are_in_their_place_and_date_the_word_behind() {
+    let mut model = Model::new(1 << 14);
+    perform(&mut model, &Act::Run(vec![1, 2, 3, 4]));
+    let mut image = model.image();
+    // In any order, also through the second mapping of the ring. The last one is behind all words. An invalid one is left out.
+    let (first, later) = (model.first(), 5 << 32);
+    let pauses = [
+        (7, first + 8, 0, later),
+        (1, first + 4 + (1 << 14), 2000, 3000),
+        (3, first + 6, 2500, 4000),
+        (4, first + 10, 2500, 3500),
+        (5, first + 3, 2500, 3500),
+    ];
+    for (slot, at, since, until) in pauses {
+        let words = [at + 1, since, until, !until];
+        let bytes = words.iter().flat_map(|word: &u64| word.to_ne_bytes()).collect::<Vec<u8>>();
+        image[PAUSES_OFFSET + 32 * slot..][..32].copy_from_slice(&bytes);
+    }
+    let expected = [
+        "Some(1) Some(1000)",
+        "Some(2) None",
+        "Until 2000",
+        "Until 3000",
+        "Some(3) Some(3000)",
+        "Until 4000",
+        "Some(4) Some(4000)",
+    ];
+    let items = short(&image);
+    assert_eq!(items[..7], expected, "{items:?}");
+    assert_eq!(items[7..], [format!("Time {later}")], "{items:?}");
+}
+
+#[test]
+fn a_chunk_of_an_unknown_time_has_no_stamp() {
+    let mut model = Model::new(1 << 14);
+    (model.last_time, model.open_time) = (0, 0);
+    perform(&mut model, &Act::Run(vec![1, 2]));
+    assert_eq!(short(&model.image()), ["Some(1) None", "Some(2) None"]);
 }
