@@ -245,4 +245,18 @@ mod tests {
         assert!(Filter::EVERY_OBJECT.object_off(Objects::All).has(0));
         assert!(!Filter::EVERY_OBJECT.object_off(Objects::Pools).has(64));
     }
+    #[test]
+    fn each_group_is_found_by_its_name() {
+        for (name, records) in GROUPS {
+            assert_eq!(Records::named(name.as_bytes()), Some(records));
+            assert_eq!(Records::named(name.to_ascii_lowercase().as_bytes()), Some(records));
+        }
+        assert_eq!([&b""[..], b"U5", b"SMX"].map(Records::named), [None; 3]);
+    }
+
+    #[test]
+    fn ids_above_127_are_in_no_set() {
+        assert!((0..128).all(|id| Filter::EVERY_OBJECT.has(id)));
+        assert!((128..=255).all(|id| !Filter::EVERY_OBJECT.has(id)));
+    }
 }
