@@ -308,3 +308,17 @@ numbers! {
     u16: u64::from, |number| number as u16;
     u32: u64::from, |number| number as u32;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_has_fields_of_1_2_or_4_bytes_and_pointers_also_of_8() {
+        for letter in *b"TOFSEQPBC" {
+            let sizes = (0..=16).filter(|size| Sizes::is_possible(letter, *size));
+            let expected: &[u8] = if matches!(letter, b'O' | b'F') { &[1, 2, 4, 8] } else { &[1, 2, 4] };
+            assert!(sizes.eq(expected.iter().copied()), "{}", letter as char);
+        }
+    }
+}

@@ -550,4 +550,14 @@ mod tests {
         assert_eq!(mask.to_bytes()[5], 1);
         assert!(Opcodes::ALL.has(17) && SEVERITIES.iter().enumerate().all(|(at, row)| row.0 as usize == at));
     }
+    #[test]
+    fn a_severity_is_a_level_of_hardware_or_of_software() {
+        for number in 0..8 {
+            let severity = Severity::from_number(number).expect("a severity");
+            let name =
+                std::format!("{}{}", if severity.is_hardware() { "HW" } else { "SW" }, severity.level());
+            assert_eq!((severity as u8, severity.name()), (number, name.as_str()));
+        }
+        assert_eq!(Severity::from_number(8), None);
+    }
 }
