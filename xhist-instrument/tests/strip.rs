@@ -1,31 +1,17 @@
 //! Strips fixtures and real sources after rustfmt or an editor moved the calls.
-//! `XHIST_REGISTRY=all` takes every file of the registry, otherwise a sample.
+
+mod sources;
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use rayon::prelude::*;
+use sources::{options, rust_files};
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xhist_instrument::{
-    Action, Detail, MainHash, Options, Tasks, Trigger, ValueWatch, Values, When, analyze, ids_needed,
-    instrument, strip, try_strip,
+    Action, Options, Trigger, ValueWatch, analyze, ids_needed, instrument, strip, try_strip,
 };
-
-/// Each file is tested in one of the modes.
-fn options(index: usize) -> Options {
-    Options {
-        edition2015: index % 3 == 1,
-        detail: if index % 7 == 3 { Detail::Function } else { Detail::Statement },
-        when: if index % 3 == 2 { When::After } else { When::Before },
-        tasks: if index % 11 == 5 { Tasks::Off } else { Tasks::On },
-        main_hash: if index.is_multiple_of(2) { MainHash::FromEnv } else { MainHash::Literal(0xab) },
-        triggers: index % 5 == 4,
-        values: [Values::Eight, Values::ThirtyTwo, Values::Targets, Values::Off][index % 4],
-        main_values: index % 4 != 3,
-        watches: index % 13 == 6,
-    }
-}
 
 /// The instrumented text; `None` if it is refused.
 fn instrumented(text: &str, options: &Options) -> Option<String> {
@@ -49,27 +35,13 @@ fn instrumented(text: &str, options: &Options) -> Option<String> {
     Some(String::from_utf8(result).unwrap())
 }
 
-/// Fixtures, then sources of the registry; never empty.
-fn sources() -> Vec<(PathBuf, String)> {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let home = home.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")));
-    let mut found = rust_files(&fixtures);
+/// Fixtures, then real sources.
+fn texts() -> Vec<(PathBuf, String)> {
+    let mut found = rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures"));
     assert!(found.len() > 50, "the fixtures are there");
     found.retain(|path| path.ends_with("in.rs"));
-    let registry = rust_files(&home.expect("CARGO_HOME or HOME").join("registry/src"));
-    let all = std::env::var("XHIST_REGISTRY").is_ok_and(|value| value == "all");
-    let step = if all { 1 } else { (registry.len() / 80).max(1) };
-    found.extend(registry.into_iter().step_by(step));
+    found.extend(sources::sample(80));
     found.into_iter().filter_map(|path| Some((path.clone(), std::fs::read_to_string(path).ok()?))).collect()
-}
-
-fn rust_files(dir: &Path) -> Vec<PathBuf> {
-    let files = walkdir::WalkDir::new(dir).sort_by_file_name().into_iter().filter_map(Result::ok);
-    files
-        .map(walkdir::DirEntry::into_path)
-        .filter(|path| path.extension().is_some_and(|ext| ext == "rs"))
-        .collect()
 }
 
 /// Numbers that depend on the text only.
@@ -195,8 +167,8 @@ fn tokens(text: &str) -> Option<Vec<String>> {
 
 #[test]
 fn calls_with_any_spacing_are_removed() {
-    let sources = sources();
-    let wrong: Vec<String> = sources
+    let texts = texts();
+    let wrong: Vec<String> = texts
         .par_iter()
         .enumerate()
         .filter_map(|(index, (path, text))| {
@@ -212,7 +184,7 @@ fn calls_with_any_spacing_are_removed() {
             (!same).then(|| format!("{}: other tokens", path.display()))
         })
         .collect();
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), sources.len(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), texts.len(), wrong.join("\n"));
 }
 
 /// Keeps the texts of a failure for inspection.
@@ -240,8 +212,8 @@ fn formatted(text: &str, edition: &str) -> Option<String> {
 
 #[test]
 fn calls_formatted_by_rustfmt_are_removed() {
-    let sources = sources();
-    let results: Vec<(bool, Option<String>)> = sources
+    let texts = texts();
+    let results: Vec<(bool, Option<String>)> = texts
         .par_iter()
         .enumerate()
         .filter_map(|(index, (path, text))| {
@@ -273,9 +245,41 @@ fn calls_formatted_by_rustfmt_are_removed() {
 
 #[test]
 fn texts_without_calls_stay_unchanged() {
-    for (path, text) in sources() {
+    for (path, text) in texts() {
         let stripped = try_strip(text.as_bytes()).unwrap_or_else(|left| panic!("{}: {left}", path.display()));
         assert!(stripped.first.is_none() && stripped.text == text.as_bytes(), "{}", path.display());
         assert_eq!(strip(text.as_bytes()), text.as_bytes());
+    }
+}
+
+/// rustfmt writes no comma behind an arm that is a block. Without the braces of the call, the arm needs it again.
+#[test]
+fn an_arm_has_its_comma_again() {
+    let text = "fn f(a: &[u8], g: fn() -> u8) -> u8 {
+    match a.len() {
+        0 => match a[..] {
+            [] => g(),
+            _ => 1,
+        },
+        1 => unsafe {
+            let b = g();
+            b + 1
+        },
+        2 => loop {
+            break g();
+        },
+        3 => if a[0] == a[1] { g() } else { a[0] },
+        _ => 2,
+    }
+}
+";
+    let original = formatted(text, "2021").expect("it is formatted");
+    for index in [0, 2] {
+        let instrumented = instrumented(&original, &options(index)).expect("it is instrumented");
+        let moved = formatted(&instrumented, "2021").expect("it is formatted");
+        let stripped = try_strip(moved.as_bytes()).expect("calls that are removed").text;
+        let stripped = String::from_utf8(stripped).unwrap();
+        assert_eq!(tokens(&stripped), tokens(&original), "{stripped}");
+        assert_eq!(formatted(&stripped, "2021").as_ref(), Some(&original));
     }
 }

@@ -376,8 +376,16 @@ impl RemovalPlanner<'_, '_> {
         let in_code = tokens.list[block.open].context == TokenContext::Code;
         let is_last = matches!(next, b"}" | b")" | b"]" | b"");
         let is_block = tokens.list[end].pair.is_some_and(|open| {
-            let before = tokens.code_before(open).map_or(&b""[..], |before| tokens.bytes(before));
-            tokens.bytes(open) == b"{" && matches!(before, b"]" | b":" | b";")
+            let before = tokens.code_before(open);
+            tokens.bytes(open) == b"{"
+                && match before.map_or(&b""[..], |before| tokens.bytes(before)) {
+                    b":" | b";" => true,
+                    // `#[attribute] {`, and not `match array[..] {`.
+                    b"]" => before
+                        .and_then(|close| tokens.code_before(tokens.list[close].pair?))
+                        .is_some_and(|before| tokens.bytes(before) == b"#"),
+                    _ => false,
+                }
         });
         match self.is_spelled_by_rustfmt(&block.head[0])
             && self.extra_indentation(block.head[0].first, block.close).is_some()

@@ -1,0 +1,74 @@
+//! Real sources: the packages that xhist-instrument itself is built from, at the versions of the lock file. So each machine
+//! that can run these tests has the same files. `XHIST_REGISTRY=all` takes every file of cargo's registry instead.
+
+use std::path::{Path, PathBuf};
+
+use xhist_instrument::{Detail, MainHash, Options, Tasks, Values, When};
+
+/// Packages that are dependencies on every system.
+const PACKAGES: [&str; 12] = [
+    "clap_builder",
+    "globset",
+    "indicatif",
+    "memchr",
+    "proc-macro2",
+    "proptest",
+    "rayon",
+    "regex-automata",
+    "serde_json",
+    "syn",
+    "toml",
+    "walkdir",
+];
+
+/// About `count` files, evenly from all packages.
+pub fn sample(count: usize) -> Vec<PathBuf> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")));
+    let registry = home.expect("CARGO_HOME or HOME").join("registry/src");
+    if std::env::var("XHIST_REGISTRY").is_ok_and(|value| value == "all") {
+        return rust_files(&registry);
+    }
+    let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+    let lock = std::fs::read_to_string(lock).expect("the lock file of the workspace");
+    let files: Vec<PathBuf> =
+        PACKAGES.iter().flat_map(|name| rust_files(&directory(&registry, &lock, name))).collect();
+    let step = (files.len() / count).max(1);
+    files.into_iter().step_by(step).collect()
+}
+
+/// Where cargo keeps the sources of a package of the lock file.
+fn directory(registry: &Path, lock: &str, name: &str) -> PathBuf {
+    let entry = format!("[[package]]\nname = \"{name}\"\nversion = \"");
+    let version = lock.split(&entry).nth(1).and_then(|rest| rest.split('"').next());
+    let package = format!("{name}-{}", version.unwrap_or_else(|| panic!("{name} is in the lock file")));
+    let indexes = std::fs::read_dir(registry).expect("cargo's registry, from which this test is built");
+    let mut found = indexes.filter_map(|index| Some(index.ok()?.path().join(&package)));
+    found
+        .find(|directory| directory.is_dir())
+        .unwrap_or_else(|| panic!("{package} is in no registry below {}", registry.display()))
+}
+
+/// The Rust files below a directory, in order.
+pub fn rust_files(directory: &Path) -> Vec<PathBuf> {
+    let files = walkdir::WalkDir::new(directory).sort_by_file_name().into_iter().filter_map(Result::ok);
+    files
+        .map(walkdir::DirEntry::into_path)
+        .filter(|path| path.extension().is_some_and(|ext| ext == "rs"))
+        .collect()
+}
+
+/// Each file is tested in one of the modes.
+pub fn options(index: usize) -> Options {
+    Options {
+        edition2015: index % 3 == 1,
+        detail: if index % 7 == 3 { Detail::Function } else { Detail::Statement },
+        when: if index % 3 == 2 { When::After } else { When::Before },
+        tasks: if index % 11 == 5 { Tasks::Off } else { Tasks::On },
+        main_hash: if index.is_multiple_of(2) { MainHash::FromEnv } else { MainHash::Literal(0xab) },
+        triggers: index % 5 == 4,
+        values: [Values::Eight, Values::ThirtyTwo, Values::Targets, Values::Off][index % 4],
+        main_values: index % 4 != 3,
+        watches: index % 13 == 6,
+    }
+}
