@@ -10,6 +10,7 @@ pub const CASES: &[Case] = &[
     Case::new("both_after_a_fork", || complete("forks", 2)),
     Case::new("up_to_another_program", || complete("exec", 1)),
     Case::new("while_another_thread_sets_up_the_recorder", || complete("at_once", 3)),
+    Case::new("while_the_page_for_forked_children_is_slow", || complete("slow_fork_mark", 4)),
     Case::new("beside_a_bitmap_on_a_disk_that_reserves_nothing", || {
         complete_with("plain_disk", 2, ("XHIST_EVER", "on"));
     }),

@@ -53,6 +53,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/qs/memory.rs",
     "xhist-rt/src/trace/logger.rs",
     "xhist-rt/src/hosted/system/sys.rs",
+    "xhist-rt/src/hosted/system/mapped.rs",
     "xhist-rt/src/hosted/system/raw.rs",
     "xhist-rt/src/hosted/system/ring_file.rs",
     "xhist-rt/src/hosted/system/cut.rs",
