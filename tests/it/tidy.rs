@@ -43,6 +43,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/fast_path/unoptimised.rs",
     "xhist-rt/src/slow_path/append.rs",
     "xhist-rt/src/slow_path/handlers.rs",
+    "xhist-rt/src/slow_path/pending.rs",
     "xhist-rt/src/slow_path/roll_over.rs",
     "xhist-rt/src/slow_path/single.rs",
     "xhist-rt/src/bare/statement.rs",

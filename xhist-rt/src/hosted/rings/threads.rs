@@ -21,8 +21,15 @@ use crate::words::HostedHeader;
 #[cold]
 #[inline(never)]
 pub(crate) fn first_check() {
-    // If the thread is not to have a ring, its words are counted later.
-    if !has_ring() && !ThisThread::get().is_off() && !trigger_state::is_stopped() {
+    let has_ring = has_ring();
+    let thread = ThisThread::get();
+    if has_ring {
+        // A handler made the ring meanwhile, and then gave this code its own place back.
+        if thread.track().is_some_and(|track| !track.is_parked && !track.has(thread.cursor())) {
+            slow_path::settle();
+        }
+    } else if !thread.is_off() && !trigger_state::is_stopped() {
+        // If the thread is not to have a ring, its words are counted later.
         spare::count_lost(1);
     }
 }
@@ -49,17 +56,6 @@ pub(crate) fn first_record(is_always_on: bool) -> Option<TrackPtr> {
         spare::count_lost(1);
     }
     ThisThread::get().track()
-}
-
-/// The track of this thread, which a signal handler interrupts. Makes one if the thread is to be recorded.
-#[cold]
-pub(crate) fn track_in_handler() -> Option<TrackPtr> {
-    let thread = ThisThread::get();
-    if thread.track().is_none() && has_ring() {
-        // The interrupted code may go on in scratch memory: its next check rolls over.
-        thread.set_limit(0);
-    }
-    thread.track()
 }
 
 /// Gives this thread a ring. Returns false if it has none now.
@@ -107,6 +103,7 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
             lane.ended.end(&ENDED);
         }
     });
+    slow_path::settle_at_end();
     declare_end();
     spectra::end(slot);
     foreign::look_if_due();
@@ -137,6 +134,7 @@ pub(crate) fn by_earlier(number: usize) -> u64 {
 
 /// Publishes the rate of the clock in every ring, and the end of the process in the rings of living threads.
 pub(crate) fn on_process_exit() {
+    slow_path::settle_at_end();
     declare_end();
     spectra::end_of_process(own());
     foreign::look();
