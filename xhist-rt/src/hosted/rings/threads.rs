@@ -10,9 +10,10 @@ use super::slots::{ENDED, SLOTS, Slot, numbered_rings};
 use super::{foreign, slots, spare, spectra};
 use crate::filters;
 use crate::hosted::setup::config::{self, Config, Frames, Time};
-use crate::hosted::setup::{clock, trigger_state};
+use crate::hosted::setup::{clock, owner, trigger_state};
 use crate::hosted::system::{sys, thread};
 use crate::hosted::timing::{stamp, ticker};
+use crate::hosted::upcalls::{Recorder, Upcalls};
 use crate::slow_path::{self, Append};
 use crate::thread_state::{ThisThread, TrackPtr};
 use crate::words::HostedHeader;
@@ -60,6 +61,10 @@ pub(crate) fn first_record(is_always_on: bool) -> Option<TrackPtr> {
 
 /// Gives this thread a ring. Returns false if it has none now.
 pub(crate) fn attach() -> bool {
+    // The first statement of a child may be that of a thread without a ring.
+    if owner::is_unseen_child() {
+        Recorder::leave_parent();
+    }
     let Some(config) = Config::get() else { return false };
     let slot = if config.on { acquire(&config) } else { None };
     let Some(slot) = slot else {
