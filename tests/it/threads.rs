@@ -13,6 +13,7 @@ pub const CASES: &[Case] = &[
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
     Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
     Case::new("where_there_is_no_memory_for_a_ring_that_is_reported", no_memory),
+    Case::new("the_first_ring_is_made_later_where_there_was_no_memory", refused_ring),
     Case::new("what_the_first_ring_counts_outlives_its_thread", first_ring_again),
     Case::new("a_link_takes_the_last_statements_of_a_thread", taken_from_ended),
     Case::new("long_thread_names_are_recorded_in_full", long_names),
@@ -90,6 +91,17 @@ fn no_memory() {
     let reported = report(torture.tree.path()).arg(&export).done();
     reported.check(reported.stderr.contains("at least 300 statements not recorded"), "it is reported");
     assert!(reported.code() != 0, "it is not complete");
+}
+
+/// The thread without a ring is counted in the first one, which the last thread has.
+fn refused_ring() {
+    let torture = Torture::new(Build::Optimised, "refused_ring", "4k", 1);
+    torture.run().succeed();
+    let rings = torture.recorded();
+    let numbers: Vec<_> = rings.iter().map(|ring| (ring.header.number, ring.header.dropped)).collect();
+    assert_eq!(numbers, [(0, 10), (1, 0)]);
+    let lines: Vec<_> = rings.iter().map(|ring| ring.whole("refused_ring").statements[0].line).collect();
+    assert_eq!(lines, [3, 2]);
 }
 
 /// Neither thread panics, and the process is killed.
