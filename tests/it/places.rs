@@ -10,6 +10,7 @@ pub const CASES: &[Case] = &[
     Case::new("both_after_a_fork", || complete("forks", 2)),
     Case::new("up_to_another_program", || complete("exec", 1)),
     Case::new("while_another_thread_sets_up_the_recorder", || complete("at_once", 3)),
+    Case::new("while_the_page_for_forked_children_is_slow", || complete("slow_fork_mark", 4)),
     Case::new("beside_a_bitmap_on_a_disk_that_reserves_nothing", || {
         complete_with("plain_disk", 2, ("XHIST_EVER", "on"));
     }),
@@ -27,6 +28,9 @@ pub const CASES: &[Case] = &[
     Case::new("in_a_file_that_is_set_up_again", same_file),
     Case::new("stopped_while_its_ring_is_made", || complete("stopped_while_reserving", 1)),
     Case::new("both_after_a_fork_that_the_C_library_does_not_see", raw_forks),
+    Case::new("in_a_child_of_a_thread_without_a_ring_that_the_C_library_does_not_see", || {
+        complete("raw_fork_without_ring", 2);
+    }),
     Case::new("without_allocating_where_keys_of_threads_are_scarce", many_keys),
     Case::new("on_stacks_of_16_KiB", || {
         for build in Build::ALL {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use qs_core::ring::Status;
 use rustix::process::{Pid, Signal, kill_process_group};
 use xhist_tests::{Build, Case, Listing, Run, Torture, Tree, cargo, recorded, report, rings_in};
 
@@ -12,9 +13,12 @@ pub const CASES: &[Case] = &[
     Case::new("statements_of_threads_without_a_ring_are_counted", crowd),
     Case::new("rings_that_the_file_has_no_room_for_are_counted", full_disk),
     Case::new("where_there_is_no_memory_for_a_ring_that_is_reported", no_memory),
+    Case::new("the_first_ring_is_made_later_where_there_was_no_memory", refused_ring),
     Case::new("what_the_first_ring_counts_outlives_its_thread", first_ring_again),
     Case::new("a_link_takes_the_last_statements_of_a_thread", taken_from_ended),
     Case::new("long_thread_names_are_recorded_in_full", long_names),
+    Case::new("a_signal_that_comes_first_leaves_a_thread_its_name", early_signal),
+    Case::new("a_caught_panic_is_not_the_end_of_its_thread", caught_panics),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
     Case::new("threads_are_merged_by_time", || ping_pong(("XHIST_TIME", "on"))),
@@ -89,6 +93,17 @@ fn no_memory() {
     assert!(reported.code() != 0, "it is not complete");
 }
 
+/// The thread without a ring is counted in the first one, which the last thread has.
+fn refused_ring() {
+    let torture = Torture::new(Build::Optimised, "refused_ring", "4k", 1);
+    torture.run().succeed();
+    let rings = torture.recorded();
+    let numbers: Vec<_> = rings.iter().map(|ring| (ring.header.number, ring.header.dropped)).collect();
+    assert_eq!(numbers, [(0, 10), (1, 0)]);
+    let lines: Vec<_> = rings.iter().map(|ring| ring.whole("refused_ring").statements[0].line).collect();
+    assert_eq!(lines, [3, 2]);
+}
+
 /// Neither thread panics, and the process is killed.
 fn long_names() {
     let tree = Tree::empty("long-names");
@@ -110,6 +125,45 @@ fn long_names() {
             &format!("{module}::{}", "x".repeat(128 - module.len() - 2)),
         ]
     );
+}
+
+/// The handler of a signal that comes before a thread is named makes no ring unless it records. When the thread has
+/// ended, a signal makes no further ring.
+fn early_signal() {
+    for (what, statements) in [("is_silent", vec![(84, 1)]), ("records", vec![(97, 2), (84, 1)])] {
+        for build in Build::ALL {
+            let torture = Torture::new(build, &format!("early_signal {what}"), "4k", 1);
+            torture.run().succeed();
+            let rings = torture.recorded();
+            let names: Vec<_> = rings.iter().map(|ring| ring.header.thread_name()).collect();
+            assert_eq!(names, [Some("main"), Some("a worker with a long name")], "{what}");
+            let own = rings[1].whole(what).statements.iter().map(|one| (one.file, one.line));
+            assert_eq!(own.collect::<Vec<_>>(), statements, "{what}");
+        }
+    }
+}
+
+/// Whether a thread has panicked is decided by what it did afterwards, not by the last panic.
+fn caught_panics() {
+    let expected = [
+        ("main", Status::Exited),
+        ("goes on", Status::Ended),
+        ("ends soon", Status::Ended),
+        ("panics", Status::Panicked),
+        ("panics and drops", Status::Panicked),
+        ("panics and drops late", Status::Panicked),
+        ("panics again", Status::Panicked),
+    ];
+    for (build, frames) in [(Build::Optimised, ""), (Build::Plain, ""), (Build::Each, "single")] {
+        let torture = Torture::new(build, "caught_panics", "4k", 1).env("XHIST_FRAMES", frames);
+        torture.run().succeed();
+        let rings = torture.recorded();
+        let found = rings.iter().map(|ring| (ring.header.thread_name().unwrap_or(""), ring.header.status));
+        assert_eq!(found.collect::<Vec<_>>(), expected);
+    }
+    let torture = Torture::new(Build::Optimised, "panics", "4k", 1);
+    torture.run().done().expect(101);
+    assert_eq!(torture.recorded()[0].header.status, Status::Panicked);
 }
 
 /// A limit takes the place of a full disk: the file gets one ring or a few.

@@ -25,14 +25,19 @@ impl ExecutedBitmap {
         HEADER_LEN + slots as usize * SLOT_LEN
     }
 
-    /// Lays out an empty bitmap.
+    /// Lays out an empty bitmap. The count of lost statements is zero already, and stays as it is: another thread may
+    /// have laid out the same bytes of a file, and counts there.
     ///
     /// # Safety
     /// `memory` holds [`ExecutedBitmap::len`] zero bytes, is aligned to 16, and stays valid; `slots` is a power of two.
     pub(crate) unsafe fn new(memory: *mut u8, slots: u32, map_hash: u64, pid: u32) -> ExecutedBitmap {
+        const REST: usize = LOST_AT + size_of::<u32>();
         let bytes = header(slots, map_hash, pid);
         // SAFETY: the header lies inside the memory.
-        unsafe { memory.copy_from_nonoverlapping(bytes.as_ptr(), HEADER_LEN) };
+        unsafe {
+            memory.copy_from_nonoverlapping(bytes.as_ptr(), LOST_AT);
+            memory.add(REST).copy_from_nonoverlapping(bytes[REST..].as_ptr(), HEADER_LEN - REST);
+        }
         ExecutedBitmap { memory, slots }
     }
 

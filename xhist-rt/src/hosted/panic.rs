@@ -44,10 +44,9 @@ fn note(kind: EventKind, value: u64, status: Status, name: Option<&str>) {
         let len = name.len().min(NAME_LEN);
         let mut bytes = [0; NAME_LEN];
         bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
-        // SAFETY: only this thread writes the name in the header of its ring. Readers of the ring expect that it
-        // changes.
-        unsafe { (&raw const header.name).cast_mut().write_volatile(bytes) };
+        slow_path::set_name(header, bytes);
     }
+    slow_path::on_panic();
 }
 
 /// A copy of this thread's ring, header first.

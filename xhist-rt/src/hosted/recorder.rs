@@ -14,10 +14,6 @@ impl Upcalls for Recorder {
         threads::first_record(is_always_on)
     }
 
-    fn track_in_handler() -> Option<TrackPtr> {
-        threads::track_in_handler()
-    }
-
     fn new_lane(interrupted: u16, level: usize) -> Option<TrackPtr> {
         acquire::new_lane(interrupted, level)
     }

@@ -11,8 +11,6 @@ pub(crate) trait Upcalls {
     fn first_check();
     /// The track for the first record of a thread, or for any record of a thread that is not recorded.
     fn first_record(is_always_on: bool) -> Option<TrackPtr>;
-    /// The track of this thread, which a signal handler interrupts. Makes one if the thread is to be recorded.
-    fn track_in_handler() -> Option<TrackPtr>;
     /// The track of a new lane for handlers of this level that interrupt the ring in this slot. Signals are blocked.
     fn new_lane(interrupted: u16, level: usize) -> Option<TrackPtr>;
     /// Zeroed memory for the handlers of the thread that has this slot.

@@ -9,21 +9,11 @@ use qs_core::record::EventKind;
 
 use super::act::{count_lost_words_to, scratch};
 use crate::hosted::setup::{owner, trigger_state};
-use crate::hosted::system::signals::{
-    LANES, LaneUser, Lanes, WriteRange, frontier, set_lane_user, settle_lanes,
-};
+use crate::hosted::system::signals::{LANES, Lanes, WriteRange, frontier, settle_lanes};
 use crate::hosted::system::{mirror, sys};
 use crate::hosted::timing::stamp;
 use crate::hosted::upcalls::{Recorder, Upcalls};
 use crate::thread_state::{Handlers, TAKEN, ThisThread, Track, TrackPtr, is_off};
-
-/// What the lanes call.
-static LANE_USER: LaneUser = LaneUser { thread, open, close, set_aside, lose };
-
-/// From now on handlers have lanes.
-pub(crate) fn set_up_handlers() {
-    set_lane_user(&LANE_USER);
-}
 
 /// The handlers of the calling thread, which live as long as the thread.
 #[derive(Clone, Copy)]
@@ -72,21 +62,24 @@ fn track(track: *mut Track) -> Option<TrackPtr> {
     (!track.is_null() && !is_off(track)).then(|| unsafe { TrackPtr::new(track) })
 }
 
-fn thread() -> Option<(*mut WriteRange, *mut Lanes)> {
+/// The words and lanes of the calling thread.
+pub(super) fn thread() -> Option<(*mut WriteRange, *mut Lanes)> {
     let thread = ThisThread::get();
     if owner::is_unseen_child() && thread.track().is_some() && !thread.is_busy() {
         Recorder::leave_parent();
     }
-    let handlers = match HandlersPtr::of(thread) {
-        Some(handlers) => handlers,
-        None => make_handlers(thread)?,
+    let lanes = match HandlersPtr::of(thread) {
+        Some(handlers) => handlers.lanes(),
+        // A ring is made for statements, and the handler may have none.
+        None if !thread.is_attached() => null_mut(),
+        None => make_handlers(thread)?.lanes(),
     };
-    Some((thread.as_ptr().cast(), handlers.lanes()))
+    Some((thread.as_ptr().cast(), lanes))
 }
 
 /// Memory for the handlers of this thread.
 fn make_handlers(thread: ThisThread) -> Option<HandlersPtr> {
-    let track = Recorder::track_in_handler()?;
+    let track = thread.track()?;
     sys::with_signals_blocked(|| {
         // Another handler may have done it meanwhile.
         if HandlersPtr::of(thread).is_none() {
@@ -98,7 +91,8 @@ fn make_handlers(thread: ThisThread) -> Option<HandlersPtr> {
     })
 }
 
-fn open(level: usize, at: *mut u8) -> WriteRange {
+/// A handler starts on this lane.
+pub(super) fn open(level: usize, at: *mut u8) -> WriteRange {
     let thread = ThisThread::get();
     let nowhere = |at| {
         let scratch = scratch(at);
@@ -163,18 +157,18 @@ fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr) -> Option<Tra
 }
 
 /// The handler of this level has ended. Returns whether the interrupted code has to roll over at its next check.
-fn close(level: usize, words: WriteRange) -> bool {
+pub(super) fn close(level: usize, words: WriteRange) -> bool {
     let thread = ThisThread::get();
     let Some(handlers) = HandlersPtr::of(thread) else { return false };
     let parent = handlers.interrupted_by(level);
-    keep(handlers, thread.stored_track(), words.cursor);
+    keep(handlers.is_moved, thread.stored_track(), words.cursor);
     thread.store_track(handlers.previous[level - 1]);
     let is_parked = parent.is_some_and(|parent| parent.is_parked);
     handlers.is_moved || trigger_state::is_stopped() != is_parked
 }
 
 /// The words of a handler on this track, which has ended, end at that cursor. No call on the track is under way.
-fn keep(handlers: HandlersPtr, stored: *mut Track, cursor: *mut u8) {
+fn keep(is_moved: bool, stored: *mut Track, cursor: *mut u8) {
     match track(stored) {
         None => count_lost_words_to(cursor),
         Some(mut track) if track.has(cursor) && !track.is_parked => {
@@ -182,7 +176,7 @@ fn keep(handlers: HandlersPtr, stored: *mut Track, cursor: *mut u8) {
             return;
         }
         // A handler inside this one has forked, and this one has not rolled over since.
-        Some(track) if handlers.is_moved && !track.is_parked => take_over(track, cursor),
+        Some(track) if is_moved && !track.is_parked => take_over(track, cursor),
         Some(_) => {}
     }
     mirror::give_back_scratch(cursor);
@@ -201,7 +195,7 @@ fn take_over(mut track: TrackPtr, cursor: *mut u8) {
 
 /// While a handler without a lane runs, its thread is treated as one that is not recorded: its roll-overs must not
 /// change the lane that the handler has interrupted.
-fn set_aside(is_begin: bool) {
+pub(super) fn set_aside(is_begin: bool) {
     let thread = ThisThread::get();
     let Some(mut handlers) = HandlersPtr::of(thread) else { return };
     if is_begin {
@@ -212,7 +206,7 @@ fn set_aside(is_begin: bool) {
         handlers.without_lane += 1;
         return;
     }
-    keep(handlers, thread.stored_track(), thread.cursor());
+    keep(handlers.is_moved, thread.stored_track(), thread.cursor());
     handlers.without_lane -= 1;
     if handlers.without_lane == 0 {
         thread.store_track(handlers.interrupted);
@@ -220,11 +214,17 @@ fn set_aside(is_begin: bool) {
 }
 
 /// A handler has ended that came while a handler without a lane ran.
-fn lose(cursor: *mut u8) {
+pub(super) fn lose(cursor: *mut u8) {
     let thread = ThisThread::get();
     if let Some(handlers) = HandlersPtr::of(thread) {
-        keep(handlers, thread.stored_track(), cursor);
+        keep(handlers.is_moved, thread.stored_track(), cursor);
     }
+}
+
+/// A handler has ended that came before the first statement of its thread: its words in the thread's ring stay.
+pub(super) fn keep_early(thread: ThisThread, cursor: *mut u8) {
+    let is_moved = HandlersPtr::of(thread).is_some_and(|handlers| handlers.is_moved);
+    keep(is_moved, thread.stored_track(), cursor);
 }
 
 /// For a roll-over: if the handlers of a thread have ended, the thread is back in its own ring.
@@ -254,6 +254,13 @@ pub(crate) fn move_handlers() {
         handlers.tracks = [null_mut(); LANES];
         handlers.previous = [own; LANES];
         handlers.is_moved = handlers.lanes.level() > 0;
+    }
+}
+
+/// Calls `act` for each lane of the calling thread.
+pub(super) fn each_lane(act: impl FnMut(TrackPtr)) {
+    if let Some(handlers) = HandlersPtr::of(ThisThread::get()) {
+        handlers.tracks.into_iter().filter_map(track).for_each(act);
     }
 }
 

@@ -69,6 +69,24 @@ pub(crate) struct Track {
     pub(crate) roll_over: RollOver,
     /// Number of roll-overs, modulo 256.
     pub(crate) roll_overs: u8,
+    pub(crate) pending: Pending,
+}
+
+/// What the thread of a track catches up on at its next check.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Pending {
+    pub(crate) panic: Option<Panic>,
+    /// A handler made the ring, perhaps before the thread was named.
+    pub(crate) name: bool,
+}
+
+/// A panic that may have been caught.
+#[derive(Clone, Copy)]
+pub(crate) struct Panic {
+    /// The thread had a signal stack. The standard library takes it down when the thread's function has ended.
+    pub(crate) has_signal_stack: bool,
+    /// Destructors or a panic hook have recorded since.
+    pub(crate) has_recorded: bool,
 }
 
 /// Rolls over for a thread with this state, track and cursor, and returns the new cursor. State and track are those
@@ -100,6 +118,7 @@ impl Track {
             moved: AtomicU64::new(0),
             may_fold: true,
             roll_overs: 0,
+            pending: Pending::default(),
         }
     }
 

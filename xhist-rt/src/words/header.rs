@@ -146,9 +146,9 @@ impl HostedHeader {
         let _ = self.dropped.fetch_update(Relaxed, Relaxed, more);
     }
 
-    /// Sets what [`HostedHeader::count_dropped`] adds to.
-    pub(crate) fn set_dropped(&self, statements: u32) {
-        self.dropped.store(statements, Relaxed);
+    /// Sets that at least this number of statements could not be kept.
+    pub(crate) fn raise_dropped(&self, statements: u32) {
+        self.dropped.fetch_max(statements, Relaxed);
     }
 
     /// Writes into the first ring that there are at least `rings` of them.

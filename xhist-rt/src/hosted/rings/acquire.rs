@@ -8,15 +8,14 @@ use qs_core::ring::{Flags, Status};
 
 use super::layout::{header_len, place_in_file, ring_len};
 use super::slots::{
-    EXECUTED, MAP_HASH, MAX_RINGS, RINGS, SLOTS, Slot, XHIST_RING, XHIST_RING_LEN, count_rings, map_hash,
-    set_facts,
+    ENDED, EXECUTED, MAP_HASH, MAX_RINGS, RINGS, SLOTS, Slot, XHIST_RING, XHIST_RING_LEN, count_rings,
+    map_hash, set_facts,
 };
-use super::{spare, spectra};
+use super::{slots, spare, spectra};
 use crate::executed::ExecutedBitmap;
 use crate::hosted::setup::config::{Config, Frames, Time};
 use crate::hosted::setup::{clock, file, owner};
 use crate::hosted::system::mirror::{self, Region};
-use crate::hosted::system::ring_file::RingFile;
 use crate::hosted::system::shared_state::claim_longest_vacant;
 use crate::hosted::system::{sys, thread};
 use crate::hosted::timing::stamp;
@@ -29,45 +28,65 @@ const ENOUGH_RINGS: usize = 64;
 
 /// A slot with an empty ring: a new one, or that of the thread that ended first.
 pub(crate) fn acquire(config: &Config) -> Option<&'static Slot> {
-    let is_enough = RINGS.load(Ordering::Relaxed) as usize >= ENOUGH_RINGS;
+    let is_enough = slots::made() >= ENOUGH_RINGS;
     if is_enough {
         SLOTS.iter().for_each(Slot::check_for_end);
     }
-    if is_enough && let Some(slot) = reuse() {
-        lay_out_again(slot, config);
-        return Some(slot);
+    let new = || RINGS.take(MAX_RINGS).map(|number| &SLOTS[number]);
+    let slot = without_ring().or_else(|| is_enough.then(reuse).flatten()).or_else(new).or_else(reuse)?;
+    match slot.region() {
+        Some(region) => lay_out_again(slot, region, config),
+        None if make_ring(slot, config).is_none() => {
+            // The next thread may find memory.
+            slot.ended.end(&ENDED);
+            return None;
+        }
+        None => {}
     }
-    let number = RINGS.fetch_add(1, Ordering::Relaxed) as usize;
-    let Some(slot) = SLOTS.get(number) else {
-        RINGS.store(MAX_RINGS as u32, Ordering::Relaxed);
-        return reuse().inspect(|slot| lay_out_again(slot, config));
-    };
-    let region = slot.map_track().and_then(|()| mirror::map(config.size as usize, header_len()));
-    let Some(region) = region else {
-        // The next thread may find memory.
-        let _ = RINGS.compare_exchange(number as u32 + 1, number as u32, Ordering::SeqCst, Ordering::SeqCst);
-        return None;
-    };
-    let is_in_file = keep_in_file(|file| file.move_region(place_in_file(number, config), region, false));
-    slot.in_memory.store(!is_in_file, Ordering::Relaxed);
-    let header = region.header().cast::<HostedHeader>();
-    if number == 0 {
-        owner::set_owner();
-        XHIST_RING_LEN.store(ring_len(config.size) as u64, Ordering::Relaxed);
-        XHIST_RING.store(header, Ordering::Relaxed);
-    }
-    slot.ended.live();
-    // SAFETY: the region is new and was mapped with this size. `fetch_add` gave the slot to this thread alone.
-    unsafe { lay_out(slot, number, region, config) };
-    slot.header.store(header, Ordering::SeqCst);
-    count_rings();
-    // A thread that set something for every ring may have missed this one.
-    slot.ring().inspect(|header| {
-        header.set_map_hash(map_hash(config));
-        set_facts(header);
-    });
-    spare::report_lost();
+    // Another thread may have announced something before this ring was published.
+    slot.ring().inspect(|header| set_facts(header));
     Some(slot)
+}
+
+/// A slot whose ring could not be made. The first one has to have a ring.
+fn without_ring() -> Option<&'static Slot> {
+    let claim = |slot: &&Slot| slot.ended.order().is_some_and(|order| slot.ended.take(order));
+    SLOTS.iter().take(slots::made()).filter(|slot| slot.ring().is_none()).find(claim)
+}
+
+/// Makes the ring of a slot that the calling thread alone has. `None` without memory for it.
+fn make_ring(slot: &Slot, config: &Config) -> Option<()> {
+    slot.map_track()?;
+    let region = mirror::map(config.size as usize, header_len())?;
+    let number = slot.number();
+    owner::set_owner();
+    match file::get() {
+        Some(opened) => {
+            let is_there = opened.file.move_region(place_in_file(number, config), region, false);
+            slot.home.put(is_there.then_some(opened.number));
+            if !is_there {
+                count_missing();
+            }
+        }
+        None => slot.home.stay_in_memory(),
+    }
+    let header = region.header().cast::<HostedHeader>();
+    // SAFETY: the region is new and was mapped with this size, and the calling thread alone has the slot.
+    slot.header.publish(header, || unsafe { lay_out(slot, number, region, config) });
+    if number == 0 {
+        XHIST_RING_LEN.store(ring_len(config.size) as u64, Ordering::Relaxed);
+        XHIST_RING.store(header, Ordering::Release);
+    }
+    count_rings();
+    // The program may have named a file meanwhile.
+    if let Some(opened) = file::get()
+        && slot.home.is_to_move(opened.number)
+        && !slot.move_to(opened, config)
+    {
+        count_missing();
+    }
+    spare::report_lost();
+    Some(())
 }
 
 /// The track of a new lane for handlers of this level that interrupt a ring. Signals are blocked. Handlers may have
@@ -80,18 +99,12 @@ pub(crate) fn new_lane(interrupted: u16, level: usize) -> Option<TrackPtr> {
     Some(unsafe { TrackPtr::new(slot.track()) })
 }
 
-/// Puts a part of the rings into the ring file, if there is one. Returns whether it is in the file. If the file has
-/// no room, at least one statement is missing there.
-fn keep_in_file(put: impl FnOnce(RingFile) -> bool) -> bool {
-    let Some(file) = file::get() else { return false };
-    let is_there = put(file);
-    if !is_there {
-        spare::count_lost(1);
-        if SLOTS[0].ring().is_none() {
-            file::has_no_room();
-        }
+/// The file has no room for a part of the rings: at least one statement is missing there.
+fn count_missing() {
+    spare::count_lost(1);
+    if SLOTS[0].ring().is_none() {
+        file::has_no_room();
     }
-    is_there
 }
 
 /// Takes the slot of the thread that ended first. Slots of threads that panicked come last.
@@ -104,30 +117,47 @@ fn executed(config: &Config) -> Option<ExecutedBitmap> {
     if config.executed_slots == 0 {
         return None;
     }
-    let known = EXECUTED.load(Ordering::Acquire);
+    let known = EXECUTED.get();
     if !known.is_null() {
         // SAFETY: this or another thread has mapped memory of this length there, whose words are atomic.
         return Some(unsafe { ExecutedBitmap::at(known, config.executed_slots) });
     }
     let len = ExecutedBitmap::len(config.executed_slots);
     let memory = sys::map_with_end(len)?;
-    keep_in_file(|file| file.map_over(0, len, memory, false, usize::MAX));
-    // If another thread came first, its mapping of the same bytes of the file serves as well.
-    let _ = EXECUTED.compare_exchange(null_mut(), memory, Ordering::AcqRel, Ordering::Acquire);
-    let memory = EXECUTED.load(Ordering::Acquire);
-    // SAFETY: the memory was mapped with this length, and mappings are aligned to pages.
-    Some(unsafe { ExecutedBitmap::new(memory, config.executed_slots, map_hash(config), sys::pid()) })
+    let opened = file::get();
+    if opened.is_some_and(|opened| !opened.file.map_over(0, len, memory, false, usize::MAX)) {
+        count_missing();
+    }
+    // If another thread comes first, its mapping of the same bytes of the file serves as well.
+    EXECUTED.publish_after(null_mut(), memory, || {
+        // SAFETY: the memory was mapped with this length, and mappings are aligned to pages.
+        unsafe { ExecutedBitmap::new(memory, config.executed_slots, map_hash(config), sys::pid()) };
+    });
+    let memory = EXECUTED.get();
+    // The program may have named a file meanwhile.
+    if let (None, Some(opened)) = (opened, file::get())
+        && !opened.file.map_over(0, len, memory, true, usize::MAX)
+    {
+        count_missing();
+    }
+    // SAFETY: this or another thread has laid the bitmap out there.
+    let executed = unsafe { ExecutedBitmap::at(memory, config.executed_slots) };
+    if let Some(hash) = MAP_HASH.get() {
+        executed.set_map_hash(hash);
+    }
+    Some(executed)
 }
 
 /// Sets which map this program was instrumented with.
 pub(crate) fn set_map_hash(hash: u64) {
-    MAP_HASH.store(hash, Ordering::Relaxed);
-    if !EXECUTED.load(Ordering::Relaxed).is_null()
-        && let Some(executed) = Config::get().and_then(|config| executed(&config))
-    {
-        executed.set_map_hash(hash);
-    }
-    SLOTS.iter().filter_map(Slot::ring).for_each(|header| header.set_map_hash(hash));
+    MAP_HASH.announce(hash, || {
+        if !EXECUTED.get().is_null()
+            && let Some(executed) = Config::get().and_then(|config| executed(&config))
+        {
+            executed.set_map_hash(hash);
+        }
+        SLOTS.iter().filter_map(Slot::ring).for_each(|header| header.set_map_hash(hash));
+    });
 }
 
 /// Lays out an empty ring for the calling thread.
@@ -162,19 +192,21 @@ unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
 }
 
 /// Lays out the ring of a slot again for the calling thread, which has claimed the slot.
-fn lay_out_again(slot: &Slot, config: &Config) {
-    let Some(region) = slot.region() else { return };
+fn lay_out_again(slot: &Slot, region: Region, config: &Config) {
     // Since the ring was made, the program may have named a file, the disk may have got room, or the file may have
     // been cut.
-    if slot.in_memory.load(Ordering::Relaxed) {
-        slot.move_to_file(config);
-    } else if let Some(file) = file::get()
-        && !file.restore(place_in_file(slot.number(), config), ring_len(config.size))
-    {
-        region.unshare::<0>();
-        slot.in_memory.store(true, Ordering::Relaxed);
+    match file::get() {
+        Some(opened) if !slot.home.is_in(opened.number) => {
+            slot.move_to(opened, config);
+        }
+        Some(opened) if !opened.file.restore(place_in_file(slot.number(), config), ring_len(config.size)) => {
+            region.unshare::<0>();
+            slot.home.put(None);
+        }
+        _ => {}
     }
     slot.ring().inspect(|header| header.count_earlier());
+    let header = region.header().cast();
     // SAFETY: a slot that a thread has claimed has a region and a track, and belongs to that thread.
-    unsafe { lay_out(slot, slot.number(), region, config) };
+    slot.header.publish(header, || unsafe { lay_out(slot, slot.number(), region, config) });
 }

@@ -1,7 +1,5 @@
 //! A forked child: the rings of the parent stay with the parent, and the child's thread gets a ring of its own.
 
-use core::sync::atomic::Ordering::Relaxed;
-
 use super::slots::{self, EXECUTED, SLOTS, Slot};
 use super::{spare, threads};
 use crate::executed::ExecutedBitmap;
@@ -41,7 +39,7 @@ pub(crate) fn words_left_behind<'a>(cursor: *mut u8) -> Option<&'a [u8]> {
 /// In a forked child. Its thread gets a ring at once, because statements ask for one only at their next check.
 pub(crate) extern "C" fn on_fork_in_child() {
     if owner::is_unseen_child() {
-        owner::set_owner();
+        owner::set_child();
     }
     spare::forget_lost();
     if config::is_off() || config::forget_others() {
@@ -65,7 +63,7 @@ pub(crate) extern "C" fn on_fork_in_child() {
 /// memory: a signal handler that forks may have interrupted a statement.
 fn leave_rings_to_parent() {
     SLOTS.iter().filter_map(Slot::region).for_each(|region| region.unshare::<HEADER>());
-    let executed = EXECUTED.load(Relaxed);
+    let executed = EXECUTED.get();
     if let Some(config) = Config::get().filter(|_| !executed.is_null() && file::get().is_some()) {
         sys::unshare::<0>(executed, ExecutedBitmap::len(config.executed_slots));
     }

@@ -1,16 +1,16 @@
 //! The slots of the process: each has memory for a ring and its track, and keeps them when its thread has ended.
 
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use qs_core::record::words::{UNIT, digit_of};
 use qs_core::ring::Status;
 
 use super::layout::place_in_file;
 use crate::hosted::setup::config::{Config, Frames, Time};
-use crate::hosted::setup::file;
+use crate::hosted::setup::file::Opened;
 use crate::hosted::system::mirror::Region;
-use crate::hosted::system::shared_state::SlotOwner;
+use crate::hosted::system::shared_state::{Fact, Home, Numbers, Published, SlotOwner};
 use crate::hosted::system::{sys, thread};
 use crate::hosted::timing::{stamp, ticker};
 use crate::thread_state::{Handlers, Track, TrackPtr};
@@ -22,13 +22,13 @@ pub(super) const MAX_RINGS: usize = 1024;
 
 /// Memory for one ring, and what the process knows of its thread.
 pub(crate) struct Slot {
-    pub(super) header: AtomicPtr<HostedHeader>,
+    pub(super) header: Published<HostedHeader>,
     /// The track, in memory of its own.
     track: AtomicPtr<Track>,
     /// Whether the thread has ended.
     pub(crate) ended: SlotOwner,
-    /// The ring is in no file.
-    pub(super) in_memory: AtomicBool,
+    /// Which file the ring is in.
+    pub(super) home: Home,
     /// The signal handlers of the thread.
     handlers: AtomicPtr<Handlers>,
     /// Memory for the spectrum of the thread.
@@ -39,43 +39,47 @@ pub(crate) struct Slot {
 
 pub(crate) static SLOTS: [Slot; MAX_RINGS] = [const {
     Slot {
-        header: AtomicPtr::new(null_mut()),
+        header: Published::null(),
         track: AtomicPtr::new(null_mut()),
         ended: SlotOwner::new(),
-        in_memory: AtomicBool::new(false),
+        home: Home::new(),
         handlers: AtomicPtr::new(null_mut()),
         spectrum: AtomicPtr::new(null_mut()),
         watched: AtomicU32::new(0),
     }
 }; MAX_RINGS];
+
 /// The program records values.
 pub(crate) fn set_values() {
-    ANCHOR.store(types::anchor_address(), Ordering::Relaxed);
-    SLOTS.iter().filter_map(Slot::ring).for_each(set_facts);
+    ANCHOR
+        .announce(types::anchor_address() as u64, || SLOTS.iter().filter_map(Slot::ring).for_each(set_facts));
 }
 
 /// Sets in a ring what is known of the program.
 pub(super) fn set_facts(header: &HostedHeader) {
-    if ENTRIES_ONLY.load(Ordering::Relaxed) {
+    if let Some(hash) = MAP_HASH.get() {
+        header.set_map_hash(hash);
+    }
+    if ENTRIES_ONLY.get().is_some() {
         header.set_entries_only();
     }
-    match ANCHOR.load(Ordering::Relaxed) {
-        0 => {}
-        anchor => header.set_values(anchor),
+    if let Some(anchor) = ANCHOR.get() {
+        header.set_values(anchor as usize);
     }
 }
 
-/// Number of rings made so far.
-pub(super) static RINGS: AtomicU32 = AtomicU32::new(0);
+/// Numbers of slots that threads have taken so far.
+pub(super) static RINGS: Numbers = Numbers::new();
 /// Number of threads that have ended.
 pub(crate) static ENDED: AtomicU64 = AtomicU64::new(0);
 /// The executed bitmap of this process.
-pub(crate) static EXECUTED: AtomicPtr<u8> = AtomicPtr::new(null_mut());
-pub(super) static MAP_HASH: AtomicU64 = AtomicU64::new(0);
-/// The program records only entries of functions.
-static ENTRIES_ONLY: AtomicBool = AtomicBool::new(false);
+pub(crate) static EXECUTED: Published<u8> = Published::null();
+/// Hash of the map that the program was instrumented with; 0 = not set.
+pub(super) static MAP_HASH: Fact = Fact::new();
+/// 1: the program records only entries of functions.
+static ENTRIES_ONLY: Fact = Fact::new();
 /// Address of [`crate::value::types::anchor`] in a program with values, else 0.
-static ANCHOR: AtomicUsize = AtomicUsize::new(0);
+static ANCHOR: Fact = Fact::new();
 
 /// The first ring's memory, for debuggers: `dump binary memory dump.bin` from here on.
 #[unsafe(no_mangle)]
@@ -109,35 +113,31 @@ pub(super) fn count_rings() {
 
 /// The hash of the map that the program was instrumented with.
 pub(crate) fn map_hash(config: &Config) -> u64 {
-    match MAP_HASH.load(Ordering::Relaxed) {
-        0 => config.map_hash,
-        known => known,
-    }
+    MAP_HASH.get().unwrap_or(config.map_hash)
 }
 
 /// This program records only entries of functions.
 pub(crate) fn set_entries_only() {
-    ENTRIES_ONLY.store(true, Ordering::Relaxed);
-    SLOTS.iter().filter_map(Slot::ring).for_each(set_facts);
+    ENTRIES_ONLY.announce(1, || SLOTS.iter().filter_map(Slot::ring).for_each(set_facts));
 }
 
-/// Number of rings made so far.
+/// Number of slots from the first on that may have rings.
 pub(crate) fn made() -> usize {
-    (RINGS.load(Ordering::Relaxed) as usize).min(MAX_RINGS)
+    RINGS.given(MAX_RINGS)
 }
 
 /// In a forked child: there are no rings.
 pub(crate) fn forget_rings() {
     for slot in &SLOTS {
-        slot.header.store(null_mut(), Ordering::Relaxed);
+        slot.header.forget();
         slot.track.store(null_mut(), Ordering::Relaxed);
         slot.handlers.store(null_mut(), Ordering::Relaxed);
         slot.spectrum.store(null_mut(), Ordering::Relaxed);
         slot.watched.store(0, Ordering::Relaxed);
         slot.ended.live();
     }
-    RINGS.store(0, Ordering::Relaxed);
-    EXECUTED.store(null_mut(), Ordering::Relaxed);
+    RINGS.forget();
+    EXECUTED.forget();
 }
 
 /// Writes the rate of the clock to every ring.
@@ -165,19 +165,19 @@ impl Slot {
         SLOTS.iter().position(|slot| core::ptr::eq(slot, self)).unwrap_or(0)
     }
 
-    /// Moves the ring into the ring file, if there is one with room. No other thread writes the ring. It keeps its
-    /// address, so its writer continues unchanged.
-    pub(crate) fn move_to_file(&self, config: &Config) -> bool {
-        let Some((file, region)) = file::get().zip(self.region()) else { return false };
-        let is_moved = file.move_region(place_in_file(self.number(), config), region, true);
-        self.in_memory.store(!is_moved, Ordering::Relaxed);
+    /// Moves the ring into this file, if that has room. No other thread writes the ring. It keeps its address, so its
+    /// writer continues unchanged.
+    pub(crate) fn move_to(&self, opened: &Opened, config: &Config) -> bool {
+        let Some(region) = self.region() else { return false };
+        let is_moved = opened.file.move_region(place_in_file(self.number(), config), region, true);
+        self.home.put(is_moved.then_some(opened.number));
         is_moved
     }
 
     /// Has `function` called when the calling thread ends. Returns false if that is not possible; then
     /// [`Slot::check_for_end`] detects the end.
     pub(crate) fn notice_end(&self, function: extern "C" fn(*mut core::ffi::c_void)) -> bool {
-        let is_noticed = thread::call_at_end(function, self.header.load(Ordering::Relaxed).cast());
+        let is_noticed = thread::call_at_end(function, self.header.get().cast());
         if !is_noticed {
             self.watched.store(sys::tid(), Ordering::Release);
         }
@@ -196,9 +196,8 @@ impl Slot {
 
     /// The header of the ring, which is laid out.
     pub(crate) fn ring(&self) -> Option<&'static HostedHeader> {
-        // SAFETY: `acquire` stores a header only after it has laid the header out. It stays mapped, and what changes
-        // in it is atomic.
-        unsafe { self.header.load(Ordering::SeqCst).as_ref() }
+        // SAFETY: `acquire` publishes a header that it has laid out. It stays mapped, and what changes in it is atomic.
+        unsafe { self.header.get().as_ref() }
     }
 
     /// The ring for the ticker, if the clock stamps it.
@@ -210,7 +209,7 @@ impl Slot {
 
     /// The memory of the ring.
     pub(crate) fn region(&self) -> Option<Region> {
-        Region::of(self.header.load(Ordering::SeqCst).cast())
+        Region::of(self.header.get().cast())
     }
 
     pub(super) fn is(&self, status: Status) -> bool {

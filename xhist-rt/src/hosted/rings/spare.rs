@@ -3,7 +3,8 @@
 
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
 
 use qs_core::ring::SPARE_NUMBER;
 
@@ -12,6 +13,7 @@ use crate::hosted::rings::slots;
 use crate::hosted::rings::slots::{SLOTS, XHIST_RING, XHIST_RING_LEN};
 use crate::hosted::setup::config;
 use crate::hosted::setup::config::Config;
+use crate::hosted::system::shared_state::Published;
 use crate::hosted::system::sys;
 use crate::hosted::upcalls::{Recorder, Upcalls};
 use crate::words::HostedHeader;
@@ -19,7 +21,10 @@ use crate::words::HostedHeader;
 /// Number of statements and records that no ring has, until the first ring counts them.
 static LOST: AtomicU32 = AtomicU32::new(0);
 static SPARE: Spare = Spare(UnsafeCell::new(MaybeUninit::zeroed()));
-static HAS_SPARE: AtomicBool = AtomicBool::new(false);
+/// A thread lays the spare ring out, or has done it.
+static IS_BEGUN: AtomicBool = AtomicBool::new(false);
+/// The spare ring, once there is one.
+static HEADER: Published<HostedHeader> = Published::null();
 
 /// Bytes of header and data.
 const HALF: usize = 4096;
@@ -41,6 +46,7 @@ impl Spare {
 pub(crate) fn count_lost(number: u32) {
     if !config::is_off() {
         LOST.fetch_add(number, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
         report_lost();
     }
 }
@@ -49,33 +55,39 @@ pub(crate) fn count_lost(number: u32) {
 pub(crate) fn report_lost() {
     if let Some(header) = SLOTS[0].ring() {
         header.count_dropped(LOST.swap(0, Ordering::SeqCst));
-    } else if HAS_SPARE.load(Ordering::Acquire) {
-        // SAFETY: `HAS_SPARE` is set after the ring is laid out, and the word is atomic.
-        unsafe { (*SPARE.header()).set_dropped(LOST.load(Ordering::SeqCst)) };
+    } else if let Some(header) = spare() {
+        header.raise_dropped(LOST.load(Ordering::SeqCst));
     }
 }
 
 /// In a forked child, which has lost nothing yet.
 pub(crate) fn forget_lost() {
     LOST.store(0, Ordering::Relaxed);
+    HEADER.forget();
+    IS_BEGUN.store(false, Ordering::Relaxed);
+}
+
+fn spare() -> Option<&'static HostedHeader> {
+    // SAFETY: the header is published when it is laid out, and what changes in it is atomic.
+    unsafe { HEADER.get().as_ref() }
 }
 
 /// Reports once that there is no memory for a ring. Without any ring, nothing else reports it.
 #[cold]
 pub(crate) fn report_no_memory(config: &Config) {
     static IS_REPORTED: AtomicBool = AtomicBool::new(false);
-    if SLOTS[0].ring().is_none() && !HAS_SPARE.load(Ordering::Relaxed) {
+    if SLOTS[0].ring().is_none() && !IS_BEGUN.swap(true, Ordering::Relaxed) {
         let header = SPARE.header();
-        // SAFETY: the memory is that of a header, all zeros before. Two threads that come at once store the same
-        // values.
-        unsafe {
+        // SAFETY: the memory is that of a header, all zeros before, and only this thread uses it until then.
+        HEADER.publish(header, || unsafe {
             (&raw mut (*header).number).write(SPARE_NUMBER);
             (*header).init(HALF, HALF as u32, 0, 0, slots::map_hash(config));
             (*header).pid = sys::pid();
-        }
-        HAS_SPARE.store(true, Ordering::Release);
+        });
+        report_lost();
         XHIST_RING_LEN.store(2 * HALF as u64, Ordering::Relaxed);
-        XHIST_RING.store(header, Ordering::Relaxed);
+        // Another thread may have made the first ring meanwhile.
+        let _ = XHIST_RING.compare_exchange(null_mut(), header, Ordering::Release, Ordering::Relaxed);
         let line = b"xhist: there is no memory for a ring (XHIST_SIZE): this thread is not recorded\n";
         sys::write_all(2, line.as_ptr(), line.len());
     }
@@ -86,6 +98,6 @@ pub(crate) fn report_no_memory(config: &Config) {
 
 /// The spare ring as memory, if there is no other ring.
 pub(crate) fn ring() -> Option<(*const u8, usize)> {
-    let has_none = slots::made() == 0 && HAS_SPARE.load(Ordering::Acquire);
-    has_none.then(|| (SPARE.header().cast_const().cast(), 2 * HALF))
+    let spare = spare().filter(|_| slots::numbered_rings().next().is_none())?;
+    Some(((&raw const *spare).cast(), 2 * HALF))
 }

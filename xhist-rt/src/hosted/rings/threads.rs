@@ -10,9 +10,10 @@ use super::slots::{ENDED, SLOTS, Slot, numbered_rings};
 use super::{foreign, slots, spare, spectra};
 use crate::filters;
 use crate::hosted::setup::config::{self, Config, Frames, Time};
-use crate::hosted::setup::{clock, trigger_state};
+use crate::hosted::setup::{clock, owner, trigger_state};
 use crate::hosted::system::{sys, thread};
 use crate::hosted::timing::{stamp, ticker};
+use crate::hosted::upcalls::{Recorder, Upcalls};
 use crate::slow_path::{self, Append};
 use crate::thread_state::{ThisThread, TrackPtr};
 use crate::words::HostedHeader;
@@ -21,8 +22,15 @@ use crate::words::HostedHeader;
 #[cold]
 #[inline(never)]
 pub(crate) fn first_check() {
-    // If the thread is not to have a ring, its words are counted later.
-    if !has_ring() && !ThisThread::get().is_off() && !trigger_state::is_stopped() {
+    let has_ring = has_ring();
+    let thread = ThisThread::get();
+    if has_ring {
+        // A handler made the ring meanwhile, and then gave this code its own place back.
+        if thread.track().is_some_and(|track| !track.is_parked && !track.has(thread.cursor())) {
+            slow_path::settle();
+        }
+    } else if !thread.is_off() && !trigger_state::is_stopped() {
+        // If the thread is not to have a ring, its words are counted later.
         spare::count_lost(1);
     }
 }
@@ -51,19 +59,12 @@ pub(crate) fn first_record(is_always_on: bool) -> Option<TrackPtr> {
     ThisThread::get().track()
 }
 
-/// The track of this thread, which a signal handler interrupts. Makes one if the thread is to be recorded.
-#[cold]
-pub(crate) fn track_in_handler() -> Option<TrackPtr> {
-    let thread = ThisThread::get();
-    if thread.track().is_none() && has_ring() {
-        // The interrupted code may go on in scratch memory: its next check rolls over.
-        thread.set_limit(0);
-    }
-    thread.track()
-}
-
 /// Gives this thread a ring. Returns false if it has none now.
 pub(crate) fn attach() -> bool {
+    // The first statement of a child may be that of a thread without a ring.
+    if owner::is_unseen_child() {
+        Recorder::leave_parent();
+    }
     let Some(config) = Config::get() else { return false };
     let slot = if config.on { acquire(&config) } else { None };
     let Some(slot) = slot else {
@@ -107,6 +108,7 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
             lane.ended.end(&ENDED);
         }
     });
+    slow_path::settle_at_end();
     declare_end();
     spectra::end(slot);
     foreign::look_if_due();
@@ -137,6 +139,7 @@ pub(crate) fn by_earlier(number: usize) -> u64 {
 
 /// Publishes the rate of the clock in every ring, and the end of the process in the rings of living threads.
 pub(crate) fn on_process_exit() {
+    slow_path::settle_at_end();
     declare_end();
     spectra::end_of_process(own());
     foreign::look();

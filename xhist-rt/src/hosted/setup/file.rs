@@ -2,13 +2,14 @@
 
 use core::ffi::CStr;
 use core::fmt::{self, Display};
-use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use qs_core::ring;
 
 use crate::hosted::setup::settings::{self, EVER, FILE};
 use crate::hosted::setup::spectra_file;
 use crate::hosted::system::cut;
+use crate::hosted::system::mapped::Mapped;
 use crate::hosted::system::message;
 use crate::hosted::system::message::Shown;
 use crate::hosted::system::ring_file::{Content, FirstBytes, NoFile, Refusal, RingFile, may_be_replaced};
@@ -17,40 +18,30 @@ use crate::hosted::system::sys;
 /// Length of the longest path of a ring file, with a zero behind it.
 const PATH_LEN: usize = 1024;
 
-static FD: AtomicI32 = AtomicI32::new(-1);
-static DEVICE: AtomicU64 = AtomicU64::new(0);
-static INODE: AtomicU64 = AtomicU64::new(0);
+/// The ring file, and the request for it: the directory in which the pattern starts, and the pattern. A daemon changes
+/// its directory and its environment before it forks.
+pub(crate) struct Opened {
+    pub(crate) file: RingFile,
+    /// Its number among the files of this process, from 2 on, as in a [`Home`](crate::hosted::system::shared_state::Home).
+    pub(crate) number: u64,
+    asked: Path,
+    directory: usize,
+    /// The environment made the request, not the program.
+    by_setting: bool,
+}
+
+static OPENED: Mapped<Opened> = Mapped::new();
+/// The number of the next file.
+static NEXT: AtomicU64 = AtomicU64::new(2);
 
 /// The file, if there is one and it could be opened.
-pub(crate) fn get() -> Option<RingFile> {
-    let fd = FD.load(Ordering::Acquire);
-    (fd >= 0).then(|| RingFile {
-        fd,
-        device: DEVICE.load(Ordering::Relaxed),
-        inode: INODE.load(Ordering::Relaxed),
-    })
+pub(crate) fn get() -> Option<&'static Opened> {
+    OPENED.get()
 }
-
-/// The request for the file: the directory in which the pattern starts, and the pattern. A daemon changes its
-/// directory and its environment before it forks.
-struct Asked {
-    bytes: [AtomicU8; PATH_LEN],
-    directory: AtomicUsize,
-    len: AtomicUsize,
-    /// The environment made the request, not the program.
-    by_setting: AtomicBool,
-}
-
-static ASKED: Asked = Asked {
-    bytes: [const { AtomicU8::new(0) }; PATH_LEN],
-    directory: AtomicUsize::new(0),
-    len: AtomicUsize::new(0),
-    by_setting: AtomicBool::new(false),
-};
 
 /// Opens the file that `pattern` names, or a file beside it if another process uses that one. If it cannot be used,
 /// prints the reason on standard error. `by_setting`: the environment made the request, not the program.
-pub(crate) fn open(pattern: &[u8], by_setting: bool) -> Option<RingFile> {
+pub(crate) fn open(pattern: &[u8], by_setting: bool) -> Option<&'static Opened> {
     let mut asked = Path::new();
     if !pattern.starts_with(b"/") {
         asked.push_working_directory(pattern.len());
@@ -61,34 +52,28 @@ pub(crate) fn open(pattern: &[u8], by_setting: bool) -> Option<RingFile> {
         refuse(pattern, by_setting, &asked, Refusal::TooLong);
         return None;
     }
-    let file = open_asked(&asked, directory, by_setting, false)?;
-    ASKED.bytes.iter().zip(asked.bytes).for_each(|(to, byte)| to.store(byte, Ordering::Relaxed));
-    ASKED.directory.store(directory, Ordering::Relaxed);
-    ASKED.len.store(asked.len, Ordering::Relaxed);
-    ASKED.by_setting.store(by_setting, Ordering::Relaxed);
-    Some(file)
+    open_asked(&asked, directory, by_setting, false)
 }
 
-fn open_asked(asked: &Path, directory: usize, by_setting: bool, in_child: bool) -> Option<RingFile> {
+fn open_asked(asked: &Path, directory: usize, by_setting: bool, in_child: bool) -> Option<&'static Opened> {
     let pattern = &asked.bytes[directory..asked.len];
     let mut path = Path::new();
     path.push(&asked.bytes[..directory]);
     let is_own = path.expand(pattern);
-    match create(&mut path, in_child && !is_own) {
-        Ok(file) => {
-            DEVICE.store(file.device, Ordering::Relaxed);
-            INODE.store(file.inode, Ordering::Relaxed);
-            if EVER.text().is_some_and(settings::is_threads) {
-                spectra_file::open(path.as_c_str());
-            }
-            FD.store(file.fd, Ordering::Release);
-            Some(file)
+    let created = create(&mut path, in_child && !is_own).and_then(|file| {
+        let known = get().filter(|known| known.file.is_same(file)).map(|known| known.number);
+        if known.is_none() && EVER.text().is_some_and(settings::is_threads) {
+            spectra_file::open(path.as_c_str());
         }
-        Err(refusal) => {
-            refuse(pattern, by_setting, &path, refusal);
-            None
-        }
+        let number = known.unwrap_or_else(|| NEXT.fetch_add(1, Ordering::Relaxed));
+        let opened = Opened { file, number, asked: asked.clone(), directory, by_setting };
+        if OPENED.set(opened) { Ok(()) } else { Err(Refusal::System(libc::ENOMEM)) }
+    });
+    if let Err(refusal) = created {
+        refuse(pattern, by_setting, &path, refusal);
+        return None;
     }
+    get()
 }
 
 /// Opens the file of a name. `is_of_parent`: the first parent chose the name, though it may have ended. Afterwards
@@ -97,7 +82,7 @@ fn create(path: &mut Path, is_of_parent: bool) -> Result<RingFile, Refusal> {
     let create = |path: &Path| match get() {
         _ if path.is_cut => Err(NoFile::Refused(Refusal::TooLong)),
         // A second set-up: the process already holds the lock itself.
-        Some(file) if file.is_at(path.as_c_str()) => Ok(file),
+        Some(opened) if opened.file.is_at(path.as_c_str()) => Ok(opened.file),
         _ => RingFile::create(path.as_c_str(), judge),
     };
     let mut file = if is_of_parent { Err(NoFile::Held) } else { create(path) };
@@ -139,10 +124,12 @@ fn refuse(pattern: &[u8], by_setting: bool, path: &Path, refusal: Refusal) {
 #[cold]
 pub(crate) fn has_no_room() {
     static IS_SAID: AtomicBool = AtomicBool::new(false);
-    if !IS_SAID.swap(true, Ordering::Relaxed) {
-        let asked = asked();
-        let pattern = &asked.bytes[ASKED.directory.load(Ordering::Relaxed)..asked.len];
-        refuse(pattern, ASKED.by_setting.load(Ordering::Relaxed), &asked, Refusal::NoRoom);
+    if let Some(opened) = get()
+        && !IS_SAID.swap(true, Ordering::Relaxed)
+    {
+        let asked = &opened.asked;
+        let pattern = &asked.bytes[opened.directory..asked.len];
+        refuse(pattern, opened.by_setting, asked, Refusal::NoRoom);
     }
 }
 
@@ -152,11 +139,6 @@ pub(crate) fn lacks(rings: u32) {
     message::print(format_args!(
         "the ring file was set when {rings} other threads ran already: their history stays in memory"
     ));
-}
-
-fn asked() -> Path {
-    let bytes = core::array::from_fn(|at| ASKED.bytes[at].load(Ordering::Relaxed));
-    Path { bytes, len: ASKED.len.load(Ordering::Relaxed), is_cut: false }
 }
 
 impl Display for Refusal {
@@ -194,20 +176,19 @@ fn judge(begin: &FirstBytes) -> Content {
     if begin[pid_at..].starts_with(&sys::pid().to_ne_bytes()) { Content::Kept } else { Content::Free }
 }
 
-/// In a forked child, where the file is the parent's. Returns whether there is one.
-pub(crate) fn forget() -> bool {
+/// In a forked child, where the file is the parent's. Returns the parent's, if there is one.
+pub(crate) fn forget() -> Option<&'static Opened> {
     let of_parent = get();
-    FD.store(-1, Ordering::Release);
+    OPENED.forget();
     cut::forget_all();
     spectra_file::forget();
-    of_parent.map(RingFile::close).is_some()
+    of_parent.inspect(|opened| opened.file.close())
 }
 
 /// In a forked child: the parent's file stays the parent's, and is locked while the parent lives.
 pub(crate) fn reopen_in_child() {
-    if forget() {
-        let (directory, by_setting) = (&ASKED.directory, &ASKED.by_setting);
-        open_asked(&asked(), directory.load(Ordering::Relaxed), by_setting.load(Ordering::Relaxed), true);
+    if let Some(Opened { asked, directory, by_setting, .. }) = forget() {
+        open_asked(asked, *directory, *by_setting, true);
     }
 }
 

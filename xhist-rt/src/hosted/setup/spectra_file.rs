@@ -1,13 +1,12 @@
 //! The file of spectra beside the ring file: its name, and how threads append to it.
 
 use core::ffi::CStr;
-use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
+use crate::hosted::system::mapped::Mapped;
+use crate::hosted::system::ring_file::RingFile;
 use crate::hosted::system::sys;
 
-static FD: AtomicI32 = AtomicI32::new(-1);
-static DEVICE: AtomicU64 = AtomicU64::new(0);
-static INODE: AtomicU64 = AtomicU64::new(0);
+static OPENED: Mapped<RingFile> = Mapped::new();
 
 /// End of the name of a ring file, and of the file beside it.
 const RINGS: &[u8] = b".xhist";
@@ -16,7 +15,7 @@ const PATH_LEN: usize = 1024 + SPECTRA.len();
 
 /// Whether threads keep spectra.
 pub(crate) fn is_open() -> bool {
-    FD.load(Ordering::Relaxed) >= 0
+    OPENED.get().is_some()
 }
 
 /// Opens the file beside this ring file, empty. Without it, threads keep no spectra.
@@ -39,31 +38,24 @@ pub(crate) fn open(ring_file: &CStr) {
     }
     let fd = if high < 0 { low } else { high };
     if let Some((device, inode)) = sys::identity(fd) {
-        DEVICE.store(device, Ordering::Relaxed);
-        INODE.store(inode, Ordering::Relaxed);
-        FD.store(fd, Ordering::Release);
+        // Without memory for it, threads keep no spectra.
+        let _ = OPENED.set(RingFile { fd, device, inode });
     }
 }
 
 /// Appends the bytes of one spectrum, in one call of the system, so that those of several threads do not mix.
 pub(crate) fn append(bytes: &[u8]) {
-    let fd = FD.load(Ordering::Acquire);
-    let own = (DEVICE.load(Ordering::Relaxed), INODE.load(Ordering::Relaxed));
     // The program may have closed the descriptor and opened another file.
-    if fd >= 0 && sys::identity(fd) == Some(own) {
-        sys::keeping_errno(|| sys::write_all(fd, bytes.as_ptr(), bytes.len()));
+    if let Some(file) = OPENED.get().filter(|file| file.is_open()) {
+        sys::keeping_errno(|| sys::write_all(file.fd, bytes.as_ptr(), bytes.len()));
     }
 }
 
 /// In a forked child: the file is the parent's.
 pub(crate) fn forget() {
-    let fd = FD.swap(-1, Ordering::AcqRel);
-    let of_parent = (DEVICE.load(Ordering::Relaxed), INODE.load(Ordering::Relaxed));
-    // The program may have closed the descriptor and opened another file.
-    if fd >= 0 && sys::identity(fd) == Some(of_parent) {
-        // SAFETY: the descriptor still refers to the file that `open` has opened, as the check has shown.
-        unsafe { libc::close(fd) };
-    }
+    let of_parent = OPENED.get();
+    OPENED.forget();
+    of_parent.inspect(|file| file.close());
 }
 
 /// The name of the file beside a ring file as a C string, and its length.

@@ -15,6 +15,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use qs_core::record::value;
 use qs_core::record::words::{UNIT, word_len};
 
+use crate::hosted::system::shared_state::Published;
 use crate::hosted::system::sys::{page_size, with_signals_blocked};
 
 /// The largest number of regions at the same time: rings, lanes and scratch memory.
@@ -489,7 +490,7 @@ static FALLBACK: Fallback = Fallback(UnsafeCell::new([0; 2 * SCRATCH]));
 
 /// ScratchRange regions in use, one bit each.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
-static SCRATCH_PLACES: [AtomicUsize; SCRATCHES] = [const { AtomicUsize::new(0) }; SCRATCHES];
+static SCRATCH_PLACES: [Published<u8>; SCRATCHES] = [const { Published::null() }; SCRATCHES];
 
 impl ScratchRange {
     fn at(start: *mut u8) -> ScratchRange {
@@ -510,23 +511,27 @@ pub(crate) fn scratch() -> ScratchRange {
         Ok(before) => before.trailing_ones() as usize,
         Err(_) => crate::hosted::system::sys::tid() as usize % SCRATCHES,
     };
-    let known = SCRATCH_PLACES[number].load(Ordering::Acquire);
-    if known > 0 {
-        return ScratchRange::at(without_provenance_mut(known));
+    let known = SCRATCH_PLACES[number].get();
+    if !known.is_null() {
+        return ScratchRange::at(known);
     }
     let Some(region) = map_with_room(SCRATCH, 0, ROOM / 4) else {
         give_back_number(number);
         return ScratchRange::fallback();
     };
-    SCRATCH_PLACES[number].store(region.data().addr(), Ordering::Release);
-    ScratchRange::at(region.data())
+    first_scratch(number, region)
+}
+
+/// Makes this region the scratch memory of that number. If a thread that shares the number was faster, both use its
+/// region, because words elsewhere would not be counted.
+fn first_scratch(number: usize, region: Region) -> ScratchRange {
+    SCRATCH_PLACES[number].publish_after(null_mut(), region.data(), || {});
+    ScratchRange::at(SCRATCH_PLACES[number].get())
 }
 
 /// The same scratch memory from its beginning; `None` if the cursor is elsewhere.
 pub(crate) fn scratch_again(cursor: *mut u8) -> Option<ScratchRange> {
-    scratch_number(cursor).map(|number| {
-        ScratchRange::at(without_provenance_mut(SCRATCH_PLACES[number].load(Ordering::Acquire)))
-    })
+    scratch_number(cursor).map(|number| ScratchRange::at(SCRATCH_PLACES[number].get()))
 }
 
 /// Makes the scratch memory free for another thread.
@@ -544,7 +549,7 @@ fn give_back_number(number: usize) {
 /// long ones, so the thread may have written more.
 pub(crate) fn words_in_scratch(cursor: *mut u8) -> u32 {
     let start = match scratch_number(cursor) {
-        Some(number) => SCRATCH_PLACES[number].load(Ordering::Acquire),
+        Some(number) => SCRATCH_PLACES[number].get().addr(),
         None if is_in_fallback(cursor) => FALLBACK.0.get().addr(),
         None => return 0,
     };
@@ -570,8 +575,8 @@ fn is_in_fallback(cursor: *mut u8) -> bool {
 }
 
 fn scratch_number(cursor: *mut u8) -> Option<usize> {
-    let place = find(cursor.addr())?.data().addr();
-    SCRATCH_PLACES.iter().position(|known| known.load(Ordering::Acquire) == place)
+    let place = find(cursor.addr())?.data();
+    SCRATCH_PLACES.iter().position(|known| known.get() == place)
 }
 
 #[cfg(test)]
@@ -589,6 +594,16 @@ mod tests {
     }
 
     const SIZE: usize = 64 << 10;
+
+    /// More threads are not recorded than there is scratch memory, and two of them come at once.
+    #[test]
+    fn threads_that_share_a_number_share_its_memory() {
+        let last = SCRATCHES - 1;
+        let [first, second] =
+            [(); 2].map(|()| first_scratch(last, map_with_room(SCRATCH, 0, ROOM / 4).expect("memory")));
+        assert_eq!(first, second);
+        assert_eq!(scratch_again(first.cursor), Some(first), "its words are counted");
+    }
 
     #[test]
     fn the_data_appear_twice() {

@@ -2,6 +2,8 @@
 
 #[allow(unsafe_code)]
 pub(crate) mod cut;
+#[allow(unsafe_code)]
+pub(crate) mod mapped;
 pub(crate) mod message;
 #[allow(unsafe_code)]
 pub(crate) mod mirror;

@@ -156,8 +156,13 @@ impl RingFile {
     }
 
     /// Whether the descriptor is still that of the ring file: the program may have closed it and opened another file.
-    fn is_open(self) -> bool {
+    pub(crate) fn is_open(self) -> bool {
         identity(self.fd) == Some((self.device, self.inode))
+    }
+
+    /// Whether both are the same open file.
+    pub(crate) fn is_same(self, other: RingFile) -> bool {
+        (self.fd, self.device, self.inode) == (other.fd, other.device, other.inode)
     }
 
     /// Whether the file of that name is this file.

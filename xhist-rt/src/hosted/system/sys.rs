@@ -3,7 +3,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 /// An environment variable. The bytes stay valid until the program changes its environment.
 pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
@@ -543,54 +543,4 @@ pub(crate) fn has_thread(tid: u32) -> bool {
         let _ = tid;
         true
     }
-}
-
-/// A word that is 1, and 0 in a child that was forked since: there the kernel wipes its page (Linux 4.14 and later).
-pub(crate) struct ForkMark(AtomicPtr<AtomicU32>);
-
-/// The word on systems without such a page.
-static NOT_FORKED: AtomicU32 = AtomicU32::new(1);
-
-impl ForkMark {
-    pub(crate) const fn new() -> ForkMark {
-        ForkMark(AtomicPtr::new((&raw const NOT_FORKED).cast_mut()))
-    }
-
-    /// Marks the current process, so that its children detect that they are forks of it.
-    pub(crate) fn set(&self) {
-        if core::ptr::eq(self.0.load(Ordering::Relaxed), &raw const NOT_FORKED)
-            && let Some(page) = map_wiped_on_fork()
-        {
-            self.0.store(page.cast(), Ordering::Relaxed);
-        }
-        self.word().store(1, Ordering::Relaxed);
-    }
-
-    /// Whether this is a child in which [`ForkMark::set`] was not called.
-    #[inline(always)]
-    pub(crate) fn is_wiped(&self) -> bool {
-        self.word().load(Ordering::Relaxed) == 0
-    }
-
-    #[inline(always)]
-    fn word(&self) -> &AtomicU32 {
-        // SAFETY: the pointer is that of a static, or of a page that stays mapped.
-        unsafe { &*self.0.load(Ordering::Relaxed) }
-    }
-}
-
-fn map_wiped_on_fork() -> Option<*mut u8> {
-    #[cfg(target_os = "linux")]
-    {
-        let len = page_size();
-        let page = map_anonymous(len)?;
-        // SAFETY: this function has just mapped the page, which is unused.
-        unsafe {
-            if libc::madvise(page.cast::<c_void>(), len, libc::MADV_WIPEONFORK) == 0 {
-                return Some(page);
-            }
-            libc::munmap(page.cast::<c_void>(), len);
-        }
-    }
-    None
 }

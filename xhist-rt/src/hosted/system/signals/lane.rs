@@ -63,7 +63,8 @@ struct Level {
 
 /// What lanes need of the recorder. The functions may be called in a signal handler.
 pub(crate) struct LaneUser {
-    /// The words and lanes of the calling thread; `None` if the thread has no lanes and there is no memory for them.
+    /// The words and lanes of the calling thread. The lanes are null before its first statement. `None` if the thread
+    /// is not recorded, and if there is no memory for lanes.
     pub(crate) thread: fn() -> Option<(*mut WriteRange, *mut Lanes)>,
     /// A handler starts on this lane, 1 to [`LANES`]. Signals are blocked. `interrupted` is the cursor of the
     /// interrupted code in memory: in its ring, in a lane or in scratch memory. In a ring, [`frontier`] finds the end
@@ -76,6 +77,8 @@ pub(crate) struct LaneUser {
     pub(crate) set_aside: fn(bool),
     /// A handler that found all levels in use has ended: its words end at the cursor and are lost.
     pub(crate) lose: fn(cursor: *mut u8),
+    /// A handler has ended that came before the first statement of its thread: its words end at the cursor.
+    pub(crate) end_early: fn(cursor: *mut u8),
 }
 
 static LANE_USER: AtomicPtr<LaneUser> = AtomicPtr::new(null_mut());
@@ -108,9 +111,10 @@ impl HandlerFrame {
 /// The lane of a running handler.
 pub(crate) struct Entered {
     words: *mut WriteRange,
+    /// Null if the handler came before the first statement of its thread.
     lanes: *mut Lanes,
     level: usize,
-    /// The words of the interrupted code, if all levels were in use.
+    /// The words of the interrupted code, if the handler has no level: all were in use, or there are no lanes.
     interrupted: Option<WriteRange>,
 }
 
@@ -130,6 +134,9 @@ pub(crate) unsafe fn enter(
         // SAFETY: the recorder returns the words and lanes of the calling thread. Accesses are volatile, because
         // handlers may come.
         unsafe {
+            if lanes.is_null() {
+                return Some(Entered { words, lanes, level: 0, interrupted: Some(words.read_volatile()) });
+            }
             if let Some(stack) = interrupted_stack(context) {
                 settle(user, words, lanes, stack);
             }
@@ -194,7 +201,8 @@ pub(crate) unsafe fn leave(frame: &HandlerFrame, entered: Option<Entered>) {
         // SAFETY: `enter` got words and lanes of the calling thread from the recorder.
         unsafe {
             if let Some(interrupted) = interrupted {
-                (user.lose)((*words).cursor);
+                let end = if lanes.is_null() { user.end_early } else { user.lose };
+                end((&raw const (*words).cursor).read_volatile());
                 return set(words, interrupted);
             }
             let own = &raw mut (*lanes).levels[level];

@@ -1,10 +1,15 @@
-//! State that threads share without locks, apart from what it is about: which thread reads the environment, which
-//! thread gets the ring of an ended thread, and how the ticker visits threads, sleeps and ends.
+//! State that threads share without locks, apart from what it is about: which thread reads the environment, how rings,
+//! their file and the mark of the process are set up, which thread gets the ring of an ended thread, and how the ticker
+//! visits threads, sleeps and ends.
 //!
 //! The types are generic over the atomic type, so that loom can try every order of threads:
 //! `RUSTFLAGS="--cfg loom" cargo test -p xhist-rt --release --features std,trace --lib shared_state`.
 
+mod published;
+
 use core::sync::atomic::{AtomicU64, Ordering, fence};
+
+pub(crate) use published::{Fact, Home, MarkWord, Numbers, Published};
 
 /// The operations of a word that threads share.
 pub(crate) trait SharedWord {
