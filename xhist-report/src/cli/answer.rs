@@ -35,8 +35,8 @@ const LISTED_CRASHES: usize = 3;
 /// What `xhist-report answer` takes.
 #[derive(Clone, Debug, Args)]
 pub struct AnswerArgs {
-    /// Directory of a run, below target/xhist/runs, or a ring file; without it the run that failed last
-    #[arg(value_name = "RUN")]
+    /// A run of `xhist-report runs` (`last`, `prev`, `-2`, a name or a directory), or a ring file; without it the run that failed last
+    #[arg(value_name = "RUN", allow_negative_numbers = true)]
     run: Option<PathBuf>,
 
     /// Print about N lines for each test that failed and each process that crashed
@@ -70,12 +70,10 @@ enum AnswerFormat {
 /// # Errors
 /// Nothing failed, or what is named cannot be read.
 pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+    let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
     let place = match &args.run {
-        Some(run) => run.clone(),
-        None => {
-            let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
-            runs::failed(&dir)?
-        }
+        Some(run) => runs::place(&dir, run).unwrap_or_else(|| run.clone()),
+        None => runs::failed(&dir)?,
     };
     if args.format == AnswerFormat::Github {
         return annotations::run(&suspects::run_directory(&place), &args.values, notes);

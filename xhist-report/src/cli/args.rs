@@ -81,7 +81,7 @@ pub struct Args {
     /// input; a live link (see below). Several are reported
     /// one after another, each line with its source. Without any: what comes on standard input, else the run that failed last
     /// under target/xhist (CARGO_TARGET_DIR and cargo's configuration say where), else the newest run
-    #[arg(value_name = "SOURCE")]
+    #[arg(value_name = "SOURCE", allow_negative_numbers = true)]
     pub(super) sources: Vec<OsString>,
 
     #[command(subcommand)]

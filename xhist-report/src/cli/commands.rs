@@ -11,6 +11,7 @@ use super::error::UsageError;
 use super::evidence;
 use super::fleet;
 use super::suspects;
+use super::typos;
 use super::view;
 use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
@@ -97,7 +98,10 @@ fn run_file(args: &Args, source: Option<(usize, &OsString)>, log: &mut Option<Lo
     let (opened, mut options) = match open(args, source.map(|(_, source)| source), notes) {
         Ok(opened) => opened,
         Err(error) => {
-            notes.error(format_args!("{error}"));
+            match source.and_then(|(_, source)| typos::instead_of(source)) {
+                Some(meant) => notes.error(format_args!("{error}; did you mean `{meant}`?")),
+                None => notes.error(format_args!("{error}")),
+            }
             return ExitCode::Usage;
         }
     };

@@ -43,11 +43,11 @@ Examples:
 #[command(after_help = after_help())]
 pub struct DiffArgs {
     /// The history to compare with. Alone: a failed test RUN::NAME, which is compared with the passed test most like it
-    #[arg(value_name = "GOOD")]
+    #[arg(value_name = "GOOD", allow_negative_numbers = true)]
     good: OsString,
 
     /// The history in question
-    #[arg(value_name = "BAD")]
+    #[arg(value_name = "BAD", allow_negative_numbers = true)]
     bad: Option<OsString>,
 
     /// How to print

@@ -7,13 +7,14 @@ use super::error::UsageError;
 use crate::diff::ThreadChoice;
 use crate::ring;
 use crate::run_record::RunRecord;
+use crate::runs;
 use crate::source::{self, Opened};
 
 /// How histories are named, as `--help` prints it.
 pub const FORMS: &str = "\
   FILE          a ring file, a core, an image of memory: all its threads
   RUN           the name of a run in target/xhist/runs, or its directory: the ring file of what
-                failed, else the newest
+                failed, else the newest. `last`, `prev` and `-2` name the newest runs
   ...#N         only the thread of ring N
   ...::NAME     only the thread NAME; of tests, the last part of the name is enough";
 
@@ -70,18 +71,10 @@ fn place(dir: &Path, name: &str) -> Option<HistoryPlace> {
         return Some(HistoryPlace::File(name.into()));
     }
     let path = Path::new(name);
-    if path.is_dir() {
-        return Some(HistoryPlace::Run(path.to_owned()));
-    }
-    if path.exists() {
+    if path.exists() && !path.is_dir() {
         return Some(HistoryPlace::File(path.to_owned()));
     }
-    // The name of a run has no directories.
-    if name.is_empty() || path.file_name() != Some(path.as_os_str()) {
-        return None;
-    }
-    let runs = source::homes(dir).into_iter().map(|home| home.join("runs").join(name));
-    runs.filter(|run| run.is_dir()).map(HistoryPlace::Run).next()
+    runs::place(dir, path).map(HistoryPlace::Run)
 }
 
 /// The place, and the thread named behind it. The name of a file may contain any character.

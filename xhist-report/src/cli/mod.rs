@@ -17,6 +17,7 @@ mod open;
 mod options;
 mod sources;
 mod suspects;
+mod typos;
 mod values;
 mod view;
 mod words;

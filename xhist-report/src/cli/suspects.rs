@@ -26,8 +26,9 @@ Examples:
 #[derive(Clone, Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct SuspectsArgs {
-    /// The directory of a run, or a ring file in it; without it the run that failed last
-    #[arg(value_name = "RUN")]
+    /// A run of `xhist-report runs` (`last`, `prev`, `-2`, a name or a directory), or a ring file in one; without it the run that
+    /// failed last
+    #[arg(value_name = "RUN", allow_negative_numbers = true)]
     run: Option<PathBuf>,
 
     /// The formula: ochiai, tarantula, dstar, barinel, op2 (naish2), jaccard
@@ -75,10 +76,10 @@ fn formula(text: &str) -> Result<Formula, UnknownFormula> {
 
 /// Prints the suspects.
 pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+    let here = std::env::current_dir().map_err(UsageError::WorkDir)?;
     let run = match &args.run {
-        Some(run) => run.clone(),
+        Some(run) => runs::place(&here, run).unwrap_or_else(|| run.clone()),
         None => {
-            let here = std::env::current_dir().unwrap_or_default();
             let chosen = runs::choose(&here, false)?;
             chosen.notes.iter().take(1).for_each(|note| notes.note(format_args!("{note}")));
             chosen.path

@@ -99,17 +99,45 @@ pub fn choose(dir: &Path, follows: bool) -> Result<Chosen, NoRingFile> {
     Ok(wanted.unwrap_or(newest).chosen(dir, newest))
 }
 
-/// Chooses a ring file of the run that a user names: by its name in the list of runs, or by its directory. `None`: it is not a run.
+/// Chooses a ring file of the run that a user names, see [`place`]. `None`: it is not a run.
 pub fn named(dir: &Path, name: &Path) -> Option<Chosen> {
-    let run = match name.is_dir() {
-        true => Run::new(name.to_owned(), source::ring_files(name)),
-        false => {
-            let homes = source::homes(dir);
-            let is_named = |run: &Run| run.place.file_name() == Some(name.as_os_str()) && run.place.is_dir();
-            homes.iter().flat_map(|home| runs_in(home)).find(is_named)?
-        }
-    };
+    let place = place(dir, name)?;
+    let files = source::ring_files(&place);
+    let run = Run::new(place, files);
     (!run.files.is_empty()).then(|| run.chosen(dir, &run))
+}
+
+/// The directory of the run that a user names: a directory, the name in the list of runs, `last`, `prev`, or `-2` for the
+/// last but one. `None`: it is not a run.
+pub fn place(dir: &Path, name: &Path) -> Option<PathBuf> {
+    if name.is_dir() {
+        return Some(name.to_owned());
+    }
+    // The name of a run has no directories.
+    let text = name.to_str().filter(|text| !text.is_empty() && name.file_name() == Some(name.as_os_str()))?;
+    let homes = source::homes(dir);
+    match from_newest(text) {
+        Some(back) => {
+            let runs = homes.iter().map(|home| runs_in(home));
+            let places =
+                runs.map(|runs| runs.into_iter().map(|run| run.place).filter(|place| place.is_dir()));
+            places
+                .map(|places| places.collect::<Vec<_>>())
+                .find(|places| !places.is_empty())?
+                .into_iter()
+                .nth(back)
+        }
+        None => homes.iter().map(|home| home.join("runs").join(text)).find(|place| place.is_dir()),
+    }
+}
+
+/// The place of a run in the list of runs, newest first, by its short name.
+fn from_newest(name: &str) -> Option<usize> {
+    match name {
+        "last" => Some(0),
+        "prev" => Some(1),
+        _ => name.strip_prefix('-')?.parse::<usize>().ok()?.checked_sub(1),
+    }
 }
 
 /// The directory of the run that failed last, or its only file; else that of the newest run.

@@ -130,3 +130,34 @@ fn without_runs_that_is_said() {
     assert_eq!((outcome.code, outcome.out.as_str()), (0, ""));
     assert!(outcome.notes.contains("note: no run is kept in "), "{}", outcome.notes);
 }
+
+#[test]
+fn the_newest_runs_have_short_names() {
+    let dir = dir();
+    for (name, run) in [
+        ("last", "0000259200000-4194305"),
+        ("-1", "0000259200000-4194305"),
+        ("prev", "0000172800000-4194305"),
+        ("-2", "0000172800000-4194305"),
+        ("-4", "0000000001000-4194305"),
+    ] {
+        let (short, long) = (dir.run(&[name]), dir.run(&[run]));
+        assert_eq!((short.code, &short.out, &short.notes), (long.code, &long.out, &long.notes), "{name}");
+        assert!(!short.out.is_empty(), "{name}");
+    }
+    let diff = dir.run(&["diff", "-4", "prev"]);
+    assert_eq!(diff.out, dir.run(&["diff", "0000000001000-4194305", "0000172800000-4194305"]).out);
+    assert_ne!(diff.code, 2, "{}", diff.notes);
+    let none = dir.run(&["-9"]);
+    assert!(none.code == 2 && none.notes.contains("cannot read -9"), "{}", none.notes);
+    // A file has precedence.
+    dir.write("last", ring(1, 77).build());
+    assert!(dir.run(&["last"]).out.contains(":77"));
+}
+
+#[test]
+fn a_typo_of_a_command_is_recognised() {
+    let outcome = Dir::new().run(&["answr"]);
+    assert_eq!(outcome.code, 2);
+    assert!(outcome.notes.ends_with("; did you mean `xhist-report answer`?\n"), "{}", outcome.notes);
+}
