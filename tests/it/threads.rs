@@ -18,6 +18,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_link_takes_the_last_statements_of_a_thread", taken_from_ended),
     Case::new("long_thread_names_are_recorded_in_full", long_names),
     Case::new("a_signal_that_comes_first_leaves_a_thread_its_name", early_signal),
+    Case::new("a_signal_at_the_end_of_a_thread_makes_no_ring", signal_at_end),
     Case::new("a_caught_panic_is_not_the_end_of_its_thread", caught_panics),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
@@ -141,6 +142,15 @@ fn early_signal() {
             assert_eq!(own.collect::<Vec<_>>(), statements, "{what}");
         }
     }
+}
+
+/// A ring that a handler makes there would have the status of a living thread for good.
+fn signal_at_end() {
+    let torture = Torture::new(Build::Optimised, "signal_at_end", "4k", 1).env("XHIST_EVER", "threads");
+    torture.run().succeed();
+    let names: Vec<_> =
+        torture.recorded().iter().map(|ring| ring.header.thread_name().map(str::to_owned)).collect();
+    assert_eq!(names, [Some("main".to_owned()), Some("ends".to_owned())]);
 }
 
 /// Whether a thread has panicked is decided by what it did afterwards, not by the last panic.

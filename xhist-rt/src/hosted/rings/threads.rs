@@ -102,19 +102,22 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
         return slow_path::detach();
     };
     ticker::unregister(slot.number());
-    slow_path::end_handlers(|lane| {
-        if let Some(lane) = slots::of_track(lane) {
-            lane.end(Status::Ended);
-            lane.ended.end(&ENDED);
-        }
+    // A handler that comes meanwhile would make another lane, which never ends.
+    sys::with_signals_blocked(|| {
+        slow_path::end_handlers(|lane| {
+            if let Some(lane) = slots::of_track(lane) {
+                lane.end(Status::Ended);
+                lane.ended.end(&ENDED);
+            }
+        });
+        slow_path::settle_at_end();
+        declare_end();
+        spectra::end(slot);
+        foreign::look_if_due();
+        slow_path::detach();
+        slot.end(Status::Ended);
+        slot.ended.end(&ENDED);
     });
-    slow_path::settle_at_end();
-    declare_end();
-    spectra::end(slot);
-    foreign::look_if_due();
-    slow_path::detach();
-    slot.end(Status::Ended);
-    slot.ended.end(&ENDED);
 }
 
 /// Appends the time behind the last statement of this thread, as an upper bound of its time. Without times it closes
