@@ -72,7 +72,7 @@ use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use xhist_tests::{Case, clean_up, set_deadline};
+use xhist_tests::{Case, clean_up, processor_seconds, set_deadline};
 
 /// A case that takes longer has failed.
 const CASE_LIMIT: Duration = Duration::from_secs(600);
@@ -163,12 +163,12 @@ fn run(question: &str, case: &Case) -> Result<Completion, Failed> {
         return Ok(Completion::ignored_with(missing));
     }
     set_deadline(CASE_LIMIT);
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), processor_seconds());
     (case.run)();
     if let Some(file) = std::env::var_os("XHIST_CASE_TIMES") {
-        let seconds = start.elapsed().as_secs_f32();
+        let (seconds, of_processor) = (start.elapsed().as_secs_f32(), processor_seconds() - before);
         let mut times = File::options().append(true).create(true).open(file).expect("a file to append to");
-        writeln!(times, "{seconds:7.1} {question}::{}", case.name).expect("room for a line");
+        writeln!(times, "{seconds:7.1} {of_processor:7.1} {question}::{}", case.name).expect("room for a line");
     }
     Ok(Completion::Completed)
 }
