@@ -267,7 +267,7 @@ impl Begun {
 
 fn any_instruction() {
     let firmware = Firmware::sample(&CORTEX_M, "");
-    let dumps = tries("XHIST_DUMPS", 20, 200);
+    let dumps = tries("XHIST_DUMPS", 8, 200);
     let record = address(&firmware, "record_near");
     let ring = firmware.ring();
     let mut machine = firmware.start(&[]);

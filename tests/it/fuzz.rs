@@ -10,14 +10,20 @@ pub const CASES: &[Case] = &[
     Case::new("a_silent_crash_fails_the_run", silent_crash),
     Case::new("a_target_that_executes_nothing_fails_the_run", nothing),
     Case::new("good_targets_pass", good),
+    Case::new("a_crash_at_a_kept_input_fails_the_replay", replay),
     Case::new("every_target_is_run", every_target),
 ];
 
 const CRASH: &str = "echo 'SUMMARY: libFuzzer: deadly signal'; exit 77";
 const GOOD: &str = "echo 'stat::number_of_executed_units: 12'";
 
-/// Runs the script on two targets, which do this.
+/// Fuzzes two targets for a second with the script. They do this.
 fn fuzz(first: &str, second: &str) -> Done {
+    run("1", "release", first, second)
+}
+
+/// Runs the script on two targets with one input each, which do this and are built into this directory.
+fn run(how: &str, directory: &str, first: &str, second: &str) -> Done {
     let tree = Tree::copy_of(&repository().join("fuzz"));
     let compiler = Run::new("rustc", tree.path()).args("-vV").succeed();
     let host = compiler.stdout.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host");
@@ -26,10 +32,13 @@ fn fuzz(first: &str, second: &str) -> Done {
         set_permissions(tree.join(path), Permissions::from_mode(0o755)).expect("a program");
     };
     script("bin/cargo", "exit 0");
-    script(&format!("target/{host}/release/first"), first);
-    script(&format!("target/{host}/release/second"), second);
+    script(&format!("target/{host}/{directory}/first"), first);
+    script(&format!("target/{host}/{directory}/second"), second);
+    for target in ["first", "second"] {
+        tree.write(&format!("corpus/{target}/input"), "kept");
+    }
     let path = std::env::var("PATH").unwrap_or_default();
-    let run = Run::new("bash", tree.path()).args("run 1 first second");
+    let run = Run::new("bash", tree.path()).args(&format!("run {how} first second"));
     run.env("PATH", format!("{}:{path}", tree.join("bin").display())).done()
 }
 
@@ -50,6 +59,17 @@ fn nothing() {
 
 fn good() {
     fuzz(GOOD, GOOD).expect(0);
+}
+
+/// The input itself is named, not its directory: without coverage libFuzzer reads no directories.
+fn replay() {
+    const RUNS: &str = "case \"$*\" in *corpus/*/input) echo 'Executed corpus/x/input in 3 ms';; esac";
+    let done = run("replay", "debug", RUNS, RUNS).expect(0);
+    done.check(done.stdout.matches("replaying the corpus of").count() == 2, "it replays both");
+    for done in [run("replay", "debug", CRASH, RUNS), run("replay", "debug", RUNS, CRASH)] {
+        done.expect(1);
+    }
+    run("replay", "debug", RUNS, "exit 0").expect(1);
 }
 
 /// A target that the script does not name is never run.

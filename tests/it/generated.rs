@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use xhist_instrument::{Action, Options, Reason, SiteKind, Trigger, When as Mode, analyze, strip};
-use xhist_tests::{Case, Listing, Run, Tree, cargo, instrument, report, repository};
+use xhist_tests::{Case, Listing, Run, Tree, cargo, instrument, report, repository, tries};
 
 use grow::{Grown, grow};
 use interpret::{Ran, When};
@@ -25,23 +25,19 @@ pub const CASES: &[Case] = &[
     Case::new("every_program_comes_back_and_keeps_its_tokens", round_trip),
 ];
 
-/// Programs that are compiled and run, unless `XHIST_PROGRAMS` says otherwise.
-const COMPILED: u64 = 100;
+/// Programs that are compiled and run, usually and with `XHIST_LONG=1`; `XHIST_PROGRAMS` overrides both.
+const COMPILED: [usize; 2] = [40, 100];
 
 /// Programs that are only rewritten; without optimisation that is slow.
-const REWRITTEN: u64 = if cfg!(debug_assertions) { 600 } else { 5000 };
+const REWRITTEN: [usize; 2] = if cfg!(debug_assertions) { [200, 600] } else { [5000, 5000] };
 
 /// Another seed, other programs.
-const SEED: u64 = 1;
-
-fn number(name: &str, otherwise: u64) -> u64 {
-    let Ok(text) = std::env::var(name) else { return otherwise };
-    text.parse().unwrap_or_else(|_| panic!("{name}={text}: a number is expected"))
-}
+const SEED: usize = 1;
 
 /// Seeds and their programs.
-fn programs(otherwise: u64) -> Vec<(u64, Grown)> {
-    let (seed, count) = (number("XHIST_SEED", SEED), number("XHIST_PROGRAMS", otherwise));
+fn programs([usual, long]: [usize; 2]) -> Vec<(u64, Grown)> {
+    let seed = tries("XHIST_SEED", SEED, SEED) as u64;
+    let count = tries("XHIST_PROGRAMS", usual, long) as u64;
     (seed..seed + count).map(|seed| (seed, grow(seed))).collect()
 }
 

@@ -1,7 +1,8 @@
 //! The product as a user runs it: one table of cases, each module one question.
 //!
 //! `cargo test -p xhist-tests` runs all; a part of a name picks some. A case whose needs are not there is ignored
-//! and says what is missing. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
+//! and says what is missing; the last lines list what was ignored. Hunts need a filter, `XHIST_TESTS_ALL=1` or
+//! `XHIST_LONG=1`. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
 
 mod after_run;
 mod answer;
@@ -65,17 +66,41 @@ mod values;
 mod view;
 mod zoo;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use xhist_tests::{Case, clean_up, set_deadline};
+use xhist_tests::{Case, clean_up, is_long, processor_seconds, set_deadline};
 
 /// A case that takes longer has failed.
 const CASE_LIMIT: Duration = Duration::from_secs(600);
+
+/// Groups and cases that try one thing again and again, and cost more than all others together. A plain `cargo test`
+/// leaves them to `.ci/run`.
+const HUNTS: &[&str] = &[
+    "crates::",
+    "crowds::",
+    "firmware::",
+    "fleet::",
+    "generated::",
+    "interrupted::",
+    "kills::",
+    "nested::",
+    "stepped::",
+    "storm::",
+    "suspects::wrong_lines_of_real_crates_are_among_the_first",
+];
+
+/// The reason of a hunt that is not run.
+const HUNT: &str = "a hunt: .ci/run has it, as has XHIST_TESTS_ALL=1, or name it";
+
+/// Each ignored case and its reason.
+static LEFT_OUT: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
 /// Every question and its cases.
 const QUESTIONS: &[(&str, &[Case])] = &[
@@ -146,29 +171,54 @@ fn main() -> ExitCode {
     let cores = Rlimit { current: Some(0), ..getrlimit(Resource::Core) };
     setrlimit(Resource::Core, cores).expect("a lower limit");
     let args = Arguments::from_args();
+    let all = args.filter.is_some() || std::env::var_os("XHIST_TESTS_ALL").is_some() || is_long();
     let cases = QUESTIONS.iter().flat_map(|(question, cases)| cases.iter().map(move |case| (question, case)));
     let trials = cases
         .map(|(question, case)| {
-            Trial::ignorable_test(format!("{question}::{}", case.name), move || run(question, case))
+            let name = format!("{question}::{}", case.name);
+            Trial::ignorable_test(name.clone(), move || run(&name, case, all))
         })
         .collect();
     let conclusion = libtest_mimic::run(&args, trials);
     clean_up();
+    print_left_out();
     conclusion.exit_code()
 }
 
-fn run(question: &str, case: &Case) -> Result<Completion, Failed> {
-    if let Some(missing) = case.needs.iter().find_map(|need| need.missing()) {
-        eprintln!("{question}::{} is ignored: {missing}", case.name);
+/// Prints which cases were ignored, one line for each reason.
+fn print_left_out() {
+    let mut by_reason = BTreeMap::<String, Vec<String>>::new();
+    for (name, reason) in std::mem::take(&mut *LEFT_OUT.lock().expect("no case panics here")) {
+        by_reason.entry(reason).or_default().push(name);
+    }
+    for (reason, mut names) in by_reason {
+        names.sort();
+        // Of a group that is left out there are many.
+        names.dedup_by(|name, other| reason == HUNT && group_of(name) == group_of(other));
+        let names: Vec<&str> =
+            names.iter().map(|name| if reason == HUNT { group_of(name) } else { name }).collect();
+        println!("left out: {}\n    {reason}", names.join(", "));
+    }
+}
+
+fn group_of(name: &str) -> &str {
+    name.split("::").next().unwrap_or(name)
+}
+
+fn run(name: &str, case: &Case, all: bool) -> Result<Completion, Failed> {
+    let is_hunt = HUNTS.iter().any(|hunt| name.starts_with(hunt));
+    let hunt = (is_hunt && !all).then(|| HUNT.to_owned());
+    if let Some(missing) = hunt.or_else(|| case.needs.iter().find_map(|need| need.missing())) {
+        LEFT_OUT.lock().expect("no case panics here").push((name.to_owned(), missing.clone()));
         return Ok(Completion::ignored_with(missing));
     }
     set_deadline(CASE_LIMIT);
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), processor_seconds());
     (case.run)();
     if let Some(file) = std::env::var_os("XHIST_CASE_TIMES") {
-        let seconds = start.elapsed().as_secs_f32();
+        let (seconds, of_processor) = (start.elapsed().as_secs_f32(), processor_seconds() - before);
         let mut times = File::options().append(true).create(true).open(file).expect("a file to append to");
-        writeln!(times, "{seconds:7.1} {question}::{}", case.name).expect("room for a line");
+        writeln!(times, "{seconds:7.1} {of_processor:7.1} {name}").expect("room for a line");
     }
     Ok(Completion::Completed)
 }

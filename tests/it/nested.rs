@@ -11,9 +11,9 @@ pub const CASES: &[Case] = &[
     Case::needing("the_ring_is_read_while_handlers_run", &[Need::Tracing], watched),
 ];
 
-/// Usually one place in eight is tried for the second signal, and the place next to it when the first signal came one
+/// Usually one place in sixteen is tried for the second signal, and the place next to it when the first signal came one
 /// instruction earlier. With `XHIST_LONG=1` all are tried.
-const EVERY: u32 = 8;
+const EVERY: u32 = 16;
 
 /// Whether a second signal is due at this place when the first came at that one.
 fn is_due(first: u32, second: u32) -> bool {
@@ -124,7 +124,7 @@ fn watched() {
 }
 
 /// Stops at random places, one after the other, looks from there, and comes back each time. `dives` places are tried with
-/// `XHIST_LONG=1`, a quarter of them otherwise.
+/// `XHIST_LONG=1`, an eighth of them otherwise.
 fn dive(
     kind: &str,
     dives: usize,
@@ -134,7 +134,7 @@ fn dive(
     let mut stopped = Stopped::new(kind, Build::Optimised);
     let mut steps = stopped.steps_to_the_end();
     let start = stopped.tracee.snapshot();
-    let mut left = if is_long() { dives } else { dives / 4 };
+    let mut left = if is_long() { dives } else { dives / 8 };
     while left > 0 {
         let mut places: Vec<u32> = (0..left).map(|_| random.u32(0..steps)).collect();
         places.sort_unstable();

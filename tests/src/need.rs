@@ -42,6 +42,8 @@ pub enum Need {
     Editor,
     /// Root, who may give programs more rights than their callers have, and setpriv.
     Root,
+    /// More time than `.ci/run` has.
+    Long,
     /// Some minutes and 2 GiB of disk, which the user has to allow.
     Big,
 }
@@ -84,6 +86,9 @@ impl Need {
             }
             Need::Root => (!succeeds("setpriv", &["--version"]))
                 .then(|| "setpriv is not installed: apt-get install util-linux".into()),
+            Need::Long => {
+                (!crate::is_long()).then(|| "XHIST_LONG=1 is not set: .ci/long has it".into())
+            }
             Need::Big => std::env::var_os("XHIST_BIG")
                 .is_none()
                 .then(|| "XHIST_BIG=1 is not set: it takes some minutes and 2 GiB of disk".into()),

@@ -1,4 +1,4 @@
-//! Runs a command with a time limit and captures what it prints.
+//! Runs a command with a time limit, captures what it prints, and counts the processor time that it takes.
 //! The command is given by the caller.
 
 use std::cell::Cell;
@@ -21,11 +21,30 @@ const TICK: Duration = Duration::from_millis(5);
 
 std::thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Processor time of the commands of this thread, in clock ticks.
+    static TICKS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Every command of this thread ends by then.
 pub fn set_deadline(limit: Duration) {
     DEADLINE.set(Some(Instant::now() + limit));
+}
+
+/// Processor seconds of this thread and of the commands that it ran so far. Other than time that passes, it is about the same
+/// on a busy machine.
+pub fn processor_seconds() -> f64 {
+    let ticks = TICKS.get() + ticks_of("thread-self", 2);
+    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
+}
+
+/// Clock ticks of a task of `/proc`: the first two fields are its own time, four include the children that it waited for.
+fn ticks_of(task: &str, fields: usize) -> u64 {
+    /// Fields between the name in parentheses and the first time.
+    const BEFORE: usize = 11;
+    let text = std::fs::read_to_string(format!("/proc/{task}/stat")).unwrap_or_default();
+    let behind_name = text.rsplit(')').next().unwrap_or_default();
+    let times = behind_name.split_whitespace().skip(BEFORE).take(fields);
+    times.filter_map(|ticks| ticks.parse::<u64>().ok()).sum()
 }
 
 /// A command to run. Variables that cargo set for this process's own package are not passed on.
@@ -157,7 +176,7 @@ impl Started {
     /// Sends a signal until it has ended. One SIGSEGV is not enough: the handler that Rust's library installs
     /// for stack overflows takes the first, and leaves the next to the system.
     pub fn end_with(mut self, signal: Signal) -> Done {
-        while self.child.try_wait().expect("a child").is_none() {
+        while self.ended().is_none() {
             self.check_time();
             self.signal(signal);
             std::thread::sleep(TICK);
@@ -199,8 +218,7 @@ impl Started {
     /// Waits until something is true.
     pub fn wait_until(&mut self, what: &str, is_so: impl Fn(&mut Started) -> bool) {
         while !is_so(self) {
-            if let Some(status) = self.child.try_wait().expect("a child") {
-                self.waited = true;
+            if let Some(status) = self.ended() {
                 let stderr = contents(&mut self.stderr);
                 panic!("{} ended ({status}) before this: {what}\n{stderr}", self.what);
             }
@@ -212,15 +230,30 @@ impl Started {
     /// Waits for its end.
     pub fn done(mut self) -> Done {
         let status = loop {
-            if let Some(status) = self.child.try_wait().expect("a child") {
+            if let Some(status) = self.ended() {
                 break status;
             }
             self.check_time();
             std::thread::sleep(TICK);
         };
-        self.waited = true;
         let (stdout, stderr) = (contents(&mut self.stdout), contents(&mut self.stderr));
         Done { status, stdout, stderr, what: std::mem::take(&mut self.what) }
+    }
+
+    /// How it ended, if it has.
+    fn ended(&mut self) -> Option<ExitStatus> {
+        let ticks = self.ticks();
+        let status = self.child.try_wait().expect("a child");
+        if status.is_some() && !self.waited {
+            self.waited = true;
+            TICKS.set(TICKS.get() + ticks);
+        }
+        status
+    }
+
+    /// Its processor time so far. It is gone after a wait.
+    fn ticks(&self) -> u64 {
+        if self.waited { 0 } else { ticks_of(&self.pid().to_string(), 4) }
     }
 
     fn check_time(&mut self) {
@@ -234,6 +267,7 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         if !self.waited {
+            TICKS.set(TICKS.get() + self.ticks());
             let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
             let _ = self.child.wait();
         }
