@@ -15,6 +15,8 @@ pub const CASES: &[Case] = &[
     Case::new("what_is_open_at_a_panic_is_listed", open_at_a_panic),
     Case::new("a_million_statements_are_read_in_bounded_time", a_million_statements),
     Case::new("a_map_without_calls_is_refused", an_earlier_map_is_refused),
+    Case::new("a_recursion_that_the_recorder_folded_has_its_depth", deep_recursion),
+    Case::new("loops_of_code_that_is_not_recorded_are_no_recursion", loops_outside),
 ];
 
 /// Cases of the program, and the functions whose callers statements leave open.
@@ -279,4 +281,51 @@ fn an_earlier_map_is_refused() {
     let map = tree.join("xhist.map");
     let done = report(tree.path()).args("--format calls --map").arg(map).arg(&file).done().expect(1);
     assert!(done.stderr.contains("earlier version") && done.stdout.is_empty(), "{}", done.stderr);
+}
+
+/// Depths that a program knows: it aborts in the call with that number.
+fn deep_recursion() {
+    let tree = outside();
+    for (kind, calls) in [("direct", 20_000u64), ("mutual", 20_001)] {
+        let file = ended(tree, kind);
+        let open = rows(&file, "open");
+        // Below the recursion there is `main`.
+        assert_eq!(open[0]["depth"].as_u64(), Some(calls), "{kind}: {}", open[0]);
+        let answer = report(tree.path()).args("answer").arg(&file).succeed().stdout;
+        let folded = answer.lines().filter_map(|line| line.split("... ").nth(1)?.split_once(" open calls"));
+        let folded: u64 = folded.map(|(calls, _)| calls.replace(',', "").parse::<u64>().expect("a number")).sum();
+        assert!(folded > calls - 10 && folded < calls, "{kind}: {answer}");
+    }
+}
+
+/// What is open at the end of loops in a crate that is not recorded, and of a visitor of that crate.
+fn loops_outside() {
+    let tree = outside();
+    let open = |kind| {
+        let rows = rows(&ended(tree, kind), "open");
+        let name = |row: &Value| row["function"].as_str().unwrap_or_default().to_owned();
+        rows.iter().map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(open("job"), ["main"]);
+    assert_eq!(open("closure"), ["main"]);
+    assert_eq!(open("pushes"), ["Stack::pop", "main"]);
+    assert_eq!(open("visit"), [vec!["Tree::visit"; 9], vec!["main"]].concat());
+}
+
+/// The program of `tests/fixtures/outside`, built once.
+fn outside() -> &'static Tree {
+    static PROGRAM: OnceLock<Tree> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/outside"));
+        cargo(tree.path()).args("xhist build --quiet").succeed();
+        tree
+    })
+}
+
+/// The rings of a run that aborts.
+fn ended(tree: &Tree, kind: &str) -> std::path::PathBuf {
+    let file = tree.join(&format!("{kind}.xhist"));
+    let binary = tree.join("target/xhist/build/debug/outside");
+    Run::new(binary, tree.path()).args(kind).env("XHIST_FILE", &file).done().expect(134);
+    file
 }

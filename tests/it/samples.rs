@@ -1,6 +1,6 @@
 //! Do the first commands of the README end in the listing of the Xhist paper?
 
-use xhist_tests::{Case, Done, Listing, Run, Tree, history_of, line_of, repository, with_cache};
+use xhist_tests::{Case, Done, Listing, Run, Tree, history_of, line_of, report, repository, with_cache};
 
 pub const CASES: &[Case] = &[
     Case::new("critical_section_ends_in_the_listing_of_figure_4", critical_section),
@@ -29,11 +29,42 @@ fn critical_section() {
     let last = lines[lines.len() - 2].trim_start();
     done.check(last.starts_with(&format!("src/state_machine.rs:{waits} ")), "the listing comes last");
 
+    assert_shows_the_interruption(&done.stderr, &tree);
+    assert_each_run_shows_it(&tree);
+
     let listing = history_of(&done, tree.path()).only_statements();
     let entered = line_of(&tree.join("src/crit_section.rs"), "let waiting = read()");
     let handler = line_of(&tree.join("src/event_handlers.rs"), "crit_section::add(1)");
     assert_interrupted(&listing, entered, handler);
     assert_eq!(listing.last(), format!("src/state_machine.rs:{waits}"), "where it waits for ever");
+}
+
+/// Runs of the built program.
+const RUNS: usize = 8;
+
+/// The signal comes at another place in each run.
+fn assert_each_run_shows_it(tree: &Tree) {
+    for number in 0..RUNS {
+        let file = tree.join(&format!("run-{number}.xhist"));
+        let program = tree.join("target/xhist/build/debug/critical-section");
+        Run::new(program, tree.path()).env("XHIST_FILE", &file).done().expect(134);
+        let answer = report(tree.path()).args("answer").arg(&file).done().expect(0).stdout;
+        assert_shows_the_interruption(&answer, tree);
+    }
+}
+
+/// The answer names the function that was entered again, and has the statements of the handler where they came.
+fn assert_shows_the_interruption(answer: &str, tree: &Tree) {
+    let section = "add was entered again by the handler on_timer at src/crit_section.rs:";
+    assert!(answer.contains(section), "{answer}");
+    let handler = line_of(&tree.join("src/event_handlers.rs"), "crit_section::add(1)");
+    let statements: Vec<&str> = answer.lines().filter(|line| line.contains(".rs:")).collect();
+    let came = format!("src/event_handlers.rs:{handler} ");
+    let at = statements.iter().position(|line| line.contains(&came));
+    let at = at.unwrap_or_else(|| panic!("the handler is shown:\n{answer}"));
+    for inside in [at - 1, at + 1] {
+        assert!(statements[inside].contains("crit_section.rs:"), "within `add`, and in it again:\n{answer}");
+    }
 }
 
 /// Entered, interrupted by the event handler, and entered again before it was left.

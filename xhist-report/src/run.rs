@@ -142,7 +142,7 @@ fn run_rings(
         return exit_code(summary, context.notes);
     }
     if row.reads == Reads::Threads {
-        let source = &mut ThreadStatements::new(rings, &snapshots, &surveys, options);
+        let source = &mut ThreadStatements::new((&chosen.placed, rings), &snapshots, &surveys, options);
         let summary = pump(source, &mut *(row.make)(options), context);
         return exit_code(summary, context.notes);
     }

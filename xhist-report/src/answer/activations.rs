@@ -5,13 +5,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use qs_core::record::{Statement, TaskMark};
 
 use super::code::{Code, ListedStatement};
-use crate::calls::{BodyId, CallStack};
+use crate::calls::{BodyId, CallStack, Reentries, Reentry};
 use crate::model::Names;
 
 /// Statements of a loop that are compared with those before them.
 const LONGEST_LOOP: usize = 24;
 /// Parts that are kept; of the oldest only counts remain.
-const MOST_PARTS: usize = 1 << 17;
+pub(super) const MOST_PARTS: usize = 1 << 17;
 /// Parts of one body that are kept then.
 const MOST_OF_BODY: usize = 256;
 /// Calls within calls that are kept.
@@ -65,6 +65,10 @@ pub struct FoldedCall {
     shape: u64,
     /// Whether it makes text of a value.
     is_format: bool,
+    /// A signal handler or an interrupt: its statements are none of those around it.
+    pub is_handler: bool,
+    /// Open calls between this one and its caller, of a recursion that the recorder folded.
+    pub folded: u64,
 }
 
 /// A loop.
@@ -87,6 +91,14 @@ impl CallContent {
             CallContent::Loop(round) => round.statements,
             CallContent::Repeated { statements, times, .. } => statements.saturating_mul(*times),
             CallContent::Counted(statements) => *statements,
+        }
+    }
+
+    /// The same, without those of a handler.
+    fn own_statements(&self) -> u64 {
+        match self {
+            CallContent::Call(call) if call.is_handler => 0,
+            other => other.statements(),
         }
     }
 
@@ -130,6 +142,9 @@ pub struct Activations<'c> {
     formats: usize,
     /// Since when every statement was in such a call.
     formatting_since: Option<u64>,
+    reentries: Reentries,
+    /// When the newest handlers came, each with its function.
+    handlers: Vec<(BodyId, u64)>,
     statements: u64,
     calls: u64,
     parts: usize,
@@ -145,6 +160,8 @@ impl<'c> Activations<'c> {
             ended: Vec::new(),
             formats: 0,
             formatting_since: None,
+            reentries: Reentries::default(),
+            handlers: Vec::new(),
             statements: 0,
             calls: 0,
             parts: 0,
@@ -165,6 +182,22 @@ impl<'c> Activations<'c> {
     pub fn recorded(&mut self, names: &Names, recorded: Statement) {
         let before = self.stack.top().map(|top| top.statement);
         self.statement(self.code.find(names, recorded, before));
+    }
+
+    /// Functions that a handler entered again, the most certain and newest first.
+    pub fn reentries(&self) -> Vec<Reentry> {
+        self.reentries.found()
+    }
+
+    /// When each handler came last, the newest first.
+    pub fn handlers(&self) -> impl Iterator<Item = u64> {
+        self.handlers.iter().rev().map(|(_, since)| *since)
+    }
+
+    /// What comes next was recorded in this number of signal handlers, or in this interrupt.
+    pub fn interrupted(&mut self, handlers: u8, interrupt: u16) {
+        let left = self.stack.interrupted(handlers, interrupt).left.len();
+        self.end_behind(self.open.len().saturating_sub(left));
     }
 
     /// The time of the newest statement.
@@ -193,6 +226,7 @@ impl<'c> Activations<'c> {
             _ => self.formatting_since.or(Some(since)),
         };
         self.push(CallContent::Line { statement, times: 1, since });
+        self.reentries.step(&self.stack, entered, since);
         if self.parts > MOST_PARTS {
             self.shrink();
         }
@@ -231,6 +265,11 @@ impl<'c> Activations<'c> {
             let statement = ListedStatement::Known(activation.statement);
             call.body.push(CallContent::Line { statement, times: 0, since });
         }
+        call.is_handler = activation.is_handler;
+        if call.is_handler {
+            self.handlers.retain(|(known, _)| *known != activation.body);
+            self.handlers.push((activation.body, since));
+        }
         call.is_format = function.is_some_and(|function| self.code.is_format(function));
         self.calls += 1;
         self.formats += usize::from(call.is_format);
@@ -242,13 +281,20 @@ impl<'c> Activations<'c> {
         self.stack.repetition(statements.saturating_mul(times));
         self.statements = self.statements.saturating_add(statements.saturating_mul(times));
         let since = self.statements;
+        let round = usize::try_from(statements).unwrap_or(usize::MAX);
+        if let Some(descent) = self.stack.descend(round, times) {
+            if let Some(call) = self.open.get_mut(descent.below) {
+                call.folded = call.folded.saturating_add(descent.calls);
+            }
+            return;
+        }
         let mut left = statements;
         for level in (0..self.open.len()).rev() {
             let body = &self.open[level].body;
             let mut first = body.len();
-            while first > 0 && left > 0 && body[first - 1].statements() <= left {
+            while first > 0 && left > 0 && body[first - 1].own_statements() <= left {
                 first -= 1;
-                left -= body[first].statements();
+                left -= body[first].own_statements();
             }
             if left == 0 {
                 self.end_behind(level + 1);
@@ -299,7 +345,7 @@ impl<'c> Activations<'c> {
                 call.body = Vec::new();
                 call.height = 0;
             }
-            let (statements, height) = (call.statements, call.height);
+            let (statements, height) = (if call.is_handler { 0 } else { call.statements }, call.height);
             match self.open.last_mut() {
                 Some(outer) => {
                     outer.statements = outer.statements.saturating_add(statements);
@@ -459,121 +505,11 @@ fn height(part: &CallContent) -> u32 {
 }
 
 /// Parts in a part.
-fn parts(part: &CallContent) -> usize {
+pub(super) fn parts(part: &CallContent) -> usize {
     match part {
         CallContent::Call(FoldedCall { body, .. }) | CallContent::Loop(Loop { body, .. }) => {
             1 + body.iter().map(parts).sum::<usize>()
         }
         CallContent::Line { .. } | CallContent::Repeated { .. } | CallContent::Counted(_) => 1,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::Names;
-
-    /// Two functions: `f` of lines 2 to 4 with a loop around line 3, which calls `g` of lines 7 to 8.
-    fn code() -> (Names, Code) {
-        let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
-{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
-{"fn":1,"path":"f","at":"1:1","end":"5:2"}
-{"fn":1,"path":"g","at":"6:1","end":"9:2"}
-{"loop":1,"at":"2:20","end":"3:20"}
-{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
-{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"expr","fn":"f","calls":"g"}
-{"stmt":1,"line":4,"col":5,"end":"4:9","kind":"expr","fn":"f"}
-{"stmt":1,"line":7,"col":5,"end":"7:9","kind":"let","fn":"g"}
-{"stmt":1,"line":8,"col":5,"end":"8:9","kind":"expr","fn":"g"}
-"#;
-        let names = Names::parse(map.as_bytes());
-        let code = Code::of(&names);
-        (names, code)
-    }
-
-    /// The open calls after these lines, and then after a repetition.
-    fn open_after(lines: &str, repetition: Option<(u64, u64)>) -> String {
-        let (names, code) = code();
-        let mut activations = Activations::new(&code);
-        for line in lines.split(' ') {
-            activations.recorded(&names, Statement { file: 1, line: line.parse().unwrap() });
-        }
-        if let Some((statements, times)) = repetition {
-            activations.repeat(statements, times);
-        }
-        let calls: Vec<String> = activations.open().iter().map(|call| drawn(&call.body, &code)).collect();
-        calls.join(" > ")
-    }
-
-    /// `2 g(7 8) [3]x2`, with open calls after a `>`.
-    fn drawn(body: &[CallContent], code: &Code) -> String {
-        let line = |statement: &ListedStatement| code.place(*statement).1.line;
-        let parts = body.iter().map(|part| match part {
-            CallContent::Line { statement, times: 1, .. } => line(statement).to_string(),
-            CallContent::Line { statement, times, .. } => format!("{}x{times}", line(statement)),
-            CallContent::Call(call) => {
-                let name = call.function.map_or("?", |function| code.short_name(function));
-                format!("{name}({})", drawn(&call.body, code))
-            }
-            CallContent::Loop(round) => format!("[{}]x{}", drawn(&round.body, code), round.times),
-            CallContent::Repeated { statements, times, .. } => format!("{statements}*{times}"),
-            CallContent::Counted(statements) => format!("+{statements}"),
-        });
-        parts.collect::<Vec<_>>().join(" ")
-    }
-
-    #[test]
-    fn calls_end_where_their_caller_goes_on() {
-        assert_eq!(open_after("2 3 7 8 4", None), "2 3 g(7 8) 4");
-        assert_eq!(open_after("2 3 7", None), "2 3 > 7");
-        // Its caller began before the oldest statement.
-        assert_eq!(open_after("7 8 4", None), "g(7 8) 4");
-        assert_eq!(open_after("8 4", None), "g(8) 4");
-    }
-
-    #[test]
-    fn rounds_that_took_the_same_way_are_a_loop() {
-        assert_eq!(open_after("2 3 7 8 3 7 8 3 7 8 4", None), "2 [3 g(7 8)]x3 4");
-        assert_eq!(open_after("2 3 7 8 3 7 8 3 7 3 7 8 4", None), "2 [3 g(7 8)]x2 3 g(7) 3 g(7 8) 4");
-    }
-
-    #[test]
-    fn recorded_repetitions_become_loops() {
-        assert_eq!(open_after("2 3 7 8", Some((3, 9))), "2 [3 g(7 8)]x10");
-        assert_eq!(open_after("2 3", Some((1, 4))), "2 3x5");
-        assert_eq!(open_after("2 3", Some((9, 1))), "2 3 9*1");
-    }
-
-    #[test]
-    fn statements_that_no_map_has_are_a_flat_list() {
-        let names = Names::default();
-        let code = Code::of(&names);
-        let mut activations = Activations::new(&code);
-        for line in [7, 3, 9] {
-            activations.recorded(&names, Statement { file: 2, line });
-        }
-        let [call] = activations.open() else { panic!("one call: {activations:?}") };
-        assert_eq!((drawn(&call.body, &code).as_str(), call.statements), ("7 3 9", 3));
-        let places = call.body.iter().filter_map(|part| match part {
-            CallContent::Line { statement, .. } => Some(code.shown_place(*statement)),
-            _ => None,
-        });
-        assert_eq!(places.collect::<Vec<_>>(), ["file#2:7", "file#2:3", "file#2:9"]);
-    }
-
-    #[test]
-    fn memory_does_not_depend_on_the_number_of_statements() {
-        let (names, code) = code();
-        let mut activations = Activations::new(&code);
-        let mut state = 7u32;
-        for _ in 0..400_000 {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let line = [3, 4, 7, 8][(state >> 16) as usize % 4];
-            activations.recorded(&names, Statement { file: 1, line });
-        }
-        let kept: usize = activations.open().iter().flat_map(|call| &call.body).map(parts).sum();
-        assert!(kept <= MOST_PARTS + 1, "{kept}");
-        let all: u64 = activations.open().iter().map(|call| call.statements).sum();
-        assert!(all <= 400_000, "{all}");
     }
 }

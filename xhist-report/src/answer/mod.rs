@@ -5,6 +5,8 @@ mod activations;
 mod code;
 mod row_text;
 mod tail;
+#[cfg(test)]
+mod tests;
 mod view;
 
 pub use code::{Code, ListedStatement};

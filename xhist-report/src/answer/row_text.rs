@@ -9,7 +9,7 @@ use qs_core::listing::Thousands;
 use super::code::{Code, ListedStatement};
 use super::tail::{Shown, ThreadEnd};
 use super::view::{Row, RowKind};
-use crate::calls::BodyId;
+use crate::calls::{BodyId, Reentry};
 use crate::format::Links;
 use crate::model::count;
 
@@ -19,6 +19,8 @@ const ALARM: Style = AnsiColor::Red.on_default().bold();
 /// Widest columns of places and functions.
 const MOST_PLACE: usize = 44;
 const MOST_FUNCTION: usize = 32;
+/// Functions entered again that are named.
+const MOST_REENTRIES: usize = 3;
 /// Deepest indentation, in calls.
 const MOST_DEPTH: usize = 8;
 /// Characters of a source text.
@@ -42,6 +44,7 @@ pub fn write_shown(
     links: Links,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    write_reentries(&shown.reentries, code, out)?;
     let rows: Vec<Cells> = shown.rows.iter().map(|row| Cells::of(row, code, sources, links)).collect();
     let widest =
         |cell: &dyn Fn(&Cells) -> usize, most: usize| rows.iter().map(cell).max().unwrap_or(0).min(most);
@@ -70,6 +73,41 @@ pub fn write_shown(
         }
         (ThreadEnd::Signal(_), _) => {
             writeln!(out, "  {DIM}... {after} ran after the signal (handlers); --all prints them{DIM:#}")
+        }
+    }
+}
+
+/// Functions that a handler entered again, a line each.
+fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> io::Result<()> {
+    for reentry in reentries.iter().take(MOST_REENTRIES) {
+        let line = reentry_text(reentry, code);
+        writeln!(out, "  {ALARM}{line}{ALARM:#}")?;
+    }
+    match reentries.len().saturating_sub(MOST_REENTRIES) {
+        0 => Ok(()),
+        more => {
+            writeln!(out, "  {DIM}{} more were entered again by handlers{DIM:#}", count(more, "function"))
+        }
+    }
+}
+
+/// `add was entered again by the handler on_timer at src/section.rs:10, before line 11`.
+fn reentry_text(reentry: &Reentry, code: &Code) -> String {
+    let (function, handler) = (code.name(reentry.body), code.name(reentry.handler));
+    let at = code.shown_place(ListedStatement::Known(reentry.at));
+    let more = match reentry.times {
+        1 => String::new(),
+        times => format!(" (entered again {} times in all)", Thousands(times)),
+    };
+    match reentry.next {
+        Some(next) => {
+            let next = code.structure().place(next).1.line;
+            format!("{function} was entered again by the handler {handler} at {at}, before line {next}{more}")
+        }
+        None => {
+            format!(
+                "{function} was entered again by the handler {handler} at {at}, or just after it ended there{more}"
+            )
         }
     }
 }

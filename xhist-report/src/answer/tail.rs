@@ -8,6 +8,7 @@ use qs_core::record::{Statement, TaskMark};
 use super::activations::Activations;
 use super::code::{Code, ListedStatement};
 use super::view::{self, Row, RowKind, Wanted};
+use crate::calls::Reentry;
 use crate::model::{Item, Names, What};
 
 /// Entries that are kept: the newest of a thread.
@@ -29,7 +30,8 @@ pub enum ThreadEnd {
 
 #[derive(Clone, Copy, Debug)]
 enum TailItem {
-    Statement(Statement),
+    /// In this number of signal handlers, or in this interrupt.
+    Statement(Statement, (u8, u16)),
     /// Statements ran again: how many, and how often.
     Again(u64, u64),
     Mark(ThreadEnd),
@@ -64,12 +66,14 @@ pub struct Shown {
     pub after: u64,
     /// Values behind statements, by the time of the statement.
     pub values: HashMap<u64, Vec<RecordedValue>>,
+    /// Functions that a handler entered again.
+    pub reentries: Vec<Reentry>,
 }
 
 impl Tail {
     /// Takes the next item of the thread, with the values behind it.
-    pub fn push(&mut self, Item { what, values, .. }: &Item) {
-        self.add_item(what);
+    pub fn push(&mut self, Item { what, values, handlers, interrupt, .. }: &Item) {
+        self.add_item(what, (*handlers, *interrupt));
         if values.is_empty() {
             return;
         }
@@ -82,9 +86,11 @@ impl Tail {
         }
     }
 
-    fn add_item(&mut self, what: &What) {
+    fn add_item(&mut self, what: &What, level: (u8, u16)) {
         let item = match what {
-            What::Statement { file, line } => TailItem::Statement(Statement { file: *file, line: *line }),
+            What::Statement { file, line } => {
+                TailItem::Statement(Statement { file: *file, line: *line }, level)
+            }
             What::Again(again) => TailItem::Again(again.statements as u64, again.times),
             What::Panic(_) => TailItem::Mark(ThreadEnd::Panic),
             What::Signal(signal, _) => TailItem::Mark(ThreadEnd::Signal(*signal)),
@@ -111,7 +117,7 @@ impl Tail {
 
     /// Whether the thread recorded any statement.
     pub fn is_empty(&self) -> bool {
-        !self.items.iter().any(|item| matches!(item, TailItem::Statement(_)))
+        !self.items.iter().any(|item| matches!(item, TailItem::Statement(..)))
     }
 
     /// The lines of this thread. `is_failed`: a panic or a signal ended it, so what follows the last mark is not its work.
@@ -136,7 +142,10 @@ impl Tail {
         let mut valued = self.values.iter().skip_while(|(of, _)| *of <= first).peekable();
         for (number, item) in (first + 1..).zip(self.items.range(..cut)) {
             match item {
-                TailItem::Statement(recorded) => activations.recorded(names, *recorded),
+                TailItem::Statement(recorded, (handlers, interrupt)) => {
+                    activations.interrupted(*handlers, *interrupt);
+                    activations.recorded(names, *recorded);
+                }
                 TailItem::Again(statements, times) => activations.repeat(*statements, *times),
                 // A panic that was caught.
                 TailItem::Mark(ThreadEnd::Panic) => activations.panic(),
@@ -158,7 +167,8 @@ impl Tail {
             }),
             _ => 0,
         };
-        Shown { rows: view::rows(&activations, code, wanted), end, formatted, after, values }
+        let reentries = activations.reentries();
+        Shown { rows: view::rows(&activations, code, wanted), end, formatted, after, values, reentries }
     }
 }
 
@@ -175,7 +185,7 @@ impl Shown {
 impl TailItem {
     fn statements(&self) -> u64 {
         match self {
-            TailItem::Statement(_) => 1,
+            TailItem::Statement(..) => 1,
             TailItem::Again(statements, times) => statements.saturating_mul(*times),
             TailItem::Mark(_) | TailItem::Task(_) | TailItem::Gap => 0,
         }

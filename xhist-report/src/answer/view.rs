@@ -27,6 +27,10 @@ const BEFORE: u64 = u64::MAX;
 /// Parts of the lines that suspects take at most, with the calls that lead to them: 3 of 4.
 const FOR_SUSPECTS: (usize, usize) = (3, 4);
 
+/// Interruptions that are shown at most, and the parts around each.
+const INTERRUPTIONS: usize = 3;
+const AROUND_INTERRUPTION: usize = 2;
+
 /// Lines of one rank: they always run together.
 const LINES_OF_RANK: usize = 3;
 
@@ -91,6 +95,7 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     for call in view.open {
         view.shown.insert(call.id, at_least(&call.body));
     }
+    view.add_interruptions(activations);
     view.add_suspects();
     let lines = wanted.lines;
     loop {
@@ -157,11 +162,16 @@ impl View<'_> {
                 left_out.push(call);
                 continue;
             }
-            if !left_out.is_empty() {
+            if !left_out.is_empty() || call.folded > 0 {
                 let mut functions: Vec<BodyId> = left_out.iter().filter_map(|call| call.function).collect();
                 functions.sort_unstable();
                 functions.dedup();
-                drawn.push(depth, 1, RowKind::Open(left_out.len(), functions));
+                let all = left_out.iter().chain([&call]);
+                let folded: u64 = all.map(|call| call.folded).sum();
+                if functions.is_empty() {
+                    functions.extend(call.function);
+                }
+                drawn.push(depth, 1, RowKind::Open(left_out.len() + folded as usize, functions));
                 left_out.clear();
                 depth += 1;
             }
@@ -200,6 +210,48 @@ impl View<'_> {
         self.code.package(call.function?)
     }
 
+    /// Shows where handlers came, in the calls that they interrupted: what was entered again first.
+    fn add_interruptions(&mut self, activations: &Activations<'_>) {
+        let reentries = activations.reentries().into_iter().map(|reentry| reentry.since);
+        let most = self.wanted.lines * FOR_SUSPECTS.0 / FOR_SUSPECTS.1;
+        for since in reentries.chain(activations.handlers()).take(INTERRUPTIONS) {
+            let mut path = Vec::new();
+            let calls = self.open.iter().rev().chain([self.before]);
+            let is_it =
+                |part: &CallContent| matches!(part, CallContent::Line { since: at, .. } if *at == since);
+            if !calls.into_iter().any(|call| self.find(&call.body, call.id, &is_it, &mut path)) {
+                continue;
+            }
+            let islands = self.islands.clone();
+            for (level, (call, parts)) in path.into_iter().enumerate() {
+                // The function, its handler, and what that interrupted.
+                let more = if level < 3 { AROUND_INTERRUPTION } else { 0 };
+                let (first, last) = (parts.start().saturating_sub(more), parts.end() + more);
+                let len = self.len_of(call);
+                self.islands.entry(call).or_default().extend(first..=last.min(len.saturating_sub(1)));
+            }
+            if self.draw().rows.len() > most {
+                self.islands = islands;
+            }
+        }
+    }
+
+    /// Parts of a call.
+    fn len_of(&self, id: u64) -> usize {
+        fn search(body: &[CallContent], id: u64) -> Option<usize> {
+            body.iter().rev().find_map(|part| match part {
+                CallContent::Call(call) if call.id == id => Some(call.body.len()),
+                CallContent::Call(call) => search(&call.body, id),
+                CallContent::Loop(round) => search(&round.body, id),
+                _ => None,
+            })
+        }
+        let mut calls = self.open.iter().chain([self.before]);
+        let is_it =
+            |call: &FoldedCall| if call.id == id { Some(call.body.len()) } else { search(&call.body, id) };
+        calls.find_map(is_it).unwrap_or(0)
+    }
+
     /// Shows suspects where they ran last, each with the statements that led to it, while there is room.
     fn add_suspects(&mut self) {
         let most = self.wanted.lines * FOR_SUSPECTS.0 / FOR_SUSPECTS.1;
@@ -212,7 +264,14 @@ impl View<'_> {
             let place = (suspect.file, suspect.line);
             let mut path = Vec::new();
             let calls = self.open.iter().rev().chain([self.before]);
-            if !calls.into_iter().any(|call| self.find(&call.body, call.id, place, &mut path)) {
+            let is_it = |part: &CallContent| match part {
+                CallContent::Line { statement, .. } => {
+                    let (file, span) = self.code.place(*statement);
+                    (file, span.line) == place
+                }
+                _ => false,
+            };
+            if !calls.into_iter().any(|call| self.find(&call.body, call.id, &is_it, &mut path)) {
                 continue;
             }
             let islands = self.islands.clone();
@@ -229,25 +288,22 @@ impl View<'_> {
         }
     }
 
-    /// The parts that lead to the newest execution of a line, by the number of their call: the innermost first.
+    /// The parts that lead to the newest such line, by the number of their call: the innermost first.
     fn find(
         &self,
         body: &[CallContent],
         id: u64,
-        place: (u16, u32),
+        is_it: &dyn Fn(&CallContent) -> bool,
         path: &mut Vec<(u64, std::ops::RangeInclusive<usize>)>,
     ) -> bool {
         for (index, part) in body.iter().enumerate().rev() {
             let is_here = match part {
-                CallContent::Line { statement, .. } => {
-                    let (file, span) = self.code.place(*statement);
-                    (file, span.line) == place
-                }
+                CallContent::Line { .. } => is_it(part),
                 CallContent::Call(call) => {
-                    self.package(call).is_none() && self.find(&call.body, call.id, place, path)
+                    self.package(call).is_none() && self.find(&call.body, call.id, is_it, path)
                 }
                 // A loop is shown whole.
-                CallContent::Loop(round) => self.find(&round.body, LOOP, place, path),
+                CallContent::Loop(round) => self.find(&round.body, LOOP, is_it, path),
                 CallContent::Repeated { .. } | CallContent::Counted(_) => false,
             };
             if is_here {

@@ -23,6 +23,10 @@ pub struct Activation {
     pub is_resumed: bool,
     /// It was entered after a panic, while the stack was being unwound.
     pub in_unwinding: bool,
+    /// It interrupted what is below it: a signal handler, or an interrupt.
+    pub is_handler: bool,
+    /// A statement of its caller names it.
+    pub(super) is_named: bool,
     /// The id of its future, if recorded.
     pub task: Option<u64>,
     /// Its future went on since its newest statement: what that awaited is ready.

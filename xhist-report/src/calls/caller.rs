@@ -37,8 +37,8 @@ impl CallStack<'_> {
         if body == structure.body_of(structure.unknown()) {
             return Caller { depth: len, call: None, is_uncertain: true };
         }
-        if len == 0 {
-            return Caller { depth: 0, call: None, is_uncertain: false };
+        if len == self.floor() {
+            return Caller { depth: len, call: None, is_uncertain: false };
         }
         let found = match known.kind {
             BodyKind::Function | BodyKind::AsyncFunction => self.named(body, known),
@@ -48,11 +48,12 @@ impl CallStack<'_> {
             return found;
         }
         // Whatever is on the stack may have ended before the first statement of its caller.
-        let may_all_stop = || (0..len).rev().take(MAX_UNNAMED).all(|index| self.may_stop(index));
-        let is_cut = self.slots[0].activation.entered_before || len < MAX_UNNAMED && may_all_stop();
+        let floor = self.floor();
+        let may_all_stop = || (floor..len).rev().take(MAX_UNNAMED).all(|index| self.may_stop(index));
+        let is_cut = self.slots[floor].activation.entered_before || len < MAX_UNNAMED && may_all_stop();
         if !is_entry && is_cut {
             // A caller of everything that was seen so far.
-            return Caller { depth: 0, call: None, is_uncertain: false };
+            return Caller { depth: floor, call: None, is_uncertain: false };
         }
         if known.kind.is_async() {
             if let Some((index, call)) = self.poller() {
@@ -65,20 +66,23 @@ impl CallStack<'_> {
         if known.implicit != Implicit::Never {
             return self.implicit(known);
         }
-        if !known.kind.is_named()
-            && let Some(depth) = self.beside(body)
-        {
+        if let Some(depth) = self.beside(body) {
             return Caller { depth, call: None, is_uncertain: true };
         }
         self.unnamed()
     }
 
-    /// The depth of an activation of the same closure that may have ended: a closure cannot call itself.
+    /// The depth of an activation of the same body that code outside the program entered and that may have ended: a loop
+    /// there enters it again.
     fn beside(&self, body: BodyId) -> Option<usize> {
-        let mut searched = (0..self.slots.len()).rev().take(MAX_UNNAMED);
-        searched.find_map(|index| match self.slots[index].activation.body == body {
-            true => Some(Some(index)),
-            false => (!self.may_stop(index)).then_some(None),
+        let mut searched = (self.floor()..self.slots.len()).rev().take(MAX_UNNAMED);
+        searched.find_map(|index| {
+            let activation = &self.slots[index].activation;
+            match self.may_stop(index) {
+                true if activation.body == body => Some((!activation.is_named).then_some(index)),
+                true => None,
+                false => Some(None),
+            }
         })?
     }
 
@@ -92,12 +96,17 @@ impl CallStack<'_> {
         let limit = if self.debt > MAX_DEBT { MAX_IN_DEBT } else { len };
         let dead = self.dead();
         let mut first: Option<(usize, usize, usize)> = None;
-        for (searched, index) in (0..len).rev().take(limit).enumerate() {
+        let mut delegates: Option<(usize, usize, usize)> = None;
+        for (searched, index) in (self.floor()..len).rev().take(limit).enumerate() {
             let is_dead = dead.as_ref().is_some_and(|dead| dead.contains(&index));
             if first.is_none() && !is_dead && known.of_trait == "Future" && self.awaits(index) {
                 return Some(Caller { depth: index + 1, call: None, is_uncertain: false });
             }
             if !is_dead && let Some((frame, call)) = self.call_in(index, body) {
+                if first.is_none() && delegates.is_none() && self.may_delegate(index, (frame, call), body) {
+                    delegates = Some((index, frame, call));
+                    continue;
+                }
                 let Some((first, frame, call)) = first else {
                     first = Some((index, frame, call));
                     let repeats = structure.calls(self.frames[frame].statement)[call].repeats;
@@ -121,12 +130,31 @@ impl CallStack<'_> {
         }
         if first.is_none() {
             self.debt += len.min(limit);
+            if let Some((index, ..)) = delegates.filter(|(index, ..)| !self.slots[*index].activation.is_named)
+            {
+                return Some(Caller { depth: index, call: None, is_uncertain: true });
+            }
         }
-        first.map(|(index, frame, call)| Caller {
-            depth: index + 1,
-            call: Some((frame, call)),
-            is_uncertain: false,
-        })
+        let is_uncertain = first.is_some() && delegates.is_some();
+        let first = first.or(delegates);
+        first.map(|(index, frame, call)| Caller { depth: index + 1, call: Some((frame, call)), is_uncertain })
+    }
+
+    /// Whether a call of its own name in a method means a method of another type: every execution makes it, so a recursion
+    /// would not end, and the method may have ended there.
+    fn may_delegate(&self, index: usize, (frame, call): (usize, usize), body: BodyId) -> bool {
+        let structure = self.structure;
+        let statement = self.frames[frame].statement;
+        let info = structure.info(statement);
+        let own = structure.body(body).entry.map_or(statement, |entry| entry);
+        self.slots[index].activation.body == body
+            && structure.calls(statement)[call].kind == CallKind::Method
+            && (info.parent, info.in_loop, info.in_branch) == (NONE, NONE, NONE)
+            && (own.0..statement.0).all(|before| {
+                let before = structure.info(StatementId(before));
+                before.body != info.body || before.jump.is_none() && !before.may_leave
+            })
+            && self.may_stop(index)
     }
 
     /// Whether an activation is at an `.await`.
@@ -162,7 +190,7 @@ impl CallStack<'_> {
         let len = self.slots.len();
         let dead = self.dead();
         let mut value = None;
-        for index in (0..len).rev().take(MAX_UNNAMED) {
+        for index in (self.floor()..len).rev().take(MAX_UNNAMED) {
             if dead.as_ref().is_some_and(|dead| dead.contains(&index)) {
                 continue;
             }
@@ -193,7 +221,7 @@ impl CallStack<'_> {
 
     /// The topmost activation that polls futures.
     pub(super) fn poller(&self) -> Option<(usize, (usize, usize))> {
-        let searched = (0..self.slots.len()).rev().take(MAX_UNNAMED);
+        let searched = (self.floor()..self.slots.len()).rev().take(MAX_UNNAMED);
         let mut searched = searched.scan(true, |goes_on, index| {
             let is_searched = std::mem::replace(goes_on, self.may_stop(index));
             is_searched.then_some(index)
@@ -232,8 +260,8 @@ impl CallStack<'_> {
             self.structure.body(activation.body).kind.is_async()
         };
         // Functions that async bodies called are left first.
-        let first = self.slots.iter().position(|slot| is_waiting(&slot));
-        first.unwrap_or(self.slots.len())
+        let first = self.slots.iter().skip(self.floor()).position(|slot| is_waiting(&slot));
+        first.map(|first| first + self.floor()).unwrap_or(self.slots.len())
     }
 
     /// Whether the topmost activation may await a future of this body that an earlier statement made.
@@ -254,7 +282,7 @@ impl CallStack<'_> {
         let panicked = self.panicking;
         let dropped = known.name.parent.filter(|_| known.is_drop());
         let mut first = None;
-        for index in (0..len).rev().take(MAX_UNNAMED) {
+        for index in (self.floor()..len).rev().take(MAX_UNNAMED) {
             let activation = &self.slots[index].activation;
             let may_call = match dropped {
                 Some(of) => activation.values.contains(&of),
@@ -291,7 +319,10 @@ impl CallStack<'_> {
     /// The topmost activation that may call something unknown.
     fn unnamed(&self) -> Caller {
         let len = self.slots.len();
-        for index in (0..len).rev().take(MAX_UNNAMED) {
+        if self.has_roots && len <= MAX_UNNAMED && (self.floor()..len).all(|index| self.may_stop(index)) {
+            return Caller { depth: self.floor(), call: None, is_uncertain: true };
+        }
+        for index in (self.floor()..len).rev().take(MAX_UNNAMED) {
             let frames = self.frames_of(index);
             if frames.iter().any(|frame| self.structure.info(frame.statement).calls_unknown) {
                 return Caller { depth: index + 1, call: None, is_uncertain: true };
@@ -300,6 +331,8 @@ impl CallStack<'_> {
                 return Caller { depth: index + 1, call: None, is_uncertain: true };
             }
         }
-        Caller { depth: len, call: None, is_uncertain: true }
+        // Nothing on the stack calls code outside the program, so all of it has ended.
+        let is_searched = len - self.floor() <= MAX_UNNAMED;
+        Caller { depth: if is_searched { self.floor() } else { len }, call: None, is_uncertain: true }
     }
 }

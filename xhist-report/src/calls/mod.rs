@@ -7,8 +7,12 @@
 mod activation;
 mod callee;
 mod caller;
+mod futures;
+mod levels;
 mod parked;
 mod reach;
+mod reentries;
+mod rounds;
 mod stack;
 mod structure;
 mod structures;
@@ -16,6 +20,8 @@ mod tree;
 
 pub use activation::{Activation, Exit, Left, Moves};
 pub use callee::{Call, CallKind};
+pub use reentries::{Reentries, Reentry};
+pub use rounds::Descent;
 pub use stack::{CallStack, PausedStack};
 pub use structure::{Body, BodyId, StatementId, Structure};
 pub use structures::Structures;

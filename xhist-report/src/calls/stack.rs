@@ -6,10 +6,11 @@
 
 use std::sync::LazyLock;
 
-use qs_core::record::{Statement, TaskMark, TaskStep};
+use qs_core::record::Statement;
 
 use super::activation::{Activation, Exit, Left, Moves};
 use super::parked::{Parked, Resumed};
+use super::rounds::Rounds;
 use super::structure::{BodyId, NONE, StatementId, Structure};
 use crate::model::Names;
 
@@ -53,7 +54,14 @@ pub struct CallStack<'s> {
     pub(super) named: Vec<u32>,
     /// Steps of searches that found nothing, beyond those that statements paid for.
     pub(super) debt: usize,
-    parked: Parked,
+    /// For each handler that runs, the depth at which it came; the innermost last.
+    pub(super) floors: Vec<usize>,
+    /// The interrupts that run, where interrupts have numbers.
+    pub(super) interrupts: Vec<u16>,
+    pub(super) rounds: Rounds,
+    /// Code that is not recorded calls one function after the other.
+    pub(super) has_roots: bool,
+    pub(super) parked: Parked,
     next_id: u64,
     /// Activations at the newest panic that are still there.
     pub(super) panicking: Option<usize>,
@@ -61,8 +69,8 @@ pub struct CallStack<'s> {
     /// Statements are missing before the next one.
     has_gap: bool,
     /// The future that the next statement belongs to.
-    task: Option<u64>,
-    moves: Moves,
+    pub(super) task: Option<u64>,
+    pub(super) moves: Moves,
 }
 
 /// A stack without its structure, to be kept between two statements.
@@ -87,7 +95,18 @@ impl<'s> CallStack<'s> {
 
     fn with<'t>(self, structure: &'t Structure) -> CallStack<'t> {
         let CallStack { slots, frames, top_of, named, debt, parked, next_id, .. } = self;
-        let CallStack { panicking, at_panic, has_gap, task, moves, .. } = self;
+        let CallStack {
+            floors,
+            interrupts,
+            rounds,
+            has_roots,
+            panicking,
+            at_panic,
+            has_gap,
+            task,
+            moves,
+            ..
+        } = self;
         CallStack {
             structure,
             slots,
@@ -95,6 +114,10 @@ impl<'s> CallStack<'s> {
             top_of,
             named,
             debt,
+            floors,
+            interrupts,
+            rounds,
+            has_roots,
             parked,
             next_id,
             panicking,
@@ -114,6 +137,10 @@ impl<'s> CallStack<'s> {
             top_of: vec![NONE; structure.bodies.len()],
             named: vec![0; structure.words],
             debt: 0,
+            floors: Vec::new(),
+            interrupts: Vec::new(),
+            rounds: Rounds::default(),
+            has_roots: false,
             parked: Parked::default(),
             next_id: 0,
             panicking: None,
@@ -182,7 +209,7 @@ impl<'s> CallStack<'s> {
         let found = match task {
             Some(task) if !is_entry => {
                 let is_it = |slot: &Slot| slot.activation.task == Some(task) && slot.activation.body == body;
-                self.slots.iter().rposition(is_it)
+                self.slots.iter().rposition(is_it).filter(|index| *index >= self.floor())
             }
             _ if is_entry => None,
             _ => self.find(body, id),
@@ -196,11 +223,14 @@ impl<'s> CallStack<'s> {
                             && self.parked.has(|other| self.can_go_on(other, id)));
                 self.leave_above(index + 1, true);
             }
-            None if !is_entry && self.resume(body, id, task) => {}
+            None if !is_entry && self.floors.is_empty() && self.resume(body, id, task) => {}
             None => self.enter(body, is_entry, task),
         }
         self.moves.is_uncertain |= is_gap;
         self.run(id);
+        if self.floors.is_empty() {
+            self.rounds.push(id, self.slots.len() - 1);
+        }
         &self.moves
     }
 
@@ -223,48 +253,12 @@ impl<'s> CallStack<'s> {
         self.has_gap = true;
     }
 
-    /// A future made a step. Returns its activation if it was dropped while it waited.
-    pub fn task(&mut self, TaskMark { step, task }: TaskMark) -> Option<Activation> {
-        let id = u64::from(task);
-        let is_it = |slot: &Slot| slot.activation.task == Some(id) && slot.activation.ended.is_none();
-        let index = self.slots.iter().rposition(is_it);
-        let is_at_await = index.is_some_and(|index| self.awaits(index));
-        let running = index.map(|index| &mut self.slots[index].activation);
-        self.task = matches!(step, TaskStep::Enter | TaskStep::Resume).then_some(id);
-        match step {
-            TaskStep::Enter => {}
-            TaskStep::Resume => match running {
-                Some(running) => running.has_resumed = true,
-                None => self.parked.goes_on(id),
-            },
-            // The stack shows what a panic unwinds.
-            TaskStep::Unwind if running.is_some() => {}
-            TaskStep::End | TaskStep::Unwind => match running {
-                Some(running) => {
-                    running.ended = Some(match is_at_await && !running.has_resumed {
-                        true if self.structure.must_go_on(running.statement) => Exit::Cancelled,
-                        // It may have returned there, behind its last `.await`.
-                        true => Exit::Parked,
-                        false => Exit::Returned,
-                    });
-                }
-                None => {
-                    let is_cancelled = |parked: &Activation| {
-                        !parked.has_resumed && self.structure.must_go_on(parked.statement)
-                    };
-                    return self.parked.end(id).filter(is_cancelled);
-                }
-            },
-        }
-        None
-    }
-
     /// The topmost activation of a body from which a statement can be reached.
-    fn find(&self, body: BodyId, id: StatementId) -> Option<usize> {
+    pub(super) fn find(&self, body: BodyId, id: StatementId) -> Option<usize> {
         let mut at = self.top_of[body.0 as usize];
         let dead = self.dead();
         for _ in 0..MAX_SEARCHED {
-            let slot = self.slots.get(at as usize)?;
+            let slot = self.slots.get(at as usize).filter(|_| at as usize >= self.floor())?;
             let is_dead = dead.as_ref().is_some_and(|dead| dead.contains(&(at as usize)));
             if !is_dead && self.structure.reaches(slot.activation.statement, id) {
                 return Some(at as usize);
@@ -295,6 +289,9 @@ impl<'s> CallStack<'s> {
         let mut above = index;
         for _ in 0..MAX_COMPARED {
             let Some(slot) = self.slots.get(at as usize) else { return false };
+            if (at as usize) < self.floor() {
+                return false;
+            }
             if above - at as usize > MAX_COMPARED {
                 return false;
             }
@@ -399,6 +396,7 @@ impl<'s> CallStack<'s> {
             self.pop_frame();
         }
         self.top_of[slot.activation.body.0 as usize] = slot.below;
+        self.rounds.left(self.slots.len());
         Some(slot)
     }
 
@@ -439,6 +437,7 @@ impl<'s> CallStack<'s> {
     /// A new activation of a body.
     fn enter(&mut self, body: BodyId, is_entry: bool, task: Option<u64>) {
         let caller = self.caller(body, is_entry);
+        self.has_roots |= is_entry && caller.depth == 0 && !self.slots.is_empty();
         self.leave_above(caller.depth, false);
         if let Some((frame, call)) = caller.call {
             self.take(frame, call);
@@ -450,7 +449,8 @@ impl<'s> CallStack<'s> {
         {
             slot.activation.values.remove(position);
         }
-        let was_cut = !is_entry && self.slots.is_empty();
+        let is_bottom = self.slots.len() == self.floor();
+        let was_cut = !is_entry && is_bottom;
         let in_unwinding = self.panicking.is_some();
         self.push(Activation {
             id: self.next_id,
@@ -462,6 +462,8 @@ impl<'s> CallStack<'s> {
             is_uncertain: caller.is_uncertain || !is_entry && !was_cut,
             is_resumed: false,
             in_unwinding,
+            is_handler: is_bottom && !self.floors.is_empty(),
+            is_named: caller.call.is_some(),
             task,
             has_resumed: false,
             ended: None,

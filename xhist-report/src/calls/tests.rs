@@ -575,3 +575,130 @@ proptest::proptest! {
         tree(&outline, &words.collect::<Vec<_>>().join(" "));
     }
 }
+
+#[test]
+fn a_loop_in_code_that_is_not_recorded_is_a_loop() {
+    // `run` is called by `outside`, in a loop; what it calls last is outside as well.
+    let code = "\
+fn main
+  s outside::rounds
+  s
+fn Score::run of Job
+  s score
+fn score
+  s outside::clamp
+";
+    assert_eq!(
+        tree(code, "2 5 7 5 7 5 7 3"),
+        "main(Score::run?(score) Score::run?(score) Score::run?(score))"
+    );
+}
+
+#[test]
+fn a_visitor_that_goes_on_behind_the_walk_is_called_by_the_walk() {
+    let code = "\
+fn main
+  s outside::walk
+fn Tree::visit of Visit
+  s outside::walk
+  s
+";
+    assert_eq!(tree(code, "2 4 4 4 5 5 5"), "main(Tree::visit?(Tree::visit?(Tree::visit?)))");
+}
+
+#[test]
+fn functions_without_a_caller_follow_each_other() {
+    // The caller is a doctest, whose statements are not recorded. `.push` means that of `Vec`.
+    let code = "\
+fn Ring::push
+  s .push
+fn Ring::pop
+  s .take
+";
+    assert_eq!(tree(code, "2 2 4 2 4"), "Ring::push Ring::push? Ring::pop? Ring::push? Ring::pop?");
+}
+
+#[test]
+fn a_method_that_always_calls_its_own_name_calls_that_of_another_type() {
+    let code = "\
+fn main
+  s .len .len
+fn Stack::len
+  s .len
+fn Node::depth
+  s
+    branch
+      s .depth
+";
+    assert_eq!(tree(code, "2 4 4"), "main(Stack::len Stack::len?)");
+    // This one may end without the call.
+    assert_eq!(tree(code, "6 8 6 8 6"), "Node::depth(Node::depth(Node::depth))");
+}
+
+/// A stack after `2 5`, then a handler of these lines, then the rest.
+fn interrupted(handler: &str, rest: &str) -> String {
+    let names = map("\
+fn main
+  s add
+  s
+fn add
+  s outside::read
+  s
+fn on_timer
+  s add
+  s outside::last
+");
+    let structure = Structure::of(&names);
+    let mut stack = CallStack::new(&structure);
+    let mut tree = Tree { structure: &structure, text: String::new() };
+    for (level, lines) in [(0, "2 5"), (1, handler), (0, rest)] {
+        for line in lines.split_whitespace() {
+            let mut moves = stack.interrupted(level, 0).clone();
+            tree.add(&stack, &moves);
+            moves = stack.statement(Statement { file: 1, line: line.parse().unwrap() }).clone();
+            tree.add(&stack, &moves);
+        }
+    }
+    format!("{}{}", tree.text, ")".repeat(stack.depth())).replace("()", "")
+}
+
+#[test]
+fn a_handler_is_above_what_it_interrupted_and_changes_nothing_of_it() {
+    assert_eq!(interrupted("8 5 6 9", "6 3"), "main(add(on_timer(add)))");
+    // A second one follows the first. The interrupted `add` goes on behind both.
+    assert_eq!(interrupted("8 5 6 9 8 5 6 9", "6"), "main(add(on_timer(add) on_timer?(add)))");
+}
+
+#[test]
+fn a_folded_recursion_has_its_depth() {
+    let names = map("\
+fn main
+  s down
+fn down
+  s
+  s down
+fn even
+  s odd
+fn odd
+  s even
+fn looping
+  s
+  loop
+    s down
+");
+    let structure = Structure::of(&names);
+    let after = |lines: &str, statements: usize| {
+        let mut stack = CallStack::new(&structure);
+        for line in lines.split(' ') {
+            stack.statement(Statement { file: 1, line: line.parse().unwrap() });
+        }
+        let calls = stack.descend(statements, 1_000).map(|descent| descent.calls);
+        (calls, stack.depth() as u64 + stack.folded_below(stack.depth()))
+    };
+    assert_eq!(after("2 4 5", 2), (Some(1_000), 1_002));
+    // A round may begin anywhere in the function.
+    assert_eq!(after("2 4 5 4", 2), (Some(1_000), 1_003));
+    assert_eq!(after("7 9", 2), (Some(2_000), 2_002));
+    // No recursion: the caller runs in each round.
+    assert_eq!(after("11 12 13 4", 2), (None, 2));
+}

@@ -69,6 +69,8 @@ pub enum NodeSubject {
         is_resumed: bool,
         /// It ran while the stack was unwound.
         in_unwinding: bool,
+        /// It interrupted its caller.
+        is_handler: bool,
         /// The id of its future.
         task: Option<u64>,
     },
@@ -80,6 +82,8 @@ pub enum NodeSubject {
         statements: u64,
         /// How often.
         times: u64,
+        /// Calls of these rounds that were not left.
+        calls: u64,
     },
 }
 
@@ -217,9 +221,7 @@ impl CallTree {
         time: Option<u64>,
         take: TakeRow<'_>,
     ) -> io::Result<()> {
-        for left in &moves.left {
-            self.leave(left, Some(left.exit), take)?;
-        }
+        self.left(moves, take)?;
         self.now = time.or(self.now);
         for activation in entered {
             let node = CallNode::leaf(subject(activation, None));
@@ -260,14 +262,28 @@ impl CallTree {
         self.add(self.open.len(), CallNode::leaf(NodeSubject::Note(kind, text)), take)
     }
 
+    /// Calls ended although no statement ran.
+    ///
+    /// # Errors
+    /// Those of `take`.
+    pub fn left(&mut self, moves: &Moves, take: TakeRow<'_>) -> io::Result<()> {
+        moves.left.iter().try_for_each(|left| self.leave(left, Some(left.exit), take))
+    }
+
     /// The newest statements ran again.
     ///
     /// # Errors
     /// Those of `take`.
-    pub fn repetition(&mut self, statements: usize, times: u64, take: TakeRow<'_>) -> io::Result<()> {
+    pub fn repetition(
+        &mut self,
+        statements: usize,
+        times: u64,
+        calls: u64,
+        take: TakeRow<'_>,
+    ) -> io::Result<()> {
         let depth = self.depths.smallest(statements).unwrap_or(0).min(self.open.len());
         let statements = statements as u64;
-        let mut node = CallNode::leaf(NodeSubject::Repetition { statements, times });
+        let mut node = CallNode::leaf(NodeSubject::Repetition { statements, times, calls });
         node.statements = statements.saturating_mul(times);
         self.add(depth, node, take)
     }
@@ -407,6 +423,7 @@ fn subject(activation: &Activation, exit: Option<Exit>) -> NodeSubject {
         is_uncertain: activation.is_uncertain,
         is_resumed: activation.is_resumed,
         in_unwinding: activation.in_unwinding,
+        is_handler: activation.is_handler,
         task: activation.task,
     }
 }

@@ -170,9 +170,10 @@ pub fn read_items(ring: &RingSnapshot<'_>, take: &mut dyn FnMut(&Gap, Option<&It
     }
 }
 
-/// The statements and marks of rings, one ring after another: numbers are not resolved, short repetitions are written out.
+/// The statements and marks of threads, those of handlers where they came, one thread after another: numbers are not resolved, short repetitions are written out.
 pub struct ThreadStatements<'r> {
     rings: &'r [Ring],
+    parents: Vec<Option<usize>>,
     snapshots: &'r [RingSnapshot<'r>],
     surveys: &'r [Survey],
     options: &'r Options,
@@ -181,12 +182,12 @@ pub struct ThreadStatements<'r> {
 impl<'r> ThreadStatements<'r> {
     /// Of these rings.
     pub fn new(
-        rings: &'r [Ring],
+        (placed, rings): (&[&Placed], &'r [Ring]),
         snapshots: &'r [RingSnapshot<'r>],
         surveys: &'r [Survey],
         options: &'r Options,
     ) -> ThreadStatements<'r> {
-        ThreadStatements { rings, snapshots, surveys, options }
+        ThreadStatements { rings, parents: parents(placed), snapshots, surveys, options }
     }
 }
 
@@ -197,12 +198,14 @@ impl EventSource for ThreadStatements<'_> {
 
     fn read(&mut self, take: TakeStep<'_>, context: &mut Context<'_, '_>) -> io::Result<Progress> {
         let records = Records::new(self.options.qs.known(), self.options.format.fields).shared();
-        let threads = self.rings.iter().zip(self.snapshots).zip(self.surveys);
-        for (index, ((ring, snapshot), survey)) in threads.enumerate() {
-            let clock = Clock::starting_at(survey.first_time);
+        let events = |ring: usize| {
+            let clock = Clock::starting_at(self.surveys[ring].first_time);
             let written_out = self.options.written_out();
-            let events = RingEvents::new((index, snapshot), clock, Gap::default(), written_out, &records);
-            give_all(ring, events, take, context)?;
+            RingEvents::new((ring, &self.snapshots[ring]), clock, Gap::default(), written_out, &records)
+        };
+        for (index, ring) in self.rings.iter().enumerate().filter(|(index, _)| self.parents[*index].is_none())
+        {
+            give_all(ring, with_lanes(index, &self.parents, &events, &|_| u64::MAX), take, context)?;
         }
         Ok(Progress::End)
     }

@@ -76,6 +76,7 @@ impl CallText {
         }
         let notes = [
             (call.entered_before, "entered before"),
+            (call.is_handler, "a handler"),
             (call.is_resumed, "went on"),
             (call.in_unwinding, "while unwinding"),
             (call.exit == "unwound", "unwound by a panic"),
@@ -156,9 +157,13 @@ impl Format for CallText {
                 let style = self.style(ALARM);
                 writeln!(out, "{style}*** {text}{style:#}")
             }
-            CallRow::Repetition { depth, statements, times, .. } => {
+            CallRow::Repetition { depth, statements, times, calls, .. } => {
                 CallText::indent(*depth, out)?;
-                writeln!(out, "... the last {} statements x {}", number(*statements), number(*times))
+                write!(out, "... the last {} statements x {}", number(*statements), number(*times))?;
+                match calls {
+                    0 => writeln!(out),
+                    calls => writeln!(out, ", {} more open calls", number(*calls)),
+                }
             }
             CallRow::Open { ring, at, calls, depth } => self.open((at, ring), calls, *depth, out),
         }

@@ -99,6 +99,7 @@ mod tests {
             is_uncertain: false,
             is_resumed: false,
             in_unwinding: false,
+            is_handler: false,
             task: None,
         }
     }
@@ -112,7 +113,7 @@ mod tests {
         put(CallRow::Call(&call(&ring, 0, CallPart::Begin, "main", 0)));
         put(CallRow::Call(&call(&ring, 1, CallPart::Whole, "parse", 4)));
         put(CallRow::Call(&call(&ring, 2, CallPart::Whole, "<T as A>::b", 3)));
-        put(CallRow::Repetition { ring: &ring, depth: 1, statements: 5, times: 10 });
+        put(CallRow::Repetition { ring: &ring, depth: 1, statements: 5, times: 10, calls: 0 });
         put(CallRow::Note { ring: &ring, depth: 1, what: "panic", text: "panicked here" });
         put(CallRow::Call(&call(&ring, 1, CallPart::Whole, "", 0)));
         put(CallRow::Call(&call(&ring, 0, CallPart::End, "main", 7)));

@@ -35,6 +35,8 @@ pub(super) enum JsonCallLine<'a> {
         resumed: bool,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         unwinding: bool,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        handler: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
         task: Option<u64>,
     },
@@ -49,6 +51,9 @@ pub(super) enum JsonCallLine<'a> {
         statements: Option<u64>,
         #[serde(skip_serializing_if = "Option::is_none")]
         times: Option<u64>,
+        /// Calls of a repetition that were not left.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        calls: Option<u64>,
     },
     Open {
         ring: usize,
@@ -110,6 +115,7 @@ pub(super) fn lines<'a>(row: &CallRow<'a>) -> Vec<JsonCallLine<'a>> {
             uncertain: call.is_uncertain,
             resumed: call.is_resumed,
             unwinding: call.in_unwinding,
+            handler: call.is_handler,
             task: call.task,
         },
         CallRow::Note { ring, depth, what, text } => JsonCallLine::Note {
@@ -119,14 +125,16 @@ pub(super) fn lines<'a>(row: &CallRow<'a>) -> Vec<JsonCallLine<'a>> {
             text: Some(text),
             statements: None,
             times: None,
+            calls: None,
         },
-        CallRow::Repetition { ring, depth, statements, times } => JsonCallLine::Note {
+        CallRow::Repetition { ring, depth, statements, times, calls } => JsonCallLine::Note {
             ring: ring.number,
             depth,
             what: "repetition",
             text: None,
             statements: Some(statements),
             times: Some(times),
+            calls: Some(calls).filter(|calls| *calls > 0),
         },
         CallRow::Open { ring, at, calls, .. } => {
             let lines = calls.iter().map(|call| JsonCallLine::Open {

@@ -35,6 +35,8 @@ pub enum CallRow<'a> {
         statements: u64,
         /// How often.
         times: u64,
+        /// Calls of these rounds that were not left.
+        calls: u64,
     },
     /// What a thread had entered and not left at its end, or at its panic.
     Open {
@@ -99,6 +101,8 @@ pub struct CallEntry<'a> {
     pub is_resumed: bool,
     /// It ran while a panic unwound the stack.
     pub in_unwinding: bool,
+    /// A signal handler: it interrupted its caller.
+    pub is_handler: bool,
     /// The id of its future, if recorded.
     pub task: Option<u64>,
 }

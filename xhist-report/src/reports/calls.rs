@@ -119,6 +119,10 @@ impl<'o> Calls<'o> {
         };
         let out = &mut *context.out;
         let mut take = |depth: usize, row: TreeRow<'_>| rows.row(depth, row, out);
+        // Interrupts have stacks of their own.
+        if let Some(item) = &event.item {
+            tree.left(stack.interrupted(item.handlers, 0), &mut take)?;
+        }
         if !event.gap.is_empty() {
             stack.gap();
             tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?;
@@ -142,7 +146,13 @@ impl<'o> Calls<'o> {
                 What::Again(again) => {
                     let all = again.times.saturating_mul(again.statements as u64);
                     self.statements = self.statements.saturating_add(all);
-                    tree.repetition(again.statements, again.times, &mut take)?;
+                    let descent = stack.descend(again.statements, again.times);
+                    tree.repetition(
+                        again.statements,
+                        again.times,
+                        descent.map_or(0, |descent| descent.calls),
+                        &mut take,
+                    )?;
                 }
                 What::Panic(_) => {
                     stack.panic();
@@ -216,7 +226,7 @@ impl<'o> Calls<'o> {
             let out = &mut *context.out;
             tree.finish(stack.stack(), exit, &mut |depth, row| rows.row(depth, row, out))?;
             let at = if stack.is_panicking() { "panic" } else { "end" };
-            let depth = open.len();
+            let depth = open.len() + stack.folded_below(open.len()) as usize;
             let mut frames: Vec<OpenFrame> = Vec::new();
             let mut is_shown =
                 |activation: &Activation| self.choice.takes((map, names), structure, activation.statement);
@@ -224,7 +234,8 @@ impl<'o> Calls<'o> {
                 if !is_shown(activation) {
                     continue;
                 }
-                if depth <= 2 * MAX_OPEN || index < MAX_OPEN || index >= depth - MAX_OPEN {
+                if open.len() <= 2 * MAX_OPEN || index < MAX_OPEN || index >= open.len() - MAX_OPEN {
+                    let index = index + stack.folded_below(index) as usize;
                     frames.push(open_frame(structure, names, activation, index, false));
                 }
             }
@@ -303,9 +314,9 @@ impl RowWriter<'_, '_> {
                 self.format.call(&CallRow::Note { ring, depth, what, text }, out)
             }
             NodeSubject::Repetition { .. } if !self.kept.has_caller(depth) => Ok(()),
-            NodeSubject::Repetition { statements, times } => {
-                let (depth, statements, times) = (shown_depth, *statements, *times);
-                self.format.call(&CallRow::Repetition { ring, depth, statements, times }, out)
+            NodeSubject::Repetition { statements, times, calls } => {
+                let (depth, statements, times, calls) = (shown_depth, *statements, *times, *calls);
+                self.format.call(&CallRow::Repetition { ring, depth, statements, times, calls }, out)
             }
             NodeSubject::Call { at, .. } => {
                 let is_shown = match part {
@@ -334,8 +345,15 @@ impl RowWriter<'_, '_> {
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
         let NodeSubject::Call { body, called_from, at, exit, .. } = node.subject else { return Ok(()) };
-        let NodeSubject::Call { entered_before, is_uncertain, is_resumed, in_unwinding, task, .. } =
-            node.subject
+        let NodeSubject::Call {
+            entered_before,
+            is_uncertain,
+            is_resumed,
+            in_unwinding,
+            is_handler,
+            task,
+            ..
+        } = node.subject
         else {
             return Ok(());
         };
@@ -368,6 +386,7 @@ impl RowWriter<'_, '_> {
             is_uncertain,
             is_resumed,
             in_unwinding,
+            is_handler,
             task,
         };
         self.format.call(&CallRow::Call(&entry), out)

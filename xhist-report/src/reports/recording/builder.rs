@@ -146,6 +146,11 @@ impl<'o> RecordingBuilder<'o> {
             Some(stack) => stack.resume(structure),
             None => CallStack::new(structure),
         };
+        for left in &stack.interrupted(item.handlers, 0).left {
+            if lane.open.len() > left.depth {
+                lane.leave(recording, left.exit);
+            }
+        }
         for left in &stack.statement(statement).left {
             // Activations that were entered among skipped statements have no span.
             if lane.open.len() > left.depth {

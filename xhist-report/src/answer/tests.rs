@@ -1,0 +1,130 @@
+//! Calls of small programs, with their loops folded.
+
+use qs_core::record::Statement;
+
+use super::activations::{Activations, CallContent, MOST_PARTS, parts};
+use super::code::{Code, ListedStatement};
+use crate::model::Names;
+
+/// Two functions: `f` of lines 2 to 4 with a loop around line 3, which calls `g` of lines 7 to 8.
+fn code() -> (Names, Code) {
+    let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"5:2"}
+{"fn":1,"path":"g","at":"6:1","end":"9:2"}
+{"loop":1,"at":"2:20","end":"3:20"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"expr","fn":"f","calls":"g"}
+{"stmt":1,"line":4,"col":5,"end":"4:9","kind":"expr","fn":"f"}
+{"stmt":1,"line":7,"col":5,"end":"7:9","kind":"let","fn":"g"}
+{"stmt":1,"line":8,"col":5,"end":"8:9","kind":"expr","fn":"g"}
+"#;
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    (names, code)
+}
+
+/// The open calls after these lines, and then after a repetition.
+fn open_after(lines: &str, repetition: Option<(u64, u64)>) -> String {
+    let (names, code) = code();
+    let mut activations = Activations::new(&code);
+    for line in lines.split(' ') {
+        activations.recorded(&names, Statement { file: 1, line: line.parse().unwrap() });
+    }
+    if let Some((statements, times)) = repetition {
+        activations.repeat(statements, times);
+    }
+    let calls: Vec<String> = activations.open().iter().map(|call| drawn(&call.body, &code)).collect();
+    calls.join(" > ")
+}
+
+/// `2 g(7 8) [3]x2`, with open calls after a `>`.
+fn drawn(body: &[CallContent], code: &Code) -> String {
+    let line = |statement: &ListedStatement| code.place(*statement).1.line;
+    let parts = body.iter().map(|part| match part {
+        CallContent::Line { statement, times: 1, .. } => line(statement).to_string(),
+        CallContent::Line { statement, times, .. } => format!("{}x{times}", line(statement)),
+        CallContent::Call(call) => {
+            let name = call.function.map_or("?", |function| code.short_name(function));
+            format!("{name}({})", drawn(&call.body, code))
+        }
+        CallContent::Loop(round) => format!("[{}]x{}", drawn(&round.body, code), round.times),
+        CallContent::Repeated { statements, times, .. } => format!("{statements}*{times}"),
+        CallContent::Counted(statements) => format!("+{statements}"),
+    });
+    parts.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn calls_end_where_their_caller_goes_on() {
+    assert_eq!(open_after("2 3 7 8 4", None), "2 3 g(7 8) 4");
+    assert_eq!(open_after("2 3 7", None), "2 3 > 7");
+    // Its caller began before the oldest statement.
+    assert_eq!(open_after("7 8 4", None), "g(7 8) 4");
+    assert_eq!(open_after("8 4", None), "g(8) 4");
+}
+
+#[test]
+fn rounds_that_took_the_same_way_are_a_loop() {
+    assert_eq!(open_after("2 3 7 8 3 7 8 3 7 8 4", None), "2 [3 g(7 8)]x3 4");
+    assert_eq!(open_after("2 3 7 8 3 7 8 3 7 3 7 8 4", None), "2 [3 g(7 8)]x2 3 g(7) 3 g(7 8) 4");
+}
+
+#[test]
+fn recorded_repetitions_become_loops() {
+    assert_eq!(open_after("2 3 7 8", Some((3, 9))), "2 [3 g(7 8)]x10");
+    assert_eq!(open_after("2 3", Some((1, 4))), "2 3x5");
+    assert_eq!(open_after("2 3", Some((9, 1))), "2 3 9*1");
+}
+
+#[test]
+fn statements_that_no_map_has_are_a_flat_list() {
+    let names = Names::default();
+    let code = Code::of(&names);
+    let mut activations = Activations::new(&code);
+    for line in [7, 3, 9] {
+        activations.recorded(&names, Statement { file: 2, line });
+    }
+    let [call] = activations.open() else { panic!("one call: {activations:?}") };
+    assert_eq!((drawn(&call.body, &code).as_str(), call.statements), ("7 3 9", 3));
+    let places = call.body.iter().filter_map(|part| match part {
+        CallContent::Line { statement, .. } => Some(code.shown_place(*statement)),
+        _ => None,
+    });
+    assert_eq!(places.collect::<Vec<_>>(), ["file#2:7", "file#2:3", "file#2:9"]);
+}
+
+#[test]
+fn memory_does_not_depend_on_the_number_of_statements() {
+    let (names, code) = code();
+    let mut activations = Activations::new(&code);
+    let mut state = 7u32;
+    for _ in 0..400_000 {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let line = [3, 4, 7, 8][(state >> 16) as usize % 4];
+        activations.recorded(&names, Statement { file: 1, line });
+    }
+    let kept: usize = activations.open().iter().flat_map(|call| &call.body).map(parts).sum();
+    assert!(kept <= MOST_PARTS + 1, "{kept}");
+    let all: u64 = activations.open().iter().map(|call| call.statements).sum();
+    assert!(all <= 400_000, "{all}");
+}
+
+#[test]
+fn a_folded_recursion_is_open_calls() {
+    let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"5:2"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"expr","fn":"f","calls":"f"}
+"#;
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    let mut activations = Activations::new(&code);
+    for line in [2, 3, 2, 3] {
+        activations.recorded(&names, Statement { file: 1, line });
+    }
+    activations.repeat(2, 48_000);
+    let folded: u64 = activations.open().iter().map(|call| call.folded).sum();
+    assert_eq!((activations.open().len(), folded), (2, 48_000));
+}
