@@ -240,6 +240,10 @@ mod tests {
         assert_eq!(check_hash(&text, hash), Ok(()));
         assert_eq!(check_hash(&text, 0), Ok(()), "the build of the program is unknown");
         assert_eq!(check_hash(&text, hash ^ 1), Err("is the map of another build"));
+        // Sources were instrumented after `main`, which carries the hash of an earlier map.
+        let later = text.replacen("}\n", &format!(",\"mains\":\"3:{:016x}\"}}\n", hash ^ 1), 1);
+        assert_eq!(check_hash(&later, hash ^ 1), Ok(()));
+        assert_eq!(check_hash(&later, hash ^ 2), Err("is the map of another build"));
         assert_eq!(
             check_hash(&text.replace("a.rs", "b.rs"), hash),
             Err("is damaged: its hash is not that of its content")
