@@ -20,6 +20,8 @@ pub const CASES: &[Case] = &[
     Case::new("the_printed_advice_names_the_repository_it_was_installed_from", advice_from_git),
     Case::needing("the_printed_advice_works_for_firmware", &[Need::Firmware], advice_for_firmware),
     Case::new("an_old_dump_keeps_its_names_when_the_sources_are_instrumented_again", old_dump),
+    Case::new("a_makefile_instruments_file_by_file", makefile),
+    Case::new("the_filter_of_the_paper_gives_histories_with_names", filter),
     Case::new("the_page_about_instrumenting_in_place_works_as_it_is_typed", page),
     Case::new("a_forked_child_has_a_file_of_its_own", forks),
     Case::new("a_daemon_keeps_the_history_of_its_children", daemon),
@@ -257,6 +259,60 @@ fn old_dump() {
     // The map that was asked for need not be the one.
     let done = report(tree.path()).args("first.xhist --map xhist.map").succeed();
     assert_eq!(Listing::parse(&done.stdout).places(), first);
+}
+
+/// A program of two files, built and run; the history with the texts of its statements.
+fn two_files(instrumented: &str) -> (Tree, impl Fn(&str) -> Done) {
+    let tree = Tree::empty("two-files");
+    tree.write("Cargo.toml", "[package]\nname = \"two\"\nedition = \"2024\"\n\n[workspace]\n");
+    tree.write("src/main.rs", "mod queue;\n\nfn main() {\n    let n = queue::push(3);\n    drop(n);\n}\n");
+    tree.write("src/queue.rs", "pub fn push(n: u32) -> u32 {\n    let m = n + 1;\n    m * 2\n}\n");
+    add_recorder(&tree, r#""std", "trace""#);
+    let directory = tree.path().to_owned();
+    let script = instrumented.to_owned();
+    let history = move |ring: &str| {
+        other_cargo("sh", &directory).arg("-ec").arg(&script).succeed();
+        let cargo = cargo(&directory).args("run --quiet").env("CARGO_TARGET_DIR", shared_target().path());
+        cargo.env("XHIST_FILE", directory.join(ring)).succeed();
+        report(&directory).arg(ring).args("--source").succeed()
+    };
+    (tree, history)
+}
+
+const TWO_FILES: &str = "1 src/main.rs:4\tlet n = queue::push(3);\n2 src/queue.rs:2\tlet m = n + 1;\n\
+                         3 src/queue.rs:3\tm * 2\n4 src/main.rs:5\tdrop(n);\n";
+
+fn makefile() {
+    let (tree, history) = two_files("xhist-instrument src/main.rs; xhist-instrument src/queue.rs");
+    let done = history("first.xhist");
+    assert_eq!(done.stdout, TWO_FILES);
+    done.check(done.stderr.contains("sources were instrumented after its `main`"), "it says so");
+    // As make does: only what changed. `main` names an old map from now on.
+    tree.replace("src/queue.rs", "let m = n + 1;", "let m = n;\n    let m = m + 1;");
+    instrument(tree.path()).args("src/queue.rs").succeed();
+    let main = tree.read("src/main.rs");
+    let target = shared_target().path();
+    let cargo = cargo(tree.path()).args("run --quiet").env("CARGO_TARGET_DIR", target);
+    cargo.env("XHIST_FILE", tree.join("second.xhist")).succeed();
+    assert_eq!(tree.read("src/main.rs"), main);
+    let second = "1 src/main.rs:4\n2 src/queue.rs:2\n3 src/queue.rs:3\n4 src/queue.rs:4\n5 src/main.rs:5\n";
+    assert_eq!(report(tree.path()).arg("second.xhist").succeed().stdout, second);
+    // The first dump is of the first texts.
+    let first = report(tree.path()).args("first.xhist --source").succeed();
+    assert_eq!(first.stdout, TWO_FILES);
+    first.check(first.stderr.contains("src/queue.rs has changed since this build"), "and it says so");
+    // A pass over all of them makes names certain; both dumps keep theirs.
+    instrument(tree.path()).args("src/").succeed();
+    assert_eq!(report(tree.path()).arg("second.xhist").succeed().stdout, second);
+    assert_eq!(report(tree.path()).args("first.xhist --source").succeed().stdout, TWO_FILES);
+}
+
+fn filter() {
+    let script = "cp -r src orig; for f in main queue; do \
+                  xhist-instrument --stdin-path src/$f.rs - < orig/$f.rs > src/$f.rs; done";
+    let (tree, history) = two_files(script);
+    assert_eq!(history("dump.xhist").stdout, TWO_FILES);
+    assert!(tree.read("src/queue.rs").contains("::xhist_rt::e::<2,2,"));
 }
 
 /// Every block of commands, in their order, in one shell.

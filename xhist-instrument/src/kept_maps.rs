@@ -1,6 +1,7 @@
 //! Maps of earlier runs: a dump names the hash of the map that its program was built with, so xhist-report needs that map.
-//! They are kept beside the map, as `xhist.map.d/HASH.map`.
+//! They are kept beside the map, as `xhist.map.d/HASH.map`, with the texts of their sources.
 
+use crate::kept_texts;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,20 +41,27 @@ pub fn keep(map: &Path, hash: u64) -> io::Result<()> {
         copy.set_modified(meta.modified()?)?;
         copy.sync_all()
     })?;
-    prune(&directory, MOST, MOST_BYTES);
+    prune(map, MOST, MOST_BYTES);
     Ok(())
 }
 
-/// Removes the oldest.
-fn prune(directory: &Path, most: usize, most_bytes: u64) {
-    let mut kept = maps(directory);
+/// Removes the oldest, and the texts that only they name.
+fn prune(map: &Path, most: usize, most_bytes: u64) {
+    let directory = directory(map);
+    let mut kept = maps(&directory);
     kept.sort_by(|one, other| other.cmp(one));
     let mut bytes = 0;
+    let mut stay = vec![map.to_path_buf()];
     for (index, (_, length, path)) in kept.iter().enumerate() {
         bytes += length;
         if index >= most || index > 0 && bytes > most_bytes {
             let _ = fs::remove_file(path);
+        } else {
+            stay.push(path.clone());
         }
+    }
+    if stay.len() <= kept.len() {
+        kept_texts::prune(&directory, stay.into_iter());
     }
 }
 
@@ -88,8 +96,13 @@ mod tests {
     fn the_newest_maps_are_kept_and_other_files_are_not_touched() {
         let dir = tempfile::tempdir().unwrap();
         let map = dir.path().join("xhist.map");
+        let text = |source: u64| directory(&map).join(format!("{source:016x}.source"));
         for number in 0..MOST as u64 + 3 {
-            fs::write(&map, format!("map {number}")).unwrap();
+            // Each third map has another text.
+            let source = number / 3;
+            kept_texts::keep(&directory(&map), source, b"text", &map).unwrap();
+            let line = format!("{{\"file\":1,\"path\":\"a\",\"base\":0,\"source\":\"{source:016x}\"}}");
+            fs::write(&map, format!("map {number:2}\n{line}\n")).unwrap();
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1000 + number);
             File::options().write(true).open(&map).unwrap().set_modified(time).unwrap();
             keep(&map, number).unwrap();
@@ -99,9 +112,11 @@ mod tests {
         assert_eq!(names.len(), MOST);
         assert_eq!(names[0], "0000000000000003.map");
         assert!(directory(&map).join("mine.map").exists());
-        prune(&directory(&map), MOST, 6);
+        assert!(!text(0).exists() && text(1).exists() && text(11).exists());
+        prune(&map, MOST, 6);
         assert_eq!(kept(&directory(&map)), ["0000000000000022.map"]);
-        prune(&directory(&map), MOST, 0);
+        assert!(!text(10).exists() && text(11).exists());
+        prune(&map, MOST, 0);
         assert_eq!(kept(&directory(&map)).len(), 1);
     }
 

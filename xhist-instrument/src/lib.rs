@@ -14,6 +14,7 @@ pub mod atomic;
 pub mod cargo;
 pub mod cli;
 pub mod kept_maps;
+pub mod kept_texts;
 mod macros;
 pub mod map;
 mod normal;

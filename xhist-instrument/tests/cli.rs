@@ -5,6 +5,7 @@ mod project;
 use project::{GOOD, PROGRAM, Project, Run, temporaries};
 use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -21,7 +22,10 @@ fn in_place_and_back() {
             .read("src/main.rs")
             .contains(&format!("::xhist_rt::m(0x{hash});::xhist_rt::e::<1,2,1>();let x"))
     );
-    assert!(map.contains(r#"{"file":2,"path":"src/sub/b.rs","base":0,"first":19,"room":17}"#), "{map}");
+    assert!(
+        map.contains(r#"{"file":2,"path":"src/sub/b.rs","base":0,"first":19,"room":17,"source":"#),
+        "{map}"
+    );
 
     let instrumented = project.read("src/main.rs");
     let again = project.run(&["src"]);
@@ -121,8 +125,10 @@ fn permissions_stay_and_links_are_followed() {
 fn a_full_disk_leaves_the_file_untouched() {
     let long = format!("fn f() {{ {} }}\n", "x();\n".repeat(2_000));
     let project = Project::new(&[("src/main.rs", GOOD), ("src/long.rs", &long)]);
-    // The map is written outside the limit. 16 blocks have 512 or 1024 bytes each, depending on the shell.
-    let script = format!("ulimit -f 16; exec {PROGRAM} --map /dev/null src");
+    // Map and text are written outside the limit. 16 blocks have 512 or 1024 bytes each, depending on the shell.
+    assert_eq!(project.run(&["src"]).code, Some(0));
+    assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
+    let script = format!("ulimit -f 16; exec {PROGRAM} src");
     let output = Command::new("sh").current_dir(project.dir.path()).args(["-c", &script]).output().unwrap();
     let run = Run::new(output);
     assert_eq!(run.code, Some(1), "{run:?}");
@@ -145,8 +151,18 @@ fn without_a_map_no_source_is_changed() {
     assert_eq!(temporaries(project.dir.path()), 0);
 }
 
+/// Without a project.
 fn filter(args: &[&str], input: &str) -> Run {
+    let directory = tempfile::tempdir().unwrap();
+    let run = filter_in(directory.path(), args, input);
+    let is_mapped = args.contains(&"--stdin-path") && run.code == Some(0);
+    assert!(is_mapped || fs::read_dir(directory.path()).unwrap().next().is_none(), "no file is written");
+    run
+}
+
+fn filter_in(directory: &Path, args: &[&str], input: &str) -> Run {
     let mut child = Command::new(PROGRAM)
+        .current_dir(directory)
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -165,7 +181,7 @@ fn a_filter_reads_stdin_and_writes_stdout() {
     let old = filter(&["-", "--edition", "2015", "--when", "after"], "fn f() { x(); }");
     assert_eq!(old.out, "fn f() { x();xhist_rt::e::<0,1,1>(); }");
     let stopped = filter(&["-", "--stdin-path", "a.rs", "--stop-at", "a.rs:1#2"], "fn f() { x() }");
-    assert_eq!(stopped.out, "fn f() { ::xhist_rt::e::<0,1,1>();::xhist_rt::stop_at(0,2,0);x() }");
+    assert_eq!(stopped.out, "fn f() { ::xhist_rt::e::<1,1,1>();::xhist_rt::stop_at(0,2,0);x() }");
     let bad = filter(&["-", "--stdin-path", "a.rs"], "fn f( {");
     assert_eq!((bad.code, bad.out.as_str()), (Some(1), ""));
     assert!(bad.err.starts_with("xhist-instrument: a.rs:1:7: does not parse"), "{}", bad.err);
@@ -180,6 +196,43 @@ fn a_filter_with_a_map_has_stable_ids() {
     assert!(filter(&args("b.rs"), "fn f() { x() }").out.contains("e::<2,1,18>()"));
     assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("e::<1,1,1>()"));
     assert!(project.read("m.map").contains(r#""path":"b.rs""#));
+}
+
+/// The scanner of the paper: each source goes through the filter.
+#[test]
+fn a_filter_that_knows_the_path_writes_the_map_of_the_project() {
+    let project =
+        Project::new(&[("orig/main.rs", GOOD), ("orig/b.rs", "fn b() { c() }"), ("src/main.rs", "")]);
+    let filter = |from: &str, path: &str| {
+        let run = filter_in(&project.path(from), &["-", "--stdin-path", path], &project.read("orig/b.rs"));
+        assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
+        run.out
+    };
+    assert_eq!(filter("", "src/b.rs"), "fn b() { ::xhist_rt::e::<1,1,1>();c() }");
+    assert_eq!(filter("orig", "../src/main.rs"), "fn b() { ::xhist_rt::e::<2,1,18>();c() }");
+    assert_eq!(filter("src", "main.rs"), "fn b() { ::xhist_rt::e::<2,1,18>();c() }");
+    let map = project.read("xhist.map");
+    let files: Vec<&str> = map.lines().filter_map(|line| line.split("\"path\":\"").nth(1)).collect();
+    assert!(files[0].starts_with("src/b.rs\"") && files[2].starts_with("src/main.rs\""), "{files:?}");
+    // The text without calls is kept for views.
+    let text = map.split("\"source\":\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(project.read(&format!("xhist.map.d/{text}.source")), "fn b() { c() }");
+    for args in [["--check", "-"], ["--list", "-"], ["--strip", "-"]] {
+        let args = [&args[..], &["--stdin-path", "src/new.rs"]].concat();
+        assert_eq!(filter_in(project.dir.path(), &args, "fn b() { c() }").code, Some(0));
+    }
+    assert_eq!(project.read("xhist.map"), map);
+}
+
+#[test]
+fn a_filter_that_knows_no_path_says_so_and_names_no_map() {
+    let run = filter(&["-"], GOOD);
+    assert_eq!(run.code, Some(0));
+    assert!(run.err.starts_with("note: reports cannot name the file of these statements"), "{}", run.err);
+    assert!(run.err.contains("--stdin-path FILE"), "{}", run.err);
+    assert!(run.out.contains("::xhist_rt::m(0xffffffffffffffff);::xhist_rt::e::<0,2,1>();"), "{}", run.out);
+    assert_eq!(filter(&["-"], "struct A;").err, "");
+    assert_eq!(filter(&["--list", "-"], GOOD).err, "");
 }
 
 #[test]

@@ -41,6 +41,38 @@ fn a_run_on_instrumented_sources_equals_one_on_the_originals() {
     assert_eq!(again.read("src/other.rs"), edited(OTHER.to_owned()));
 }
 
+/// The text that was instrumented is kept, once, without calls, for those who may read the source.
+#[cfg(unix)]
+#[test]
+fn texts_of_sources_are_kept_without_calls() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new(&[("src/main.rs", GOOD), ("src/same.rs", GOOD), ("src/other.rs", OTHER)]);
+    let mode = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(project.path("src/other.rs"), mode).unwrap();
+    let texts = || {
+        let files = fs::read_dir(project.path("xhist.map.d")).unwrap().map(|file| file.unwrap().path());
+        let texts = files.filter(|file| file.extension().is_some_and(|extension| extension == "source"));
+        let mut texts: Vec<_> = texts
+            .map(|file| {
+                let mode = fs::metadata(&file).unwrap().permissions().mode() & 0o777;
+                (fs::read_to_string(&file).unwrap(), mode == 0o600)
+            })
+            .collect();
+        texts.sort();
+        texts
+    };
+    assert_eq!(project.run(&["--check", "src"]).code, Some(0));
+    assert!(!project.path("xhist.map.d").exists(), "a check writes nothing");
+    for _ in 0..2 {
+        assert_eq!(project.run(&["src"]).code, Some(0));
+        assert_eq!(texts(), [(GOOD.to_owned(), false), (OTHER.to_owned(), true)]);
+    }
+    project.write("src/other.rs", project.read("src/other.rs").replace("y();", "z();"));
+    assert_eq!(project.run(&["src/other.rs"]).code, Some(0));
+    assert_eq!(texts().len(), 3, "the earlier map names the earlier text");
+    assert!(texts().contains(&(OTHER.replace("y();", "z();"), true)));
+}
+
 #[test]
 fn nothing_is_written_when_nothing_changed() {
     let project = Project::new(&[("src/main.rs", GOOD)]);
@@ -51,7 +83,9 @@ fn nothing_is_written_when_nothing_changed() {
     let before = times();
     assert_eq!(project.run(&["src"]).code, Some(0));
     assert_eq!(times(), before);
-    assert!(!project.path("xhist.map.d").exists());
+    let kept: Vec<_> =
+        fs::read_dir(project.path("xhist.map.d")).unwrap().map(|file| file.unwrap().path()).collect();
+    assert!(matches!(&kept[..], [text] if text.extension().unwrap() == "source"), "no map: {kept:?}");
 }
 
 #[test]
@@ -77,13 +111,12 @@ fn files_that_are_switched_off_or_become_data_lose_their_calls() {
 fn earlier_maps_are_kept_and_announced() {
     let project = Project::new(&[("src/main.rs", GOOD)]);
     let first = project.run(&["src"]);
-    assert!(first.err.contains("\nmap: xhist.map (xhist-report takes names from it)\n"), "{}", first.err);
+    let kept = "map: xhist.map (xhist-report takes names from it; source texts and maps of earlier runs are in xhist.map.d/)";
+    assert!(first.err.contains(kept), "{}", first.err);
     let old = project.read("xhist.map");
     project.write("src/main.rs", project.read("src/main.rs").replace("let x", "f(); let x"));
     let second = project.run(&["src"]);
-    assert!(second.err.contains(
-        "map: xhist.map (xhist-report takes names from it; maps of earlier runs are in xhist.map.d/)"
-    ));
+    assert!(second.err.contains(kept), "{}", second.err);
     assert_eq!(project.read(&format!("xhist.map.d/{}.map", hash(&old))), old);
     let strip = project.run(&["--strip", "src"]);
     assert!(strip.err.contains("xhist.map and xhist.map.d stay: "), "{}", strip.err);

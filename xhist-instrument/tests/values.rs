@@ -151,7 +151,7 @@ fn a_map_has_values_as_long_as_there_are_some() {
     assert!(plain.contains("\"version\":3") && !plain.contains("value"));
     assert_eq!(project.run(&["--values", "**", "src"]).code, Some(0));
     let map = project.read("xhist.map");
-    assert!(map.contains("\"version\":4") && map.contains("\"values\":1,\"value_room\":17}"), "{map}");
+    assert!(map.contains("\"version\":4") && map.contains("\"values\":1,\"value_room\":17,"), "{map}");
     let line = "{\"value\":2,\"line\":2,\"col\":9,\"name\":\"len\",\"kind\":\"let\",\"fn\":\"header\"}";
     assert!(map.contains(line), "{map}");
     // Numbers stay, also when only one of the files is brought up to date.

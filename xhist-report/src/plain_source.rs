@@ -94,9 +94,16 @@ fn called(text: &str, plain: &mut String) -> Option<usize> {
         return None;
     }
     let kept = start.strip_suffix(before)?.len();
-    let len = len + if text[len..].starts_with(behind) { behind.len() } else { return None };
+    let mut len = len;
+    // Values and triggers of the statement are in between.
+    while !text[len..].starts_with(behind) {
+        let next = &text[len..];
+        let call = next.strip_prefix("::").unwrap_or(next);
+        let (more, "", "") = call_at(call)? else { return None };
+        len += next.len() - call.len() + more;
+    }
     plain.truncate(kept);
-    Some(len)
+    Some(len + behind.len())
 }
 
 /// Length of the call at the start of a text, and the texts inserted before and behind it.

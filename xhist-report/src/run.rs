@@ -5,14 +5,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use qs_core::record::Numbers;
+use qs_core::record::{Numbers, Statement};
 
 use crate::calls::Structures;
 use crate::console::{Notes, outcome};
 use crate::context::Context;
 use crate::events::{
-    ChosenRings, EventSource, GrowingRings, Progress, RecordedStatements, RingFrames, RingHeaders,
-    RingHistory, StreamBytes, StreamHistory, Survey, ThreadStatements, choose, clear, find_rings,
+    ChosenRings, EventSource, GrowingRings, Merged, Progress, RecordedStatements, RingFrames, RingHeaders,
+    RingHistory, Step, StreamBytes, StreamHistory, Survey, ThreadStatements, choose, clear, find_rings,
     looks_like_qs_stream, report_damage, report_dropped, report_empty, report_findings,
     report_foreign_handlers, report_width, rings_of, survey,
 };
@@ -20,7 +20,7 @@ use crate::exit_code::ExitCode;
 use crate::interrupt;
 use crate::live::{HistoryView, LiveSession, QspyView, Setup};
 use crate::map::Maps;
-use crate::model::{ReportKind, Ring};
+use crate::model::{ReportKind, Ring, What};
 use crate::options::Options;
 use crate::reports::table::{Reads, ReportRow, Streams};
 use crate::reports::{EntryWriter, PrintedElsewhere, QspyLines, Report, Selected, Summary};
@@ -57,13 +57,27 @@ fn pump(
 ) -> io::Result<Summary> {
     report.start(&source.opening(), context)?;
     loop {
-        match source.read(&mut |step, context| report.step(step, context), context)? {
+        let step = &mut |step: Step<'_>, context: &mut Context<'_, '_>| {
+            if let Step::Event(ring, Merged { item: Some(item), .. }) = step
+                && let What::Statement { file, line } = item.what
+            {
+                context.maps.look_up(ring, Statement { file, line });
+            }
+            report.step(step, context)
+        };
+        match source.read(step, context)? {
             Progress::More => {}
             Progress::Wait(pause) => {
                 context.out.flush()?;
                 std::thread::sleep(pause);
             }
-            Progress::End => return report.finish(context),
+            Progress::End => {
+                context.maps.report_lacks(context.notes);
+                let summary = report.finish(context)?;
+                // Some reports ask for names only now.
+                let code = context.maps.report_lacks(context.notes);
+                return Ok(Summary { code: summary.code.max(code), ..summary });
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Source files of a map: the text of a line, and whether a file changed since the build. Missing files are noted, never an error.
+//! Source files of a map: the text of a line, and whether a file changed since the build. The text of a file that changed is the
+//! kept one of the build. Missing files are noted, never an error.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,9 +7,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use qs_core::map::Hash;
+
 use crate::console::Notes;
 use crate::map::project_of;
-use crate::model::{Names, SourceChanges, visible};
+use crate::model::{Names, SourceChanges, Span, visible};
 use crate::options::Options;
 use crate::plain_source::plain;
 use crate::source_drift;
@@ -30,6 +33,8 @@ pub struct SourceText {
     roots: Vec<PathBuf>,
     /// By number of the map and file id.
     files: HashMap<(usize, u16), Option<SourceLines>>,
+    /// Files that have changed since the build and whose kept text is shown.
+    changed: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -51,10 +56,11 @@ impl SourceText {
             allowed: allowed.chain(project).collect(),
             roots: options.source_roots.clone(),
             files: HashMap::new(),
+            changed: Vec::new(),
         }
     }
 
-    /// The trimmed text of a line. A missing or changed file is noted once.
+    /// The trimmed text of a line. A file that is missing, or has changed and whose text is not kept, is noted once.
     pub fn line(
         &mut self,
         (map, names): (usize, &Names),
@@ -63,44 +69,52 @@ impl SourceText {
         notes: &mut Notes<'_>,
     ) -> Option<&str> {
         let path = names.path(file)?;
-        let (allowed, roots) = (&self.allowed, &self.roots);
-        let lines = self.files.entry((map, file)).or_insert_with(|| {
-            let shown = visible(path);
+        let SourceText { dumped, allowed, roots, files, changed } = self;
+        let lines = files.entry((map, file)).or_insert_with(|| {
             let places: Vec<PathBuf> = places(names, path, roots).collect();
             let is_allowed = |path: &&PathBuf| is_below(path, allowed.iter().chain(&names.project));
-            let found = places.iter().filter(is_allowed).find_map(|path| Some((path, read(path)?)));
-            let Some((found, source)) = found else {
-                if let Some(other) = places.iter().find(|place| place.is_file()) {
-                    notes.note(format_args!(
-                        "no source text of {shown}: {} is not below the project of the map or the working directory; \
-                         --source-root DIR shows files below DIR as well",
-                        other.display()
-                    ));
-                    return None;
+            let here = places.iter().filter(is_allowed).find_map(|path| Some((path, read(path)?)));
+            match (here, kept(names, file)) {
+                (Some((path, source)), _) if names.source(file) == Some(hash(&source.text)) => {
+                    Some(SourceLines::new(&source.text, path.clone()))
                 }
-                let root = visible(&names.root);
-                notes.note(format_args!(
-                    "no source text of {shown}: not found below {root} or the working directory; --source-root DIR looks \
-                     below DIR as well"
-                ));
-                return None;
-            };
-            // The text of another line would mislead.
-            if let Some(line) = source_drift::first_moved_line(&source.text, names.statements(file)) {
-                notes.note(format_args!(
-                    "no source text of {shown}: it has changed since this build, the statement of line {line} is elsewhere"
-                ));
-                return None;
+                (here, Some(kept)) => {
+                    let kept = SourceLines::new(&kept, PathBuf::new());
+                    let here = here.map(|(path, source)| SourceLines::new(&source.text, path.clone()));
+                    if here.as_ref().is_some_and(|here| here.text != kept.text) {
+                        changed.push(visible(path).into_owned());
+                    }
+                    // The same, but instrumented in place.
+                    here.filter(|here| here.text == kept.text).or(Some(kept))
+                }
+                (Some((found, source)), None) => {
+                    checked(&source, names.statements(file), *dumped, &visible(path), notes)?;
+                    Some(SourceLines::new(&source.text, found.clone()))
+                }
+                (None, None) => {
+                    report_missing(&places, path, names, notes);
+                    None
+                }
             }
-            if source.written.zip(self.dumped).is_some_and(|(written, dumped)| written > dumped) {
-                notes.note(format_args!("{shown} was written after the dump; the text beside it may not be what ran"));
-            }
-            Some(SourceLines::new(&source.text, found.clone()))
         });
         lines.as_ref()?.get(line)
     }
 
-    /// All lines of a file, with their indentation. A missing or changed file is noted once.
+    /// Notes which files have changed since the build, so that the text of the build is shown.
+    pub fn report_changed(&mut self, notes: &mut Notes<'_>) {
+        let changed = std::mem::take(&mut self.changed);
+        match &*changed {
+            [] => {}
+            [file] => notes
+                .note(format_args!("{file} has changed since this build: the text of the build is shown")),
+            [file, more @ ..] => notes.note(format_args!(
+                "{file} and {} more have changed since this build: the texts of the build are shown",
+                if more.len() == 1 { "1 file".to_owned() } else { format!("{} files", more.len()) }
+            )),
+        }
+    }
+
+    /// All lines of a file, with their indentation. Notes the same.
     pub fn whole(&mut self, map: (usize, &Names), file: u16, notes: &mut Notes<'_>) -> Option<&str> {
         self.line(map, file, 1, notes);
         Some(&self.files.get(&(map.0, file))?.as_ref()?.text)
@@ -130,6 +144,57 @@ impl SourceLines {
         let start = *self.starts.get((line as usize).checked_sub(1)?)? as usize;
         Some(self.text[start..].lines().next().unwrap_or_default().trim())
     }
+}
+
+/// Checks that a source is that of the build, as far as the places of statements show it. The text of another line would mislead.
+fn checked(
+    source: &Source,
+    statements: &[Span],
+    dumped: Option<SystemTime>,
+    shown: &str,
+    notes: &mut Notes<'_>,
+) -> Option<()> {
+    if let Some(line) = source_drift::first_moved_line(&source.text, statements) {
+        notes.note(format_args!(
+            "no source text of {shown}: it has changed since this build, the statement of line {line} is elsewhere"
+        ));
+        return None;
+    }
+    if source.written.zip(dumped).is_some_and(|(written, dumped)| written > dumped) {
+        notes
+            .note(format_args!("{shown} was written after the dump; the text beside it may not be what ran"));
+    }
+    Some(())
+}
+
+fn report_missing(places: &[PathBuf], path: &str, names: &Names, notes: &mut Notes<'_>) {
+    let (shown, root) = (visible(path), visible(&names.root));
+    match places.iter().find(|place| place.is_file()) {
+        Some(other) => notes.note(format_args!(
+            "no source text of {shown}: {} is not below the project of the map or the working directory; --source-root DIR \
+             shows files below DIR as well",
+            other.display()
+        )),
+        None => notes.note(format_args!(
+            "no source text of {shown}: not found below {root} or the working directory; --source-root DIR looks below DIR \
+             as well"
+        )),
+    }
+}
+
+/// The text of a file as it was built, kept beside the map under its hash.
+fn kept(names: &Names, file: u16) -> Option<String> {
+    let wanted = names.source(file)?;
+    let name = format!("{wanted:016x}.source");
+    let texts = names.kept_texts.iter().filter_map(|dir| Some(read(&dir.join(&name))?.text));
+    // A damaged copy is left out.
+    texts.into_iter().find(|text| hash(text) == wanted)
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hash = Hash::new();
+    hash.update(text.as_bytes());
+    hash.finish()
 }
 
 /// Where a file may be. The root of a map from another machine does not exist here; then the working directory or a directory of the
@@ -162,6 +227,9 @@ pub fn compare(names: &Names, map_written: Option<SystemTime>) -> SourceChanges 
             sources.missing.push(shown);
             continue;
         };
+        if names.source(file) == Some(hash(&source.text)) {
+            continue;
+        }
         let is_newer = source.written.zip(map_written).is_some_and(|(source, map)| source > map);
         match source_drift::first_moved_line(&source.text, statements) {
             Some(line) => sources.moved.push((shown, line)),
@@ -191,6 +259,26 @@ fn read(path: &Path) -> Option<Source> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Otherwise a file that was instrumented in place would be said to have changed.
+    #[test]
+    fn an_instrumented_text_without_its_calls_is_the_original() {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../xhist-instrument/tests/fixtures");
+        let mut seen = 0;
+        for fixture in std::fs::read_dir(fixtures).unwrap() {
+            let text = |name| std::fs::read_to_string(fixture.as_ref().unwrap().path().join(name));
+            let (Ok(original), Ok(instrumented)) = (text("in.rs"), text("out.rs")) else { continue };
+            let [shown, expected] =
+                [instrumented, original].map(|text| SourceLines::new(&text, PathBuf::new()).text);
+            // The fixture lists behind its text what is left alone. In one, a call of the user's own looks like ours of an
+            // earlier version.
+            for (shown, expected) in shown.lines().zip(expected.lines()) {
+                assert_eq!(shown.trim(), expected.replace("xhist_rt::s(2);", "").trim(), "{fixture:?}");
+            }
+            seen += 1;
+        }
+        assert!(seen > 50, "{seen}");
+    }
 
     #[test]
     fn lines_count_from_one_and_are_trimmed() {

@@ -58,6 +58,17 @@
 //! the rules above. `text` means that the target of a reference is recorded too, and `generic` that the value may have
 //! several types.
 //!
+//! Two fields may be absent, in any version:
+//!
+//! ```text
+//! {"xhist":"map","version":3,"hash":"0123456789abcdef","root":"/home/me/project","tool":"0.1.0","mains":"1:fedcba9876543210"}
+//! {"file":3,"path":"src/parse.rs","base":0,"first":101,"room":51,"source":"89abcdef01234567"}
+//! ```
+//!
+//! * `source` is the FNV-1a 64 of the file's text without inserted calls. The tools keep that text under this hash.
+//! * `mains` lists, for each file with a `main`, the hashes that this `main` carries in programs of these sources. A file
+//!   that is instrumented after its `main` was changes the map, and `main` still carries the hash of the map before.
+//!
 //! This module parses and writes single lines. It opens no files and does not allocate.
 
 mod error;
@@ -73,6 +84,9 @@ pub use value::ValueLine;
 pub use version::{VALUE_VERSION, VERSION};
 
 use core::fmt;
+
+/// The hash of a program whose sources were instrumented without any map.
+pub const NO_MAP: u64 = u64::MAX;
 
 /// One line of a map file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +118,24 @@ pub struct Head<'a> {
     pub root: Text<'a>,
     /// Version of the tool that wrote the map.
     pub tool: Text<'a>,
+    /// `file id:hash`, separated by spaces: the hashes that the programs' `main` functions carry.
+    pub mains: Text<'a>,
+}
+
+impl Head<'_> {
+    /// File id and hash of each `main`.
+    pub fn mains(&self) -> impl Iterator<Item = (u16, u64)> {
+        let of_one = |text: &str| {
+            let (file, hash) = text.split_once(':')?;
+            Some((file.parse().ok()?, u64::from_str_radix(hash, 16).ok()?))
+        };
+        self.mains.raw().split(' ').filter_map(of_one)
+    }
+
+    /// Whether a program that carries this hash may be built of the sources of this map.
+    pub fn may_be_of(&self, hash: u64) -> bool {
+        self.hash == hash || self.mains().any(|(_, carried)| carried == hash)
+    }
 }
 
 /// A file id. Ids are stable from run to run, and never change to another path.
@@ -119,6 +151,8 @@ pub struct FileLine<'a> {
     pub numbers: NumberRange,
     /// The numbers of the file's value sites. Only the first line of a path has them.
     pub values: NumberRange,
+    /// FNV-1a 64 of the file's text without inserted calls, if known. Only the first line of a path has it.
+    pub source: Option<u64>,
 }
 
 /// The body of a function, recorded or not, in the user's own source.
@@ -286,7 +320,14 @@ impl<'a> Line<'a> {
                 return Err(MapError::Version(version));
             }
             let hash = u64::from_str_radix(text("hash")?.raw(), 16).map_err(|_| MapError::Field("hash"))?;
-            Ok(Line::Head(Head { version, hash, root: text("root")?, tool: text("tool")? }))
+            let (root, tool) = (text("root")?, text("tool")?);
+            Ok(Line::Head(Head {
+                version,
+                hash,
+                root,
+                tool,
+                mains: object.text("mains").unwrap_or_default(),
+            }))
         } else if object.number("stmt").is_some() {
             let jump = object.text("jump").map(Text::raw);
             let jump = jump.and_then(|jump| Jump::NAMES.iter().find(|(_, name)| *name == jump));
@@ -328,7 +369,9 @@ impl<'a> Line<'a> {
             };
             let (numbers, values) = (range("first", "room")?, range("values", "value_room")?);
             let (file, path, base) = (file_id("file")?, text("path")?, number("base")?);
-            Ok(Line::File(FileLine { file, path, base, numbers, values }))
+            let source = object.text("source").map(|hash| u64::from_str_radix(hash.raw(), 16));
+            let source = source.transpose().map_err(|_| MapError::Field("source"))?;
+            Ok(Line::File(FileLine { file, path, base, numbers, values, source }))
         }
     }
 }
@@ -336,11 +379,14 @@ impl<'a> Line<'a> {
 impl fmt::Display for Line<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Line::Head(head) => write!(
-                f,
-                r#"{{"xhist":"map","version":{},"hash":"{:016x}","root":"{}","tool":"{}"}}"#,
-                head.version, head.hash, head.root, head.tool
-            ),
+            Line::Head(Head { version, hash, root, tool, mains }) => {
+                write!(f, r#"{{"xhist":"map","version":{version},"hash":"{hash:016x}","root":"{root}""#)?;
+                write!(f, r#","tool":"{tool}""#)?;
+                if !mains.is_empty() {
+                    write!(f, r#","mains":"{mains}""#)?;
+                }
+                f.write_str("}")
+            }
             Line::File(file) => {
                 write!(f, r#"{{"file":{},"path":"{}","base":{}"#, file.file, file.path, file.base)?;
                 let NumberRange { first, room } = file.numbers;
@@ -350,6 +396,9 @@ impl fmt::Display for Line<'_> {
                 let NumberRange { first, room } = file.values;
                 if room > 0 {
                     write!(f, r#","values":{first},"value_room":{room}"#)?;
+                }
+                if let Some(source) = file.source {
+                    write!(f, r#","source":"{source:016x}""#)?;
                 }
                 f.write_str("}")
             }
@@ -440,6 +489,7 @@ mod tests {
             r#"{"file":3,"path":"src/é\\x.rs","base":65535}"#,
             r#"{"file":3,"path":"a.rs","base":0,"first":101,"room":51}"#,
             r#"{"file":3,"path":"a.rs","base":0,"values":7,"value_room":5}"#,
+            r#"{"file":3,"path":"a.rs","base":0,"first":101,"room":51,"source":"0000000000000abc"}"#,
             r#"{"file":3,"path":"a.rs","base":0,"first":101,"room":51,"values":7,"value_room":5}"#,
             r#"{"value":3,"line":26,"col":9,"name":"len","kind":"let","fn":"f"}"#,
             r#"{"value":3,"line":26,"col":9,"name":"r#type","kind":"param","fn":"A::g","text":true,"generic":true}"#,
@@ -472,6 +522,7 @@ mod tests {
             base: 0,
             numbers: NumberRange::default(),
             values: NumberRange::default(),
+            source: None,
         })
         .to_string();
         assert_eq!(line, "{\"file\":1,\"path\":\"a\\\"b\\\\c\\n\\u0001é.rs\",\"base\":0}");
@@ -509,6 +560,15 @@ mod tests {
     }
 
     #[test]
+    fn a_program_is_of_a_map_whose_hash_or_main_it_carries() {
+        let line = r#"{"xhist":"map","version":3,"hash":"00000000000000aa","root":"/r","tool":"0","mains":"1:00000000000000bb 4:00000000000000cc x 5:"}"#;
+        let Ok(Line::Head(head)) = Line::parse(line) else { panic!("not a head") };
+        assert!(head.mains().eq([(1, 0xBB), (4, 0xCC)]));
+        assert_eq!([0xAA, 0xBB, 0xCC, 4].map(|hash| head.may_be_of(hash)), [true, true, true, false]);
+        assert_eq!(Line::Head(head).to_string(), line);
+    }
+
+    #[test]
     fn bad_lines_say_what_is_wrong() {
         assert_eq!(Line::parse(""), Err(MapError::Syntax));
         assert_eq!(Line::parse("{\"file\":3"), Err(MapError::Syntax));
@@ -528,6 +588,8 @@ mod tests {
         assert!(matches!(Line::parse(values), Ok(Line::Head(Head { version: 4, .. }))));
         let newer = r#"{"xhist":"map","version":5,"hash":"0","root":"","tool":""}"#;
         assert_eq!(Line::parse(newer), Err(MapError::Version(5)));
+        let source = r#"{"file":1,"path":"a","base":0,"source":"text"}"#;
+        assert_eq!(Line::parse(source), Err(MapError::Field("source")));
         let past = r#"{"branch":1,"at":"7:1","end":"8:1"}"#;
         assert_eq!(Line::parse(past), Err(MapError::Field("past")));
     }

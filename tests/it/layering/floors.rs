@@ -46,8 +46,8 @@ pub const FLOORS: &[(&str, Floors)] = &[
         "xhist-instrument",
         &[
             &["atomic", "normal.rs", "options.rs", "origin.rs", "refusal.rs", "shell.rs", "text"],
-            &["kept_maps.rs", "macros", "stack.rs", "structure.rs"],
-            &["site.rs"],
+            &["kept_texts.rs", "macros", "stack.rs", "structure.rs"],
+            &["kept_maps.rs", "site.rs"],
             &["value_site.rs"],
             &["analysis.rs", "shape.rs"],
             &["packed.rs", "trigger"],

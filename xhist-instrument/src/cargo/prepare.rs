@@ -150,10 +150,11 @@ fn write<'a>(
         }
     }
     let (map_hash, has_values) = (map.hash(), map.has_values());
-    write_map(map_path, map_hash, &map.to_text(map_hash))?;
+    let maps = map_path.with_file_name("maps");
+    write_map(map_path, &maps, map_hash, &map.to_text(map_hash))?;
     let shadow = Shadow::new(shadow, mirrored(workspace, graph), target_dir);
     shadow.prepare(analysed(graph, &outcomes).map(|(_, path)| path))?;
-    let sink = ShadowSink { files: &graph.files, shadow: &shadow };
+    let sink = ShadowSink { files: &graph.files, shadow: &shadow, maps: &maps };
     crate::in_parallel(|| pipeline::write(&set, &mut outcomes, &entered, MainHash::FromEnv, &sink, || ()));
     report_failures(&set, &outcomes)?;
     let files: Vec<&Path> = analysed(graph, &outcomes).map(|(_, path)| path).collect();
@@ -186,10 +187,9 @@ fn mirrored(workspace: &Workspace, graph: &ModuleGraph) -> Vec<PathBuf> {
 }
 
 /// Writes the map, and a copy under its hash: a dump of an older build can be read as long as the copy is kept.
-fn write_map(path: &Path, hash: u64, text: &[u8]) -> Result<(), Error> {
+fn write_map(path: &Path, maps: &Path, hash: u64, text: &[u8]) -> Result<(), Error> {
     write_if_changed(path, text)?;
-    let copy = path.with_file_name("maps").join(format!("{}.map", hash_text(hash)));
-    write_if_changed(&copy, text)
+    write_if_changed(&maps.join(format!("{}.map", hash_text(hash))), text)
 }
 
 /// Warns of sources that could not be instrumented.

@@ -74,11 +74,17 @@ impl SourceSet for ProgramSources<'_> {
 pub(super) struct ShadowSink<'a> {
     pub(super) files: &'a [ModuleFile],
     pub(super) shadow: &'a Shadow<'a>,
+    /// Where the maps of all builds are kept.
+    pub(super) maps: &'a Path,
 }
 
 impl Sink for ShadowSink<'_> {
     fn put(&self, index: usize, _source: &SourceText<'_>, text: &[u8]) -> Result<(), Failure> {
         self.shadow.write(&self.files[index].path, text).map_err(|error| Failure::Sink(Box::new(error)))
+    }
+
+    fn texts(&self) -> Option<&Path> {
+        Some(self.maps)
     }
 
     fn leave(&self, _index: usize, _is_cleaned: bool) -> Result<bool, Failure> {

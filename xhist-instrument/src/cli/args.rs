@@ -2,14 +2,13 @@
 
 use crate::Settings;
 use clap::{Parser, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Rewrites Rust sources so that every statement records its file and line.
 ///
 /// Calls are inserted on the same lines; comments, formatting and line numbers stay. `--strip` removes exactly
 /// them. Each file is proved before it is replaced; a file that cannot be handled is left as it was.
-/// Sources that are instrumented already are brought up to date. Instrument all sources of a program in one run: its
-/// `main` carries the hash of the map written by that run.
+/// Sources that are instrumented already are brought up to date.
 ///
 /// Exit codes: 0 done, 1 some file was left alone on an error, 2 usage.
 #[derive(Debug, Parser)]
@@ -47,7 +46,7 @@ pub struct Args {
     pub settings: Settings,
 
     /// The map of file ids and statements [default: xhist.map beside the nearest Cargo.toml, or in DIR]. Maps of earlier
-    /// runs are kept in FILE.d.
+    /// runs and the texts of sources are kept in FILE.d.
     #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
 
@@ -55,9 +54,20 @@ pub struct Args {
     #[arg(long, value_enum)]
     pub edition: Option<EditionArg>,
 
-    /// With `-`: path of the source, for messages and the map.
-    #[arg(long, value_name = "PATH", default_value = "<stdin>")]
+    /// With `-`: path of the source, for messages and the map. A map is then written as in the other modes; without a
+    /// path, no map names the statements.
+    #[arg(long, value_name = "PATH", default_value = STDIN)]
     pub stdin_path: PathBuf,
+}
+
+/// The name of a source from stdin whose path is not known.
+const STDIN: &str = "<stdin>";
+
+impl Args {
+    /// Whether the user names the source from stdin.
+    pub fn has_stdin_path(&self) -> bool {
+        self.stdin_path != Path::new(STDIN)
+    }
 }
 
 /// A Rust edition.

@@ -27,7 +27,7 @@ pub fn shown_from_here(path: &Path) -> String {
 pub fn described_map(map: &Path) -> String {
     let earlier = crate::kept_maps::directory(map);
     let earlier = match earlier.is_dir() {
-        true => format!("; maps of earlier runs are in {}/", shown_from_here(&earlier)),
+        true => format!("; source texts and maps of earlier runs are in {}/", shown_from_here(&earlier)),
         false => String::new(),
     };
     format!("{} (xhist-report takes names from it{earlier})", shown_from_here(map))

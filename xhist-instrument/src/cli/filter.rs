@@ -1,11 +1,11 @@
 //! `-`: one source from stdin to stdout, like the scanner of the Xhist paper.
 //!
-//! Without `--map`, its file id is 0 and nothing is written elsewhere. With `--map`, the source is entered there under
-//! `--stdin-path`. A source that is refused gives no output.
+//! With `--stdin-path` or `--map` the source is entered in a map. Without them its file id is 0, nothing is written
+//! elsewhere, `main` carries a hash that no map has, and a note says so. A source that is refused gives no output.
 
 use super::args::EditionArg;
 use super::lock::Wanted;
-use super::paths::absolute;
+use super::paths::{absolute, map_path, root_of};
 use super::summary::{self, Summary};
 use super::{Args, ExitCode, Fatal, console, listing};
 use crate::map::MapFile;
@@ -13,9 +13,14 @@ use crate::pipeline::{self, Entered, Exemption, Failure, Outcome, Sink, SourceSe
 use crate::select::{Selection, ValueFilter, module_path, requests};
 use crate::trigger::Request;
 use crate::{Analysis, Macros, MainHash, Numbers, Options, ids_needed, try_strip};
+use qs_core::map::NO_MAP;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+
+/// All sources without a path are one file to a reader.
+const NOTE_NAMELESS: &str = "note: reports cannot name the file of these statements: with `--stdin-path FILE` the map has \
+                             them as lines of FILE";
 
 pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
     let mut text = Vec::new();
@@ -52,6 +57,28 @@ struct Stdin<'a> {
     text: &'a [u8],
     selection: Selection,
     requests: &'a [Request],
+    map: Option<FilterMap>,
+}
+
+/// The map of a filter.
+struct FilterMap {
+    path: PathBuf,
+    /// The paths in the map are relative to it.
+    root: PathBuf,
+    /// The directory that keeps texts.
+    kept: PathBuf,
+}
+
+impl FilterMap {
+    fn of(args: &Args) -> Option<FilterMap> {
+        let root = match &args.map {
+            Some(map) => absolute(map).parent().unwrap_or(Path::new("/")).to_path_buf(),
+            None if args.has_stdin_path() => root_of(&args.stdin_path),
+            None => return None,
+        };
+        let path = map_path(args, &root);
+        Some(FilterMap { kept: crate::kept_maps::directory(&path), path, root })
+    }
 }
 
 impl SourceSet for Stdin<'_> {
@@ -61,6 +88,12 @@ impl SourceSet for Stdin<'_> {
 
     fn path(&self, _index: usize) -> &Path {
         &self.args.stdin_path
+    }
+
+    fn recorded_path(&self, _index: usize) -> PathBuf {
+        // With `--map`, the map may be of another tree.
+        let is_named = self.args.map.is_some();
+        if is_named { self.args.stdin_path.clone() } else { absolute(&self.args.stdin_path) }
     }
 
     fn name(&self, _index: usize) -> String {
@@ -91,6 +124,11 @@ impl Sink for Stdin<'_> {
         if self.args.check { Ok(()) } else { print(text).map_err(|error| Failure::Io("write", error)) }
     }
 
+    fn texts(&self) -> Option<&Path> {
+        let kept = self.map.as_ref().map(|map| &*map.kept);
+        kept.filter(|_| !self.args.check)
+    }
+
     fn leave(&self, _index: usize, _is_cleaned: bool) -> Result<bool, Failure> {
         Ok(false)
     }
@@ -99,7 +137,7 @@ impl Sink for Stdin<'_> {
 fn instrument(args: &Args, text: &[u8]) -> Result<(), Fatal> {
     let requests = requests(&args.settings, [])?;
     let selection = Selection::new(&args.settings).map_err(Fatal::Pattern)?;
-    let set = Stdin { args, text, selection, requests: &requests };
+    let set = Stdin { args, text, selection, requests: &requests, map: FilterMap::of(args) };
     let mut outcomes = pipeline::analyse(&set, &Macros::default(), || ());
     let lines = analyzed(&outcomes[0], &set)?.lines;
     pipeline::place_triggers(&set, &mut outcomes, &requests, |_| ())?;
@@ -109,15 +147,19 @@ fn instrument(args: &Args, text: &[u8]) -> Result<(), Fatal> {
     if args.list {
         return listing::print_list(&args.stdin_path, &analysis).map_err(Fatal::Stdio);
     }
-    let (entered, main_hash) = match &args.map {
+    let has_names = args.has_stdin_path() || analysis.sites.is_empty();
+    let (entered, main_hash) = match &set.map {
         Some(map) => enter(map, &set, &mut outcomes)?,
         None => {
             let numbers = Numbers { ids: vec![0; ids_needed(lines)], first: 1, values: 1 };
-            (vec![Entered::with(numbers)], MainHash::None)
+            (vec![Entered::with(numbers)], MainHash::Literal(NO_MAP))
         }
     };
     pipeline::write(&set, &mut outcomes, &entered, main_hash, &set, || ());
     analyzed(&outcomes[0], &set)?;
+    if !has_names && !args.check {
+        eprintln!("{NOTE_NAMELESS}");
+    }
     if args.check {
         let mut summary = Summary::default();
         summary.add(&outcomes[0]);
@@ -136,19 +178,21 @@ fn analyzed(outcome: &Outcome, set: &Stdin<'_>) -> Result<Analysis, Fatal> {
 }
 
 /// Enters the source into the map.
-fn enter(path: &Path, set: &Stdin<'_>, outcomes: &mut [Outcome]) -> Result<(Vec<Entered>, MainHash), Fatal> {
+fn enter(
+    FilterMap { path, root, .. }: &FilterMap,
+    set: &Stdin<'_>,
+    outcomes: &mut [Outcome],
+) -> Result<(Vec<Entered>, MainHash), Fatal> {
     // Filters of one build share the map.
     let mut wanted = Wanted::default();
     wanted.map(path);
     let _locks = wanted.take();
-    let absolute_path: PathBuf = absolute(path);
-    let root = absolute_path.parent().unwrap_or(Path::new("/"));
     let mut map = MapFile::load(path, root)?;
     let entered = pipeline::number(set, outcomes, &mut map);
     analyzed(&outcomes[0], set)?;
     let hash = map.hash();
     if !set.args.check {
-        map.write(hash, path).map_err(|error| Fatal::Write(path.to_path_buf(), error))?;
+        map.write(hash, path).map_err(|error| Fatal::Write(path.clone(), error))?;
     }
     Ok((entered, MainHash::Literal(hash)))
 }

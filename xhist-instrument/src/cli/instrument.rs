@@ -31,7 +31,8 @@ pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
         listing::list(&found, &outcomes)?;
         return Ok(report(&found, &outcomes));
     }
-    let writer = SourceWriter { args, found: &found, output: output.as_ref(), map_path: &map_path };
+    let (output, kept) = (output.as_ref(), crate::kept_maps::directory(&map_path));
+    let writer = SourceWriter { args, found: &found, output, map_path: &map_path, kept };
     let cleaned = write(&set, &writer, &mut outcomes)?;
     let code = report(&found, &outcomes);
     if writes {

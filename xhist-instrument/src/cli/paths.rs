@@ -5,8 +5,13 @@ use std::path::{Path, PathBuf};
 
 /// The nearest directory above the first path that has a Cargo.toml, else the current directory.
 pub fn project_root(args: &Args) -> PathBuf {
+    root_of(args.paths.first().map_or(Path::new("."), |path| path))
+}
+
+/// The nearest directory above this path that has a Cargo.toml, else the current directory.
+pub fn root_of(path: &Path) -> PathBuf {
     let current = std::env::current_dir().unwrap_or_default();
-    let first = args.paths.first().map(|path| absolute(path)).unwrap_or_else(|| current.clone());
+    let first = absolute(path);
     let mut dirs = first.ancestors();
     dirs.find(|dir| dir.join("Cargo.toml").is_file()).map_or(current, Path::to_path_buf)
 }

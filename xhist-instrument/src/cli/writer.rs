@@ -5,7 +5,7 @@ use super::folder::{FolderSource, FolderSources};
 use super::output::Output;
 use super::sources::{read, without_calls};
 use crate::pipeline::{Failure, Sink, SourceText};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// See the module.
 pub struct SourceWriter<'a> {
@@ -13,11 +13,17 @@ pub struct SourceWriter<'a> {
     pub found: &'a FolderSources,
     pub output: Option<&'a Output>,
     pub map_path: &'a Path,
+    /// The directory that keeps earlier maps.
+    pub kept: PathBuf,
 }
 
 impl Sink for SourceWriter<'_> {
     fn put(&self, index: usize, source: &SourceText<'_>, text: &[u8]) -> Result<(), Failure> {
         if self.args.check { Ok(()) } else { self.write(&self.found.sources[index], &source.raw, text) }
+    }
+
+    fn texts(&self) -> Option<&Path> {
+        Some(&*self.kept).filter(|_| !self.args.check)
     }
 
     fn leave(&self, index: usize, is_cleaned: bool) -> Result<bool, Failure> {

@@ -33,8 +33,17 @@ pub struct MapFile {
     next_number: u32,
     /// The first number above all ranges of values.
     next_value: u32,
-    /// Version, hash, root and tool from the first line of the loaded file.
-    loaded: Option<(u32, u64, String, String)>,
+    loaded: Option<LoadedHead>,
+}
+
+/// The first line of the loaded file.
+#[derive(Debug)]
+struct LoadedHead {
+    version: u32,
+    hash: u64,
+    root: String,
+    tool: String,
+    mains: String,
 }
 
 /// One path. It keeps its ids for ever, even after the file is removed.
@@ -47,7 +56,22 @@ struct MappedFile {
     numbers: map::NumberRange,
     /// The range of numbers of value sites.
     values: map::NumberRange,
+    /// FNV-1a 64 of its text without inserted calls, if it is instrumented.
+    source: Option<u64>,
+    main: MainCarries,
     statements: MappedStatements,
+}
+
+/// The hash that the `main` of a file carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum MainCarries {
+    /// There is no `main`.
+    #[default]
+    Nothing,
+    /// That of the map that this run writes.
+    This,
+    /// That of the map of the run that instrumented the file.
+    Earlier(u64),
 }
 
 /// The statements of a file.
@@ -84,19 +108,28 @@ impl MapFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(map),
             file => file.map_err(unreadable)?,
         };
-        let mut old_root = PathBuf::new();
+        let (mut old_root, mut carried) = (PathBuf::new(), HashMap::new());
         for (index, line) in io::BufReader::new(file).lines().enumerate() {
-            let result = map.read_line(index, &line.map_err(unreadable)?, &mut old_root);
+            let result = map.read_line(index, &line.map_err(unreadable)?, &mut old_root, &mut carried);
             result.map_err(|what| MapError::Line(path.to_path_buf(), index + 1, what))?;
         }
         Ok(map)
     }
 
-    fn read_line(&mut self, index: usize, line: &str, old_root: &mut PathBuf) -> Result<(), MapLineError> {
+    /// `carried`: the newest hash of each `main`, by the file's id.
+    fn read_line(
+        &mut self,
+        index: usize,
+        line: &str,
+        old_root: &mut PathBuf,
+        carried: &mut HashMap<u16, u64>,
+    ) -> Result<(), MapLineError> {
         match (Line::parse(line).map_err(MapLineError::Syntax)?, index) {
             (Line::Head(head), 0) => {
                 *old_root = PathBuf::from(owned(head.root));
-                self.loaded = Some((head.version, head.hash, owned(head.root), owned(head.tool)));
+                let (root, tool, mains) = (owned(head.root), owned(head.tool), owned(head.mains));
+                self.loaded = Some(LoadedHead { version: head.version, hash: head.hash, root, tool, mains });
+                carried.extend(head.mains());
             }
             (Line::Head(_), _) => return Err(MapLineError::SecondHead),
             (_, 0) => return Err(MapLineError::NoHead),
@@ -109,6 +142,10 @@ impl MapFile {
                 entry.ids.push(file.file);
                 if file.base == 0 {
                     (entry.numbers, entry.values) = (file.numbers, file.values);
+                    entry.source = file.source;
+                    entry.main = carried
+                        .get(&file.file)
+                        .map_or(MainCarries::Nothing, |hash| MainCarries::Earlier(*hash));
                 }
                 self.next_value = self.next_value.max(file.values.first + file.values.room);
                 self.next_number = self.next_number.max(file.numbers.first + file.numbers.room);
@@ -159,6 +196,8 @@ impl MapFile {
                 ids: Vec::new(),
                 numbers: map::NumberRange::default(),
                 values: map::NumberRange::default(),
+                source: None,
+                main: MainCarries::Nothing,
                 statements,
             });
             self.files.len() - 1
@@ -268,6 +307,13 @@ impl MapFile {
         self.entry(path).statements = MappedStatements::Sites(sites);
     }
 
+    /// Sets the hash of a file's text, and whether the file has a `main`, which this run gives the hash of the map.
+    pub fn set_source(&mut self, path: &str, source: u64, has_main: bool) {
+        let entry = self.entry(path);
+        entry.source = Some(source);
+        entry.main = if has_main { MainCarries::This } else { MainCarries::Nothing };
+    }
+
     /// Whether some file has value sites.
     pub fn has_values(&self) -> bool {
         self.files.iter().any(|file| file.values.room > 0)
@@ -293,7 +339,9 @@ impl MapFile {
     pub fn clear_sites(&mut self, path: &str) {
         if self.by_path.contains_key(path) {
             self.set_sites(path, Packed::default());
-            self.entry(path).values = map::NumberRange::default();
+            let entry = self.entry(path);
+            entry.values = map::NumberRange::default();
+            (entry.source, entry.main) = (None, MainCarries::Nothing);
         }
     }
 
@@ -310,21 +358,37 @@ impl MapFile {
         hash.finish()
     }
 
-    fn write_to(&self, hash: u64, out: &mut impl io::Write) -> io::Result<()> {
-        let root = self.root.to_string_lossy();
+    /// The hashes that the `main` functions carry in programs of these sources, as the first line has them.
+    fn mains(&self, hash: u64) -> String {
+        let carried = self.files.iter().filter_map(|file| {
+            let carried = match file.main {
+                MainCarries::Nothing => return None,
+                MainCarries::This => hash,
+                MainCarries::Earlier(earlier) => earlier,
+            };
+            Some(format!("{}:{carried:016x}", file.ids.first()?))
+        });
+        // There may be programs of the same sources whose `main` was instrumented before.
+        let same = self.loaded.as_ref().filter(|loaded| loaded.hash == hash);
+        let known = same.map_or("", |loaded| &loaded.mains).split_whitespace().map(str::to_owned);
+        let carried: Vec<String> = carried.collect();
+        let mut mains: Vec<String> = known.filter(|known| !carried.contains(known)).collect();
+        mains.extend(carried);
+        mains.join(" ")
+    }
+
+    fn write_to(&self, hash: u64, mains: &str, out: &mut impl io::Write) -> io::Result<()> {
+        let (version, root) = (self.version(), self.root.to_string_lossy());
         let tool = Text::plain(env!("CARGO_PKG_VERSION"));
-        writeln!(
-            out,
-            "{}",
-            Line::Head(Head { version: self.version(), hash, root: Text::plain(&root), tool })
-        )?;
+        let head = Head { version, hash, root: Text::plain(&root), tool, mains: Text::plain(mains) };
+        writeln!(out, "{}", Line::Head(head))?;
         self.parts().try_for_each(|part| out.write_all(part.as_bytes()))
     }
 
-    /// The text of the map file.
+    /// The text of the map file, for programs that get the hash when they are compiled.
     pub fn to_text(&self, hash: u64) -> Vec<u8> {
         let mut text = Vec::new();
-        self.write_to(hash, &mut text).expect("writing to memory does not fail");
+        self.write_to(hash, "", &mut text).expect("writing to memory does not fail");
         text
     }
 
@@ -333,8 +397,9 @@ impl MapFile {
     /// # Errors
     /// The errors of [`crate::atomic::write`].
     pub fn write(&self, hash: u64, path: &Path) -> io::Result<()> {
-        if let Some((version, old, root, tool)) = &self.loaded {
-            let is_same = *old == hash && *version == self.version();
+        let new_mains = self.mains(hash);
+        if let Some(LoadedHead { version, hash: old, root, tool, mains }) = &self.loaded {
+            let is_same = *old == hash && *version == self.version() && *mains == new_mains;
             if is_same && *root == self.root.to_string_lossy() && tool == env!("CARGO_PKG_VERSION") {
                 return Ok(());
             }
@@ -342,7 +407,13 @@ impl MapFile {
                 crate::kept_maps::keep(path, *old)?;
             }
         }
-        crate::atomic::write(path, |file| self.write_to(hash, file))
+        // With equal contents it stays as old: a reader compares its time with that of a dump.
+        let is_equal = self.loaded.as_ref().is_some_and(|loaded| loaded.hash == hash);
+        let written = path.metadata().and_then(|meta| meta.modified()).ok().filter(|_| is_equal);
+        crate::atomic::write(path, |file| {
+            self.write_to(hash, &new_mains, file)?;
+            written.map_or(Ok(()), |written| file.set_modified(written))
+        })
     }
 }
 
@@ -353,8 +424,9 @@ impl MappedFile {
         let mut add = |line: Line<'_>| writeln!(text, "{line}").expect("writing to memory does not fail");
         for (index, &file) in self.ids.iter().enumerate() {
             let base = index as u32 * LINES_PER_ID;
-            let (numbers, values) = if index == 0 { (self.numbers, self.values) } else { Default::default() };
-            add(Line::File(FileLine { file, path: Text::plain(&self.path), base, numbers, values }));
+            let (numbers, values, source) =
+                if index == 0 { (self.numbers, self.values, self.source) } else { Default::default() };
+            add(Line::File(FileLine { file, path: Text::plain(&self.path), base, numbers, values, source }));
         }
         match (&self.statements, self.ids.first()) {
             (MappedStatements::Lines(lines), Some(_)) => text.push_str(lines),
@@ -499,16 +571,43 @@ mod tests {
         assert!(to_text(&map).contains(r#"{"file":1,"path":"a.rs","base":0,"first":185,"room":49}"#));
     }
 
+    /// As a Makefile does it: a run for each file, of which one has `main`.
+    #[test]
+    fn the_map_knows_which_hash_main_carries() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("xhist.map");
+        let run = |path: &str, source, has_main| {
+            let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
+            ids(&mut map, path, 1);
+            map.set_source(path, source, has_main);
+            let hash = map.hash();
+            map.write(hash, &file).unwrap();
+            let text = std::fs::read_to_string(&file).unwrap();
+            let Ok(Line::Head(head)) = Line::parse(text.lines().next().unwrap()) else { panic!("a head") };
+            (hash, head.mains().collect::<Vec<_>>())
+        };
+        let (main, mains) = run("main.rs", 1, true);
+        assert_eq!(mains, [(1, main)]);
+        let (queue, mains) = run("queue.rs", 2, false);
+        assert_eq!(mains, [(1, main)], "main was not instrumented");
+        assert_ne!(main, queue);
+        // Nothing but main changes: programs of both kinds exist.
+        assert_eq!(run("main.rs", 1, true), (queue, vec![(1, main), (1, queue)]));
+        assert_eq!(run("main.rs", 1, true), (queue, vec![(1, main), (1, queue)]));
+        let (edited, mains) = run("queue.rs", 3, false);
+        assert_eq!(mains, [(1, queue)]);
+        assert_eq!(run("other.rs", 4, true).1[0], (1, queue));
+        let (last, mains) = run("main.rs", 5, false);
+        assert_ne!(last, edited);
+        assert_eq!(mains.iter().map(|(file, _)| *file).collect::<Vec<_>>(), [3], "main.rs has no main now");
+    }
+
     #[test]
     fn the_last_number_is_not_exceeded() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
-        let head = Line::Head(Head {
-            version: map::VERSION,
-            hash: 0,
-            root: Text::plain("/r"),
-            tool: Text::plain(""),
-        });
+        let (root, tool, mains) = (Text::plain("/r"), Text::plain(""), Text::default());
+        let head = Line::Head(Head { version: map::VERSION, hash: 0, root, tool, mains });
         let line = r#"{"file":1,"path":"a.rs","base":0,"first":4294967000,"room":200}"#;
         std::fs::write(&file, format!("{head}\n{line}\n")).unwrap();
         let mut map = MapFile::load(&file, Path::new("/r")).unwrap();

@@ -9,6 +9,7 @@ mod value_counts;
 pub use outcome::{Analyzed, Exemption, Failure, Outcome};
 pub use value_counts::ValueCounts;
 
+use crate::kept_texts;
 use crate::map::MapFile;
 use crate::trigger::{self, Placed, Request, TriggerError};
 use crate::{Analysis, Macros, MainHash, Numbers, Options, Refusal};
@@ -66,6 +67,9 @@ pub trait Sink: Sync {
     /// Writes the instrumented text of a source.
     fn put(&self, index: usize, source: &SourceText<'_>, text: &[u8]) -> Result<(), Failure>;
 
+    /// The directory that keeps the texts of instrumented sources.
+    fn texts(&self) -> Option<&Path>;
+
     /// Writes a source that is not instrumented; `is_cleaned`: without the calls of an earlier run. Returns whether it had
     /// such calls.
     fn leave(&self, index: usize, is_cleaned: bool) -> Result<bool, Failure>;
@@ -102,23 +106,24 @@ fn analyse_one(set: &impl SourceSet, index: usize, macros: &Macros) -> Result<Ou
     if let Some(exemption) = set.exemption(index) {
         return Ok(Outcome::LeftAlone(exemption));
     }
-    let SourceText { raw, original } = set.text(index)?;
-    let analysis = crate::analyze_among(&original, &set.options(index), macros)?;
-    Ok(select(set, index, analysis, &raw))
+    let text = set.text(index)?;
+    let analysis = crate::analyze_among(&text.original, &set.options(index), macros)?;
+    Ok(select(set, index, analysis, &text))
 }
 
 /// The outcomes of sources that were analysed while they were collected.
 pub fn accept(set: &impl SourceSet, analyses: Vec<Result<Analysis, Refusal>>) -> Vec<Outcome> {
     let accept =
-        |(index, analysis): (usize, Result<_, _>)| Ok(select(set, index, analysis?, &set.text(index)?.raw));
+        |(index, analysis): (usize, Result<_, _>)| Ok(select(set, index, analysis?, &set.text(index)?));
     analyses.into_par_iter().enumerate().map(|pair| accept(pair).unwrap_or_else(Outcome::Failed)).collect()
 }
 
-fn select(set: &impl SourceSet, index: usize, mut analysis: Analysis, raw: &[u8]) -> Outcome {
-    match set.select(index, &mut analysis) {
-        Some(exemption) => Outcome::LeftAlone(exemption),
-        None => Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint(raw)))),
+fn select(set: &impl SourceSet, index: usize, mut analysis: Analysis, text: &SourceText<'_>) -> Outcome {
+    if let Some(exemption) = set.select(index, &mut analysis) {
+        return Outcome::LeftAlone(exemption);
     }
+    let (fingerprint, source) = (fingerprint(&text.raw), kept_texts::hash(&text.original));
+    Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint, source)))
 }
 
 /// Sets each trigger at its statement. Returns them with the indices of their sources. `note` gets a message for each
@@ -167,6 +172,7 @@ fn number_one(map: &mut MapFile, path: &Path, outcome: &mut Outcome) -> Entered 
         Outcome::Analyzed(analyzed) => match map.numbers(&path, &analyzed.sites, analyzed.rest.lines) {
             Ok(numbers) => {
                 map.set_sites(&path, analyzed.sites.clone());
+                map.set_source(&path, analyzed.source, !analyzed.rest.main_at.is_empty());
                 entered.numbers = numbers;
             }
             Err(error) => *outcome = Outcome::Failed(Failure::Map(error)),
@@ -223,6 +229,11 @@ fn write_one(
         // A tree of copies is complete even then.
         let _ = sink.leave(index, false);
     })?;
+    // Texts of packages do not change.
+    if let Some(directory) = sink.texts().filter(|_| !set.is_dependency(index)) {
+        let kept = kept_texts::keep(directory, analyzed.source, &text.original, set.path(index));
+        kept.map_err(|error| Failure::Io("keep its text", error))?;
+    }
     sink.put(index, &text, &result)?;
     Ok(false)
 }

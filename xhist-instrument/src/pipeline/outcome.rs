@@ -117,18 +117,20 @@ pub struct Analyzed {
     pub rest: Analysis,
     /// Hash of the text, to notice that the file changed since.
     pub fingerprint: u64,
+    /// Hash of the text without calls, for the map.
+    pub source: u64,
 }
 
 impl Analyzed {
     /// Packs an analysis.
-    pub fn new(mut analysis: Analysis, fingerprint: u64) -> Self {
+    pub fn new(mut analysis: Analysis, fingerprint: u64, source: u64) -> Self {
         let sites = Packed::new(&analysis);
         analysis.sites = Vec::new();
         analysis.values = Vec::new();
         analysis.modules = Vec::new();
         analysis.unknown_macros = BTreeSet::new();
         analysis.structure = Structure::default();
-        Self { sites, rest: analysis, fingerprint }
+        Self { sites, rest: analysis, fingerprint, source }
     }
 
     /// The analysis with its sites.

@@ -54,6 +54,11 @@ impl<'n> NamedSites<'n> {
         NamedSite { file: self.file(file), line, function, text }
     }
 
+    /// Notes which files have changed since the build.
+    pub fn report_changed(&mut self, notes: &mut Notes<'_>) {
+        self.text.report_changed(notes);
+    }
+
     /// Names a body.
     pub fn body(&self, body: BodyId) -> String {
         self.program.body_name(body)

@@ -69,7 +69,9 @@ fn try_run(
     let whole = whole.map(|pair| (pair.names.clone(), pair.rings));
     comparison.values = value_differences((good, bad), (&good_rings, &bad_rings), whole, names, notes);
     let named = &mut NamedSites::new(&program, names, SourceText::new(good.options));
-    Ok(write(&comparison, good, bad, good_rings.map_hash, look, named, out, notes))
+    let code = write(&comparison, good, bad, good_rings.map_hash, look, named, out, notes);
+    named.report_changed(notes);
+    Ok(code)
 }
 
 fn load_maps(input: &Input<'_>, hash: u64, notes: &mut Notes<'_>) -> Result<Maps, DiffError> {

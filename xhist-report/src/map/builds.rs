@@ -4,11 +4,11 @@ use std::path::Path;
 
 use super::read;
 use super::search::ancestors;
-use super::search::{Candidate, candidates};
+use super::search::{Candidate, candidates, of_build};
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::model::{Age, Build, KnownBuild, KnownMap, Names, Origin, SourceChanges, visible};
-use crate::options::MapPlaces;
+use crate::options::{MapPlaces, Options};
 
 /// Most maps of other builds that are listed.
 const SHOWN: usize = 20;
@@ -19,12 +19,13 @@ const SHOWN: usize = 20;
 /// The exit code, if the map that the user gave cannot be read.
 pub fn builds(
     hashes: &[u64],
-    places: &MapPlaces,
+    options: &Options,
     notes: &mut Notes<'_>,
 ) -> Result<Vec<(Build, Names)>, ExitCode> {
+    let places = &options.maps;
     let mut found = candidates(places);
     if let Some(path) = &places.given {
-        match Candidate::read(path.clone()) {
+        match Candidate::read(path) {
             Some(given) => found.insert(0, given),
             None => {
                 notes.error(format_args!("cannot read {}, or it is not a map", path.display()));
@@ -33,18 +34,22 @@ pub fn builds(
         }
     }
     let builds = hashes.iter().map(|&hash| {
-        let (origin, names) =
-            known(hash, &found, notes).unwrap_or_else(|| (unknown(places, &found), Names::default()));
+        let (origin, names) = known(hash, &found, options, notes)
+            .unwrap_or_else(|| (unknown(places, &found), Names::default()));
         (Build { hash, origin }, names)
     });
     Ok(builds.collect())
 }
 
 /// The build of this hash; `None` if no map has it. A ring without a hash may be of any build.
-fn known(hash: u64, found: &[Candidate], notes: &mut Notes<'_>) -> Option<(Origin, Names)> {
-    let same: Vec<&Candidate> =
-        found.iter().filter(|candidate| hash != 0 && candidate.hash == hash).collect();
-    let nearest = same.first()?;
+fn known(
+    hash: u64,
+    found: &[Candidate],
+    options: &Options,
+    notes: &mut Notes<'_>,
+) -> Option<(Origin, Names)> {
+    let nearest = of_build(found, hash, options.written).filter(|_| hash != 0)?;
+    let same: Vec<&Candidate> = found.iter().filter(|candidate| candidate.hash == nearest.hash).collect();
     let names = match read(&nearest.path, notes) {
         Ok(names) => names,
         Err(error) => {
@@ -97,12 +102,11 @@ fn unknown(places: &MapPlaces, found: &[Candidate]) -> Origin {
 }
 
 fn described(map: &Candidate) -> KnownMap {
-    let written = std::fs::metadata(&map.path).and_then(|metadata| metadata.modified());
     KnownMap {
         hash: map.hash,
         path: printable(&map.path),
         root: visible(&map.root).into_owned(),
-        written: written.ok(),
+        written: map.written(),
     }
 }
 

@@ -4,14 +4,12 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use qs_core::map::Line;
-
 use crate::model::Names;
 
 /// Larger than the map of any program; a file of another kind must not fill the memory.
 const MAX_MAP: u64 = 512 << 20;
-/// Longest first line: two short texts and a path.
-const MAX_HEAD: u64 = 64 << 10;
+/// Longest first line: two short texts, a path, and a hash for each `main`.
+const MAX_HEAD: u64 = 2 << 20;
 
 /// Reads a whole map.
 pub fn load(path: &Path) -> io::Result<Names> {
@@ -25,6 +23,7 @@ pub fn load(path: &Path) -> io::Result<Names> {
         path.parent().and_then(|dir| project_of(if dir == Path::new("") { Path::new(".") } else { dir }));
     let mut names = Names::parse(&map);
     names.project = project;
+    names.kept_texts = kept_texts(path);
     Ok(names)
 }
 
@@ -41,14 +40,23 @@ pub fn project_of(dir: &Path) -> Option<PathBuf> {
     project.map(Path::to_owned)
 }
 
-/// Hash and root of a map's first line; `None` if the file is not a map.
-pub fn head(path: &Path) -> Option<(u64, String)> {
+/// The directories that may keep the texts of a map's sources: of an earlier map, of a map in place, and of `cargo xhist`.
+fn kept_texts(map: &Path) -> Vec<PathBuf> {
+    vec![map.with_file_name(""), earlier(map), map.with_file_name("maps")]
+}
+
+/// The first line of a map; `None` if the file cannot be read.
+pub fn first_line(path: &Path) -> Option<String> {
     let mut line = String::new();
     BufReader::new(open(path).ok()?.take(MAX_HEAD)).read_line(&mut line).ok()?;
-    match Line::parse(line.trim_end()) {
-        Ok(Line::Head(head)) => Some((head.hash, head.root.chars().collect())),
-        _ => None,
-    }
+    Some(line)
+}
+
+/// The directory of earlier versions of a map.
+pub fn earlier(map: &Path) -> PathBuf {
+    let mut dir = map.as_os_str().to_owned();
+    dir.push(".d");
+    dir.into()
 }
 
 /// Opens a map file without waiting.

@@ -4,8 +4,11 @@ mod builds;
 mod load;
 mod search;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+
+use qs_core::map::NO_MAP;
+use qs_core::record::Statement;
 
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
@@ -26,6 +29,8 @@ pub struct Maps {
     none: Names,
     /// What was found where, when a map was looked for most recently.
     candidates: Option<(MapPlaces, Vec<Candidate>)>,
+    /// The maps that were reported to lack names; `usize::MAX` for a map that is missing.
+    lacking: HashSet<usize>,
     /// By target of a live session: the names that it sent, and whether its map contradicts them.
     sent: HashMap<usize, (Names, bool)>,
 }
@@ -58,9 +63,9 @@ impl Maps {
         hashes.retain(|hash| !self.by_hash.contains_key(hash));
         match &places.given {
             _ if hashes.is_empty() => {}
-            Some(path) => self.load_given(path, &hashes, notes)?,
+            Some(path) => self.load_given(path, &hashes, options, notes)?,
             None if options.format.only_traces => {}
-            None => self.load_found(&hashes, places, notes),
+            None => self.load_found(&hashes, options, notes),
         }
         Ok(())
     }
@@ -107,6 +112,39 @@ impl Maps {
         }
     }
 
+    /// Looks for the place of a statement, so that [`Maps::report_lacks`] knows whether names are missing. Reports may take
+    /// places from elsewhere, and some need no map.
+    pub fn look_up(&self, ring: &Ring, statement: Statement) {
+        if statement.number().is_some() && self.by_hash.contains_key(&ring.map_hash) {
+            self.of(ring).1.place(statement.file, statement.line);
+        }
+    }
+
+    /// Reports statements that only have a number, once for each map. Returns what new ones mean for the exit code.
+    pub fn report_lacks(&mut self, notes: &mut Notes<'_>) -> ExitCode {
+        let mut code = ExitCode::Complete;
+        let by_map = self.names.iter().enumerate().map(|(index, names)| (index, Some(names.hash), names));
+        let without = self.sent.values().map(|(names, _)| names).chain([&self.none]);
+        for (index, map, names) in by_map.chain(without.map(|names| (usize::MAX, None, names))) {
+            if !names.lacks_names() || !self.lacking.insert(index) {
+                continue;
+            }
+            code = ExitCode::Incomplete;
+            notes.incomplete();
+            match map {
+                Some(hash) => notes.error(format_args!(
+                    "statements are shown by number, because map {:016x} does not have them: instrument all sources of \
+                     the program in one run, and build it again",
+                    hash.unwrap_or_default()
+                )),
+                None => notes.error(format_args!(
+                    "statements are shown by number, because only a map has their files and lines"
+                )),
+            }
+        }
+        code
+    }
+
     /// Adds the name of a file that a target sent.
     pub fn add_path(&mut self, ring: &Ring, file: u16, path: &str) {
         self.sent.entry(ring.target).or_default().0.add_path(file, path);
@@ -126,7 +164,13 @@ impl Maps {
         Some(other)
     }
 
-    fn load_given(&mut self, path: &Path, hashes: &[u64], notes: &mut Notes<'_>) -> Result<(), ExitCode> {
+    fn load_given(
+        &mut self,
+        path: &Path,
+        hashes: &[u64],
+        options: &Options,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), ExitCode> {
         let index = match self.read(path, notes) {
             Ok(index) => index,
             Err(error) => {
@@ -134,11 +178,14 @@ impl Maps {
                 return Err(ExitCode::Usage);
             }
         };
+        let candidates = if hashes == [0] { Vec::new() } else { search::given(path) };
         for &hash in hashes {
-            let earlier = search::earlier(path, hash);
-            if self.names[index].hash != Some(hash) && earlier.is_file() {
-                let kept = self.read(&earlier, notes).ok();
-                self.by_hash.insert(hash, kept);
+            let found = search::of_build(&candidates, hash, options.written).filter(|_| hash != 0);
+            if let Some(candidate) = found {
+                report_later(hash, candidate, notes);
+                let is_given = candidate.path == path;
+                let names = if is_given { Some(index) } else { self.read(&candidate.path, notes).ok() };
+                self.by_hash.insert(hash, names);
                 continue;
             }
             let names = &self.names[index];
@@ -159,22 +206,24 @@ impl Maps {
         Ok(())
     }
 
-    fn load_found(&mut self, hashes: &[u64], places: &MapPlaces, notes: &mut Notes<'_>) {
+    fn load_found(&mut self, hashes: &[u64], options: &Options, notes: &mut Notes<'_>) {
+        let places = &options.maps;
         if self.candidates.as_ref().is_none_or(|(searched, _)| searched != places) {
             self.candidates = Some((places.clone(), candidates(places)));
         }
         let candidates = self.candidates.take().map_or(Vec::new(), |(_, candidates)| candidates);
         for &hash in hashes {
-            let found = candidates.iter().find(|candidate| match hash {
-                0 => candidate.is_standard_name(),
-                _ => candidate.hash == hash,
-            });
+            let found = match hash {
+                0 => candidates.iter().find(|candidate| candidate.is_standard_name()),
+                _ => search::of_build(&candidates, hash, options.written),
+            };
             let Some(candidate) = found else {
                 self.by_hash.insert(hash, None);
                 report_missing(hash, &candidates, places, notes);
                 continue;
             };
             let path = &candidate.path;
+            report_later(hash, candidate, notes);
             match self.read(path, notes) {
                 Ok(index) => {
                     self.by_hash.insert(hash, Some(index));
@@ -225,8 +274,25 @@ fn read(path: &Path, notes: &mut Notes<'_>) -> std::io::Result<Names> {
     Ok(names)
 }
 
+/// Says that a map other than the one which the program names is used.
+fn report_later(hash: u64, map: &Candidate, notes: &mut Notes<'_>) {
+    if hash != 0 && hash != map.hash {
+        let (path, of_map) = (map.path.display(), map.hash);
+        notes.note(format_args!(
+            "the program names map {hash:016x}, and sources were instrumented after its `main`: names are those of the \
+             later map {of_map:016x}, the last one before the dump was written ({path})"
+        ));
+    }
+}
+
 /// Reports a missing map: a note if there is no map at all, an error if there are others.
 fn report_missing(hash: u64, candidates: &[Candidate], places: &MapPlaces, notes: &mut Notes<'_>) {
+    if hash == NO_MAP {
+        notes.note(format_args!(
+            "the sources of this program were instrumented by `xhist-instrument -` without --stdin-path, so no map names them"
+        ));
+        return;
+    }
     if candidates.is_empty() || hash == 0 {
         let wanted = match hash {
             0 => "the program does not say which map it was built with".to_owned(),

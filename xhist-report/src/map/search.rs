@@ -4,8 +4,11 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
-use super::load::head;
+use qs_core::map::Line;
+
+use super::load::{earlier, first_line};
 use crate::options::MapPlaces;
 
 /// Most files of a directory that are considered.
@@ -23,19 +26,49 @@ pub struct Candidate {
     pub hash: u64,
     /// The project it was written for.
     pub root: String,
+    /// The hashes that `main` carries in programs of its sources.
+    pub mains: Vec<u64>,
 }
 
 impl Candidate {
-    /// Reads the head of a map; `None` if the file is not a map.
-    pub fn read(path: PathBuf) -> Option<Candidate> {
-        let (hash, root) = head(&path)?;
-        Some(Candidate { path, hash, root })
+    /// Reads the first line of a map; `None` if the file is not a map.
+    pub fn read(path: &Path) -> Option<Candidate> {
+        let line = first_line(path)?;
+        let Ok(Line::Head(head)) = Line::parse(line.trim_end()) else { return None };
+        let mains = head.mains().map(|(_, hash)| hash).collect();
+        Some(Candidate { path: path.to_owned(), hash: head.hash, root: head.root.chars().collect(), mains })
+    }
+
+    /// When it was written.
+    pub fn written(&self) -> Option<SystemTime> {
+        std::fs::metadata(&self.path).and_then(|metadata| metadata.modified()).ok()
     }
 
     /// Whether it has the name that the tools give a project's own map.
     pub fn is_standard_name(&self) -> bool {
         self.path.file_name() == Some(OsStr::new("xhist.map"))
     }
+}
+
+/// The map of a program that carries this hash. Sources that are instrumented after `main` are only in later maps: the last one
+/// before the dump has what the program was built of.
+pub fn of_build(candidates: &[Candidate], hash: u64, dumped: Option<SystemTime>) -> Option<&Candidate> {
+    let exact = candidates.iter().find(|candidate| candidate.hash == hash);
+    let later =
+        candidates.iter().filter(|candidate| candidate.hash != hash && candidate.mains.contains(&hash));
+    let mut later: Vec<_> = later.map(|map| ((map.written(), map.is_standard_name()), map)).collect();
+    later.sort_by_key(|(age, _)| *age);
+    let is_before = |((written, _), _): &&((Option<SystemTime>, bool), &Candidate)| {
+        dumped.is_none_or(|dumped| written.is_none_or(|written| written <= dumped))
+    };
+    let last = later.iter().rev().find(is_before).map(|(_, map)| *map);
+    last.or(exact).or(later.first().map(|(_, map)| *map))
+}
+
+/// A map that the user names, and the earlier ones beside it.
+pub fn given(path: &Path) -> Vec<Candidate> {
+    let earlier = maps_in(&earlier(path));
+    std::iter::once(path.to_owned()).chain(earlier).filter_map(|path| Candidate::read(&path)).collect()
 }
 
 /// All maps in the places to search, nearest first.
@@ -46,7 +79,7 @@ pub fn candidates(places: &MapPlaces) -> Vec<Candidate> {
         if !seen.insert(dir.clone()) {
             continue;
         }
-        candidates.extend(maps_in(&dir).into_iter().filter_map(Candidate::read));
+        candidates.extend(maps_in(&dir).iter().filter_map(|path| Candidate::read(path)));
     }
     candidates
 }
@@ -70,13 +103,6 @@ fn directories(places: &MapPlaces) -> Vec<PathBuf> {
         dirs.extend([target.clone(), target.join("maps"), dir, earlier]);
     }
     dirs
-}
-
-/// The path of an earlier version of a map, by its hash.
-pub fn earlier(map: &Path, hash: u64) -> PathBuf {
-    let mut dir = map.as_os_str().to_owned();
-    dir.push(".d");
-    Path::new(&dir).join(format!("{hash:016x}.map"))
 }
 
 /// The `*.map` files of a directory, `xhist.map` first, the others by name.

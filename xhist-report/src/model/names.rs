@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use qs_core::map::numbers::statement;
 use qs_core::map::{self, BranchLine, FunctionLine, Hash, Line, LoopLine, MapError, StmtLine};
@@ -23,6 +24,8 @@ pub struct Names {
     pub root: String,
     /// The project that the map file is in; the root in the map may be any other.
     pub project: Option<PathBuf>,
+    /// Directories that may keep the texts of its sources.
+    pub kept_texts: Vec<PathBuf>,
     /// Version of the tool that wrote it.
     pub tool: String,
     /// Lines that could not be read.
@@ -41,6 +44,8 @@ pub struct Names {
     numbers: Arc<[Option<Statement>]>,
     /// File ids with value sites, by their first number.
     valued: Vec<(map::NumberRange, u16)>,
+    /// The place of some numbered statement was asked for, and is not in the map.
+    lacks_names: Arc<AtomicBool>,
 }
 
 /// A value site of a file.
@@ -67,6 +72,8 @@ struct File {
     path: String,
     shown: String,
     base: u32,
+    /// The hash of its text.
+    source: Option<u64>,
     /// Numbers of its statements, if they have numbers.
     numbers: map::NumberRange,
     places: Vec<Span>,
@@ -148,6 +155,7 @@ impl Names {
                             path,
                             shown,
                             base: file.base,
+                            source: file.source,
                             numbers: file.numbers,
                             places: Vec::new(),
                             functions: Vec::new(),
@@ -222,8 +230,18 @@ impl Names {
             Some(known) => {
                 Place { file, line: known.base.saturating_add(u32::from(line)), path: Some(&known.shown) }
             }
-            None => Place { file, line: u32::from(line), path: None },
+            None => {
+                if file == Statement::NUMBERED {
+                    self.lacks_names.store(true, Ordering::Relaxed);
+                }
+                Place { file, line: u32::from(line), path: None }
+            }
         }
+    }
+
+    /// Whether [`Names::place`] was asked for a numbered statement that is not in the map.
+    pub fn lacks_names(&self) -> bool {
+        self.lacks_names.load(Ordering::Relaxed)
     }
 
     /// The place of a recorded value.
@@ -285,6 +303,7 @@ impl Names {
             path: path.to_owned(),
             shown,
             base: 0,
+            source: None,
             numbers: map::NumberRange::default(),
             places,
             functions,
@@ -308,6 +327,11 @@ impl Names {
     /// Path of a file, printable.
     pub fn shown_path(&self, file: u16) -> Option<&str> {
         self.file(file).map(|file| file.shown.as_str())
+    }
+
+    /// The hash of a file's text without inserted calls, if the map has it; `file` may be any of its ids.
+    pub fn source(&self, file: u16) -> Option<u64> {
+        self.first(file)?.source
     }
 
     /// The places of the statements of a file; `file` may be any of its ids.

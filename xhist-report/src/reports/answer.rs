@@ -191,6 +191,7 @@ impl Report for AnswerReport {
             writeln!(context.out, "folded to the end of each thread; --all prints every entry")?;
         }
         context.out.flush()?;
+        self.text.report_changed(context.notes);
         let code = context.notes.finish();
         Ok(Summary { code, entries: 0 })
     }

@@ -33,7 +33,7 @@ impl Report for Builds {
             by_hash.entry(ring.map_hash).or_default().push(ring);
         }
         let hashes: Vec<u64> = by_hash.keys().copied().collect();
-        let mut builds = match map::builds(&hashes, &context.options.maps, context.notes) {
+        let mut builds = match map::builds(&hashes, context.options, context.notes) {
             Ok(builds) => builds,
             Err(code) => return Ok(Summary { code, entries: 0 }),
         };

@@ -214,6 +214,7 @@ impl Report for EntryWriter {
         let only_traces = context.options.format.only_traces;
         self.report_empty(context.options, context.notes);
         self.report_order(context.notes);
+        self.text.report_changed(context.notes);
         context.notes.misfits(self.misfits, if only_traces { "before entry" } else { "entry" });
         let complete = context.notes.finish() == ExitCode::Complete;
         if let Some(tasks) = self.tasks.take() {

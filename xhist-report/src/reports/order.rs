@@ -270,6 +270,7 @@ impl Report for Order<'_> {
             return Ok(Summary { code, entries: self.number });
         }
         self.report_checks(context.notes);
+        self.text.report_changed(context.notes);
         let mut format = (self.options.format.make)(self.options.layout);
         format.start(&Opening { rings: &self.rings, entries: 0 }, context.out)?;
         let programs = std::mem::take(&mut self.programs);

@@ -185,7 +185,11 @@ fn ranked<T>(
         formula: options.formula,
         values: &values,
     };
-    Ok(Some(then(&findings, hash, &mut lines)))
+    let done = then(&findings, hash, &mut lines);
+    if !options.brief {
+        sources.report_changed(notes);
+    }
+    Ok(Some(done))
 }
 
 /// Values behind the last execution of each suspect, in the first failed test that has any.

@@ -20,7 +20,8 @@ fn map_of_source(root: &str) -> (String, u64) {
             path: Text::plain("src/main.rs"),
             base: 0,
             numbers: NumberRange::default(),
-            values: NumberRange::default()
+            values: NumberRange::default(),
+            source: None,
         })
     )
     .unwrap();
@@ -45,7 +46,13 @@ fn map_of_source(root: &str) -> (String, u64) {
     let mut hash = Hash::new();
     hash.update(body.as_bytes());
     let (hash, root, tool) = (hash.finish(), Text::plain(root), Text::plain("test"));
-    (format!("{}\n{body}", Line::Head(Head { version: qs_core::map::VERSION, hash, root, tool })), hash)
+    (
+        format!(
+            "{}\n{body}",
+            Line::Head(Head { version: qs_core::map::VERSION, hash, root, tool, mains: Text::default() })
+        ),
+        hash,
+    )
 }
 
 fn dump(map_hash: u64) -> Vec<u8> {
@@ -125,6 +132,61 @@ fn an_older_build_whose_sources_moved_on() {
     let history = project.dir.run(&["dump.bin", "--source"]);
     assert_eq!((history.code, history.out.as_str()), (0, "1 src/main.rs:2\t\n2 src/main.rs:3\t\n"));
     assert_eq!(history.notes.matches("has changed since this build").count(), 1, "{}", history.notes);
+}
+
+/// The text of the build is kept beside its map.
+#[test]
+fn the_text_of_the_build_is_shown_when_the_file_has_changed() {
+    let dir = Dir::new();
+    let hash_of = |text: &str| {
+        let mut hash = Hash::new();
+        hash.update(text.as_bytes());
+        hash.finish()
+    };
+    let (map, old_hash) = map_of_source(dir.path().canonicalize().unwrap().to_str().unwrap());
+    let (head, body) = map.split_once('\n').unwrap();
+    let source = hash_of(SOURCE);
+    let body = body.replacen("}\n", &format!(",\"source\":\"{source:016x}\"}}\n"), 1);
+    let hash = hash_of(&body);
+    let head = head.replace(&format!("{old_hash:016x}"), &format!("{hash:016x}"));
+    dir.write("xhist.map", format!("{head}\n{body}"));
+    dir.write("dump.bin", dump(hash));
+    let kept = format!("xhist.map.d/{source:016x}.source");
+    let text = "1 src/main.rs:2\tfirst();\n2 src/main.rs:3\tsecond();\n";
+    let shown = |notes: &str| {
+        let outcome = dir.run(&["dump.bin", "--source"]);
+        assert_eq!((outcome.code, outcome.out.as_str()), (0, text), "{}", outcome.notes);
+        assert_eq!(outcome.notes, notes);
+    };
+    let changed =
+        "xhist-report: note: src/main.rs has changed since this build: the text of the build is shown\n";
+    // Unchanged, also when it was written again after the dump.
+    dir.write("src/main.rs", SOURCE);
+    shown("");
+    dir.write(&kept, SOURCE);
+    for (edited, notes) in [
+        (format!("// One more line.\n{SOURCE}"), changed),
+        (SOURCE.replace("second", "s_cond"), changed),
+        (SOURCE.replace("first", "::xhist_rt::s::<1,2,9>();first"), ""),
+        (SOURCE.replace("first", "::xhist_rt::s::<1,2,9>();f_rst"), changed),
+    ] {
+        dir.write("src/main.rs", edited);
+        shown(notes);
+    }
+    for args in [&["answer", "dump.bin"][..], &["dump.bin", "--format", "html"]] {
+        let outcome = dir.run(args);
+        assert_eq!(outcome.notes.matches(changed).count(), 1, "{args:?}: {}", outcome.notes);
+    }
+    assert!(dir.run(&["answer", "dump.bin"]).out.contains("first();"));
+    assert_reports(&dir.run(&["dump.bin", "--identify"]), 0, &["unchanged since"]);
+    // A missing file: what is kept is the text of the build.
+    std::fs::remove_file(dir.path().join("src/main.rs")).unwrap();
+    shown("");
+    // A copy that was edited is not.
+    dir.write(&kept, SOURCE.replace("first", "f_rst"));
+    let damaged = dir.run(&["dump.bin", "--source"]);
+    assert_eq!(damaged.out, "1 src/main.rs:2\t\n2 src/main.rs:3\t\n");
+    assert!(damaged.notes.contains("no source text of src/main.rs"), "{}", damaged.notes);
 }
 
 #[test]

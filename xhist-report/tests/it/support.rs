@@ -329,6 +329,7 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
             base: *base,
             numbers: NumberRange::default(),
             values: NumberRange::default(),
+            source: None,
         });
         writeln!(body, "{line}").unwrap();
     }
@@ -340,6 +341,7 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
         hash,
         root: Text::plain(root),
         tool: Text::plain("test"),
+        mains: Text::default(),
     });
     (format!("{head}\n{body}"), hash)
 }
@@ -353,7 +355,8 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
             path: Text::plain(path),
             base: 0,
             numbers: NumberRange::default(),
-            values: NumberRange::default()
+            values: NumberRange::default(),
+            source: None,
         })
     );
     for (line, function) in statements {
@@ -382,6 +385,7 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
         hash,
         root: Text::plain(root),
         tool: Text::plain("test"),
+        mains: Text::default(),
     });
     (format!("{head}\n{body}"), hash)
 }

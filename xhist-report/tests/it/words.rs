@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, SystemTime};
 
 use qs_core::map::Hash;
 use qs_core::record::{EventKind, Statement};
@@ -76,6 +77,9 @@ fn statements_are_named_by_their_numbers_and_without_a_map_by_those_alone() {
     numbered(&mut ring, [23, 24]);
     dir.write("ring", ring.image());
     let bare = dir.run(&["ring"]);
+    assert_eq!(bare.code, 1, "{}", bare.notes);
+    assert!(bare.notes.contains(&format!("built with map {map_hash:016x}: name it")), "{}", bare.notes);
+    assert!(bare.notes.contains("shown by number, because only a map has their files"), "{}", bare.notes);
     assert_eq!(&lines(&bare)[..2], ["statement 20", "statement 22"], "{}", bare.notes);
     assert!(bare.out.contains("\n... statements 20-22 x "), "{}", bare.out);
     let json = dir.run(&["ring", "--format", "json"]);
@@ -90,7 +94,6 @@ fn statements_are_named_by_their_numbers_and_without_a_map_by_those_alone() {
 
     dir.write("xhist.map", &text);
     let named = dir.run(&["ring"]);
-    assert_eq!(named.code, 0, "{}", named.notes);
     assert_eq!(&lines(&named)[..2], ["src/a.rs:5", "src/a.rs:17"]);
     assert!(
         named.out.contains("\n... lines 5-17 x ") && named.out.contains(" in src/a.rs\n"),
@@ -98,11 +101,72 @@ fn statements_are_named_by_their_numbers_and_without_a_map_by_those_alone() {
         named.out
     );
     // The map has no fifth statement.
+    let lacks = format!("shown by number, because map {map_hash:016x} does not have them");
+    assert_eq!((named.code, named.notes.matches(&lacks).count()), (1, 1), "{}", named.notes);
+    for args in [&["--format", "json"][..], &["--all"], &["--hot"], &["answer"], &["--format", "calls"]] {
+        let outcome = dir.run(&[args, &["ring"]].concat());
+        assert_eq!((outcome.code, outcome.notes.contains(&lacks)), (1, true), "{args:?}: {}", outcome.notes);
+    }
+    assert!(dir.run(&["ring", "--format", "json"]).out.contains("\"complete\":false"));
     assert!(lines(&named).ends_with(&["src/a.rs:18", "statement 24"]), "{}", named.out);
     let lcov = dir.run(&["ring", "--format", "lcov"]);
     assert!(lcov.out.contains("DA:5,1\n") && lcov.out.contains("DA:6,1\n"), "{}", lcov.out);
     let hot = dir.run(&["ring", "--hot"]);
     assert!(hot.out.contains("f0") && hot.out.contains("src/a.rs"), "{}", hot.out);
+}
+
+/// Writes a file with a time that many seconds ago.
+fn write_aged(dir: &Dir, name: &str, bytes: impl AsRef<[u8]>, age: u64) {
+    let file = std::fs::File::options().write(true).open(dir.write(name, bytes)).unwrap();
+    file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+}
+
+/// As a Makefile instruments: a run for each file, so `main` names the map of its own run.
+#[test]
+fn sources_that_were_instrumented_after_main_have_names() {
+    let dir = Dir::new();
+    let (first, main) = map(20, &[5, 6]);
+    let mains = |text: &str| text.replacen("}\n", &format!(",\"mains\":\"1:{main:016x}\"}}\n"), 1);
+    let ((second, hash), (third, _)) = (map(20, &[5, 6, 17]), map(20, &[5, 6, 17, 18]));
+    write_aged(&dir, &format!("xhist.map.d/{main:016x}.map"), mains(&first), 300);
+    write_aged(&dir, &format!("xhist.map.d/{hash:016x}.map"), mains(&second), 200);
+    write_aged(&dir, "xhist.map", mains(&third), 100);
+    let mut ring = Model { map_hash: main, ..model(1 << 14) };
+    numbered(&mut ring, 20..=22);
+    for (age, more) in [(150, &[][..]), (150, &["--map", "xhist.map"])] {
+        write_aged(&dir, "ring", ring.image(), age);
+        let outcome = dir.run(&[&["ring"], more].concat());
+        assert_eq!(outcome.code, 0, "{}", outcome.notes);
+        assert_eq!(lines(&outcome), ["src/a.rs:5", "src/a.rs:6", "src/a.rs:17"]);
+        let of = format!("names map {main:016x}, and sources were instrumented after its `main`");
+        assert!(outcome.notes.contains(&of), "{}", outcome.notes);
+        assert!(outcome.notes.contains(&format!("later map {hash:016x}")), "{}", outcome.notes);
+    }
+    assert_eq!(dir.run(&["ring", "--identify"]).code, 0);
+    // Before these runs, `main` was all that was instrumented.
+    write_aged(&dir, "ring", ring.image(), 250);
+    let older = dir.run(&["ring"]);
+    assert_eq!((older.code, lines(&older)), (1, vec!["src/a.rs:5", "src/a.rs:6", "statement 22"]));
+    numbered(&mut ring, [23]);
+    write_aged(&dir, "ring", ring.image(), 50);
+    assert!(dir.run(&["ring"]).out.ends_with("src/a.rs:18\n"));
+    // A map whose programs carry other hashes is that of another build.
+    dir.write("xhist.map", &third);
+    write_aged(&dir, "ring", ring.image(), 50);
+    let other = dir.run(&["ring"]);
+    assert_eq!((other.code, lines(&other).last()), (1, Some(&"statement 23")), "{}", other.notes);
+}
+
+#[test]
+fn a_program_that_was_instrumented_without_any_map_gets_no_names_of_others() {
+    let dir = Dir::new();
+    let mut ring = Model { map_hash: qs_core::map::NO_MAP, ..model(1 << 14) };
+    numbered(&mut ring, [20]);
+    dir.write("ring", ring.image());
+    dir.write("xhist.map", map(20, &[5]).0);
+    let outcome = dir.run(&["ring"]);
+    assert_eq!((outcome.code, lines(&outcome)), (1, vec!["statement 20"]));
+    assert!(outcome.notes.contains("without --stdin-path"), "{}", outcome.notes);
 }
 
 /// A map of one file with these lines behind its own, whose statements have the numbers from 20 on.

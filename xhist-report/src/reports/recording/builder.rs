@@ -9,6 +9,7 @@ use qs_core::record::value::RecordedValue;
 use super::lanes::GrowingLanes;
 use super::places::Places;
 use crate::calls::{CallStack, Structure};
+use crate::console::Notes;
 use crate::context::Context;
 use crate::events::Merged;
 use crate::model::{FieldValue, Item, Opening, Record, Ring, Trace, What};
@@ -303,6 +304,11 @@ impl<'o> RecordingBuilder<'o> {
                 is_parameter: value.is_parameter,
             });
         }
+    }
+
+    /// Notes which files have changed since the build.
+    pub fn report_changed(&mut self, notes: &mut Notes<'_>) {
+        self.places.report_changed(notes);
     }
 
     /// Behind the last event.

@@ -98,6 +98,7 @@ impl Report for RecordingReport<'_> {
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
         let mut recording = self.recording.lock();
         self.builder.finish(&mut recording, context);
+        self.builder.report_changed(context.notes);
         if let Some(format) = &mut self.format {
             format.recording(&recording, context.out)?;
             context.out.flush()?;

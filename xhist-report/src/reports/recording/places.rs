@@ -38,6 +38,13 @@ impl Places {
         }
     }
 
+    /// Notes which files have changed since the build.
+    pub fn report_changed(&mut self, notes: &mut Notes<'_>) {
+        if let Some(sources) = &mut self.text {
+            sources.report_changed(notes);
+        }
+    }
+
     /// The number of a file.
     pub fn file(
         &mut self,
