@@ -7,6 +7,7 @@
 mod activation;
 mod callee;
 mod caller;
+mod panics;
 mod parked;
 mod reach;
 mod stack;
@@ -16,6 +17,7 @@ mod tree;
 
 pub use activation::{Activation, Exit, Left, Moves};
 pub use callee::{Call, CallKind};
+pub use panics::{OpenPanic, SincePanic};
 pub use stack::{CallStack, PausedStack};
 pub use structure::{Body, BodyId, StatementId, Structure};
 pub use structures::Structures;

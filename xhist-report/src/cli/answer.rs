@@ -107,7 +107,7 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
             }
             listing.failures(&record, notes)
         }
-        false => listing.file(&place, None, notes),
+        false => listing.file(&place, notes),
     };
     written.map_err(UsageError::Open)?;
     let text = listing.out;
@@ -122,7 +122,8 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
 /// Which part of a history a failure lists.
 struct ListedPart {
     lines: usize,
-    ring: Option<usize>,
+    /// Only these rings; without any, all.
+    rings: Vec<usize>,
     suspects: Vec<SuspectLine>,
 }
 
@@ -164,7 +165,7 @@ impl Listing {
         whole.into_iter().for_each(|file| self.whole(file));
         if tests.is_empty() && record.crashes.is_empty() {
             match record.failed_rings.first() {
-                Some(ring) => self.file(&ring.clone(), None, notes)?,
+                Some(ring) => self.file(&ring.clone(), notes)?,
                 None => notes.note(format_args!("nothing is known to have failed in that run")),
             }
         }
@@ -190,7 +191,9 @@ impl Listing {
         self.line(&format!("\nxhist: {kind} {name} {how}"));
         if is_listed {
             let suspects = self.suspects.clone();
-            self.report(file, ListedPart { lines, ring: test.ring, suspects }, notes)?;
+            // A test fails by the panic of a thread that it joins.
+            let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
+            self.report(file, ListedPart { lines, rings, suspects }, notes)?;
         }
         match test.ring {
             Some(ring) => self.line(&format!("its history: xhist-report --ring {ring} {}", shown_path(file))),
@@ -202,17 +205,12 @@ impl Listing {
     fn crash(&mut self, crash: &CrashRecord, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let (program, how) = (visible(&crash.program), visible(&crash.how));
         self.line(&format!("\nxhist: {program} (process {}) {how}", crash.pid));
-        self.file(&crash.file, None, notes)
+        self.file(&crash.file, notes)
     }
 
-    fn file(
-        &mut self,
-        file: &Path,
-        ring: Option<usize>,
-        notes: &mut Notes<'_>,
-    ) -> Result<(), source::SourceError> {
+    fn file(&mut self, file: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let lines = self.lines.unwrap_or(Options::default().lines);
-        self.report(file, ListedPart { lines, ring, suspects: Vec::new() }, notes)?;
+        self.report(file, ListedPart { lines, rings: Vec::new(), suspects: Vec::new() }, notes)?;
         self.whole(file);
         Ok(())
     }
@@ -238,7 +236,7 @@ impl Listing {
             layout: Layout { terminal: true, links: self.links, ..Layout::default() },
             report: Some(ReportKind::Answer),
             lines: part.lines,
-            ring: part.ring,
+            rings: part.rings,
             suspects: part.suspects,
             ..self.values.of_source(&opened, None)
         };
