@@ -17,7 +17,7 @@ use crate::model::{ReportKind, SuspectLine, visible};
 use crate::options::Options;
 use crate::pager::Pager;
 use crate::run::report;
-use crate::run_record::{CrashRecord, RunRecord, TestRecord};
+use crate::run_record::{CrashRecord, RunRecord, RunRecordError, TestRecord};
 use crate::runs;
 use crate::source;
 use crate::suspects;
@@ -95,18 +95,23 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
         out: Vec::new(),
     };
     let written = match place.is_dir() {
-        true => {
-            let Ok(record) = RunRecord::read(&place) else {
+        true => match RunRecord::read(&place) {
+            Ok(record) => {
+                if record.failed_tests().next().is_some() {
+                    listing.suspects = suspects::first_lines(&place, SUSPECTS);
+                }
+                listing.failures(&record, notes)
+            }
+            Err(RunRecordError::Missing) if !source::ring_files(&place).is_empty() => {
+                listing.undescribed(&place, notes)
+            }
+            Err(_) => {
                 return Err(UsageError::Source {
                     name: visible(&place.display().to_string()).into_owned(),
-                    why: "has no run.json, which `cargo xhist` writes at the end of a run",
+                    why: "has no run.json that can be read, which `cargo xhist` writes at the end of a run",
                 });
-            };
-            if record.failed_tests().next().is_some() {
-                listing.suspects = suspects::first_lines(&place, SUSPECTS);
             }
-            listing.failures(&record, notes)
-        }
+        },
         false => listing.file(&place, notes),
     };
     written.map_err(UsageError::Open)?;
@@ -138,6 +143,23 @@ struct Listing {
 }
 
 impl Listing {
+    /// The programs of a run that is not over, or whose `cargo xhist` was killed: the newest one last.
+    fn undescribed(&mut self, run: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
+        notes.note(format_args!(
+            "run.json is missing: `cargo xhist` still runs, or was killed; this is what the rings say"
+        ));
+        let mut files = source::ring_files(run);
+        files.sort_by(|one, other| other.cmp(one));
+        for (_, file) in files.iter().take(LISTED_CRASHES).rev() {
+            self.file(file, notes)?;
+        }
+        let more = files.len().saturating_sub(LISTED_CRASHES);
+        if more > 0 {
+            self.line(&format!("{more} more ring files: {}", shown_path(run)));
+        }
+        Ok(())
+    }
+
     fn failures(&mut self, record: &RunRecord, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let tests: Vec<&TestRecord> = record.failed_tests().collect();
         let each = (TEST_LINES / tests.len().max(1)).max(FEWEST_LINES);
