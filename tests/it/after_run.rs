@@ -12,7 +12,8 @@ use xhist_tests::{Case, Done, Run, Tree, cargo, history_of, line_of, repository,
 
 pub const CASES: &[Case] = &[
     Case::new("each_signal_is_named", signals),
-    Case::new("an_exit_code_of_the_programs_own_gives_one_line", exit_codes),
+    Case::new("an_exit_code_of_the_programs_own_gives_the_last_statements", exit_codes),
+    Case::new("a_run_without_run_json_gives_the_last_statements", undescribed),
     Case::new("threads_that_are_not_printed_are_named", threads),
     Case::new("every_failed_test_is_named_and_no_other", failed_tests),
     Case::new("the_output_of_tests_is_passed_on_as_it_is", passed_on),
@@ -129,11 +130,15 @@ fn read(path: &Path) -> String {
 fn exit_codes() {
     for code in [1, 3] {
         let done = run(ends(), &format!("exit {code}")).done().expect(code);
-        let lines: Vec<&str> = done.stderr.lines().collect();
-        done.check(lines.len() == 1, "one line");
+        let text = done.stderr.trim_start();
+        let lead = format!("xhist: exit code {code}\nlast statements of thread main (newest last):\n");
+        done.check(text.starts_with(&lead), "the exit code, and the last statements");
+        assert_eq!(last_place(text), place(ends(), "src/main.rs", "// exit"));
+        let file = text.lines().last().and_then(|line| line.strip_prefix("whole history: xhist-report "));
+        assert!(file.is_some_and(|file| ends().join(file).is_file()), "{file:?}");
+        let done = run(ends(), &format!("exit {code}")).env("XHIST_REPORT", "off").done().expect(code);
         let lead = format!("xhist: exit code {code}; history: xhist-report ");
-        let file = lines[0].strip_prefix(lead.as_str()).unwrap_or_else(|| panic!("{lines:?}"));
-        assert!(ends().join(file).is_file(), "{file}");
+        done.check(done.stderr.lines().count() == 1 && done.stderr.starts_with(&lead), "one line");
     }
     let done = run(ends(), "exit 0").succeed();
     done.check(done.stderr.is_empty(), "nothing after a success");
@@ -141,6 +146,20 @@ fn exit_codes() {
     done.check(message_of(&done).contains("left by `_exit` with exit code 4"), "no signal");
     let done = run(ends(), "thread").succeed();
     done.check(message_of(&done).contains(" had a panic\nwhole history: "), "a panic is no small thing");
+}
+
+/// As after `kill -9` of `cargo xhist`.
+fn undescribed() {
+    let done = run(ends(), "abort").done().expect(134);
+    let of_run = run_of(ends(), &done);
+    std::fs::remove_file(of_run.join("run.json")).expect("a description");
+    let answer = xhist_tests::report(ends().path()).args("answer").arg(&of_run).succeed();
+    assert_eq!(last_place(&answer.stdout), place(ends(), "src/main.rs", "// abort"));
+    answer.check(answer.stderr.contains("run.json is missing"), "why there is no more");
+    std::fs::remove_dir_all(&of_run).expect("a directory");
+    std::fs::create_dir(&of_run).expect("a directory");
+    let empty = xhist_tests::report(ends().path()).args("answer").arg(&of_run).done().expect(2);
+    empty.check(empty.stderr.contains("has no run.json"), "an empty directory");
 }
 
 fn threads() {

@@ -293,7 +293,8 @@ fn deep_recursion() {
         assert_eq!(open[0]["depth"].as_u64(), Some(calls), "{kind}: {}", open[0]);
         let answer = report(tree.path()).args("answer").arg(&file).succeed().stdout;
         let folded = answer.lines().filter_map(|line| line.split("... ").nth(1)?.split_once(" open calls"));
-        let folded: u64 = folded.map(|(calls, _)| calls.replace(',', "").parse::<u64>().expect("a number")).sum();
+        let folded: u64 =
+            folded.map(|(calls, _)| calls.replace(',', "").parse::<u64>().expect("a number")).sum();
         assert!(folded > calls - 10 && folded < calls, "{kind}: {answer}");
     }
 }

@@ -39,6 +39,7 @@ mod links;
 mod macros;
 mod nested;
 mod nextest;
+mod panics;
 mod picture;
 mod places;
 mod post_mortem;
@@ -110,6 +111,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("suspects", suspects::CASES),
     ("surroundings", surroundings::CASES),
     ("threads", threads::CASES),
+    ("panics", panics::CASES),
     ("tasks", tasks::CASES),
     ("clock", clock::CASES),
     ("stepped", stepped::CASES),

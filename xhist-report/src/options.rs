@@ -47,8 +47,8 @@ pub struct Options {
     pub evidence: RunEvidence,
     /// Rules of order, beside those in the sources.
     pub rules: Vec<Rule>,
-    /// Only the ring of this number, counted from 1 in the order of their offsets.
-    pub ring: Option<usize>,
+    /// Only the rings of these numbers, counted from 1 in the order of their offsets; without any, all.
+    pub rings: Vec<usize>,
     /// Where maps come from.
     pub maps: MapPlaces,
     /// The pieces of the image that may hold anything but zeros; `None` means everything.
@@ -113,12 +113,12 @@ impl Options {
 
     /// Whether the statements of all rings are read.
     pub fn is_whole(&self) -> bool {
-        self.ring.is_none() && self.selection.is_all()
+        self.rings.is_empty() && self.selection.is_all()
     }
 
     /// An option that needs a ring.
     pub fn about_rings(&self) -> Option<&'static str> {
-        let asked = [(self.ring.is_some(), "--ring"), (self.clear.is_some(), "--clear")];
+        let asked = [(!self.rings.is_empty(), "--ring"), (self.clear.is_some(), "--clear")];
         let other = asked.into_iter().find_map(|(asked, option)| asked.then_some(option));
         self.report.and_then(ReportKind::option).or(other)
     }
@@ -155,7 +155,7 @@ impl Default for Options {
             recording: None,
             evidence: RunEvidence::default(),
             rules: Vec::new(),
-            ring: None,
+            rings: Vec::new(),
             maps: MapPlaces::default(),
             data: None,
             written: None,

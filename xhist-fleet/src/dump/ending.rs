@@ -35,9 +35,15 @@ impl Ending {
         if let Some(signal) = signal(recording).filter(|_| has("killed")) {
             return ending(&signal, Some(true), FailureKind::Signal);
         }
+        // A program goes on after a panic that it catches.
+        let is_caught = |ring: &Ring| {
+            let mut lanes = recording.lanes.iter().filter(|lane| lane.interrupt == 0);
+            lanes.any(|lane| lane.ring == ring.number && !lane.is_panicking)
+        };
+        let has_panicked = rings.iter().any(|ring| ring.status == "panicked" && !is_caught(ring));
         let has_left = has("exited") || rings.first().is_some_and(|ring| ring.status == "ended");
         match () {
-            () if has("panicked") => ending("panicked", Some(true), FailureKind::Panic),
+            () if has_panicked => ending("panicked", Some(true), FailureKind::Panic),
             () if has("killed") => ending("killed", Some(true), FailureKind::Signal),
             () if rings.is_empty() => ending("stream", None, FailureKind::NoFailure),
             () if has_left => ending("exited", Some(false), FailureKind::NoFailure),

@@ -207,13 +207,7 @@ impl<'c> Activations<'c> {
 
     /// A statement ran.
     pub fn statement(&mut self, statement: ListedStatement) {
-        let unknown = self.code.structure().unknown();
-        // Where the map has no bodies, nothing shows what called what.
-        let id = match statement {
-            ListedStatement::Known(id) if self.code.function_of(statement).is_some() => id,
-            _ => unknown,
-        };
-        let moves = self.stack.step(id);
+        let moves = self.stack.step(self.code.call_id(statement));
         let (left, entered) = (moves.left.len(), moves.entered);
         self.end_behind(self.open.len().saturating_sub(left));
         for above in (0..entered).rev() {

@@ -72,6 +72,14 @@ impl Code {
         ListedStatement::Unknown { file, line }
     }
 
+    /// What the calls are found by. Where the map has no bodies, nothing shows what called what.
+    pub fn call_id(&self, statement: ListedStatement) -> StatementId {
+        match statement {
+            ListedStatement::Known(id) if self.function_of(statement).is_some() => id,
+            _ => self.structure.unknown(),
+        }
+    }
+
     /// The function of a statement.
     pub fn function_of(&self, statement: ListedStatement) -> Option<BodyId> {
         match statement {
@@ -114,9 +122,9 @@ impl Code {
         self.structure.body(function).kind.is_named()
     }
 
-    /// Whether a function makes text of a value: a `fmt` of `Display`, `Debug` or another trait.
+    /// Whether a function makes text of a value.
     pub fn is_format(&self, function: BodyId) -> bool {
-        self.short_name(function) == "fmt" && self.structure.body(function).path.contains("::")
+        self.structure.body(function).formats()
     }
 
     /// The package of another project that a function is from.

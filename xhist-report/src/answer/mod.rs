@@ -10,6 +10,6 @@ mod tests;
 mod view;
 
 pub use code::{Code, ListedStatement};
-pub use row_text::{Sources, write_shown};
-pub use tail::{Tail, ThreadEnd};
+pub use row_text::{Sources, write_after, write_caught, write_end, write_rows};
+pub use tail::{Ending, Tail, ThreadEnd};
 pub use view::Wanted;

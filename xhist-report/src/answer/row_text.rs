@@ -7,9 +7,9 @@ use anstyle::{AnsiColor, Style};
 use qs_core::listing::Thousands;
 
 use super::code::{Code, ListedStatement};
-use super::tail::{Shown, ThreadEnd};
+use super::tail::{Ending, Shown, ThreadEnd};
 use super::view::{Row, RowKind};
-use crate::calls::{BodyId, Reentry};
+use crate::calls::{BodyId, Reentry, SincePanic};
 use crate::format::Links;
 use crate::model::count;
 
@@ -36,8 +36,8 @@ pub trait Sources {
     fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf>;
 }
 
-/// Writes the lines of a thread, and how it ended.
-pub fn write_shown(
+/// Writes the lines of a thread.
+pub fn write_rows(
     shown: &Shown,
     code: &Code,
     sources: &mut dyn Sources,
@@ -53,27 +53,43 @@ pub fn write_shown(
     for cells in &rows {
         cells.write(place, function, out)?;
     }
-    if shown.formatted > 0 {
-        let formatted = plural(shown.formatted);
+    Ok(())
+}
+
+/// Writes which panics the thread caught before.
+pub fn write_caught(
+    (count, newest): (usize, ListedStatement),
+    code: &Code,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let place = code.shown_place(newest);
+    let text = match count {
+        1 => format!("a panic at {place} was caught"),
+        _ => format!("{} panics were caught, the newest at {place}", Thousands(count as u64)),
+    };
+    writeln!(out, "  {DIM}... {text}{DIM:#}")
+}
+
+/// Writes how a thread ended, and what ran afterwards. `formatted` statements made the text of a panic's message.
+pub fn write_end(ending: &Ending, formatted: u64, after: u64, out: &mut dyn Write) -> io::Result<()> {
+    if formatted > 0 {
+        let formatted = plural(formatted);
         writeln!(out, "  {DIM}... {formatted} formatted the message; --all prints them{DIM:#}")?;
     }
-    match shown.end {
+    match ending.end {
         ThreadEnd::Here => return Ok(()),
         ThreadEnd::Panic => writeln!(out, "  {ALARM}-- the thread panicked here --{ALARM:#}")?,
         ThreadEnd::Signal(signal) => writeln!(out, "  {ALARM}-- signal {signal} arrived here --{ALARM:#}")?,
     }
-    let after = plural(shown.after);
-    match (shown.end, shown.after) {
-        (_, 0) | (ThreadEnd::Here, _) => Ok(()),
-        (ThreadEnd::Panic, _) => {
-            writeln!(
-                out,
-                "  {DIM}... {after} ran after the panic (destructors, hooks); --all prints them{DIM:#}"
-            )
-        }
-        (ThreadEnd::Signal(_), _) => {
-            writeln!(out, "  {DIM}... {after} ran after the signal (handlers); --all prints them{DIM:#}")
-        }
+    let what = match (ending.end, ending.since) {
+        (ThreadEnd::Signal(_), _) => "ran after the signal (handlers)",
+        (_, SincePanic::Unwinding) => "ran after the panic (destructors, hooks)",
+        (_, SincePanic::PassedOn) => "ran after the panic was caught, until `resume_unwind` passed it on",
+        (_, SincePanic::Unclear) => return Ok(()),
+    };
+    match after {
+        0 => Ok(()),
+        _ => writeln!(out, "  {DIM}... {} {what}; --all prints them{DIM:#}", plural(after)),
     }
 }
 
@@ -110,6 +126,12 @@ fn reentry_text(reentry: &Reentry, code: &Code) -> String {
             )
         }
     }
+}
+
+/// Writes what follows: statements after a panic that may have been caught.
+pub fn write_after(after: u64, out: &mut dyn Write) -> io::Result<()> {
+    let after = plural(after);
+    writeln!(out, "then {after} ran; nothing shows whether the panic was caught (newest last):")
 }
 
 /// A line in columns.

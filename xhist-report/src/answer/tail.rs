@@ -1,6 +1,8 @@
-//! The end of a thread's history: what ran up to its last panic or fatal signal, what formatted the message, and what ran after.
+//! The end of a thread's history: what ran up to the panic or the signal that ended it, what formatted the message, and what
+//! ran after.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 
 use qs_core::record::value::RecordedValue;
 use qs_core::record::{Statement, TaskMark};
@@ -8,7 +10,7 @@ use qs_core::record::{Statement, TaskMark};
 use super::activations::Activations;
 use super::code::{Code, ListedStatement};
 use super::view::{self, Row, RowKind, Wanted};
-use crate::calls::Reentry;
+use crate::calls::{CallStack, Reentry, SincePanic};
 use crate::model::{Item, Names, What};
 
 /// Entries that are kept: the newest of a thread.
@@ -49,21 +51,34 @@ pub struct Tail {
     dropped: u64,
     /// Items so far.
     count: u64,
+    /// When the marks came: the number of the item, and its place in the order of the items of all threads.
+    marks: Vec<(u64, u64)>,
     /// Values behind items, each with the number of the item.
     values: VecDeque<(u64, Vec<RecordedValue>)>,
 }
 
+/// Where the history of a thread ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ending {
+    /// How it ended.
+    pub end: ThreadEnd,
+    /// What ran after a panic.
+    pub since: SincePanic,
+    /// When the panic or the signal came, in the order of the items of all threads.
+    pub order: u64,
+    /// The mark among the items, or the end of all items.
+    cut: usize,
+    /// Panics that were caught: how many, and the item of the newest one.
+    caught: (usize, usize),
+}
+
 /// What is shown of a thread.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Shown {
     /// Lines.
     pub rows: Vec<Row>,
-    /// How the history ended.
-    pub end: ThreadEnd,
     /// Statements that formatted the message of a panic.
     pub formatted: u64,
-    /// Statements that ran after the mark.
-    pub after: u64,
     /// Values behind statements, by the time of the statement.
     pub values: HashMap<u64, Vec<RecordedValue>>,
     /// Functions that a handler entered again.
@@ -71,9 +86,12 @@ pub struct Shown {
 }
 
 impl Tail {
-    /// Takes the next item of the thread, with the values behind it.
-    pub fn push(&mut self, Item { what, values, handlers, interrupt, .. }: &Item) {
+    /// Takes the next item of the thread, with the values behind it. `order`: its place among the items of all threads.
+    pub fn push(&mut self, Item { what, values, handlers, interrupt, .. }: &Item, order: u64) {
         self.add_item(what, (*handlers, *interrupt));
+        if matches!(self.items.back(), Some(TailItem::Mark(_))) && what.is_mark() {
+            self.marks.push((self.count, order));
+        }
         if values.is_empty() {
             return;
         }
@@ -120,44 +138,89 @@ impl Tail {
         !self.items.iter().any(|item| matches!(item, TailItem::Statement(..)))
     }
 
-    /// The lines of this thread. `is_failed`: a panic or a signal ended it, so what follows the last mark is not its work.
-    /// `text_of`: the source text of a statement.
+    /// Where the history ends. `may_fail`: the ring says that the thread panicked or got a fatal signal; a panic may have been
+    /// caught.
+    pub fn ending(&self, (code, names): (&Code, &Names), may_fail: bool) -> Ending {
+        let here = Ending {
+            end: ThreadEnd::Here,
+            since: SincePanic::Unwinding,
+            order: u64::MAX,
+            cut: self.items.len(),
+            caught: (0, 0),
+        };
+        let Some(last) = self.items.iter().rposition(|item| matches!(item, TailItem::Mark(_))) else {
+            return here;
+        };
+        let ended = |cut: usize, since| {
+            let TailItem::Mark(end) = self.items[cut] else { return here };
+            Ending { end, since, order: self.order_of(cut), cut, ..here }
+        };
+        if may_fail && matches!(self.items[last], TailItem::Mark(ThreadEnd::Signal(_))) {
+            return ended(last, SincePanic::Unwinding);
+        }
+        let mut stack = CallStack::new(code.structure());
+        let mut panics: Vec<usize> = Vec::new();
+        for (index, item) in self.items.iter().enumerate() {
+            match item {
+                TailItem::Statement(statement, (handlers, interrupt)) => {
+                    stack.interrupted(*handlers, *interrupt);
+                    let before = stack.top().map(|top| top.statement);
+                    stack.step(code.call_id(code.find(names, *statement, before)));
+                }
+                TailItem::Mark(ThreadEnd::Panic) => {
+                    stack.panic();
+                    panics.push(index);
+                }
+                TailItem::Task(mark) => drop(stack.task(*mark)),
+                TailItem::Gap => stack.gap(),
+                TailItem::Again(..) | TailItem::Mark(_) => {}
+            }
+        }
+        let open = stack.open_panics().last().filter(|_| may_fail);
+        let caught = match open {
+            Some(open) => &panics[..open.number],
+            None => &panics[..],
+        };
+        let ending = open.map_or(here, |open| ended(panics[open.number], open.since));
+        Ending { caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
+    }
+
+    /// When an item came that is a mark.
+    fn order_of(&self, index: usize) -> u64 {
+        let number = self.count - self.items.len() as u64 + index as u64 + 1;
+        let known = self.marks.iter().rev().find(|(of, _)| *of == number);
+        known.map_or(u64::MAX, |(_, order)| *order)
+    }
+
+    /// The newest statement before the newest panic that was caught, and the number of all that were.
+    pub fn caught(
+        &self,
+        (code, names): (&Code, &Names),
+        ending: &Ending,
+    ) -> Option<(usize, ListedStatement)> {
+        let (count, at) = ending.caught;
+        let before = self.items.range(..at).rev().find_map(|item| match item {
+            TailItem::Statement(statement, ..) => Some(code.find(names, *statement, None)),
+            _ => None,
+        });
+        before.map(|statement| (count, statement))
+    }
+
+    /// How many statements ran after the end.
+    pub fn after(&self, ending: &Ending) -> u64 {
+        self.items.range(ending.cut..).map(TailItem::statements).fold(0, u64::saturating_add)
+    }
+
+    /// The lines up to the end. `text_of`: the source text of a statement.
     pub fn shown(
         &self,
         (code, names): (&Code, &Names),
-        is_failed: bool,
+        ending: &Ending,
         wanted: Wanted<'_>,
         text_of: &mut dyn FnMut(&Code, ListedStatement) -> Option<String>,
     ) -> Shown {
-        let mark = |item: &TailItem| matches!(item, TailItem::Mark(_));
-        let end = if is_failed { self.items.iter().rposition(mark) } else { None };
-        let (end, cut) = match end.map(|at| (at, self.items[at])) {
-            Some((at, TailItem::Mark(end))) => (end, at),
-            _ => (ThreadEnd::Here, self.items.len()),
-        };
-        let after = self.items.range(cut..).map(TailItem::statements).fold(0, u64::saturating_add);
-        let mut activations = Activations::new(code);
-        let first = self.count - self.items.len() as u64;
-        let mut values = HashMap::new();
-        let mut valued = self.values.iter().skip_while(|(of, _)| *of <= first).peekable();
-        for (number, item) in (first + 1..).zip(self.items.range(..cut)) {
-            match item {
-                TailItem::Statement(recorded, (handlers, interrupt)) => {
-                    activations.interrupted(*handlers, *interrupt);
-                    activations.recorded(names, *recorded);
-                }
-                TailItem::Again(statements, times) => activations.repeat(*statements, *times),
-                // A panic that was caught.
-                TailItem::Mark(ThreadEnd::Panic) => activations.panic(),
-                TailItem::Mark(_) => {}
-                TailItem::Task(mark) => activations.task(*mark),
-                TailItem::Gap => activations.gap(),
-            }
-            if let Some((_, behind)) = valued.next_if(|(of, _)| *of == number) {
-                values.entry(activations.now()).or_insert_with(Vec::new).extend_from_slice(behind);
-            }
-        }
-        let formatted = match end {
+        let (mut activations, values) = self.replay(0..ending.cut, (code, names));
+        let formatted = match ending.end {
             ThreadEnd::Panic => activations.leave_out_formatting(&mut |statement| {
                 // What the statement itself makes text of may be what is wrong.
                 let text = text_of(code, statement);
@@ -168,7 +231,42 @@ impl Tail {
             _ => 0,
         };
         let reentries = activations.reentries();
-        Shown { rows: view::rows(&activations, code, wanted), end, formatted, after, values, reentries }
+        Shown { rows: view::rows(&activations, code, wanted), formatted, values, reentries }
+    }
+
+    /// The lines behind the end.
+    pub fn shown_after(&self, (code, names): (&Code, &Names), ending: &Ending, wanted: Wanted<'_>) -> Shown {
+        let (activations, values) = self.replay(ending.cut..self.items.len(), (code, names));
+        Shown { rows: view::rows(&activations, code, wanted), formatted: 0, values, reentries: Vec::new() }
+    }
+
+    /// What ran in a part of the history, and the values behind its statements.
+    fn replay<'c>(
+        &self,
+        range: Range<usize>,
+        (code, names): (&'c Code, &Names),
+    ) -> (Activations<'c>, HashMap<u64, Vec<RecordedValue>>) {
+        let mut activations = Activations::new(code);
+        let first = self.count - self.items.len() as u64 + range.start as u64;
+        let mut values = HashMap::new();
+        let mut valued = self.values.iter().skip_while(|(of, _)| *of <= first).peekable();
+        for (number, item) in (first + 1..).zip(self.items.range(range)) {
+            match item {
+                TailItem::Statement(recorded, (handlers, interrupt)) => {
+                    activations.interrupted(*handlers, *interrupt);
+                    activations.recorded(names, *recorded);
+                }
+                TailItem::Again(statements, times) => activations.repeat(*statements, *times),
+                TailItem::Mark(ThreadEnd::Panic) => activations.panic(),
+                TailItem::Mark(_) => {}
+                TailItem::Task(mark) => activations.task(*mark),
+                TailItem::Gap => activations.gap(),
+            }
+            if let Some((_, behind)) = valued.next_if(|(of, _)| *of == number) {
+                values.entry(activations.now()).or_insert_with(Vec::new).extend_from_slice(behind);
+            }
+        }
+        (activations, values)
     }
 }
 

@@ -279,7 +279,7 @@ impl CallStack<'_> {
     fn implicit(&self, known: &Body) -> Caller {
         let len = self.slots.len();
         let caller = |index: usize, is_uncertain| Caller { depth: index + 1, call: None, is_uncertain };
-        let panicked = self.panicking;
+        let panicked = self.panics.depth();
         let dropped = known.name.parent.filter(|_| known.is_drop());
         let mut first = None;
         for index in (self.floor()..len).rev().take(MAX_UNNAMED) {

@@ -9,6 +9,7 @@ mod callee;
 mod caller;
 mod futures;
 mod levels;
+mod panics;
 mod parked;
 mod reach;
 mod reentries;
@@ -20,6 +21,7 @@ mod tree;
 
 pub use activation::{Activation, Exit, Left, Moves};
 pub use callee::{Call, CallKind};
+pub use panics::{OpenPanic, SincePanic};
 pub use reentries::{Reentries, Reentry};
 pub use rounds::Descent;
 pub use stack::{CallStack, PausedStack};

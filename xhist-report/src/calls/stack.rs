@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use qs_core::record::Statement;
 
 use super::activation::{Activation, Exit, Left, Moves};
+use super::panics::Panics;
 use super::parked::{Parked, Resumed};
 use super::rounds::Rounds;
 use super::structure::{BodyId, NONE, StatementId, Structure};
@@ -20,8 +21,6 @@ const MAX_SEARCHED: usize = 4_096;
 const MAX_COMPARED: usize = 16;
 /// Values with a destructor that are kept of an activation.
 const MAX_VALUES: usize = 64;
-/// Activations that are kept of the stack at a panic, the innermost ones.
-const MAX_AT_PANIC: usize = 10_000;
 
 /// A statement that is being executed, and which of its calls were made.
 #[derive(Clone, Copy, Debug)]
@@ -63,9 +62,7 @@ pub struct CallStack<'s> {
     pub(super) has_roots: bool,
     pub(super) parked: Parked,
     next_id: u64,
-    /// Activations at the newest panic that are still there.
-    pub(super) panicking: Option<usize>,
-    at_panic: Vec<Activation>,
+    pub(super) panics: Panics,
     /// Statements are missing before the next one.
     has_gap: bool,
     /// The future that the next statement belongs to.
@@ -95,18 +92,7 @@ impl<'s> CallStack<'s> {
 
     fn with<'t>(self, structure: &'t Structure) -> CallStack<'t> {
         let CallStack { slots, frames, top_of, named, debt, parked, next_id, .. } = self;
-        let CallStack {
-            floors,
-            interrupts,
-            rounds,
-            has_roots,
-            panicking,
-            at_panic,
-            has_gap,
-            task,
-            moves,
-            ..
-        } = self;
+        let CallStack { floors, interrupts, rounds, has_roots, panics, has_gap, task, moves, .. } = self;
         CallStack {
             structure,
             slots,
@@ -120,8 +106,7 @@ impl<'s> CallStack<'s> {
             has_roots,
             parked,
             next_id,
-            panicking,
-            at_panic,
+            panics,
             has_gap,
             task,
             moves,
@@ -143,8 +128,7 @@ impl<'s> CallStack<'s> {
             has_roots: false,
             parked: Parked::default(),
             next_id: 0,
-            panicking: None,
-            at_panic: Vec::new(),
+            panics: Panics::default(),
             has_gap: false,
             task: None,
             moves: Moves::default(),
@@ -169,28 +153,6 @@ impl<'s> CallStack<'s> {
     /// Async bodies that wait at an `.await`, the one that was parked first first.
     pub fn parked(&self) -> impl Iterator<Item = &Activation> {
         self.parked.activations()
-    }
-
-    /// The stack at the newest panic, the outermost activation first. Empty if the thread did not panic.
-    pub fn at_panic(&self) -> &[Activation] {
-        &self.at_panic
-    }
-
-    /// Whether a panic has not been caught so far.
-    pub fn is_panicking(&self) -> bool {
-        self.panicking.is_some()
-    }
-
-    /// The functions that were entered and not left, the outermost first: those at the panic if the thread has died of
-    /// one, else those on the stack. A bottom activation that has run its last statement is not open if the thread ended.
-    pub fn open(&self, has_ended: bool) -> Vec<&Activation> {
-        if self.panicking.is_some() {
-            return self.at_panic.iter().collect();
-        }
-        if has_ended && self.slots.iter().all(|slot| self.structure.may_end(slot.activation.statement)) {
-            return Vec::new();
-        }
-        self.stack().collect()
     }
 
     /// A statement runs.
@@ -222,6 +184,10 @@ impl<'s> CallStack<'s> {
                         || self.structure.body(body).kind.is_async()
                             && self.parked.has(|other| self.can_go_on(other, id)));
                 self.leave_above(index + 1, true);
+                match id == self.structure.unknown() {
+                    true => self.panics.unclear(),
+                    false => self.panics.go_on(index + 1),
+                }
             }
             None if !is_entry && self.floors.is_empty() && self.resume(body, id, task) => {}
             None => self.enter(body, is_entry, task),
@@ -231,6 +197,9 @@ impl<'s> CallStack<'s> {
         if self.floors.is_empty() {
             self.rounds.push(id, self.slots.len() - 1);
         }
+        if self.structure.info(id).resumes {
+            self.panics.resume(self.slots.len());
+        }
         &self.moves
     }
 
@@ -239,13 +208,6 @@ impl<'s> CallStack<'s> {
         if let Some(slot) = self.slots.last_mut() {
             slot.activation.statements = slot.activation.statements.saturating_add(statements);
         }
-    }
-
-    /// The thread panicked.
-    pub fn panic(&mut self) {
-        self.panicking = Some(self.slots.len());
-        let first = self.slots.len().saturating_sub(MAX_AT_PANIC);
-        self.at_panic = self.slots[first..].iter().map(|slot| slot.activation.clone()).collect();
     }
 
     /// Statements are missing here.
@@ -271,7 +233,7 @@ impl<'s> CallStack<'s> {
     /// The activations that a panic has ended for certain: those above the topmost one that catches panics; without one,
     /// the one that panicked.
     pub(super) fn dead(&self) -> Option<std::ops::Range<usize>> {
-        let panicked = self.panicking?;
+        let panicked = self.panics.depth()?;
         let start = panicked.saturating_sub(MAX_COMPARED * 4);
         let catches = |index: &usize| {
             self.frames_of(*index).iter().any(|frame| self.structure.info(frame.statement).catches)
@@ -325,7 +287,7 @@ impl<'s> CallStack<'s> {
         if self.slots.len() <= depth {
             return;
         }
-        let panicked = self.panicking.filter(|panicked| depth < *panicked);
+        let panicked = self.panics.depth().filter(|panicked| depth < *panicked);
         // An executor goes on whether a future is ready or not.
         let has_awaited = goes_on && depth.checked_sub(1).is_some_and(|below| self.is_async(below));
         let mut parked = Vec::new();
@@ -366,10 +328,7 @@ impl<'s> CallStack<'s> {
             let owner = self.top().map(|top| top.id);
             self.parked.add(owner, parked, has_awaited);
         }
-        if panicked.is_some() {
-            // A statement of an activation that is still there: the panic was caught.
-            self.panicking = Some(depth).filter(|_| !goes_on);
-        }
+        self.panics.leave_above(depth);
     }
 
     /// How the topmost activation is left.
@@ -438,6 +397,7 @@ impl<'s> CallStack<'s> {
     fn enter(&mut self, body: BodyId, is_entry: bool, task: Option<u64>) {
         let caller = self.caller(body, is_entry);
         self.has_roots |= is_entry && caller.depth == 0 && !self.slots.is_empty();
+        self.enter_after_panic(body, &caller);
         self.leave_above(caller.depth, false);
         if let Some((frame, call)) = caller.call {
             self.take(frame, call);
@@ -451,7 +411,7 @@ impl<'s> CallStack<'s> {
         }
         let is_bottom = self.slots.len() == self.floor();
         let was_cut = !is_entry && is_bottom;
-        let in_unwinding = self.panicking.is_some();
+        let in_unwinding = self.panics.depth().is_some();
         self.push(Activation {
             id: self.next_id,
             body,
@@ -516,6 +476,7 @@ impl<'s> CallStack<'s> {
             Some(owner) => owner + 1,
             None => self.poller().map_or_else(|| self.executor(), |(index, _)| index + 1),
         };
+        self.panics.go_on(depth);
         self.leave_above(depth, false);
         self.push_chain(found);
         true

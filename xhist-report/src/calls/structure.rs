@@ -18,6 +18,9 @@ pub struct StatementId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(pub u32);
 
+/// What fails because another thread panicked.
+const PASSES_ON: [&str; 7] = [".join", "scope", ".lock", ".read", ".write", ".recv", ".send"];
+
 /// No statement, loop or branch.
 pub(super) const NONE: u32 = u32::MAX;
 
@@ -61,6 +64,11 @@ impl Body {
     pub fn is_drop(&self) -> bool {
         self.of_trait == "Drop"
     }
+
+    /// Whether it makes text of a value: a `fmt` of `Display`, `Debug` or another trait.
+    pub fn formats(&self) -> bool {
+        self.kind == BodyKind::Function && self.path.ends_with("::fmt")
+    }
 }
 
 /// What is known of a statement.
@@ -89,6 +97,12 @@ pub(super) struct Info {
     pub calls_value: bool,
     /// It names `catch_unwind`.
     pub catches: bool,
+    /// It names what passes on the panic of another thread: `join`, `scope`, the lock that a panic left poisoned.
+    pub passes_on: bool,
+    /// It names `resume_unwind`.
+    pub resumes: bool,
+    /// It names `set_hook`.
+    pub sets_hook: bool,
     /// It calls what panics if a condition does not hold.
     pub checks: bool,
     /// It makes a value that has a destructor.
@@ -217,6 +231,11 @@ impl Structure {
         &self.calls[calls.start as usize..calls.end as usize]
     }
 
+    /// Whether a statement calls what passes on the panic of another thread.
+    pub fn passes_on(&self, statement: StatementId) -> bool {
+        self.info(statement).passes_on
+    }
+
     /// Whether a statement calls what panics if a condition does not hold.
     pub fn checks(&self, statement: StatementId) -> bool {
         self.info(statement).checks
@@ -278,7 +297,7 @@ impl Structure {
             let statement = &code.statements[*index];
             let own = names.call_names().of(&statement.calls);
             let text = |name: &CallName| names.call_names().names().get(name.name as usize);
-            let catches = own.iter().filter_map(text).any(|name| name.ends_with("catch_unwind"));
+            let names_any = |end: &str| own.iter().filter_map(text).any(|name| name.ends_with(end));
             let checks = own.iter().filter_map(text).any(|name| is_check(name));
             let from = self.calls.len() as u32;
             self.calls.extend(own.iter().filter_map(|name| {
@@ -301,7 +320,10 @@ impl Structure {
                 may_end: true,
                 calls_unknown: false,
                 calls_value: false,
-                catches,
+                catches: names_any("catch_unwind"),
+                passes_on: PASSES_ON.iter().any(|end| names_any(end)),
+                resumes: names_any("resume_unwind"),
+                sets_hook: names_any("set_hook"),
                 checks,
                 makes: false,
                 is_loop: false,
@@ -518,6 +540,9 @@ impl Structure {
             calls_unknown: true,
             calls_value: true,
             catches: false,
+            passes_on: false,
+            resumes: false,
+            sets_hook: false,
             checks: false,
             makes: false,
             is_loop: false,

@@ -278,6 +278,106 @@ fn Guard::drop of Drop
     assert_eq!(open, ["main", "main::{closure}", "f"]);
 }
 
+/// What is known of panics after these lines: the number of each that is not caught, and what ran since.
+fn open_panics(outline: &str, stream: &str) -> String {
+    let names = map(outline);
+    let structure = Structure::of(&names);
+    let mut stack = CallStack::new(&structure);
+    for word in stream.split_whitespace() {
+        match word {
+            "p" => stack.panic(),
+            line => _ = stack.statement(Statement { file: 1, line: line.parse().unwrap() }),
+        }
+    }
+    let open = stack.open_panics().iter().map(|panic| format!("{} {:?}", panic.number, panic.since));
+    open.collect::<Vec<_>>().join(", ")
+}
+
+const CAUGHT: &str = "\
+fn main
+  s panic::catch_unwind
+    fn main closure
+      s f
+  s g
+  s resume_unwind
+  s panic::set_hook
+    fn main closure
+      s
+fn f
+  s Guard
+  s jump panic
+fn Guard::drop of Drop
+  s g
+  s
+fn g
+  s
+fn A::fmt of Debug
+  s
+fn job
+  s f";
+
+#[test]
+fn destructors_hooks_and_messages_do_not_catch_a_panic() {
+    for stream in ["2 4 11 12 p", "2 4 11 12 p 14 17 15", "2 4 11 12 p 9 19 14"] {
+        assert_eq!(open_panics(CAUGHT, stream), "0 Unwinding", "{stream}");
+    }
+}
+
+#[test]
+fn a_panic_is_caught_if_what_was_open_goes_on() {
+    for stream in ["2 4 11 12 p 5", "2 4 11 12 p 14 5", "2 4 11 12 p 14 17 15 5 17"] {
+        assert_eq!(open_panics(CAUGHT, stream), "", "{stream}");
+    }
+    // In the same statement.
+    let outline = "\
+fn main
+  s tolerant other
+fn tolerant
+  s catch_unwind risky
+fn risky
+  s jump panic
+fn other
+  s";
+    assert_eq!(open_panics(outline, "2 4 6 p 8"), "");
+}
+
+#[test]
+fn a_panic_that_is_passed_on_is_not_caught() {
+    assert_eq!(open_panics(CAUGHT, "2 4 11 12 p 14 5 17 6"), "0 PassedOn");
+    let twice = "\
+fn main
+  s catch_unwind inner
+  s
+fn inner
+  s catch_unwind f
+  s resume_unwind
+fn f
+  s jump panic";
+    assert_eq!(open_panics(twice, "2 5 8 p 6"), "0 PassedOn");
+    assert_eq!(open_panics(twice, "2 5 8 p 6 3"), "", "main catches it");
+}
+
+#[test]
+fn a_panic_in_a_destructor_leaves_the_first_one_open() {
+    let outline = "\
+fn main
+  s Guard
+  s jump panic
+fn Guard::drop of Drop
+  s catch_unwind
+    fn Guard::drop closure
+      s jump panic
+  s";
+    assert_eq!(open_panics(outline, "2 3 p 5 7 p"), "0 Unwinding, 1 Unwinding");
+    assert_eq!(open_panics(outline, "2 3 p 5 7 p 8"), "0 Unwinding");
+}
+
+#[test]
+fn what_a_thread_pool_runs_next_leaves_a_panic_unclear() {
+    assert_eq!(open_panics(CAUGHT, "21 11 12 p 14 17 15 21"), "0 Unclear");
+    assert_eq!(open_panics(CAUGHT, "21 11 12 p 99"), "0 Unclear", "no map has it");
+}
+
 #[test]
 fn recursion_that_catches_its_own_panic() {
     let outline = "\

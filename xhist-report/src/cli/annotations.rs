@@ -1,5 +1,6 @@
 //! `xhist-report answer --format github`: reads the failures of a run for annotations.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,12 +41,18 @@ pub(super) fn run(
     };
     let mut reader = FailureReader { values, code: ExitCode::Complete, root: None };
     let mut failures = Vec::new();
+    let causes = match record.failed_tests().next() {
+        Some(_) => suspects::failing_rings(directory),
+        None => HashMap::new(),
+    };
     for (index, test) in record.failed_tests().enumerate() {
         let how = visible(test.how.as_deref().unwrap_or("failed")).into_owned();
         let failure =
             AnnotatedFailure { name: visible(&test.name).into_owned(), how, ..AnnotatedFailure::default() };
         let file = test.file.as_deref().filter(|_| index < MOST);
-        failures.push(reader.read(failure, file, test.ring)?);
+        let cause = causes.get(&test.name).filter(|(path, _)| Some(path) == test.file.as_ref());
+        let ring = test.ring.map(|ring| cause.map_or(ring, |(_, cause)| *cause));
+        failures.push(reader.read(failure, file, ring)?);
     }
     for (index, crash) in record.crashes.iter().enumerate() {
         let name = format!("{} (process {})", visible(&crash.program), crash.pid);
@@ -88,7 +95,7 @@ impl FailureReader<'_> {
             format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
             report: Some(ReportKind::Recording),
             recording: Some(recording.clone()),
-            ring,
+            rings: ring.into_iter().collect(),
             ..self.values.of_source(&opened, None)
         };
         // The listing of the same run reports losses.

@@ -17,7 +17,7 @@ use crate::model::{ReportKind, SuspectLine, visible};
 use crate::options::Options;
 use crate::pager::Pager;
 use crate::run::report;
-use crate::run_record::{CrashRecord, RunRecord, TestRecord};
+use crate::run_record::{CrashRecord, RunRecord, RunRecordError, TestRecord};
 use crate::runs;
 use crate::source;
 use crate::suspects;
@@ -93,19 +93,24 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
         out: Vec::new(),
     };
     let written = match place.is_dir() {
-        true => {
-            let Ok(record) = RunRecord::read(&place) else {
+        true => match RunRecord::read(&place) {
+            Ok(record) => {
+                if record.failed_tests().next().is_some() {
+                    listing.suspects = suspects::first_lines(&place, SUSPECTS);
+                }
+                listing.failures(&record, notes)
+            }
+            Err(RunRecordError::Missing) if !source::ring_files(&place).is_empty() => {
+                listing.undescribed(&place, notes)
+            }
+            Err(_) => {
                 return Err(UsageError::Source {
                     name: visible(&place.display().to_string()).into_owned(),
-                    why: "has no run.json, which `cargo xhist` writes at the end of a run",
+                    why: "has no run.json that can be read, which `cargo xhist` writes at the end of a run",
                 });
-            };
-            if record.failed_tests().next().is_some() {
-                listing.suspects = suspects::first_lines(&place, SUSPECTS);
             }
-            listing.failures(&record, notes)
-        }
-        false => listing.file(&place, None, notes),
+        },
+        false => listing.file(&place, notes),
     };
     written.map_err(UsageError::Open)?;
     let text = listing.out;
@@ -120,7 +125,8 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
 /// Which part of a history a failure lists.
 struct ListedPart {
     lines: usize,
-    ring: Option<usize>,
+    /// Only these rings; without any, all.
+    rings: Vec<usize>,
     suspects: Vec<SuspectLine>,
 }
 
@@ -135,6 +141,23 @@ struct Listing {
 }
 
 impl Listing {
+    /// The programs of a run that is not over, or whose `cargo xhist` was killed: the newest one last.
+    fn undescribed(&mut self, run: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
+        notes.note(format_args!(
+            "run.json is missing: `cargo xhist` still runs, or was killed; this is what the rings say"
+        ));
+        let mut files = source::ring_files(run);
+        files.sort_by(|one, other| other.cmp(one));
+        for (_, file) in files.iter().take(LISTED_CRASHES).rev() {
+            self.file(file, notes)?;
+        }
+        let more = files.len().saturating_sub(LISTED_CRASHES);
+        if more > 0 {
+            self.line(&format!("{more} more ring files: {}", shown_path(run)));
+        }
+        Ok(())
+    }
+
     fn failures(&mut self, record: &RunRecord, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let tests: Vec<&TestRecord> = record.failed_tests().collect();
         let each = (TEST_LINES / tests.len().max(1)).max(FEWEST_LINES);
@@ -162,7 +185,7 @@ impl Listing {
         whole.into_iter().for_each(|file| self.whole(file));
         if tests.is_empty() && record.crashes.is_empty() {
             match record.failed_rings.first() {
-                Some(ring) => self.file(&ring.clone(), None, notes)?,
+                Some(ring) => self.file(&ring.clone(), notes)?,
                 None => notes.note(format_args!("nothing is known to have failed in that run")),
             }
         }
@@ -188,7 +211,9 @@ impl Listing {
         self.line(&format!("\nxhist: {kind} {name} {how}"));
         if is_listed {
             let suspects = self.suspects.clone();
-            self.report(file, ListedPart { lines, ring: test.ring, suspects }, notes)?;
+            // A test fails by the panic of a thread that it joins.
+            let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
+            self.report(file, ListedPart { lines, rings, suspects }, notes)?;
         }
         match test.ring {
             Some(ring) => self.line(&format!("its history: xhist-report --ring {ring} {}", shown_path(file))),
@@ -200,17 +225,12 @@ impl Listing {
     fn crash(&mut self, crash: &CrashRecord, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let (program, how) = (visible(&crash.program), visible(&crash.how));
         self.line(&format!("\nxhist: {program} (process {}) {how}", crash.pid));
-        self.file(&crash.file, None, notes)
+        self.file(&crash.file, notes)
     }
 
-    fn file(
-        &mut self,
-        file: &Path,
-        ring: Option<usize>,
-        notes: &mut Notes<'_>,
-    ) -> Result<(), source::SourceError> {
+    fn file(&mut self, file: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let lines = self.lines.unwrap_or(Options::default().lines);
-        self.report(file, ListedPart { lines, ring, suspects: Vec::new() }, notes)?;
+        self.report(file, ListedPart { lines, rings: Vec::new(), suspects: Vec::new() }, notes)?;
         self.whole(file);
         Ok(())
     }
@@ -236,7 +256,7 @@ impl Listing {
             layout: Layout { terminal: true, links: self.links, ..Layout::default() },
             report: Some(ReportKind::Answer),
             lines: part.lines,
-            ring: part.ring,
+            rings: part.rings,
             suspects: part.suspects,
             ..self.values.of_source(&opened, None)
         };

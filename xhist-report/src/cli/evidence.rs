@@ -24,7 +24,7 @@ pub fn find(opened: &Opened, options: &Options, values: &ValueArgs, notes: &mut 
     let Some(path) = opened.path.clone() else { return RunEvidence::default() };
     let directory = suspects::run_directory(&path);
     let Ok(record) = RunRecord::read(&directory) else { return RunEvidence::default() };
-    let failed = failed_test(&record, &path, options.ring).map(|test| test.name.clone());
+    let failed = failed_test(&record, &path, options.rings.first().copied()).map(|test| test.name.clone());
     let message = message(&record, &path, failed.as_deref());
     let Some(failed) = failed else { return RunEvidence { message, ..RunEvidence::default() } };
     let (sender, receiver) = mpsc::channel();

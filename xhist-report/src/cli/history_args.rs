@@ -84,7 +84,7 @@ impl HistoryArgs {
                 not: self.not.clone(),
                 threads: self.threads.iter().map(|name| ThreadPattern::new(name)).collect(),
             },
-            ring: self.ring,
+            rings: self.ring.into_iter().collect(),
             follow: opened.path.clone().filter(|_| self.follow),
             progress: std::io::stderr().is_terminal(),
             source_roots: self.source_roots.clone(),

@@ -50,7 +50,7 @@ impl Args {
             recording: None,
             evidence: RunEvidence::default(),
             rules: self.rules()?,
-            ring: self.ring,
+            rings: self.ring.into_iter().collect(),
             maps: MapPlaces {
                 given: self.map.clone(),
                 dump_dir,

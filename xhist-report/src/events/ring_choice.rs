@@ -77,23 +77,25 @@ pub fn choose<'a>(
     options: &Options,
     notes: &mut Notes<'_>,
 ) -> Option<Vec<&'a Placed>> {
-    match options.ring {
-        None if rings.is_empty() => None,
-        None => of_threads(without_copies(rings, image, notes), options, notes),
-        Some(_) if rings.is_empty() => None,
-        Some(number) => {
-            let ring = number.checked_sub(1).and_then(|index| rings.get(index));
-            if ring.is_none() {
-                let has = if rings.len() == 1 {
-                    "ring 1 only".into()
-                } else {
-                    format!("rings 1 to {}", rings.len())
-                };
-                notes.error(format_args!("ring {number} does not exist; this source has {has}"));
-            }
-            ring.map(|ring| with_lanes(ring, rings.iter()))
-        }
+    if rings.is_empty() {
+        return None;
     }
+    if options.rings.is_empty() {
+        return of_threads(without_copies(rings, image, notes), options, notes);
+    }
+    let mut chosen: Vec<&Placed> = Vec::new();
+    for number in &options.rings {
+        let Some(ring) = number.checked_sub(1).and_then(|index| rings.get(index)) else {
+            let has = match rings.len() {
+                1 => "ring 1 only".to_owned(),
+                count => format!("rings 1 to {count}"),
+            };
+            notes.error(format_args!("ring {number} does not exist; this source has {has}"));
+            return None;
+        };
+        chosen.extend(with_lanes(ring, rings.iter()));
+    }
+    Some(chosen)
 }
 
 /// Of these rings, those of the threads that the user asks for. `None` if there is no such thread.

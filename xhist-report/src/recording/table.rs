@@ -249,28 +249,26 @@ impl Recording {
         near.filter(|span| span.lane == lane).take(1).find(|span| step <= span.last)
     }
 
-    /// Where a view opens: at the failure of the thread that failed first, else at the newest step.
+    /// Where a view opens: at the signal that ended the program; at the first panic that was not caught, the cause of those that
+    /// follow from it; else at the newest step.
     pub fn opening_step(&self) -> Option<StepId> {
-        use super::event::EventKind::{Panic, Signal};
-        let mut failures = self.steps().enumerate().filter_map(|(index, step)| match step {
+        let panic = self.lanes.iter().filter_map(RecordedLane::fatal_panic).min();
+        let is_signal = |(index, step): (usize, RecordedStep)| match step {
             RecordedStep::Event(event) => {
                 let kind = self.events.get(event as usize)?.kind;
-                matches!(kind, Panic | Signal).then_some((StepId(index as u32), kind))
+                (kind == super::event::EventKind::Signal).then_some(StepId(index as u32))
             }
             RecordedStep::Statement(_) => None,
-        });
-        let is_final = |(step, kind): &(StepId, super::event::EventKind)| {
-            let status = self.lane(self.lane_of(*step)).map_or("", |lane| lane.status);
-            match kind {
-                Panic => status == "panicked",
-                _ => status == "killed" || status == "panicked",
-            }
         };
-        let found: Vec<_> = failures.by_ref().filter(is_final).collect();
-        let signal = found.iter().find(|(_, kind)| *kind == Signal);
-        // The newest panic of a thread is the one that ended it.
-        let panic = found.iter().rev().find(|(_, kind)| *kind == Panic);
-        panic.or(signal).map(|(step, _)| *step).or_else(|| self.last())
+        let lane = |step: &StepId| self.lane(self.lane_of(*step));
+        let mut signals = self.steps().enumerate().filter_map(is_signal);
+        // A panic in a destructor ends in a signal.
+        let signal = signals.find(|step| {
+            lane(step).is_some_and(|lane| {
+                matches!(lane.status, "killed" | "panicked") && lane.fatal_panic().is_none()
+            })
+        });
+        signal.or(panic).or_else(|| self.last())
     }
 }
 
@@ -295,5 +293,24 @@ mod tests {
         assert_eq!(found, [0, 0, 2, 3, 4, 4]);
         assert_eq!(recording.opening_step(), Some(StepId(3)));
         assert_eq!(recording.site(recording.site_at(StepId(3)).unwrap()).unwrap().line, 2);
+    }
+
+    #[test]
+    fn a_view_opens_at_what_ended_the_program() {
+        let mut sample = RecordingSample::default();
+        sample.line(1);
+        sample.event(EventKind::Panic, "panicked here");
+        sample.line(2);
+        let opening = |sample: &RecordingSample| sample.recording.opening_step().map(|step| step.0);
+        assert_eq!(opening(&sample), Some(1));
+        let lane = sample.recording.lanes[0].clone();
+        sample.recording.lanes.push(RecordedLane { panic: Some(StepId(0)), ..lane });
+        assert_eq!(opening(&sample), Some(0), "another thread panicked before");
+        sample.recording.lanes[1].panic = None;
+        sample.recording.lanes[0].panic = None;
+        assert_eq!(opening(&sample), Some(2), "it was caught");
+        sample.event(EventKind::Signal, "SIGSEGV");
+        sample.recording.lanes[1].panic = Some(StepId(0));
+        assert_eq!(opening(&sample), Some(3), "the signal ended all threads");
     }
 }

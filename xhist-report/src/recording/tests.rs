@@ -65,7 +65,11 @@ impl RecordingSample {
         let (name, text) = (self.recording.strings.add(kind.name()), self.recording.strings.add(text));
         self.recording.events.push(RecordedEvent { kind, name, text, fields: Vec::new() });
         let event = self.recording.events.len() as u32 - 1;
-        self.recording.push(LaneId(0), RecordedStep::Event(event), false)
+        let step = self.recording.push(LaneId(0), RecordedStep::Event(event), false);
+        if kind == EventKind::Panic {
+            self.recording.lanes[0].panic = Some(step);
+        }
+        step
     }
 
     /// Adds a call.

@@ -8,7 +8,11 @@ use std::path::PathBuf;
 use qs_core::record::value::RecordedValue;
 
 use super::{Report, Summary};
-use crate::answer::{Code, ListedStatement, Sources, Tail, ThreadEnd, Wanted, write_shown};
+use crate::answer::{
+    Code, Ending, ListedStatement, Sources, Tail, ThreadEnd, Wanted, write_after, write_caught, write_end,
+    write_rows,
+};
+use crate::calls::SincePanic;
 use crate::console::Notes;
 use crate::context::Context;
 use crate::events::Step;
@@ -33,17 +37,24 @@ pub struct AnswerReport {
     values: ValueReader,
     /// By the number of the map.
     codes: HashMap<usize, Code>,
-    /// Rings that are shown, the most relevant first.
-    chosen: Vec<usize>,
-    others: Vec<Ring>,
+    /// Rings that may be shown.
+    candidates: Vec<usize>,
+    /// All rings.
+    rings: Vec<Ring>,
     lines: usize,
-    /// The newest entries of each ring, by its number.
-    tails: HashMap<usize, (Ring, Tail)>,
+    /// The newest entries of each candidate, by the number of its ring.
+    tails: HashMap<usize, Tail>,
     gap: Gap,
-    is_empty: bool,
     tasks: TaskTracker,
-    /// A panic or a signal ended a thread.
-    has_failed: bool,
+    /// Items so far.
+    items: u64,
+}
+
+/// The end of a thread.
+struct ShownThread {
+    ring: Ring,
+    tail: Tail,
+    ending: Ending,
 }
 
 impl AnswerReport {
@@ -53,29 +64,85 @@ impl AnswerReport {
             text: SourceText::new(options),
             values: ValueReader::default(),
             codes: HashMap::new(),
-            chosen: Vec::new(),
-            others: Vec::new(),
+            candidates: Vec::new(),
+            rings: Vec::new(),
             lines: options.lines,
             tails: HashMap::new(),
             gap: Gap::default(),
-            is_empty: true,
             tasks: TaskTracker::new(options),
-            has_failed: false,
+            items: 0,
         }
     }
 
+    /// The threads that are shown, the most relevant first; and the others.
+    fn choose(&mut self, context: &mut Context<'_, '_>) -> (Vec<ShownThread>, Vec<Ring>) {
+        let mut threads = Vec::new();
+        for ring in &self.rings {
+            let Some(tail) = self.tails.remove(&ring.number).filter(|tail| !tail.is_empty()) else {
+                continue;
+            };
+            let (map, names) = context.maps.of(ring);
+            let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
+            let may_fail = matches!(ring.status, "panicked" | "killed");
+            let ending = tail.ending((code, names), may_fail);
+            threads.push(ShownThread { ring: ring.clone(), tail, ending });
+        }
+        // The first panic is the cause of those that follow from it, such as that of a thread that joins.
+        threads.sort_by_key(|thread| {
+            let (rank, order) = (rank(thread), thread.ending.order);
+            (rank, if thread.has_failed() { order } else { 0 }, thread.ring.number)
+        });
+        let failed = threads.iter().filter(|thread| thread.has_failed()).count();
+        let has_exited = self.rings.iter().any(|ring| ring.status == "exited");
+        let caught = threads.iter().any(|thread| thread.ring.status == "panicked" && !thread.has_failed());
+        let is_dead = self.rings.iter().any(|ring| matches!(ring.status, "killed" | "running or killed"))
+            || caught && !has_exited;
+        // A thread that panicked explains why the others did not finish.
+        if failed > 0 && !is_dead && context.options.rings.is_empty() {
+            threads.truncate(failed);
+        }
+        let is_shown = |ring: &&Ring| !threads.iter().any(|thread| thread.ring.number == ring.number);
+        let others = self.rings.iter().filter(is_shown).cloned().collect();
+        (threads, others)
+    }
+
     /// Writes the end of a thread.
-    fn write_end(&mut self, ring: &Ring, tail: &Tail, context: &mut Context<'_, '_>) -> io::Result<()> {
+    fn write_end(&mut self, thread: &ShownThread, context: &mut Context<'_, '_>) -> io::Result<()> {
+        let ShownThread { ring, tail, ending } = thread;
+        let (name, after) = (ring.thread(), tail.after(ending));
+        let until = match ending.end {
+            ThreadEnd::Here => "",
+            ThreadEnd::Panic => " before its panic",
+            ThreadEnd::Signal(_) => " before the signal",
+        };
+        writeln!(context.out, "last statements of thread {name}{until} (newest last):")?;
+        self.write_rows(thread, false, context)?;
+        if ending.since == SincePanic::Unclear && after > 0 {
+            write_after(after, context.out)?;
+            self.write_rows(thread, true, context)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the lines of a thread up to its end; or those behind.
+    fn write_rows(
+        &mut self,
+        ShownThread { ring, tail, ending }: &ShownThread,
+        is_behind: bool,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<()> {
         let (map, names) = context.maps.of(ring);
         let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
         let mut sources = RingSources { text: &mut self.text, map, names, values: HashMap::new() };
-        let is_failed = matches!(ring.status, "panicked" | "killed");
         let hash = ring.map_hash;
         let suspects = context.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
         let suspects: Vec<SuspectLine> = suspects.copied().collect();
         let wanted = Wanted { lines: self.lines, suspects: &suspects };
-        let shown = tail
-            .shown((code, names), is_failed, wanted, &mut |code, statement| sources.whole(code, statement));
+        let shown = match is_behind {
+            true => tail.shown_after((code, names), ending, wanted),
+            false => tail
+                .shown((code, names), ending, wanted, &mut |code, statement| sources.whole(code, statement)),
+        };
         let places = shown.statements().flat_map(|(runs, statement)| {
             let (file, span) = code.place(statement);
             runs.iter().map(move |run| (*run, (file, span.line)))
@@ -86,18 +153,15 @@ impl AnswerReport {
             let values = self.values.show(ring, (map, names), places.get(&run).copied(), &values, to);
             sources.values.insert(run, values_line(&values));
         }
-        let mut out = Vec::new();
-        let until = match shown.end {
-            ThreadEnd::Here => "",
-            ThreadEnd::Panic => " before its panic",
-            ThreadEnd::Signal(_) => " before the signal",
-        };
-        io::Write::write_fmt(
-            &mut out,
-            format_args!("last statements of thread {}{until} (newest last):\n", ring.thread()),
-        )?;
-        write_shown(&shown, code, &mut sources, context.options.layout.links, &mut out)?;
-        context.out.write_all(&out)
+        let caught = tail.caught((code, names), ending).filter(|_| !is_behind);
+        if let Some(caught) = caught {
+            write_caught(caught, code, context.out)?;
+        }
+        write_rows(&shown, code, &mut sources, context.options.layout.links, context.out)?;
+        match is_behind {
+            true => Ok(()),
+            false => write_end(ending, shown.formatted, tail.after(ending), context.out),
+        }
     }
 
     /// Writes the first tasks that have not ended.
@@ -108,9 +172,9 @@ impl AnswerReport {
         format.tasks(&tasks, context.out)
     }
 
-    fn write_others(&self, context: &mut Context<'_, '_>) -> io::Result<()> {
+    fn write_others(&self, others: &[Ring], context: &mut Context<'_, '_>) -> io::Result<()> {
         let (ended, others): (Vec<&Ring>, Vec<&Ring>) =
-            self.others.iter().partition(|ring| ring.status == "ended");
+            others.iter().partition(|ring| ring.status == "ended");
         let names: Vec<String> = others.iter().take(NAMED).map(|ring| ring.thread()).collect();
         let more = match others.len() - names.len() {
             0 => String::new(),
@@ -135,19 +199,12 @@ impl Report for AnswerReport {
             self.tasks.count(opening.rings);
         }
         let mut rings: Vec<&Ring> = opening.rings.iter().collect();
-        rings.sort_by_key(|ring| rank(ring));
-        // A thread that panicked explains why the others did not finish.
-        let failed = rings.iter().filter(|ring| matches!(ring.status, "panicked" | "killed")).count();
-        self.has_failed = failed > 0;
-        let has_panic = rings.iter().any(|ring| ring.status == "panicked");
-        let is_dead = rings.iter().any(|ring| matches!(ring.status, "killed" | "running or killed"));
-        let shown = if has_panic && !is_dead { failed } else { rings.len() };
-        let (shown, others) = rings.split_at(shown.min((2 * self.lines / FEWEST_LINES).max(1)));
-        self.chosen = shown.iter().map(|ring| ring.number).collect();
-        self.others = others.iter().copied().cloned().collect();
-        // Two threads have all lines each; more share those of two.
-        let each = (2 * self.lines / shown.len().max(1)).max(FEWEST_LINES);
-        self.lines = each.min(self.lines);
+        rings.sort_by_key(|ring| rank_of(ring));
+        let most = (2 * self.lines / FEWEST_LINES).max(1);
+        // A panic may turn out to be caught: then the main thread says more.
+        let main = rings.iter().skip(most).find(|ring| is_main(ring)).map(|ring| ring.number);
+        self.candidates = rings.iter().take(most).map(|ring| ring.number).chain(main).collect();
+        self.rings = rings.into_iter().cloned().collect();
         Ok(())
     }
 
@@ -158,36 +215,37 @@ impl Report for AnswerReport {
             self.gap.add(event.gap.clone());
         }
         if let Some(item) = &event.item {
+            self.items += 1;
             self.tasks.take(ring, item, context.maps);
-        }
-        if !self.chosen.contains(&ring.number) {
-            return Ok(());
-        }
-        if let Some(item) = &event.item {
-            let (_, tail) = self.tails.entry(ring.number).or_insert_with(|| (ring.clone(), Tail::default()));
-            if !event.gap.is_empty() {
-                tail.gap();
+            if self.candidates.contains(&ring.number) {
+                let tail = self.tails.entry(ring.number).or_default();
+                if !event.gap.is_empty() {
+                    tail.gap();
+                }
+                tail.push(item, self.items);
             }
-            tail.push(item);
-            self.is_empty = false;
         }
         Ok(())
     }
 
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
-        if !self.has_failed {
+        let is_empty = self.tails.is_empty();
+        let (threads, others) = self.choose(context);
+        let has_failed = threads.iter().any(ShownThread::has_failed);
+        if !has_failed {
             self.write_tasks(context)?;
         }
-        for number in std::mem::take(&mut self.chosen) {
-            if let Some((ring, tail)) = self.tails.remove(&number).filter(|(_, tail)| !tail.is_empty()) {
-                self.write_end(&ring, &tail, context)?;
-            }
+        // Two threads have all lines each; more share those of two.
+        let each = (2 * self.lines / threads.len().max(1)).max(FEWEST_LINES);
+        self.lines = each.min(self.lines);
+        for thread in &threads {
+            self.write_end(thread, context)?;
         }
-        self.write_others(context)?;
-        if self.has_failed {
+        self.write_others(&others, context)?;
+        if has_failed {
             self.write_tasks(context)?;
         }
-        if context.options.keeps_records && !self.is_empty {
+        if context.options.keeps_records && !is_empty {
             writeln!(context.out, "folded to the end of each thread; --all prints every entry")?;
         }
         context.out.flush()?;
@@ -275,13 +333,35 @@ impl Sources for RingSources<'_, '_> {
     }
 }
 
+impl ShownThread {
+    /// Whether a panic or a signal ended it.
+    fn has_failed(&self) -> bool {
+        self.ending.end != ThreadEnd::Here
+    }
+}
+
 /// What is shown first: what a signal or a panic ended, `main`, then the others that were there at the end.
-fn rank(ring: &Ring) -> u32 {
+fn rank(thread: &ShownThread) -> u32 {
+    match thread.ending.end {
+        ThreadEnd::Signal(_) => 0,
+        ThreadEnd::Panic => 1,
+        ThreadEnd::Here if is_main(&thread.ring) => 2,
+        ThreadEnd::Here if thread.ring.status == "ended" => 4,
+        ThreadEnd::Here => 3,
+    }
+}
+
+/// The same before the history is known: by what the ring says.
+fn rank_of(ring: &Ring) -> u32 {
     match ring.status {
         "killed" => 0,
         "panicked" => 1,
-        _ if ring.tid != 0 && ring.tid == ring.pid => 2,
+        _ if is_main(ring) => 2,
         "ended" => 4,
         _ => 3,
     }
+}
+
+fn is_main(ring: &Ring) -> bool {
+    ring.tid != 0 && ring.tid == ring.pid
 }

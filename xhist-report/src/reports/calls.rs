@@ -225,7 +225,7 @@ impl<'o> Calls<'o> {
             };
             let out = &mut *context.out;
             tree.finish(stack.stack(), exit, &mut |depth, row| rows.row(depth, row, out))?;
-            let at = if stack.is_panicking() { "panic" } else { "end" };
+            let at = if stack.open_panics().is_empty() { "end" } else { "panic" };
             let depth = open.len() + stack.folded_below(open.len()) as usize;
             let mut frames: Vec<OpenFrame> = Vec::new();
             let mut is_shown =

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use qs_core::map::BodyKind;
 use qs_core::record::value::RecordedValue;
 use qs_core::record::{EventKind, RECORD_BASE, Statement, XhistRecord};
-use qs_core::ring::Item;
+use qs_core::ring::{Item, Status};
 
 use super::bits::SiteSet;
 use super::program::{ProgramSites, Role};
@@ -33,12 +33,14 @@ pub struct FailureHistory {
     pub is_whole: bool,
     /// Whether it ends at a panic.
     pub has_panic: bool,
+    /// Whether its last statement fails if another thread panicked, as `join` does.
+    pub passes_on: bool,
     /// Values behind the last execution of each site that has any.
     pub values: HashMap<u32, Vec<RecordedValue>>,
 }
 
 impl FailureHistory {
-    /// Reads a ring up to its last panic, without what formatted the message of the panic.
+    /// Reads a ring up to the panic that ended its thread, without what formatted the message of the panic.
     pub fn read(
         ring: &RingSnapshot<'_>,
         program: &ProgramSites,
@@ -66,7 +68,8 @@ impl FailureHistory {
                 Item::Task(..) | Item::Torn { .. } => {}
             }
         }
-        FailureHistory { is_whole, ..history.finish() }
+        let may_fail = matches!(ring.header.status, Status::Panicked | Status::Killed);
+        FailureHistory { is_whole, ..history.finish(may_fail) }
     }
 
     /// The sites that ran.
@@ -120,7 +123,20 @@ struct Reading<'a> {
     before_message: usize,
     /// The depth at which the test called what formats a value, while that goes on.
     message: Option<usize>,
-    at_panic: Option<FailureHistory>,
+    /// What was known at each panic that may have ended the thread.
+    at_panic: Vec<AtPanic>,
+    /// Panics so far.
+    panics: usize,
+}
+
+/// What was known at a panic.
+struct AtPanic {
+    number: usize,
+    /// Sites that had run.
+    ran: usize,
+    open: Vec<u32>,
+    passes_on: bool,
+    values: HashMap<u32, Vec<RecordedValue>>,
 }
 
 impl<'a> Reading<'a> {
@@ -136,7 +152,8 @@ impl<'a> Reading<'a> {
             is_valued: false,
             before_message: 0,
             message: None,
-            at_panic: None,
+            at_panic: Vec::new(),
+            panics: 0,
         }
     }
 
@@ -156,7 +173,7 @@ impl<'a> Reading<'a> {
     }
 
     fn value(&mut self, value: RecordedValue) {
-        let Some(site) = self.order.last().filter(|_| self.at_panic.is_none()) else { return };
+        let Some(site) = self.order.last().filter(|_| self.calls.open_panics().is_empty()) else { return };
         let values = self.values.entry(*site).or_default();
         if !std::mem::replace(&mut self.is_valued, true) {
             values.clear();
@@ -181,25 +198,51 @@ impl<'a> Reading<'a> {
     }
 
     fn panic(&mut self) {
+        let (ran, open) = self.here(true);
+        let passes_on = self.passes_on();
         self.calls.panic();
-        self.at_panic = Some(self.now(true));
+        let (open_panics, caught) = (self.calls.open_panics(), self.calls.caught_panic());
+        self.at_panic.retain(|at| {
+            caught == Some(at.number) || open_panics.iter().any(|panic| panic.number == at.number)
+        });
+        self.at_panic.push(AtPanic {
+            number: self.panics,
+            ran,
+            open,
+            passes_on,
+            values: self.values.clone(),
+        });
+        self.panics += 1;
     }
 
-    fn now(&self, has_panic: bool) -> FailureHistory {
+    fn passes_on(&self) -> bool {
+        self.calls.top().is_some_and(|top| self.structure.passes_on(top.statement))
+    }
+
+    /// How many sites ran, and the sites at which the open calls are.
+    fn here(&self, has_panic: bool) -> (usize, Vec<u32>) {
         let depth = self.message.unwrap_or(self.calls.depth());
         let mut open: Vec<u32> =
             self.calls.stack().take(depth).filter_map(|activation| self.site_of(activation)).collect();
         open.reverse();
-        let end = if self.message.is_some() && has_panic { self.before_message } else { self.order.len() };
-        let (order, values) = (self.order[..end].to_vec(), self.values.clone());
-        FailureHistory { order, open, is_whole: true, has_panic, values }
+        let ran = if self.message.is_some() && has_panic { self.before_message } else { self.order.len() };
+        (ran, open)
     }
 
-    fn finish(self) -> FailureHistory {
-        match &self.at_panic {
-            Some(_) => self.at_panic.unwrap_or_default(),
-            None => self.now(false),
-        }
+    /// `may_fail`: the ring says that the thread panicked or got a fatal signal; a panic may have been caught.
+    fn finish(mut self, may_fail: bool) -> FailureHistory {
+        let first = self.calls.open_panics().first().filter(|_| may_fail).map(|panic| panic.number);
+        let at = self.at_panic.iter().position(|at| Some(at.number) == first);
+        let has_panic = at.is_some();
+        let (ran, open, passes_on, values) = match at.map(|at| self.at_panic.swap_remove(at)) {
+            Some(at) => (at.ran, at.open, at.passes_on, at.values),
+            None => {
+                let (ran, open) = self.here(false);
+                (ran, open, self.passes_on(), std::mem::take(&mut self.values))
+            }
+        };
+        self.order.truncate(ran);
+        FailureHistory { order: self.order, open, values, is_whole: true, has_panic, passes_on }
     }
 }
 
@@ -242,8 +285,25 @@ mod tests {
         let mut reading = Reading::new(&program, &names, &structure);
         numbers.iter().for_each(|number| reading.statement(Statement::numbered(*number)));
         reading.panic();
-        reading.statement(Statement::numbered(4));
-        reading.finish()
+        reading.statement(Statement::numbered(99));
+        reading.finish(true)
+    }
+
+    #[test]
+    fn a_panic_that_was_caught_is_not_the_end() {
+        let names = Names::parse(MAP.as_bytes());
+        let (program, structure) = (ProgramSites::of(&names), Structure::of(&names));
+        let read = |behind: &[u16], may_fail| {
+            let mut reading = Reading::new(&program, &names, &structure);
+            [5, 1, 3].iter().for_each(|number| reading.statement(Statement::numbered(*number)));
+            reading.panic();
+            behind.iter().for_each(|number| reading.statement(Statement::numbered(*number)));
+            let history = reading.finish(may_fail);
+            (history.has_panic, history.order)
+        };
+        assert_eq!(read(&[], true), (true, vec![4, 0, 2]));
+        assert_eq!(read(&[2], true), (false, vec![4, 0, 2, 1]), "its caller went on");
+        assert_eq!(read(&[], false), (false, vec![4, 0, 2]), "the ring says so");
     }
 
     #[test]

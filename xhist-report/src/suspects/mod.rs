@@ -23,11 +23,12 @@ use std::path::{Path, PathBuf};
 pub use formula::{Formula, UnknownFormula};
 pub use nearest::{NearestError, NearestTest, RanLine, nearest_passed};
 pub use program::{Role, role};
+pub use run::rings_of_test;
 
 use self::findings::{SuspectFindings, SuspectText};
 use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
-use self::run::{RecordedRun, RunError, Tests};
+use self::run::{RecordedRun, RunError, Test, Tests};
 use self::text::Detail;
 use self::text_weight::text_weight;
 use crate::calls::Structure;
@@ -103,6 +104,19 @@ pub fn rows(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[Pa
     let options = brief(directory, ranks, maps, source_roots);
     let mut nowhere = io::sink();
     let found = ranked(&options, &mut Notes::new(&mut nowhere), |findings, _, lines| findings.rows(lines));
+    found.ok().flatten().unwrap_or_default()
+}
+
+/// The rings whose panics made tests fail, by the names of the tests: the file of each, and its number there.
+pub fn failing_rings(directory: &Path) -> HashMap<String, (PathBuf, usize)> {
+    let options = brief(directory, 1, &MapPlaces::default(), &[]);
+    let mut nowhere = io::sink();
+    let found = ranked(&options, &mut Notes::new(&mut nowhere), |findings, _, _| {
+        let failed = findings.tests.tests.iter().filter(|test| test.failed && !findings.tests.are_crashes);
+        let ring =
+            |test: &Test| test.ring.clone().map(|(ring, path)| (test.name.clone(), (path, ring.number)));
+        failed.filter_map(ring).collect()
+    });
     found.ok().flatten().unwrap_or_default()
 }
 

@@ -163,16 +163,26 @@ impl RecordedRun {
             taken.extend(root);
             let steps: usize =
                 found.tests.iter().filter_map(|test| Some(test.history.as_ref()?.order.len())).sum();
+            let own = root.and_then(|root| members.get(&root)).map_or(&[][..], Vec::as_slice);
             let (history, ring) = match found.tests.len() < MAX_HISTORIES && steps < MAX_STEPS {
-                true => self.history(row, root.map(|root| &threads[root]), program, names, structure),
+                true => {
+                    let of_test = |(history, place): (FailureHistory, (Ring, PathBuf))| {
+                        let cause = self.cause((&history, &place), own, program, names, structure);
+                        cause.unwrap_or((history, place))
+                    };
+                    let root = root.map(|root| &threads[root]);
+                    self.history(row, root, program, names, structure).map(of_test)
+                }
                 false => None,
             }
             .unzip();
             let mut ran = history.as_ref().map(FailureHistory::ran).unwrap_or_default();
             let is_whole = history.as_ref().is_some_and(|history| history.is_whole && history.has_panic);
-            for thread in root.and_then(|root| members.get(&root)).into_iter().flatten() {
+            for thread in own {
+                let ThreadSpectrum { pid, tid, .. } = threads[*thread];
+                let is_it = ring.as_ref().is_some_and(|(ring, _)| (ring.pid, ring.tid) == (pid, tid));
                 // What the thread itself ran behind its panic is not a cause.
-                if !(is_whole && Some(*thread) == root) {
+                if !(is_whole && is_it) {
                     ran.extend(&self.sites(&threads[*thread], program, names));
                 }
             }
@@ -286,7 +296,62 @@ impl RecordedRun {
     }
 }
 
+impl RecordedRun {
+    /// The panic of another thread of the test that the test's own thread passes on: the first one.
+    fn cause(
+        &self,
+        (history, (ring, path)): (&FailureHistory, &(Ring, PathBuf)),
+        members: &[usize],
+        program: &ProgramSites,
+        names: &Names,
+        structure: &Structure,
+    ) -> Option<(FailureHistory, (Ring, PathBuf))> {
+        let file = self.rings.iter().find(|file| file.path == *path).filter(|_| history.passes_on)?;
+        let threads = members.iter().map(|member| &self.spectra.threads[*member]);
+        let mut rings: Vec<&Placed> = file.panicked(threads).collect();
+        rings.retain(|placed| placed.ring.number != ring.number);
+        rings.sort_by_key(|placed| placed.header.last_time);
+        rings.into_iter().find_map(|placed| {
+            let ring = RingSnapshot::whole(placed, &file.image);
+            let history = FailureHistory::read(&ring, program, names, structure);
+            history.has_panic.then(|| (history, (placed.ring.clone(), path.clone())))
+        })
+    }
+}
+
+/// The rings of a test in a file: that of its own thread, and those of the threads that it started and that panicked.
+pub fn rings_of_test(path: &Path, own: usize) -> Vec<usize> {
+    let mut found = vec![own];
+    let Some(file) = RingFile::read(path.to_owned()) else { return found };
+    let spectra = Spectra::read(&path.with_extension("spectra"));
+    let roots = spectra.roots();
+    let Some(placed) = own.checked_sub(1).and_then(|index| file.rings.get(index)) else { return found };
+    let is_own = |thread: &ThreadSpectrum| (thread.pid, thread.tid) == (placed.header.pid, placed.header.tid);
+    let Some(root) = spectra.threads.iter().position(is_own).map(|thread| roots[thread]) else {
+        return found;
+    };
+    let members = spectra.threads.iter().zip(&roots).filter(|(_, of)| **of == root);
+    let rings = file.panicked(members.map(|(thread, _)| thread)).map(|placed| placed.ring.number);
+    found.extend(rings.filter(|ring| *ring != own));
+    found
+}
+
 impl RingFile {
+    /// The rings of these threads whose threads panicked.
+    fn panicked<'f>(
+        &'f self,
+        threads: impl Iterator<Item = &'f ThreadSpectrum>,
+    ) -> impl Iterator<Item = &'f Placed> {
+        threads.filter_map(|thread| {
+            self.rings.iter().find(|placed| {
+                let header = &placed.header;
+                (header.pid, header.tid) == (thread.pid, thread.tid)
+                    && header.words.parent.is_none()
+                    && header.status == qs_core::ring::Status::Panicked
+            })
+        })
+    }
+
     fn read(path: PathBuf) -> Option<RingFile> {
         std::fs::metadata(&path).ok().filter(|file| file.is_file() && file.len() <= MAX_RINGS)?;
         let name = visible(&path.to_string_lossy()).into_owned();

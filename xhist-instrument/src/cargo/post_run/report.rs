@@ -46,7 +46,7 @@ pub(super) fn print_success(run: &Run, processes: &[Process]) {
     }
 }
 
-/// The program returned an exit code: that is not a reason for a listing. Returns its ring file.
+/// The program returned an exit code of its own: a short listing. Returns its ring file.
 pub(super) fn print_exit(run: &Run, ended: &Ended, processes: &[Process]) -> Vec<PathBuf> {
     let own = processes.iter().find(|process| process.pid == ended.pid);
     let how = match (ended.status.code(), signal_of(ended.status)) {
@@ -56,7 +56,18 @@ pub(super) fn print_exit(run: &Run, ended: &Ended, processes: &[Process]) -> Vec
     };
     match (own.or(processes.last()), &run.chosen_file) {
         (Some(process), _) => {
-            eprintln!("xhist: {how}; history: xhist-report {}", shown_path(&process.path));
+            let reporter = match run.chosen_file {
+                None => Reporter::find(),
+                Some(_) => Found::NotWanted,
+            };
+            match reporter {
+                Found::Reporter(reporter) => {
+                    eprintln!("\nxhist: {how}");
+                    // It reports its own errors.
+                    let _ = reporter.answer_briefly(&process.path);
+                }
+                _ => eprintln!("xhist: {how}; history: xhist-report {}", shown_path(&process.path)),
+            }
             vec![process.path.clone()]
         }
         (None, Some(path)) => {

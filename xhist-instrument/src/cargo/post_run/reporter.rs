@@ -13,6 +13,9 @@ const PROGRAM: &str = "xhist-report";
 /// What `xhist-report --version` prints for this version.
 const VERSION: &str = concat!("xhist-report ", env!("CARGO_PKG_VERSION"));
 
+/// Lines of a program that chose its exit code.
+const BRIEF_LINES: &str = "12";
+
 /// `xhist-report` of this version.
 pub(super) struct Reporter {
     program: PathBuf,
@@ -93,8 +96,18 @@ impl Reporter {
 
     /// Prints the answer to the run of this directory on stderr.
     pub(super) fn answer(&self, directory: &Path) -> Result<(), MissingReporter> {
+        self.print_answer(&[], directory)
+    }
+
+    /// Prints the last few statements in this ring file on stderr.
+    pub(super) fn answer_briefly(&self, file: &Path) -> Result<(), MissingReporter> {
+        self.print_answer(&["--lines", BRIEF_LINES], file)
+    }
+
+    fn print_answer(&self, options: &[&str], of: &Path) -> Result<(), MissingReporter> {
         let mut command = Command::new(&self.program);
-        command.args(["answer", "--no-pager"]).arg(directory).stdin(Stdio::null()).stdout(io::stderr());
+        command.args(["answer", "--no-pager"]).args(options).arg(of);
+        command.stdin(Stdio::null()).stdout(io::stderr());
         let status = match command.status() {
             Ok(status) => status,
             Err(error) => return Err(MissingReporter::Start(self.program.clone(), error)),

@@ -176,6 +176,9 @@ impl<'o> RecordingBuilder<'o> {
             lane.last = Some(step);
             step
         });
+        if !lane.panics.is_empty() {
+            lane.note_panic(recording, &stack);
+        }
         lane.stack = Some(stack.pause());
         step
     }
@@ -203,7 +206,12 @@ impl<'o> RecordingBuilder<'o> {
             }
             lane.stack = Some(stack.pause());
         }
+        let is_panic = matches!(item.what, What::Panic(_));
+        if is_panic && let Some(recorded) = recording.lanes.get_mut(lane.id.0 as usize) {
+            recorded.is_panicking = true;
+        }
         if is_skipped || !context.options.shows(&item.what) {
+            lane.panics.extend(is_panic.then_some(None));
             return None;
         }
         let id = lane.id;
@@ -240,7 +248,15 @@ impl<'o> RecordingBuilder<'o> {
         };
         let fields = fields_by_id(recording, fields);
         let step = push_event(recording, id, kind, (&name, &text), fields);
-        self.lanes.of(recording, ring, item.interrupt).last = Some(step);
+        let lane = self.lanes.of(recording, ring, item.interrupt);
+        lane.last = Some(step);
+        if is_panic {
+            lane.panics.push(Some(step));
+            if let Some(lane) = recording.lanes.get_mut(id.0 as usize) {
+                // An outer panic is the cause of one in a destructor.
+                lane.panic = lane.panic.or(Some(step));
+            }
+        }
         Some(step)
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::calls::{Activation, Exit, PausedStack};
+use crate::calls::{Activation, CallStack, Exit, PausedStack};
 use crate::model::Ring;
 use crate::recording::{
     CallId, CallSpan, FunctionId, LaneId, RecordedLane, Recording, SiteId, SpanExit, StepId,
@@ -20,6 +20,8 @@ pub struct GrowingLane {
     pub last: Option<StepId>,
     /// Its newest task, by its place among the task spans.
     pub task: Option<usize>,
+    /// The steps of its panics.
+    pub panics: Vec<Option<StepId>>,
 }
 
 /// The lanes by ring and interrupt.
@@ -48,7 +50,14 @@ impl GrowingLanes {
                 status: ring.status,
                 ..RecordedLane::default()
             });
-            self.lanes.push(GrowingLane { id, stack: None, open: Vec::new(), last: None, task: None });
+            self.lanes.push(GrowingLane {
+                id,
+                stack: None,
+                open: Vec::new(),
+                last: None,
+                task: None,
+                panics: Vec::new(),
+            });
             self.lanes.len() - 1
         });
         &mut self.lanes[index]
@@ -61,6 +70,14 @@ impl GrowingLanes {
 }
 
 impl GrowingLane {
+    /// Keeps which panic is not known to be caught.
+    pub fn note_panic(&self, recording: &mut Recording, stack: &CallStack<'_>) {
+        let Some(lane) = recording.lanes.get_mut(self.id.0 as usize) else { return };
+        let open = stack.open_panics().first();
+        lane.is_panicking = open.is_some();
+        lane.panic = open.and_then(|panic| self.panics.get(panic.number).copied().flatten());
+    }
+
     /// An activation was left.
     pub fn leave(&mut self, recording: &mut Recording, exit: Exit) {
         let Some(CallId(index)) = self.open.pop() else { return };

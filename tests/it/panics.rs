@@ -1,0 +1,128 @@
+//! Does an answer end where the program ended: behind a panic that was caught, and at the thread that panicked first?
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use xhist_tests::{Case, Done, Tree, cargo, line_of, report};
+
+use super::after_run::fixture;
+
+pub const CASES: &[Case] = &[
+    Case::new("a_caught_panic_is_not_the_end_of_a_program", caught_in_program),
+    Case::new("a_caught_panic_is_not_the_end_of_a_test", caught_in_test),
+    Case::new("the_panic_of_a_named_worker_comes_before_the_join_that_passes_it_on", named_worker),
+];
+
+fn tree() -> &'static Tree {
+    static TREE: OnceLock<Tree> = OnceLock::new();
+    TREE.get_or_init(|| fixture("panics"))
+}
+
+fn run(how: &str) -> Done {
+    cargo(tree().path()).args(&format!("xhist run --quiet -- {how}")).done()
+}
+
+fn test(name: &str) -> Done {
+    cargo(tree().path()).args(&format!("xhist test --quiet --lib -- {name}")).done().expect(101)
+}
+
+fn place(file: &str, mark: &str) -> String {
+    format!("{file}:{}", line_of(&tree().join(file), mark))
+}
+
+/// What `cargo xhist` printed of the histories of threads, without the suspects.
+fn listing(done: &Done) -> &str {
+    let start = done.stderr.find("\nxhist: ").unwrap_or(0);
+    let text = &done.stderr[start..];
+    text.split("\nsuspects of ").next().unwrap_or_default()
+}
+
+/// The places of a listing's statements.
+fn places(listing: &str) -> Vec<&str> {
+    let lines = listing.lines().filter(|line| line.starts_with("  src/"));
+    lines.filter_map(|line| line.split_whitespace().next()).collect()
+}
+
+/// The annotations that GitHub gets, the errors first.
+fn annotations(done: &Done) -> Vec<String> {
+    let ring = done.stderr.lines().rev().find_map(|line| line.strip_prefix("whole history: xhist-report "));
+    let run = Path::new(ring.expect("a ring file")).parent().expect("a directory");
+    let printed = report(tree().path()).args("answer --format github").arg(run).succeed();
+    printed.stdout.lines().map(str::to_owned).collect()
+}
+
+fn at(place: &str) -> String {
+    let (file, line) = place.rsplit_once(':').unwrap_or_default();
+    format!(" file={file},line={line},")
+}
+
+const ENDS: &str = "-- the thread panicked here --";
+
+fn caught_in_program() {
+    let risky = place("src/lib.rs", "// risky");
+    let done = run("abort").expect(134);
+    let text = listing(&done);
+    done.check(
+        places(text).last() == Some(&place("src/main.rs", "// abort").as_str()),
+        "it ends at the abort",
+    );
+    done.check(text.contains(&format!("... a panic at {risky} was caught\n")), "the panic is named");
+    done.check(!text.contains(ENDS) && !text.contains("destructors"), "and is not the end");
+    let errors = annotations(&done);
+    done.check(errors[0].contains(&at(&place("src/main.rs", "// abort"))), "GitHub gets the abort");
+
+    let done = run("resume").expect(101);
+    let text = listing(&done);
+    done.check(
+        text.contains(ENDS) && places(text).last() == Some(&risky.as_str()),
+        "a panic that is passed on",
+    );
+    done.check(text.contains(" until `resume_unwind` passed it on;"), "what ran until then");
+    done.check(!text.contains("destructors"), "is no destructor");
+
+    let done = run("drop").expect(101);
+    let text = listing(&done);
+    done.check(places(text).last() == Some(&risky.as_str()), "a destructor catches nothing");
+    done.check(text.contains(" ran after the panic (destructors, hooks);"), "it is a destructor");
+
+    let done = run("other").expect(101);
+    let text = listing(&done);
+    done.check(
+        text.contains("thread main before its panic") && text.matches("before its panic").count() == 1,
+        "only the thread that died",
+    );
+    done.check(places(text).contains(&place("src/main.rs", "// unwrap").as_str()), "at its panic");
+}
+
+fn caught_in_test() {
+    let done = test("an_error_after");
+    let text = listing(&done);
+    let parse = place("src/lib.rs", "// parse");
+    done.check(places(text).last() == Some(&parse.as_str()), "it ends in what failed");
+    done.check(!text.contains(ENDS) && !text.contains("destructors"), "the panic is not the end");
+    let suspects = done.stderr.split("\nsuspects of ").nth(1).unwrap_or_default();
+    let mut first = suspects.lines().filter(|line| line.starts_with("  1. "));
+    done.check(first.any(|line| line.contains(&format!("{parse} "))), "nor the first suspect");
+    done.check(annotations(&done)[0].contains(&at(&parse)), "GitHub gets what failed");
+}
+
+fn named_worker() {
+    let done = test("a_named_worker_fails");
+    let text = listing(&done);
+    let threads: Vec<&str> = text.split("last statements of thread ").skip(1).collect();
+    done.check(threads.len() == 2 && threads[0].starts_with("worker before its panic"), "the worker first");
+    done.check(threads[1].starts_with("tests::a_named_worker_fails before its panic"), "then its test");
+    let half = place("src/lib.rs", "// half");
+    done.check(places(threads[0]).contains(&half.as_str()), "what it ran");
+    let suspects = done.stderr.split("\nsuspects of ").nth(1).unwrap_or_default();
+    let mut first = suspects.lines().filter(|line| line.starts_with("  1. "));
+    done.check(first.any(|line| line.contains(&format!("{half} "))), "it is a first suspect");
+    done.check(
+        annotations(&done)[0].contains(&at(&place("src/lib.rs", "// worker"))),
+        "GitHub gets its assertion",
+    );
+
+    let done = test("as_it_should");
+    let own = place("src/lib.rs", "// not the worker");
+    done.check(annotations(&done)[0].contains(&at(&own)), "a panic that the test expects is no cause");
+}
