@@ -65,7 +65,7 @@ pub struct FoldedCall {
     shape: u64,
     /// Whether it makes text of a value.
     is_format: bool,
-    /// A signal handler or an interrupt: its statements are none of those around it.
+    /// A signal handler or an interrupt: the calls around it do not count its statements.
     pub is_handler: bool,
     /// Open calls between this one and its caller, of a recursion that the recorder folded.
     pub folded: u64,
