@@ -71,6 +71,20 @@ pub struct FoldedCall {
     pub folded: u64,
 }
 
+impl FoldedCall {
+    /// Parts of the call with this number: this one, or one in it.
+    pub fn len_of(&self, id: u64) -> Option<usize> {
+        fn inside(body: &[CallContent], id: u64) -> Option<usize> {
+            body.iter().rev().find_map(|part| match part {
+                CallContent::Call(call) => call.len_of(id),
+                CallContent::Loop(round) => inside(&round.body, id),
+                _ => None,
+            })
+        }
+        if self.id == id { Some(self.body.len()) } else { inside(&self.body, id) }
+    }
+}
+
 /// A loop.
 #[derive(Clone, Debug)]
 pub struct Loop {
