@@ -65,10 +65,24 @@ pub struct FoldedCall {
     shape: u64,
     /// Whether it makes text of a value.
     is_format: bool,
-    /// A signal handler or an interrupt: its statements are none of those around it.
+    /// A signal handler or an interrupt: the calls around it do not count its statements.
     pub is_handler: bool,
     /// Open calls between this one and its caller, of a recursion that the recorder folded.
     pub folded: u64,
+}
+
+impl FoldedCall {
+    /// Parts of the call with this number: this one, or one in it.
+    pub fn len_of(&self, id: u64) -> Option<usize> {
+        fn inside(body: &[CallContent], id: u64) -> Option<usize> {
+            body.iter().rev().find_map(|part| match part {
+                CallContent::Call(call) => call.len_of(id),
+                CallContent::Loop(round) => inside(&round.body, id),
+                _ => None,
+            })
+        }
+        if self.id == id { Some(self.body.len()) } else { inside(&self.body, id) }
+    }
 }
 
 /// A loop.

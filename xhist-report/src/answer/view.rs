@@ -238,18 +238,7 @@ impl View<'_> {
 
     /// Parts of a call.
     fn len_of(&self, id: u64) -> usize {
-        fn search(body: &[CallContent], id: u64) -> Option<usize> {
-            body.iter().rev().find_map(|part| match part {
-                CallContent::Call(call) if call.id == id => Some(call.body.len()),
-                CallContent::Call(call) => search(&call.body, id),
-                CallContent::Loop(round) => search(&round.body, id),
-                _ => None,
-            })
-        }
-        let mut calls = self.open.iter().chain([self.before]);
-        let is_it =
-            |call: &FoldedCall| if call.id == id { Some(call.body.len()) } else { search(&call.body, id) };
-        calls.find_map(is_it).unwrap_or(0)
+        self.open.iter().chain([self.before]).find_map(|call| call.len_of(id)).unwrap_or(0)
     }
 
     /// Shows suspects where they ran last, each with the statements that led to it, while there is room.

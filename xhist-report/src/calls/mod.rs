@@ -7,6 +7,7 @@
 mod activation;
 mod callee;
 mod caller;
+mod descent;
 mod futures;
 mod levels;
 mod panics;
@@ -21,9 +22,9 @@ mod tree;
 
 pub use activation::{Activation, Exit, Left, Moves};
 pub use callee::{Call, CallKind};
+pub use descent::Descent;
 pub use panics::{OpenPanic, SincePanic};
 pub use reentries::{Reentries, Reentry};
-pub use rounds::Descent;
 pub use stack::{CallStack, PausedStack};
 pub use structure::{Body, BodyId, StatementId, Structure};
 pub use structures::Structures;
