@@ -299,8 +299,41 @@ pub enum Implicit {
     ByLoop,
 }
 
+/// What fails because another thread panicked.
+const PASSES_ON: [&str; 7] = [".join", "scope", ".lock", ".read", ".write", ".recv", ".send"];
+
+/// What a statement names that panics, or has to do with panics.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PanicCalls {
+    /// `catch_unwind`.
+    pub catches: bool,
+    /// `resume_unwind`.
+    pub resumes: bool,
+    /// `set_hook`.
+    pub sets_hook: bool,
+    /// What passes on the panic of another thread: `join`, `scope`, the lock that a panic left poisoned.
+    pub passes_on: bool,
+    /// What panics if a condition does not hold.
+    pub checks: bool,
+}
+
+impl PanicCalls {
+    /// Of the names that a statement calls, as maps write them.
+    pub fn of<'n>(names: impl Iterator<Item = &'n str>) -> PanicCalls {
+        let mut found = PanicCalls::default();
+        for name in names {
+            found.catches |= name.ends_with("catch_unwind");
+            found.resumes |= name.ends_with("resume_unwind");
+            found.sets_hook |= name.ends_with("set_hook");
+            found.passes_on |= PASSES_ON.iter().any(|end| name.ends_with(end));
+            found.checks |= is_check(name);
+        }
+        found
+    }
+}
+
 /// What panics if a condition does not hold, as maps write it.
-pub fn is_check(call: &str) -> bool {
+fn is_check(call: &str) -> bool {
     let macros = ["panic!", "unreachable!", "todo!", "unimplemented!"];
     let methods = [".unwrap", ".expect"];
     let name = call.rsplit("::").next().unwrap_or(call);

@@ -5,6 +5,7 @@
 //! `docs/calls.md` lists the rules and their limits.
 
 mod activation;
+mod after_panic;
 mod callee;
 mod caller;
 mod descent;

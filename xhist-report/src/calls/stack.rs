@@ -197,7 +197,7 @@ impl<'s> CallStack<'s> {
         if self.floors.is_empty() {
             self.rounds.push(id, self.slots.len() - 1);
         }
-        if self.structure.info(id).resumes {
+        if self.structure.info(id).panics.resumes {
             self.panics.resume(self.slots.len());
         }
         &self.moves
@@ -236,7 +236,7 @@ impl<'s> CallStack<'s> {
         let panicked = self.panics.depth()?;
         let start = panicked.saturating_sub(MAX_COMPARED * 4);
         let catches = |index: &usize| {
-            self.frames_of(*index).iter().any(|frame| self.structure.info(frame.statement).catches)
+            self.frames_of(*index).iter().any(|frame| self.structure.info(frame.statement).panics.catches)
         };
         let first = match (start..panicked).rev().find(catches) {
             Some(catching) => catching + 1,

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use qs_core::record::Statement;
 
-use super::callee::{BodyName, Call, CallKind, CallWords, Implicit, call, implicit, is_check};
+use super::callee::{BodyName, Call, CallKind, CallWords, Implicit, PanicCalls, call, implicit};
 pub use crate::model::Jump;
 use crate::model::{BodyKind, CallName, FileCode, Names, Span};
 
@@ -17,9 +17,6 @@ pub struct StatementId(pub u32);
 /// A body of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BodyId(pub u32);
-
-/// What fails because another thread panicked.
-const PASSES_ON: [&str; 7] = [".join", "scope", ".lock", ".read", ".write", ".recv", ".send"];
 
 /// No statement, loop or branch.
 pub(super) const NONE: u32 = u32::MAX;
@@ -95,16 +92,7 @@ pub(super) struct Info {
     pub calls_unknown: bool,
     /// It calls a value.
     pub calls_value: bool,
-    /// It names `catch_unwind`.
-    pub catches: bool,
-    /// It names what passes on the panic of another thread: `join`, `scope`, the lock that a panic left poisoned.
-    pub passes_on: bool,
-    /// It names `resume_unwind`.
-    pub resumes: bool,
-    /// It names `set_hook`.
-    pub sets_hook: bool,
-    /// It calls what panics if a condition does not hold.
-    pub checks: bool,
+    pub panics: PanicCalls,
     /// It makes a value that has a destructor.
     pub makes: bool,
     /// It is a loop.
@@ -233,12 +221,12 @@ impl Structure {
 
     /// Whether a statement calls what passes on the panic of another thread.
     pub fn passes_on(&self, statement: StatementId) -> bool {
-        self.info(statement).passes_on
+        self.info(statement).panics.passes_on
     }
 
     /// Whether a statement calls what panics if a condition does not hold.
     pub fn checks(&self, statement: StatementId) -> bool {
-        self.info(statement).checks
+        self.info(statement).panics.checks
     }
 
     /// A sum of the statement's text, the same in each build; 0 if the map does not know it.
@@ -297,8 +285,7 @@ impl Structure {
             let statement = &code.statements[*index];
             let own = names.call_names().of(&statement.calls);
             let text = |name: &CallName| names.call_names().names().get(name.name as usize);
-            let names_any = |end: &str| own.iter().filter_map(text).any(|name| name.ends_with(end));
-            let checks = own.iter().filter_map(text).any(|name| is_check(name));
+            let panics = PanicCalls::of(own.iter().filter_map(text).map(AsRef::as_ref));
             let from = self.calls.len() as u32;
             self.calls.extend(own.iter().filter_map(|name| {
                 let known = calls.get(name.name as usize)?;
@@ -320,11 +307,7 @@ impl Structure {
                 may_end: true,
                 calls_unknown: false,
                 calls_value: false,
-                catches: names_any("catch_unwind"),
-                passes_on: PASSES_ON.iter().any(|end| names_any(end)),
-                resumes: names_any("resume_unwind"),
-                sets_hook: names_any("set_hook"),
-                checks,
+                panics,
                 makes: false,
                 is_loop: false,
             });
@@ -539,11 +522,7 @@ impl Structure {
             may_end: true,
             calls_unknown: true,
             calls_value: true,
-            catches: false,
-            passes_on: false,
-            resumes: false,
-            sets_hook: false,
-            checks: false,
+            panics: PanicCalls::default(),
             makes: false,
             is_loop: false,
         });
