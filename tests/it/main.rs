@@ -9,6 +9,7 @@ mod bugs;
 mod builds;
 mod calls;
 mod checks;
+mod children;
 mod clock;
 mod commands;
 mod crates;
@@ -83,6 +84,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("in_place", in_place::CASES),
     ("survive", survive::CASES),
     ("suspects", suspects::CASES),
+    ("children", children::CASES),
     ("surroundings", surroundings::CASES),
     ("threads", threads::CASES),
     ("tasks", tasks::CASES),
