@@ -66,7 +66,10 @@ impl CallStack<'_> {
         if known.implicit != Implicit::Never {
             return self.implicit(known);
         }
-        if let Some(depth) = self.beside(body) {
+        // What runs while the stack is unwound is no round of a loop.
+        if (self.panics.depth().is_none() || !known.kind.is_named())
+            && let Some(depth) = self.beside(body)
+        {
             return Caller { depth, call: None, is_uncertain: true };
         }
         self.unnamed()
@@ -319,7 +322,11 @@ impl CallStack<'_> {
     /// The topmost activation that may call something unknown.
     fn unnamed(&self) -> Caller {
         let len = self.slots.len();
-        if self.has_roots && len <= MAX_UNNAMED && (self.floor()..len).all(|index| self.may_stop(index)) {
+        if self.has_roots
+            && self.panics.depth().is_none()
+            && len <= MAX_UNNAMED
+            && (self.floor()..len).all(|index| self.may_stop(index))
+        {
             return Caller { depth: self.floor(), call: None, is_uncertain: true };
         }
         for index in (self.floor()..len).rev().take(MAX_UNNAMED) {
@@ -332,7 +339,7 @@ impl CallStack<'_> {
             }
         }
         // Nothing on the stack calls code outside the program, so all of it has ended.
-        let is_searched = len - self.floor() <= MAX_UNNAMED;
+        let is_searched = len - self.floor() <= MAX_UNNAMED && self.panics.depth().is_none();
         Caller { depth: if is_searched { self.floor() } else { len }, call: None, is_uncertain: true }
     }
 }
