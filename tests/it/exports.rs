@@ -149,6 +149,10 @@ fn github() {
     let suspects = found.iter().filter(|(kind, ..)| kind == "warning");
     let titles: Vec<_> = suspects.map(|(.., title)| title.as_str()).collect();
     done.check(titles.iter().any(|title| title.starts_with("suspect 1 in ")), "the first suspect");
+    let first = done.stderr.lines().rfind(|line| line.trim_start().starts_with("1. ")).unwrap_or_default();
+    let score = first.split(['(', ')']).nth(1).unwrap_or_default();
+    let score = format!("(score {score})");
+    done.check(done.stdout.contains("::warning") && done.stdout.contains(&score), &score);
     let text = std::fs::read_to_string(&summary).expect("a summary");
     done.check(text.starts_with("before\n") && text.contains("### xhist: "), "appended");
     done.check(text.contains("| suspect | score | line | statement |"), "suspects");

@@ -79,7 +79,7 @@ pub struct RunEvidence {
 pub struct SuspectRow {
     /// Its rank, from 1; statements that always run together share it.
     pub rank: usize,
-    /// Its score, from 0 to 1.
+    /// Its score, the value of the formula.
     pub score: f64,
     /// Path of its file, printable.
     pub path: String,

@@ -74,7 +74,7 @@ impl SuspectFindings<'_> {
                 let site = self.site(number);
                 SuspectRow {
                     rank,
-                    score: suspect.evidence.score,
+                    score: suspect.evidence.value,
                     path: self.names.shown_path(site.file).unwrap_or_default().to_owned(),
                     line: site.line,
                     function: self.shown_function(site.function),
