@@ -2,6 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use qs_core::ring::process_start::ProcessStart;
 use qs_core::ring::spectrum::{HEADER_LEN, MAGIC, Spectrum, find};
 
 /// Bytes of a slot, and the lines that it has bits for.
@@ -16,6 +17,9 @@ fuzz_target!(|image: &[u8]| {
         assert!(spectrum.missing() + slots == spectrum.slots as usize);
         assert!(spectrum.name().len() <= spectrum.header.name.len());
         at += spectrum.len();
+    }
+    if let Ok(start) = ProcessStart::parse(image) {
+        assert!(ProcessStart::parse(&start.bytes()) == Ok(start));
     }
     let found = find(image).filter(|(offset, spectrum)| {
         spectrum.as_ref().is_ok_and(|spectrum| offset + spectrum.len() <= image.len())

@@ -10,6 +10,7 @@ mod bugs;
 mod builds;
 mod calls;
 mod checks;
+mod children;
 mod clock;
 mod commands;
 mod crates;
@@ -109,6 +110,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("in_place", in_place::CASES),
     ("survive", survive::CASES),
     ("suspects", suspects::CASES),
+    ("children", children::CASES),
     ("surroundings", surroundings::CASES),
     ("threads", threads::CASES),
     ("panics", panics::CASES),

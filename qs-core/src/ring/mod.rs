@@ -9,6 +9,7 @@ mod find;
 mod flags;
 mod header;
 mod item;
+pub mod process_start;
 mod raw;
 mod reader;
 mod repair;

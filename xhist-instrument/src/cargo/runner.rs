@@ -1,17 +1,20 @@
 //! Runs one test in place of nextest, and keeps its history only when it failed.
 //!
-//! Nextest starts a process for each test, each with its own ring file. The runner gives each process a directory, and
-//! removes the directory after a success.
+//! Nextest starts a process for each test. The runner gives each test a directory, for the ring files of its process and of
+//! all processes that it starts, and removes the directory after a success.
 
 use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 
 use super::exit_code::exit_code;
 use super::names::{RUNNER_NAME, SPECTRA};
 use super::post_run;
+use qs_core::ring::process_start::ProcessStart;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /// Runs one test. `args`: the runner's path, the test program, its arguments.
@@ -34,20 +37,23 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         let _ = signal_hook::flag::register(signal, Arc::default());
     }
-    let status = match command.status() {
-        Ok(status) => status,
+    let (pid, status) = match run_to_end(&mut command) {
+        Ok(ended) => ended,
         Err(error) => {
             eprintln!("error: cannot run {}: {error}", program.display());
             return ExitCode::from(101);
         }
     };
     if let Some(own) = own {
+        let test = test_name(args);
+        spectra(&own).for_each(|file| _ = belongs_to(&file, pid));
         if status.success() {
-            run.into_iter().for_each(|run| keep_spectra(&own, run));
+            // A process that lists the tests is no test.
+            run.into_iter().filter(|_| test.is_some()).for_each(|run| keep_spectra(&own, run));
             let _ = std::fs::remove_dir_all(own);
         } else {
             let (exit, signal) = (status.code(), post_run::signal_of(status));
-            post_run::TestOutcome { test: test_name(args), exit, signal }.write(&own);
+            post_run::TestOutcome { test, pid: Some(pid), exit, signal }.write(&own);
         }
     }
     if let Some(signal) = status.signal() {
@@ -57,12 +63,31 @@ pub(super) fn main(args: &[OsString]) -> ExitCode {
     exit_code(status)
 }
 
+/// Runs the test to its end.
+fn run_to_end(command: &mut Command) -> io::Result<(u32, ExitStatus)> {
+    let mut child = command.spawn()?;
+    Ok((child.id(), child.wait()?))
+}
+
+/// The files of spectra in the directory of a test.
+fn spectra(own: &Path) -> impl Iterator<Item = PathBuf> {
+    let files = std::fs::read_dir(own).into_iter().flatten().flatten().map(|entry| entry.path());
+    files.filter(|path| path.extension().is_some_and(|extension| extension == SPECTRA))
+}
+
+/// Adds to a file of spectra that its process belongs to the test: processes that started each other between the two may
+/// not be recorded.
+fn belongs_to(file: &Path, test: u32) -> io::Result<()> {
+    let number = file.file_stem().and_then(|stem| stem.to_str()?.rsplit_once('-')?.1.parse().ok());
+    let Some(pid) = number.filter(|pid| *pid != test) else { return Ok(()) };
+    let start = ProcessStart { pid, parent: test, thread: 0 };
+    OpenOptions::new().append(true).open(file)?.write_all(&start.bytes())
+}
+
 /// Moves the spectra of a test that passed to the directory of the run. They are small, and suspects need them.
 fn keep_spectra(own: &Path, run: &Path) {
-    for entry in std::fs::read_dir(own).into_iter().flatten().flatten() {
-        if entry.path().extension().is_some_and(|extension| extension == SPECTRA) {
-            let _ = std::fs::rename(entry.path(), run.join(entry.file_name()));
-        }
+    for file in spectra(own) {
+        let _ = file.file_name().map(|name| std::fs::rename(&file, run.join(name)));
     }
 }
 

@@ -13,14 +13,14 @@ use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::format::{FORMATS, Layout, Links};
 use crate::how_to_dump::shown_path;
-use crate::model::{ReportKind, SuspectLine, visible};
+use crate::model::{ReportKind, SuspectLine, count_processes, visible};
 use crate::options::Options;
 use crate::pager::Pager;
 use crate::run::report;
 use crate::run_record::{CrashRecord, RunRecord, RunRecordError, TestRecord};
 use crate::runs;
 use crate::source;
-use crate::suspects;
+use crate::suspects::{self, StartedProcess};
 
 /// Lines of all tests that failed; each of them has some.
 const TEST_LINES: usize = 300;
@@ -29,8 +29,11 @@ const FEWEST_LINES: usize = 8;
 const LISTED_TESTS: usize = 40;
 /// Suspects that are shown where they ran last.
 const SUSPECTS: usize = 5;
-/// Processes with a listing.
+/// Processes with a listing: of those that crashed, and of those that one test started.
 const LISTED_CRASHES: usize = 3;
+const LISTED_STARTED: usize = 1;
+/// Processes that one test started and that are named without a listing.
+const NAMED_STARTED: usize = 4;
 
 /// What `xhist-report answer` takes.
 #[derive(Clone, Debug, Args)]
@@ -89,6 +92,7 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
             Links::default()
         },
         suspects: Vec::new(),
+        started: Vec::new(),
         code: ExitCode::Complete,
         out: Vec::new(),
     };
@@ -97,6 +101,7 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
             Ok(record) => {
                 if record.failed_tests().next().is_some() {
                     listing.suspects = suspects::first_lines(&place, SUSPECTS);
+                    listing.started = suspects::started_processes(&place);
                 }
                 listing.failures(&record, notes)
             }
@@ -136,6 +141,8 @@ struct Listing {
     values: ValueArgs,
     /// Lines that the tests of the run make suspicious.
     suspects: Vec<SuspectLine>,
+    /// The processes that each failed test started.
+    started: Vec<Vec<StartedProcess>>,
     code: ExitCode,
     out: Vec<u8>,
 }
@@ -164,6 +171,8 @@ impl Listing {
         let lines = self.lines.unwrap_or(each.min(Options::default().lines));
         for (index, test) in tests.iter().enumerate() {
             self.test(test, lines, index < LISTED_TESTS, notes)?;
+            let started = self.started.get_mut(index).map(std::mem::take).unwrap_or_default();
+            self.started(&test.name, &started, if index < LISTED_TESTS { lines } else { 0 }, notes)?;
         }
         // The most relevant last.
         let shown = record.crashes.iter().take(LISTED_CRASHES).rev();
@@ -218,6 +227,47 @@ impl Listing {
         match test.ring {
             Some(ring) => self.line(&format!("its history: xhist-report --ring {ring} {}", shown_path(file))),
             None => self.whole(file),
+        }
+        Ok(())
+    }
+
+    /// What a test started: the last process with the end of its history, those before by name.
+    fn started(
+        &mut self,
+        test: &str,
+        started: &[StartedProcess],
+        lines: usize,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), source::SourceError> {
+        let is_kept = |process: &&StartedProcess| process.file.is_file();
+        let kept: Vec<&StartedProcess> = started.iter().filter(is_kept).collect();
+        let listed = if lines == 0 { 0 } else { LISTED_STARTED };
+        let (before, shown) = kept.split_at(kept.len().saturating_sub(listed));
+        let test = visible(test);
+        if !before.is_empty() {
+            let names = before.iter().take(NAMED_STARTED).map(|process| shown_path(&process.file));
+            let names: Vec<String> = names.collect();
+            let more = match before.len() - names.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let processes = count_processes(before.len());
+            self.line(&format!(
+                "{processes} that test {test} started: xhist-report {}{more}",
+                names.join(" ")
+            ));
+        }
+        for process in shown {
+            let program = visible(&process.program);
+            self.line(&format!("\nprocess {program} ({}) that test {test} started", process.pid));
+            let suspects = self.suspects.clone();
+            self.report(&process.file, ListedPart { lines, rings: Vec::new(), suspects }, notes)?;
+            self.whole(&process.file);
+        }
+        let gone = started.len() - kept.len();
+        if gone > 0 {
+            let processes = count_processes(gone);
+            self.line(&format!("of {processes} that test {test} started the history is not kept"));
         }
         Ok(())
     }

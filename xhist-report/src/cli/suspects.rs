@@ -1,5 +1,6 @@
 //! The command line of `suspects`.
 
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -8,6 +9,7 @@ use super::error::UsageError;
 use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
+use crate::pager::Pager;
 use crate::runs;
 use crate::suspects::{self, Formula, SuspectFormat, SuspectOptions, UnknownFormula};
 
@@ -43,7 +45,7 @@ pub struct SuspectsArgs {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
 
-    /// Print at most a screen of lines, and nothing if there is nothing to rank, as `cargo xhist test` does
+    /// Print a few lines, the first suspect last, and nothing if there is nothing to rank, as `cargo xhist test` does
     #[arg(long, conflicts_with = "format")]
     brief: bool,
 
@@ -103,5 +105,8 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
         program: args.values.programs(None).given,
         redact: args.values.redact.clone(),
     };
-    Ok(suspects::print(&options, &mut std::io::stdout().lock(), notes))
+    let is_paged = io::stdout().is_terminal() && options.format == SuspectFormat::Text && !options.brief;
+    let mut pager = Pager::new(is_paged);
+    let code = suspects::print(&options, &mut pager, notes);
+    Ok(if pager.finish().is_ok() { code } else { code.max(ExitCode::Incomplete) })
 }

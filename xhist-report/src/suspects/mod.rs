@@ -8,6 +8,7 @@ mod formula;
 mod history;
 mod json;
 mod nearest;
+mod processes;
 mod program;
 mod rank;
 mod run;
@@ -28,8 +29,8 @@ pub use run::rings_of_test;
 use self::findings::{SuspectFindings, SuspectText};
 use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
+pub use self::run::StartedProcess;
 use self::run::{RecordedRun, RunError, Test, Tests};
-use self::text::Detail;
 use self::text_weight::text_weight;
 use crate::calls::Structure;
 use crate::console::{Notes, outcome};
@@ -46,7 +47,7 @@ use crate::values::ValueReader;
 /// How suspects are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SuspectFormat {
-    /// Functions, and in each `RANK. file:line (score) function`, with source text.
+    /// `RANK. file:line (score) function`, with source text, by function unless it is brief.
     #[default]
     Text,
     /// One JSON document.
@@ -66,7 +67,7 @@ pub struct SuspectOptions {
     pub format: SuspectFormat,
     /// Most suspects.
     pub limit: usize,
-    /// At most a screen of text, and nothing if there is nothing to rank.
+    /// A few lines of text, the first suspect last, and nothing if there is nothing to rank.
     pub brief: bool,
     /// The map to use, whatever the run says.
     pub map: Option<PathBuf>,
@@ -97,6 +98,11 @@ pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
     let found =
         ranked(&options, &mut Notes::new(&mut nowhere), |findings, map_hash, _| findings.own_lines(map_hash));
     found.ok().flatten().unwrap_or_default()
+}
+
+/// For each failed test of a run the recorded processes that it started, directly or through others, in the order of their starts.
+pub fn started_processes(directory: &Path) -> Vec<Vec<StartedProcess>> {
+    RecordedRun::read(directory).map(|run| run.started()).unwrap_or_default()
 }
 
 /// The same with scores and texts, for views. `maps` and `source_roots` say where the map and the sources are.
@@ -141,16 +147,15 @@ fn suspects(
     notes: &mut Notes<'_>,
 ) -> Result<ExitCode, RunError> {
     let written = ranked(options, notes, |findings, _, lines| {
-        let detail = if options.brief { Detail::Brief } else { Detail::Full };
         match options.format {
-            SuspectFormat::Text => findings.text(detail, lines, out)?,
+            SuspectFormat::Text if options.brief => {
+                let failed = findings.ranking.nearest.first().map(|(failed, _)| *failed);
+                let test = failed.map(|failed| findings.tests.tests[failed].name.as_str());
+                findings.brief_text(&hints(&options.directory, test), lines, out)?;
+            }
+            SuspectFormat::Text => findings.text(lines, out)?,
             SuspectFormat::Json => writeln!(out, "{:#}", findings.json(lines))?,
             SuspectFormat::Sarif => writeln!(out, "{:#}", findings.sarif(lines))?,
-        }
-        let nearest = findings.ranking.nearest.first();
-        if let Some((failed, _)) = nearest.filter(|_| options.brief && options.format == SuspectFormat::Text)
-        {
-            offer_diff(&options.directory, &findings.tests.tests[*failed].name, out)?;
         }
         out.flush()
     })?;
@@ -232,12 +237,15 @@ fn values(
     shown
 }
 
-/// The command that compares a failed test with the passed one most like it.
-fn offer_diff(directory: &Path, test: &str, out: &mut dyn Write) -> io::Result<()> {
+/// The commands that show more; one compares a failed test with the passed one most like it.
+fn hints(directory: &Path, test: Option<&str>) -> Vec<String> {
     let here = std::env::current_dir().unwrap_or_default();
     let directory = directory.strip_prefix(here).unwrap_or(directory);
-    let history = quoted(&visible(&format!("{}::{test}", directory.display())));
-    writeln!(out, "where it parts from the passed test most like it: xhist-report diff {history}")
+    let diff = test.map(|test| {
+        let history = quoted(&visible(&format!("{}::{test}", directory.display())));
+        format!("where it parts from the passed test most like it: xhist-report diff {history}")
+    });
+    ["all suspects and why: xhist-report suspects".to_owned()].into_iter().chain(diff).collect()
 }
 
 /// Where the map and the sources are.
@@ -263,6 +271,13 @@ fn report_limits(run: &RecordedRun, found: &Tests, notes: &mut Notes<'_>) {
     }
     if run.spectra.lost > 0 {
         notes.loss(format_args!("{} statements are missing in spectra", run.spectra.lost));
+    }
+    if found.uncounted > 0 {
+        let processes = crate::model::count_processes(found.uncounted);
+        let counts = if found.uncounted == 1 { "counts" } else { "count" };
+        notes.note(format_args!(
+            "{processes} that tests started {counts} for no test: which test started them is not known"
+        ));
     }
     if !found.unknown.is_empty() {
         notes.note(format_args!(

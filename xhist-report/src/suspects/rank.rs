@@ -14,6 +14,8 @@ use super::run::Test;
 const REACH: f64 = 120.0;
 /// Number of statements of the test after which nearness has fallen to a half.
 const CHECKS: f64 = 2.0;
+/// What nearness to the end of a program counts: a test notices later that its output is wrong.
+const PROGRAM: f64 = 0.1;
 /// What a call counts less than the one that it made.
 const OUTWARD: f64 = 0.85;
 /// The parts of a score besides the formula's value.
@@ -22,6 +24,8 @@ const OPEN: f64 = 0.12;
 const DIFFERENCE: f64 = 0.12;
 const TEXT: f64 = 0.12;
 const CHECK: f64 = 0.12;
+/// How much more suspicious the other way is than a condition that every test ran, so that the condition is a suspect.
+const OTHER_WAY: f64 = 1.1;
 /// What a branch says of the condition before it.
 const BRANCH: f64 = 0.97;
 
@@ -79,6 +83,8 @@ pub struct Ranking {
     pub functions: Vec<SuspectFunction>,
     /// Suspects, the most suspicious first.
     pub suspects: Vec<Suspect>,
+    /// Lines that every test ran and that are left out.
+    pub common: usize,
     /// For each failed test the passed test most like it: indices of both.
     pub nearest: Vec<(usize, usize)>,
     /// The evidence of every site.
@@ -120,7 +126,7 @@ pub fn rank(
         let evidence = &mut ranking.evidence[condition as usize];
         evidence.score = evidence.score.max(BRANCH * scores[branch as usize]);
     }
-    group(program, tests, &mut ranking);
+    group(program, tests, formula, &mut ranking);
     ranking
 }
 
@@ -208,10 +214,16 @@ fn add_order(program: &ProgramSites, tests: &[Test], ranking: &mut Ranking) {
         let nearest = passed.iter().rev().max_by(|one, other| similar(one).total_cmp(&similar(other)));
         ranking.nearest.extend(nearest.map(|(other, _)| (index, *other)));
         let Some(history) = &test.history else { continue };
-        for (site, distance) in history.newest_first(program) {
-            let near =
-                (-f64::from(distance.own) / REACH).exp() / (1.0 + f64::from(distance.of_test) / CHECKS);
-            ranking.evidence[site as usize].near += near / with_history;
+        let of_program = test.program.as_ref();
+        let weight = if of_program.is_some_and(|program| program.has_panic) { 1.0 } else { PROGRAM };
+        for (history, weight) in
+            [(history, 1.0)].into_iter().chain(of_program.map(|program| (program, weight)))
+        {
+            for (site, distance) in history.newest_first(program) {
+                let near =
+                    (-f64::from(distance.own) / REACH).exp() / (1.0 + f64::from(distance.of_test) / CHECKS);
+                ranking.evidence[site as usize].near += weight * near / with_history;
+            }
         }
         for (site, value) in history.checks(program) {
             ranking.evidence[site as usize].check += value / with_history;
@@ -274,16 +286,37 @@ fn columns(program: &ProgramSites, tests: &[Test]) -> Vec<[u64; 2]> {
     columns
 }
 
+/// The sites that may be suspects. What every test ran is no suspect if something else of the program's own code is left:
+/// the tests say nothing about it. Except where failed tests go another way, on which no other suspect is.
+fn candidates(program: &ProgramSites, formula: Formula, ranking: &mut Ranking) -> Vec<u32> {
+    let (totals, evidence) = (ranking.totals, &ranking.evidence);
+    let is_common = |site: &u32| {
+        let SiteEvidence { counts, branch, value, .. } = evidence[*site as usize];
+        let is_of_all = (counts.failed, counts.passed) == (totals.failed, totals.passed);
+        is_of_all && branch < OTHER_WAY * formula.scaled(value, totals)
+    };
+    let ran = (0..evidence.len() as u32).filter(|site| evidence[*site as usize].counts.failed > 0);
+    let (common, left): (Vec<u32>, Vec<u32>) = ran.partition(is_common);
+    let is_own = |site: &u32| program.sites[*site as usize].role == Role::Own;
+    match totals.passed > 0 && left.iter().any(is_own) {
+        true => {
+            ranking.common = common.len();
+            left
+        }
+        false => [left, common].concat(),
+    }
+}
+
 /// Makes suspects of the sites that a failed test ran, and orders them and their functions.
-fn group(program: &ProgramSites, tests: &[Test], ranking: &mut Ranking) {
+fn group(program: &ProgramSites, tests: &[Test], formula: Formula, ranking: &mut Ranking) {
+    let candidates = candidates(program, formula, ranking);
     let columns = columns(program, tests);
     let mut blocks: HashMap<(u32, [u64; 2]), Vec<u32>> = HashMap::new();
     let mut ties: HashMap<(u32, u32), usize> = HashMap::new();
-    for (site, evidence) in ranking.evidence.iter().enumerate() {
-        if evidence.counts.failed > 0 {
-            blocks.entry((program.sites[site].function, columns[site])).or_default().push(site as u32);
-            *ties.entry((evidence.counts.failed, evidence.counts.passed)).or_default() += 1;
-        }
+    for site in candidates {
+        let (index, counts) = (site as usize, ranking.evidence[site as usize].counts);
+        blocks.entry((program.sites[index].function, columns[index])).or_default().push(site);
+        *ties.entry((counts.failed, counts.passed)).or_default() += 1;
     }
     let score = |site: u32| ranking.evidence[site as usize].score;
     let suspect = |mut sites: Vec<u32>| {
@@ -339,7 +372,7 @@ mod tests {
             has_panic: true,
             ..FailureHistory::default()
         });
-        Test { name: "t".into(), failed, ran, history, ring: None }
+        Test { name: "t".into(), failed, ran, history, ..Test::default() }
     }
 
     fn suspects(tests: &[Test], formula: Formula) -> Vec<Vec<u32>> {
@@ -351,7 +384,28 @@ mod tests {
     fn what_only_the_failed_test_ran_is_first() {
         let tests = [test(0b1111_1111_1111, true), test(0b1111_0000_1111, false), test(0b1111, false)];
         let ranked = suspects(&tests, Formula::Ochiai);
-        assert_eq!(ranked, [vec![4, 5, 6, 7], vec![8, 9, 10, 11], vec![0, 1, 2, 3]]);
+        assert_eq!(ranked, [vec![4, 5, 6, 7], vec![8, 9, 10, 11]]);
+    }
+
+    #[test]
+    fn what_every_test_ran_is_a_suspect_only_if_nothing_else_is_left() {
+        let alike = [test(0b1111, true), test(0b1111, false)];
+        assert_eq!(suspects(&alike, Formula::Ochiai), [vec![0, 1, 2, 3]]);
+        let tests = [test(0b1_1111, true), test(0b1111, false), test(0b1111, false)];
+        let ranking = rank(&program(), &tests, Formula::Ochiai, &mut |_| 0.5);
+        let sites: Vec<_> = ranking.suspects.iter().map(|suspect| suspect.sites.clone()).collect();
+        assert_eq!((sites, ranking.common), (vec![vec![4]], 4));
+    }
+
+    #[test]
+    fn a_condition_that_every_test_ran_is_a_suspect_if_failed_tests_go_another_way() {
+        // Site 1 decides whether site 2 runs: it does in the passed tests.
+        let tests = [test(0b1_0011, true), test(0b1_0111, false), test(0b111, false)];
+        let ranked = suspects(&tests, Formula::Ochiai);
+        assert_eq!(ranked, [vec![1], vec![4]]);
+        // If it does in the failed one, the tests say it of site 2.
+        let tests = [test(0b0111, true), test(0b0011, false), test(0b0011, false)];
+        assert_eq!(suspects(&tests, Formula::Ochiai), [vec![2]]);
     }
 
     proptest! {
@@ -359,11 +413,16 @@ mod tests {
         fn each_site_of_a_failed_test_is_in_one_suspect(ran: Vec<(u16, bool)>, failed: u16) {
             let mut tests: Vec<Test> = ran.into_iter().map(|(ran, failed)| test(ran, failed)).collect();
             tests.push(test(failed | 1, true));
-            let mut sites = suspects(&tests, Formula::Ochiai).concat();
+            let ranking = rank(&program(), &tests, Formula::Ochiai, &mut |_| 0.5);
+            let mut sites: Vec<u32> = ranking.suspects.iter().flat_map(|suspect| suspect.sites.clone()).collect();
             sites.sort_unstable();
             let expected: Vec<u32> =
                 (0..SITES).filter(|site| tests.iter().any(|test| test.failed && test.ran.contains(*site))).collect();
-            prop_assert_eq!(sites, expected);
+            let left_out = ranking.common;
+            prop_assert_eq!(sites.len() + left_out, expected.len());
+            prop_assert!(sites.iter().all(|site| expected.contains(site)));
+            sites.dedup();
+            prop_assert_eq!(sites.len() + left_out, expected.len());
         }
 
         #[test]
@@ -371,7 +430,8 @@ mod tests {
             passed in prop::collection::vec(any::<u16>(), 1..6), failed: u16,
         ) {
             let mut tests: Vec<Test> = passed.into_iter().map(|ran| test(ran, false)).collect();
-            tests.push(test(failed | 1, true));
+            // One such test is there: otherwise some sites may be those of every test.
+            tests.extend([test(failed | 1, true), test(0, false)]);
             let before = suspects(&tests, Formula::Jaccard);
             tests.push(test(0, false));
             prop_assert_eq!(suspects(&tests, Formula::Jaccard), before);

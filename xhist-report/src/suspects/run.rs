@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::bits::SiteSet;
 use super::history::FailureHistory;
+use super::processes::{Owners, TestOwner};
 use super::program::ProgramSites;
 use super::spectra::{Spectra, ThreadSpectrum};
 use crate::calls::Structure;
@@ -22,7 +23,7 @@ const MAX_STEPS: usize = 2_000_000;
 const MAX_RINGS: u64 = 4 << 30;
 
 /// A test.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Test {
     /// Its name.
     pub name: String,
@@ -32,6 +33,8 @@ pub struct Test {
     pub ran: SiteSet,
     /// The history of a failed test.
     pub history: Option<FailureHistory>,
+    /// The history of the program that a failed test started last.
+    pub program: Option<FailureHistory>,
     /// Its ring, and the file that it is in.
     pub ring: Option<(Ring, PathBuf)>,
 }
@@ -45,6 +48,19 @@ pub struct Tests {
     pub are_crashes: bool,
     /// Names of failed tests of which nothing was recorded.
     pub unknown: Vec<String>,
+    /// Number of processes whose test is not known.
+    pub uncounted: usize,
+}
+
+/// A process that a failed test started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartedProcess {
+    /// Its program.
+    pub program: String,
+    /// Its number.
+    pub pid: u32,
+    /// Its ring file, which may not be kept.
+    pub file: PathBuf,
 }
 
 /// Why a run has no suspects.
@@ -128,7 +144,10 @@ impl RecordedRun {
             }
         }
         let rings = paths.into_iter().filter_map(RingFile::read).collect();
-        Ok(RecordedRun { directory: place(), record, spectra, rings })
+        let mut run = RecordedRun { directory: place(), record, spectra, rings };
+        let last = run.started().into_iter().filter_map(|mut started| Some(started.pop()?.file));
+        run.rings.extend(last.take(MAX_HISTORIES).filter_map(RingFile::read).collect::<Vec<_>>());
+        Ok(run)
     }
 
     /// The hash of the map of its programs.
@@ -153,21 +172,28 @@ impl RecordedRun {
         structure: &Structure,
     ) -> Result<Tests, RunError> {
         let threads = &self.spectra.threads;
-        let roots = self.spectra.roots();
-        let mut members: HashMap<usize, Vec<usize>> = HashMap::new();
-        roots.iter().enumerate().for_each(|(thread, root)| members.entry(*root).or_default().push(thread));
+        let owners = Owners::of(&self.spectra);
+        let mut members: HashMap<TestOwner, Vec<usize>> = HashMap::new();
+        owners.of_threads.iter().enumerate().for_each(|(thread, owner)| {
+            members.entry(*owner).or_default().push(thread);
+        });
         let mut found = Tests::default();
-        let mut taken: HashSet<usize> = HashSet::new();
-        for row in self.record.failed_tests() {
-            let root = self.thread_of(row, &roots, &taken);
-            taken.extend(root);
+        let mut taken: HashSet<TestOwner> = HashSet::new();
+        let started = self.started();
+        for ((row, root), started) in
+            self.record.failed_tests().zip(self.roots_of_failed(&owners)).zip(&started)
+        {
+            let process = self.process_of(row).map(TestOwner::Process);
+            let own = root.map(TestOwner::Thread).into_iter().chain(process);
+            let own: Vec<TestOwner> = own.filter(|owner| taken.insert(*owner)).collect();
+            let own: Vec<usize> =
+                own.iter().filter_map(|owner| members.get(owner)).flatten().copied().collect();
             let steps: usize =
                 found.tests.iter().filter_map(|test| Some(test.history.as_ref()?.order.len())).sum();
-            let own = root.and_then(|root| members.get(&root)).map_or(&[][..], Vec::as_slice);
             let (history, ring) = match found.tests.len() < MAX_HISTORIES && steps < MAX_STEPS {
                 true => {
                     let of_test = |(history, place): (FailureHistory, (Ring, PathBuf))| {
-                        let cause = self.cause((&history, &place), own, program, names, structure);
+                        let cause = self.cause((&history, &place), &own, program, names, structure);
                         cause.unwrap_or((history, place))
                     };
                     let root = root.map(|root| &threads[root]);
@@ -176,9 +202,15 @@ impl RecordedRun {
                 false => None,
             }
             .unzip();
+            let last = started.last().filter(|_| history.is_some());
+            let last = last.and_then(|last| self.rings.iter().find(|file| file.path == last.file));
+            let of_program = last.and_then(|file| {
+                let ring = RingSnapshot::whole(file.main_ring()?, &file.image);
+                Some(FailureHistory::read(&ring, program, names, structure))
+            });
             let mut ran = history.as_ref().map(FailureHistory::ran).unwrap_or_default();
             let is_whole = history.as_ref().is_some_and(|history| history.is_whole && history.has_panic);
-            for thread in own {
+            for thread in &own {
                 let ThreadSpectrum { pid, tid, .. } = threads[*thread];
                 let is_it = ring.as_ref().is_some_and(|(ring, _)| (ring.pid, ring.tid) == (pid, tid));
                 // What the thread itself ran behind its panic is not a cause.
@@ -188,29 +220,44 @@ impl RecordedRun {
             }
             match ran.is_empty() {
                 true => found.unknown.push(row.name.clone()),
-                false => found.tests.push(Test { name: row.name.clone(), failed: true, ran, history, ring }),
+                false => found.tests.push(Test {
+                    name: row.name.clone(),
+                    failed: true,
+                    ran,
+                    history,
+                    program: of_program,
+                    ring,
+                }),
             }
         }
         self.crashes(&mut found, program, names, structure);
         if found.tests.is_empty() {
             return Err(RunError::NothingRecorded(self.directory.clone()));
         }
-        let mut roots: Vec<usize> = members.keys().copied().filter(|root| !taken.contains(root)).collect();
-        roots.sort_unstable();
         let listed: Vec<&TestRecord> =
             self.record.tests.iter().filter(|test| test.outcome == TestOutcome::Passed).collect();
-        for root in roots {
-            let name = &threads[root].name;
-            let is_listed = listed.is_empty() || listed.iter().any(|row| is_name(name, &row.name));
-            if name.is_empty() || name == "main" || !is_listed {
-                continue;
+        let is_listed = |name: &str| listed.is_empty() || listed.iter().any(|row| is_name(name, &row.name));
+        let mut uncounted: HashSet<u32> = HashSet::new();
+        let mut passed: Vec<usize> = Vec::new();
+        for owner in members.keys().filter(|owner| !taken.contains(owner)) {
+            match owner {
+                TestOwner::Thread(root) => passed.push(*root),
+                TestOwner::Process(_) => {
+                    uncounted.extend(members[owner].iter().map(|thread| threads[*thread].pid))
+                }
             }
+        }
+        found.uncounted = uncounted.len();
+        passed.retain(|root| threads[*root].may_be_test() && is_listed(&threads[*root].name));
+        passed.sort_unstable();
+        for root in passed {
+            let name = &threads[root].name;
             let mut ran = SiteSet::default();
-            members[&root]
+            members[&TestOwner::Thread(root)]
                 .iter()
                 .for_each(|thread| ran.extend(&self.sites(&threads[*thread], program, names)));
             if !ran.is_empty() {
-                found.tests.push(Test { name: name.clone(), failed: false, ran, history: None, ring: None });
+                found.tests.push(Test { name: name.clone(), ran, ..Test::default() });
             }
         }
         Ok(found)
@@ -228,33 +275,80 @@ impl RecordedRun {
         }
         for crash in &self.record.crashes {
             let Some(file) = self.rings.iter().find(|file| file.path == crash.file) else { continue };
-            // The thread that panicked, else the one that ran last.
-            let newest = file.rings.iter().max_by_key(|placed| {
-                (placed.header.status == qs_core::ring::Status::Panicked, placed.header.newest().head())
-            });
-            let Some(placed) = newest else { continue };
+            let Some(placed) = file.main_ring() else { continue };
             let history =
                 FailureHistory::read(&RingSnapshot::whole(placed, &file.image), program, names, structure);
             let (name, ran) = (crash.program.clone(), history.ran());
             if !ran.is_empty() {
                 let ring = Some((placed.ring.clone(), file.path.clone()));
-                found.tests.push(Test { name, failed: true, ran, history: Some(history), ring });
+                found.tests.push(Test {
+                    name,
+                    failed: true,
+                    ran,
+                    history: Some(history),
+                    ring,
+                    program: None,
+                });
                 found.are_crashes = true;
             }
         }
     }
 
-    /// The thread of a failed test: of its ring file, and by its name.
-    fn thread_of(&self, row: &TestRecord, roots: &[usize], taken: &HashSet<usize>) -> Option<usize> {
+    /// For each failed test the processes that it started.
+    pub fn started(&self) -> Vec<Vec<StartedProcess>> {
+        let owners = Owners::of(&self.spectra);
+        let rows = self.record.failed_tests().zip(self.roots_of_failed(&owners));
+        let started = rows.map(|(row, root)| {
+            let own = [root.map(TestOwner::Thread), self.process_of(row).map(TestOwner::Process)];
+            let processes = owners.started_by(|owner| own.contains(&Some(owner)));
+            let process = |(pid, file): &(u32, PathBuf)| {
+                let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+                let program = stem.strip_suffix(&format!("-{pid}")).unwrap_or(&stem).to_owned();
+                StartedProcess { program, pid: *pid, file: file.with_extension("xhist") }
+            };
+            processes.map(process).collect()
+        });
+        started.collect()
+    }
+
+    /// The thread of each failed test.
+    fn roots_of_failed(&self, owners: &Owners) -> Vec<Option<usize>> {
+        let mut taken = HashSet::new();
+        let mut root = |row| {
+            let root = self.thread_of(row, owners, &taken);
+            taken.extend(root);
+            root
+        };
+        self.record.failed_tests().map(&mut root).collect()
+    }
+
+    /// The process of a failed test that had a process of its own.
+    fn process_of(&self, row: &TestRecord) -> Option<u32> {
+        let (None, Some(path)) = (row.ring, &row.file) else { return None };
+        let file = self.rings.iter().find(|file| file.path == *path)?;
+        Some(file.rings.first()?.header.pid)
+    }
+
+    /// The thread of a failed test: of its ring, else of its ring file and by its name.
+    fn thread_of(&self, row: &TestRecord, owners: &Owners, taken: &HashSet<usize>) -> Option<usize> {
         let threads = &self.spectra.threads;
-        let is_it = |index: &usize| {
-            roots[*index] == *index && !taken.contains(index) && is_name(&threads[*index].name, &row.name)
+        let is_root =
+            |index: &usize| owners.of_threads[*index] == TestOwner::Thread(*index) && !taken.contains(index);
+        let is_it = |index: &usize| is_root(index) && is_name(&threads[*index].name, &row.name);
+        let ring = || {
+            let file = self.rings.iter().find(|file| Some(&file.path) == row.file.as_ref())?;
+            let header = &file.rings.get(row.ring?.checked_sub(1)?)?.header;
+            let is_its = |index: &usize| {
+                let thread = &threads[*index];
+                is_root(index) && (thread.pid, thread.tid) == (header.pid, header.tid)
+            };
+            (0..threads.len()).find(is_its)
         };
         let beside = row.file.as_ref().map(|file| file.with_extension("spectra"));
         let is_beside = |index: &usize| beside.as_ref().is_some_and(|beside| *beside == threads[*index].file);
         let all = || (0..threads.len()).filter(is_it);
         let panicked = |index: &usize| threads[*index].has_panicked;
-        all().find(is_beside).or_else(|| all().find(panicked)).or_else(|| all().next())
+        ring().or_else(|| all().find(is_beside)).or_else(|| all().find(panicked)).or_else(|| all().next())
     }
 
     /// The history of a failed test: of the ring that the row names, else of the thread with its name.
@@ -268,13 +362,10 @@ impl RecordedRun {
     ) -> Option<(FailureHistory, (Ring, PathBuf))> {
         let named = row.file.as_ref().and_then(|path| {
             let file = self.rings.iter().find(|file| file.path == *path)?;
-            let own = file.rings.iter().filter(|placed| placed.header.words.parent.is_none());
             let placed = match row.ring {
                 Some(ring) => file.rings.get(ring.checked_sub(1)?)?,
-                // All rings are of this test: that of the thread that panicked, else the longest.
-                None => own.max_by_key(|placed| {
-                    (placed.header.status == qs_core::ring::Status::Panicked, placed.header.newest().head())
-                })?,
+                // All rings are of this test.
+                None => file.main_ring()?,
             };
             Some((file, placed))
         });
@@ -358,6 +449,14 @@ impl RingFile {
         let image = Image::of_file(&std::fs::File::open(&path).ok()?, &name).ok()?;
         let rings = ring::find(&image, None, &mut |_| {}).rings;
         Some(RingFile { path, image, rings })
+    }
+
+    /// The ring of the thread that panicked, else the longest.
+    fn main_ring(&self) -> Option<&Placed> {
+        let own = self.rings.iter().filter(|placed| placed.header.words.parent.is_none());
+        own.max_by_key(|placed| {
+            (placed.header.status == qs_core::ring::Status::Panicked, placed.header.newest().head())
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use qs_core::record::Statement;
+use qs_core::ring::process_start::{self, ProcessStart};
 use qs_core::ring::spectrum;
 use walkdir::WalkDir;
 
@@ -42,11 +43,20 @@ pub struct ThreadSpectrum {
     bytes: Range<usize>,
 }
 
+impl ThreadSpectrum {
+    /// Whether a harness may have started it for a test: such a thread has the name of the test.
+    pub fn may_be_test(&self) -> bool {
+        !self.name.is_empty() && self.name != "main"
+    }
+}
+
 /// The spectra of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Spectra {
     /// Of each thread that ended.
     pub threads: Vec<ThreadSpectrum>,
+    /// Which thread started which process, each with the file that has the record.
+    pub starts: Vec<(ProcessStart, PathBuf)>,
     /// The bytes of all files.
     bytes: Vec<u8>,
     /// Number of statements that found no place, and of slots that a file lacks.
@@ -81,6 +91,13 @@ impl Spectra {
         let (start, mut at) = (self.bytes.len(), 0);
         self.bytes.extend_from_slice(bytes);
         while at < bytes.len() {
+            if self.starts.len() < MAX_THREADS
+                && let Ok(started) = ProcessStart::parse(&bytes[at..])
+            {
+                self.starts.push((started, file.to_owned()));
+                at += process_start::LEN;
+                continue;
+            }
             match spectrum::Spectrum::parse(&bytes[at..]) {
                 Ok(_) if self.threads.len() >= MAX_THREADS => {
                     self.damaged += 1;
@@ -118,7 +135,7 @@ impl Spectra {
         spectrum.into_iter().flat_map(|spectrum| spectrum.statements())
     }
 
-    /// For each thread the thread above it that the harness started: itself for most.
+    /// For each thread the thread above it in its process that the harness started: itself for most.
     pub fn roots(&self) -> Vec<usize> {
         let by_number: HashMap<(&Path, u32, u32), usize> = self
             .threads
@@ -150,12 +167,17 @@ pub(super) mod tests {
     use qs_core::ring::spectrum::SpectrumHeader;
 
     /// The bytes of a spectrum without statements.
-    pub fn bytes(name: &str, number: u32, parent: u32) -> Vec<u8> {
+    fn bytes(name: &str, number: u32, parent: u32) -> Vec<u8> {
+        of_process(1, name, number, parent)
+    }
+
+    /// The same of a thread of this process.
+    pub fn of_process(pid: u32, name: &str, number: u32, parent: u32) -> Vec<u8> {
         let mut text = [0; NAME_LEN];
         text[..name.len()].copy_from_slice(name.as_bytes());
         let about = SpectrumHeader {
             map_hash: 255,
-            pid: 1,
+            pid,
             tid: 100 + number,
             number,
             parent,

@@ -9,22 +9,14 @@ use crate::model::{BodyKind, CodeBody, count, visible};
 
 /// Lines of one suspect; the others are counted.
 const LINES: usize = 8;
-const BRIEF_LINES: usize = 5;
-/// Lines of a brief text below its title.
-const SCREEN: usize = 36;
+/// Lines of a brief text below its title, of its first suspect, and of each other one.
+const BRIEF: usize = 12;
+const BRIEF_FIRST: usize = 5;
+const BRIEF_OTHER: usize = 2;
 /// Lines of a statement over several lines.
 const SPAN: u32 = 3;
 /// Most lines from the name of a function to the beginning of its body.
 const SIGNATURE: u32 = 12;
-
-/// Which text is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
-    /// At most a screen.
-    Brief,
-    /// Everything, with the reasons.
-    Full,
-}
 
 /// The suspects of a function in a text.
 struct FunctionText {
@@ -33,36 +25,56 @@ struct FunctionText {
 }
 
 impl SuspectFindings<'_> {
-    /// Prints the suspects, by function. The functions are ordered by their most suspicious statement.
-    pub fn text(&self, detail: Detail, lines: SuspectText<'_>, out: &mut dyn Write) -> io::Result<()> {
+    /// Prints the suspects with the reasons, by function. The functions are ordered by their most suspicious statement.
+    pub fn text(&self, lines: SuspectText<'_>, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", self.title())?;
-        let mut room = if detail == Detail::Brief { SCREEN } else { usize::MAX };
         let mut texts: Vec<(u32, FunctionText)> = Vec::new();
         for (rank, suspect) in self.ranking.ranked() {
             let function = self.site(suspect.sites[0]).function;
-            let known = texts.iter().position(|(known, _)| *known == function);
-            // A head without a statement says nothing.
-            if room < if known.is_some() { 1 } else { 2 } {
-                break;
-            }
-            let known = known.unwrap_or_else(|| {
-                room = room.saturating_sub(1);
+            let known = texts.iter().position(|(known, _)| *known == function).unwrap_or_else(|| {
                 let head = self.function_text(suspect, lines);
                 texts.push((function, FunctionText { head, lines: Vec::new() }));
                 texts.len() - 1
             });
-            let text = self.suspect_text(detail, rank, suspect, lines);
-            let shown = text.len().min(room);
-            room = room.saturating_sub(shown);
-            texts[known].1.lines.extend(text.into_iter().take(shown));
+            texts[known].1.lines.extend(self.suspect_text(rank, suspect, lines));
         }
         for (_, FunctionText { head, lines }) in texts {
             writeln!(out, "{head}")?;
             lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
         }
-        if detail == Detail::Brief {
-            writeln!(out, "all suspects and why: xhist-report suspects")?;
+        if self.ranking.common > 0 {
+            let lines = count(self.ranking.common, "line");
+            writeln!(out, "left out: {lines} that every test ran")?;
         }
+        out.flush()
+    }
+
+    /// Prints the first suspects in a few lines, the first at the end: that is what a terminal shows. `hints` come before.
+    pub fn brief_text(
+        &self,
+        hints: &[String],
+        lines: SuspectText<'_>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        writeln!(out, "{}, the first one last", self.title())?;
+        hints.iter().try_for_each(|hint| writeln!(out, "{hint}"))?;
+        let mut texts: Vec<String> = Vec::new();
+        for (rank, suspect) in self.ranking.ranked() {
+            let most = if rank == 1 { BRIEF_FIRST } else { BRIEF_OTHER }.min(BRIEF - texts.len());
+            // One more line takes no more room than its number.
+            let most = if suspect.sites.len() == most + 1 { most + 1 } else { most };
+            for (index, site) in suspect.sites.iter().take(most).enumerate() {
+                texts.push(self.line_text(rank, suspect, (*site, index == 0), lines));
+            }
+            let more = suspect.sites.len().saturating_sub(most);
+            if let (Some(last), 1..) = (texts.last_mut(), more) {
+                *last += &format!("  (and {})", count(more, "more line"));
+            }
+            if texts.len() >= BRIEF {
+                break;
+            }
+        }
+        texts.iter().rev().try_for_each(|line| writeln!(out, "{line}"))?;
         out.flush()
     }
 
@@ -90,28 +102,37 @@ impl SuspectFindings<'_> {
     }
 
     /// The lines of one suspect.
-    fn suspect_text(
-        &self,
-        detail: Detail,
-        rank: usize,
-        suspect: &Suspect,
-        lines: SuspectText<'_>,
-    ) -> Vec<String> {
-        let most = if detail == Detail::Brief && rank > 1 { BRIEF_LINES } else { LINES };
+    fn suspect_text(&self, rank: usize, suspect: &Suspect, lines: SuspectText<'_>) -> Vec<String> {
         // One more line takes no more room than its number.
-        let most = if suspect.sites.len() == most + 1 { most + 1 } else { most };
+        let most = if suspect.sites.len() == LINES + 1 { LINES + 1 } else { LINES };
         let mut text = Vec::new();
         for (index, site) in suspect.sites.iter().take(most).enumerate() {
             self.site_text(rank, suspect, (*site, index == 0), lines, &mut text);
         }
         let more = suspect.sites.len().saturating_sub(most);
         let more = (more > 0).then(|| format!("{more} more lines always run with these"));
-        let reason = if detail == Detail::Brief { None } else { self.reason(suspect) };
-        let notes: Vec<String> = reason.into_iter().chain(more).collect();
+        let notes: Vec<String> = self.reason(suspect).into_iter().chain(more).collect();
         if !notes.is_empty() {
             text.push(format!("     {}", notes.join("; ")));
         }
         text
+    }
+
+    /// The line of a statement, and its counts if it is the first of the suspect.
+    fn line_text(
+        &self,
+        rank: usize,
+        suspect: &Suspect,
+        (number, is_first): (u32, bool),
+        lines: SuspectText<'_>,
+    ) -> String {
+        let site = self.site(number);
+        let (place, function) = (self.place(site, site.line), self.shown_function(site.function));
+        let score = shown_value(suspect.evidence.value);
+        let counts = if is_first { self.counts(suspect) } else { String::new() };
+        let (source, values) = (lines(number, site.line), self.shown_values(number));
+        let line = format!("{rank:>3}. {place} ({score}) {function}{counts}    {source}{values}");
+        line.trim_end().to_owned()
     }
 
     fn site_text(
@@ -122,14 +143,8 @@ impl SuspectFindings<'_> {
         lines: SuspectText<'_>,
         text: &mut Vec<String>,
     ) {
-        let site = self.site(number);
-        let (place, function) = (self.place(site, site.line), self.shown_function(site.function));
-        let score = shown_value(suspect.evidence.value);
-        let counts = if is_first { self.counts(suspect) } else { String::new() };
-        let source = lines(number, site.line);
-        let values = self.shown_values(number);
-        let line = format!("{rank:>3}. {place} ({score}) {function}{counts}    {source}{values}");
-        text.push(line.trim_end().to_owned());
+        text.push(self.line_text(rank, suspect, (number, is_first), lines));
+        let (site, source) = (self.site(number), lines(number, self.site(number).line));
         // A condition or a call over several lines.
         if !source.ends_with(['{', ';', ',']) {
             for line in (site.line + 1..=site.end_line).take(SPAN as usize) {

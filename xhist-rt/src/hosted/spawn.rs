@@ -1,7 +1,8 @@
-//! `pthread_create` under the name of the C library, so that a thread knows the thread that started it.
+//! `pthread_create`, `posix_spawn` and `posix_spawnp` under the names of the C library: a thread knows the thread that
+//! started it, and the file of spectra knows which thread started a process.
 //!
-//! The name is weak: a program with a `pthread_create` of its own keeps it, and its threads do not know. Only the GNU C
-//! library as a shared library has the next function of that name.
+//! The names are weak: a program with functions of its own under these names keeps them, and nothing is known of what they
+//! start. Only the GNU C library as a shared library has the next functions of these names.
 
 #![cfg(all(
     not(feature = "portable"),
@@ -12,7 +13,7 @@
 ))]
 
 use core::arch::naked_asm;
-use core::ffi::{c_int, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
@@ -27,6 +28,25 @@ type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
 type Create =
     unsafe extern "C" fn(*mut libc::pthread_t, *const libc::pthread_attr_t, Routine, *mut c_void) -> c_int;
 
+/// `posix_spawn` and `posix_spawnp`.
+type Spawn = unsafe extern "C" fn(
+    *mut libc::pid_t,
+    *const c_char,
+    *const libc::posix_spawn_file_actions_t,
+    *const libc::posix_spawnattr_t,
+    *const *mut c_char,
+    *const *mut c_char,
+) -> c_int;
+/// The arguments of both.
+type Spawned = (
+    *mut libc::pid_t,
+    *const c_char,
+    *const libc::posix_spawn_file_actions_t,
+    *const libc::posix_spawnattr_t,
+    *const *mut c_char,
+    *const *mut c_char,
+);
+
 /// What a new thread gets.
 struct Start {
     next: Next,
@@ -40,21 +60,44 @@ struct Next {
     argument: *mut c_void,
 }
 
-/// The C library's function, once it is known.
-static REAL: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+/// A function of the C library, once it is known.
+struct Real {
+    name: &'static CStr,
+    function: AtomicPtr<c_void>,
+}
+
+static CREATE: Real = Real::new(c"pthread_create");
+static SPAWN: Real = Real::new(c"posix_spawn");
+static SPAWN_PATH: Real = Real::new(c"posix_spawnp");
+
+impl Real {
+    const fn new(name: &'static CStr) -> Real {
+        Real { name, function: AtomicPtr::new(null_mut()) }
+    }
+
+    /// The function; null if the C library has no such function.
+    fn get(&self) -> *mut c_void {
+        let mut function = self.function.load(Ordering::Relaxed);
+        if function.is_null() {
+            // SAFETY: the name is a C string.
+            function = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
+            self.function.store(function, Ordering::Relaxed);
+        }
+        function
+    }
+}
 
 fn real() -> Option<Create> {
-    let mut real = REAL.load(Ordering::Relaxed);
-    if real.is_null() {
-        // SAFETY: the name is a C string.
-        real = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) };
-        REAL.store(real, Ordering::Relaxed);
-    }
+    let real = CREATE.get();
     // SAFETY: a function of this name has this type.
     (!real.is_null()).then(|| unsafe { transmute::<*mut c_void, Create>(real) })
 }
 
-weak! { pthread_create => create }
+weak! {
+    pthread_create => create,
+    posix_spawn => spawn,
+    posix_spawnp => spawn_path,
+}
 
 /// # Safety
 /// The caller keeps the contract of `pthread_create`.
@@ -85,6 +128,58 @@ unsafe extern "C" fn create(
         }
         error
     }
+}
+
+/// # Safety
+/// The caller keeps the contract of `posix_spawn`.
+unsafe extern "C" fn spawn(
+    pid: *mut libc::pid_t,
+    path: *const c_char,
+    actions: *const libc::posix_spawn_file_actions_t,
+    attributes: *const libc::posix_spawnattr_t,
+    arguments: *const *mut c_char,
+    environment: *const *mut c_char,
+) -> c_int {
+    // SAFETY: the caller keeps the contract of `posix_spawn`.
+    unsafe { spawn_by(&SPAWN, (pid, path, actions, attributes, arguments, environment)) }
+}
+
+/// # Safety
+/// The caller keeps the contract of `posix_spawnp`.
+unsafe extern "C" fn spawn_path(
+    pid: *mut libc::pid_t,
+    file: *const c_char,
+    actions: *const libc::posix_spawn_file_actions_t,
+    attributes: *const libc::posix_spawnattr_t,
+    arguments: *const *mut c_char,
+    environment: *const *mut c_char,
+) -> c_int {
+    // SAFETY: the caller keeps the contract of `posix_spawnp`.
+    unsafe { spawn_by(&SPAWN_PATH, (pid, file, actions, attributes, arguments, environment)) }
+}
+
+/// Starts a process, and notes which thread started it.
+///
+/// # Safety
+/// The caller keeps the contract of this function of the C library, which has the type [`Spawn`].
+unsafe fn spawn_by(real: &Real, (pid, file, actions, attributes, arguments, environment): Spawned) -> c_int {
+    let real = real.get();
+    if real.is_null() {
+        return libc::ENOSYS;
+    }
+    let mut own = 0;
+    let started = if pid.is_null() { &raw mut own } else { pid };
+    // SAFETY: the function has this type, and the caller keeps its contract. `started` is writable.
+    let error = unsafe {
+        let real = transmute::<*mut c_void, Spawn>(real);
+        real(started, file, actions, attributes, arguments, environment)
+    };
+    if error == 0 && spectra_file::is_open() {
+        // SAFETY: the call has just written the process id.
+        let pid = unsafe { *started }.cast_unsigned();
+        spectra_file::note_start(pid, spectra::origin());
+    }
+    error
 }
 
 /// The first function of a new thread: calls [`begin`] and jumps to the program's. None of its frames stays on the stack,
@@ -144,5 +239,15 @@ mod tests {
     fn the_next_function_of_that_name_is_found() {
         assert!(real().is_some());
         assert_eq!(std::thread::spawn(|| 7).join().expect("a thread"), 7);
+        assert!(!SPAWN.get().is_null() && !SPAWN_PATH.get().is_null());
+    }
+
+    #[test]
+    fn programs_are_started_and_errors_are_those_of_the_c_library() {
+        use std::process::Command;
+        let status = Command::new("sh").args(["-c", "exit 7"]).status().expect("a shell");
+        assert_eq!(status.code(), Some(7));
+        let none = Command::new("/nowhere/at/all").status().expect_err("there is no such program");
+        assert_eq!(none.kind(), std::io::ErrorKind::NotFound);
     }
 }

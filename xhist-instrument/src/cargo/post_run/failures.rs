@@ -138,22 +138,37 @@ impl<'a> Find<'a, '_> {
         Failures { crashes: self.described(bad), ..Failures::default() }
     }
 
-    /// Each process is a test that failed.
+    /// Each process is a test that failed, unless a test started it: that one is in the directory of its test.
     fn one_by_one(&self) -> Failures<'a> {
-        let test = |process: &'a Process| {
-            let test_run = process.path.parent().and_then(TestOutcome::read).unwrap_or_default();
-            let how = match (&test_run.signal, process.end) {
+        let mut tests: Vec<(TestOutcome, Option<&Process>)> = Vec::new();
+        let mut known: HashMap<&Path, usize> = HashMap::new();
+        for process in self.processes {
+            let directory = process.path.parent().unwrap_or(&process.path);
+            let outcome = TestOutcome::read(directory).unwrap_or_default();
+            let is_test = outcome.pid.is_none_or(|pid| pid == process.pid);
+            // Without the number of its process, each file is a test.
+            let key = if outcome.pid.is_some() { directory } else { &process.path };
+            let at = *known.entry(key).or_insert_with(|| {
+                tests.push((outcome, None));
+                tests.len() - 1
+            });
+            let (_, own) = &mut tests[at];
+            *own = own.or(is_test.then_some(process));
+        }
+        let test = |(outcome, process): (TestOutcome, Option<&'a Process>)| {
+            let how = match (&outcome.signal, process.map(|process| process.end)) {
                 (Some(signal), _) => format!("died of {}", shown_signal(signal)),
-                (None, End::Panicked) => "had a panic".to_owned(),
-                (None, End::Died) => "died without exiting".to_owned(),
+                (None, Some(End::Panicked)) => "had a panic".to_owned(),
+                (None, Some(End::Died)) => "died without exiting".to_owned(),
                 (None, _) => {
-                    test_run.exit.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"))
+                    outcome.exit.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"))
                 }
             };
-            let name = test_run.test.unwrap_or_else(|| process.program().to_owned());
-            FailedTest { name, how, place: Some((process, None)) }
+            let program = process.map_or("test", |process| process.program());
+            let name = outcome.test.unwrap_or_else(|| program.to_owned());
+            FailedTest { name, how, place: process.map(|process| (process, None)) }
         };
-        Failures { tests: self.processes.iter().map(test).collect(), ..Failures::default() }
+        Failures { tests: tests.into_iter().map(test).collect(), ..Failures::default() }
     }
 
     /// The tests that failed, by what their harness printed; test programs that died.

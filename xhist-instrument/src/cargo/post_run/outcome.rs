@@ -75,6 +75,8 @@ pub(super) struct CrashRow {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::cargo) struct TestOutcome {
     pub(in crate::cargo) test: Option<String>,
+    /// The process of the test. Others in its directory were started by it.
+    pub(in crate::cargo) pid: Option<u32>,
     pub(in crate::cargo) exit: Option<i32>,
     pub(in crate::cargo) signal: Option<String>,
 }

@@ -1,7 +1,7 @@
 //! A forked child: the rings of the parent stay with the parent, and the child's thread gets a ring of its own.
 
 use super::slots::{self, EXECUTED, SLOTS, Slot};
-use super::{spare, threads};
+use super::{spare, spectra, threads};
 use crate::executed::ExecutedBitmap;
 use crate::hosted::setup::config::{self, Config};
 use crate::hosted::setup::{file, owner};
@@ -52,6 +52,7 @@ pub(crate) extern "C" fn on_fork_in_child() {
     if ThisThread::get().is_attached() {
         slow_path::detach();
     }
+    spectra::note_fork();
     sys::with_signals_blocked(|| sys::on_large_stack(file::reopen_in_child));
     if was_attached {
         let _ = sys::with_signals_blocked(threads::attach);

@@ -44,6 +44,14 @@ pub(crate) fn origin() -> u32 {
     }
 }
 
+/// This process is a forked child: its parent's file gets to know the thread that forked it. No thread of the child has a
+/// spectrum yet.
+pub(super) fn note_fork() {
+    spectra_file::note_start(sys::pid(), origin());
+    NUMBER.set(0);
+    PARENT.set(0);
+}
+
 /// A new thread was started by the thread with this number.
 #[cfg_attr(feature = "portable", allow(dead_code, reason = "only `pthread_create` of the recorder asks"))]
 pub(crate) fn set_parent(number: u32) {

@@ -1,12 +1,17 @@
 //! The file of spectra beside the ring file: its name, and how threads append to it.
 
 use core::ffi::CStr;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use qs_core::ring::process_start::ProcessStart;
 
 use crate::hosted::system::mapped::Mapped;
 use crate::hosted::system::ring_file::RingFile;
 use crate::hosted::system::sys;
 
 static OPENED: Mapped<RingFile> = Mapped::new();
+/// The process whose file it is.
+static PROCESS: AtomicU32 = AtomicU32::new(0);
 
 /// End of the name of a ring file, and of the file beside it.
 const RINGS: &[u8] = b".xhist";
@@ -38,12 +43,22 @@ pub(crate) fn open(ring_file: &CStr) {
     }
     let fd = if high < 0 { low } else { high };
     if let Some((device, inode)) = sys::identity(fd) {
+        PROCESS.store(sys::pid(), Ordering::Relaxed);
         // Without memory for it, threads keep no spectra.
         let _ = OPENED.set(RingFile { fd, device, inode });
+        // The parent may not be recorded, or not know which of its threads started this process.
+        append(&ProcessStart { pid: sys::pid(), parent: sys::parent(), thread: 0 }.bytes());
     }
 }
 
-/// Appends the bytes of one spectrum, in one call of the system, so that those of several threads do not mix.
+/// The thread of this number started a process. A forked child calls this as well, while the file is still its parent's.
+pub(crate) fn note_start(pid: u32, thread: u32) {
+    if is_open() {
+        append(&ProcessStart { pid, parent: PROCESS.load(Ordering::Relaxed), thread }.bytes());
+    }
+}
+
+/// Appends the bytes of one record, in one call of the system, so that those of several threads do not mix.
 pub(crate) fn append(bytes: &[u8]) {
     // The program may have closed the descriptor and opened another file.
     if let Some(file) = OPENED.get().filter(|file| file.is_open()) {

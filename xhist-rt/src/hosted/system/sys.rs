@@ -133,6 +133,12 @@ pub(crate) fn pid() -> u32 {
     unsafe { libc::getpid() as u32 }
 }
 
+/// Id of the process that started this one, unless that has ended.
+pub(crate) fn parent() -> u32 {
+    // SAFETY: has no conditions.
+    unsafe { libc::getppid() }.cast_unsigned()
+}
+
 /// The user whose rights the process has.
 pub(crate) fn user() -> u32 {
     // SAFETY: has no conditions.

@@ -1,0 +1,215 @@
+//! Which processes belong to which test: a test starts programs, and these start others. Records of starts name the process
+//! and, where the recorder sees it, the thread.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::spectra::Spectra;
+
+/// Longest chain of processes that start each other.
+const DEEPEST: usize = 64;
+
+/// What the statements of a thread count for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TestOwner {
+    /// For the test whose thread has this index.
+    Thread(usize),
+    /// For a test of this process; which one is not known.
+    Process(u32),
+}
+
+/// The owners of the threads and the processes of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Owners {
+    /// Of each thread.
+    pub of_threads: Vec<TestOwner>,
+    /// Of each recorded process that another one started.
+    of_processes: HashMap<u32, TestOwner>,
+    /// Recorded processes, each with its file of spectra, in the order of their starts.
+    processes: Vec<(u32, PathBuf)>,
+}
+
+impl Owners {
+    /// As the spectra of a run show them.
+    pub fn of(spectra: &Spectra) -> Owners {
+        let find = Find::new(spectra);
+        let processes = find.processes();
+        let of_processes: HashMap<u32, TestOwner> =
+            processes.iter().filter_map(|(pid, _)| Some((*pid, find.owner(*pid, DEEPEST)?))).collect();
+        let own = |(thread, root): (usize, &usize)| {
+            let owner = of_processes.get(&spectra.threads[thread].pid);
+            owner.copied().unwrap_or(TestOwner::Thread(*root))
+        };
+        let of_threads = find.roots.iter().enumerate().map(own).collect();
+        Owners { of_threads, of_processes, processes }
+    }
+
+    /// The processes of an owner, each with its file of spectra, in the order of their starts.
+    pub fn started_by(&self, owner: impl Fn(TestOwner) -> bool) -> impl Iterator<Item = &(u32, PathBuf)> {
+        let is_its = move |pid: &u32| self.of_processes.get(pid).is_some_and(|found| owner(*found));
+        self.processes.iter().filter(move |(pid, _)| is_its(pid))
+    }
+}
+
+struct Find<'s> {
+    spectra: &'s Spectra,
+    /// As [`Spectra::roots`].
+    roots: Vec<usize>,
+    /// Threads by process and number.
+    threads: HashMap<(u32, u32), usize>,
+    /// Starts of each process: its parent, and the thread if that is known.
+    starts: HashMap<u32, Vec<(u32, u32)>>,
+    recorded: HashSet<u32>,
+    /// Threads of tests in each process.
+    tests: HashMap<u32, Vec<usize>>,
+    /// Owners of processes that were asked for.
+    known: RefCell<HashMap<u32, Option<TestOwner>>>,
+}
+
+impl Find<'_> {
+    fn new(spectra: &Spectra) -> Find<'_> {
+        let roots = spectra.roots();
+        let (mut threads, mut recorded) = (HashMap::new(), HashSet::new());
+        let mut tests: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (index, thread) in spectra.threads.iter().enumerate() {
+            threads.insert((thread.pid, thread.number), index);
+            recorded.insert(thread.pid);
+            if roots[index] == index && thread.may_be_test() {
+                tests.entry(thread.pid).or_default().push(index);
+            }
+        }
+        let mut starts: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();
+        for (start, file) in &spectra.starts {
+            starts.entry(start.pid).or_default().push((start.parent, start.thread));
+            if is_own_file(file, start.pid) {
+                recorded.insert(start.pid);
+            }
+        }
+        Find { spectra, roots, threads, starts, recorded, tests, known: RefCell::default() }
+    }
+
+    /// Recorded processes with their files. Parents note starts in order.
+    fn processes(&self) -> Vec<(u32, PathBuf)> {
+        let mut noted: HashMap<u32, usize> = HashMap::new();
+        for (at, (start, _)) in
+            self.spectra.starts.iter().enumerate().filter(|(_, (start, _))| start.thread != 0)
+        {
+            noted.entry(start.pid).or_insert(at);
+        }
+        let own = self.spectra.starts.iter().filter(|(start, file)| is_own_file(file, start.pid));
+        let mut processes: Vec<(u32, PathBuf)> = own.map(|(start, file)| (start.pid, file.clone())).collect();
+        processes.sort_by_cached_key(|(pid, file)| (noted.get(pid).copied(), file.clone()));
+        processes.dedup();
+        processes
+    }
+
+    /// The owner of a process that another recorded process started, through others that may not be recorded.
+    fn owner(&self, pid: u32, depth: usize) -> Option<TestOwner> {
+        if let Some(known) = self.known.borrow().get(&pid) {
+            return *known;
+        }
+        let depth = depth.checked_sub(1)?;
+        // Until it is found, for processes that start each other.
+        self.known.borrow_mut().insert(pid, None);
+        let owners = self.starts.get(&pid).into_iter().flatten().filter_map(|(parent, thread)| {
+            if *parent == pid {
+                return None;
+            }
+            let above = self.owner(*parent, depth);
+            let thread =
+                self.threads.get(&(*parent, *thread)).map(|index| TestOwner::Thread(self.roots[*index]));
+            let process = || self.recorded.contains(parent).then(|| self.only_test(*parent));
+            above.or(thread).or_else(process)
+        });
+        let owner = owners.min_by_key(|owner| matches!(owner, TestOwner::Process(_)));
+        self.known.borrow_mut().insert(pid, owner);
+        owner
+    }
+
+    /// The test of a process that ran no other one.
+    fn only_test(&self, pid: u32) -> TestOwner {
+        match self.tests.get(&pid).map(Vec::as_slice) {
+            Some([test]) => TestOwner::Thread(*test),
+            _ => TestOwner::Process(pid),
+        }
+    }
+}
+
+/// Whether a process has its spectra in this file: the recorder puts its id at the end of the name.
+fn is_own_file(file: &Path, pid: u32) -> bool {
+    file.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(&format!("-{pid}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spectra::tests::of_process;
+    use super::*;
+    use qs_core::ring::process_start::ProcessStart;
+
+    fn start(pid: u32, parent: u32, thread: u32) -> Vec<u8> {
+        ProcessStart { pid, parent, thread }.bytes().to_vec()
+    }
+
+    /// The harness is process 1: its tests are the threads 2 and 3. Each starts a program; that of the second is started by
+    /// a shell, which is not recorded.
+    fn run() -> Spectra {
+        let mut spectra = Spectra::default();
+        let harness = [
+            start(1, 99, 0),
+            of_process(1, "main", 1, 0),
+            start(10, 1, 2),
+            of_process(1, "worker", 4, 3),
+            start(11, 1, 4),
+            of_process(1, "a::one", 2, 1),
+            of_process(1, "a::two", 3, 1),
+        ];
+        spectra.add(Path::new("run/tests-1.spectra"), &harness.concat());
+        spectra
+            .add(Path::new("run/tool-10.spectra"), &[start(10, 1, 0), of_process(10, "main", 1, 0)].concat());
+        spectra.add(Path::new("run/tool-12.spectra"), &[start(12, 11, 0), of_process(12, "", 1, 0)].concat());
+        spectra
+    }
+
+    #[test]
+    fn processes_belong_to_the_test_whose_thread_started_them() {
+        let spectra = run();
+        let owners = Owners::of(&spectra);
+        let of = |pid: u32| {
+            let thread = spectra.threads.iter().position(|thread| thread.pid == pid).expect("a thread");
+            match owners.of_threads[thread] {
+                TestOwner::Thread(test) => spectra.threads[test].name.clone(),
+                TestOwner::Process(_) => String::new(),
+            }
+        };
+        assert_eq!((of(10), of(12)), ("a::one".to_owned(), "a::two".to_owned()));
+        let started = |test: &str| {
+            let is_it =
+                |owner| matches!(owner, TestOwner::Thread(index) if spectra.threads[index].name == test);
+            owners.started_by(is_it).map(|(pid, _)| *pid).collect::<Vec<_>>()
+        };
+        assert_eq!((started("a::one"), started("a::two")), (vec![10], vec![12]));
+    }
+
+    #[test]
+    fn without_a_thread_a_process_belongs_to_the_only_test_of_its_parent() {
+        let child = [start(20, 1, 0), of_process(20, "main", 1, 0)].concat();
+        for (tests, expected) in
+            [(vec!["a::one"], TestOwner::Thread(0)), (vec!["a::one", "a::two"], TestOwner::Process(1))]
+        {
+            let mut spectra = Spectra::default();
+            let harness = (1..).zip(&tests).map(|(number, name)| of_process(1, name, number, 0));
+            spectra.add(Path::new("tests-1.spectra"), &harness.collect::<Vec<_>>().concat());
+            spectra.add(Path::new("tool-20.spectra"), &child);
+            assert_eq!(Owners::of(&spectra).of_threads.last(), Some(&expected));
+        }
+    }
+
+    #[test]
+    fn processes_that_start_each_other_do_not_hang() {
+        let mut spectra = Spectra::default();
+        let records = [start(1, 2, 0), start(2, 1, 0), of_process(1, "a", 1, 0)].concat();
+        spectra.add(Path::new("a-1.spectra"), &records);
+        assert_eq!(Owners::of(&spectra).of_threads.len(), 1);
+    }
+}
