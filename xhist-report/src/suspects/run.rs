@@ -186,10 +186,10 @@ impl RecordedRun {
             let process = self.process_of(row).map(TestOwner::Process);
             let own = root.map(TestOwner::Thread).into_iter().chain(process);
             let own: Vec<TestOwner> = own.filter(|owner| taken.insert(*owner)).collect();
-            let steps: usize =
-                found.tests.iter().filter_map(|test| Some(test.history.as_ref()?.order.len())).sum();
             let own: Vec<usize> =
                 own.iter().filter_map(|owner| members.get(owner)).flatten().copied().collect();
+            let steps: usize =
+                found.tests.iter().filter_map(|test| Some(test.history.as_ref()?.order.len())).sum();
             let (history, ring) = match found.tests.len() < MAX_HISTORIES && steps < MAX_STEPS {
                 true => {
                     let of_test = |(history, place): (FailureHistory, (Ring, PathBuf))| {
@@ -210,12 +210,12 @@ impl RecordedRun {
             });
             let mut ran = history.as_ref().map(FailureHistory::ran).unwrap_or_default();
             let is_whole = history.as_ref().is_some_and(|history| history.is_whole && history.has_panic);
-            for thread in own {
-                let ThreadSpectrum { pid, tid, .. } = threads[thread];
+            for thread in &own {
+                let ThreadSpectrum { pid, tid, .. } = threads[*thread];
                 let is_it = ring.as_ref().is_some_and(|(ring, _)| (ring.pid, ring.tid) == (pid, tid));
                 // What the thread itself ran behind its panic is not a cause.
                 if !(is_whole && is_it) {
-                    ran.extend(&self.sites(&threads[thread], program, names));
+                    ran.extend(&self.sites(&threads[*thread], program, names));
                 }
             }
             match ran.is_empty() {
