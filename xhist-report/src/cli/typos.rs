@@ -1,4 +1,4 @@
-//! What a user meant who typed a word that is no source: a command or a format, perhaps with a typo.
+//! What a user meant who typed a word that names nothing: a command or a format, perhaps with a typo.
 
 use std::ffi::OsStr;
 use std::path::Path;
