@@ -6,6 +6,7 @@ use std::ffi::{OsStr, OsString};
 use super::clean_options::Clean;
 use super::error::{Error, UsageError};
 use super::own_options::{self, OwnOptions};
+use super::typos;
 
 /// What `--help` prints.
 pub(super) fn help() -> String {
@@ -46,6 +47,9 @@ Environment of the traced program:
   XHIST_EVER=on      remember which statements ever ran (or the number of pages of 96 lines)
   XHIST=off, wait    record nothing; nothing until a trigger starts it
 ";
+
+/// The commands by their long names.
+const NAMES: [&str; 7] = ["run", "test", "build", "check", "bench", "nextest", "clean"];
 
 /// Which cargo command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +154,8 @@ impl Command {
             };
         }
         let Some(verb) = Verb::parse(word) else {
-            return Err(UsageError::Command(word.clone()).into());
+            let meant = typos::meant(&word.to_string_lossy(), NAMES);
+            return Err(UsageError::Command { word: word.clone(), meant }.into());
         };
         let mut rest = &args[1..];
         if rest[..program_args_at(verb, rest)].iter().any(|arg| arg == "--help" || arg == "-h") {
@@ -387,6 +392,14 @@ mod tests {
             assert!(matches!(Command::parse(&args), Err(Error::Usage(_))), "{line}");
         }
         assert!(matches!(Command::parse(&["xhist".into(), "doc".into()]), Err(Error::Usage(_))));
+    }
+
+    #[test]
+    fn a_typo_in_the_command_gets_the_command_to_type() {
+        let message = |word: &str| Command::parse(&[word.into()]).expect_err("no command").to_string();
+        assert!(message("rnu").contains("did you mean `cargo xhist run`?"), "{}", message("rnu"));
+        assert!(message("claen").contains("did you mean `cargo xhist clean`?"));
+        assert!(message("doc").contains("it has run, test, build"));
     }
 
     #[test]

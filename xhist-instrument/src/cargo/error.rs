@@ -22,8 +22,8 @@ pub(super) enum Error {
 /// What is wrong with the command line or a manifest.
 #[derive(Debug)]
 pub(super) enum UsageError {
-    /// No command of `cargo xhist` has this name.
-    Command(OsString),
+    /// No command of `cargo xhist` has this name; the one that was probably meant.
+    Command { word: OsString, meant: Option<&'static str> },
     /// `cargo nextest` without the one command that is here.
     Nextest(&'static str),
     /// An option of `cargo xhist`, in clap's words.
@@ -88,11 +88,14 @@ impl StdError for Error {}
 impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            UsageError::Command(word) => write!(
+            UsageError::Command { word, meant } => write!(
                 f,
-                "`{}` is not a command of cargo xhist; it has run, test, build, check, bench, nextest run and clean\n\n\
-                 See `cargo xhist --help`.",
-                word.display()
+                "`{}` is not a command of cargo xhist; {}\n\nSee `cargo xhist --help`.",
+                word.display(),
+                match meant {
+                    Some(meant) => format!("did you mean `cargo xhist {meant}`?"),
+                    None => "it has run, test, build, check, bench, nextest run and clean".into(),
+                }
             ),
             UsageError::Nextest(word) => {
                 write!(f, "of `cargo nextest` only `cargo xhist nextest {word}` is there")

@@ -40,6 +40,7 @@ mod runner;
 mod rustc_args;
 mod shadow;
 mod signals;
+mod typos;
 mod workspace;
 mod wrapper;
 

@@ -73,6 +73,11 @@ pub(super) fn split(words: &[OsString]) -> Result<(OwnOptions, Vec<OsString>), E
         } else if is_ours(word) {
             own.push(word.clone());
         } else {
+            if let Some(meant) = ours_meant(word) {
+                let word = word.display();
+                let text = format!("cargo has no option `{word}`; did you mean `{meant}` of cargo xhist?");
+                return Err(UsageError::Option(format!("{text}\n\nSee `cargo xhist --help`.")).into());
+            }
             others.push(word.clone());
         }
     }
@@ -98,6 +103,16 @@ fn is_ours(word: &OsStr) -> bool {
     let word = word.as_encoded_bytes();
     let rest = |name: &str| word.strip_prefix(name.as_bytes());
     NAMES.iter().filter_map(|(name, _)| rest(name)).any(|rest| rest.is_empty() || rest.starts_with(b"="))
+}
+
+/// Our option that this word, which is none, probably is: without this, cargo would refuse it only after all was prepared,
+/// and suggest one of its own.
+fn ours_meant(word: &OsStr) -> Option<&'static str> {
+    let name = word.to_str()?.strip_prefix("--")?;
+    let name = name.split_once('=').map_or(name, |(name, _)| name);
+    let ours = NAMES.iter().map(|(ours, _)| ours.as_str());
+    let meant = super::typos::meant(name, ours.clone().map(|ours| &ours[2..]))?;
+    ours.into_iter().find(|ours| &ours[2..] == meant)
 }
 
 /// Clap's message, without the prefix that the caller adds and the hint at clap's own help.
@@ -169,6 +184,31 @@ mod tests {
         let message = |line| split(&words(line)).expect_err("it is invalid").to_string();
         assert!(message("--detail --release").contains("invalid value '--release' for '--detail <DETAIL>'"));
         assert!(message("--stop-at").starts_with("a value is required for '--stop-at <FILE:LINE"));
+    }
+
+    #[test]
+    fn a_typo_in_our_option_is_an_error_before_cargo_starts() {
+        for (line, meant) in [
+            ("--dep", "--deps"),
+            ("-q --dpes=all", "--deps"),
+            ("--stopat a.rs:1", "--stop-at"),
+            ("--value **", "--values"),
+            ("--when-at before --whne after", "--when"),
+        ] {
+            let message = split(&words(line)).expect_err("it is a typo").to_string();
+            assert!(message.contains(&format!("did you mean `{meant}`")), "{line}: {message}");
+        }
+        // Options of cargo and of nextest, and words that are none.
+        let cargos = "--all --all-features --all-targets --archive-file --artifact-dir --bench --benches --bin --bins \
+             --build-plan --cargo-profile --color --compile-time-deps --config --doc --example --examples --exclude \
+             --fail-fast --features --final-status-level --frozen --future-incompat-report --help \
+             --ignore-rust-version --jobs --keep-going --lib --list --locked --lockfile-path --manifest-path \
+             --max-fail --message-format --no-capture --no-default-features --no-fail-fast --no-run --no-tests \
+             --offline --out-dir --package --partition --profile --quiet --release --retries --run-ignored \
+             --status-level --target --test --test-threads --tests --timings --tool-config-file --unit-graph \
+             --verbose --version --workspace deps whne";
+        let cargos: Vec<OsString> = cargos.split_whitespace().map(OsString::from).collect();
+        assert_eq!(split(&cargos).expect("they are cargo's").1, cargos);
     }
 
     #[test]
