@@ -19,7 +19,12 @@ const ENTRY_FILE: &str = "entry.json";
 
 /// The directory of recorders.
 #[derive(Clone, Debug)]
-pub(super) struct Cache(PathBuf);
+pub(super) struct Cache {
+    directory: PathBuf,
+    /// The user and root, who may have built what is linked into the user's programs. `None`: a directory of the project,
+    /// which the user trusts as much as its sources.
+    builders: Option<[u32; 2]>,
+}
 
 /// A recorder for each target, as in [`super::plan::WrapperPlan`]. They are not removed before this is dropped.
 pub(super) struct Kept {
@@ -53,22 +58,34 @@ impl Cache {
             let cache = set("XDG_CACHE_HOME").and_then(absolute).or_else(home)?;
             Some(cache.join("xhist"))
         });
-        users.into_iter().chain([in_project]).map(Cache).collect()
+        let builders = Some([rustix::process::geteuid().as_raw(), 0]);
+        let users = users.map(|directory| Cache { directory, builders });
+        users.into_iter().chain([Cache { directory: in_project, builders: None }]).collect()
     }
 
     /// The directory that belongs to this key.
     pub(super) fn directory(&self, key: &str) -> PathBuf {
-        self.0.join(format!("{PREFIX}{key}"))
+        self.directory.join(format!("{PREFIX}{key}"))
     }
 
     /// The directory, for messages.
     pub(super) fn path(&self) -> &Path {
-        &self.0
+        &self.directory
+    }
+
+    /// Whether none but the user and root can have put this there.
+    fn trusts(&self, path: &Path) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        let owner = path.metadata().map(|meta| meta.uid());
+        self.builders.is_none_or(|builders| owner.is_ok_and(|owner| builders.contains(&owner)))
     }
 
     /// The recorder with this key, if the cache has it undamaged.
     pub(super) fn find(&self, key: &str) -> Option<Kept> {
         let directory = self.directory(key);
+        if !self.trusts(&self.directory) || !self.trusts(&directory) {
+            return None;
+        }
         let entry = || -> Option<CacheEntry> {
             serde_json::from_slice(&std::fs::read(directory.join(ENTRY_FILE)).ok()?).ok()
         };
@@ -92,10 +109,13 @@ impl Cache {
     /// Locks the cache until the file is closed, so that one process builds at a time. `waits` is called when another
     /// process holds the lock. An error means that the directory cannot be written.
     pub(super) fn lock(&self, waits: impl FnOnce()) -> std::io::Result<File> {
-        std::fs::create_dir_all(&self.0)?;
-        let file = File::create(self.0.join("lock"))?;
+        std::fs::create_dir_all(&self.directory)?;
+        if !self.trusts(&self.directory) {
+            return Err(std::io::Error::other("it belongs to another user, who could change what is linked"));
+        }
+        let file = File::create(self.directory.join("lock"))?;
         // The directory may be read-only while its lock file is not.
-        tempfile::tempfile_in(&self.0)?;
+        tempfile::tempfile_in(&self.directory)?;
         // Without file locks, each build still has its own directory.
         if let Err(std::fs::TryLockError::WouldBlock) = file.try_lock() {
             waits();
@@ -138,7 +158,7 @@ impl Cache {
         write_if_changed(&directory.join(ENTRY_FILE), &text)?;
         let kept =
             self.find(key).ok_or_else(|| Error::step("reading back", directory.display().to_string()))?;
-        keep::prune(&self.0, PREFIX, MAX_RECORDERS);
+        keep::prune(&self.directory, PREFIX, MAX_RECORDERS);
         Ok(kept)
     }
 
@@ -188,7 +208,7 @@ mod tests {
     /// A cache with one recorder that was "built" in another directory.
     fn cache() -> (tempfile::TempDir, Cache) {
         let tree = tempfile::tempdir().expect("a directory");
-        let cache = Cache(tree.path().join("cache"));
+        let cache = Cache { directory: tree.path().join("cache"), builders: None };
         let built = tree.path().join("built");
         std::fs::create_dir(&built).expect("a new directory");
         for name in ["libxhist_rt.rlib", "liblibc.rlib"] {
@@ -218,6 +238,23 @@ mod tests {
         // In a copy, times differ and contents do not.
         std::fs::write(&library, "libxhist_rt.rlib").expect("a file");
         assert!(cache.find("k").is_some());
+    }
+
+    #[test]
+    fn a_recorder_that_another_user_may_have_built_is_not_used() {
+        use std::os::unix::fs::MetadataExt as _;
+        let (_tree, mut cache) = cache();
+        let user = cache.directory.metadata().expect("the cache").uid();
+        cache.builders = Some([user; 2]);
+        assert!(cache.find("k").is_some() && cache.lock(|| ()).is_ok());
+        cache.builders = Some([user + 1; 2]);
+        assert!(cache.find("k").is_none() && cache.lock(|| ()).is_err());
+        // A directory that belongs to nobody else does not make an entry in it trustworthy.
+        let entry = cache.directory("k");
+        if std::os::unix::fs::chown(&entry, Some(user + 1), None).is_ok() {
+            cache.builders = Some([user; 2]);
+            assert!(cache.find("k").is_none() && cache.lock(|| ()).is_ok());
+        }
     }
 
     #[test]

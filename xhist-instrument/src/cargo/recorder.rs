@@ -54,6 +54,10 @@ pub(super) fn get(
         if let Some(found) = cache.find(&key) {
             return Ok(found);
         }
+        // A directory that was passed over is not silent.
+        if let Some(problem) = &problem {
+            progress.say(&problem.to_string());
+        }
         let place = cache.path().display();
         progress.long_step(&format!("building the recorder, once for this compiler, into {place}"));
         let directory = cache.clear(&key)?;
