@@ -118,7 +118,10 @@ fn no_cache() {
     assert_eq!(builds(&done), 1);
     assert_eq!(kept(&project.join("target/xhist/cache")).len(), 1);
     assert_eq!(builds(&run(&project, Path::new("/proc/xhist")).succeed()), 0);
-    // A request for quiet is obeyed.
+    // A request for quiet is obeyed, but a build of many seconds is not silent.
+    let quiet = cargo(project.path()).args("xhist run -q").env("XHIST_CACHE", "/proc/xhist");
+    let quiet = quiet.env("XHIST_RING_SIZE", "8192").succeed();
+    quiet.check(builds(&quiet) == 1 && quiet.stderr.lines().count() == 1, "one line, about the recorder");
     let quiet = cargo(project.path()).args("xhist run -q").env("XHIST_CACHE", "/proc/xhist");
     let quiet = quiet.env("XHIST_RING_SIZE", "8192").succeed();
     quiet.check(quiet.stderr.is_empty(), "nothing but the program's");

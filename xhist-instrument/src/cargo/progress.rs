@@ -1,4 +1,5 @@
-//! Shows the steps before cargo runs: all of them on a terminal, only long ones elsewhere, one line each.
+//! Shows the steps before cargo runs: all of them on a terminal, only long ones elsewhere, one line each. The long ones
+//! are printed even for `-q`: many seconds of silence look like a program that hangs.
 
 use std::time::Duration;
 
@@ -33,11 +34,9 @@ impl Progress {
         }
     }
 
-    /// Shows a step that takes seconds or more.
+    /// Shows a step that takes seconds or more, which happens on a first run.
     pub(super) fn long_step(&self, message: &str) {
-        if !self.is_quiet {
-            self.spinner.suspend(|| eprintln!("xhist: {message} ..."));
-        }
+        self.spinner.suspend(|| eprintln!("xhist: {message} ..."));
         self.spinner.reset_elapsed();
         self.spinner.set_message(message.to_owned());
     }
