@@ -59,13 +59,14 @@ pub fn read_message(input: &mut impl BufRead) -> Result<Option<Vec<u8>>, WireErr
         match (text.is_empty(), text.split_once(':')) {
             (true, _) if is_first => {}
             (true, _) => break,
-            (false, Some((name, value))) => {
+            // The first line of a web page's request has a colon too: `POST /x:y HTTP/1.1`.
+            (false, Some((name, value))) if !name.contains(char::is_whitespace) => {
                 is_first = false;
-                if name.trim().eq_ignore_ascii_case("content-length") {
+                if name.eq_ignore_ascii_case("content-length") {
                     length = Some(value.trim().parse::<usize>().map_err(|_| wrong())?);
                 }
             }
-            (false, None) => return Err(wrong()),
+            (false, _) => return Err(wrong()),
         }
     }
     let length = length.ok_or_else(|| WireError::Header(String::new()))?;
@@ -125,6 +126,8 @@ mod tests {
             ("Content-Length: 9\r\n\r\n{}", "cannot read"),
             ("X: 1\r\n\r\n", "no header"),
             ("Content-Length: 2", "no header"),
+            ("POST /x:y HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", "`POST /x:y HTTP/1.1` is no header"),
+            ("Content-Length : 2\r\n\r\n{}", "no header"),
         ] {
             let found = read(text);
             assert!(found.last().unwrap().as_ref().unwrap_err().contains(error), "{text:?}: {found:?}");
