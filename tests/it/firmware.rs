@@ -75,7 +75,7 @@ fn hangs() {
         &[
             "python import threading; threading.Timer(4, lambda: gdb.post_event(lambda: gdb.execute('interrupt'))).start()",
             "continue",
-            "dump binary value dump.bin xhist_rt::bare::memory::XHIST_RING",
+            &format!("dump binary memory dump.bin {start:#x} {end:#x}"),
             "dump binary memory ram.bin 0x20000000 0x20010000",
             &format!("dump ihex memory dump.hex {start:#x} {end:#x}"),
             &format!("dump srec memory dump.srec {start:#x} {end:#x}"),

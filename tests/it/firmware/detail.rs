@@ -10,8 +10,9 @@ pub(super) fn entries() {
     let firmware = Firmware::sample(&CORTEX_M, ENTRIES);
     let machine = firmware.start(&[]);
     let pause = "python import threading; threading.Timer(4, lambda: gdb.post_event(lambda: gdb.execute('interrupt'))).start()";
-    let dump = "dump binary value entries.bin xhist_rt::bare::memory::XHIST_RING";
-    gdb(&firmware, &machine, &[pause, "continue", dump]);
+    let (start, len) = firmware.ring();
+    let dump = format!("dump binary memory entries.bin {start:#x} {:#x}", start as usize + len);
+    gdb(&firmware, &machine, &[pause, "continue", &dump]);
     let rings = recorded(&std::fs::read(firmware.directory.join("entries.bin")).expect("a dump"));
     assert!(rings[0].header.has_entries_only(), "the header says it");
     let build = report(&firmware.directory).args("--identify entries.bin").done();
