@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use qs_core::ring::spectrum;
 use serde_json::Value;
 use xhist_tests::{Case, Crate, Done, Fault, Need, Run, Tree, cargo, is_long, line_of, report};
 
@@ -285,11 +286,12 @@ fn errors() {
     let spectra = spectra_in(&run);
     let mut bytes = std::fs::read(&spectra).expect("spectra");
     // The hash of the map in the first spectrum.
-    bytes[24] ^= 1;
+    let first = bytes.windows(8).position(|bytes| bytes == spectrum::MAGIC).expect("a spectrum");
+    bytes[first + 24] ^= 1;
     std::fs::write(&spectra, &bytes).expect("a changed file");
     let done = report(tree.path()).arg("suspects").arg(&run).done().expect(1);
     done.check(done.stderr.contains("of different builds"), "a program of another build");
-    std::fs::write(&spectra, &bytes[..100]).expect("a cut file");
+    std::fs::write(&spectra, &bytes[..first + 100]).expect("a cut file");
     report(tree.path()).arg("suspects").arg(&run).done().expect(1);
 }
 

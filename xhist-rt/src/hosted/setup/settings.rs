@@ -185,6 +185,7 @@ pub(crate) fn check(size: u32) {
         return;
     }
     SETTINGS.iter().for_each(|setting| setting.check(size));
+    check_limits();
     check_each();
     sys::for_each_variable(|name| {
         if name.starts_with(b"XHIST") && !is_known(name) {
@@ -255,14 +256,37 @@ fn is_word(text: &str, words: &[&str]) -> bool {
 
 /// Bytes, or with a suffix `k`, `m`, `g`; rounded up to a size that a ring can have.
 pub(crate) fn parse_size(text: &str) -> Option<u32> {
+    let (least, most) = sizes();
+    Some(bytes(text)?.clamp(least.into(), most.into()).next_power_of_two() as u32)
+}
+
+fn bytes(text: &str) -> Option<u64> {
     let (digits, shift) = match text.as_bytes().last()? {
         b'k' | b'K' => (&text[..text.len() - 1], 10),
         b'm' | b'M' => (&text[..text.len() - 1], 20),
         b'g' | b'G' => (&text[..text.len() - 1], 30),
         _ => (text, 0),
     };
-    let bytes = digits.parse::<u64>().ok()?.checked_mul(1 << shift)?;
-    Some(bytes.clamp(u64::from(MIN_SIZE), u64::from(MAX_SIZE)).next_power_of_two() as u32)
+    digits.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// The smallest and the largest ring. Each is mapped separately, so none is smaller than a page.
+fn sizes() -> (u32, u32) {
+    (MIN_SIZE.max(sys::page_size() as u32), MAX_SIZE)
+}
+
+/// Prints that no ring has the size that is asked for.
+fn check_limits() {
+    let (least, most) = sizes();
+    let Some(text) = SIZE.text() else { return };
+    let asked = bytes(text).filter(|bytes| !(u64::from(least)..=u64::from(most)).contains(bytes));
+    if let Some(used) = asked.and_then(|_| parse_size(text)) {
+        let (least, most, used) = (Size(least), Size(most), Size(used));
+        message::print(format_args!(
+            "{}={text} is not between {least} and {most}: {used} is used",
+            SIZE.name()
+        ));
+    }
 }
 
 /// Whether `XHIST_EVER` asks for a spectrum of each thread.
@@ -287,6 +311,7 @@ struct Size(u32);
 impl Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
+            size if size % (1 << 30) == 0 => write!(f, "{} GiB", size >> 30),
             size if size % (1 << 20) == 0 => write!(f, "{} MiB", size >> 20),
             size if size % (1 << 10) == 0 => write!(f, "{} KiB", size >> 10),
             size => write!(f, "{size} bytes"),
@@ -301,9 +326,9 @@ mod tests {
     #[test]
     fn sizes_are_rounded_up_to_sizes_of_rings() {
         assert_eq!(parse_size("65536"), Some(65536));
-        assert_eq!(parse_size("1000"), Some(1024));
+        assert_eq!(parse_size("65537"), Some(131_072));
         assert_eq!(parse_size("64k"), Some(65536));
-        assert_eq!(parse_size("1"), Some(MIN_SIZE));
+        assert_eq!(parse_size("1k"), Some(sys::page_size() as u32));
         assert_eq!(parse_size("9g"), Some(MAX_SIZE));
         for wrong in ["99999999999999999999g", "many", "", "5x", "-5", "1.5m", "k"] {
             assert_eq!(parse_size(wrong), None, "{wrong}");
