@@ -251,9 +251,9 @@ fn passed_on() {
     let both = |verb: &str| {
         let script = format!("cargo {verb}{options} --nocapture 2>&1 | cat");
         let command = cargo(many().path()).into_command();
-        let path = command.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
-        let run = Run::new("sh", many().path()).env("PATH", path.expect("a path")).args("-c").arg(script);
-        let text = run.env("CARGO_NET_OFFLINE", "true").done().stdout;
+        let envs = command.get_envs().filter_map(|(name, value)| Some((name.to_str()?, value?)));
+        let run = Run::new("sh", many().path()).args("-c").arg(script);
+        let text = envs.fold(run, |run, (name, value)| run.env(name, value)).done().stdout;
         let text = text.split("\nxhist: ").next().unwrap_or_default().to_owned();
         text.lines().map(without_numbers).filter(|line| !line.is_empty()).collect::<Vec<_>>()
     };

@@ -73,12 +73,13 @@ fn caught_in_program() {
 
     let done = run("resume").expect(101);
     let text = listing(&done);
+    // `resume_unwind` calls no panic hook, so the recorder took the status back before. The last statement says how it ended.
     done.check(
-        text.contains(ENDS) && places(text).last() == Some(&risky.as_str()),
-        "a panic that is passed on",
+        places(text).last() == Some(&place("src/main.rs", "// resume").as_str()),
+        "it ends where the panic is passed on",
     );
-    done.check(text.contains(" until `resume_unwind` passed it on;"), "what ran until then");
-    done.check(!text.contains("destructors"), "is no destructor");
+    done.check(text.contains(&format!("... a panic at {risky} was caught\n")), "the panic is named");
+    done.check(!text.contains("destructors"), "what ran in between is no destructor");
 
     let done = run("drop").expect(101);
     let text = listing(&done);
