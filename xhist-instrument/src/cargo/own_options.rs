@@ -105,8 +105,8 @@ fn is_ours(word: &OsStr) -> bool {
     NAMES.iter().filter_map(|(name, _)| rest(name)).any(|rest| rest.is_empty() || rest.starts_with(b"="))
 }
 
-/// Our option that this word, which is another, probably means: without this, cargo would refuse it only after all was prepared,
-/// and suggest one of its own.
+/// Our option that this word, which is another, probably means: without this, cargo would refuse it only after all was
+/// prepared, and suggest one of its own.
 fn ours_meant(word: &OsStr) -> Option<&'static str> {
     let name = word.to_str()?.strip_prefix("--")?;
     let name = name.split_once('=').map_or(name, |(name, _)| name);
