@@ -120,7 +120,10 @@ fn without_report() {
     let done = test("--lib a_text").env("XHIST_REPORT", "/nowhere/xhist-report").done().expect(101);
     let listing = part(&done, "tests::a_text_is_wrong");
     done.check(listing.contains("\n   1 src/lib.rs:"), "the short listing");
-    done.check(done.stderr.matches("cargo install xhist-report").count() == 1, "what installs the rest");
+    done.check(
+        done.stderr.matches("cargo install --path xhist-report").count() == 1,
+        "what installs the rest",
+    );
     let done = test("--lib a_text").env("XHIST_REPORT", "off").done().expect(101);
     done.check(part(&done, "tests::a_text_is_wrong").contains("\n   1 src/lib.rs:"), "the short listing");
     done.check(!done.stderr.contains("cargo install"), "nothing about it if the user wants it so");

@@ -116,7 +116,7 @@ fn locks() {
     run(&tree, "run -q").expect(0);
     let done = report(tree.path()).args("--order").done().expect(0);
     done.check(done.stdout.is_empty(), "no finding");
-    done.check(done.stderr.contains("(1 pairs of locks)"), "the order of one pair");
+    done.check(done.stderr.contains("(1 pair of locks)"), "the order of one pair");
     run(&tree, "run -q -- audit").expect(0);
     let done = report(tree.path()).args("--order").done().expect(1);
     done.check(done.stdout.starts_with("locks .accounts and .log: are taken in both orders\n"), "the locks");

@@ -151,7 +151,7 @@ fn missing() {
     let running = started("waits", "ready 4950\n", &tree);
     let pid = running.pid().to_string();
     let without = gdb(&tree, &["-p", &pid], "xhist").env("PATH", "/usr/bin:/bin").done();
-    without.check(without.stderr.contains("cargo install xhist-report"), "what to install");
+    without.check(without.stderr.contains("cargo install --path xhist-report"), "what to install");
     let named = gdb(&tree, &["-p", &pid], "xhist").env("XHIST_REPORT", "/nowhere/xhist-report").done();
     named.check(named.stderr.contains("`/nowhere/xhist-report` cannot be started"), "which one");
     let nothing = gdb(&tree, &[], "xhist").done();

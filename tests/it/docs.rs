@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     Case::new("every_path_in_the_text_is_there", paths),
     Case::new("every_page_of_the_book_is_in_its_summary", summary),
     Case::new("the_readme_is_short", readme),
+    Case::new("what_is_not_published_is_installed_from_a_checkout", installs),
     Case::new("lines_and_sentences_are_short", prose),
     Case::new("the_pages_work_when_typed", typed),
 ];
@@ -37,6 +38,21 @@ fn pages() -> Vec<Page> {
     let pages: Vec<Page> = files.map(page).collect();
     assert!(pages.len() > 20, "the pages are found");
     pages
+}
+
+/// No page and no message advises a command that fails: none of the crates is published.
+fn installs() {
+    let advice = concat!("cargo install", " xhist");
+    let wanted = |entry: &walkdir::DirEntry| !SKIPPED.iter().any(|name| entry.file_name() == *name);
+    let files = WalkDir::new(repository()).into_iter().filter_entry(wanted).flatten();
+    let files = files.filter(|file| {
+        file.path()
+            .extension()
+            .is_some_and(|extension| ["md", "rs", "py"].iter().any(|known| extension == *known))
+    });
+    let texts = files.filter_map(|file| Some((std::fs::read_to_string(file.path()).ok()?, file)));
+    let advised = texts.filter(|(text, _)| text.contains(advice)).map(|(_, file)| file.into_path());
+    assert_eq!(advised.collect::<Vec<_>>(), [] as [PathBuf; 0]);
 }
 
 fn parse(text: &str) -> Parser<'_> {

@@ -19,8 +19,8 @@ MAGIC = b"\x7exHist\xa7\x1d"
 HEADER_LENGTHS = (64, 192, 320, 4096, 8192, 16384, 32768, 65536)
 PIECE = 1 << 20
 MISSING = (
-    "`%s` cannot be started (%s). This command needs xhist-report: install it with `cargo install xhist-report` "
-    "(from a checkout: `cargo install --path xhist-report`), or name its file in the variable XHIST_REPORT before gdb starts"
+    "`%s` cannot be started (%s). This command needs xhist-report: install it with `cargo install --path xhist-report` "
+    "in a checkout of xhist, or name its file in the variable XHIST_REPORT before gdb starts"
 )
 
 

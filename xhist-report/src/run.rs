@@ -14,7 +14,7 @@ use crate::events::{
     ChosenRings, EventSource, GrowingRings, Merged, Progress, RecordedStatements, RingFrames, RingHeaders,
     RingHistory, Step, StreamBytes, StreamHistory, Survey, ThreadStatements, choose, clear, find_rings,
     looks_like_qs_stream, report_damage, report_dropped, report_empty, report_findings,
-    report_foreign_handlers, report_width, rings_of, survey,
+    report_foreign_handlers, report_width, rings_of, survey, was_cleared,
 };
 use crate::exit_code::ExitCode;
 use crate::interrupt;
@@ -138,9 +138,11 @@ fn run_rings(
         _ => row,
     };
     if surveys.iter().all(|survey| survey.frames == 0) {
-        report_empty(&chosen.placed, &snapshots, context.notes);
-        context.notes.finish();
-        return ExitCode::NothingFound;
+        // A script that asks again and again for what is new finds nothing most of the time.
+        let polls = options.clear.is_some() && chosen.placed.iter().any(|placed| was_cleared(placed));
+        report_empty(&chosen.placed, &snapshots, polls, context.notes);
+        let code = context.notes.finish();
+        return if polls { code } else { ExitCode::NothingFound };
     }
     rings.iter().for_each(|ring| report_dropped(ring, context.notes));
     report_foreign_handlers(&chosen.placed, context.notes);

@@ -249,7 +249,7 @@ mod tests {
         assert!(cache.find("k").is_some() && cache.lock(|| ()).is_ok());
         cache.builders = Some([user + 1; 2]);
         assert!(cache.find("k").is_none() && cache.lock(|| ()).is_err());
-        // A directory that belongs to nobody else does not make an entry in it trustworthy.
+        // In a directory of the user, an entry may still be of another user.
         let entry = cache.directory("k");
         if std::os::unix::fs::chown(&entry, Some(user + 1), None).is_ok() {
             cache.builders = Some([user; 2]);

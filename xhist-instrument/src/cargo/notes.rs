@@ -90,11 +90,7 @@ pub(super) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, 
     let profile = command.profile_directory();
     let directories: Vec<PathBuf> =
         recorders.map(|(target, _)| prepared.build.join(target).join(&profile)).collect();
-    let newest = |files: Vec<PathBuf>| {
-        let dated = files.into_iter().filter_map(|file| Some((written(&file)?, file)));
-        dated.max().map(|(_, file)| file)
-    };
-    let program = newest(programs(command, workspace, &directories));
+    let program = newest(programs(command, &workspace.targets, &directories));
     let Some(made) = program.clone().or_else(|| newest(libraries(workspace, &directories))) else { return };
     let here = std::env::current_dir().unwrap_or_default();
     // In this directory xhist-report finds the newest file by itself.
@@ -117,6 +113,35 @@ pub(super) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, 
     eprintln!("xhist: to read it then: {report}");
 }
 
+/// After a run that failed, with a runner such as QEMU: the history of firmware is in its memory, not in a file. Prints how to
+/// get it.
+pub(super) fn how_to_dump(command: &Command, workspace: &Workspace, prepared: &Prepared) {
+    if let Some(line) = dump_hint(command, &workspace.targets, &prepared.build, &prepared.kept.recorders) {
+        eprintln!("xhist: {line}");
+    }
+}
+
+fn dump_hint(
+    command: &Command,
+    targets: &[CrateTarget],
+    build: &Path,
+    recorders: &BTreeMap<String, Recorder>,
+) -> Option<String> {
+    let bare = recorders.iter().filter(|(_, recorder)| !is_hosted(recorder));
+    let profile = command.profile_directory();
+    let directories: Vec<PathBuf> = bare.map(|(target, _)| build.join(target).join(&profile)).collect();
+    let elf = word(&shown(&newest(programs(command, targets, &directories))?));
+    Some(format!(
+        "the history is in the target's memory: `xhist-report --how-to-dump {elf}` prints how to read it"
+    ))
+}
+
+/// The file that was written last.
+fn newest(files: Vec<PathBuf>) -> Option<PathBuf> {
+    let dated = files.into_iter().filter_map(|file| Some((written(&file)?, file)));
+    dated.max().map(|(_, file)| file)
+}
+
 /// Whether the recorder was built for an operating system, where programs have files.
 fn is_hosted(recorder: &Recorder) -> bool {
     let is_auto = |feature: &String| feature == "auto";
@@ -124,9 +149,9 @@ fn is_hosted(recorder: &Recorder) -> bool {
 }
 
 /// The programs of the command.
-fn programs(command: &Command, workspace: &Workspace, directories: &[PathBuf]) -> Vec<PathBuf> {
-    if command.verb != Verb::Build {
-        return directories.iter().flat_map(|directory| tests(workspace, &directory.join("deps"))).collect();
+fn programs(command: &Command, targets: &[CrateTarget], directories: &[PathBuf]) -> Vec<PathBuf> {
+    if !matches!(command.verb, Verb::Build | Verb::Run) {
+        return directories.iter().flat_map(|directory| tests(targets, &directory.join("deps"))).collect();
     }
     let packages = command.values("--package", Some("-p"));
     let is = |target: &CrateTarget, kind| target.kinds.contains(&kind);
@@ -149,14 +174,13 @@ fn programs(command: &Command, workspace: &Workspace, directories: &[PathBuf]) -
         true => PathBuf::from(&target.name),
         false => Path::new("examples").join(&target.name),
     };
-    let places: Vec<PathBuf> = workspace.targets.iter().filter(is_wanted).map(place).collect();
+    let places: Vec<PathBuf> = targets.iter().filter(is_wanted).map(place).collect();
     directories.iter().flat_map(|directory| places.iter().map(|place| directory.join(place))).collect()
 }
 
 /// The test programs, which have a hash behind their names.
-fn tests(workspace: &Workspace, directory: &Path) -> Vec<PathBuf> {
-    let names: BTreeSet<String> =
-        workspace.targets.iter().map(|target| target.name.replace('-', "_")).collect();
+fn tests(targets: &[CrateTarget], directory: &Path) -> Vec<PathBuf> {
+    let names: BTreeSet<String> = targets.iter().map(|target| target.name.replace('-', "_")).collect();
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let is_test = |name: &str| {
         let parts = name.rsplit_once('-').filter(|(_, hash)| hash.len() == 16 && !hash.contains('.'));
@@ -201,6 +225,8 @@ fn shown(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
+    use super::super::command::Parsed;
+    use super::super::plan::RecorderSource;
     use super::*;
 
     #[test]
@@ -209,6 +235,39 @@ mod tests {
         assert_eq!(word(Path::new("a b/{c}")), "'a b/{c}'");
         assert_eq!(word(Path::new("it's")), r"'it'\''s'");
         assert_eq!(word(Path::new("$HOME")), "'$HOME'");
+    }
+
+    #[test]
+    fn firmware_that_failed_gets_the_command_that_reads_its_memory() {
+        let build = tempfile::tempdir().expect("a directory");
+        let directory = build.path().join("thumbv7m-none-eabi/release");
+        std::fs::create_dir_all(&directory).expect("a directory");
+        let elf = directory.join("blinky");
+        std::fs::write(&elf, "").expect("a program");
+        let target = CrateTarget {
+            root: "src/main.rs".into(),
+            edition2015: false,
+            name: "blinky".into(),
+            kinds: vec![TargetKind::Bin],
+            package: "blinky".into(),
+        };
+        let words = ["run", "--release"].map(std::ffi::OsString::from);
+        let Ok(Parsed::Command(command)) = Command::parse(&words) else { panic!("a command") };
+        let hint = |features: &[&str]| {
+            let features = features.iter().map(|feature| (*feature).to_owned()).collect();
+            let source = RecorderSource {
+                name: "xhist_rt".into(),
+                root: PathBuf::new(),
+                edition: "2024".into(),
+                features,
+            };
+            let recorder = Recorder { sources: vec![source], ..Recorder::default() };
+            let recorders = [("thumbv7m-none-eabi".into(), recorder)].into();
+            dump_hint(&command, std::slice::from_ref(&target), build.path(), &recorders)
+        };
+        let command = format!("xhist-report --how-to-dump {}", elf.display());
+        assert!(hint(&["trace"]).is_some_and(|line| line.contains(&command)));
+        assert_eq!(hint(&["auto"]), None, "programs on an operating system have files");
     }
 
     #[test]

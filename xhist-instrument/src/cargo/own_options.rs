@@ -105,8 +105,8 @@ fn is_ours(word: &OsStr) -> bool {
     NAMES.iter().filter_map(|(name, _)| rest(name)).any(|rest| rest.is_empty() || rest.starts_with(b"="))
 }
 
-/// Our option that this word, which is none, probably is: without this, cargo would refuse it only after all was prepared,
-/// and suggest one of its own.
+/// Our option that this word, which is another, probably means: without this, cargo would refuse it only after all was
+/// prepared, and suggest one of its own.
 fn ours_meant(word: &OsStr) -> Option<&'static str> {
     let name = word.to_str()?.strip_prefix("--")?;
     let name = name.split_once('=').map_or(name, |(name, _)| name);
@@ -198,7 +198,7 @@ mod tests {
             let message = split(&words(line)).expect_err("it is a typo").to_string();
             assert!(message.contains(&format!("did you mean `{meant}`")), "{line}: {message}");
         }
-        // Options of cargo and of nextest, and words that are none.
+        // Options of cargo and of nextest, and words that are no options.
         let cargos = "--all --all-features --all-targets --archive-file --artifact-dir --bench --benches --bin --bins \
              --build-plan --cargo-profile --color --compile-time-deps --config --doc --example --examples --exclude \
              --fail-fast --features --final-status-level --frozen --future-incompat-report --help \

@@ -93,6 +93,10 @@ fn call_cargo(
     let results = relay.map(Relay::finish);
     if let Some(run) = run {
         run.finish(&post_run::Ended { status, pid: child.id(), results });
+        // 101 is cargo's own: nothing was built, or nothing ran.
+        if command.verb == Verb::Run && !matches!(status.code(), Some(0 | 101)) {
+            notes::how_to_dump(command, workspace, prepared);
+        }
     } else if status.success() {
         notes::how_to_run(command, workspace, home, prepared);
     }

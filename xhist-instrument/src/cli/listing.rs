@@ -76,18 +76,20 @@ pub fn debug_notes(found: &FolderSources, outcomes: &[Outcome]) {
 /// Prints the statements between `// xhist debug TRUE` and `FALSE` on stderr.
 pub fn print_debug_notes(path: &Path, analysis: &Analysis) {
     let is_debugged = |line: u32| analysis.debug_lines.iter().any(|lines| lines.contains(&line));
-    let path = console::shown(path);
-    for site in analysis.sites.iter().filter(|site| is_debugged(site.line)) {
-        if !site.recorded {
-            let reason = Reason::Detail;
-            console::say(format_args!("debug: {path}:{}:{} skipped: {reason}", site.line, site.column));
-            continue;
-        }
-        let (kind, function) = (site.kind.name(), &site.function);
-        console::say(format_args!("debug: {path}:{}:{} {kind} {function}", site.line, site.column));
+    let mut notes: Vec<(u32, u32, String)> = Vec::new();
+    for site in &analysis.sites {
+        let what = match site.recorded {
+            true => format!("{} {}", site.kind.name(), site.function),
+            false => format!("skipped: {}", Reason::Detail),
+        };
+        notes.push((site.line, site.column, what));
     }
-    for skip in analysis.skips.iter().filter(|skip| is_debugged(skip.line)) {
-        let reason = skip.reason;
-        console::say(format_args!("debug: {path}:{}:{} skipped: {reason}", skip.line, skip.column));
+    let skips = analysis.skips.iter();
+    notes.extend(skips.map(|skip| (skip.line, skip.column, format!("skipped: {}", skip.reason))));
+    notes.retain(|(line, ..)| is_debugged(*line));
+    notes.sort_by_key(|(line, column, _)| (*line, *column));
+    let path = console::shown(path);
+    for (line, column, what) in notes {
+        console::say(format_args!("debug: {path}:{line}:{column} {what}"));
     }
 }

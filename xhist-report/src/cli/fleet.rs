@@ -33,7 +33,8 @@ pub(super) fn run(args: &FleetArgs, notes: &mut Notes<'_>) -> ExitCode {
         Ok(code) => code,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             notes.error(format_args!(
-                "`xhist-report fleet` needs the program xhist-fleet: `cargo install xhist-fleet` installs it"
+                "`xhist-report fleet` needs the program xhist-fleet: `cargo install --path xhist-fleet` in a checkout of xhist \
+                 installs it"
             ));
             ExitCode::Usage
         }

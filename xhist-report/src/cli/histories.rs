@@ -11,8 +11,8 @@ use crate::runs;
 use crate::source::{self, Opened};
 
 /// How histories are named, as `--help` prints it.
-pub const FORMS: &str = "\
-  FILE          a ring file, a core, an image of memory: all its threads
+// No `\` behind the first quote: it would take the indent away.
+pub const FORMS: &str = "  FILE          a ring file, a core, an image of memory: all its threads
   RUN           the name of a run in target/xhist/runs, or its directory: the ring file of what
                 failed, else the newest. `last`, `prev` and `-2` name the newest runs
   ...#N         only the thread of ring N
@@ -151,6 +151,11 @@ fn has_thread(path: &Path, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_form_is_indented_alike() {
+        assert!(FORMS.lines().all(|line| line.starts_with("  ")), "{FORMS}");
+    }
 
     #[test]
     fn a_thread_is_named_behind_a_file_or_a_run() {

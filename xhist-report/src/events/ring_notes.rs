@@ -94,14 +94,26 @@ pub fn report_damage(findings: &Findings, notes: &mut Notes<'_>) {
     }
 }
 
-/// Rings without any entry.
-pub fn report_empty(chosen: &[&Placed], snapshots: &[RingSnapshot<'_>], notes: &mut Notes<'_>) {
+/// Whether something of this ring was shown and cleared.
+pub fn was_cleared(placed: &Placed) -> bool {
+    placed.header.cleared != Shown::default()
+}
+
+/// Rings without any entry: an error, unless `is_expected`. What they lost is reported in both cases.
+pub fn report_empty(
+    chosen: &[&Placed],
+    snapshots: &[RingSnapshot<'_>],
+    is_expected: bool,
+    notes: &mut Notes<'_>,
+) {
     let rings = count(chosen.len(), "ring");
-    let why = match chosen.iter().all(|placed| placed.header.cleared == Shown::default()) {
-        true => "nothing was recorded, or it was overwritten",
-        false => "nothing was recorded since what was there was cleared",
+    let why = match chosen.iter().any(|placed| was_cleared(placed)) {
+        false => "nothing was recorded, or it was overwritten",
+        true => "nothing was recorded since what was there was cleared",
     };
-    notes.error(format_args!("no entry in the {rings} found: {why}"));
+    if !is_expected {
+        notes.error(format_args!("no entry in the {rings} found: {why}"));
+    }
     for (placed, snapshot) in chosen.iter().zip(snapshots) {
         report_dropped(&placed.ring, notes);
         let gap = ring::whole_frames(snapshot, &mut |_| false);

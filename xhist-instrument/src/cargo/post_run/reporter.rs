@@ -47,15 +47,16 @@ impl fmt::Display for MissingReporter {
         match self {
             MissingReporter::NotInstalled => write!(
                 f,
-                "`cargo install xhist-report` adds functions, source text and folded calls to this listing"
+                "`cargo install --path xhist-report` in a checkout of xhist adds functions, source text and folded calls to this \
+                 listing"
             ),
             MissingReporter::Start(path, error) => write!(f, "cannot start {}: {error}", shown(path)),
             MissingReporter::Version(path, version) => write!(
                 f,
-                "{} is `{}`, and this is {}; `cargo install xhist-report --version {}` installs the right one",
+                "{} is `{}`, and this is {}; `cargo install --path xhist-report` in the same checkout of xhist as this \
+                 program's installs the right one",
                 shown(path),
                 crate::shell::visible(version),
-                env!("CARGO_PKG_VERSION"),
                 env!("CARGO_PKG_VERSION")
             ),
             MissingReporter::Failed(path, status) => write!(f, "{} ended with {status}", shown(path)),
