@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::hosted::rings::late_file;
-use crate::hosted::setup::config::Config;
+use crate::hosted::rings::{acquire, late_file, threads};
+use crate::hosted::setup::config::{self, Config};
 use crate::hosted::setup::file;
 use crate::hosted::setup::settings::FILE;
 use crate::hosted::system::sys;
@@ -12,6 +12,9 @@ use crate::hosted::{export, panic};
 
 /// Lines of history that the panic hook prints.
 const PANIC_LINES: usize = 16;
+
+/// The exit handler of [`Init::install`] is there.
+static INSTALLED: AtomicBool = AtomicBool::new(false);
 
 /// Sets up the recorder; [`init`] does it with the defaults.
 ///
@@ -74,7 +77,6 @@ impl Init {
     /// Returns false if the file could not be opened (the rings stay in memory, and standard error shows the reason)
     /// or the signal cannot be handled.
     pub fn install(self) -> bool {
-        static INSTALLED: AtomicBool = AtomicBool::new(false);
         let mut done = true;
         let config = Config::get();
         if FILE.value().is_some() {
@@ -92,6 +94,23 @@ impl Init {
             sys::at_exit(export::on_exit);
         }
         done
+    }
+}
+
+/// `main` begins, with the hash of the map that the program was instrumented with. How the process ends is recorded
+/// also if the program does not call [`init`].
+pub(crate) fn set_map_hash(hash: u64) {
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    acquire::set_map_hash(hash);
+    if !INSTALLED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
+        sys::at_exit(on_exit_alone);
+    }
+}
+
+extern "C" fn on_exit_alone() {
+    // Nothing is set up at the end of a program.
+    if !INSTALLED.load(Ordering::Relaxed) && config::is_read() && !config::is_off() {
+        threads::on_process_exit();
     }
 }
 

@@ -31,9 +31,9 @@ pub(crate) use crate::slow_path::{append_record, at};
 pub(crate) use crate::task::RecordedTask as Task;
 pub(crate) use crate::value::types::add_build;
 pub use export::{xhist_logdev, xhist_write};
+pub(crate) use init::set_map_hash;
 pub use init::{Init, init};
 pub use link::{get_block, get_byte};
-pub(crate) use rings::acquire::set_map_hash;
 pub(crate) use rings::slots::{set_entries_only, set_values};
 
 pub(crate) use rings::trigger::{apply_filters, start_at, stop_at};
