@@ -9,7 +9,7 @@ use xhist_tests::{Build, Case, Torture, tries};
 
 pub const CASES: &[Case] = &[
     Case::new("a_killed_program_leaves_every_statement", || kills("packed", "16k")),
-    Case::new("a_killed_program_with_a_small_ring", || kills("packed", "512")),
+    Case::new("a_killed_program_with_a_small_ring", || kills("packed", "4k")),
     Case::new("a_killed_program_with_single_frames", || kills("single", "4k")),
 ];
 

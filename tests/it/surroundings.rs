@@ -26,6 +26,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_message_that_is_not_read_ends_nothing", closed_stderr),
     Case::new("a_ring_file_that_is_cut_loses_history_and_not_the_program", cut),
     Case::new("a_bus_error_of_the_program_ends_it", own_bus_error),
+    Case::new("a_sandbox_kills_no_program_for_the_recorder", sandbox),
     Case::new("a_stack_overflow_is_reported_as_without_history", stack_overflow),
     Case::new("a_map_that_is_not_a_file_holds_nothing_up", maps_that_are_no_files),
     Case::new("names_of_a_map_do_nothing_to_a_terminal", names),
@@ -235,12 +236,22 @@ fn settings() {
         ("XHIST_TIME", "yes", "is not on or off: frames are stamped"),
         ("XHIST_FRAMES", "nope", "is not packed, single or exact: packed is used"),
         ("XHIST_EVER", "some", "is not on, off, threads or a number of pages: off is used"),
+        ("XHIST_SANDBOX", "yes", "is not on, strict or off: it is on once the program installs a filter"),
         ("XHIST_PANIC", "-1", "is not a number of lines: it is ignored"),
         ("XHIST_MAP_HASH", "0x1", "is not a hash (up to 16 hexadecimal digits): it is ignored"),
     ];
     let done = run(&wrong.map(|(name, value, _)| (name, value)));
     assert_eq!(said(&done), wrong.map(|(name, value, why)| format!("xhist: {name}={value} {why}")));
     assert_eq!(done.stdout, plain.stdout);
+
+    for (size, why) in [
+        ("1k", "smallest ring has 4 KiB"),
+        ("0", "smallest ring has 4 KiB"),
+        ("3g", "largest ring has 2 GiB"),
+    ] {
+        let lines = format!("xhist: XHIST_SIZE={size}: the {why}");
+        assert_eq!(said(&run(&[("XHIST_SIZE", size)])), [lines], "{size}");
+    }
 
     let done = run(&[("XHIST_SIZE", "\u{1b}]0;x\u{7}\u{202e}")]);
     assert_eq!(
@@ -277,6 +288,7 @@ fn settings() {
         ("XHIST_TIME", "Off"),
         ("XHIST_FRAMES", "packed"),
         ("XHIST_EVER", "100"),
+        ("XHIST_SANDBOX", "Off"),
         ("XHIST_PANIC", "0"),
         ("XHIST_MAP_HASH", "A7"),
     ];
@@ -344,6 +356,40 @@ fn cut() {
                     listing.code() <= code && listing.stdout.contains("goes_on.rs"),
                     "threads that came later",
                 );
+            }
+        }
+    }
+}
+
+/// Each mode of the program, at more and more rounds: seccomp kills it for a call that it does not make itself.
+fn sandbox() {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        return;
+    }
+    let tree = Tree::empty("no-sandbox");
+    for (mode, setting) in [("sigaction", "off"), ("raw", "")] {
+        let done = Run::new(program("sandbox"), tree.path()).args(mode).arg("3000000");
+        // SIGSYS
+        done.env("XHIST_SANDBOX", setting).done().expect(128 + 31);
+    }
+    for mode in ["strict", "tsc", "sigaction", "raw", "vm", "clone", "all"] {
+        for rounds in ["1000", "100000", "3000000"] {
+            let tree = Tree::empty("sandbox");
+            let run = |program: PathBuf| Run::new(program, tree.path()).arg(mode).arg(rounds);
+            let plain = run(zoo().join("target/debug/sandbox")).succeed();
+            for setting in [("XHIST_TIME", "off"), ("XHIST", "on"), ("XHIST_SIZE", "4k")] {
+                let done = run(program("sandbox")).env("XHIST_FILE", "ring.xhist").env(setting.0, setting.1);
+                let done = done.env("XHIST_SANDBOX", if mode == "raw" { "on" } else { "" }).succeed();
+                assert_eq!(
+                    (&*done.stdout, &*done.stderr),
+                    (&*plain.stdout, ""),
+                    "{mode} {rounds} {setting:?}"
+                );
+                let listing =
+                    report(zoo().path()).args("--thread main").arg(tree.join("ring.xhist")).succeed();
+                let places = Listing::parse(&listing.stdout).places();
+                assert_eq!(places.last(), Some(&place("sandbox", "last")), "{mode} {rounds} {setting:?}");
+                fs::remove_file(tree.join("ring.xhist")).expect("it is there");
             }
         }
     }

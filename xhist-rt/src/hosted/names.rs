@@ -19,7 +19,7 @@ use qs_core::record::{Numbers, Statement};
 
 use crate::hosted::setup::settings::MAP;
 use crate::hosted::system::message::{Shown, is_visible};
-use crate::hosted::system::sys;
+use crate::hosted::system::{sandbox, sys};
 
 /// Larger than the map of any program that prints panics. A file of another kind must not fill the memory.
 const LONGEST: u64 = 64 << 20;
@@ -49,6 +49,10 @@ impl Names {
     fn load(hash: u64) -> Names {
         if sys::has_more_rights_than_its_caller() {
             return Names::default();
+        }
+        if sandbox::is_on() {
+            let reason = "in a sandbox no map is opened (XHIST_SANDBOX)".to_owned();
+            return Names { refusal: Some(reason), ..Names::default() };
         }
         // The standard library reads the variable, because the program may change its environment meanwhile.
         let named = std::env::var_os(MAP.name()).filter(|path| !path.is_empty());

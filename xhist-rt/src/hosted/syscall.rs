@@ -1,7 +1,7 @@
-//! `syscall` under the name of the C library, so that a child that the program forks with it has a ring of its own at
-//! once.
+//! `syscall` and `prctl` under the names of the C library. A child that the program forks with `syscall` has a ring of
+//! its own at once. When the program enters a sandbox, the recorder follows before it is too late.
 //!
-//! The name is weak: a program with a `syscall` of its own keeps it. It makes system calls as the C library does,
+//! The names are weak: a program with a `syscall` of its own keeps it. It makes system calls as the C library does,
 //! without a frame, so a child on a new stack returns there.
 
 #![cfg(all(
@@ -12,12 +12,14 @@
 ))]
 
 use core::arch::naked_asm;
-use core::ffi::{c_int, c_long};
+use core::ffi::{c_int, c_long, c_ulong};
 
 use crate::hosted::rings::fork;
-use crate::hosted::setup::owner;
-use crate::hosted::system::sys;
+use crate::hosted::setup::config::Config;
+use crate::hosted::setup::{clock, owner};
 use crate::hosted::system::weak::weak;
+use crate::hosted::system::{sandbox, sys};
+use crate::hosted::timing::ticker;
 
 /// The kernel returned 0, as it does in a forked child.
 extern "C" fn returned_zero() -> c_long {
@@ -34,7 +36,41 @@ extern "C" fn failed(errno: c_int) -> c_long {
     -1
 }
 
-weak! { syscall => call }
+/// The first arguments of a call that may put the program into a sandbox.
+extern "C" fn before_sandbox(number: c_long, operation: c_ulong, argument: c_ulong) {
+    let set_strict = c_ulong::from(libc::SECCOMP_MODE_STRICT);
+    let set_tsc = number == libc::SYS_prctl && operation == libc::PR_SET_TSC as c_ulong;
+    let (is_filter, is_strict) = match number {
+        libc::SYS_prctl if operation == libc::PR_SET_SECCOMP as c_ulong => (true, argument == set_strict),
+        libc::SYS_seccomp if operation == c_ulong::from(libc::SECCOMP_SET_MODE_FILTER) => (true, false),
+        libc::SYS_seccomp if operation == c_ulong::from(libc::SECCOMP_SET_MODE_STRICT) => (true, true),
+        _ => (false, false),
+    };
+    let is_counter_forbidden = is_strict || set_tsc && argument == libc::PR_TSC_SIGSEGV as c_ulong;
+    if !is_filter && !is_counter_forbidden {
+        return;
+    }
+    sys::keeping_errno(|| {
+        // The set-up makes many calls.
+        let _ = Config::get();
+        if is_filter && sandbox::enter() {
+            ticker::leave_out_calls();
+        }
+        if is_counter_forbidden {
+            clock::forbid();
+        }
+    });
+}
+
+/// # Safety
+/// The caller keeps the contract of `prctl`.
+unsafe extern "C" fn prctl(option: c_int, a: c_ulong, b: c_ulong, c: c_ulong, d: c_ulong) -> c_int {
+    before_sandbox(libc::SYS_prctl, option as c_ulong, a);
+    // SAFETY: the caller keeps the contract of the call.
+    unsafe { libc::syscall(libc::SYS_prctl, c_long::from(option), a, b, c, d) as c_int }
+}
+
+weak! { syscall => call, prctl => prctl }
 
 /// # Safety
 /// The caller keeps the contract of the system call.
@@ -43,7 +79,11 @@ weak! { syscall => call }
 unsafe extern "C" fn call() {
     naked_asm!(
         ".cfi_startproc",
-        "mov rax, rdi",
+        "cmp rdi, {seccomp}",
+        "je 3f",
+        "cmp rdi, {prctl}",
+        "je 3f",
+        "5: mov rax, rdi",
         "mov rdi, rsi",
         "mov rsi, rdx",
         "mov rdx, rcx",
@@ -59,9 +99,43 @@ unsafe extern "C" fn call() {
         "2: neg eax",
         "mov edi, eax",
         "jmp {failed}",
+        // The calls may put the program into a sandbox. They have at most five arguments, and do not return twice.
+        "3: push rdi",
+        ".cfi_adjust_cfa_offset 8",
+        "push rsi",
+        ".cfi_adjust_cfa_offset 8",
+        "push rdx",
+        ".cfi_adjust_cfa_offset 8",
+        "push rcx",
+        ".cfi_adjust_cfa_offset 8",
+        "push r8",
+        ".cfi_adjust_cfa_offset 8",
+        "push r9",
+        ".cfi_adjust_cfa_offset 8",
+        "sub rsp, 8",
+        ".cfi_adjust_cfa_offset 8",
+        "call {before_sandbox}",
+        "add rsp, 8",
+        ".cfi_adjust_cfa_offset -8",
+        "pop r9",
+        ".cfi_adjust_cfa_offset -8",
+        "pop r8",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rcx",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rdx",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rsi",
+        ".cfi_adjust_cfa_offset -8",
+        "pop rdi",
+        ".cfi_adjust_cfa_offset -8",
+        "jmp 5b",
         ".cfi_endproc",
+        before_sandbox = sym before_sandbox,
         failed = sym failed,
+        prctl = const libc::SYS_prctl,
         returned_zero = sym returned_zero,
+        seccomp = const libc::SYS_seccomp,
     )
 }
 
@@ -72,7 +146,11 @@ unsafe extern "C" fn call() {
 unsafe extern "C" fn call() {
     naked_asm!(
         ".cfi_startproc",
-        "mov x8, x0",
+        "cmp x0, {seccomp}",
+        "b.eq 4f",
+        "cmp x0, {prctl}",
+        "b.eq 4f",
+        "5: mov x8, x0",
         "mov x0, x1",
         "mov x1, x2",
         "mov x2, x3",
@@ -87,9 +165,29 @@ unsafe extern "C" fn call() {
         "2: neg w0, w0",
         "b {failed}",
         "3: b {returned_zero}",
+        // The calls may put the program into a sandbox. They do not return twice.
+        "4: stp x29, x30, [sp, #-80]!",
+        ".cfi_adjust_cfa_offset 80",
+        ".cfi_rel_offset x30, 8",
+        "stp x0, x1, [sp, #16]",
+        "stp x2, x3, [sp, #32]",
+        "stp x4, x5, [sp, #48]",
+        "str x6, [sp, #64]",
+        "bl {before_sandbox}",
+        "ldp x0, x1, [sp, #16]",
+        "ldp x2, x3, [sp, #32]",
+        "ldp x4, x5, [sp, #48]",
+        "ldr x6, [sp, #64]",
+        "ldp x29, x30, [sp], #80",
+        ".cfi_adjust_cfa_offset -80",
+        ".cfi_restore x30",
+        "b 5b",
         ".cfi_endproc",
+        before_sandbox = sym before_sandbox,
         failed = sym failed,
+        prctl = const libc::SYS_prctl,
         returned_zero = sym returned_zero,
+        seccomp = const libc::SYS_seccomp,
     )
 }
 

@@ -1,13 +1,14 @@
 //! Looks for handlers that were installed without the C library. Their signals are in the header of each ring.
 //!
 //! The kernel does not announce a new handler, and a look at one signal costs a system call. So the recorder looks at
-//! all signals during rare actions that take long anyway, and at one signal at a time while a thread records.
+//! all signals during rare actions that take long anyway, and at one signal at a time while a thread records. In a
+//! sandbox it does not look, because a filter may kill for the call.
 
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use crate::hosted::rings::slots::{SLOTS, Slot, made};
 use crate::hosted::setup::clock;
-use crate::hosted::system::{signals, sys};
+use crate::hosted::system::{sandbox, signals, sys};
 
 /// Signals with such handlers: bit n - 1 for signal n. The bits stay set, because the entries of such a handler stay.
 static FOUND: AtomicU64 = AtomicU64::new(0);
@@ -22,14 +23,14 @@ const SIGNALS: i32 = 64;
 /// Looks at all signals.
 pub(crate) fn look() {
     LOOKED.store(clock::ticks(), Relaxed);
-    publish(signals::foreign_handlers());
+    // There may be another ring now.
+    publish(if sandbox::is_on() { 0 } else { signals::foreign_handlers() });
 }
 
 /// [`look`], unless it was done a moment ago.
 pub(crate) fn look_if_due() {
     match clock::ticks().wrapping_sub(LOOKED.load(Relaxed)) > clock::ticks_in(PAUSE) {
         true => look(),
-        // There may be another ring now.
         false => publish(0),
     }
 }
@@ -40,7 +41,7 @@ pub(crate) fn look_if_due() {
 pub(crate) fn look_at_one() {
     let signal = 1 + NEWEST.fetch_add(1, Relaxed).rem_euclid(SIGNALS);
     let is_known = FOUND.load(Relaxed) >> (signal - 1) & 1 == 1;
-    if !is_known && sys::keeping_errno(|| signals::is_foreign(signal)) {
+    if !is_known && !sandbox::is_on() && sys::keeping_errno(|| signals::is_foreign(signal)) {
         publish(1 << (signal - 1));
     }
 }

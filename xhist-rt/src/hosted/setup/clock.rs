@@ -4,8 +4,13 @@
 //! The rate is that of the counter between two readings of both clocks: one when the environment is read, and one
 //! when the first ring is made, some microseconds later. A few more readings follow in the first second, when a chunk
 //! is stamped.
+//!
+//! A process may forbid the counter (`PR_SET_TSC`, the strict mode of seccomp), and the kernel's function that reads
+//! the monotonic clock uses it as well. From then on the clock continues with the kernel's coarse clock, which some
+//! milliseconds apart, is a word in memory: no instruction that faults, and no system call.
 
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use crate::hosted::setup::settings::CLOCK;
 use crate::hosted::system::sys;
@@ -21,7 +26,16 @@ const PATIENCE: u64 = 1_000_000;
 /// Kernel clocks that read the counter. The kernel has found that it runs steadily and alike on all processors.
 const ON_COUNTER: [&[u8]; 5] = [b"tsc", b"tsc-early", b"kvm-clock", b"hyperv_clocksource_tsc_page", b"xen"];
 
+/// Ticks are those of the counter.
 static IS_COUNTER: AtomicBool = AtomicBool::new(false);
+/// Each time is read from the counter.
+static IS_DIRECT: AtomicBool = AtomicBool::new(false);
+/// The program has given another clock for stamps.
+static IS_REPLACED: AtomicBool = AtomicBool::new(false);
+/// The counter may fault, and so may the monotonic clock.
+static IS_FORBIDDEN: AtomicBool = AtomicBool::new(false);
+/// Ticks, and nanoseconds of the coarse clock, when the counter was forbidden.
+static FORBIDDEN_AT: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 /// Ticks per second; 0 = not known.
 static RATE: AtomicU32 = AtomicU32::new(0);
 /// The first reading: ticks and nanoseconds.
@@ -65,9 +79,13 @@ impl ClockReading {
 
 /// Chooses the clock. Called when the environment is read, before the first stamp.
 pub(crate) fn choose() {
-    let monotonic = CLOCK.is(&["monotonic"]);
-    let is_counter = !monotonic && sys::has_steady_counter() && is_trusted_by_kernel();
+    if !sys::may_read_counter() {
+        forbid();
+    }
+    let is_allowed = !is_forbidden() && !CLOCK.is(&["monotonic"]);
+    let is_counter = is_allowed && sys::has_steady_counter() && is_trusted_by_kernel();
     IS_COUNTER.store(is_counter, Relaxed);
+    IS_DIRECT.store(is_counter && !IS_REPLACED.load(Relaxed), Relaxed);
     if is_counter {
         let start = ClockReading::now();
         START[0].store(start.ticks, Relaxed);
@@ -95,9 +113,58 @@ pub(crate) fn is_counter() -> bool {
     IS_COUNTER.load(Relaxed)
 }
 
+/// Whether each stamp is the counter as it is.
+#[inline(always)]
+pub(crate) fn is_direct() -> bool {
+    IS_DIRECT.load(Relaxed)
+}
+
+/// The program has given another clock for stamps.
+pub(crate) fn replace() {
+    IS_REPLACED.store(true, Relaxed);
+    IS_DIRECT.store(false, Relaxed);
+}
+
+/// Whether the counter may fault.
+#[inline(always)]
+pub(crate) fn is_forbidden() -> bool {
+    IS_FORBIDDEN.load(Acquire)
+}
+
+/// From now on the counter may fault. The clock continues from its present time.
+pub(crate) fn forbid() {
+    if is_forbidden() {
+        return;
+    }
+    let coarse = sys::coarse_nanos();
+    // Until the clock is chosen its rate is not known, and nothing is stamped.
+    let ticks = match RATE.load(Relaxed) {
+        0 if !is_counter() => coarse,
+        _ => {
+            rate();
+            ticks()
+        }
+    };
+    FORBIDDEN_AT[0].store(ticks, Relaxed);
+    FORBIDDEN_AT[1].store(coarse, Relaxed);
+    NEXT.store(u64::MAX, Relaxed);
+    IS_FORBIDDEN.store(true, Release);
+    IS_DIRECT.store(false, Relaxed);
+}
+
 /// The time now.
 #[inline(always)]
 pub(crate) fn ticks() -> u64 {
+    if is_direct() { sys::counter() } else { ticks_otherwise() }
+}
+
+#[inline(never)]
+fn ticks_otherwise() -> u64 {
+    if is_forbidden() {
+        let [ticks, coarse] = [0, 1].map(|at: usize| FORBIDDEN_AT[at].load(Relaxed));
+        let passed = u128::from(sys::coarse_nanos().saturating_sub(coarse));
+        return ticks + (passed * u128::from(RATE.load(Relaxed)) / u128::from(SECOND)) as u64;
+    }
     if is_counter() { sys::counter() } else { sys::nanos() }
 }
 

@@ -4,11 +4,11 @@
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use super::trigger_state;
-use crate::hosted::setup::file;
 use crate::hosted::setup::settings;
-use crate::hosted::setup::settings::{EVER, FILE, FRAMES, MAP_HASH, PANIC, SIZE, SWITCH, TIME};
+use crate::hosted::setup::settings::{EVER, FILE, FRAMES, MAP_HASH, PANIC, SANDBOX, SIZE, SWITCH, TIME};
+use crate::hosted::setup::{clock, file};
 use crate::hosted::system::shared_state::{Once, Progress};
-use crate::hosted::system::sys;
+use crate::hosted::system::{sandbox, sys};
 use crate::hosted::upcalls::{Recorder, Upcalls};
 use crate::thread_state::tls;
 
@@ -152,8 +152,16 @@ impl Config {
                     sys::at_fork_in_child(<Recorder as Upcalls>::on_fork_in_child);
                 }
                 let config = Config::from_environment();
+                if SANDBOX.is(&["off"]) {
+                    sandbox::ignore();
+                } else if SANDBOX.is(&["on", "strict"]) {
+                    sandbox::enter();
+                }
+                if SANDBOX.is(&["strict"]) {
+                    clock::forbid();
+                }
                 if config.on {
-                    crate::hosted::setup::clock::choose();
+                    clock::choose();
                 }
                 SIZE_BYTES.store(config.size, Ordering::Relaxed);
                 let on = if config.on { ON } else { 0 };
@@ -207,7 +215,6 @@ impl Config {
     fn from_environment() -> Config {
         Config {
             on: !SWITCH.is(&["off", "0"]),
-            // Each ring is mapped separately.
             size: SIZE
                 .text()
                 .and_then(settings::parse_size)

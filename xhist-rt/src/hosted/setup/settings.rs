@@ -71,6 +71,14 @@ pub(crate) const CLOCK: Setting = Setting {
     form: "counter or monotonic",
     instead: "the counter is used where it is steady",
 };
+/// `XHIST_SANDBOX`: `on` makes no system call that a sandbox may kill for, `strict` does not read the counter either.
+/// By default the recorder follows when the program installs a filter. `off` means that no filter kills.
+pub(crate) const SANDBOX: Setting = Setting {
+    name: c"XHIST_SANDBOX",
+    is_usable: |text| is_word(text, &["on", "strict", "off"]),
+    form: "on, strict or off",
+    instead: "it is on once the program installs a filter",
+};
 /// `XHIST_PANIC`: lines that the panic hook prints.
 pub(crate) const PANIC: Setting = Setting {
     name: c"XHIST_PANIC",
@@ -89,8 +97,8 @@ pub(crate) const MAP_HASH: Setting = Setting {
 };
 
 /// All variables that the recorder reads.
-const SETTINGS: [&Setting; 10] =
-    [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &PANIC, &MAP, &MAP_HASH];
+const SETTINGS: [&Setting; 11] =
+    [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &SANDBOX, &PANIC, &MAP, &MAP_HASH];
 
 /// Names that builds with the recorder, the tools and the tests read. `*` ends the beginning of a name.
 const OF_OTHERS: [&str; 37] = [
@@ -351,6 +359,7 @@ mod tests {
             (&FRAMES, "Exact", "nope"),
             (&EVER, "512", "some"),
             (&EVER, "Threads", "thread"),
+            (&SANDBOX, "Strict", "yes"),
             (&PANIC, "0", "-1"),
             (&MAP_HASH, "00000000000000A7", "0x12"),
         ] {

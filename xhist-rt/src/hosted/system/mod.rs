@@ -11,6 +11,7 @@ pub(crate) mod mirror;
 pub(crate) mod raw;
 #[allow(unsafe_code)]
 pub(crate) mod ring_file;
+pub(crate) mod sandbox;
 pub(crate) mod shared_state;
 #[allow(unsafe_code)]
 pub(crate) mod signals;

@@ -172,6 +172,24 @@ pub(crate) fn nanos() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Nanoseconds of the monotonic clock at the last tick of the kernel, some milliseconds ago at most. It is read from
+/// memory: no system call, and no instruction that a process may forbid. 0 if the kernel has no such memory.
+pub(crate) fn coarse_nanos() -> u64 {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: `time` is writable; the other call has no conditions.
+        unsafe {
+            if libc::getauxval(libc::AT_SYSINFO_EHDR) != 0 {
+                libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut time);
+            }
+        }
+        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    nanos()
+}
+
 /// Renames a file, and replaces a file that has the new name.
 pub(crate) fn rename(from: &CStr, to: &CStr) {
     // SAFETY: both are C strings.
@@ -416,32 +434,30 @@ pub(crate) fn counter() -> u64 {
     0
 }
 
-/// Whether [`counter`] always runs at the same rate, and this program may read it.
+/// Whether [`counter`] always runs at the same rate.
 pub(crate) fn has_steady_counter() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         const LEAF: u32 = 0x8000_0007;
         const INVARIANT: u32 = 1 << 8;
         use core::arch::x86_64::__cpuid;
-        let is_invariant = __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & INVARIANT != 0;
-        is_invariant && may_read_counter()
+        __cpuid(0x8000_0000).eax >= LEAF && __cpuid(LEAF).edx & INVARIANT != 0
     }
     // The architecture guarantees it.
     #[cfg(not(target_arch = "x86_64"))]
     cfg!(target_arch = "aarch64")
 }
 
-/// A process may forbid the instruction that reads the counter.
-#[cfg(target_arch = "x86_64")]
-fn may_read_counter() -> bool {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
+/// Whether this thread may read [`counter`]: a process may forbid the instruction.
+pub(crate) fn may_read_counter() -> bool {
+    #[cfg(all(target_arch = "x86_64", any(target_os = "linux", target_os = "android")))]
     {
         let mut mode: c_int = libc::PR_TSC_ENABLE;
         // SAFETY: `mode` is writable.
         unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
         mode == libc::PR_TSC_ENABLE
     }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    #[cfg(not(all(target_arch = "x86_64", any(target_os = "linux", target_os = "android"))))]
     true
 }
 

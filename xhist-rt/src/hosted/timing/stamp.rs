@@ -20,6 +20,7 @@ static NEWEST: AtomicU64 = AtomicU64::new(0);
 /// Replaces the clock of time stamps.
 pub(crate) fn set_time(time: fn() -> u32) {
     GIVEN.store(time as *mut (), Release);
+    clock::replace();
     Recorder::publish_rate(0);
 }
 
@@ -51,8 +52,11 @@ pub(crate) fn source(config: &Config) -> Stamps {
 /// [`now`] of [`Stamps::Counter`]. `None` if a rare case needs the slow way.
 #[inline(always)]
 pub(crate) fn by_counter() -> Option<u64> {
+    if !clock::is_direct() {
+        return None;
+    }
     let ticks = crate::hosted::system::sys::counter();
-    (!is_given() && !clock::is_due(ticks)).then_some(ticks)
+    (!clock::is_due(ticks)).then_some(ticks)
 }
 
 /// [`now`] of [`Stamps::Count`].

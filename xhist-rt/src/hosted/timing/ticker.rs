@@ -23,7 +23,7 @@ use qs_core::ring as layout;
 
 use crate::hosted::setup::{clock, config};
 use crate::hosted::system::shared_state::{Helped, Sleeper, Visitor};
-use crate::hosted::system::{raw, sys};
+use crate::hosted::system::{raw, sandbox, sys};
 use crate::words::HostedHeader;
 
 /// Threads in slots from this one on are not watched.
@@ -159,7 +159,7 @@ pub(crate) fn unregister(slot: usize) {
         sys::sleep(20_000);
     }
     look(sys::tid(), true);
-    if !config::is_each_timed() && HELPED.forgo() {
+    if !config::is_each_timed() && HELPED.forgo() && !sandbox::is_on() {
         ring_bell();
         // A program may count its threads once the last but one has ended.
         wait_for_end();
@@ -171,6 +171,25 @@ pub(crate) fn unregister(slot: usize) {
 pub(crate) fn on_roll_over() {
     if SLEEPER.is_to_wake() {
         wake();
+    }
+}
+
+/// The program enters a sandbox: ends the ticker, and waits until no thread makes calls for it. From now on threads are
+/// stamped at full chunks, and no pauses are noted.
+#[cfg_attr(
+    feature = "portable",
+    allow(dead_code, reason = "only `prctl` and `syscall` of the recorder call it")
+)]
+pub(crate) fn leave_out_calls() {
+    let (nanos, times) = PATIENCE;
+    ring_bell();
+    wait_for_end();
+    let own = sys::tid();
+    for _ in 0..times {
+        if [0, own].contains(&LOOKING.load(Ordering::Acquire)) {
+            return;
+        }
+        sys::sleep(nanos);
     }
 }
 
@@ -213,7 +232,7 @@ fn wait_for_end() -> bool {
 
 #[cold]
 fn start() {
-    if !raw::HAS_THREADS {
+    if !raw::HAS_THREADS || sandbox::is_on() {
         return HELPED.failed(true);
     }
     // The previous ticker may still be ending.
@@ -241,6 +260,10 @@ extern "C" fn run() -> ! {
     let mut quiet = 0;
     loop {
         let bell = BELL.load(Ordering::Acquire);
+        if sandbox::is_on() {
+            HELPED.failed(true);
+            raw::exit();
+        }
         if HELPED.is_over() {
             raw::exit();
         }
@@ -300,7 +323,18 @@ fn look(own: u32, is_to_note: bool) -> bool {
 /// The clock of stamps.
 #[inline(always)]
 fn now() -> u64 {
-    if clock::is_counter() { sys::counter() } else { raw::clock_nanos() }
+    match clock::is_counter() {
+        // Nothing is noted then.
+        _ if is_silent() => 0,
+        true => sys::counter(),
+        false => raw::clock_nanos(),
+    }
+}
+
+/// Whether no pauses are noted: that takes system calls, and the clock of the stamps.
+#[inline(always)]
+fn is_silent() -> bool {
+    sandbox::is_on() || clock::is_forbidden()
 }
 
 impl Watched {
@@ -421,7 +455,7 @@ impl Notes {
 
     #[inline(always)]
     fn add(&mut self, watched: &'static Watched, note: Note, number: u64) {
-        if self.is_refused {
+        if self.is_refused || is_silent() {
             return;
         }
         if self.len == BATCH {
@@ -438,7 +472,7 @@ impl Notes {
     #[inline(always)]
     fn put(&mut self) {
         let (mut from, mut len) = (0, 0);
-        while from < self.len && !self.is_refused {
+        while from < self.len && !self.is_refused && !is_silent() {
             let Ok(read) = raw::units(&self.cursors[from..self.len], &mut self.units[from..self.len]) else {
                 self.is_refused = true;
                 break;
@@ -457,7 +491,7 @@ impl Notes {
             from += read + 1;
         }
         let mut from = 0;
-        while from < len && !self.is_refused {
+        while from < len && !self.is_refused && !is_silent() {
             // SAFETY: the rings live as `register` demands, and their readers expect such stores.
             match unsafe { raw::put_all(&self.pauses[from..len], &self.times[from..len]) } {
                 Ok(put) => from += put + 1,

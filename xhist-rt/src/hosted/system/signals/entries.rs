@@ -283,6 +283,7 @@ pub(crate) fn to_kernel(signal: c_int, action: &mut libc::sigaction) {
     } else {
         ONCE.fetch_and(!bit, Ordering::Relaxed);
     }
+    fault::note_once(signal, action);
     if action.sa_sigaction == libc::SIG_DFL {
         fault::to_kernel(signal, action);
     } else if is_function(action.sa_sigaction)

@@ -6,7 +6,7 @@
 //! program's child processes inherit that.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::actions::{Entry, kernel_action, set_kernel_action};
 use crate::hosted::system::sys;
@@ -16,6 +16,9 @@ pub(crate) type FaultCheck = fn(code: c_int, address: usize) -> bool;
 
 /// A [`FaultCheck`] for each signal, or 0.
 static CHECKS: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
+
+/// Signals for which the program has asked that a handler runs once: bit n - 1 for signal n.
+static ONCE: AtomicU64 = AtomicU64::new(0);
 
 /// Flags that may differ between the kernel's action and the program's, where the program wants the default.
 const CHANGED: [c_int; 3] = [libc::SA_SIGINFO, libc::SA_ONSTACK, libc::SA_RESETHAND];
@@ -41,6 +44,18 @@ fn check_of(signal: c_int) -> Option<FaultCheck> {
         0 => None,
         // SAFETY: only `set_check` stores here, apart from 0 at the start.
         check => Some(unsafe { core::mem::transmute::<usize, FaultCheck>(check) }),
+    }
+}
+
+/// The bit of a signal in a mask.
+fn bit(signal: c_int) -> u64 {
+    1u64.checked_shl(signal.wrapping_sub(1) as u32).unwrap_or(0)
+}
+
+/// Notes whether the program asks that a handler of this signal runs once.
+pub(crate) fn note_once(signal: c_int, action: &libc::sigaction) {
+    if action.sa_flags & libc::SA_RESETHAND != 0 {
+        ONCE.fetch_or(bit(signal), Ordering::Relaxed);
     }
 }
 
@@ -95,6 +110,10 @@ pub(crate) unsafe fn is_taken(
     let Some(check) = check_of(signal) else { return false };
     // SAFETY: the caller passes the kernel's description.
     let is_taken = unsafe { is_repaired(check, info) };
+    // A filter of system calls may kill for a look at the action.
+    if ONCE.load(Ordering::Relaxed) & bit(signal) == 0 {
+        return is_taken;
+    }
     sys::keeping_errno(|| {
         // The kernel has already carried out `SA_RESETHAND`. It keeps the flags.
         let is_reset = |action: &libc::sigaction| {
