@@ -18,7 +18,11 @@ pub const CASES: &[Case] = &[
     Case::new("the_printed_advice_works_when_typed", advice_of_a_program),
     Case::new("the_printed_advice_works_in_a_workspace", advice_in_a_workspace),
     Case::new("the_printed_advice_names_the_repository_it_was_installed_from", advice_from_git),
-    Case::needing("the_printed_advice_works_for_firmware", &[Need::Firmware], advice_for_firmware),
+    Case::needing(
+        "the_printed_advice_works_for_firmware",
+        &[Need::Firmware, Need::Registry],
+        advice_for_firmware,
+    ),
     Case::new("an_old_dump_keeps_its_names_when_the_sources_are_instrumented_again", old_dump),
     Case::new("a_makefile_instruments_file_by_file", makefile),
     Case::new("the_filter_of_the_paper_gives_histories_with_names", filter),
@@ -223,14 +227,13 @@ fn advice_for_firmware() {
     let manifest = tree.read("Cargo.toml");
     let without = manifest.lines().filter(|line| !line.starts_with("xhist-rt ="));
     tree.write("Cargo.toml", &without.collect::<Vec<_>>().join("\n"));
+    online_cargo(tree.path()).args("fetch --quiet").succeed();
     let done = instrument(tree.path()).args("src/").succeed();
     let command = typed(&done, tree.path());
     done.check(command.ends_with(" --features trace,single-core"), "the features of firmware with one core");
     let build =
         other_cargo("/usr/bin/cargo", tree.path()).env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
-    let build = build
-        .env("CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER", "arm-none-eabi-ld")
-        .env("CARGO_NET_OFFLINE", "true");
+    let build = build.env("CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER", "arm-none-eabi-ld");
     build.args("build --quiet --release --target thumbv7m-none-eabi -Zbuild-std=core").succeed();
     let elf = tree.join("target/thumbv7m-none-eabi/release/firmware-cortex-m");
     let printed = report(tree.path()).arg("--how-to-dump").arg(elf).succeed();

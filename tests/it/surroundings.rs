@@ -244,15 +244,6 @@ fn settings() {
     assert_eq!(said(&done), wrong.map(|(name, value, why)| format!("xhist: {name}={value} {why}")));
     assert_eq!(done.stdout, plain.stdout);
 
-    for (size, why) in [
-        ("1k", "smallest ring has 4 KiB"),
-        ("0", "smallest ring has 4 KiB"),
-        ("3g", "largest ring has 2 GiB"),
-    ] {
-        let lines = format!("xhist: XHIST_SIZE={size}: the {why}");
-        assert_eq!(said(&run(&[("XHIST_SIZE", size)])), [lines], "{size}");
-    }
-
     let done = run(&[("XHIST_SIZE", "\u{1b}]0;x\u{7}\u{202e}")]);
     assert_eq!(
         said(&done),
