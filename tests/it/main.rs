@@ -94,7 +94,6 @@ const HUNTS: &[&str] = &[
     "kills::",
     "nested::",
     "storm::",
-    "suspects::wrong_lines_of_real_crates_are_among_the_first",
 ];
 
 /// The reason of a hunt that is not run.

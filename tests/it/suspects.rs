@@ -15,7 +15,7 @@ pub const CASES: &[Case] = &[
     Case::needing("sarif_is_valid_by_the_official_schema", &[Need::Registry, Need::JsonSchema], sarif_schema),
     Case::new("what_cannot_be_ranked_is_an_error", errors),
     Case::needing("tests_of_nextest_have_spectra", &[Need::Nextest], nextest),
-    Case::needing("wrong_lines_of_real_crates_are_among_the_first", &[Need::Registry], crates),
+    Case::needing("wrong_lines_of_real_crates_are_among_the_first", &[Need::Registry, Need::Long], crates),
 ];
 
 const LIBRARY: &str = r#"//! Prices.
