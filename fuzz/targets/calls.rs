@@ -30,7 +30,14 @@ fuzz_target!(|input: &[u8]| {
                 let step = STEPS[usize::from(line % 4)];
                 stack.task(TaskMark { step, task: u32::from(line / 4) });
             }
-            253 => tree.repetition(usize::from(line), 3, &mut take).unwrap(),
+            253 => {
+                let calls = stack.descend(usize::from(line), 3).map_or(0, |descent| descent.calls);
+                tree.repetition(usize::from(line), 3, calls, &mut take).unwrap();
+            }
+            248 => {
+                let moves = stack.interrupted((line % 4) as u8, line / 4).clone();
+                tree.left(&moves, &mut take).unwrap();
+            }
             254 => tree.note(NoteKind::Gap, String::new(), &mut take).unwrap(),
             file => {
                 let file = if file == 249 { u16::MAX } else { u16::from(file) };
