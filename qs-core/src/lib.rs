@@ -9,3 +9,4 @@ pub mod map;
 pub mod record;
 pub mod ring;
 pub mod rx;
+pub mod shown;

@@ -1,4 +1,4 @@
-// Drives a page of `xhist-report --format html` in a headless browser: `node page.mjs SCENE PAGE [ARGUMENT...]`.
+// Drives a page of `xhist-report page` in a headless browser: `node page.mjs SCENE PAGE [ARGUMENT...]`.
 // It prints what a scene found out, as JSON, and fails if the page reports an error or asks for anything but itself.
 // XHIST_BROWSER is the browser, XHIST_NPM the directory with puppeteer-core.
 import assert from "node:assert/strict";

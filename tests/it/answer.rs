@@ -1,6 +1,5 @@
 //! Does the answer to a failure show the wrong line among few others, and nothing that ran afterwards?
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -12,7 +11,6 @@ pub const CASES: &[Case] = &[
     Case::new("the_wrong_line_is_shown_and_what_ran_behind_the_panic_is_not", wrong_line),
     Case::new("a_crowd_of_failed_tests_is_named_one_by_one", crowd),
     Case::new("test_programs_that_a_signal_ends_show_their_last_statement", signals),
-    Case::new("without_xhist_report_the_short_listing_names_what_installs_it", without_report),
     Case::new("a_history_on_a_terminal_is_folded_unless_all_is_wanted", terminal),
     Case::new("a_pager_takes_what_is_longer_than_the_screen", pager),
     Case::new("places_are_links_only_where_terminals_take_them", links),
@@ -81,7 +79,8 @@ fn wrong_line() {
     done.check(done.stderr.contains("  <- suspect 1\n"), "suspects are marked");
     done.check(!done.stderr.contains("a_panic_is_right"), "no test that passed");
     // The user may type the same.
-    let ring = done.stderr.lines().rev().find_map(|line| line.strip_prefix("whole history: xhist-report "));
+    let ring =
+        done.stderr.lines().rev().find_map(|line| line.strip_prefix("whole history: cargo xhist history "));
     let run = Path::new(ring.unwrap_or_default()).parent().expect("a directory");
     let again = report(tree().path()).args("answer").arg(run).succeed();
     done.check(again.stdout.contains(part(&done, "tests::a_comparison_is_wrong")), "the same once more");
@@ -97,7 +96,10 @@ fn crowd() {
     }
     let listings = done.stderr.matches("before its panic (newest last):").count();
     done.check(listings == 40, "not all have a listing");
-    done.check(done.stderr.matches("its history: xhist-report --ring ").count() == 50, "each has its ring");
+    done.check(
+        done.stderr.matches("its history: cargo xhist history --ring ").count() == 50,
+        "each has its ring",
+    );
     let check = place("tests/crowd.rs", "// check");
     let listings = done.stderr.split("\nsuspects of ").next().unwrap_or_default();
     done.check(listings.matches(&check).count() == 40, "and its last statement");
@@ -112,34 +114,6 @@ fn signals() {
         let listing = listing.split("last statements of thread ").nth(1).unwrap_or_default();
         let place = place(&format!("tests/{program}.rs"), last);
         done.check(statements(listing).last().is_some_and(|line| line.contains(&place)), &place);
-    }
-}
-
-fn without_report() {
-    let tree = tree();
-    let done = test("--lib a_text").env("XHIST_REPORT", "/nowhere/xhist-report").done().expect(101);
-    let listing = part(&done, "tests::a_text_is_wrong");
-    done.check(listing.contains("\n   1 src/lib.rs:"), "the short listing");
-    done.check(
-        done.stderr.matches("cargo install --path xhist-report").count() == 1,
-        "what installs the rest",
-    );
-    let done = test("--lib a_text").env("XHIST_REPORT", "off").done().expect(101);
-    done.check(part(&done, "tests::a_text_is_wrong").contains("\n   1 src/lib.rs:"), "the short listing");
-    done.check(!done.stderr.contains("cargo install"), "nothing about it if the user wants it so");
-    let script = tree.join("other-report");
-    let version = env!("CARGO_PKG_VERSION");
-    for (print, exit, said) in
-        [("0.0.0\u{1b}[2J", 0, "is `xhist-report 0.0.0"), (version, 9, "ended with exit status: 9")]
-    {
-        let text =
-            format!("#!/bin/sh\ncase $1 in --version) echo 'xhist-report {print}';; *) exit {exit};; esac\n");
-        std::fs::write(&script, text).expect("a script");
-        std::fs::set_permissions(&script, PermissionsExt::from_mode(0o755)).expect("an executable");
-        let done = test("--lib a_text").env("XHIST_REPORT", &script).done().expect(101);
-        done.check(done.stderr.contains(said), said);
-        done.check(!done.stderr.contains("\u{1b}[2J"), "no escape sequence of it");
-        done.check(part(&done, "tests::a_text_is_wrong").contains("\n   1 src/lib.rs:"), "the short listing");
     }
 }
 
@@ -159,7 +133,8 @@ fn on_a_terminal(command: &str, lines: u32, environment: &[(&str, &str)]) -> (St
 /// The only failed run whose answer has this test.
 fn failed_once() -> String {
     let done = test("--lib a_comparison").done().expect(101);
-    let line = done.stderr.lines().rev().find_map(|line| line.strip_prefix("its history: xhist-report "));
+    let line =
+        done.stderr.lines().rev().find_map(|line| line.strip_prefix("its history: cargo xhist history "));
     line.expect("a command").to_owned()
 }
 

@@ -150,7 +150,7 @@ fn in_the_view() {
 
 fn in_the_page() {
     for bug in &BUGS {
-        bug.report("--format html --output bug.html");
+        bug.report("page --output bug.html");
         let seen = html::browse("seen", &bug.tree().join("bug.html"), &[]);
         bug.check(&[&bug.failed, &bug.cause], seen.as_str().expect("a text"));
     }
@@ -169,7 +169,7 @@ fn in_editors() {
 
 fn in_perfetto() {
     for bug in &BUGS {
-        bug.report("--format perfetto --output bug.pftrace");
+        bug.report("export perfetto --output bug.pftrace");
         let trace = exports::decoded(bug.tree().path(), &bug.tree().join("bug.pftrace"));
         bug.check(&[&bug.failed], &format!("{} {}", trace["open"], trace["tracks"]));
     }
@@ -178,7 +178,7 @@ fn in_perfetto() {
 fn in_codetracer() {
     for bug in &BUGS {
         let folder = bug.tree().join("bug.ct");
-        bug.report("--format codetracer --output bug.ct");
+        bug.report("export codetracer --output bug.ct");
         let trace = exports::read_by_viewers(bug.tree().path(), "codetracer", &folder);
         bug.check(&[&bug.failed], &trace);
     }
@@ -186,7 +186,7 @@ fn in_codetracer() {
 
 fn in_folded_stacks() {
     for bug in &BUGS {
-        let folded = bug.report("--format folded");
+        let folded = bug.report("export folded");
         let is_there =
             |line: &str| line.starts_with(bug.thread) && line.contains(&format!(";{} ", bug.function));
         folded.check(folded.stdout.lines().any(is_there), bug.name);

@@ -18,10 +18,10 @@ fn run(tree: &Tree, name: &str) -> PathBuf {
 }
 
 fn identify(directory: &Path, file: &Path) -> Done {
-    report(directory).arg(file).args("--identify").done()
+    report(directory).args("builds").arg(file).done()
 }
 
-/// The hash in the first line of what `--identify` prints.
+/// The hash in the first line of what `builds` prints.
 #[track_caller]
 fn build_of(done: &Done) -> String {
     let hash = done.stdout.lines().next().and_then(|line| line.strip_prefix("build "));
@@ -91,13 +91,13 @@ fn foreign_dump() {
         unknown.check(unknown.stdout.contains(fact), fact);
     }
     let map = tree.join(&map);
-    let known = report(field.path()).arg(&dump).args("--identify --map").arg(&map).succeed();
+    let known = report(field.path()).args("builds --map").arg(&map).arg(&dump).succeed();
     let project = format!("project:  {}\n", tree.path().display());
     known.check(known.stdout.contains(&project), "the project it was built from");
     known.check(known.stdout.contains("sources:  unchanged since\n"), "which is here");
 
     // In a script: what is known, of which rings.
-    let json = report(field.path()).arg(&dump).args("--identify --format json --map").arg(&map).succeed();
+    let json = report(field.path()).args("builds --format json --map").arg(&map).arg(&dump).succeed();
     let lines =
         json.stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
     let builds: Vec<_> = lines.filter(|line| line["kind"] == "build").collect();

@@ -1,4 +1,4 @@
-//! Is the tree that `--format calls` makes of statements that of the calls which the program really made?
+//! Is the tree that `calls` makes of statements that of the calls which the program really made?
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -80,14 +80,14 @@ fn logged(log: &str) -> Vec<Call> {
     open.remove(0)
 }
 
-/// The lines of `--format calls-json` of a kind.
+/// The lines of `calls --format json` of a kind.
 pub fn rows(file: &std::path::Path, kind: &str) -> Vec<Value> {
     chosen_rows(file, kind, "")
 }
 
 /// [`rows`] with options that choose calls.
 fn chosen_rows(file: &std::path::Path, kind: &str, options: &str) -> Vec<Value> {
-    let done = report(program().path()).args("--format calls-json").args(options).arg(file).succeed();
+    let done = report(program().path()).args("calls --format json").args(options).arg(file).succeed();
     let lines = done.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     lines.filter(|line| line["kind"] == kind).collect()
 }
@@ -155,7 +155,7 @@ fn trees_agree_with_the_log() {
 
 fn text_is_golden() {
     let (_, file) = run("expressions");
-    let done = report(program().path()).args("--format calls").arg(&file).succeed();
+    let done = report(program().path()).args("calls").arg(&file).succeed();
     let path = repository().join("tests/fixtures/calls/expressions.txt");
     if std::env::var_os("XHIST_BLESS").is_some() {
         std::fs::write(&path, &done.stdout).expect("the golden file");
@@ -191,7 +191,7 @@ fn chosen_calls() {
         assert!(!expected.is_empty() && names(&expected) != names(&all), "{options}");
         assert_eq!(names(&chosen), names(&expected), "{options}");
     }
-    let nothing = report(program().path()).args("--format calls --not src/main.rs").arg(&file).succeed();
+    let nothing = report(program().path()).args("calls --not src/main.rs").arg(&file).succeed();
     assert!(nothing.stderr.contains("--not src/main.rs: nothing to show, all "), "{}", nothing.stderr);
 }
 
@@ -207,7 +207,7 @@ fn folded() {
         stack.push(row["function"].as_str().expect("a function").to_owned());
         *expected.entry(format!("main;{}", stack.join(";"))).or_default() += own;
     }
-    let text = report(program().path()).args("--format folded").arg(&file).succeed().stdout;
+    let text = report(program().path()).args("export folded").arg(&file).succeed().stdout;
     let mut found = std::collections::BTreeMap::<String, u64>::new();
     for line in text.lines() {
         let (stack, count) = line.rsplit_once(' ').expect("a count");
@@ -252,7 +252,7 @@ fn open_at_a_panic() {
         (&open[0]["at"], &open[0]["function"], &open[0]["line"]),
         (&"panic".into(), &"main".into(), &line.into())
     );
-    let text = report(tree.path()).args("--format calls").arg(&file).succeed().stdout;
+    let text = report(tree.path()).args("calls").arg(&file).succeed().stdout;
     assert!(text.contains("*** ") && text.contains(&format!("  main  src/main.rs:{line}")), "{text}");
 }
 
@@ -279,7 +279,7 @@ fn an_earlier_map_is_refused() {
     let map = std::fs::read_to_string(program().join("target/xhist/xhist.map")).expect("the map");
     std::fs::write(tree.join("xhist.map"), map.replacen("\"version\":3", "\"version\":2", 1)).expect("a map");
     let map = tree.join("xhist.map");
-    let done = report(tree.path()).args("--format calls --map").arg(map).arg(&file).done().expect(1);
+    let done = report(tree.path()).args("calls --map").arg(map).arg(&file).done().expect(1);
     assert!(done.stderr.contains("earlier version") && done.stdout.is_empty(), "{}", done.stderr);
 }
 

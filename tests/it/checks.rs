@@ -22,7 +22,7 @@ fn critical_section() {
         .replace("\n// xhist instrument FALSE", "// xhist exclusive FALSE\n\n// xhist instrument FALSE");
     tree.write(path, &marked);
     run(&tree, "run -q").expect(134);
-    let done = report(tree.path()).args("--order").done();
+    let done = report(tree.path()).args("order").done();
     // In its first statement that is certain. In the second one, the handler may have come just behind it.
     let first = "add was entered again before it was left";
     let second = "add was perhaps entered again before it was left";
@@ -43,7 +43,7 @@ fn critical_section() {
     // The run that failed would be read.
     run(&tree, "clean").expect(0);
     run(&tree, "run -q").expect(0);
-    let done = report(tree.path()).args("--order --thread main").done().expect(0);
+    let done = report(tree.path()).args("order --thread main").done().expect(0);
     done.check(done.stdout.is_empty(), "no finding");
     done.check(done.stderr.contains("checked 1 exclusive section"), "that it was checked");
 }
@@ -114,11 +114,11 @@ fn bank() -> Tree {
 fn locks() {
     let tree = bank();
     run(&tree, "run -q").expect(0);
-    let done = report(tree.path()).args("--order").done().expect(0);
+    let done = report(tree.path()).args("order").done().expect(0);
     done.check(done.stdout.is_empty(), "no finding");
     done.check(done.stderr.contains("(1 pair of locks)"), "the order of one pair");
     run(&tree, "run -q -- audit").expect(0);
-    let done = report(tree.path()).args("--order").done().expect(1);
+    let done = report(tree.path()).args("order").done().expect(1);
     done.check(done.stdout.starts_with("locks .accounts and .log: are taken in both orders\n"), "the locks");
     for line in [
         "Bank::pay    let mut accounts = self.accounts.lock().unwrap();",

@@ -130,7 +130,7 @@ impl FrontEnd {
 /// A session with one target, and its port.
 fn session(tree: &Tree) -> (Started, TcpStream, u16) {
     let front = free_port();
-    let (mut host, port) = host(tree, &format!("--format qspy -u {front}"));
+    let (mut host, port) = host(tree, &format!("qspy -u {front}"));
     host.wait_for_stderr("front-ends: listening");
     let mut target = connect(port);
     target.write_all(&statement(1, 1)).expect("sent");

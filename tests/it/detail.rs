@@ -174,7 +174,7 @@ fn reported() {
     let file = tree.join("history.xhist");
     let run = |run: Run| run.env("XHIST_FILE", &file).env("XHIST_EVER", "on").succeed();
     run(cargo(tree.path()).args("xhist run --quiet --detail function"));
-    let lcov = report(tree.path()).args("--format lcov").arg(&file).succeed();
+    let lcov = report(tree.path()).args("coverage").arg(&file).succeed();
     let lines: Vec<&str> = lcov.stdout.lines().filter(|line| !line.starts_with("SF:")).collect();
     let expected = "TN: FN:7,f FN:2,main FN:13,never FNDA:1,f FNDA:1,main FNDA:0,never FNF:3 FNH:2 DA:2,1 DA:7,1 \
                     DA:13,0 LF:3 LH:2 end_of_record";
@@ -183,13 +183,13 @@ fn reported() {
         lcov.stderr.contains("detail: function, so only 3 of 6 statements"),
         "the others are left out",
     );
-    let build = report(tree.path()).arg("--identify").arg(&file).succeed();
+    let build = report(tree.path()).arg("builds").arg(&file).succeed();
     build.check(build.stdout.contains("  detail:   function;"), "the detail is a fact of the build");
     // The rings say it without a map.
     let alone = Tree::empty("alone");
     std::fs::copy(&file, alone.join("history.xhist")).expect("a copy");
     let says = |expected: bool| {
-        let build = report(alone.path()).args("--identify history.xhist").done();
+        let build = report(alone.path()).args("builds history.xhist").done();
         let text = "  detail:   function: the program records only entries";
         build.check(build.stdout.contains(text) == expected, "the detail is in the rings");
         build.check(build.stdout.contains("  ring 1:   thread main"), "the ring is found");

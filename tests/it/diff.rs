@@ -172,7 +172,7 @@ fn tests() {
         );
     }
     // The command that the end of the run shows, and what it prints.
-    let command = format!("xhist-report diff target/xhist/runs/{run}::tests::large");
+    let command = format!("cargo xhist diff target/xhist/runs/{run}::tests::large");
     done.check(done.stderr.contains(&command), "the command that compares");
     let nearest =
         diff(tree.path(), &format!("--format json target/xhist/runs/{run}::tests::large")).expect(0);

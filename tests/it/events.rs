@@ -169,7 +169,7 @@ fn frozen() {
     let done = cargo(tree.path()).args("xhist run --quiet -- 200").done();
     done.check(done.code() == 0, "it runs to its end");
     done.check(done.stdout == "593 bytes and 196 packets\n", "and does its work");
-    let printed = report(tree.path()).args("--format traceinfo").succeed().stdout;
+    let printed = report(tree.path()).args("traceinfo").succeed().stdout;
     let lines: Vec<&str> =
         printed.lines().map(|line| line.trim_start().split_once(' ').unwrap_or_default().1).collect();
     let has =
@@ -208,7 +208,7 @@ fn sent() {
     let tree = fixture();
     let (port, front) = (free_port(), free_port());
     let link = format!("tcp-listen://127.0.0.1:{port}");
-    let mut host = report(tree.path()).args(&format!("--format traceinfo -u {front} {link}")).start();
+    let mut host = report(tree.path()).args(&format!("traceinfo -u {front} {link}")).start();
     host.wait_for_stderr("front-ends: listening");
     let target = run(&tree, &format!("host 127.0.0.1:{port}")).start();
     host.wait_for_stderr("connected to");

@@ -52,7 +52,7 @@ fn perfetto() {
     for case in ["expressions", "panics", "async"] {
         let (_, file) = calls::run(case);
         let trace = file.with_extension("pftrace");
-        report(calls::program().path()).args("--format perfetto --output").arg(&trace).arg(&file).succeed();
+        report(calls::program().path()).args("export perfetto --output").arg(&trace).arg(&file).succeed();
         let decoded = decoded(calls::program().path(), &trace);
         assert_eq!((&decoded["unknown"], &decoded["errors"]), (&Value::from(0), &Value::Array(Vec::new())));
         assert_eq!(by_name(&decoded["calls"]), expected_calls(&file), "{case}");
@@ -87,20 +87,20 @@ fn codetracer() {
     let (_, file) = calls::run("expressions");
     let folder = file.with_extension("codetracer");
     let at = calls::program().path();
-    report(at).args("--format codetracer --output").arg(&folder).arg(&file).succeed();
+    report(at).args("export codetracer --output").arg(&folder).arg(&file).succeed();
     let read: Value = serde_json::from_str(&read_by_viewers(at, "codetracer", &folder)).expect("JSON");
     let mut found = by_name(&read["calls"]);
     assert_eq!(found.remove("<toplevel>"), Some(1));
     assert_eq!(found, expected_calls(&file));
     // A folder that has files is left as it is.
-    let again = report(at).args("--format codetracer --output").arg(&folder).arg(&file).done().expect(1);
+    let again = report(at).args("export codetracer --output").arg(&folder).arg(&file).done().expect(1);
     again.check(again.stderr.contains("is not empty; --output names another one"), "refused");
     // Without a folder there is nothing to write to.
-    let nowhere = report(at).args("--format codetracer").arg(&file).done().expect(2);
+    let nowhere = report(at).args("export codetracer").arg(&file).done().expect(2);
     nowhere.check(nowhere.stderr.contains("--output"), "the option is named");
     let (_, file) = calls::run("panics");
     let folder = file.with_extension("codetracer");
-    report(at).args("--format codetracer --output").arg(&folder).arg(&file).succeed();
+    report(at).args("export codetracer --output").arg(&folder).arg(&file).succeed();
     let read = read_by_viewers(at, "codetracer", &folder);
     assert!(read.contains("\"panic at "), "{read}");
 }
@@ -109,7 +109,7 @@ fn flame_graph() {
     let (_, file) = calls::run("expressions");
     let at = calls::program().path();
     let folded = file.with_extension("folded");
-    std::fs::write(&folded, report(at).args("--format folded").arg(&file).succeed().stdout).expect("written");
+    std::fs::write(&folded, report(at).args("export folded").arg(&file).succeed().stdout).expect("written");
     let drawn = read_by_viewers(at, "folded", &folded);
     for function in ["main", "expressions", "fib"] {
         assert!(drawn.contains(&format!("<title>{function} (")), "{function}: {drawn}");

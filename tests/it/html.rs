@@ -1,4 +1,4 @@
-//! Does a browser show the page of `--format html` as it should, also a huge or a hostile history?
+//! Does a browser show the page of `page` as it should, also a huge or a hostile history?
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -59,7 +59,7 @@ fn meter() -> &'static Meter {
         let run = std::fs::read_dir(runs).expect("runs").next().expect("a run").expect("a directory").path();
         let ring = rings_in(&run).remove(0);
         let page = tree.join("meter.html");
-        report(tree.path()).args("--format html --output").arg(&page).arg(&ring).succeed();
+        report(tree.path()).args("page --output").arg(&page).arg(&ring).succeed();
         Meter { tree, page, ring }
     })
 }
@@ -275,7 +275,7 @@ fn evidence() {
     let tree = Tree::copy_of(&repository().join("tests/fixtures/many"));
     cargo(tree.path()).args("xhist test --lib -q").done();
     let page = tree.join("many.html");
-    report(tree.path()).args("--format html --output").arg(&page).done();
+    report(tree.path()).args("page --output").arg(&page).done();
     let suspects = report(tree.path()).args("suspects --limit 1 --format json").done().stdout;
     let suspects: Value = serde_json::from_str(&suspects).expect("JSON");
     let line = line_of(&tree.join("src/lib.rs"), "let next = number + 1");
@@ -407,9 +407,9 @@ fn documents() {
     let Meter { tree, ring, .. } = meter();
     let page = tree.join("kept.html");
     let report = || report(tree.path());
-    let done = report().args("--format html --output").arg(&page).arg(ring).succeed();
+    let done = report().args("page --output").arg(&page).arg(ring).succeed();
     assert_eq!(done.stdout.trim(), page.display().to_string());
-    let printed = report().args("--format html").arg(ring).succeed().stdout;
+    let printed = report().args("page").arg(ring).succeed().stdout;
     assert_eq!(printed, std::fs::read_to_string(&page).expect("a page"), "standard output has the same");
     assert!(printed.starts_with("<!doctype html>") && printed.ends_with("</html>\n"));
 
@@ -426,7 +426,7 @@ fn documents() {
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&opener, executable).expect("a mode");
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap_or_default());
-    let done = report().args("--open").arg(ring).env("PATH", path).succeed();
+    let done = report().args("page --open").arg(ring).env("PATH", path).succeed();
     let beside = ring.with_extension("html");
     assert_eq!(done.stdout.trim(), beside.display().to_string());
     for _ in 0..500 {
@@ -439,18 +439,18 @@ fn documents() {
     assert_eq!(PathBuf::from(opened.trim()), beside.canonicalize().expect("a path"));
 
     for (args, word) in [
-        ("--format html --follow", "one document"),
-        ("--format html --lanes", "one document"),
-        ("--format json --open", "--format html"),
+        ("page --follow", "unexpected argument '--follow'"),
+        ("page --lanes", "unexpected argument '--lanes'"),
+        ("--format json --open", "unexpected argument '--open'"),
     ] {
         let done = report().args(args).arg(ring).done().expect(2);
         assert!(done.stderr.contains(word), "{args}: {}", done.stderr);
     }
-    let done = report().args("--format html").arg(ring).arg(ring).done().expect(2);
+    let done = report().args("page").arg(ring).arg(ring).done().expect(2);
     assert!(done.stderr.contains("one document of one source"), "{}", done.stderr);
-    let done = report().args("--output").arg(ring).arg(ring).done().expect(2);
+    let done = report().args("page --output").arg(ring).arg(ring).done().expect(2);
     assert!(done.stderr.contains("overwritten"), "{}", done.stderr);
     let nowhere = tree.join("no/such/page.html");
-    let done = report().args("--format html --output").arg(nowhere).arg(ring).done().expect(2);
+    let done = report().args("page --output").arg(nowhere).arg(ring).done().expect(2);
     assert!(done.stderr.contains("cannot write"), "{}", done.stderr);
 }

@@ -65,7 +65,7 @@ fn plain_cargo_run() {
     let last = line_of(&tree.join("src/main.rs"), "println!(\"{failed} of 3 workers failed\")");
     assert_eq!(listing.last(), format!("src/main.rs:{last}"));
     // It calls no `init`.
-    let rings = report(tree.path()).args("--identify").arg(&file).succeed();
+    let rings = report(tree.path()).args("builds").arg(&file).succeed();
     let main = rings.stdout.lines().find(|line| line.contains("thread main"));
     rings.check(main.is_some_and(|line| line.contains(" exited,")), "how the process ended");
 }

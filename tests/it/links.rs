@@ -216,7 +216,7 @@ fn obey(mut sender: TcpStream, receiver: &mut Receiver<64>) {
 /// A front-end that holds the port is reported, and one that is interrupted leaves it.
 fn one_at_a_time() {
     let (tree, port, (listener, link)) = (Tree::empty("links"), free_port(), listen());
-    let mut host = report(tree.path()).args(&format!("--format qspy -u {port}")).arg(&link).start();
+    let mut host = report(tree.path()).args(&format!("qspy -u {port}")).arg(&link).start();
     host.wait_for_stderr("front-ends: listening");
     let (mut target, _) = listener.accept().expect("a host");
     target.write_all(&Frames::session().take()).expect("sent");
@@ -239,10 +239,10 @@ fn one_at_a_time() {
 fn cannot_be_done() {
     let (tree, (_listener, link)) = (Tree::empty("links"), listen());
     for (args, id, why) in [
-        ("", 131, "only --format qspy does that"),
-        ("--format qspy", 131, "no target is connected"),
-        ("--format qspy", 130, "no target is connected"),
-        ("--format qspy", 130, "Dictionaries NOT configured (no -d option)"),
+        ("", 131, "only `qspy` does that"),
+        ("qspy", 131, "no target is connected"),
+        ("qspy", 130, "no target is connected"),
+        ("qspy", 130, "Dictionaries NOT configured (no -d option)"),
     ] {
         let port = free_port();
         let is_there = !why.contains("no target");
@@ -281,7 +281,7 @@ fn several() {
     // QSPY's lines as well, of targets that call.
     let port = free_port();
     let link = format!("tcp-listen://127.0.0.1:{port}");
-    let mut host = report(tree.path()).args("--format qspy -u 0").arg(&link).start();
+    let mut host = report(tree.path()).args("qspy -u 0").arg(&link).start();
     host.wait_for_stderr("listening on");
     let mut targets: Vec<TcpStream> =
         (0..2).map(|_| TcpStream::connect(("127.0.0.1", port)).expect("a host")).collect();
@@ -437,7 +437,7 @@ fn keys() {
     // The shell has the terminal before and after; its settings are compared.
     let program = report(tree.path()).into_command().get_program().to_string_lossy().into_owned();
     let script = format!(
-        "before=$(stty -g)\n'{program}' --format qspy -r c0 -u 0 {link} {other_link}\necho \"code $?\"\n\
+        "before=$(stty -g)\n'{program}' qspy -r c0 -u 0 {link} {other_link}\necho \"code $?\"\n\
          [ \"$before\" = \"$(stty -g)\" ] && echo same settings\n"
     );
     tree.write("run", &script);
@@ -538,7 +538,7 @@ fn front_end() {
     let stream = std::fs::read(corpus.join("live-dppfe72.bin")).expect("a stream");
     let (listener, link) = listen();
     let (tree, port) = (Tree::empty("links"), free_port());
-    let mut host = report(tree.path()).args(&format!("--format qspy -O 8 -F 8 -u {port}")).arg(&link).start();
+    let mut host = report(tree.path()).args(&format!("qspy -O 8 -F 8 -u {port}")).arg(&link).start();
     host.wait_for_stderr("front-ends: listening");
     let (mut target, _) = listener.accept().expect("a host");
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
@@ -585,9 +585,8 @@ fn qutest() {
     let fixture = Tree::with_recorder("tests/fixtures/qutest");
     cargo(fixture.path()).args("build --quiet").succeed();
     let (port, front) = (free_port(), free_port());
-    let mut host = report(fixture.path())
-        .args(&format!("--format qspy --qp8 -u {front} tcp-listen://127.0.0.1:{port}"))
-        .start();
+    let mut host =
+        report(fixture.path()).args(&format!("qspy --qp8 -u {front} tcp-listen://127.0.0.1:{port}")).start();
     host.wait_for_stderr("front-ends: listening");
     let tests = Run::new(Need::qutest().expect("it is there"), fixture.path())
         .args(&format!("-e target/debug/qutest-fixture -q localhost:{front}:{port} test_thermometer.py"))

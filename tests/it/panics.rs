@@ -45,7 +45,8 @@ fn places(listing: &str) -> Vec<&str> {
 
 /// The annotations that GitHub gets, the errors first.
 fn annotations(done: &Done) -> Vec<String> {
-    let ring = done.stderr.lines().rev().find_map(|line| line.strip_prefix("whole history: xhist-report "));
+    let ring =
+        done.stderr.lines().rev().find_map(|line| line.strip_prefix("whole history: cargo xhist history "));
     let run = Path::new(ring.expect("a ring file")).parent().expect("a directory");
     let printed = report(tree().path()).args("answer --format github").arg(run).succeed();
     printed.stdout.lines().map(str::to_owned).collect()

@@ -1,4 +1,4 @@
-//! Does `--format qspy` print what QSPY 7.3 printed? Streams of our own are in `tests/vectors/qs` (`cargo run -p xhist-tests
+//! Does `qspy` print what QSPY 7.3 printed? Streams of our own are in `tests/vectors/qs` (`cargo run -p xhist-tests
 //! --bin vectors` makes them); recorded streams lie beside the checkout.
 
 use std::fmt::Write;
@@ -250,7 +250,7 @@ fn by_command() {
         RecordedStream::all().into_iter().find(|recorded| recorded.name == "gen-pre-A-1").expect("it");
     let tree = recorded.directory();
     std::fs::write(tree.path().join("stream.bin"), recorded.stream()).expect("a stream");
-    let arguments = "--format qspy stream.bin -T4 -O 4 -F4 -S2 -E2 -Q1 -P2 -B2 -C4 -v 7.0";
+    let arguments = "qspy stream.bin -T4 -O 4 -F4 -S2 -E2 -Q1 -P2 -B2 -C4 -v 7.0";
     let done = command(tree.path()).args(arguments).done();
     assert_eq!(done.stdout.as_bytes(), recorded.text());
 }

@@ -18,7 +18,7 @@ fn fixture() -> Tree {
 fn session(tree: &Tree) -> (Started, Started, u16) {
     let (port, front) = (free_port(), free_port());
     let mut host =
-        report(tree.path()).args(&format!("--format qspy -u {front} tcp-listen://127.0.0.1:{port}")).start();
+        report(tree.path()).args(&format!("qspy -u {front} tcp-listen://127.0.0.1:{port}")).start();
     host.wait_for_stderr("front-ends: listening");
     let target =
         Run::new(tree.join("target/debug/qutest-fixture"), tree.path()).arg(format!("127.0.0.1:{port}"));

@@ -67,7 +67,7 @@ fn ever() {
     let file = tree.join("ring.xhist");
     let run = Run::new(program("churn"), tree.path()).env("XHIST_FILE", &file);
     run.env("XHIST_SIZE", "4k").env("XHIST_EVER", "on").succeed();
-    let lcov = report(zoo().path()).args("--format lcov").arg(&file).succeed().stdout;
+    let lcov = report(zoo().path()).args("coverage").arg(&file).succeed().stdout;
     let of_file =
         lcov.split("SF:").find(|part| part.lines().next().is_some_and(|path| path.ends_with("churn.rs")));
     let of_file = of_file.unwrap_or_else(|| panic!("churn.rs in {lcov}"));

@@ -43,7 +43,7 @@ fn scene_of_size(tree: &Tree, name: &str, size: &str) -> PathBuf {
 
 /// The tasks of a report as JSON.
 fn tasks(tree: &Tree, file: &PathBuf) -> Vec<Value> {
-    let done = report(tree.path()).args("--tasks --format json").arg(file).done().expect(0);
+    let done = report(tree.path()).args("tasks --format json").arg(file).done().expect(0);
     let lines = done.stdout.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
     lines.filter(|line| line["kind"] == "task").collect()
 }
@@ -82,7 +82,7 @@ fn parked() {
     let mut wanted = [outer.clone(), outer, inner.clone(), inner];
     wanted.sort();
     assert_eq!(places, wanted, "{found:#?}");
-    let done = report(tree.path()).arg("--tasks").arg(&file).done().expect(0);
+    let done = report(tree.path()).arg("tasks").arg(&file).done().expect(0);
     let (stuck, outer) = (mark("stuck"), mark("outer"));
     let wanted = format!(
         "-- 4 async tasks have not ended, 4 parked at an .await --\n2 tasks (2, 4) parked at src/main.rs:{stuck} in fetch\n      \
@@ -115,7 +115,7 @@ fn ended() {
         report(tree.path()).args(arguments).arg(file).done().expect(0).stdout
     };
     let (once, outer) = (mark("once"), mark("outer"));
-    let list = text("--tasks");
+    let list = text("tasks");
     let cancelled = list.split("-- 3 async tasks were cancelled: dropped while parked --\n").nth(1);
     assert_eq!(
         cancelled,
@@ -127,7 +127,7 @@ fn ended() {
     );
     let lanes = text("--lanes=tasks");
     assert_eq!(lanes.matches("-- cancelled here --").count(), 3, "{lanes}");
-    let json = text("--tasks --format json");
+    let json = text("tasks --format json");
     let line = format!(r#""kind":"cancelled","tasks":2,"file":"src/main.rs","line":{once}"#);
     assert!(json.contains(&line), "{json}");
 }
@@ -149,16 +149,16 @@ fn lost() {
     let file = scene_of_size(tree, "lost", "64k");
     let text = |arguments: &str| report(tree.path()).args(arguments).arg(&file).done().expect(0).stdout;
     assert_eq!(
-        text("--tasks"),
+        text("tasks"),
         "2 async tasks have not ended: the history holds none of their statements (XHIST_SIZE makes rings larger)\n"
     );
-    let json = text("--tasks --format json");
+    let json = text("tasks --format json");
     assert!(json.contains(r#"{"kind":"task_count","unlisted":2,"ended":0}"#), "{json}");
     // Whether the tasks began in another ring is not known then.
-    assert!(!text("--tasks --ring 1").contains("2 async tasks"), "of one ring");
+    assert!(!text("tasks --ring 1").contains("2 async tasks"), "of one ring");
     // A ring that holds all has nothing to add.
     let whole = scene(tree, "parked");
-    let all = report(tree.path()).arg("--tasks").arg(&whole).done().expect(0);
+    let all = report(tree.path()).arg("tasks").arg(&whole).done().expect(0);
     assert!(!all.stdout.contains(" more async "), "{}", all.stdout);
 }
 
@@ -198,7 +198,7 @@ fn tokio() {
     let run = Run::new(tree.join("target/xhist/build/debug/stuck"), tree.path());
     run.env("XHIST_FILE", &file).done().expect(134);
     assert_eq!(rings_in(&tree.join("target/xhist")), Vec::<PathBuf>::new());
-    let done = report(tree.path()).arg("--tasks").arg(&file).done().expect(0);
+    let done = report(tree.path()).arg("tasks").arg(&file).done().expect(0);
     let second = line_of(&tree.join("src/main.rs"), "// second");
     let screen: String = done.stdout.lines().take(20).collect::<Vec<_>>().join("\n");
     for wanted in [

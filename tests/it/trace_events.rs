@@ -15,7 +15,6 @@ use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report, repositor
 pub const CASES: &[Case] = &[
     Case::new("three_readers_see_every_event_or_the_count_of_lost_ones", readers),
     Case::new("what_was_printed_is_cleared_while_the_program_runs", clears),
-    Case::new("a_log_of_a_live_ring_is_on_disk_within_a_second", logs),
     Case::new("the_smallest_ring_is_a_page_and_keeps_the_newest", smallest),
     Case::needing("a_ring_of_2_gib_is_read_in_bounded_memory", &[Need::Big], largest),
 ];
@@ -90,7 +89,7 @@ impl Target {
     }
 
     fn report(&self, args: &str) -> Run {
-        report(self.tree.path()).args("--format traceinfo --severity hw").args(args).arg("ring.xhist")
+        report(self.tree.path()).args("traceinfo --severity hw").args(args).arg("ring.xhist")
     }
 }
 
@@ -174,39 +173,6 @@ fn clears() {
     target.report("").done().expect(3);
 }
 
-fn logs() {
-    let mut target = Target::new("64k");
-    target.write(10, 0, 10);
-    let dir = target.tree.join("logs");
-    let read = || {
-        let mut files: Vec<PathBuf> =
-            std::fs::read_dir(&dir).into_iter().flatten().map(|file| file.expect("a file").path()).collect();
-        files.sort();
-        files.iter().map(|file| std::fs::read_to_string(file).expect("a log")).collect::<Vec<_>>()
-    };
-    let log = target.report("--follow --log logs --rotate 1k").start();
-    let wait = |count: usize| {
-        let end = std::time::Instant::now() + Duration::from_secs(10);
-        while numbers(&read().concat()).len() < count {
-            assert!(std::time::Instant::now() < end, "{:?}", read());
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    };
-    wait(10);
-    target.write(90, 0, 100);
-    let before = std::time::Instant::now();
-    wait(100);
-    println!("on disk after {:?}", before.elapsed());
-    let files = read();
-    assert!(files.len() > 3, "{}", files.len());
-    let (_, full) = files.split_last().expect("files");
-    assert!(full.iter().all(|text| text.ends_with('\n') && (1024..1200).contains(&text.len())), "{files:?}");
-    // Without its directory the logger ends, and says why.
-    std::fs::rename(&dir, target.tree.join("moved")).expect("renamed");
-    let done = log.done().expect(1);
-    done.check(done.stderr.contains("cannot write the report: logs/ring.xhist-0000"), "it says which file");
-}
-
 /// QNX has rings from 1 KiB on. Each ring of ours is mapped separately, so a smaller size becomes a page.
 fn smallest() {
     let page = rustix::param::page_size();
@@ -221,7 +187,7 @@ fn smallest() {
     for size in ["1k", "0", "4096"] {
         let mut target = Target::new(size);
         target.write(1000, 0, 1000);
-        let found = report(target.tree.path()).args("--identify ring.xhist").done().stdout;
+        let found = report(target.tree.path()).args("builds ring.xhist").done().stdout;
         assert!(
             found.contains(&format!("{page} bytes")) || found.contains(&format!("{} KiB", page >> 10)),
             "{found}"
@@ -251,7 +217,7 @@ fn largest() {
     (0..blocks).for_each(|_| file.write_all(&block).expect("2 GiB of disk"));
     let file = file.into_inner().expect("written");
     file.set_len(u64::from(HEADER_LEN) + SIZE).expect("the rest");
-    let reader = report(tree.path()).args("--format traceinfo --severity hw1 --last 1000 ring.bin").start();
+    let reader = report(tree.path()).args("traceinfo --severity hw1 --last 1000 ring.bin").start();
     let start = std::time::Instant::now();
     let mut most = 0;
     while let Some(now) = anonymous(reader.pid()) {

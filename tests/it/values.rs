@@ -123,15 +123,15 @@ fn shown(options: &str) {
 }
 
 fn calls() {
-    let done = report(recorded().path()).args("valued.xhist --format calls").succeed();
+    let done = report(recorded().path()).args("calls valued.xhist").succeed();
     done.check(done.stdout.contains("classify(size: 4242, name: \"hello\")"), "the arguments");
-    let json = report(recorded().path()).args("valued.xhist --format calls-json").succeed();
+    let json = report(recorded().path()).args("calls --format json valued.xhist").succeed();
     json.check(json.stdout.contains(r#""arguments":[{"name":"size""#), "as JSON");
 }
 
 fn redacted() {
-    for format in ["history", "json", "calls", "calls-json"] {
-        let args = format!("valued.xhist --format {format} --redact password --redact size");
+    for format in ["history", "history --format json", "calls", "calls --format json"] {
+        let args = format!("{format} valued.xhist --redact password --redact size");
         let done = report(recorded().path()).args(&args).succeed();
         // Times and ids may have the same digits.
         let shown =

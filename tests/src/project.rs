@@ -7,7 +7,7 @@ use crate::{Done, Listing, report};
 /// The ring file that `cargo xhist` names last, read completely.
 #[track_caller]
 pub fn history_of(done: &Done, directory: &Path) -> Listing {
-    const LEAD: &str = "whole history: xhist-report ";
+    const LEAD: &str = "whole history: cargo xhist history ";
     let file = done.stderr.lines().rev().find_map(|line| line.strip_prefix(LEAD));
     done.check(file.is_some(), "the ring file is named on stderr");
     Listing::parse(&report(directory).arg(file.unwrap_or_default()).succeed().stdout)

@@ -10,23 +10,21 @@
 
 mod analysis;
 pub mod atomic;
-#[cfg(unix)]
-pub mod cargo;
 pub mod cli;
 pub mod kept_maps;
 pub mod kept_texts;
 mod macros;
 pub mod map;
-mod normal;
+pub mod normal;
 mod options;
 pub mod origin;
 mod packed;
-mod pipeline;
+pub mod pipeline;
 mod proof;
 mod refusal;
 pub mod select;
 mod shape;
-mod shell;
+pub mod shell;
 mod site;
 mod splice;
 mod stack;

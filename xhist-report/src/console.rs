@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::exit_code::ExitCode;
 use crate::model::visible;
+use crate::typed;
 
 /// Losses that are reported one by one.
 const MAX_LOSSES: u64 = 10;
@@ -89,7 +90,7 @@ impl<'w> Notes<'w> {
         let text = text.to_string();
         let text = visible(&text);
         // There is nowhere to report that stderr cannot be written.
-        let _ = writeln!(self.out, "xhist-report: {style}{kind}{style:#}{text}");
+        let _ = writeln!(self.out, "{}{style}{kind}{style:#}{text}", typed::prefix());
     }
 }
 

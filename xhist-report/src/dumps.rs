@@ -15,6 +15,7 @@ use crate::recording::{Recording, SharedRecording};
 use crate::ring;
 use crate::run::report_on;
 use crate::source::Opened;
+use crate::typed;
 
 /// Reads dumps, one after another.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ impl DumpReader {
         let rings: Vec<Ring> = found.rings.iter().map(|placed| placed.ring.clone()).collect();
         let ever_ran = self.ever_ran(&dump.image);
         let written = String::from_utf8_lossy(&written);
-        let notes = written.lines().map(|line| line.trim_start_matches("xhist-report: ").to_owned());
+        let notes = written.lines().map(|line| line.trim_start_matches(typed::prefix()).to_owned());
         let recording = std::mem::take(&mut *recording.lock());
         Dump { recording, rings, ever_ran, notes: notes.collect() }
     }

@@ -1,12 +1,13 @@
 //! Commands that dump the rings of a program. For firmware, the ELF file has the address of the ring; on an operating system, a gdb
 //! script finds all rings of a process.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use object::{Architecture, Object, ObjectSymbol};
 
-use crate::model::is_visible;
+use qs_core::shown::Quoted;
 
 /// The command `xhist` for gdb.
 pub const GDB_SCRIPT: &str = include_str!("../gdb/xhist.py");
@@ -63,13 +64,12 @@ impl From<DumpError> for String {
 /// # Errors
 /// The file is not an ELF file, or has no ring.
 pub fn commands(elf: &Path) -> Result<String, DumpError> {
-    let shown = elf.display();
     let bytes = std::fs::read(elf).map_err(|error| DumpError::Unreadable { path: elf.to_owned(), error })?;
     let file =
         object::File::parse(&*bytes).map_err(|error| DumpError::NotElf { path: elf.to_owned(), error })?;
     let ring = file.symbols().find(|symbol| symbol.name() == Ok(SYMBOL) && symbol.size() > 0);
     let pointer = if file.is_64() { 8 } else { 4 };
-    let typed = quoted(&shown.to_string());
+    let typed = quoted(elf);
     match ring {
         Some(ring) if ring.size() <= pointer => Ok(hosted(&typed)),
         Some(ring) => Ok(bare(&typed, ring.address(), ring.size())),
@@ -91,24 +91,12 @@ fn is_hosted(file: &object::File<'_>) -> bool {
 /// A path as one word of a command, relative to the working directory when it is below it.
 pub fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    quoted(&path.strip_prefix(here).unwrap_or(path).to_string_lossy())
+    quoted(&path.strip_prefix(here).unwrap_or(path))
 }
 
 /// Quotes a path as one word for a shell.
-pub fn quoted(path: &str) -> String {
-    let is_plain = |char: char| char.is_alphanumeric() || "/._-+=:,@%".contains(char);
-    if path.chars().all(is_plain) {
-        return path.to_owned();
-    }
-    if path.chars().all(is_visible) {
-        return format!("'{}'", path.replace('\'', r"'\''"));
-    }
-    let escaped = path.bytes().map(|byte| match byte {
-        b'\'' | b'\\' => format!("\\{}", char::from(byte)),
-        b' '..=b'~' => char::from(byte).to_string(),
-        byte => format!("\\x{byte:02x}"),
-    });
-    format!("$'{}'", escaped.collect::<String>())
+pub fn quoted(path: impl AsRef<OsStr>) -> String {
+    Quoted(path.as_ref().as_encoded_bytes()).to_string()
 }
 
 /// Commands for a program on an operating system.
@@ -162,12 +150,5 @@ mod tests {
         for len in [BARE_HEADER_LEN, HOSTED_HEADER_LEN].into_iter().chain(pages) {
             assert!(line.contains(&format!(" {len}")) || line.contains(&format!("({len}")), "{line}");
         }
-    }
-
-    #[test]
-    fn paths_are_one_word_for_a_shell() {
-        assert_eq!(quoted("target/debug/demo"), "target/debug/demo");
-        assert_eq!(quoted("it's new"), r"'it'\''s new'");
-        assert_eq!(quoted("a\u{1b}'b\u{202e}"), r"$'a\x1b\'b\xe2\x80\xae'");
     }
 }

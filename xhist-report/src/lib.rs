@@ -22,7 +22,6 @@ mod github;
 mod how_to_dump;
 mod interrupt;
 mod live;
-pub mod log;
 mod map;
 pub mod model;
 mod options;
@@ -46,19 +45,20 @@ mod suspects;
 mod tasks;
 pub mod trace;
 mod trace_args;
+mod typed;
 pub mod types;
 mod values;
 mod view;
 
 use std::io::Write;
 
-pub use cli::run;
 pub use dumps::{Dump, DumpReader, RanStatement};
 pub use exit_code::ExitCode;
 pub use format::Layout;
 pub use how_to_dump::quoted;
 pub use options::{MapPlaces, Options};
 pub use qs_host::qspy::{DictionaryFile, QsOptions};
+pub use typed::{CargoCommands, use_cargo};
 
 /// Reports on the rings in `image`: entries to `out`, notes and losses to `notes`.
 ///

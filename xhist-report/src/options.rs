@@ -120,7 +120,7 @@ impl Options {
     pub fn about_rings(&self) -> Option<&'static str> {
         let asked = [(!self.rings.is_empty(), "--ring"), (self.clear.is_some(), "--clear")];
         let other = asked.into_iter().find_map(|(asked, option)| asked.then_some(option));
-        self.report.and_then(ReportKind::option).or(other)
+        self.report.and_then(ReportKind::command).or(other)
     }
 
     /// Whether entries are chosen by more than their kind, or counted for each thread.

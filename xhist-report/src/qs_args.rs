@@ -10,7 +10,7 @@ use crate::qs_host::qspy::{DictionaryFile, QsOptions, SessionError, by_time};
 use crate::qs_host::{Palette, Sequence, TargetDescription};
 
 /// QSPY's options about the target.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "QS records, with QSPY's letters")]
 pub struct TargetArgs {
     /// Bytes of a time stamp
@@ -46,16 +46,16 @@ pub struct TargetArgs {
 }
 
 /// QSPY's options.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "QS records, with QSPY's letters")]
 pub struct QsArgs {
     #[command(flatten)]
     target: TargetArgs,
     /// Read names from this dictionary file; without FILE from the one of the target's build, qspyYYMMDD_hhmmss.dic.
-    /// With --format qspy names are saved in that one when the target runs
+    /// Names are saved in that one when the target runs
     #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1)]
     dictionaries: Option<Option<String>>,
-    /// Only every Nth line, and dots; 0 or nothing: none. With --format qspy, as all below
+    /// Only every Nth line, and dots; 0 or nothing: none.
     #[arg(short = 'q', long = "quiet", value_name = "N", num_args = 0..=1)]
     quiet: Option<Option<u32>>,
     /// Colours: c0 none, c1 for dark terminals, c2 for light ones
@@ -105,18 +105,9 @@ fn version(text: &str) -> Result<u16, String> {
 }
 
 impl QsArgs {
-    /// The first given option that needs the format `qspy`.
-    pub fn needs_qspy(&self) -> Option<&'static str> {
-        let asked = [
-            (self.dictionaries == Some(None), "-d without a FILE"),
-            (self.quiet.is_some(), "-q"),
-            (self.rendering.is_some(), "-r"),
-            (self.text.is_some(), "-o"),
-            (self.stream.is_some(), "-s"),
-            (self.matlab.is_some(), "-m"),
-            (self.sequence.is_some(), "-g"),
-        ];
-        asked.into_iter().find_map(|(asked, letter)| asked.then_some(letter))
+    /// Only names, from this dictionary file.
+    pub fn with_names(file: Option<String>) -> QsArgs {
+        QsArgs { dictionaries: file.map(Some), ..QsArgs::default() }
     }
 
     /// The options that the arguments mean. `colours`: the terminal shows colours.

@@ -12,24 +12,29 @@ const INSTALLED: &str = "/usr/share/xhist/fmt";
 const BESIDE: &str = "fmt";
 
 /// Options about trace events.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Trace events")]
 pub struct TraceArgs {
-    /// Read names and texts of codes from this file, or from the *.fmt files of this directory, before those that XHIST_FMT
-    /// names (PATH:PATH...), in fmt/ here, beside the dump and in the directories above it, and in /usr/share/xhist/fmt
+    /// Read names and texts of codes from this file or directory
+    ///
+    /// Of a directory its *.fmt files. They come before those that XHIST_FMT names (PATH:PATH...), in fmt/ here, beside the dump
+    /// and in the directories above it, and in /usr/share/xhist/fmt.
     #[arg(long = "fmt", value_name = "PATH")]
     formats: Vec<PathBuf>,
-    /// Show only exception events of these severities: HW3,SW2, hw, sw, a level or levels (2.., hw1..2). Each of these options
-    /// hides the events that it does not select
+    /// Only exception events of these severities: HW3,SW2, hw, sw, 2.., hw1..2
+    ///
+    /// Each of these options hides the events that it does not select.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     severity: Vec<String>,
-    /// Show only exception events of these owners: numbers, ranges with both ends (0x10..0x20), names
+    /// Only exception events of these owners: numbers, 0x10..0x20, names
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     major: Vec<String>,
-    /// Show only exception events with these minor codes: numbers, ranges, names of whole codes
+    /// Only exception events with these minor codes
+    ///
+    /// Numbers, ranges, names of whole codes.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     minor: Vec<String>,
-    /// Show only these profile events: numbers, ranges, names
+    /// Only these profile events: numbers, ranges, names
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     opcode: Vec<String>,
 }

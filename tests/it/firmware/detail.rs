@@ -15,7 +15,7 @@ pub(super) fn entries() {
     gdb(&firmware, &machine, &[pause, "continue", &dump]);
     let rings = recorded(&std::fs::read(firmware.directory.join("entries.bin")).expect("a dump"));
     assert!(rings[0].header.has_entries_only(), "the header says it");
-    let build = report(&firmware.directory).args("--identify entries.bin").done();
+    let build = report(&firmware.directory).args("builds entries.bin").done();
     build.check(build.stdout.contains("  detail:   function;"), "and the map");
     let text = report(&firmware.directory).args("entries.bin").succeed().stdout;
     // The section's functions have one each.

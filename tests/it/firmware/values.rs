@@ -24,8 +24,7 @@ pub(super) fn in_a_dump(board: &'static Board) {
         .collect();
     done.check(arguments == BTreeSet::from(["-1", "1"]), "the arguments of the calls");
     done.check(done.stderr.is_empty(), "each value has a type");
-    let calls =
-        report(&firmware.directory).args("values.bin --format calls --program").arg(program).succeed();
+    let calls = report(&firmware.directory).args("calls values.bin --program").arg(program).succeed();
     calls.check(calls.stdout.contains("add(change: -1)"), "and of the tree");
     // Without the program's file the bytes are there.
     let bytes = report(&firmware.directory).args("values.bin --program Cargo.toml").done();

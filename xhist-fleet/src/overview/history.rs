@@ -1,4 +1,4 @@
-//! The history of one dump as a page: that of `xhist-report --format html` where the dump is, else its newest statements.
+//! The history of one dump as a page: that of `xhist-report page` where the dump is, else its newest statements.
 
 use std::path::{Path, PathBuf};
 

@@ -57,6 +57,7 @@ pub trait SourceSet: Sync {
 
 /// A source as it is, and the text to instrument.
 pub struct SourceText<'a> {
+    /// As it is in the file.
     pub raw: Cow<'a, [u8]>,
     /// Without the calls that an earlier run inserted.
     pub original: Cow<'a, [u8]>,

@@ -12,15 +12,25 @@ use std::io;
 /// Why a file is left alone although nothing is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exemption {
+    /// A build script: it runs when the project is built.
     BuildScript,
+    /// The crate of a procedural macro: it runs in the compiler.
     ProcMacro,
+    /// The recorder, or what it is made of.
     Recorder,
+    /// Its compiler messages are compared with a file, and have columns.
     UiTest,
+    /// Read by `include_str!` or `include_bytes!`.
     Data,
+    /// Read by `include!`, and not items.
     Expression,
+    /// A link out of the tree.
     OutsideTree,
+    /// A directive at its head says so.
     Off,
+    /// Another name of a file of the tree.
     HardLink,
+    /// The user's settings exclude it.
     Excluded,
 }
 
@@ -104,14 +114,18 @@ impl From<Refusal> for Failure {
 /// A source after a step of the pipeline.
 #[derive(Debug)]
 pub enum Outcome {
+    /// Its statements are known.
     Analyzed(Box<Analyzed>),
+    /// It is compiled as it is.
     LeftAlone(Exemption),
+    /// It could not be handled.
     Failed(Failure),
 }
 
 /// The analysis of a source, packed: those of all sources are in memory at once.
 #[derive(Debug)]
 pub struct Analyzed {
+    /// Its statements.
     pub sites: Packed,
     /// The analysis without its sites, and without what later steps do not use.
     pub rest: Analysis,

@@ -7,5 +7,5 @@ mod request;
 
 pub use error::{RequestProblem, TriggerError, UnknownValue};
 pub use place::{Placed, place};
-pub(crate) use request::NOTE_WAIT;
+pub use request::NOTE_WAIT;
 pub use request::Request;

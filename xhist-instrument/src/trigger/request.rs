@@ -6,7 +6,7 @@ use crate::site::Action;
 use std::path::{Component, Path, PathBuf};
 
 /// Advice for the user who runs a program with start triggers.
-pub(crate) const NOTE_WAIT: &str =
+pub const NOTE_WAIT: &str =
     "note: run the program with XHIST=wait, or it records from its start and does not wait for --start-at";
 
 /// The origin of a request, which decides how its path is resolved.

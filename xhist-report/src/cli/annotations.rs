@@ -19,6 +19,7 @@ use crate::run::report;
 use crate::run_record::RunRecord;
 use crate::source;
 use crate::suspects;
+use crate::typed;
 
 /// Failures whose histories are read.
 const MOST: usize = 50;
@@ -66,7 +67,7 @@ pub(super) fn run(
         true => suspects::rows(directory, RANKS, &MapPlaces::default(), &[]),
         false => Vec::new(),
     };
-    let more = format!("xhist-report answer {}", shown_path(directory));
+    let more = typed::command(format!("answer {}", shown_path(directory)));
     let found = RunFailures { failures, suspects, more };
     let root = reader.root.unwrap_or_default();
     let written = found.write(&root, &GitHubPlaces::of_environment(), &mut io::stdout().lock());
@@ -108,7 +109,7 @@ impl FailureReader<'_> {
             .find_map(|file| Some(PathBuf::from(file.built.to_str()?.strip_suffix(&file.path)?)));
         self.root = self.root.take().or(root);
         let ring = ring.map_or_else(String::new, |ring| format!("--ring {ring} "));
-        let history = format!("xhist-report {ring}{}", shown_path(file));
+        let history = typed::command(format!("history {ring}{}", shown_path(file)));
         Ok(AnnotatedFailure { history, ..failure.at_end_of(&recording) })
     }
 }

@@ -21,6 +21,7 @@ use crate::run_record::{CrashRecord, RunRecord, RunRecordError, TestRecord};
 use crate::runs;
 use crate::source;
 use crate::suspects::{self, StartedProcess};
+use crate::typed;
 
 /// Lines of all tests that failed; each of them has some.
 const TEST_LINES: usize = 300;
@@ -82,10 +83,29 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
         return annotations::run(&suspects::run_directory(&place), &args.values, notes);
     }
     let is_terminal = io::stdout().is_terminal();
+    let (text, code) = answer(&place, args.lines, &args.values, is_terminal, notes)?;
     let mut pager = Pager::new(is_terminal && !args.no_pager);
+    let shown = match is_terminal && anstream::stdout().current_choice() != anstream::ColorChoice::Never {
+        true => pager.write_all(&text),
+        false => pager.write_all(&anstream::adapter::strip_bytes(&text).into_vec()),
+    };
+    Ok(outcome(shown.and_then(|()| pager.finish()), notes).max(code))
+}
+
+/// The answer to a run or to one ring file, with styles and, for a terminal, links.
+///
+/// # Errors
+/// What is named cannot be read.
+pub(super) fn answer(
+    place: &Path,
+    lines: Option<usize>,
+    values: &ValueArgs,
+    is_terminal: bool,
+    notes: &mut Notes<'_>,
+) -> Result<(Vec<u8>, ExitCode), UsageError> {
     let mut listing = Listing {
-        lines: args.lines,
-        values: args.values.clone(),
+        lines,
+        values: values.clone(),
         links: if is_terminal {
             Links::of_terminal(&|name| std::env::var(name).ok())
         } else {
@@ -97,16 +117,16 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
         out: Vec::new(),
     };
     let written = match place.is_dir() {
-        true => match RunRecord::read(&place) {
+        true => match RunRecord::read(place) {
             Ok(record) => {
                 if record.failed_tests().next().is_some() {
-                    listing.suspects = suspects::first_lines(&place, SUSPECTS);
-                    listing.started = suspects::started_processes(&place);
+                    listing.suspects = suspects::first_lines(place, SUSPECTS);
+                    listing.started = suspects::started_processes(place);
                 }
                 listing.failures(&record, notes)
             }
-            Err(RunRecordError::Missing) if !source::ring_files(&place).is_empty() => {
-                listing.undescribed(&place, notes)
+            Err(RunRecordError::Missing) if !source::ring_files(place).is_empty() => {
+                listing.undescribed(place, notes)
             }
             Err(_) => {
                 return Err(UsageError::Source {
@@ -115,16 +135,10 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
                 });
             }
         },
-        false => listing.file(&place, notes),
+        false => listing.file(place, notes),
     };
     written.map_err(UsageError::Open)?;
-    let text = listing.out;
-    let shown = match is_terminal && anstream::stdout().current_choice() != anstream::ColorChoice::Never {
-        true => pager.write_all(&text),
-        false => pager.write_all(&anstream::adapter::strip_bytes(&text).into_vec()),
-    };
-    let code = outcome(shown.and_then(|()| pager.finish()), notes);
-    Ok(code.max(listing.code))
+    Ok((listing.out, listing.code))
 }
 
 /// Which part of a history a failure lists.
@@ -225,7 +239,10 @@ impl Listing {
             self.report(file, ListedPart { lines, rings, suspects }, notes)?;
         }
         match test.ring {
-            Some(ring) => self.line(&format!("its history: xhist-report --ring {ring} {}", shown_path(file))),
+            Some(ring) => {
+                let history = typed::command(format!("history --ring {ring} {}", shown_path(file)));
+                self.line(&format!("its history: {history}"));
+            }
             None => self.whole(file),
         }
         Ok(())
@@ -253,8 +270,8 @@ impl Listing {
             };
             let processes = count_processes(before.len());
             self.line(&format!(
-                "{processes} that test {test} started: xhist-report {}{more}",
-                names.join(" ")
+                "{processes} that test {test} started: {}{more}",
+                typed::command(format!("history {}", names.join(" ")))
             ));
         }
         for process in shown {
@@ -286,7 +303,8 @@ impl Listing {
     }
 
     fn whole(&mut self, file: &Path) {
-        self.line(&format!("whole history: xhist-report {}", shown_path(file)));
+        let history = typed::command(format!("history {}", shown_path(file)));
+        self.line(&format!("whole history: {history}"));
     }
 
     fn line(&mut self, line: &str) {

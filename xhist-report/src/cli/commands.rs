@@ -1,10 +1,14 @@
 //! Carries out a command line on the standard streams of the process.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 
+use clap::{CommandFactory, FromArgMatches, Parser};
+
 use super::answer;
-use super::args::{Args, Command};
+use super::args::Args;
+use super::command::{Command, CommandLine};
+use super::completions;
 use super::dap;
 use super::document;
 use super::error::UsageError;
@@ -13,10 +17,10 @@ use super::fleet;
 use super::suspects;
 use super::typos;
 use super::view;
+use super::words::{joined, with_command};
 use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::how_to_dump;
-use crate::log::Log;
 use crate::model::{ReportKind, visible};
 use crate::options::Options;
 use crate::pager::Pager;
@@ -24,20 +28,45 @@ use crate::run::{report, report_live};
 use crate::runs;
 use crate::send;
 use crate::source::Opened;
+use crate::typed;
 
-/// Runs the program with these arguments.
-pub fn run(args: &Args) -> ExitCode {
+/// `xhist-report` with these words, the first of which is the program. A usage error exits with 2, as in all programs of xhist.
+pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    run(&CommandLine::parse_from(with_command(joined(words))))
+}
+
+/// The same command as a part of `cargo xhist`: `answer RUN`, or `history RING` for what `xhist-report RING` prints.
+pub fn run_from_cargo(words: Vec<OsString>) -> ExitCode {
+    let command = CommandLine::command().name("cargo-xhist").bin_name(typed::program());
+    let words = joined([OsString::from(typed::program())].into_iter().chain(words));
+    let matches = command.get_matches_from(words);
+    match CommandLine::from_arg_matches(&matches) {
+        Ok(line) => run(&line),
+        Err(error) => error.exit(),
+    }
+}
+
+/// Whether this word is a command.
+pub fn is_command(word: &OsStr) -> bool {
+    CommandLine::command().get_subcommands().any(|command| word == command.get_name())
+}
+
+/// The names of the commands.
+pub fn command_names() -> Vec<String> {
+    CommandLine::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+fn run(line: &CommandLine) -> ExitCode {
     let mut stderr = anstream::stderr();
     let notes = &mut Notes::new(&mut stderr);
-    let args = &args.clone().with_stdin(notes);
-    carry_out(args, notes).unwrap_or_else(|error| {
+    carry_out(line, notes).unwrap_or_else(|error| {
         notes.error(format_args!("{error}"));
         ExitCode::Usage
     })
 }
 
-fn carry_out(args: &Args, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
-    match args.command() {
+fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+    match &line.command {
         Some(Command::Send(send)) => return Ok(send::run(send, &mut std::io::stdout().lock(), notes)),
         Some(Command::Runs(list)) => {
             let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
@@ -50,21 +79,33 @@ fn carry_out(args: &Args, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError>
         Some(Command::View(args)) => return view::run(args, notes),
         Some(Command::Dap(args)) => return dap::run(args, notes),
         Some(Command::Answer(answer)) => return answer::run(answer, notes),
-        None => {}
+        Some(Command::Completions(args)) => {
+            let printed = completions::run(*args, &mut buffered(std::io::stdout().lock()));
+            return Ok(outcome(printed, notes));
+        }
+        _ => {}
     }
+    if let Some(history) = line.history() {
+        if history.gdb_script {
+            return Ok(print(how_to_dump::GDB_SCRIPT, notes));
+        }
+        if let Some(elf) = &history.how_to_dump {
+            return Ok(print(&how_to_dump::commands(elf)?, notes));
+        }
+    }
+    match line.report() {
+        Some(args) => run_report(&args.with_stdin(notes), notes),
+        None => Ok(ExitCode::Complete),
+    }
+}
+
+fn run_report(args: &Args, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
     if args.is_live() {
         return run_live(args, notes);
     }
-    if args.gdb_script {
-        return Ok(print(how_to_dump::GDB_SCRIPT, notes));
-    }
-    if let Some(elf) = &args.how_to_dump {
-        return Ok(print(&how_to_dump::commands(elf)?, notes));
-    }
     args.check_files()?;
     args.check_document()?;
-    let log = &mut args.open_log()?;
-    Ok(run_files(args, log))
+    Ok(run_files(args))
 }
 
 /// Prints a whole text.
@@ -77,22 +118,21 @@ fn print(text: &str, notes: &mut Notes<'_>) -> ExitCode {
 fn run_live(args: &Args, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
     let options = args.options(None)?;
     let setup = args.open_live(notes)?;
-    let mut log = args.open_log()?;
-    Ok(to_output(&options, &mut log, false, |out| report_live(setup, &options, out, notes)))
+    Ok(to_output(&options, false, |out| report_live(setup, &options, out, notes)))
 }
 
 /// One report after another; the worst exit code of all.
-fn run_files(args: &Args, log: &mut Option<Log>) -> ExitCode {
+fn run_files(args: &Args) -> ExitCode {
     let sources = args.sources();
     if sources.is_empty() {
-        return run_file(args, None, log);
+        return run_file(args, None);
     }
-    let codes = sources.iter().enumerate().map(|source| run_file(args, Some(source), log));
+    let codes = sources.iter().enumerate().map(|source| run_file(args, Some(source)));
     codes.max().unwrap_or_default()
 }
 
 /// Reports on one source, the first of several or a later one.
-fn run_file(args: &Args, source: Option<(usize, &OsString)>, log: &mut Option<Log>) -> ExitCode {
+fn run_file(args: &Args, source: Option<(usize, &OsString)>) -> ExitCode {
     let mut stderr = anstream::stderr();
     let notes = &mut Notes::new(&mut stderr);
     let (opened, mut options) = match open(args, source.map(|(_, source)| source), notes) {
@@ -132,7 +172,7 @@ fn run_file(args: &Args, source: Option<(usize, &OsString)>, log: &mut Option<Lo
         }
     }
     let is_paged = !args.no_pager && !args.follow && args.sources().len() <= 1;
-    to_output(&options, log, is_paged, |out| report(&opened.image, &options, out, notes))
+    to_output(&options, is_paged, |out| report(&opened.image, &options, out, notes))
 }
 
 fn open(
@@ -146,22 +186,11 @@ fn open(
     Ok((opened, options))
 }
 
-/// Writes to the log files, or to standard output.
+/// Writes to standard output.
 ///
 /// Without a terminal nothing may change the bytes; with one, NO_COLOR and similar variables decide. The colours of QSPY's
 /// lines are decided elsewhere.
-fn to_output(
-    options: &Options,
-    log: &mut Option<Log>,
-    is_paged: bool,
-    write: impl FnOnce(&mut dyn Write) -> ExitCode,
-) -> ExitCode {
-    if let Some(log) = log {
-        if options.format.has_opening {
-            log.repeat_first_line();
-        }
-        return write(log);
-    }
+fn to_output(options: &Options, is_paged: bool, write: impl FnOnce(&mut dyn Write) -> ExitCode) -> ExitCode {
     match options.layout.terminal && options.format.report != ReportKind::Qspy {
         true if is_paged => write_paged(write),
         true => write(&mut buffered(anstream::stdout().lock())),

@@ -16,6 +16,7 @@ use crate::exit_code::ExitCode;
 use crate::recording::SharedRecording;
 use crate::run::report;
 use crate::selection::Pattern;
+use crate::typed;
 
 const AFTER_HELP: &str = "\
 An editor starts this program; docs/editors.md has the set-up of VS Code, Neovim, Helix, Zed and Emacs. A launch
@@ -49,7 +50,9 @@ pub(super) fn run(args: &DapArgs, notes: &mut Notes<'_>) -> Result<ExitCode, Usa
     let Some(address) = &args.listen else {
         if stdin().is_terminal() {
             notes.note(format_args!(
-                "an editor starts `xhist-report dap`; `xhist-report view` is for a terminal"
+                "an editor starts `{}`; `{}` is for a terminal",
+                typed::command("dap"),
+                typed::command("view")
             ));
         }
         return Ok(match dap::serve(&opener, BufReader::new(stdin()), &mut stdout().lock()) {

@@ -5,7 +5,6 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::how_to_dump::DumpError;
-use crate::log::LogError;
 use crate::order::RuleError;
 use crate::qs_host::qspy::SessionError;
 use crate::runs::NoRingFile;
@@ -57,8 +56,6 @@ pub enum UsageError {
     Open(SourceError),
     /// Side files or dictionaries that cannot be used.
     Session(SessionError),
-    /// Log files that cannot be written.
-    Log(LogError),
     /// No ring file where runs keep theirs.
     Runs(NoRingFile),
     /// Formats of trace events that cannot be read.
@@ -86,7 +83,6 @@ macro_rules! from {
 from!(
     Open(SourceError),
     Session(SessionError),
-    Log(LogError),
     Runs(NoRingFile),
     Formats(FormatsError),
     Dump(DumpError),
@@ -99,17 +95,18 @@ impl fmt::Display for UsageError {
             UsageError::Conflict { option, why } => write!(f, "{option} {why}"),
             UsageError::Source { name, why } => write!(f, "{name} {why}"),
             UsageError::NotARingFile(what) => write!(f, "only a ring file can be {what}"),
-            UsageError::Document("html") => f.write_str(
-                "--format html is a page for a browser: `xhist-report --open` shows it, `--output history.html` keeps it",
-            ),
+            UsageError::Document("html") => {
+                f.write_str("`page` is for a browser: `--open` shows it, `-o history.html` keeps it")
+            }
             UsageError::Document(name) => {
-                write!(f, "--format {name} is a file for another program: `--output FILE` writes it")
+                write!(f, "`export {name}` is a file for another program: `-o FILE` writes it")
             }
             UsageError::Folder(name) => {
-                write!(f, "--format {name} is a folder for another program: `--output DIR` writes it")
+                write!(f, "`export {name}` is a folder for another program: `-o DIR` writes it")
             }
             UsageError::SeveralSources(name) => {
-                write!(f, "--format {name} is one document of one source; start a report for each")
+                let command = if *name == "html" { "page".to_owned() } else { format!("export {name}") };
+                write!(f, "`{command}` is one document of one source; start a report for each")
             }
             UsageError::Overwritten(path) => {
                 write!(f, "{} is read, and would be overwritten", path.display())
@@ -124,7 +121,6 @@ impl fmt::Display for UsageError {
             UsageError::WorkDir(error) => write!(f, "no working directory: {error}"),
             UsageError::Open(error) => error.fmt(f),
             UsageError::Session(error) => error.fmt(f),
-            UsageError::Log(error) => error.fmt(f),
             UsageError::Runs(error) => error.fmt(f),
             UsageError::Formats(error) => error.fmt(f),
             UsageError::Nearest(error) => error.fmt(f),

@@ -13,6 +13,7 @@ use crate::recording::RunEvidence;
 use crate::run_record::{RunRecord, TestRecord};
 use crate::source::Opened;
 use crate::suspects;
+use crate::typed;
 
 /// The longest that a view waits for it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -39,8 +40,10 @@ pub fn find(opened: &Opened, options: &Options, values: &ValueArgs, notes: &mut 
         receiver.recv_timeout(PATIENCE).inspect_err(|_| {
             notes.note(format_args!(
                 "suspects and the nearest passed test take longer than {} s, so they are not all shown; \
-             `xhist-report suspects` and `xhist-report diff` print them",
-                PATIENCE.as_secs()
+             `{}` and `{}` print them",
+                PATIENCE.as_secs(),
+                typed::command("suspects"),
+                typed::command("diff")
             ));
         })
     };

@@ -9,6 +9,7 @@ use clap::Args as ClapArgs;
 
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
+use crate::typed;
 
 /// The program.
 const PROGRAM: &str = "xhist-fleet";
@@ -33,8 +34,9 @@ pub(super) fn run(args: &FleetArgs, notes: &mut Notes<'_>) -> ExitCode {
         Ok(code) => code,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             notes.error(format_args!(
-                "`xhist-report fleet` needs the program xhist-fleet: `cargo install --path xhist-fleet` in a checkout of xhist \
-                 installs it"
+                "`{}` needs the program xhist-fleet: `cargo install --path xhist-fleet` in a checkout of xhist \
+                 installs it",
+                typed::command("fleet")
             ));
             ExitCode::Usage
         }

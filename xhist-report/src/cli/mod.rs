@@ -1,10 +1,13 @@
 //! The command line: what was typed, what goes together, what it means, and what it opens.
 
+pub mod after_run;
 mod annotations;
 mod answer;
-pub mod args;
+mod args;
 mod capabilities;
+mod command;
 mod commands;
+mod completions;
 mod dap;
 mod diff;
 mod document;
@@ -15,6 +18,7 @@ mod histories;
 mod history_args;
 mod open;
 mod options;
+mod reports;
 mod sources;
 mod suspects;
 mod typos;
@@ -22,7 +26,6 @@ mod values;
 mod view;
 mod words;
 
-pub use args::{Args, Command};
-pub use commands::run;
+pub use commands::{command_names, is_command, main, run_from_cargo};
 pub use error::UsageError;
-pub use words::joined;
+pub use typos::meant;

@@ -10,12 +10,12 @@ use super::error::UsageError;
 use super::sources;
 use crate::console::Notes;
 use crate::live::Setup;
-use crate::log::{Log, Rotation};
 use crate::map;
 use crate::model::ReportKind;
 use crate::qs_host::front_end;
 use crate::ring;
 use crate::source::{self, Offer, Opened, SourceError};
+use crate::typed;
 
 /// Without a source, the time to wait for the first byte on standard input. Editors and CI leave pipes open that bring nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -24,29 +24,19 @@ impl Args {
     /// The same, with standard input as the source if no source was named and another program writes there.
     #[must_use]
     pub fn with_stdin(mut self, notes: &mut Notes<'_>) -> Args {
-        if !self.sources.is_empty() || self.command.is_some() || self.how_to_dump.is_some() {
+        if !self.sources.is_empty() {
             return self;
         }
         match source::offer(PATIENCE) {
             Offer::Bytes => self.sources.push("-".into()),
             Offer::Silence => notes.note(format_args!(
-                "standard input is open, but nothing came for {} s, so it is not read; `xhist-report -` waits for it",
-                PATIENCE.as_secs()
+                "standard input is open, but nothing came for {} s, so it is not read; `{}` waits for it",
+                PATIENCE.as_secs(),
+                typed::command("history -")
             )),
             Offer::Nothing => {}
         }
         self
-    }
-
-    /// Opens the log files, if the report goes to any.
-    ///
-    /// # Errors
-    /// What cannot be written.
-    pub fn open_log(&self) -> Result<Option<Log>, UsageError> {
-        let Some(dir) = self.log.clone() else { return Ok(None) };
-        let (name, size) = (Rotation::name_of(&self.sources), self.rotate);
-        let keep = self.keep.map(|keep| keep as usize);
-        Ok(Some(Log::open(Rotation { dir, name, size, keep })?))
     }
 
     /// Opens one source, with notes on the choice if none was named.

@@ -75,7 +75,7 @@ impl Args {
 
     /// Whether the report is printed on a terminal.
     pub(super) fn is_terminal(&self) -> bool {
-        std::io::stdout().is_terminal() && self.log.is_none() && self.output.is_none() && !self.open
+        std::io::stdout().is_terminal() && self.output.is_none() && !self.open
     }
 
     /// Whether the history is folded to the end of each thread: on a terminal, unless an option is about its entries.
@@ -125,9 +125,6 @@ impl Args {
 
     /// Loads the formats of trace events, if the report shows those.
     fn trace_options(&self, opened: Option<&Opened>) -> Result<TraceOptions, UsageError> {
-        if let (true, Some(option)) = (self.format().report != ReportKind::Qspy, self.qs.needs_qspy()) {
-            return Err(UsageError::Conflict { option, why: "needs --format qspy" });
-        }
         if self.shows_traces() {
             let dump_dir = opened.and_then(|opened| opened.dir.as_deref());
             return Ok(trace::load(&self.trace.places(dump_dir), &self.trace.wanted())?);

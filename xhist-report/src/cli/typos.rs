@@ -1,35 +1,40 @@
-//! What a user meant who typed a word that names nothing: a command or a format, perhaps with a typo.
+//! What a user meant who typed a word that names nothing, perhaps with a typo.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use clap::CommandFactory;
-use strsim::jaro_winkler;
 
-use super::args::Args;
+use super::command::CommandLine;
+use crate::typed;
 
-/// How like two words must be, from 0 to 1.
-const LIKE: f64 = 0.8;
+/// The name that is very like this word, and not the word itself.
+pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Cargo has short options that differ from ours in two letters: `--tests` is not `--tasks`.
+    let most = if word.len() < 6 { 1 } else { 2 };
+    let alike = names.into_iter().map(|name| (strsim::osa_distance(word, name), name));
+    alike.filter(|(distance, _)| (1..=most).contains(distance)).min().map(|(_, name)| name)
+}
 
 /// The command line that was probably meant by a source that does not exist.
 pub(super) fn instead_of(source: &OsStr) -> Option<String> {
-    meant(source.to_str().filter(|name| !Path::new(name).exists())?)
+    command_like(source.to_str().filter(|name| !Path::new(name).exists())?)
 }
 
-fn meant(word: &str) -> Option<String> {
-    let args = <Args as CommandFactory>::command();
-    let commands = args.get_subcommands().map(|command| command.get_name().to_owned());
-    let commands = commands.map(|name| (jaro_winkler(word, &name), format!("xhist-report {name}")));
-    let formats = args.get_arguments().find(|argument| argument.get_id() == "format");
-    let formats = formats.into_iter().flat_map(clap::Arg::get_possible_values);
-    let formats = formats.map(|value| {
-        let name = value.get_name().to_owned();
-        (jaro_winkler(word, &name), format!("xhist-report --format {name}"))
+fn command_like(word: &str) -> Option<String> {
+    let program = CommandLine::command();
+    // Of `export` the formats, too: their names are what a user remembers.
+    let lines = program.get_subcommands().flat_map(|command| {
+        let name = command.get_name();
+        let formats = command
+            .get_subcommands()
+            .map(move |format| (format.get_name(), format!("{name} {}", format.get_name())));
+        std::iter::once((name, name.to_owned())).chain(formats)
     });
-    let flags = args.get_arguments().filter_map(|argument| argument.get_long());
-    let flags = flags.map(|name| (jaro_winkler(word, name), format!("xhist-report --{name}")));
-    let all = commands.chain(formats).chain(flags).filter(|(likeness, _)| *likeness >= LIKE);
-    all.reduce(|best, other| if other.0 > best.0 { other } else { best }).map(|(_, line)| line)
+    let lines: Vec<(&str, String)> = lines.collect();
+    let exact = lines.iter().find(|(name, _)| *name == word).map(|(name, _)| *name);
+    let name = exact.or_else(|| meant(word, lines.iter().map(|(name, _)| *name)))?;
+    lines.iter().find(|(of, _)| *of == name).map(|(_, line)| typed::command(line))
 }
 
 #[cfg(test)]
@@ -37,18 +42,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_typo_is_recognised_and_another_word_is_none() {
+        let names = ["run", "test", "build", "nextest"];
+        for (word, name) in [
+            ("rnu", Some("run")),
+            ("tset", Some("test")),
+            ("bulid", Some("build")),
+            ("nexttset", Some("nextest")),
+            ("doc", None),
+            ("list", None),
+            ("run", None),
+        ] {
+            assert_eq!(meant(word, names), name, "{word}");
+        }
+    }
+
+    #[test]
     fn commands_and_formats_are_recognised() {
         for (word, line) in [
             ("answr", Some("xhist-report answer")),
             ("suspect", Some("xhist-report suspects")),
             ("vieuw", Some("xhist-report view")),
-            ("calls", Some("xhist-report --format calls")),
-            ("perfeto", Some("xhist-report --format perfetto")),
-            ("tasks", Some("xhist-report --tasks")),
+            ("call", Some("xhist-report calls")),
+            ("perfetto", Some("xhist-report export perfetto")),
+            ("perfeto", Some("xhist-report export perfetto")),
+            ("task", Some("xhist-report tasks")),
             ("dump.bin", None),
             ("core", None),
         ] {
-            assert_eq!(meant(word).as_deref(), line, "{word}");
+            assert_eq!(command_like(word).as_deref(), line, "{word}");
         }
     }
 }

@@ -11,13 +11,17 @@ use crate::source::Opened;
 /// Options about recorded values.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ValueArgs {
-    /// The program that recorded, for the types of values; without it the right one is looked for as for maps
-    #[arg(long, value_name = "FILE")]
+    /// The program that recorded, for the types of values
+    ///
+    /// Without it the right one is looked for as for maps.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(super) program: Option<PathBuf>,
 
-    /// Print `<redacted>` in place of these values, in any format; may be given several times. The pattern is that of --only, or the
-    /// name of a variable, alone or behind its function: `password`, `login::key`, `src/auth/`; `**` is all
-    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    /// Print `<redacted>` in place of these values, in any format
+    ///
+    /// May be given several times. The pattern is that of --only, or the name of a variable, alone or behind its function:
+    /// `password`, `login::key`, `src/auth/`; `**` is all.
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse, hide_short_help = true)]
     pub(super) redact: Vec<Pattern>,
 }
 

@@ -8,6 +8,30 @@ use crate::source;
 /// An option whose value may be left out.
 const OPTION: &str = "--thread";
 
+/// Reports that were formats of the history: the command of each.
+const COMMANDS: [(&str, &[&str]); 9] = [
+    ("calls", &["calls"]),
+    ("calls-json", &["calls", "--format", "json"]),
+    ("qspy", &["qspy"]),
+    ("traceinfo", &["traceinfo"]),
+    ("lcov", &["coverage"]),
+    ("html", &["page"]),
+    ("perfetto", &["export", "perfetto"]),
+    ("folded", &["export", "folded"]),
+    ("codetracer", &["export", "codetracer"]),
+];
+
+/// The same words, with the name of a report behind `--format` as its command.
+pub fn with_command(mut words: Vec<OsString>) -> Vec<OsString> {
+    let is_format = |word: &OsString| word == "--format";
+    let Some(at) = words.iter().position(is_format) else { return words };
+    let is_named = |(name, _): &&(&str, &[&str])| words.get(at + 1).is_some_and(|word| word == name);
+    let Some((_, command)) = COMMANDS.iter().find(is_named) else { return words };
+    words.drain(at..at + 2);
+    words.splice(1..1, command.iter().map(OsString::from));
+    words
+}
+
 /// The same words, with `--thread NAME` as one. A link, `-` and a file behind `--thread` are sources. A file without a dot and a slash
 /// in its name may have the name of a thread: it is the source only if no other word may be one.
 pub fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -50,6 +74,20 @@ fn is_thread(value: &OsStr, words: &[OsString], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_report_behind_format_is_a_command() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for (typed, meant) in [
+            ("r a.xhist --format calls", "r calls a.xhist"),
+            ("r --format calls-json a", "r calls --format json a"),
+            ("r --format perfetto -o b a", "r export perfetto -o b a"),
+            ("r --format json a", "r --format json a"),
+            ("r a --format", "r a --format"),
+        ] {
+            assert_eq!(with_command(words(typed)), words(meant));
+        }
+    }
 
     #[test]
     fn the_word_behind_thread_is_its_value_unless_it_is_a_source() {

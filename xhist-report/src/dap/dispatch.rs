@@ -8,6 +8,7 @@ use super::requests::{RequestRun, row};
 use super::session::{DapSession, Phase};
 use crate::exit_code::ExitCode;
 use crate::recording::SharedRecording;
+use crate::typed;
 
 impl DapSession {
     /// Answers the bytes of a message.
@@ -112,7 +113,7 @@ impl DapSession {
         let is_opening = self.phase == Phase::Loading;
         self.phase = Phase::New;
         let text: Vec<&str> =
-            notes.lines().map(|line| line.strip_prefix("xhist-report: ").unwrap_or(line)).collect();
+            notes.lines().map(|line| line.strip_prefix(typed::prefix()).unwrap_or(line)).collect();
         let text = if text.is_empty() { "nothing was recorded".to_owned() } else { text.join("\n") };
         match self.opening.take().filter(|_| is_opening) {
             Some((seq, command)) => self.send(Outgoing::Response(seq, command, Err(DapError(text)))),

@@ -51,7 +51,7 @@ fn write_live(tasks: &TaskSummary, heading: Style, dim: Style, out: &mut dyn Wri
     for group in groups.iter().take(shown) {
         write_group(group, heading, dim, out)?;
     }
-    let all = if tasks.is_brief { "--tasks" } else { "--format json" };
+    let all = if tasks.is_brief { "`tasks`" } else { "--format json" };
     match groups.len().saturating_sub(shown) {
         0 => Ok(()),
         1 => writeln!(out, "and tasks at 1 more place; {all} shows all"),
@@ -219,7 +219,7 @@ mod tests {
         let end = "\n-- 2 async tasks were cancelled: dropped while parked --\n2 cancelled at src/a.rs:7 in f\n      c().await;\n";
         assert!(whole.ends_with(end), "{whole}");
         let brief = text_of(&TaskSummary { is_brief: true, ..all });
-        assert!(brief.ends_with("\nand tasks at 2 more places; --tasks shows all\n"), "{brief}");
+        assert!(brief.ends_with("\nand tasks at 2 more places; `tasks` shows all\n"), "{brief}");
     }
 
     #[test]

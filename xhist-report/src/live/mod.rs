@@ -362,7 +362,7 @@ impl<'v> LiveSession<'v> {
     /// The target whose lines and names are meant. Without one, this prints an error.
     fn spied(&mut self, context: &mut Context<'_, '_>) -> Option<ConnectionId> {
         let why = match self.focus() {
-            _ if !self.view.is_qspy() => "only --format qspy does that",
+            _ if !self.view.is_qspy() => "only `qspy` does that",
             None => "no target is connected",
             id => return id,
         };

@@ -26,13 +26,13 @@ pub enum ReportKind {
 }
 
 impl ReportKind {
-    /// The option that asks for this report instead of that of the format.
-    pub fn option(self) -> Option<&'static str> {
+    /// The command that asks for this report instead of that of the format.
+    pub fn command(self) -> Option<&'static str> {
         match self {
-            ReportKind::Builds => Some("--identify"),
-            ReportKind::Hotspots => Some("--hot"),
-            ReportKind::Tasks => Some("--tasks"),
-            ReportKind::Order => Some("--order"),
+            ReportKind::Builds => Some("builds"),
+            ReportKind::Hotspots => Some("hot"),
+            ReportKind::Tasks => Some("tasks"),
+            ReportKind::Order => Some("order"),
             ReportKind::History
             | ReportKind::Answer
             | ReportKind::Coverage

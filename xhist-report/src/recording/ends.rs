@@ -3,6 +3,7 @@
 use super::ids::{SiteId, StepId};
 use super::table::Recording;
 use crate::model::{LiveTask, TaskPlace};
+use crate::typed;
 
 /// Lines of [`Recording::ends`] at most.
 const MAX_LINES: usize = 20;
@@ -48,7 +49,8 @@ impl Recording {
         });
         let mut lines: Vec<String> = threads.chain(tasks).take(MAX_LINES + 1).collect();
         if lines.len() > MAX_LINES {
-            lines[MAX_LINES] = "more: xhist-report --tasks lists tasks, --lanes lists threads".to_owned();
+            lines[MAX_LINES] =
+                format!("more: {} lists tasks, `history --lanes` lists threads", typed::command("tasks"));
         }
         lines
     }

@@ -1,4 +1,4 @@
-//! `--identify`: the builds that the rings came from.
+//! `builds`: the builds that the rings came from.
 
 use std::collections::BTreeMap;
 use std::io;

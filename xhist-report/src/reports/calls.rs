@@ -1,4 +1,4 @@
-//! `--format calls`: the calls that statements imply, thread by thread, and what was open at the end of each.
+//! `calls`: the calls that statements imply, thread by thread, and what was open at the end of each.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;

@@ -1,4 +1,4 @@
-//! `--format lcov`: the statements that were ever executed.
+//! `coverage`: the statements that were ever executed.
 
 use std::io;
 

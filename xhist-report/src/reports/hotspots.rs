@@ -1,4 +1,4 @@
-//! `--hot`: the functions that fill the rings, and what would leave them out of a build.
+//! `hot`: the functions that fill the rings, and what would leave them out of a build.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;

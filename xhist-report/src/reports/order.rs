@@ -210,7 +210,7 @@ impl<'o> Order<'o> {
         }
         if !maps.iter().any(|names| names.has_calls()) {
             context.notes.error(format_args!(
-                "--order needs a map that describes the code: it is written since version 3 of maps, and the map here is older or \
+                "`order` needs a map that describes the code: it is written since version 3 of maps, and the map here is older or \
                  missing"
             ));
             return Some(ExitCode::Incomplete);

@@ -1,4 +1,4 @@
-//! `--format qspy`: the records of a stream or of rings, printed as QSPY does.
+//! `qspy`: the records of a stream or of rings, printed as QSPY does.
 
 use std::io::{self, Write};
 

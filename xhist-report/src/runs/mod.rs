@@ -15,6 +15,7 @@ use crate::model::visible;
 use crate::ring;
 use crate::run_record::{RunRecord, RunRecordError};
 use crate::source::{self, Image};
+use crate::typed;
 pub use list::{RunsFormat, print};
 
 /// Most runs without a description whose rings are read.
@@ -214,7 +215,7 @@ impl Run {
     /// The choice of this run; `newest` is the newest of all runs.
     fn chosen(&self, dir: &Path, newest: &Run) -> Chosen {
         let shown =
-            |path: &Path| quoted(&visible(&path.strip_prefix(dir).unwrap_or(path).display().to_string()));
+            |path: &Path| quoted(&*visible(&path.strip_prefix(dir).unwrap_or(path).display().to_string()));
         let files = self.ranked();
         let path = files[0].to_owned();
         let mut notes = vec![format!("reading {}{}", shown(&path), self.described())];
@@ -229,9 +230,9 @@ impl Run {
         if newest.place != self.place {
             let how = if newest.end(&mut 1) == RunEnd::Badly { "failed" } else { "ended well" };
             notes.push(format!(
-                "a newer run {how}{}; this reads it: xhist-report {}",
+                "a newer run {how}{}; this reads it: {}",
                 newest.age(),
-                shown(newest.ranked()[0])
+                typed::command(format!("history {}", shown(newest.ranked()[0])))
             ));
         }
         Chosen { path, notes }

@@ -162,7 +162,7 @@ impl fmt::Display for CommandError {
             }
             CommandError::UnknownName { kind, text } => write!(
                 f,
-                "the target has sent no {kind} `{text}`: write its number, or see the names with `--format qspy`"
+                "the target has sent no {kind} `{text}`: write its number, or see the names with `xhist-report qspy`"
             ),
         }
     }

@@ -86,15 +86,16 @@ mod cut {
     use signal_hook::consts::SIGBUS;
     use signal_hook::low_level;
 
-    use crate::ExitCode;
+    use crate::{ExitCode, typed};
 
     /// The message.
     static MESSAGE: OnceLock<String> = OnceLock::new();
 
     pub(super) fn end_with_message(name: &str) {
         let message = format!(
-            "xhist-report: error: {name} was cut while it was read, so this report ends too early; \
-             copy the file and read the copy\n"
+            "{}error: {name} was cut while it was read, so this report ends too early; \
+             copy the file and read the copy\n",
+            typed::prefix()
         );
         if MESSAGE.set(message).is_err() {
             return;

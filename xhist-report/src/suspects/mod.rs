@@ -42,6 +42,7 @@ use crate::options::{MapPlaces, Options, ProgramPlaces};
 use crate::recording::SuspectRow;
 use crate::selection::Pattern;
 use crate::source_text::SourceText;
+use crate::typed;
 use crate::values::ValueReader;
 
 /// How suspects are printed.
@@ -77,6 +78,23 @@ pub struct SuspectOptions {
     pub program: Option<PathBuf>,
     /// Values of these places are not shown.
     pub redact: Vec<Pattern>,
+}
+
+impl SuspectOptions {
+    /// The few lines below an answer.
+    pub fn brief(run: &Path) -> SuspectOptions {
+        SuspectOptions {
+            directory: run.to_owned(),
+            formula: Formula::default(),
+            format: SuspectFormat::Text,
+            limit: 20,
+            brief: true,
+            map: None,
+            source_roots: Vec::new(),
+            program: None,
+            redact: Vec::new(),
+        }
+    }
 }
 
 /// Prints the suspects of a run.
@@ -242,10 +260,11 @@ fn hints(directory: &Path, test: Option<&str>) -> Vec<String> {
     let here = std::env::current_dir().unwrap_or_default();
     let directory = directory.strip_prefix(here).unwrap_or(directory);
     let diff = test.map(|test| {
-        let history = quoted(&visible(&format!("{}::{test}", directory.display())));
-        format!("where it parts from the passed test most like it: xhist-report diff {history}")
+        let history = quoted(&*visible(&format!("{}::{test}", directory.display())));
+        let diff = typed::command(format!("diff {history}"));
+        format!("where it parts from the passed test most like it: {diff}")
     });
-    ["all suspects and why: xhist-report suspects".to_owned()].into_iter().chain(diff).collect()
+    [format!("all suspects and why: {}", typed::command("suspects"))].into_iter().chain(diff).collect()
 }
 
 /// Where the map and the sources are.

@@ -8,6 +8,7 @@ use super::find::{FoundProgram, NoProgram, find};
 use crate::console::Notes;
 use crate::model::{Names, Ring, ShownValue, ValuePlace, visible};
 use crate::options::Options;
+use crate::typed;
 use crate::types::{Program, RowType, Target, hex, render, render_target};
 
 /// Text of a value that the user does not want to see.
@@ -168,7 +169,8 @@ fn redacts(options: &Options, place: Option<&ValuePlace<'_>>, names: &Names) -> 
 fn report(program: Result<&FoundProgram, &NoProgram>, notes: &mut Notes<'_>) {
     match program {
         Err(NoProgram::Missing) => notes.note(format_args!(
-            "the program's file was not found, so values are shown as bytes; name it: xhist-report --program FILE"
+            "the program's file was not found, so values are shown as bytes; name it: {}",
+            typed::command("history --program FILE")
         )),
         Err(NoProgram::Unfit(path, why)) => {
             notes.incomplete();
@@ -181,8 +183,9 @@ fn report(program: Result<&FoundProgram, &NoProgram>, notes: &mut Notes<'_>) {
         )),
         Ok(found) => notes.note(format_args!(
             "{} does not describe the types of some values, which are shown as bytes; if it was built again since, name \
-             the program that ran: xhist-report --program FILE",
-            found.path.display()
+             the program that ran: {}",
+            found.path.display(),
+            typed::command("history --program FILE")
         )),
     }
 }

@@ -26,6 +26,7 @@ use super::press::Effect;
 use super::state::ViewState;
 use crate::interrupt;
 use crate::recording::{Recording, SharedRecording};
+use crate::typed;
 
 /// Without a key, this is how often a recording that grows is drawn.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -43,14 +44,17 @@ pub enum ScreenError {
 
 impl fmt::Display for ScreenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const INSTEAD: &str =
-            "`xhist-report view --print` prints one screen, `xhist-report --all` lists every entry";
+        let instead = format!(
+            "`{}` prints one screen, `{}` lists every entry",
+            typed::command("view --print"),
+            typed::command("history --all")
+        );
         match self {
             ScreenError::NoTerminal(stream) => {
-                write!(f, "view needs a terminal, and {stream} is not one; {INSTEAD}")
+                write!(f, "view needs a terminal, and {stream} is not one; {instead}")
             }
-            ScreenError::Dumb => write!(f, "view cannot draw on the terminal of TERM=dumb; {INSTEAD}"),
-            ScreenError::Terminal(error) => write!(f, "view cannot use the terminal: {error}; {INSTEAD}"),
+            ScreenError::Dumb => write!(f, "view cannot draw on the terminal of TERM=dumb; {instead}"),
+            ScreenError::Terminal(error) => write!(f, "view cannot use the terminal: {error}; {instead}"),
         }
     }
 }

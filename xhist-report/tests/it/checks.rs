@@ -72,12 +72,12 @@ const BROKEN: &[u16] = &[2, 7, 13, 7, 8, 8, 2, 7, 8];
 fn broken_rules_are_printed_with_their_proof() {
     let dir = project(3, BROKEN, &[3, 7, 8]);
     for (name, args) in [
-        ("order.text", &["--order"][..]),
-        ("order.json", &["--order", "--format", "json"]),
-        ("order.thread", &["--order", "--thread", "worker"]),
-        ("order.expect", &["--expect", "app::handler..main.rs:3", "--thread", "main"]),
+        ("order.text", &["order"][..]),
+        ("order.json", &["order", "--format", "json"]),
+        ("order.thread", &["order", "--thread", "worker"]),
+        ("order.expect", &["order", "--expect", "app::handler..main.rs:3", "--thread", "main"]),
     ] {
-        let outcome = dir.run(&[&["dump.bin"], args].concat());
+        let outcome = dir.run(&[args, &["dump.bin"]].concat());
         check(
             &format!("{name}.txt"),
             &format!("{}---\n{}exit {}\n", outcome.out, outcome.notes, outcome.code),
@@ -89,26 +89,24 @@ fn broken_rules_are_printed_with_their_proof() {
 fn rules_come_from_the_command_line_and_from_files() {
     let dir = project(3, BROKEN, &[3, 7, 8]);
     dir.write("rules.txt", "# of the team\nexclusive handler\n\nexpect add..handler\n");
-    let outcome = dir.run(&["dump.bin", "--rules", "rules.txt"]);
+    let outcome = dir.run(&["order", "dump.bin", "--rules", "rules.txt"]);
     assert_eq!(outcome.code, 1);
     assert!(outcome.out.contains("expect add..handler: "), "{}", outcome.out);
     assert!(outcome.notes.contains("checked 1 exclusive section, 2 expectations"), "{}", outcome.notes);
     dir.write("wrong.txt", "exclusive handler\nalways handler\n");
     for (args, text) in [
         (
-            &["--rules", "wrong.txt"][..],
+            &["order", "--rules", "wrong.txt"][..],
             "wrong.txt:2: `always handler`: a rule starts with `expect` or `exclusive`",
         ),
-        (&["--rules", "none.txt"], "cannot read the rules none.txt"),
-        (&["--expect", "main"], "`main` is not of the form A..B"),
-        (&["--exclusive", ""], "is not a pattern"),
-        (&["--expect", "main..nothing"], "--expect nothing matches no file, crate or function"),
-        (&["--order", "--only", "main"], "--only does not go with --order"),
-        (&["--order", "--last", "5"], "--last"),
-        (&["--order", "--format", "lcov"], "--order"),
-        (&["--order", "--format", "traceinfo"], "--format traceinfo"),
+        (&["order", "--rules", "none.txt"], "cannot read the rules none.txt"),
+        (&["order", "--expect", "main"], "`main` is not of the form A..B"),
+        (&["order", "--exclusive", ""], "is not a pattern"),
+        (&["order", "--expect", "main..nothing"], "--expect nothing matches no file, crate or function"),
+        (&["order", "--only", "main"], "unexpected argument '--only'"),
+        (&["order", "--last", "5"], "--last"),
     ] {
-        let outcome = dir.run(&[&["dump.bin"], args].concat());
+        let outcome = dir.run(&[args, &["dump.bin"]].concat());
         assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?} {}", outcome.notes);
         assert!(outcome.notes.contains(text), "{args:?} {}", outcome.notes);
     }
@@ -117,7 +115,7 @@ fn rules_come_from_the_command_line_and_from_files() {
 #[test]
 fn rules_that_are_kept_are_counted_and_nothing_is_printed() {
     let dir = project(3, &[2, 7, 8, 3, 7, 8], &[3, 7, 8]);
-    let outcome = dir.run(&["dump.bin", "--order"]);
+    let outcome = dir.run(&["order", "dump.bin"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (0, ""));
     let text =
         "checked 1 exclusive section, 1 expectation, and 0 statements that take a lock (0 pairs of locks)";
@@ -127,20 +125,20 @@ fn rules_that_are_kept_are_counted_and_nothing_is_printed() {
 #[test]
 fn what_cannot_be_checked_is_said() {
     let old = project(2, BROKEN, &[]);
-    let outcome = old.run(&["dump.bin", "--order"]);
+    let outcome = old.run(&["order", "dump.bin"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (1, ""));
-    assert!(outcome.notes.contains("--order needs a map that describes the code"), "{}", outcome.notes);
+    assert!(outcome.notes.contains("`order` needs a map that describes the code"), "{}", outcome.notes);
     // Comments are in the sources only.
     let dir = project(3, BROKEN, &[]);
     dir.write("src/main.rs", format!("// A new line.\n{SOURCE}"));
-    let outcome = dir.run(&["dump.bin", "--order"]);
+    let outcome = dir.run(&["order", "dump.bin"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (0, ""), "{}", outcome.notes);
     assert!(outcome.notes.contains("1 source is not here as built"), "{}", outcome.notes);
-    assert_eq!(dir.run(&["dump.bin", "--exclusive", "add"]).code, 1);
+    assert_eq!(dir.run(&["order", "dump.bin", "--exclusive", "add"]).code, 1);
     // A comment that is not a rule.
     let dir = project(3, BROKEN, &[]);
     dir.write("src/main.rs", SOURCE.replace("main.rs:2..main.rs:3", "main.rs:2"));
-    let outcome = dir.run(&["dump.bin", "--order"]);
+    let outcome = dir.run(&["order", "dump.bin"]);
     assert!(
         outcome.notes.contains("src/main.rs:11: `main.rs:2` is not of the form A..B"),
         "{}",

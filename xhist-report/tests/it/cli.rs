@@ -98,18 +98,18 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["dump.bin", "-u"], "-u is about front-ends of a live link"),
         (&["dump.bin", "--qp8"], "--qp8 is about front-ends of a live link"),
         (&["tcp://localhost:6601", "--qp8"], "there is no port for them"),
-        (&["tcp://localhost:6601", "--format", "qspy", "--qp8", "-u", "0"], "there is no port for them"),
-        (&["dump.bin", "--format", "qspy", "--map", "xhist.map"], "--map does not go with --format qspy"),
+        (&["qspy", "tcp://localhost:6601", "--qp8", "-u", "0"], "there is no port for them"),
+        (&["qspy", "dump.bin", "--map", "xhist.map"], "unexpected argument '--map'"),
         (&["tcp://localhost:6601", "dump.bin", "-c"], "--clear: dump.bin is read as a stream"),
-        (&["dump.bin", "--format", "lcov", "--follow"], "--follow does not go with --format lcov"),
-        (&["dump.bin", "--format", "lcov", "-c"], "--clear does not go with --format lcov"),
-        (&["dump.bin", "--format", "lcov", "--ring", "1"], "--ring does not go with --format lcov"),
+        (&["coverage", "dump.bin", "--follow"], "unexpected argument '--follow'"),
+        (&["coverage", "dump.bin", "-c"], "unexpected argument '-c'"),
+        (&["coverage", "dump.bin", "--ring", "1"], "unexpected argument '--ring'"),
         (&["dump.bin", "dump.bin", "--follow"], "--follow is about one ring file"),
         (&["tcp://localhost:6601", "--map", "."], "cannot read the map .: not a regular file"),
         (&["send", "dump.bin", "info"], "not a link to a target"),
         (&["send", "tcp://localhost:6601", "filter", "global", "xx"], "`xx`: expected a record"),
         (&["send", "dump.bin", "-d", "names.dic", "info"], "unexpected argument '-d'"),
-        (&["--format", "xml", "dump.bin"], "history"),
+        (&["--format", "xml", "dump.bin"], "possible values: text, json"),
         (&["--last", "x", "dump.bin"], "invalid value"),
         (&["--wrong"], "unexpected argument"),
         (&["dump.bin", "--ring", "2"], "ring 2 does not exist; this source has ring 1 only"),
@@ -128,7 +128,7 @@ fn version_and_help_are_there() {
     assert_eq!(help.code, 0);
     assert!(help.out.contains("Exit codes:") && help.out.contains("--map"), "{}", help.out);
     // What is written here as lines is not broken into other lines.
-    assert!(help.out.contains("\n--identify: 0 every build is known"), "{}", help.out);
+    assert!(help.out.contains("\nof a .fmt file is wrong; 2 wrong arguments"), "{}", help.out);
     let send = dir.run(&["send", "--help"]);
     assert!(send.out.contains("\nit is qspy://HOST[:7701]"), "{}", send.out);
 }
@@ -242,20 +242,4 @@ fn how_to_dump_prints_the_debugger_commands() {
     drop(reader);
     let mut command = dir.command(&["--how-to-dump", "firmware.elf"]);
     assert!(command.stdout(writer).status().unwrap().success());
-}
-
-#[test]
-fn each_file_of_a_log_in_json_starts_with_the_schema() {
-    let dir = Dir::new();
-    dir.write("dump.bin", ten());
-    let outcome = dir.run(&["--log", "logs", "--rotate", "200", "--format", "json", "dump.bin"]);
-    assert_eq!(outcome.code, 0, "{}", outcome.notes);
-    let files: Vec<_> =
-        std::fs::read_dir(dir.path().join("logs")).unwrap().map(|file| file.unwrap().path()).collect();
-    assert!(files.len() > 3);
-    for file in files {
-        let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.starts_with("{\"schema\":2,"), "{}: {text}", file.display());
-        assert_eq!(text.matches("\"schema\"").count(), 1);
-    }
 }

@@ -34,13 +34,13 @@ fn bitmap_and_rings_make_one_tracefile() {
     let (map, hash) = map_of_statements("/project", "src/main.rs", STATEMENTS);
     dir.write("xhist.map", map);
     dir.write("dump.bin", [ring(hash).build(), bitmap(hash, 0, &[2, 7])].concat());
-    let outcome = dir.run(&["dump.bin", "--format", "lcov"]);
+    let outcome = dir.run(&["coverage", "dump.bin"]);
     let expected = "TN:\nSF:/project/src/main.rs\nFN:7,T::f\nFN:2,main\nFN:12,never\nFNDA:1,T::f\nFNDA:1,main\n\
         FNDA:0,never\nFNF:3\nFNH:2\nDA:2,1\nDA:3,1\nDA:7,1\nDA:8,0\nDA:12,0\nLF:5\nLH:3\nend_of_record\n";
     assert_eq!((outcome.code, outcome.out.as_str(), outcome.notes.as_str()), (0, expected, ""));
     // It outlives all rings.
     dir.write("dump.bin", bitmap(hash, 0, &[2, 3, 7]));
-    assert_eq!(dir.run(&["dump.bin", "--format", "lcov"]).out, expected);
+    assert_eq!(dir.run(&["coverage", "dump.bin"]).out, expected);
 }
 
 #[test]
@@ -50,11 +50,11 @@ fn hotspots_are_reported_with_the_options_that_leave_them_out() {
     dir.write("xhist.map", map);
     let hot: Vec<_> = (0..90).map(|n| (1, 7 + n % 2)).chain([(1, 2), (1, 3), (1, 3), (9, 9)]).collect();
     dir.write("dump.bin", ring(hash).packed(0, &hot).build());
-    let outcome = dir.run(&["dump.bin", "--hot"]);
+    let outcome = dir.run(&["hot", "dump.bin"]);
     let expected = " 94.7 %        90  T::f  src/a.rs:7-8\n  4.2 %         4  main  src/a.rs:2-3\n  1.1 %         1  ?  file#9:9\n\n\
         # leaves out what fills a twentieth of the rings or more\n[package.metadata.xhist]\nexclude = [\n    \"*::a::T::f\",\n]\n";
     assert_eq!((outcome.code, outcome.out.as_str()), (0, expected), "{}", outcome.notes);
-    let json = dir.run(&["dump.bin", "--hot", "--format", "json"]).out;
+    let json = dir.run(&["hot", "dump.bin", "--format", "json"]).out;
     let first = r#"{"kind":"hot","function":"T::f","file":"src/a.rs","first":7,"last":8,"statements":90,"exclude":"*::a::T::f"}"#;
     let lines: Vec<&str> = json.lines().collect();
     assert!(
@@ -62,7 +62,7 @@ fn hotspots_are_reported_with_the_options_that_leave_them_out() {
         "{json}"
     );
     assert_eq!((lines[2], lines[5]), (first, r#"{"kind":"end","entries":0,"complete":true}"#));
-    assert_eq!(dir.run(&["dump.bin", "--hot", "--last", "1"]).code, 2);
+    assert_eq!(dir.run(&["hot", "dump.bin", "--last", "1"]).code, 2);
 }
 
 #[test]
@@ -70,11 +70,11 @@ fn losses_are_reported_with_the_hotspots() {
     let dir = Dir::new();
     let mut image = ring(0).packed(0, &[(1, 2)]).packed(0, &[(1, 3)]).packed(0, &[(1, 7)]).build();
     dir.write("dump.bin", &image);
-    assert_eq!(dir.run(&["dump.bin", "--hot"]).code, 0);
+    assert_eq!(dir.run(&["hot", "dump.bin"]).code, 0);
     // In the second frame.
     image[192 + 40] ^= 1;
     dir.write("dump.bin", &image);
-    let outcome = dir.run(&["dump.bin", "--hot"]);
+    let outcome = dir.run(&["hot", "dump.bin"]);
     assert!(outcome.code == 1 && outcome.notes.contains("bytes damaged"), "{}", outcome.notes);
 }
 
@@ -85,7 +85,7 @@ fn what_ran_again_and_was_not_written_again_fills_nothing() {
     dir.write("xhist.map", map);
     let image = ring(hash).packed(0, &[(1, 7), (1, 8)]).packed_again(0, &[(1, 12)], 1, 100).build();
     dir.write("dump.bin", image);
-    let out = dir.run(&["dump.bin", "--hot"]).out;
+    let out = dir.run(&["hot", "dump.bin"]).out;
     assert!(out.starts_with(" 50.0 %         2  T::f  src/a.rs:7-8\n"), "{out}");
 }
 
@@ -95,19 +95,19 @@ fn without_a_bitmap_only_the_rings_are_known() {
     let (map, hash) = map_of_statements("/project", "src/main.rs", STATEMENTS);
     dir.write("xhist.map", map);
     dir.write("dump.bin", ring(hash).build());
-    let outcome = dir.run(&["dump.bin", "--format", "lcov"]);
+    let outcome = dir.run(&["coverage", "dump.bin"]);
     assert_eq!(outcome.code, 1);
     assert!(outcome.out.contains("DA:2,0\nDA:3,1\n"), "{}", outcome.out);
     assert!(outcome.notes.contains("no ever-executed bitmap here"), "{}", outcome.notes);
     dir.write("dump.bin", [ring(hash).build(), bitmap(hash, 5, &[2])].concat());
-    let outcome = dir.run(&["dump.bin", "--format", "lcov"]);
+    let outcome = dir.run(&["coverage", "dump.bin"]);
     assert!(
         outcome.code == 1 && outcome.notes.contains("5 times a statement found no place"),
         "{}",
         outcome.notes
     );
     dir.write("empty.bin", [0; 10]);
-    assert_eq!(dir.run(&["empty.bin", "--format", "lcov"]).code, 3);
+    assert_eq!(dir.run(&["coverage", "empty.bin"]).code, 3);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn an_image_full_of_bitmaps_is_read_in_no_time() {
     let begins = Vec::from(executed::header(1 << 16, hash, 7));
     dir.write("dump.bin", begins.repeat(5_000));
     let started = std::time::Instant::now();
-    let outcome = dir.run(&["dump.bin", "--format", "lcov"]);
+    let outcome = dir.run(&["coverage", "dump.bin"]);
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     assert!(outcome.code == 1 && outcome.notes.contains("bitmaps left out"), "{}", outcome.notes);
 }

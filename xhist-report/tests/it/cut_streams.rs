@@ -119,7 +119,7 @@ fn standard_input_is_as_a_file() {
         ([&first[3..], &rest].concat(), 1),
         ([&first[..], &rest[..rest.len() - 1]].concat(), 1),
     ] {
-        for arguments in [&["-"][..], &["--follow", "-"], &["--format", "qspy", "--follow", "-"]] {
+        for arguments in [&["-"][..], &["--follow", "-"], &["qspy", "--follow", "-"]] {
             let mut command = dir.command(arguments);
             let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             let mut child = piped.spawn().unwrap();

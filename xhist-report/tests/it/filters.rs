@@ -88,10 +88,10 @@ fn every_filter_on_every_layout() {
         ("filter.last", &["--last", "2", "--not", "tokio"]),
         ("filter.json", &["--only", "main.rs", "--format", "json"]),
         ("filter.lanes", &["--only", "Socket", "--lanes"]),
-        ("filter.hot", &["--hot", "--not", "tokio", "--thread", "2"]),
-        ("filter.lcov", &["--format", "lcov", "--only", "main"]),
+        ("filter.hot", &["hot", "--not", "tokio", "--thread", "2"]),
+        ("filter.lcov", &["coverage", "--only", "main"]),
     ] {
-        let outcome = dir.run(&[&["dump.bin"], args].concat());
+        let outcome = dir.run(&[args, &["dump.bin"]].concat());
         check(
             &format!("{name}.txt"),
             &format!("{}---\n{}exit {}\n", outcome.out, outcome.notes, outcome.code),
@@ -125,12 +125,12 @@ fn a_name_that_nothing_has_is_an_error() {
             &["--not", "x/y.rs"],
             "--not x/y.rs matches no file, crate or function of this program; its files: /r/",
         ),
-        (&["--hot", "--only", "nothing"], "--only nothing matches no file"),
-        (&["--format", "lcov", "--only", "nothing"], "--only nothing matches no file"),
+        (&["hot", "--only", "nothing"], "--only nothing matches no file"),
+        (&["coverage", "--only", "nothing"], "--only nothing matches no file"),
         (&["--thread", "absent"], "no thread is called absent; the threads: main, worker, worker#2"),
         (&["--only", ""], "`` is not a pattern: it is empty"),
     ] {
-        let outcome = dir.run(&[&["dump.bin"], args].concat());
+        let outcome = dir.run(&[args, &["dump.bin"]].concat());
         assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?} {}", outcome.notes);
         assert!(outcome.notes.contains(text), "{args:?} {}", outcome.notes);
     }
@@ -146,18 +146,17 @@ fn a_name_that_nothing_has_is_an_error() {
 fn filters_are_refused_where_they_have_no_meaning() {
     let dir = dir();
     for (args, option) in [
-        (&["--format", "qspy", "--only", "main"][..], "--only"),
-        (&["--format", "qspy", "--thread", "main"], "--thread NAME"),
-        (&["--format", "lcov", "--thread", "main"], "--thread NAME"),
-        (&["--format", "traceinfo", "--not", "main"], "--not"),
-        (&["--identify", "--only", "main"], "--only"),
-        (&["--identify", "--thread"], "--thread"),
-        (&["--hot", "--thread"], "--thread"),
+        (&["qspy", "--only", "main"][..], "--only"),
+        (&["qspy", "--thread", "main"], "--thread"),
+        (&["coverage", "--thread", "main"], "--thread"),
+        (&["traceinfo", "--not", "main"], "--not"),
+        (&["builds", "--only", "main"], "--only"),
+        (&["builds", "--thread"], "--thread"),
         (&["--lanes", "--thread"], "--thread"),
         (&["--ring", "1", "--thread", "main"], "--thread NAME"),
         (&["--each"], "--last"),
     ] {
-        let outcome = dir.run(&[&["dump.bin"], args].concat());
+        let outcome = dir.run(&[args, &["dump.bin"]].concat());
         assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?}");
         assert!(outcome.notes.contains(option), "{args:?} {}", outcome.notes);
     }

@@ -286,12 +286,9 @@ fn only_clearing_writes_to_the_file() {
     permissions.set_readonly(true);
     std::fs::set_permissions(&path, permissions).unwrap();
     let modified = std::fs::metadata(&path).unwrap().modified().unwrap();
-    for args in [
-        &["run.xhist"][..],
-        &["run.xhist", "--follow"],
-        &["run.xhist", "--identify"],
-        &["run.xhist", "--lanes"],
-    ] {
+    for args in
+        [&["run.xhist"][..], &["run.xhist", "--follow"], &["builds", "run.xhist"], &["run.xhist", "--lanes"]]
+    {
         dir.run(args);
         assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), modified);
         assert!(std::fs::read(&path).unwrap() == image);

@@ -1,4 +1,4 @@
-//! Does `--identify` report which build a dump came from, and whether its sources have changed?
+//! Does `builds` report which build a dump came from, and whether its sources have changed?
 
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
@@ -86,7 +86,7 @@ impl Project {
     }
 
     fn identify(&self, more: &[&str]) -> Outcome {
-        self.dir.run(&[&["dump.bin", "--identify"], more].concat())
+        self.dir.run(&[&["builds", "dump.bin"], more].concat())
     }
 }
 
@@ -173,12 +173,12 @@ fn the_text_of_the_build_is_shown_when_the_file_has_changed() {
         dir.write("src/main.rs", edited);
         shown(notes);
     }
-    for args in [&["answer", "dump.bin"][..], &["dump.bin", "--format", "html"]] {
+    for args in [&["answer", "dump.bin"][..], &["page", "dump.bin"]] {
         let outcome = dir.run(args);
         assert_eq!(outcome.notes.matches(changed).count(), 1, "{args:?}: {}", outcome.notes);
     }
     assert!(dir.run(&["answer", "dump.bin"]).out.contains("first();"));
-    assert_reports(&dir.run(&["dump.bin", "--identify"]), 0, &["unchanged since"]);
+    assert_reports(&dir.run(&["builds", "dump.bin"]), 0, &["unchanged since"]);
     // A missing file: what is kept is the text of the build.
     std::fs::remove_file(dir.path().join("src/main.rs")).unwrap();
     shown("");
@@ -255,7 +255,7 @@ fn a_build_of_elsewhere_is_reported_with_what_to_do() {
     assert_eq!(project.identify(&["--map", "missing.map"]).code, 2);
     let empty = Dir::new();
     empty.write("dump.bin", dump(1));
-    assert_reports(&empty.run(&["dump.bin", "--identify"]), 1, &["no map of any build\n"]);
+    assert_reports(&empty.run(&["builds", "dump.bin"]), 1, &["no map of any build\n"]);
 }
 
 #[test]

@@ -241,7 +241,7 @@ fn the_command_writes_every_side_file() {
     dir.write("s.bin", &stream);
     let files =
         ["-d", "-s=copy.bin", "-o=lines.txt", "-m=rows.mat", "-g", "Ao,?", "--sequence-file=draw.seq"];
-    let outcome = dir.run(&[&["--format", "qspy", "s.bin"], &files[..]].concat());
+    let outcome = dir.run(&[&["qspy", "s.bin"], &files[..]].concat());
     assert_eq!(outcome.code, 0, "{}", outcome.notes);
     let read = |name: &str| std::fs::read(dir.path().join(name)).unwrap();
     assert_eq!(read("copy.bin"), stream);
@@ -255,7 +255,7 @@ fn the_command_writes_every_side_file() {
         .record(0, &record::QepStateEntry { obj: Obj(0x2000_0010), state: Fun(0x0800_0101) })
         .stream;
     dir.write("e.bin", &entry);
-    let outcome = dir.run(&["--format", "qspy", "e.bin", "-d", "qspy230714_092653.dic"]);
+    let outcome = dir.run(&["qspy", "e.bin", "-d", "qspy230714_092653.dic"]);
     assert!(outcome.out.ends_with("===RTC===> St-Entry Obj=Ao,State=Ao_s1\n"), "{}", outcome.out);
 }
 
@@ -265,16 +265,15 @@ fn names_from_a_file_are_kept_in_every_format() {
     let dir = Dir::new();
     let entry = record::QepStateEntry { obj: Obj(0x2000_0010), state: Fun(0x0800_0101) };
     dir.write("names.bin", Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream);
-    assert_eq!(dir.run(&["names.bin", "--format", "qspy", "-d"]).code, 0);
+    assert_eq!(dir.run(&["qspy", "names.bin", "-d"]).code, 0);
     // The target forgets all names in between.
     let stream = Target::new(Sizes::DEFAULT).record(0, &entry).info().record(0, &entry).stream;
     dir.write("s.bin", stream);
     let ring = RingImage::hosted(1 << 12, 1, 1, "main").frame(1, &bytes("1000002001010008"));
     dir.write("ring.xhist", ring.build());
     for (source, entries) in [("s.bin", 2), ("ring.xhist", 1)] {
-        for (format, named) in [("history", "Obj=Ao,State=Ao_s1"), ("json", r#""obj":"Ao","state":"Ao_s1""#)]
-        {
-            let outcome = dir.run(&[source, "--format", format, "-d", "qspy230714_092653.dic"]);
+        for (format, named) in [("text", "Obj=Ao,State=Ao_s1"), ("json", r#""obj":"Ao","state":"Ao_s1""#)] {
+            let outcome = dir.run(&[source, "--format", format, "--dictionaries", "qspy230714_092653.dic"]);
             assert_eq!(outcome.code, 0, "{}", outcome.notes);
             assert_eq!(outcome.out.matches(named).count(), entries, "{format} of {source}: {}", outcome.out);
         }
@@ -287,7 +286,7 @@ fn side_files_hold_the_first_source() {
     let stream = Target::new(Sizes::DEFAULT).info().named().stream;
     dir.write("a.bin", &stream);
     dir.write("b.bin", Target::new(Sizes::DEFAULT).info().stream);
-    let outcome = dir.run(&["--format", "qspy", "-s=copy.bin", "a.bin", "b.bin"]);
+    let outcome = dir.run(&["qspy", "-s=copy.bin", "a.bin", "b.bin"]);
     assert_eq!(outcome.code, 0, "{}", outcome.notes);
     assert_eq!(std::fs::read(dir.path().join("copy.bin")).unwrap(), stream);
     assert!(outcome.notes.contains("b.bin: the side files hold the first"), "{}", outcome.notes);
@@ -307,7 +306,7 @@ fn a_source_is_not_overwritten() {
         &["-s=s.bin", "tcp://localhost:1", "s.bin"],
         &["-d", "s.bin", "-s=s.bin", "t.bin"],
     ] {
-        let outcome = dir.run(&[&["--format", "qspy"], args].concat());
+        let outcome = dir.run(&[&["qspy"], args].concat());
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.notes);
         assert!(outcome.notes.contains("s.bin is read, and would"), "{args:?}: {}", outcome.notes);
         assert_eq!(std::fs::read(dir.path().join("s.bin")).unwrap(), stream, "{args:?}");
@@ -318,14 +317,7 @@ fn a_source_is_not_overwritten() {
 fn options_about_rings_are_refused_for_a_stream() {
     let dir = Dir::new();
     dir.write("s.bin", Target::new(Sizes::DEFAULT).info().named().stream);
-    for args in [
-        &["--identify"][..],
-        &["--hot"],
-        &["--ring", "1"],
-        &["--clear"],
-        &["--format", "qspy", "--ring", "1"],
-        &["--format", "qspy", "--identify"],
-    ] {
+    for args in [&["builds"][..], &["hot"], &["--ring", "1"], &["--clear"], &["qspy", "--ring", "1"]] {
         let outcome = dir.run(&[args, &["s.bin"]].concat());
         assert_eq!((outcome.code, outcome.out.as_str()), (3, ""), "{args:?}: {}", outcome.notes);
         assert!(outcome.notes.contains("a QS stream without a ring"), "{args:?}: {}", outcome.notes);
@@ -363,21 +355,21 @@ fn wrong_arguments_are_errors() {
     let dir = Dir::new();
     dir.write("s.bin", [1, 2, 3]);
     for (args, word) in [
-        (&["-T3", "s.bin"][..], "possible values"),
-        (&["-v", "7", "s.bin"], "7.3"),
-        (&["-m", "s.bin"], "needs --format qspy"),
-        (&["s.bin", "-d"], "-d without a FILE needs --format qspy"),
-        (&["-d", "names.dic", "s.bin"], "cannot read names.dic"),
-        (&["-d", "s.bin", "s.bin"], "Unexpected line in Dictionary File=s.bin"),
-        (&["--format", "qspy", "--last", "3", "s.bin"], "--last does not go with"),
-        (&["--format", "qspy", "-g", "1,2,3,4,5,6,7,8,9,10,11", "s.bin"], "at most 10"),
-        (&["--format", "qspy", "-m=/nowhere/at/all", "s.bin"], "cannot write /nowhere/at/all"),
+        (&["qspy", "-T3", "s.bin"][..], "possible values"),
+        (&["qspy", "-v", "7", "s.bin"], "7.3"),
+        (&["-m", "s.bin"], "unexpected argument '-m'"),
+        (&["s.bin", "--dictionaries"], "a value is required"),
+        (&["--dictionaries", "names.dic", "s.bin"], "cannot read names.dic"),
+        (&["--dictionaries", "s.bin", "s.bin"], "Unexpected line in Dictionary File=s.bin"),
+        (&["qspy", "--last", "3", "s.bin"], "unexpected argument '--last'"),
+        (&["qspy", "-g", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11", "s.bin"], "at most 10"),
+        (&["qspy", "-m=/nowhere/at/all", "s.bin"], "cannot write /nowhere/at/all"),
     ] {
         let outcome = dir.run(args);
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.notes);
         assert!(outcome.notes.contains(word), "{args:?}: {}", outcome.notes);
     }
-    let nothing = dir.run(&["--format", "qspy", "s.bin"]);
+    let nothing = dir.run(&["qspy", "s.bin"]);
     assert!(nothing.code == 3 && nothing.notes.contains("no valid QS frame"), "{}", nothing.notes);
 }
 
@@ -481,8 +473,8 @@ fn records_of_a_wrong_length_are_losses() {
     let dir = Dir::new();
     let stream = RingImage::bare(4096).frame(9, &[0; 5]).frame(9, &[0; 9]).stream;
     dir.write("s.bin", &stream);
-    for format in ["qspy", "history", "json"] {
-        let outcome = dir.run(&["--format", format, "s.bin"]);
+    for command in [&["qspy"][..], &["history"], &["--format", "json"]] {
+        let outcome = dir.run(&[command, &["s.bin"]].concat());
         assert!(
             outcome.code == 1 && outcome.notes.contains("as long as their layout: 2;"),
             "{}",

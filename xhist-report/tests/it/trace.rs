@@ -48,12 +48,11 @@ fn with_formats() -> Dir {
 #[test]
 fn a_width_of_time_stamps_other_than_that_of_the_ring_is_reported() {
     let dir = with_formats();
-    for args in [&["-T2", "--format", "traceinfo"][..], &["-T2", "--format", "qspy"]] {
-        let notes = dir.run(&[args, &["dump.bin"]].concat()).notes;
-        let note = "ring 1 (thread main) declares time stamps of 4 bytes; QS records and trace events are read with -T2";
-        assert_eq!(notes.matches(note).count(), 1, "{args:?}: {notes}");
-    }
-    let same = dir.run(&["-T4", "dump.bin"]);
+    let notes = dir.run(&["qspy", "-T2", "dump.bin"]).notes;
+    let note =
+        "ring 1 (thread main) declares time stamps of 4 bytes; QS records and trace events are read with -T2";
+    assert_eq!(notes.matches(note).count(), 1, "{notes}");
+    let same = dir.run(&["qspy", "-T4", "dump.bin"]);
     assert!(!same.notes.contains("time stamps of"), "{}", same.notes);
 }
 
@@ -61,13 +60,13 @@ fn a_width_of_time_stamps_other_than_that_of_the_ring_is_reported() {
 fn every_format_shows_them_in_their_place() {
     let dir = with_formats();
     for (name, args) in [
-        ("trace.history", ["--format", "history"].as_slice()),
+        ("trace.history", ["history"].as_slice()),
         ("trace.columns", &["--time", "--thread"]),
         ("trace.lanes", &["--lanes"]),
         ("trace.json", &["--format", "json"]),
-        ("trace.traceinfo", &["--format", "traceinfo"]),
-        ("trace.traceinfo.thread", &["--format", "traceinfo", "--thread"]),
-        ("trace.qspy", &["--format", "qspy"]),
+        ("trace.traceinfo", &["traceinfo"]),
+        ("trace.traceinfo.thread", &["traceinfo", "--thread"]),
+        ("trace.qspy", &["qspy"]),
     ] {
         let outcome = dir.run(&[args, &["dump.bin"]].concat());
         assert_eq!(outcome.code, 0, "{}", outcome.notes);
@@ -115,10 +114,10 @@ fn names_of_opcodes_from_the_target_are_shown() {
 fn a_report_without_trace_events_says_so() {
     let dir = Dir::new();
     dir.write("dump.bin", RingImage::bare(256).statements(&[(1, 1), (1, 2)]).build());
-    let outcome = dir.run(&["--format", "traceinfo", "dump.bin"]);
+    let outcome = dir.run(&["traceinfo", "dump.bin"]);
     assert_eq!((outcome.code, outcome.out.as_str()), (0, ""));
     assert_eq!(outcome.notes, "xhist-report: note: no trace event is among the 2 entries\n");
-    let chosen = with_formats().run(&["--format", "traceinfo", "--severity", "hw0", "dump.bin"]);
+    let chosen = with_formats().run(&["traceinfo", "--severity", "hw0", "dump.bin"]);
     assert_eq!((chosen.code, chosen.out.as_str()), (0, ""));
     assert!(
         chosen.notes.contains("no trace event that was asked for is among the 13 entries"),
@@ -149,7 +148,7 @@ fn filters_choose_among_them() {
         ),
         (&["--opcode", "30..34", "--last", "1"], &["1.000050000 profile 34"]),
     ] {
-        let outcome = dir.run(&[&["--format", "traceinfo", "dump.bin"], args].concat());
+        let outcome = dir.run(&[&["traceinfo", "dump.bin"], args].concat());
         assert_eq!((outcome.code, events(&outcome)), (0, expected.to_vec()), "{args:?} {}", outcome.notes);
     }
     // Statements and other records are not filtered, and --last counts what is shown.
@@ -167,12 +166,8 @@ fn wrong_options_exit_with_2() {
         (["--severity", "HW5"].as_slice(), "--severity HW5: expected HW3"),
         (&["--major", "usb"], "a name from a .fmt file"),
         (&["--fmt", "none.fmt"], "cannot read the formats none.fmt"),
-        (&["--format", "qspy", "--fmt", "fmt"], "--fmt is about trace events"),
-        (&["--format", "lcov", "--opcode", "1"], "--opcode is about trace events"),
-        (&["--keep", "1"], "--log"),
-        (&["--log", "dump.bin"], "cannot keep a log in dump.bin"),
-        (&["--log", "logs", "--rotate", "ten"], "10M"),
-        (&["--log", "logs", "--keep", "0"], "0 is not in"),
+        (&["qspy", "--fmt", "fmt"], "unexpected argument '--fmt'"),
+        (&["coverage", "--opcode", "1"], "unexpected argument '--opcode'"),
     ] {
         let outcome = dir.run(&[args, &["dump.bin"]].concat());
         assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?}");
@@ -188,7 +183,7 @@ fn files_of_formats_are_found_and_their_errors_reported() {
     dir.write("fmt/b.fmt", "owner 0x800123 serial\nprofile 34\nuart:5 x HW1\n");
     dir.write("fmt/other.txt", "no format");
     dir.write("more.fmt", "profile 34 late \"%u\" HW1\n\nprofile 35 soon\n");
-    let args = ["--format", "traceinfo", "--fmt", "more.fmt", "dumps/dump.bin"];
+    let args = ["traceinfo", "--fmt", "more.fmt", "dumps/dump.bin"];
     let outcome = dir.run(&args);
     assert_eq!(outcome.code, 1);
     for message in [
@@ -213,7 +208,7 @@ fn files_of_formats_are_found_and_their_errors_reported() {
     assert!(below.out.contains(" project(0x800123) "), "{}", below.out);
     // What the environment names comes before what is just there.
     let env = dir.write("env/e.fmt", "owner 0x800123 first\n");
-    let mut command = dir.command(&["--format", "traceinfo", "dumps/dump.bin"]);
+    let mut command = dir.command(&["traceinfo", "dumps/dump.bin"]);
     command.env("XHIST_FMT", format!(":{}:gone", env.parent().unwrap().display()));
     let outcome = crate::support::outcome(command.output().unwrap());
     assert!(outcome.out.contains(" first(0x800123) "), "{}", outcome.out);
@@ -241,7 +236,7 @@ fn print_then_clear() {
     let ring =
         RingImage::hosted(1024, u32::MAX - 7, 1, "main").timed(10, 1, 1).exception(20, 1, UART, &[], None);
     let path = dir.write("run.xhist", ring.build());
-    let first = dir.run(&["run.xhist", "--format", "traceinfo", "-c"]);
+    let first = dir.run(&["traceinfo", "run.xhist", "-c"]);
     assert_eq!(
         (first.code, first.out.as_str()),
         (0, "                20 HW1 (expected hardware error) 0x800123:0x00\n")
@@ -250,7 +245,7 @@ fn print_then_clear() {
     let mut image = ring.exception(30, 2, UART | 1, &[], None).build();
     image[176..192].copy_from_slice(&std::fs::read(&path).unwrap()[176..192]);
     std::fs::write(&path, image).unwrap();
-    let next = dir.run(&["run.xhist", "--format", "traceinfo", "-c"]);
+    let next = dir.run(&["traceinfo", "run.xhist", "-c"]);
     assert_eq!((next.code, events(&next)), (0, vec!["30 HW2"]));
 }
 
@@ -272,10 +267,10 @@ fn the_page_is_right() {
     dir.write("xhist.map", map);
     dir.write("fmt/uart.fmt", file);
     dir.write("ring.xhist", RingImage { map_hash: hash, ..ring }.build());
-    let (history, events) = (dir.run(&["ring.xhist"]), dir.run(&["ring.xhist", "--format", "traceinfo"]));
+    let (history, events) = (dir.run(&["ring.xhist"]), dir.run(&["traceinfo", "ring.xhist"]));
     assert_eq!((history.code, history.notes.as_str()), (0, ""));
     let expected = format!(
-        "$ xhist-report ring.xhist\n{}$ xhist-report --format traceinfo ring.xhist\n{}",
+        "$ xhist-report ring.xhist\n{}$ xhist-report traceinfo ring.xhist\n{}",
         history.out, events.out
     );
     assert_eq!(shown, expected);
@@ -292,30 +287,12 @@ fn a_stream_and_a_pipe_show_them_too() {
     dir.write("stream.bin", &ring.stream);
     let lines =
         "                20 HW1 (expected hardware error) 0x800123:0x05 3\n                30 profile 33\n";
-    let whole = dir.run(&["--format", "traceinfo", "stream.bin"]);
+    let whole = dir.run(&["traceinfo", "stream.bin"]);
     assert_eq!((whole.code, whole.out.as_str(), whole.notes.as_str()), (0, lines, ""));
-    let last = dir.run(&["--format", "traceinfo", "--severity", "hw", "--last", "1", "stream.bin"]);
+    let last = dir.run(&["traceinfo", "--severity", "hw", "--last", "1", "stream.bin"]);
     assert_eq!(last.out, lines.lines().next().unwrap().to_owned() + "\n");
     let piped = std::fs::File::open(dir.path().join("stream.bin")).unwrap();
-    let mut command = dir.command(&["-", "--follow", "--format", "traceinfo", "--log", "logs"]);
+    let mut command = dir.command(&["traceinfo", "-", "--follow"]);
     let piped = crate::support::outcome(command.stdin(piped).output().unwrap());
-    assert_eq!((piped.code, piped.out.as_str()), (0, ""), "{}", piped.notes);
-    assert_eq!(std::fs::read_to_string(dir.path().join("logs/xhist-000001.log")).unwrap(), lines);
-}
-
-#[test]
-fn a_log_goes_on_from_run_to_run() {
-    let dir = Dir::new();
-    dir.write("dump.bin", RingImage::bare(1024).statements(&[(1, 1); 50]).build());
-    for _ in 0..2 {
-        let outcome = dir.run(&["--log", "logs", "--rotate", "100", "--keep", "7", "dump.bin"]);
-        assert_eq!((outcome.code, outcome.out.as_str()), (0, ""), "{}", outcome.notes);
-    }
-    let mut files: Vec<_> =
-        std::fs::read_dir(dir.path().join("logs")).unwrap().map(|file| file.unwrap().path()).collect();
-    files.sort();
-    assert_eq!(files.len(), 7);
-    assert!(files[6].ends_with("dump.bin-000012.log"), "{files:?}");
-    let texts: String = files[1..].iter().map(|file| std::fs::read_to_string(file).unwrap()).collect();
-    assert_eq!(texts, crate::support::listing(&[(1, 1); 50]));
+    assert_eq!((piped.code, piped.out.as_str()), (0, lines), "{}", piped.notes);
 }

@@ -103,15 +103,15 @@ fn statements_are_named_by_their_numbers_and_without_a_map_by_those_alone() {
     // The map has no fifth statement.
     let lacks = format!("shown by number, because map {map_hash:016x} does not have them");
     assert_eq!((named.code, named.notes.matches(&lacks).count()), (1, 1), "{}", named.notes);
-    for args in [&["--format", "json"][..], &["--all"], &["--hot"], &["answer"], &["--format", "calls"]] {
+    for args in [&["--format", "json"][..], &["--all"], &["hot"], &["answer"], &["calls"]] {
         let outcome = dir.run(&[args, &["ring"]].concat());
         assert_eq!((outcome.code, outcome.notes.contains(&lacks)), (1, true), "{args:?}: {}", outcome.notes);
     }
     assert!(dir.run(&["ring", "--format", "json"]).out.contains("\"complete\":false"));
     assert!(lines(&named).ends_with(&["src/a.rs:18", "statement 24"]), "{}", named.out);
-    let lcov = dir.run(&["ring", "--format", "lcov"]);
+    let lcov = dir.run(&["coverage", "ring"]);
     assert!(lcov.out.contains("DA:5,1\n") && lcov.out.contains("DA:6,1\n"), "{}", lcov.out);
-    let hot = dir.run(&["ring", "--hot"]);
+    let hot = dir.run(&["hot", "ring"]);
     assert!(hot.out.contains("f0") && hot.out.contains("src/a.rs"), "{}", hot.out);
 }
 
@@ -142,7 +142,7 @@ fn sources_that_were_instrumented_after_main_have_names() {
         assert!(outcome.notes.contains(&of), "{}", outcome.notes);
         assert!(outcome.notes.contains(&format!("later map {hash:016x}")), "{}", outcome.notes);
     }
-    assert_eq!(dir.run(&["ring", "--identify"]).code, 0);
+    assert_eq!(dir.run(&["builds", "ring"]).code, 0);
     // Before these runs, `main` was all that was instrumented.
     write_aged(&dir, "ring", ring.image(), 250);
     let older = dir.run(&["ring"]);
@@ -192,11 +192,11 @@ fn of_two_statements_in_a_line_the_numbers_say_which_ran() {
     dir.write("ring", ring.image());
     dir.write("xhist.map", &text);
     assert_eq!(lines(&dir.run(&["ring"])), ["src/a.rs:5"; 3]);
-    let lcov = dir.run(&["ring", "--format", "lcov"]).out;
+    let lcov = dir.run(&["coverage", "ring"]).out;
     let functions: Vec<_> = lcov.lines().filter(|line| line.starts_with("FNDA")).collect();
     assert_eq!(functions, ["FNDA:0,f", "FNDA:1,g", "FNDA:1,h"]);
     assert!(lcov.contains("\nDA:5,1\nLF:1\nLH:1\n"), "{lcov}");
-    let hot = dir.run(&["ring", "--hot"]).out;
+    let hot = dir.run(&["hot", "ring"]).out;
     let counts: Vec<Vec<&str>> = hot.lines().take(2).map(|line| line.split_whitespace().collect()).collect();
     assert_eq!((&counts[0][2..4], &counts[1][2..4]), (&["2", "g"][..], &["1", "h"][..]), "{hot}");
 }
@@ -216,16 +216,16 @@ fn what_is_not_recorded_is_not_said_to_have_never_run() {
     numbered(&mut ring, [20]);
     dir.write("ring", ring.image());
     dir.write("xhist.map", &text);
-    let lcov = dir.run(&["ring", "--format", "lcov"]);
+    let lcov = dir.run(&["coverage", "ring"]);
     let functions: Vec<_> = lcov.out.lines().filter(|line| line.starts_with("FNDA")).collect();
     assert_eq!(functions, ["FNDA:1,f", "FNDA:0,g"]);
     // Line 6 has only what is not recorded.
     assert!(lcov.out.contains("\nDA:5,1\nLF:1\nLH:1\n"), "{}", lcov.out);
     let said = "detail: function, so only 2 of 4 statements are recorded";
     assert!(lcov.notes.contains(said), "{}", lcov.notes);
-    let build = dir.run(&["ring", "--identify"]).out;
+    let build = dir.run(&["builds", "ring"]).out;
     assert!(build.contains("1 file, 4 statements\n  detail:   function; 2 of "), "{build}");
-    let json = dir.run(&["ring", "--identify", "--format", "json"]).out;
+    let json = dir.run(&["builds", "ring", "--format", "json"]).out;
     assert!(json.contains(r#""statements":4,"detail":"function","recorded":2"#), "{json}");
 }
 
@@ -381,7 +381,7 @@ fn qspy_prints_the_records_of_a_stream() {
     run(&mut ring, [1]);
     let dir = Dir::new();
     dir.write("ring", ring.image());
-    let printed = dir.run(&["ring", "--format", "qspy"]);
+    let printed = dir.run(&["qspy", "ring"]);
     assert_eq!(printed.code, 0, "{}", printed.notes);
     let of = |id: &str| printed.out.lines().filter(|line| line.contains(id)).count();
     assert!(of("USER+022") > 2 && !printed.out.contains("ERROR"), "{}", printed.out);

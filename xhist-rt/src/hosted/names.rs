@@ -16,9 +16,10 @@ use std::sync::{Arc, Mutex};
 
 use qs_core::map::{Hash, Line, numbers};
 use qs_core::record::{Numbers, Statement};
+use qs_core::shown::is_visible;
 
 use crate::hosted::setup::settings::MAP;
-use crate::hosted::system::message::{Shown, is_visible};
+use crate::hosted::system::message::Shown;
 use crate::hosted::system::{sandbox, sys};
 
 /// Larger than the map of any program that prints panics. A file of another kind must not fill the memory.

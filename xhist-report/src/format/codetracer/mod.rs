@@ -1,4 +1,4 @@
-//! `--format codetracer`: a folder that the CodeTracer viewer opens. It shows one thread.
+//! `export codetracer`: a folder that the CodeTracer viewer opens. It shows one thread.
 
 mod events;
 

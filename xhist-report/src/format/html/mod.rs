@@ -1,4 +1,4 @@
-//! `--format html`: one page to step through the history, with everything that it needs.
+//! `page`: one page to step through the history, with everything that it needs.
 
 mod columns;
 mod tables;

@@ -1,4 +1,4 @@
-//! `--format perfetto`: a trace for ui.perfetto.dev. Calls are slices, everything else is an instant or a counter.
+//! `export perfetto`: a trace for ui.perfetto.dev. Calls are slices, everything else is an instant or a counter.
 
 mod counters;
 mod messages;

@@ -3,6 +3,7 @@
 use super::scene::Scene;
 use crate::model::{LiveTask, TaskPlace};
 use crate::recording::EventKind;
+use crate::typed;
 use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 
 /// Rows of one kind.
@@ -16,19 +17,19 @@ pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {
     let text = |line: &str| ViewRow::new(RowRole::Plain, format!("  {line}"));
     section(&mut rows, "failure", failures(scene), "");
     section(&mut rows, "message", evidence.message.lines().map(text).collect(), "");
-    section(&mut rows, "suspects", suspects(scene), "xhist-report suspects");
+    section(&mut rows, "suspects", suspects(scene), &typed::command("suspects"));
     let parked = recording.parked_tasks().into_iter().map(task).collect();
-    section(&mut rows, "parked async tasks", parked, "xhist-report --tasks");
+    section(&mut rows, "parked async tasks", parked, &typed::command("tasks"));
     let cancelled = recording.tasks.iter().flat_map(|tasks| &tasks.cancelled);
     let cancelled =
         cancelled.map(|cancelled| at(&format!("{} times", cancelled.count), &cancelled.at, "")).collect();
-    section(&mut rows, "cancelled async tasks", cancelled, "xhist-report --tasks");
+    section(&mut rows, "cancelled async tasks", cancelled, &typed::command("tasks"));
     section(&mut rows, "lost", recording.losses.iter().map(|line| text(line)).collect(), "");
     section(
         &mut rows,
         "difference from the passed test most like it",
         evidence.diff.lines().map(text).collect(),
-        "xhist-report diff",
+        &typed::command("diff"),
     );
     if rows.is_empty() {
         rows.push(ViewRow::new(RowRole::Dim, "no failure, no parked task, no loss is known"));

@@ -3,6 +3,8 @@
 
 use core::fmt::{self, Display, Write as _};
 
+use qs_core::shown::is_visible;
+
 use crate::hosted::system::sys;
 
 /// Bytes of the longest line, which has room for a path and a reason. Longer lines are cut.
@@ -67,16 +69,6 @@ impl Display for Shown<'_> {
         }
         if is_cut { f.write_str("...") } else { Ok(()) }
     }
-}
-
-/// Whether a terminal shows a character and does nothing else: the character is not a control character, does not
-/// reverse the following text, and does not separate lines.
-pub(crate) fn is_visible(char: char) -> bool {
-    const REORDERING: [char; 12] = [
-        '\u{061c}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202b}', '\u{202c}', '\u{202d}', '\u{202e}',
-        '\u{2066}', '\u{2067}', '\u{2068}', '\u{2069}',
-    ];
-    !char.is_control() && !REORDERING.contains(&char) && !matches!(char, '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]

@@ -1,0 +1,359 @@
+//! What failed in a run: tests with the rings of their threads, and processes that crashed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use qs_core::ring::{NAME_LEN, Status};
+
+use super::outcome::{CrashRow, TestOutcome, TestRow, shown_signal, signal_of};
+use super::rings::{End, Process, Ring};
+use super::run::{Ended, Run, RunKind};
+use crate::results::{Failed, Results, TestResult};
+use xhist_instrument::map::MapFile;
+
+/// Rows of tests in `run.json`.
+const MOST_TESTS: usize = 5000;
+
+/// What failed.
+#[derive(Default)]
+pub(super) struct Failures<'a> {
+    /// Tests, in the order of their results.
+    pub(super) tests: Vec<FailedTest<'a>>,
+    /// Processes that crashed, the most relevant first.
+    pub(super) crashes: Vec<Crash<'a>>,
+    /// Processes among the crashes of which some should have failed.
+    pub(super) unclear: Option<usize>,
+}
+
+/// A test that failed.
+pub(super) struct FailedTest<'a> {
+    pub(super) name: String,
+    /// `failed`, `died of SIGABRT (signal 6)`.
+    pub(super) how: String,
+    /// Its process, and its thread where the process has other tests as well.
+    pub(super) place: Option<(&'a Process, Option<&'a Ring>)>,
+}
+
+/// A process that crashed.
+pub(super) struct Crash<'a> {
+    pub(super) process: &'a Process,
+    /// `had a panic`, `died of SIGABRT (signal 6)`.
+    pub(super) how: String,
+}
+
+impl<'a> Failures<'a> {
+    /// What failed in a run that failed.
+    pub(super) fn find(run: &Run, ended: &Ended, processes: &'a [Process]) -> Failures<'a> {
+        let find = Find { run, ended, processes };
+        match (run.kind, &ended.results) {
+            (RunKind::OneByOne, _) => find.one_by_one(),
+            (RunKind::Tests, Some(results)) if !results.failed.is_empty() || !results.killed.is_empty() => {
+                find.tests(results)
+            }
+            _ => find.crashes(),
+        }
+    }
+
+    /// Ring files, the most relevant first.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let crashed = self.crashes.iter().map(|crash| crash.process);
+        let tested = self.tests.iter().filter_map(|test| Some(test.place?.0));
+        let mut files: Vec<PathBuf> = Vec::new();
+        for process in crashed.chain(tested) {
+            if !files.contains(&process.path) {
+                files.push(process.path.clone());
+            }
+        }
+        files
+    }
+
+    /// The rows of crashes in `run.json`.
+    pub(super) fn crash_rows(&self, directory: &Path) -> Vec<CrashRow> {
+        let row = |crash: &Crash<'_>| {
+            let Crash { process, how, .. } = crash;
+            let (program, pid) = (process.program().to_owned(), process.pid);
+            Some(CrashRow { program, pid, how: how.clone(), file: inside(directory, process)? })
+        };
+        self.crashes.iter().filter_map(row).collect()
+    }
+
+    /// The rows of tests in `run.json`: those that failed first.
+    pub(super) fn test_rows(
+        &self,
+        directory: &Path,
+        results: Option<&Results>,
+        processes: &[Process],
+    ) -> Vec<TestRow> {
+        let failed = self.tests.iter().map(|test| TestRow {
+            name: test.name.clone(),
+            outcome: TestResult::Failed,
+            how: Some(test.how.clone()),
+            file: test.place.and_then(|(process, _)| inside(directory, process)),
+            ring: test.place.and_then(|(_, ring)| Some(ring?.number)),
+        });
+        let mut rows: Vec<TestRow> = failed.collect();
+        let Some(results) = results else { return rows };
+        let mut by_thread: HashMap<&str, Vec<(&Process, &Ring)>> = HashMap::new();
+        for process in processes {
+            for ring in &process.rings {
+                let name = ring.header.thread_name().unwrap_or_default();
+                by_thread.entry(name).or_default().push((process, ring));
+            }
+        }
+        for (name, outcome) in &results.others {
+            // A name that several rings have names none of them.
+            let place = match by_thread.get(name.as_str()).map(Vec::as_slice) {
+                Some([place]) => Some(*place),
+                _ => None,
+            };
+            let file = place.and_then(|(process, _)| inside(directory, process));
+            let ring = place.map(|(_, ring)| ring.number).filter(|_| file.is_some());
+            rows.push(TestRow { name: name.clone(), outcome: *outcome, how: None, file, ring });
+        }
+        rows.truncate(MOST_TESTS);
+        rows
+    }
+}
+
+/// The path of a ring file from the run's directory.
+fn inside(directory: &Path, process: &Process) -> Option<String> {
+    let path = process.path.strip_prefix(directory).ok()?;
+    Some(path.to_string_lossy().into_owned())
+}
+
+struct Find<'a, 'r> {
+    run: &'r Run,
+    ended: &'r Ended,
+    processes: &'a [Process],
+}
+
+impl<'a> Find<'a, '_> {
+    /// Processes that died or panicked: the program itself, then the newest.
+    fn crashes(&self) -> Failures<'a> {
+        let mut bad: Vec<&Process> = self.with_end(End::Died).collect();
+        bad.extend(self.with_end(End::Panicked));
+        bad.sort_by_key(|process| (self.is_own(process), self.end(process) == End::Died));
+        bad.reverse();
+        Failures { crashes: self.described(bad), ..Failures::default() }
+    }
+
+    /// Each process is a test that failed, unless a test started it: that one is in the directory of its test.
+    fn one_by_one(&self) -> Failures<'a> {
+        let mut tests: Vec<(TestOutcome, Option<&Process>)> = Vec::new();
+        let mut known: HashMap<&Path, usize> = HashMap::new();
+        for process in self.processes {
+            let directory = process.path.parent().unwrap_or(&process.path);
+            let outcome = TestOutcome::read(directory).unwrap_or_default();
+            let is_test = outcome.pid.is_none_or(|pid| pid == process.pid);
+            // Without the number of its process, each file is a test.
+            let key = if outcome.pid.is_some() { directory } else { &process.path };
+            let at = *known.entry(key).or_insert_with(|| {
+                tests.push((outcome, None));
+                tests.len() - 1
+            });
+            let (_, own) = &mut tests[at];
+            *own = own.or(is_test.then_some(process));
+        }
+        let test = |(outcome, process): (TestOutcome, Option<&'a Process>)| {
+            let how = match (&outcome.signal, process.map(|process| process.end)) {
+                (Some(signal), _) => format!("died of {}", shown_signal(signal)),
+                (None, Some(End::Panicked)) => "had a panic".to_owned(),
+                (None, Some(End::Died)) => "died without exiting".to_owned(),
+                (None, _) => {
+                    outcome.exit.map_or("failed".to_owned(), |code| format!("ended with exit code {code}"))
+                }
+            };
+            let program = process.map_or("test", |process| process.program());
+            let name = outcome.test.unwrap_or_else(|| program.to_owned());
+            FailedTest { name, how, place: process.map(|process| (process, None)) }
+        };
+        Failures { tests: tests.into_iter().map(test).collect(), ..Failures::default() }
+    }
+
+    /// The tests that failed, by what their harness printed; test programs that died.
+    fn tests(&self, results: &Results) -> Failures<'a> {
+        let mut tests = self.find_tests(results);
+        let mut crashed = self.killed(results);
+        let (documentation, unclear) = self.documentation(&results.failed, &mut tests);
+        crashed.extend(documentation);
+        Failures { tests, crashes: self.described(crashed), unclear }
+    }
+
+    fn described(&self, processes: Vec<&'a Process>) -> Vec<Crash<'a>> {
+        let crash = |process| Crash { process, how: self.end_of(process) };
+        processes.into_iter().map(crash).collect()
+    }
+
+    /// Each test with its thread: by the id that its panic message has, else by its name, unless others have that too.
+    fn find_tests(&self, results: &Results) -> Vec<FailedTest<'a>> {
+        let failed = &results.failed;
+        let map = MapFile::load(&self.run.map, &self.run.root).ok();
+        let mut taken: Vec<(&Path, usize)> = Vec::new();
+        let mut find = |test: &Failed| {
+            let all = self
+                .processes
+                .iter()
+                .flat_map(|process| process.rings.iter().map(move |ring| (process, ring)));
+            let mut places: Vec<(&Process, &Ring)> = all
+                .filter(|(_, ring)| {
+                    ring.header.thread_name().is_some_and(|thread| is_name(thread, &test.name))
+                })
+                .filter(|(process, ring)| !taken.contains(&(process.path.as_path(), ring.number)))
+                .collect();
+            let messages = results.panicked.get(&test.name).into_iter().flatten().chain(&test.thread);
+            let is_known = |ring: &Ring| messages.clone().any(|thread| *thread == ring.header.tid);
+            let by_id = places.iter().find(|(_, ring)| is_known(ring)).copied();
+            let is_whole = |ring: &Ring| ring.header.thread_name() == Some(test.name.as_str());
+            places.sort_by_key(|(_, ring)| (!is_whole(ring), ring.header.status != Status::Panicked));
+            let place = by_id.or_else(|| match places[..] {
+                [] => None,
+                [place] => Some(place),
+                [place, ..] if is_whole(place.1) => Some(place),
+                _ => find_function(map.as_ref()?, &test.name, &places),
+            });
+            taken.extend(place.map(|(process, ring)| (process.path.as_path(), ring.number)));
+            let place = place.map(|(process, ring)| (process, Some(ring)));
+            FailedTest { name: test.name.clone(), how: "failed".to_owned(), place }
+        };
+        let mut tests: Vec<(usize, &Failed)> = failed.iter().enumerate().collect();
+        tests.retain(|(_, test)| !is_documentation(&test.name));
+        // Tests with a known thread first: the others get what is left.
+        let is_known = |test: &Failed| test.thread.is_some() || results.panicked.contains_key(&test.name);
+        tests.sort_by_key(|(_, test)| !is_known(test));
+        let found = tests.into_iter().map(|(at, test)| (at, find(test)));
+        // In the order of the results.
+        found.collect::<BTreeMap<_, _>>().into_values().collect()
+    }
+
+    /// Test programs that a signal ended, according to cargo.
+    fn killed(&self, results: &Results) -> Vec<&'a Process> {
+        let died: Vec<&Process> = self.with_end(End::Died).collect();
+        let named: Vec<&Process> = died
+            .iter()
+            .filter(|process| results.killed.iter().any(|(name, _)| name == process.program()))
+            .copied()
+            .collect();
+        if named.is_empty() && results.failed.is_empty() { died } else { named }
+    }
+
+    /// Documentation tests that failed: their programs, by the ids in their panic messages. The programs that are not
+    /// known to be those of one test are returned; without any id these are all that panicked or died, because one that
+    /// panics as it should looks the same.
+    fn documentation(
+        &self,
+        failed: &[Failed],
+        tests: &mut Vec<FailedTest<'a>>,
+    ) -> (Vec<&'a Process>, Option<usize>) {
+        let failed: Vec<&Failed> = failed.iter().filter(|test| is_documentation(&test.name)).collect();
+        let is_program = |process: &&Process| !failed.is_empty() && process.program().starts_with("rust_out");
+        let bad = self.with_end(End::Panicked).chain(self.with_end(End::Died)).filter(is_program);
+        let mut bad: Vec<&Process> = bad.collect();
+        let (all, mut known) = (bad.len(), 0);
+        for test in &failed {
+            let at = bad.iter().position(|process| test.thread == Some(process.pid));
+            let place = at.map(|at| (bad.remove(at), None));
+            known += usize::from(place.is_some());
+            tests.push(FailedTest { name: test.name.clone(), how: "failed".to_owned(), place });
+        }
+        if known > 0 {
+            return (Vec::new(), None);
+        }
+        (bad, (all > failed.len()).then_some(all))
+    }
+
+    /// Whether a process is the program that replaced cargo.
+    fn is_own(&self, process: &Process) -> bool {
+        self.run.kind == RunKind::Program && process.pid == self.ended.pid
+    }
+
+    /// How a process ended: as its rings show, unless the system reports a signal. A panic can end a process by a signal.
+    fn end(&self, process: &Process) -> End {
+        let is_killed = self.is_own(process) && signal_of(self.ended.status).is_some();
+        if is_killed || self.is_aborted_test(process) { End::Died } else { process.end }
+    }
+
+    /// Whether a panic ended a test program by a signal, such as a panic while panicking.
+    fn is_aborted_test(&self, process: &Process) -> bool {
+        let is_named = |results: &Results| results.killed.iter().any(|(name, _)| name == process.program());
+        let has_other = |other: &Process| other.end == End::Died && other.program() == process.program();
+        process.end == End::Panicked
+            && self.ended.results.as_ref().is_some_and(is_named)
+            && !self.processes.iter().any(has_other)
+    }
+
+    fn with_end(&self, end: End) -> impl Iterator<Item = &'a Process> + use<'a, '_> {
+        self.processes.iter().filter(move |process| self.end(process) == end)
+    }
+
+    fn end_of(&self, process: &Process) -> String {
+        let is_own = self.is_own(process);
+        let signal = if is_own { signal_of(self.ended.status) } else { self.signal_of_test(process) };
+        match (self.end(process), signal, self.ended.status.code()) {
+            (End::Died, Some(signal), _) => format!("died of {}", shown_signal(&signal)),
+            (End::Died, None, Some(code)) if is_own => {
+                format!("left by `_exit` with exit code {code}: no exit handler ran")
+            }
+            (End::Died, None, _) => "died of a signal or left by `_exit`".to_owned(),
+            (End::Panicked, ..) => "had a panic".to_owned(),
+            (End::Clean | End::Running, ..) => "ended".to_owned(),
+        }
+    }
+
+    /// As cargo printed it of the program; unless several processes of that program died.
+    fn signal_of_test(&self, process: &Process) -> Option<String> {
+        let killed = &self.ended.results.as_ref()?.killed;
+        let (_, signal) = killed.iter().find(|(name, _)| name == process.program())?;
+        let same = self.with_end(End::Died).filter(|other| other.program() == process.program());
+        (same.count() == 1).then(|| signal.clone())
+    }
+}
+
+/// The thread that ran the test's function, among threads whose names are truncated.
+fn find_function<'a>(
+    map: &MapFile,
+    name: &str,
+    places: &[(&'a Process, &'a Ring)],
+) -> Option<(&'a Process, &'a Ring)> {
+    // Paths of functions start at their file.
+    let is_it = |function: &str| {
+        let module = name.strip_suffix(function);
+        module.is_some_and(|module| module.is_empty() || module.ends_with("::"))
+    };
+    let statements = map.statements_of(is_it);
+    places.iter().find(|(process, ring)| process.has_any(ring, &statements)).copied()
+}
+
+/// The header may hold the start of a long name only: what the system keeps of it, or what the header has room for.
+fn is_name(thread: &str, test: &str) -> bool {
+    const SYSTEM: usize = 15;
+    // A character that is cut in two is left out.
+    let is_cut = [SYSTEM, NAME_LEN - 1, NAME_LEN].iter().any(|len| (len - 3..=*len).contains(&thread.len()));
+    thread == test || is_cut && test.starts_with(thread)
+}
+
+/// `src/lib.rs - item (line 3)`.
+pub(super) fn is_documentation(name: &str) -> bool {
+    name.contains(" - ") && name.contains("(line ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_known_by_the_start_of_a_long_name() {
+        assert!(is_name("a::b", "a::b") && !is_name("a::b", "a::bc"));
+        let long = "a_rather_long_module_name_here::".repeat(8);
+        assert!(
+            is_name(&long[..NAME_LEN - 1], &long)
+                && is_name(&long, &long)
+                && is_name("short::it_retur", "short::it_returns")
+                && !is_name(&long[..20], &long)
+        );
+    }
+
+    #[test]
+    fn documentation_tests_are_known_by_their_names() {
+        assert!(is_documentation("src/lib.rs - f (line 3)") && !is_documentation("a::line_3"));
+    }
+}

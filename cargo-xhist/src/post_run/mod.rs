@@ -1,0 +1,168 @@
+//! After the run: the last statements of what crashed, panicked or failed, where the rest is, and how the run ended.
+//!
+//! Writes what failed into `run.json`, from which the answer is made.
+
+mod failures;
+mod outcome;
+mod programs;
+mod report;
+mod retention;
+mod rings;
+mod run;
+mod upload;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use self::failures::Failures;
+use self::outcome::RunOutcome;
+use self::retention::{Lost, Watch};
+use self::rings::{Process, is_ring_file};
+
+pub(super) use self::outcome::{TestOutcome, signal_of};
+pub(super) use self::retention::{KeptRun, Limit, kept_runs};
+pub(super) use self::run::{Ended, Run, RunKind};
+
+/// A run that has not ended.
+pub(super) struct Running {
+    run: Run,
+    watch: Option<Watch>,
+    lost: Lost,
+}
+
+impl Run {
+    /// Removes old runs, and watches the directory of this one.
+    pub(super) fn start(mut self) -> Running {
+        self.started_ms = outcome::now_ms();
+        let runs = self.directory.parent().unwrap_or(&self.directory);
+        let lost = retention::prune(runs, self.limit, None);
+        let watch = self.chosen_file.is_none().then(|| Watch::start(self.directory.clone(), self.limit));
+        Running { watch, lost, run: self }
+    }
+
+    /// Ring files of programs, oldest first.
+    fn files(&self) -> Vec<PathBuf> {
+        if let Some(path) = &self.chosen_file {
+            return vec![path.clone()];
+        }
+        // Tests of nextest and of documentation have their own directories.
+        let entries = WalkDir::new(&self.directory).into_iter().flatten();
+        let files = entries.filter(|entry| entry.file_type().is_file() && is_ring_file(entry.path()));
+        let mut files: Vec<_> = files
+            .filter(|file| !runs_in_compiler(rings::program_of(file.path())))
+            .map(|file| (file.metadata().ok().and_then(|meta| meta.modified().ok()), file.into_path()))
+            .collect();
+        files.sort();
+        files.into_iter().map(|(_, path)| path).collect()
+    }
+
+    /// The files of the programs that recorded values.
+    fn programs(&self, files: &[PathBuf]) -> BTreeMap<String, PathBuf> {
+        let names = files.iter().map(|file| rings::program_of(file)).collect();
+        self.build.as_deref().map(|build| programs::find(build, &names)).unwrap_or_default()
+    }
+
+    fn processes(&self, files: &[PathBuf]) -> Vec<Process> {
+        let follow_links = self.chosen_file.is_some();
+        let read = files.iter().filter_map(|path| Process::read(path, follow_links));
+        // The same process continues in the file that has this name now.
+        read.filter(|process| !is_put_aside(&process.path, process.pid, files)).collect()
+    }
+}
+
+impl Running {
+    /// Reports what failed, records how the run ended, and removes what is not to be kept.
+    pub(super) fn finish(self, ended: &Ended) {
+        let Running { run, watch, lost } = self;
+        let lost = watch.map_or(lost, |watch| lost.and(watch.finish()));
+        let files = run.files();
+        let is_ours = run.chosen_file.is_none();
+        if is_ours && files.is_empty() {
+            // No program ran, or none recorded anything.
+            retention::remove_empty(&run.directory);
+            return;
+        }
+        let mut outcome = RunOutcome {
+            version: 1,
+            command: report::command_line(&run.command),
+            started_ms: run.started_ms,
+            ended_ms: outcome::now_ms(),
+            exit: ended.status.code(),
+            signal: ended.signal(),
+            failed: !ended.status.success(),
+            failed_rings: Vec::new(),
+            tests: Vec::new(),
+            crashes: Vec::new(),
+            programs: run.programs(&files),
+        };
+        if is_ours {
+            // A signal may end this process while it reads.
+            outcome.write(&run.directory);
+        }
+        let processes = run.processes(&files);
+        let failures = match outcome.failed {
+            true => Failures::find(&run, ended, &processes),
+            false => Failures::default(),
+        };
+        let results = ended.results.as_ref();
+        outcome.tests = failures.test_rows(&run.directory, results, &processes);
+        outcome.crashes = failures.crash_rows(&run.directory);
+        outcome.name_rings(&run.directory, &failures.files());
+        if is_ours {
+            outcome.write(&run.directory);
+        }
+        let failed = report(&run, ended, &processes, &failures);
+        drop(failures);
+        drop(processes);
+        upload::upload(&failed, &run.map);
+        if !is_ours {
+            return;
+        }
+        if outcome.failed {
+            outcome.name_rings(&run.directory, &failed);
+            outcome.write(&run.directory);
+        }
+        retention::trim_own(&run.directory, run.limit, ended.status.success(), &failed);
+        let runs = run.directory.parent().unwrap_or(&run.directory);
+        let lost = lost.and(retention::prune(runs, run.limit, Some((&run.directory, &failed))));
+        if let Some(message) = lost.message(run.limit) {
+            eprintln!("{message}");
+        }
+    }
+}
+
+/// Prints the report. Returns the ring files of what failed, the most relevant first.
+fn report(run: &Run, ended: &Ended, processes: &[Process], failures: &Failures<'_>) -> Vec<PathBuf> {
+    match (run.kind, ended.status.success()) {
+        (RunKind::Program, true) => report::print_success(run, processes),
+        // Tests make processes die and threads panic on purpose.
+        (RunKind::Tests | RunKind::OneByOne, true) => {}
+        (_, false) if failures.tests.is_empty() && failures.crashes.is_empty() => {
+            return report::print_exit(run, ended, processes);
+        }
+        (_, false) => report::print_failures(run, failures),
+    }
+    failures.files()
+}
+
+impl Ended {
+    /// The signal that ended cargo or the program that replaced it; else one that ended a test program.
+    fn signal(&self) -> Option<String> {
+        let of_test = || Some(self.results.as_ref()?.killed.last()?.1.clone());
+        signal_of(self.status).or_else(of_test)
+    }
+}
+
+/// Whether a process left this file when it executed itself again: the recorder appends the process id to its name.
+fn is_put_aside(path: &Path, pid: u32, paths: &[PathBuf]) -> bool {
+    path.extension().is_some_and(|extension| extension.to_str() == Some(&pid.to_string()))
+        && path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(&format!("-{pid}.xhist")))
+        && paths.contains(&path.with_extension(""))
+}
+
+/// Whether a program is the compiler or a build script: those may link instrumented members, but are not the user's.
+fn runs_in_compiler(program: &str) -> bool {
+    matches!(program, "rustc" | "rustdoc") || program.starts_with("build-script-")
+}

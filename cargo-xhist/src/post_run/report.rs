@@ -1,0 +1,110 @@
+//! The report of a run: the answer to what failed, and how the run ended.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use xhist_instrument::shell::{quoted, visible, word};
+use xhist_report::cli::after_run::{print_annotations, print_answer, print_suspects};
+
+use super::failures::Failures;
+use super::outcome::{shown_signal, signal_of};
+use super::rings::{End, Process};
+use super::run::{Ended, Run};
+
+/// Processes shown.
+const PROCESSES: usize = 3;
+/// Lines of a program that chose its exit code.
+const BRIEF_LINES: usize = 12;
+
+/// Reports on a program that succeeded: threads that panicked. Processes that died are only counted, because children
+/// often end by `_exit`.
+pub(super) fn print_success(run: &Run, processes: &[Process]) {
+    let panicked: Vec<&Process> = processes.iter().filter(|process| process.end == End::Panicked).collect();
+    let more = panicked.len().saturating_sub(PROCESSES);
+    for process in &panicked[more..] {
+        eprintln!("\nxhist: {} (process {}) had a panic", visible(process.program()), process.pid);
+        print_answer(&process.path, None);
+    }
+    if more > 0 {
+        eprintln!("\nxhist: the history of {more} more: {}", shown_path(&run.directory));
+    }
+    let died = processes.iter().filter(|process| process.end == End::Died).count();
+    if died > 0 {
+        let what = if died == 1 { "1 process" } else { &format!("{died} processes") };
+        eprintln!(
+            "\nxhist: {what} of this run died of a signal or left by `_exit`: {}",
+            shown_path(&run.directory)
+        );
+    }
+}
+
+/// The program returned an exit code of its own: a short listing. Returns its ring file.
+pub(super) fn print_exit(run: &Run, ended: &Ended, processes: &[Process]) -> Vec<PathBuf> {
+    let own = processes.iter().find(|process| process.pid == ended.pid);
+    let how = match (ended.status.code(), signal_of(ended.status)) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("ended by {}", shown_signal(&signal)),
+        (None, None) => "it failed".to_owned(),
+    };
+    match (own.or(processes.last()), &run.chosen_file) {
+        (Some(process), _) => {
+            eprintln!("\nxhist: {how}");
+            print_answer(&process.path, Some(BRIEF_LINES));
+            vec![process.path.clone()]
+        }
+        (None, Some(path)) => {
+            eprintln!(
+                "xhist: {how}; history, if anything was recorded: cargo xhist history {}",
+                shown_path(path)
+            );
+            Vec::new()
+        }
+        (None, None) => Vec::new(),
+    }
+}
+
+/// Prints the answer to what failed. `run.json` names the files of a run, but not one that the user chose: of that there is the
+/// answer to the file.
+pub(super) fn print_failures(run: &Run, failures: &Failures<'_>) {
+    if let Some(file) = &run.chosen_file {
+        let named = failures.tests.iter().map(|test| format!("test {} {}", visible(&test.name), test.how));
+        named.for_each(|line| eprintln!("\nxhist: {line}"));
+        print_answer(file, None);
+        if run.annotates {
+            eprintln!("xhist: no annotations: they need a run without XHIST_FILE");
+        }
+        return;
+    }
+    print_answer(&run.directory, None);
+    if let Some(count) = failures.unclear {
+        eprintln!("{count} of the processes panicked or died; some of them should");
+    }
+    if !failures.tests.is_empty() {
+        print_suspects(&run.directory);
+    }
+    if run.annotates {
+        print_annotations(&run.directory);
+    }
+}
+
+/// The command as a shell reads it.
+pub(super) fn command_line(words: &[String]) -> String {
+    words.iter().map(|text| quoted(OsStr::new(text))).collect::<Vec<_>>().join(" ")
+}
+
+/// As a word of a command, relative to the working directory when that is shorter.
+fn shown_path(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    word(path.strip_prefix(here).unwrap_or(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_quoted_word_by_word() {
+        let words = ["cargo", "test", "a b", "--", "--exact"].map(String::from);
+        assert_eq!(command_line(&words), "cargo test 'a b' -- --exact");
+    }
+}

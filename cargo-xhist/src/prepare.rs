@@ -1,0 +1,214 @@
+//! Everything before cargo runs: the recorder, the instrumented sources in the shadow, and the plan of the wrapper.
+
+use std::path::{Path, PathBuf};
+
+use xhist_instrument::MainHash;
+use xhist_instrument::map::MapFile;
+use xhist_instrument::pipeline::{self, Failure, Outcome, SourceSet as _, ValueCounts};
+use xhist_instrument::select::{ValueSelection, requests};
+use xhist_instrument::trigger::{Placed, Request};
+
+use super::build_key::{self, hash_text};
+use super::command::Command;
+use super::error::Error;
+use super::module_graph::{self, ModuleGraph};
+use super::plan::{WrapperPlan, write_if_changed};
+use super::prepared::Prepared;
+use super::program_sources::{Choice, ProgramSources, ShadowSink};
+use super::progress::Progress;
+use super::shadow::Shadow;
+use super::workspace::Workspace;
+use super::{config, deps, keep, recorder};
+
+const READING_MAP: &str = "reading the map";
+
+/// Wrappers that are kept: one for each choice of what is recorded and how.
+const KEPT_WRAPPERS: usize = 8;
+
+/// Prepares the command. `home`: where everything of ours lies. `target_dir`: cargo's target directory.
+pub(super) fn prepare(
+    command: &Command,
+    workspace: &mut Workspace,
+    home: &Path,
+    target_dir: &Path,
+) -> Result<Prepared, Error> {
+    let progress = Progress::new(command.is_quiet());
+    progress.step("looking for the recorder".into());
+    let kept = recorder::get(command, home, workspace.has_dylib, &workspace.bare_features, &progress)?;
+    if !command.own.deps.is_empty() {
+        deps::add(workspace, command, &recorder::targets(command, &kept.recorders)?)?;
+    }
+    let workspace = &*workspace;
+    let triggers = requests(&command.own.settings, workspace.manifests())?;
+    let settings = &command.own.settings;
+    let values = ValueSelection::new(&settings.values)
+        .map_err(|error| Error::step("reading --values", error.to_string()))?;
+    let watches = triggers.iter().any(Request::watches);
+    let choice = Choice { workspace, settings, has_triggers: !triggers.is_empty(), watches, values };
+    let (graph, outcomes, in_dependencies) = analyse(&choice, &triggers, &progress)?;
+    let map = home.join("xhist.map");
+    let key = build_key::key(command, workspace, &kept.recorders, home, &map, &in_dependencies)?;
+    let (shadow, build) = build_key::places(command, home, &key)?;
+    let written = write(&choice, &graph, outcomes, &shadow, target_dir, &map)?;
+    drop(progress);
+    let has_shadow = |root: &PathBuf| written.files.binary_search(&root.as_path()).is_ok();
+    let plan = WrapperPlan {
+        root: workspace.root.clone(),
+        shadow,
+        roots: workspace.targets.iter().map(|target| target.root.clone()).filter(has_shadow).collect(),
+        recorders: kept.recorders.clone(),
+        user_wrapper: config::tool(command, "rustc-wrapper"),
+        user_member_wrapper: config::tool(command, "rustc-workspace-wrapper"),
+        map_hash: hash_text(written.map_hash),
+        has_values: written.has_values,
+        file_names: written.names,
+    };
+    let wrappers = home.join("wrapper").join(&key);
+    plan.install(&wrappers)?;
+    let in_use = keep::hold(&wrappers);
+    keep::prune(&home.join("wrapper"), "", KEPT_WRAPPERS);
+    Ok(Prepared {
+        wrappers,
+        build,
+        kept,
+        root: workspace.root.clone(),
+        map,
+        map_hash: plan.map_hash,
+        has_values: plan.has_values,
+        waits: triggers.iter().any(Request::starts),
+        _in_use: in_use,
+    })
+}
+
+/// Triggers in dependencies, which cargo takes for unchangeable.
+type TriggersInDependencies = Vec<(PathBuf, Placed)>;
+
+/// Collects and analyses the sources, and places the triggers.
+fn analyse(
+    choice: &Choice<'_>,
+    triggers: &[Request],
+    progress: &Progress,
+) -> Result<(ModuleGraph, Vec<Outcome>, TriggersInDependencies), Error> {
+    let mut graph = xhist_instrument::in_parallel(|| {
+        module_graph::follow(choice.workspace, &|file: &Path| choice.options(file), |files| {
+            progress.step(format!("instrumenting {files} files"));
+        })
+    });
+    let set = ProgramSources { files: &graph.files, choice };
+    let analyses = std::mem::take(&mut graph.analyses);
+    let mut outcomes = xhist_instrument::in_parallel(|| pipeline::accept(&set, analyses));
+    let note = |note: &str| eprintln!("note: {note}");
+    report_values(choice, &outcomes, progress);
+    let placed = pipeline::place_triggers(&set, &mut outcomes, triggers, note)?;
+    let in_dependencies = placed.into_iter().filter(|(index, _)| set.is_dependency(*index));
+    let in_dependencies =
+        in_dependencies.map(|(index, placed)| (set.path(index).to_owned(), placed)).collect();
+    Ok((graph, outcomes, in_dependencies))
+}
+
+/// Prints how many of the selected bindings are recorded, and patterns of the command line that select none.
+fn report_values(choice: &Choice<'_>, outcomes: &[Outcome], progress: &Progress) {
+    let mut counts = ValueCounts::default();
+    for outcome in outcomes {
+        if let Outcome::Analyzed(analyzed) = outcome {
+            counts.add(analyzed);
+        }
+    }
+    for pattern in choice.values.unused() {
+        eprintln!("note: --values {pattern}: no binding matches");
+    }
+    counts.share().into_iter().for_each(|share| progress.say(&share));
+}
+
+/// The instrumented sources.
+struct Written<'a> {
+    map_hash: u64,
+    has_values: bool,
+    /// Sources that have a shadow, in their order.
+    files: Vec<&'a Path>,
+    /// A line for each file id: the id, a blank, the path as the map has it.
+    names: String,
+}
+
+/// Writes the map, then the shadow.
+fn write<'a>(
+    choice: &Choice<'_>,
+    graph: &'a ModuleGraph,
+    mut outcomes: Vec<Outcome>,
+    shadow: &Path,
+    target_dir: &Path,
+    map_path: &Path,
+) -> Result<Written<'a>, Error> {
+    let workspace = choice.workspace;
+    let mut map =
+        MapFile::load(map_path, &workspace.root).map_err(|error| Error::step(READING_MAP, error))?;
+    let set = ProgramSources { files: &graph.files, choice };
+    let entered = pipeline::number(&set, &mut outcomes, &mut map);
+    for outcome in &outcomes {
+        if let Outcome::Failed(Failure::Map(error)) = outcome {
+            return Err(Error::step(READING_MAP, error.to_string()));
+        }
+    }
+    let (map_hash, has_values) = (map.hash(), map.has_values());
+    let maps = map_path.with_file_name("maps");
+    write_map(map_path, &maps, map_hash, &map.to_text(map_hash))?;
+    let shadow = Shadow::new(shadow, mirrored(workspace, graph), target_dir);
+    shadow.prepare(analysed(graph, &outcomes).map(|(_, path)| path))?;
+    let sink = ShadowSink { files: &graph.files, shadow: &shadow, maps: &maps };
+    xhist_instrument::in_parallel(|| {
+        pipeline::write(&set, &mut outcomes, &entered, MainHash::FromEnv, &sink, || ())
+    });
+    report_failures(&set, &outcomes)?;
+    let files: Vec<&Path> = analysed(graph, &outcomes).map(|(_, path)| path).collect();
+    shadow.link(files.iter().copied(), &graph.data)?;
+    let mut names = String::new();
+    for (index, path) in analysed(graph, &outcomes) {
+        let name = map.relative(path);
+        // Only ids of one byte are values of an enumeration; all of them would be too much for the environment of a process.
+        let ids = entered[index].numbers.ids.iter().filter(|id| **id <= u16::from(u8::MAX));
+        ids.for_each(|id| names.push_str(&format!("{id} {name}\n")));
+    }
+    Ok(Written { map_hash, has_values, files, names })
+}
+
+/// Sources that did not fail so far, with their indices.
+fn analysed<'a>(graph: &'a ModuleGraph, outcomes: &[Outcome]) -> impl Iterator<Item = (usize, &'a Path)> {
+    let pairs = graph.files.iter().zip(outcomes).enumerate();
+    let analysed = pairs.filter(|(_, (_, outcome))| matches!(outcome, Outcome::Analyzed(_)));
+    analysed.map(|(index, (file, _))| (index, file.path.as_path()))
+}
+
+/// The directories whose tree is mirrored down to the files.
+fn mirrored(workspace: &Workspace, graph: &ModuleGraph) -> Vec<PathBuf> {
+    let members = workspace.packages.iter().map(|member| member.directory.clone());
+    let mut bases: Vec<_> = members.chain([workspace.root.clone()]).collect();
+    // So is a directory of data that contains one of them.
+    let around = graph.data.iter().filter(|data| bases.iter().any(|base| base.starts_with(data)));
+    bases.extend(around.cloned().collect::<Vec<_>>());
+    bases
+}
+
+/// Writes the map, and a copy under its hash: a dump of an older build can be read as long as the copy is kept.
+fn write_map(path: &Path, maps: &Path, hash: u64, text: &[u8]) -> Result<(), Error> {
+    write_if_changed(path, text)?;
+    write_if_changed(&maps.join(format!("{}.map", hash_text(hash))), text)
+}
+
+/// Warns of sources that could not be instrumented.
+///
+/// # Errors
+/// The shadow could not be written.
+fn report_failures(set: &ProgramSources<'_>, outcomes: &[Outcome]) -> Result<(), Error> {
+    for (index, outcome) in outcomes.iter().enumerate() {
+        match outcome {
+            Outcome::Failed(Failure::Sink(error)) => {
+                return Err(Error::step("writing the instrumented sources", error.to_string()));
+            }
+            Outcome::Failed(failure) => {
+                eprintln!("warning: {}; this file runs without history", failure.describe(&set.name(index)));
+            }
+            Outcome::Analyzed(_) | Outcome::LeftAlone(_) => {}
+        }
+    }
+    Ok(())
+}

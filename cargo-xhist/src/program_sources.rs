@@ -1,0 +1,93 @@
+//! The module graph as a set of sources for the pipeline, and the shadow as its sink.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use xhist_instrument::pipeline::{Exemption, Failure, Sink, SourceSet, SourceText};
+use xhist_instrument::select::ValueSelection;
+use xhist_instrument::{Analysis, MainHash, Options, Settings};
+
+use super::module_graph::ModuleFile;
+use super::shadow::Shadow;
+use super::workspace::Workspace;
+
+/// The sources of the program that cargo builds.
+pub(super) struct ProgramSources<'a> {
+    pub(super) files: &'a [ModuleFile],
+    pub(super) choice: &'a Choice<'a>,
+}
+
+/// What decides how a file is instrumented.
+pub(super) struct Choice<'a> {
+    pub(super) workspace: &'a Workspace,
+    pub(super) settings: &'a Settings,
+    pub(super) has_triggers: bool,
+    pub(super) watches: bool,
+    /// The patterns `--values` of the command line.
+    pub(super) values: ValueSelection,
+}
+
+impl Choice<'_> {
+    /// The options of a file.
+    pub(super) fn options(&self, file: &Path) -> Options {
+        let options = self.workspace.settings(self.settings, file).options();
+        let (triggers, watches) = (self.has_triggers, self.watches);
+        Options { main_hash: MainHash::FromEnv, triggers, watches, ..options }
+    }
+}
+
+impl SourceSet for ProgramSources<'_> {
+    fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    fn path(&self, index: usize) -> &Path {
+        &self.files[index].path
+    }
+
+    fn name(&self, index: usize) -> String {
+        let path = self.path(index);
+        path.strip_prefix(&self.choice.workspace.root).unwrap_or(path).display().to_string()
+    }
+
+    fn is_dependency(&self, index: usize) -> bool {
+        self.choice.workspace.dependencies.iter().any(|directory| self.path(index).starts_with(directory))
+    }
+
+    fn options(&self, index: usize) -> Options {
+        let file = &self.files[index];
+        Options { edition2015: file.edition2015, ..self.choice.options(&file.path) }
+    }
+
+    fn text(&self, index: usize) -> Result<SourceText<'_>, Failure> {
+        let text = &self.files[index].text;
+        Ok(SourceText { raw: Cow::Borrowed(text), original: Cow::Borrowed(text) })
+    }
+
+    fn select(&self, index: usize, analysis: &mut Analysis) -> Option<Exemption> {
+        self.choice.workspace.select(&self.choice.values, self.path(index), analysis);
+        None
+    }
+}
+
+/// Writes the sources of a program into its shadow.
+pub(super) struct ShadowSink<'a> {
+    pub(super) files: &'a [ModuleFile],
+    pub(super) shadow: &'a Shadow<'a>,
+    /// Where the maps of all builds are kept.
+    pub(super) maps: &'a Path,
+}
+
+impl Sink for ShadowSink<'_> {
+    fn put(&self, index: usize, _source: &SourceText<'_>, text: &[u8]) -> Result<(), Failure> {
+        self.shadow.write(&self.files[index].path, text).map_err(|error| Failure::Sink(Box::new(error)))
+    }
+
+    fn texts(&self) -> Option<&Path> {
+        Some(self.maps)
+    }
+
+    fn leave(&self, _index: usize, _is_cleaned: bool) -> Result<bool, Failure> {
+        Ok(false)
+    }
+}

@@ -1,0 +1,178 @@
+//! Runs `cargo xhist`: prepares, calls cargo, reports.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use xhist_instrument::trigger;
+
+use super::command::{COMMANDS, Command, Parsed, Verb, help};
+use super::error::Error;
+use super::exit_code::exit_code;
+use super::names::{OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
+use super::prepare::prepare;
+use super::prepared::Prepared;
+use super::relay::Relay;
+use super::signals::Caught;
+use super::workspace::{self, Workspace};
+use super::{config, notes, post_run, recorder};
+
+/// `cargo xhist` with these arguments.
+pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
+    xhist_report::use_cargo(&COMMANDS);
+    let command = match Command::parse(args)? {
+        Parsed::Command(command) => command,
+        Parsed::Clean(clean) => return clean.run().map(|()| ExitCode::SUCCESS),
+        Parsed::Report(words) => return Ok(xhist_report::cli::run_from_cargo(words).into()),
+        Parsed::Text(text) => return Ok(print(&text)),
+        Parsed::Help => {
+            return Ok(print(&help()));
+        }
+        Parsed::Version => {
+            return Ok(print(concat!("cargo-xhist ", env!("CARGO_PKG_VERSION"), "\n")));
+        }
+    };
+    xhist_instrument::atomic::ignore_sigxfsz();
+    let mut workspace = workspace::load(&command)?;
+    let target_dir = match &command.own.target_dir {
+        Some(chosen) => std::path::absolute(chosen).map_err(Error::file("find", chosen))?,
+        None => workspace.target_dir.clone(),
+    };
+    let home = target_dir.join("xhist");
+    std::fs::create_dir_all(&home).map_err(Error::file("create", &home))?;
+    let prepared = {
+        // Two runs at once must not write the same files.
+        let lock = home.join("lock");
+        let file = File::create(&lock).map_err(Error::file("create", &lock))?;
+        file.lock().map_err(Error::file("lock", &lock))?;
+        prepare(&command, &mut workspace, &home, &target_dir)?
+    };
+    notes::outside(&workspace, &command, &home, &prepared.kept.recorders);
+    call_cargo(&command, &workspace, &home, &prepared)
+}
+
+/// Prints a text on stdout. A reader that closes the pipe early is not an error.
+fn print(text: &str) -> ExitCode {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn call_cargo(
+    command: &Command,
+    workspace: &Workspace,
+    home: &Path,
+    prepared: &Prepared,
+) -> Result<ExitCode, Error> {
+    let mut cargo = recorder::cargo();
+    cargo.args(command.verb.words());
+    recorder::build_in(&mut cargo, command, &prepared.build)?;
+    let mut set = |key: &str, program: &Path| {
+        cargo.arg("--config").arg(recorder::config(key, program));
+    };
+    set("build.rustc-workspace-wrapper", &prepared.wrappers.join(WRAPPER_NAME));
+    if !command.own.deps.is_empty() {
+        set("build.rustc-wrapper", &prepared.wrappers.join(OUTER_NAME));
+        cargo.env_remove("RUSTC_WRAPPER");
+    }
+    // `--config` sets the wrapper.
+    cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
+    let run = if command.runs() { Some(set_up_run(&mut cargo, command, home, prepared)?) } else { None };
+    // Cargo reads no options behind the program's arguments.
+    cargo.args(&command.cargo_args).args(&command.program_args);
+    if run.is_none() && prepared.waits {
+        eprintln!("{}", trigger::NOTE_WAIT);
+    }
+    let reads_along = run.is_some() && command.verb == Verb::Test;
+    let run = run.map(post_run::Run::start);
+    let relay = if reads_along { Relay::of(&mut cargo) } else { None };
+    let caught = Caught::start();
+    let mut child = cargo.spawn().map_err(|error| Error::step("running cargo", error))?;
+    // It holds cargo's ends of the relay open.
+    drop(cargo);
+    let status = caught.wait(&mut child).map_err(|error| Error::step("waiting for cargo", error))?;
+    let results = relay.map(Relay::finish);
+    if let Some(run) = run {
+        run.finish(&post_run::Ended { status, pid: child.id(), results });
+        // 101 is cargo's own: nothing was built, or nothing ran.
+        if command.verb == Verb::Run && !matches!(status.code(), Some(0 | 101)) {
+            notes::how_to_dump(command, workspace, prepared);
+        }
+    } else if status.success() {
+        notes::how_to_run(command, workspace, home, prepared);
+    }
+    notes::generated(command, home, &prepared.wrappers);
+    Ok(exit_code(status))
+}
+
+/// Sets the variables of the traced program: where it keeps its rings, and the map that names statements.
+fn set_up_run(
+    cargo: &mut std::process::Command,
+    command: &Command,
+    home: &Path,
+    prepared: &Prepared,
+) -> Result<post_run::Run, Error> {
+    let limit = post_run::Limit::from_environment()?;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let directory = home.join("runs").join(format!("{:013}-{}", now.as_millis(), std::process::id()));
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let kind = match command.verb {
+        Verb::Run => post_run::RunKind::Program,
+        Verb::Nextest => post_run::RunKind::OneByOne,
+        _ => post_run::RunKind::Tests,
+    };
+    if set("XHIST_FILE").is_none() {
+        std::fs::create_dir_all(&directory).map_err(Error::file("create", &directory))?;
+        cargo.env("XHIST_FILE", directory.join("%e-%p.xhist"));
+        if command.verb == Verb::Nextest {
+            set_runner(cargo, command, prepared)?;
+        }
+    }
+    // The answer after the run has the statements, with their functions and text.
+    if set("XHIST_PANIC").is_none() {
+        cargo.env("XHIST_PANIC", "0");
+    }
+    // Which statements each test ran: the suspects of a failed run.
+    if set("XHIST_EVER").is_none() && command.verb != Verb::Bench && kind != post_run::RunKind::Program {
+        cargo.env("XHIST_EVER", "threads");
+    }
+    if prepared.waits && set("XHIST").is_none() {
+        cargo.env("XHIST", "wait");
+    }
+    cargo.env("XHIST_MAP", &prepared.map).env("XHIST_MAP_HASH", &prepared.map_hash);
+    Ok(post_run::Run {
+        directory,
+        map: prepared.map.clone(),
+        root: prepared.root.clone(),
+        build: prepared.has_values.then(|| prepared.build.clone()),
+        chosen_file: set("XHIST_FILE").map(PathBuf::from),
+        kind,
+        command: words(command),
+        annotates: command.own.github,
+        limit,
+        started_ms: 0,
+    })
+}
+
+/// Makes nextest run each test under our runner, unless the user has one.
+fn set_runner(
+    cargo: &mut std::process::Command,
+    command: &Command,
+    prepared: &Prepared,
+) -> Result<(), Error> {
+    let program = prepared.wrappers.join(RUNNER_NAME);
+    let targets = recorder::targets(command, &prepared.kept.recorders)?;
+    for target in targets.iter().filter(|target| !config::has_runner(command, target)) {
+        cargo.arg("--config").arg(recorder::config(&format!("target.{target:?}.runner"), &program));
+    }
+    Ok(())
+}
+
+/// The cargo command as it would be typed without xhist.
+fn words(command: &Command) -> Vec<String> {
+    let verb = command.verb.words().iter().map(|word| String::from(*word));
+    let args = command.cargo_args.iter().chain(&command.program_args);
+    let args = args.map(|arg| arg.to_string_lossy().into_owned());
+    [String::from("cargo")].into_iter().chain(verb).chain(args).collect()
+}

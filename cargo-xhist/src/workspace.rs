@@ -1,0 +1,185 @@
+//! The project according to cargo: members, their targets, editions and directories.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
+
+use xhist_instrument::select::{ManifestSettings, ValueFilter, ValueSelection, module_path};
+use xhist_instrument::{Analysis, Settings};
+
+use super::command::Command;
+use super::error::{Error, UsageError};
+use super::names::PACKAGES;
+use xhist_instrument::normal::normal;
+
+/// The user's project.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    pub(super) root: PathBuf,
+    /// Cargo's own target directory.
+    pub(super) target_dir: PathBuf,
+    pub(super) packages: Vec<Member>,
+    pub(super) targets: Vec<CrateTarget>,
+    /// The directories of instrumented packages that are not members.
+    pub(super) dependencies: Vec<PathBuf>,
+    /// Some member is a dynamic library for other Rust crates: code that is inlined into those must reach the recorder.
+    pub(super) has_dylib: bool,
+    /// There are packages outside the workspace that members name by a path, or that may patch others.
+    pub(super) has_outside: bool,
+    /// The features of the recorder for firmware: those with which members name it.
+    pub(super) bare_features: BTreeSet<String>,
+    /// `[workspace.metadata.xhist]`.
+    settings: Option<ManifestSettings>,
+}
+
+/// A package whose targets are instrumented.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) directory: PathBuf,
+    pub(super) name: String,
+    /// The tables `metadata.xhist` of its manifest and of the workspace's, in this order.
+    pub(super) settings: Vec<ManifestSettings>,
+}
+
+/// A crate to instrument.
+#[derive(Clone, Debug)]
+pub(super) struct CrateTarget {
+    /// Its root file.
+    pub(super) root: PathBuf,
+    pub(super) edition2015: bool,
+    pub(super) name: String,
+    pub(super) kinds: Vec<TargetKind>,
+    pub(super) package: String,
+}
+
+/// The table `metadata.xhist` of a manifest.
+fn settings(
+    directory: &Path,
+    metadata: &serde_json::Value,
+    table: &str,
+) -> Result<Option<ManifestSettings>, Error> {
+    let Some(value) = metadata.get("xhist") else { return Ok(None) };
+    let manifest = directory.join("Cargo.toml");
+    let wrong = |source| UsageError::Manifest { manifest, table: table.to_owned(), source };
+    Ok(Some(ManifestSettings::new(directory, value).map_err(wrong)?))
+}
+
+/// Asks cargo about the members.
+pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
+    let metadata = metadata(command.project_args().into_iter(), MetadataCommand::new().no_deps())?;
+    let mut workspace = Workspace {
+        root: metadata.workspace_root.clone().into(),
+        target_dir: metadata.target_directory.clone().into(),
+        packages: Vec::new(),
+        targets: Vec::new(),
+        dependencies: Vec::new(),
+        has_dylib: false,
+        has_outside: has_patch(metadata.workspace_root.as_std_path()),
+        bare_features: ["trace".to_owned()].into(),
+        settings: settings(metadata.workspace_root.as_std_path(), &metadata.workspace_metadata, "workspace")?,
+    };
+    let directories: Vec<&Path> = metadata
+        .workspace_packages()
+        .iter()
+        .filter_map(|package| package.manifest_path.as_std_path().parent())
+        .collect();
+    for package in metadata.workspace_packages() {
+        if !PACKAGES.contains(&package.name.as_str()) {
+            workspace.has_dylib |=
+                package.targets.iter().any(|target| target.kind.contains(&TargetKind::DyLib));
+            let named = package.dependencies.iter().filter(|dependency| dependency.name == "xhist-rt");
+            workspace.bare_features.extend(named.flat_map(|dependency| dependency.features.iter().cloned()));
+            let by_path = package.dependencies.iter().filter_map(|dependency| dependency.path.as_ref());
+            workspace.has_outside |=
+                by_path.into_iter().any(|path| !directories.contains(&path.as_std_path()));
+            workspace.add(package, |_| true)?;
+        }
+    }
+    // Only programs on an operating system use these.
+    workspace.bare_features.retain(|feature| !["std", "auto", "portable"].contains(&feature.as_str()));
+    Ok(workspace)
+}
+
+/// Whether the workspace has patches of packages.
+fn has_patch(root: &Path) -> bool {
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).ok().and_then(|text| text.parse().ok());
+    manifest.is_some_and(|manifest: toml::Table| manifest.contains_key("patch"))
+}
+
+/// The output of `cargo metadata` with these arguments.
+pub(super) fn metadata(
+    args: impl Iterator<Item = OsString>,
+    command: &mut MetadataCommand,
+) -> Result<Metadata, Error> {
+    let args: Vec<String> = args.map(|arg| arg.to_string_lossy().into_owned()).collect();
+    command.other_options(args).exec().map_err(|error| match error {
+        cargo_metadata::Error::CargoMetadata { stderr } => {
+            Error::step("reading the project (cargo metadata)", stderr.trim_start_matches("error: "))
+        }
+        other => Error::step("reading the project (cargo metadata)", other),
+    })
+}
+
+impl Workspace {
+    /// Adds the wanted targets of a package. Build scripts and procedural macros are left out: they run in the compiler.
+    pub(super) fn add(
+        &mut self,
+        package: &Package,
+        is_wanted: impl Fn(&cargo_metadata::Target) -> bool,
+    ) -> Result<(), Error> {
+        let manifest = package.manifest_path.as_std_path();
+        let directory = manifest.parent().unwrap_or(Path::new("/")).to_path_buf();
+        let own = settings(&directory, &package.metadata, "package")?;
+        let settings = own.into_iter().chain(self.settings.clone()).collect();
+        self.packages.push(Member { directory, name: package.name.to_string(), settings });
+        let targets = package
+            .targets
+            .iter()
+            .filter(|target| is_wanted(target) && !target.is_custom_build() && !target.is_proc_macro());
+        self.targets.extend(targets.map(|target| CrateTarget {
+            root: normal(target.src_path.as_std_path()),
+            edition2015: target.edition == Edition::E2015,
+            name: target.name.clone(),
+            kinds: target.kind.clone(),
+            package: package.name.to_string(),
+        }));
+        Ok(())
+    }
+
+    /// The settings of all manifests.
+    pub(super) fn manifests(&self) -> impl Iterator<Item = &ManifestSettings> {
+        self.packages.iter().flat_map(|member| &member.settings)
+    }
+
+    /// The package that a file belongs to: the innermost one around it.
+    fn around(&self, file: &Path) -> Option<&Member> {
+        let holding = self.packages.iter().filter(|member| file.starts_with(&member.directory));
+        holding.max_by_key(|member| member.directory.as_os_str().len())
+    }
+
+    /// The settings for a file: the command line's over those of its manifests.
+    pub(super) fn settings(&self, command_line: &Settings, file: &Path) -> Settings {
+        let manifests = self.around(file).into_iter().flat_map(|member| &member.settings);
+        command_line.over(manifests.map(|manifest| &manifest.settings))
+    }
+
+    /// Removes what its manifests do not select from the analysis of a file. `values`: patterns of the command line.
+    pub(super) fn select(&self, values: &ValueSelection, file: &Path, analysis: &mut Analysis) {
+        let Some(member) = self.around(file) else { return };
+        let module = module_path(&member.name, file.strip_prefix(&member.directory).unwrap_or(file));
+        for manifest in &member.settings {
+            if manifest.wants_file(file) {
+                manifest.selection.apply(&module, manifest.thins_file(file), analysis);
+            } else {
+                analysis.leave_out(|_| true);
+                analysis.main_at.clear();
+            }
+        }
+        let own = values.of_file(file.strip_prefix(&self.root).unwrap_or(file));
+        let filters: Vec<_> =
+            member.settings.iter().map(|manifest| manifest.values_of(file)).chain([own]).collect();
+        ValueFilter::apply(&filters, &module, analysis);
+    }
+}

@@ -1,0 +1,87 @@
+//! One word of a command, as a shell reads it.
+
+use core::fmt::{self, Write as _};
+
+use super::visible::is_visible;
+
+/// Bytes as one word of a command: as they are, in quotes, or as `$'...'` where they must not be shown raw. The bytes are those
+/// of a path or an argument on Unix, so they need not be UTF-8.
+#[derive(Clone, Copy, Debug)]
+pub struct Quoted<'a>(pub &'a [u8]);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_bare =
+            |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(byte) || *byte >= 0x80;
+        match str::from_utf8(self.0) {
+            Ok(text) if !text.chars().all(is_visible) => escape(self.0, f),
+            Ok(text) if !text.is_empty() && self.0.iter().all(is_bare) => f.write_str(text),
+            Ok(text) => {
+                f.write_char('\'')?;
+                for (at, part) in text.split('\'').enumerate() {
+                    if at > 0 {
+                        f.write_str(r"'\''")?;
+                    }
+                    f.write_str(part)?;
+                }
+                f.write_char('\'')
+            }
+            Err(_) => escape(self.0, f),
+        }
+    }
+}
+
+/// Writes `$'...'`. Bytes are octal: an octal escape has at most three digits, so a digit behind it is not part of it.
+fn escape(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("$'")?;
+    for chunk in bytes.utf8_chunks() {
+        for char in chunk.valid().chars() {
+            match char {
+                '\'' | '\\' => write!(f, "\\{char}")?,
+                char if is_visible(char) => f.write_char(char)?,
+                char => octal(char.encode_utf8(&mut [0; 4]).as_bytes(), f)?,
+            }
+        }
+        octal(chunk.invalid(), f)?;
+    }
+    f.write_char('\'')
+}
+
+fn octal(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "\\{byte:03o}"))
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::format;
+    use std::process::Command;
+    use std::string::ToString as _;
+
+    #[test]
+    fn a_shell_reads_every_word_back() {
+        let words: [&[u8]; 10] = [
+            b"plain/a-1.xhist",
+            "größe/a".as_bytes(),
+            b"",
+            b"sp ace/a",
+            b"it's/$HOME `x` \"y\" \\",
+            b"-x",
+            b"esc\x1b]0;pwn\x07.rs 7",
+            b"line\nbreak'\\",
+            b"bad\xff0",
+            "rtl\u{202e}x".as_bytes(),
+        ];
+        for bytes in words {
+            let word = Quoted(bytes).to_string();
+            assert!(word.chars().all(is_visible), "{word:?}");
+            let output =
+                Command::new("bash").arg("-c").arg(format!("printf %s {word}")).output().expect("bash");
+            assert_eq!(output.stdout, bytes, "{word}");
+        }
+        assert_eq!(Quoted(b"target/debug/demo").to_string(), "target/debug/demo");
+        assert_eq!(Quoted(b"it's new").to_string(), r"'it'\''s new'");
+    }
+}

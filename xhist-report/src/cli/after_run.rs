@@ -1,0 +1,41 @@
+//! What `cargo xhist` prints after a run, on standard error: it calls these instead of starting a program.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+
+use super::values::ValueArgs;
+use super::{annotations, answer};
+use crate::console::Notes;
+use crate::suspects::{self, SuspectOptions};
+
+/// Prints the answer to a run or a ring file; `lines`: about that number for each thread.
+pub fn print_answer(of: &Path, lines: Option<usize>) {
+    let mut stderr = anstream::stderr();
+    let is_terminal = io::stderr().is_terminal();
+    let values = ValueArgs::default();
+    let answered = answer::answer(of, lines, &values, is_terminal, &mut Notes::new(&mut stderr));
+    match answered {
+        // There is nowhere to report that stderr cannot be written.
+        Ok((text, _)) => drop(stderr.write_all(&text)),
+        Err(error) => Notes::new(&mut stderr).error(format_args!("{error}")),
+    }
+}
+
+/// Prints the first suspects of a run, if it has any.
+pub fn print_suspects(run: &Path) {
+    let mut stderr = anstream::stderr();
+    let mut text = Vec::new();
+    let options = SuspectOptions::brief(run);
+    suspects::print(&options, &mut text, &mut Notes::new(&mut stderr));
+    // As above.
+    let _ = anstream::stderr().write_all(&text);
+}
+
+/// Prints annotations of the failures of a run for GitHub, on standard output.
+pub fn print_annotations(run: &Path) {
+    let mut stderr = anstream::stderr();
+    let notes = &mut Notes::new(&mut stderr);
+    if let Err(error) = annotations::run(run, &ValueArgs::default(), notes) {
+        notes.error(format_args!("{error}"));
+    }
+}

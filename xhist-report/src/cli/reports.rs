@@ -1,0 +1,609 @@
+//! The commands that print a report: the options of each, and what they mean.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+
+use super::args::{Args, LanesOf};
+use super::values::ValueArgs;
+use crate::model::ReportKind;
+use crate::order::Rule;
+use crate::qs_args::QsArgs;
+use crate::selection::Pattern;
+use crate::trace_args::TraceArgs;
+
+/// What is read.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct InputArgs {
+    /// Ring file, core, image of memory, QS stream, run (`last`, `prev`), link, or `-`
+    ///
+    /// A run is named by `last`, `prev`, `-2`, its name or its directory; `-` is standard input. Several are reported one after another, each line with its source. Without any: what comes on standard input, else the
+    /// run that failed last under target/xhist (CARGO_TARGET_DIR and cargo's configuration say where), else the newest run.
+    #[arg(value_name = "SOURCE", allow_negative_numbers = true)]
+    sources: Vec<OsString>,
+
+    /// Print long text without a pager
+    #[arg(long)]
+    no_pager: bool,
+}
+
+/// What gives numbers their names.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct NameArgs {
+    /// Map of the build, where the right one is not found
+    ///
+    /// Without it the right one is looked for beside the dump, in the directories above and under target/xhist.
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+
+    /// Look for source files below DIR, too; may be given several times
+    #[arg(long = "source-root", value_name = "DIR")]
+    source_roots: Vec<PathBuf>,
+
+    #[command(flatten)]
+    values: ValueArgs,
+}
+
+/// Which part of it is reported.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct PickArgs {
+    /// Only this thread: its name, a glob, the number of its ring or its id
+    #[arg(long = "thread", value_name = "NAME|N", conflicts_with = "ring")]
+    threads: Vec<String>,
+
+    /// Only this ring of the source, counted from 1
+    #[arg(long, value_name = "N")]
+    ring: Option<usize>,
+
+    #[command(flatten)]
+    statements: StatementArgs,
+}
+
+/// Which statements are reported.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct StatementArgs {
+    /// Only statements that match: a file, lines, a function, a crate
+    ///
+    /// May be given several times. A pattern with `/` or `.rs` is about files (beginning or end of the path, `*`, `?`, `**`,
+    /// then :LINE or :FIRST-LAST), one with `::` about functions and all inside them, a word about a crate, else about a module,
+    /// type or function.
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    only: Vec<Pattern>,
+
+    /// No statements that match, whatever --only says
+    #[arg(long, value_name = "PATTERN", value_parser = Pattern::parse)]
+    not: Vec<Pattern>,
+}
+
+/// Live links.
+#[derive(Clone, Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Live links")]
+pub struct LinkArgs {
+    /// Let QUTest, QView and the like attach at this UDP port (7701); 0: none
+    ///
+    /// On for a link with `qspy`.
+    #[arg(short = 'u', long = "front-end", value_name = "PORT", num_args = 0..=1, hide_short_help = true)]
+    front_end: Option<Option<u16>>,
+
+    /// Show the target to front-ends as one of QP 8
+    ///
+    /// QUTest and QView from 8.0 on attach to no other.
+    #[arg(long, hide_short_help = true)]
+    qp8: bool,
+
+    /// Read no keys in a live session at a terminal
+    #[arg(short = 'k', long, hide_short_help = true)]
+    no_keys: bool,
+}
+
+/// Text for people, or JSON.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum TextFormat {
+    /// Lines for people
+    #[default]
+    #[value(alias = "history")]
+    Text,
+    /// JSON lines; the first names the schema version
+    Json,
+}
+
+impl TextFormat {
+    /// The row of the format, by the name of that of text.
+    fn name(self, text: &'static str, json: &'static str) -> &'static str {
+        match self {
+            TextFormat::Text => text,
+            TextFormat::Json => json,
+        }
+    }
+}
+
+/// Print the history of executed statements, oldest first.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct HistoryCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: TextFormat,
+
+    /// Every entry; a terminal otherwise shows the end of each thread, folded
+    #[arg(long)]
+    all: bool,
+
+    /// The last N entries
+    #[arg(long, value_name = "N")]
+    last: Option<u64>,
+
+    /// The last N entries of each thread; implied by --thread NAME
+    #[arg(long, requires = "last", hide_short_help = true)]
+    each: bool,
+
+    /// With the source text of each statement
+    #[arg(long = "source", conflicts_with = "lanes")]
+    source_text: bool,
+
+    /// With the time of each entry: seconds, or ticks of a clock without a rate
+    #[arg(long)]
+    time: bool,
+
+    /// Only this thread: name, glob, number or id; no value: with a column
+    ///
+    /// May be given several times. A file of that name, or a link, is the source: write --thread=NAME for a thread then.
+    #[arg(long = "thread", value_name = "NAME|N", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    threads: Vec<String>,
+
+    /// With a column for each thread, or with --lanes=tasks each async task
+    ///
+    /// `~` marks entries that may have run elsewhere among another thread's.
+    #[arg(long, value_enum, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "threads",
+        hide_possible_values = true)]
+    lanes: Option<LanesOf>,
+
+    /// Only this ring of the source, counted from 1
+    #[arg(long, value_name = "N")]
+    ring: Option<usize>,
+
+    #[command(flatten)]
+    statements: StatementArgs,
+
+    /// Go on with what a running program records, until it ends
+    #[arg(short, long, conflicts_with = "ring")]
+    follow: bool,
+
+    /// Mark what was read in the ring file, so that it is not printed again
+    ///
+    /// The only option that writes to it. What was read from a link is gone from it anyway.
+    #[arg(short, long, conflicts_with = "follow")]
+    clear: bool,
+
+    #[command(flatten)]
+    names: NameArgs,
+
+    /// Read names of QS objects from this dictionary file
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    dictionaries: Option<String>,
+
+    #[command(flatten)]
+    links: LinkArgs,
+
+    #[command(flatten)]
+    trace: TraceArgs,
+
+    /// Print the commands that dump the rings of this program
+    ///
+    /// A ring file, gdb and cores; of firmware gdb, probe-rs or OpenOCD.
+    #[arg(long, value_name = "ELF", conflicts_with = "sources", help_heading = "Instead of a report")]
+    pub(super) how_to_dump: Option<PathBuf>,
+
+    /// Print a script that gives gdb the command `xhist`
+    ///
+    /// xhist-report --gdb-script > xhist.py; gdb -p PID -batch -x xhist.py -ex xhist
+    #[arg(long, conflicts_with_all = ["sources", "how_to_dump"], help_heading = "Instead of a report", hide_short_help = true)]
+    pub(super) gdb_script: bool,
+}
+
+/// Print a tree of calls for each thread, and what was open at the end.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct CallsCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: TextFormat,
+
+    #[command(flatten)]
+    pick: PickArgs,
+
+    #[command(flatten)]
+    names: NameArgs,
+}
+
+/// Print the async tasks that have not ended, and where tasks were cancelled.
+///
+/// Of each: where it is parked, for how long, who awaits it, and its last statements.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct TasksCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: TextFormat,
+
+    #[command(flatten)]
+    pick: PickArgs,
+
+    #[command(flatten)]
+    names: NameArgs,
+}
+
+/// Print where the order of statements is broken, with the history that proves it.
+///
+/// Rules: sections between `// xhist exclusive TRUE` and `FALSE` are not entered again before they are left, `// xhist expect
+/// A..B`, and locks are taken in one order. The exit code is 1 if one is broken.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct OrderCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Each statement A is followed by B before the next A
+    ///
+    /// A and B are patterns as for --only: a line, or the entry of a function.
+    #[arg(long, value_name = "A..B", value_parser = Rule::expect)]
+    expect: Vec<Rule>,
+
+    /// These functions or lines are not entered again before they are left
+    #[arg(long, value_name = "PATTERN", value_parser = Rule::exclusive)]
+    exclusive: Vec<Rule>,
+
+    /// Rules of a file, one a line: `expect A..B` or `exclusive PATTERN`
+    #[arg(long, value_name = "FILE")]
+    rules: Vec<PathBuf>,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: TextFormat,
+
+    /// Only this thread: its name, a glob, the number of its ring or its id
+    #[arg(long = "thread", value_name = "NAME|N", conflicts_with = "ring")]
+    threads: Vec<String>,
+
+    /// Only this ring of the source, counted from 1
+    #[arg(long, value_name = "N")]
+    ring: Option<usize>,
+
+    #[command(flatten)]
+    names: NameArgs,
+}
+
+/// Print which functions fill the rings, and the lines for a manifest that leave them out.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct HotCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: TextFormat,
+
+    #[command(flatten)]
+    pick: PickArgs,
+
+    #[command(flatten)]
+    names: NameArgs,
+}
+
+/// Print which build each ring came from, and how old that is.
+///
+/// Exit codes: 0 every build is known; 1 the map of one is missing or damaged; 3 no ring.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct BuildsCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// How to print
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    format: TextFormat,
+
+    /// Only this ring of the source, counted from 1
+    #[arg(long, value_name = "N")]
+    ring: Option<usize>,
+
+    /// Map of the build, where the right one is not found
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+}
+
+/// Print the statements that were ever executed, as an lcov tracefile.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct CoverageCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    #[command(flatten)]
+    statements: StatementArgs,
+
+    /// Map of the build, where the right one is not found
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+
+    /// Write it to FILE
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Print every record of a QS stream or ring, as QSPY prints it, with QSPY's letters.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct QspyCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Only this ring of the source, counted from 1
+    #[arg(long, value_name = "N")]
+    ring: Option<usize>,
+
+    /// Show standard input (`-`) as it comes; a link needs no option
+    #[arg(short, long)]
+    follow: bool,
+
+    #[command(flatten)]
+    qs: QsArgs,
+
+    #[command(flatten)]
+    links: LinkArgs,
+}
+
+/// Print trace events, as traceinfo of QNX does.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct TraceinfoCommand {
+    #[command(flatten)]
+    input: InputArgs,
+
+    #[command(flatten)]
+    trace: TraceArgs,
+
+    /// The last N events
+    #[arg(long, value_name = "N")]
+    last: Option<u64>,
+
+    /// The last N events of each thread; implied by --thread
+    #[arg(long, requires = "last")]
+    each: bool,
+
+    /// Only this thread: name, glob, number or id; no value: with a column
+    #[arg(long = "thread", value_name = "NAME|N", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    threads: Vec<String>,
+
+    /// Only this ring of the source, counted from 1
+    #[arg(long, value_name = "N")]
+    ring: Option<usize>,
+
+    /// Go on with what a running program records, until it ends
+    #[arg(short, long, conflicts_with = "ring")]
+    follow: bool,
+
+    /// Mark what was read in the ring file, so that it is not printed again
+    #[arg(short, long, conflicts_with = "follow")]
+    clear: bool,
+
+    /// Map of the build, where the right one is not found
+    #[arg(long, value_name = "FILE")]
+    map: Option<PathBuf>,
+
+    #[command(flatten)]
+    links: LinkArgs,
+}
+
+/// What a document for another program holds.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct DocumentArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Write it to FILE
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// The last N entries
+    #[arg(long, value_name = "N")]
+    last: Option<u64>,
+
+    /// The last N entries of each thread; implied by --thread
+    #[arg(long, requires = "last")]
+    each: bool,
+
+    #[command(flatten)]
+    pick: PickArgs,
+
+    #[command(flatten)]
+    names: NameArgs,
+}
+
+/// Make one HTML page to step through the history in a browser, for a bug report.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct PageCommand {
+    /// Show it in the browser; without --output as a file beside the source
+    #[arg(long)]
+    open: bool,
+
+    #[command(flatten)]
+    document: DocumentArgs,
+}
+
+/// Write the history for another program.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct ExportCommand {
+    #[command(subcommand)]
+    to: ExportTo,
+}
+
+/// The programs.
+#[derive(Clone, Debug, Subcommand)]
+enum ExportTo {
+    /// A trace for ui.perfetto.dev: threads, tasks, calls, events, counters
+    Perfetto(DocumentArgs),
+    /// A line for each call with its stack and its statements, for flame graphs
+    Folded(DocumentArgs),
+    /// A folder for the CodeTracer viewer; --output names it
+    Codetracer(DocumentArgs),
+}
+
+/// A command that prints a report.
+pub trait ReportCommand {
+    /// What the report takes.
+    fn args(&self) -> Args;
+}
+
+impl InputArgs {
+    fn args(&self, format: &'static str, report: Option<ReportKind>) -> Args {
+        Args { sources: self.sources.clone(), no_pager: self.no_pager, format, report, ..Args::default() }
+    }
+}
+
+impl NameArgs {
+    fn add_to(&self, args: Args) -> Args {
+        let NameArgs { map, source_roots, values } = self.clone();
+        Args { map, source_roots, values, ..args }
+    }
+}
+
+impl StatementArgs {
+    fn add_to(&self, args: Args) -> Args {
+        let StatementArgs { only, not } = self.clone();
+        Args { only, not, ..args }
+    }
+}
+
+impl PickArgs {
+    fn add_to(&self, args: Args) -> Args {
+        self.statements.add_to(Args { threads: self.threads.clone(), ring: self.ring, ..args })
+    }
+}
+
+impl LinkArgs {
+    fn add_to(&self, args: Args) -> Args {
+        let LinkArgs { front_end, qp8, no_keys } = *self;
+        Args { front_end, qp8, no_keys, ..args }
+    }
+}
+
+impl DocumentArgs {
+    fn args(&self, format: &'static str) -> Args {
+        let DocumentArgs { input, output, last, each, pick, names } = self;
+        let args = names.add_to(pick.add_to(input.args(format, None)));
+        Args { output: output.clone(), last: *last, each: *each, ..args }
+    }
+}
+
+impl ReportCommand for HistoryCommand {
+    fn args(&self) -> Args {
+        let args = self.input.args(self.format.name("history", "json"), None);
+        let args = self.links.add_to(self.names.add_to(self.statements.add_to(args)));
+        Args {
+            all: self.all,
+            last: self.last,
+            each: self.each,
+            source_text: self.source_text,
+            time: self.time,
+            threads: self.threads.clone(),
+            lanes: self.lanes,
+            ring: self.ring,
+            follow: self.follow,
+            clear: self.clear,
+            trace: self.trace.clone(),
+            qs: QsArgs::with_names(self.dictionaries.clone()),
+            ..args
+        }
+    }
+}
+
+impl ReportCommand for CallsCommand {
+    fn args(&self) -> Args {
+        let args = self.input.args(self.format.name("calls", "calls-json"), None);
+        self.names.add_to(self.pick.add_to(args))
+    }
+}
+
+impl ReportCommand for TasksCommand {
+    fn args(&self) -> Args {
+        let args = self.input.args(self.format.name("history", "json"), Some(ReportKind::Tasks));
+        self.names.add_to(self.pick.add_to(args))
+    }
+}
+
+impl ReportCommand for OrderCommand {
+    fn args(&self) -> Args {
+        let args = self.input.args(self.format.name("history", "json"), Some(ReportKind::Order));
+        Args {
+            expect: self.expect.clone(),
+            exclusive: self.exclusive.clone(),
+            rules: self.rules.clone(),
+            threads: self.threads.clone(),
+            ring: self.ring,
+            ..self.names.add_to(args)
+        }
+    }
+}
+
+impl ReportCommand for HotCommand {
+    fn args(&self) -> Args {
+        let args = self.input.args(self.format.name("history", "json"), Some(ReportKind::Hotspots));
+        self.names.add_to(self.pick.add_to(args))
+    }
+}
+
+impl ReportCommand for BuildsCommand {
+    fn args(&self) -> Args {
+        let args = self.input.args(self.format.name("history", "json"), Some(ReportKind::Builds));
+        Args { map: self.map.clone(), ring: self.ring, ..args }
+    }
+}
+
+impl ReportCommand for CoverageCommand {
+    fn args(&self) -> Args {
+        let args = self.statements.add_to(self.input.args("lcov", None));
+        Args { map: self.map.clone(), output: self.output.clone(), ..args }
+    }
+}
+
+impl ReportCommand for QspyCommand {
+    fn args(&self) -> Args {
+        let args = self.links.add_to(self.input.args("qspy", None));
+        Args { ring: self.ring, follow: self.follow, qs: self.qs.clone(), ..args }
+    }
+}
+
+impl ReportCommand for TraceinfoCommand {
+    fn args(&self) -> Args {
+        Args {
+            trace: self.trace.clone(),
+            last: self.last,
+            each: self.each,
+            threads: self.threads.clone(),
+            ring: self.ring,
+            follow: self.follow,
+            clear: self.clear,
+            map: self.map.clone(),
+            ..self.links.add_to(self.input.args("traceinfo", None))
+        }
+    }
+}
+
+impl ReportCommand for PageCommand {
+    fn args(&self) -> Args {
+        Args { open: self.open, ..self.document.args("html") }
+    }
+}
+
+impl ReportCommand for ExportCommand {
+    fn args(&self) -> Args {
+        match &self.to {
+            ExportTo::Perfetto(document) => document.args("perfetto"),
+            ExportTo::Folded(document) => document.args("folded"),
+            ExportTo::Codetracer(document) => document.args("codetracer"),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Commands that messages show to be typed next. They begin as the user's own command did: `xhist-report`, or `cargo xhist`,
+//! of which this crate is a part.
+
+use std::sync::OnceLock;
+
+/// A cargo command with the same words.
+const CARGO: &str = "cargo xhist";
+const OWN: &str = "xhist-report";
+/// The report that `xhist-report` prints without a word for it.
+const HISTORY: &str = "history";
+
+/// The commands of `cargo xhist` that are none of this crate, each with what it does.
+pub type CargoCommands = &'static [(&'static str, &'static str)];
+
+static CARGO_COMMANDS: OnceLock<CargoCommands> = OnceLock::new();
+
+/// From now on, messages show commands of `cargo xhist`, which has these beside those of this crate.
+pub fn use_cargo(commands: CargoCommands) {
+    let _ = CARGO_COMMANDS.set(commands);
+}
+
+/// Whether this crate is a part of `cargo xhist`.
+pub(crate) fn is_cargo() -> bool {
+    CARGO_COMMANDS.get().is_some()
+}
+
+/// The commands of `cargo xhist` that are none of this crate.
+pub(crate) fn cargo_commands() -> CargoCommands {
+    CARGO_COMMANDS.get().copied().unwrap_or_default()
+}
+
+/// The program as the user calls it.
+pub(crate) fn program() -> &'static str {
+    if is_cargo() { CARGO } else { OWN }
+}
+
+/// What each note and error begins with.
+pub(crate) fn prefix() -> &'static str {
+    if is_cargo() { "xhist: " } else { "xhist-report: " }
+}
+
+/// A whole command: `answer RUN`, or `history RING` for the statements themselves.
+pub(crate) fn command(words: impl AsRef<str>) -> String {
+    let words = words.as_ref();
+    match words.strip_prefix(HISTORY).filter(|_| !is_cargo()) {
+        Some(rest) => format!("{OWN}{rest}"),
+        None => format!("{} {words}", program()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_history_needs_no_word() {
+        assert_eq!(command("history a.xhist"), "xhist-report a.xhist");
+        assert_eq!(command("history"), "xhist-report");
+        assert_eq!(command("answer a.xhist"), "xhist-report answer a.xhist");
+    }
+}
