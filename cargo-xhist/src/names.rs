@@ -12,7 +12,7 @@ pub(super) const COMPILER_NAME: &str = "xhist-rustc-recorder";
 pub(super) const RUNNER_NAME: &str = "xhist-runner";
 
 /// Packages that cannot record themselves.
-pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "qs-core", "critical-section", "libc"];
+pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "xhist-qs", "critical-section", "libc"];
 
 /// The same recorder with the calls for crates that are not optimised, see `write_package` in `recorder.rs`.
 pub(super) const UNOPTIMISED: &str = "xhist_recorder";

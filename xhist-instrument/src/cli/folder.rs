@@ -231,7 +231,7 @@ fn exemption(real: &Path, package: Option<&Package>) -> Option<Exemption> {
         Some(Exemption::BuildScript)
     } else if package.proc_macro {
         Some(Exemption::ProcMacro)
-    } else if ["xhist-rt", "qs-core", "critical-section"].contains(&package.name.as_str()) {
+    } else if ["xhist-rt", "xhist-qs", "critical-section"].contains(&package.name.as_str()) {
         Some(Exemption::Recorder)
     } else {
         None
