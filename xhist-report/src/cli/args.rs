@@ -113,7 +113,7 @@ pub struct Args {
     pub(super) no_pager: bool,
 
     /// Print the async tasks that have not ended: where each is parked, for how long, who awaits it, and its last statements; and where tasks were cancelled
-    #[arg(long, conflicts_with_all = ["identify", "hot", "last", "source_text", "time", "lanes", "follow", "clear"])]
+    #[arg(long)]
     pub(super) tasks: bool,
 
     /// Print where the order of statements is broken, with the history that proves it: sections between `// xhist exclusive TRUE` and

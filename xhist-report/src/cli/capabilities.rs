@@ -128,6 +128,11 @@ const CONFLICTS: &[Conflict] = &[
         why: "does not go with --order, which needs every statement and prints where rules are broken",
     },
     Conflict {
+        when: |args| args.tasks,
+        options: &[LAST, FOLLOW, CLEAR, LANES, TIME, COLUMN, SOURCE, HOT, IDENTIFY],
+        why: "does not go with --tasks, which needs every statement and prints where each task is; for entries of tasks use --lanes=tasks",
+    },
+    Conflict {
         when: |args| args.hot,
         options: &[COLUMN],
         why: "without a name is a column of entries, and --hot prints none",
