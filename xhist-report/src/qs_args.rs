@@ -51,9 +51,9 @@ pub struct TargetArgs {
 pub struct QsArgs {
     #[command(flatten)]
     target: TargetArgs,
-    /// Read names from this dictionary file; without FILE from the one of the target's build, qspyYYMMDD_hhmmss.dic.
+    /// Read names from this dictionary file; without =FILE from the one of the target's build, qspyYYMMDD_hhmmss.dic.
     /// With --format qspy names are saved in that one when the target runs
-    #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1)]
+    #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1, require_equals = true)]
     dictionaries: Option<Option<String>>,
     /// Only every Nth line, and dots; 0 or nothing: none. With --format qspy, as all below
     #[arg(short = 'q', long = "quiet", value_name = "N", num_args = 0..=1)]
@@ -108,7 +108,7 @@ impl QsArgs {
     /// The first given option that needs the format `qspy`.
     pub fn needs_qspy(&self) -> Option<&'static str> {
         let asked = [
-            (self.dictionaries == Some(None), "-d without a FILE"),
+            (self.dictionaries == Some(None), "-d without =FILE"),
             (self.quiet.is_some(), "-q"),
             (self.rendering.is_some(), "-r"),
             (self.text.is_some(), "-o"),

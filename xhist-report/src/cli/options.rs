@@ -1,5 +1,6 @@
 //! What the arguments mean for a source.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::Path;
 
@@ -9,7 +10,7 @@ use crate::format::{FORMATS, Layout, Links};
 use crate::model::ReportKind;
 use crate::options::{MapPlaces, Options};
 use crate::order::Rule;
-use crate::qs_host::qspy::QsOptions;
+use crate::qs_host::qspy::{DictionaryFile, QsOptions};
 use crate::recording::RunEvidence;
 use crate::selection::{Selection, ThreadPattern};
 use crate::source::Opened;
@@ -147,6 +148,13 @@ impl Args {
         let mut qs = self.qs.options(layout.terminal, colours)?;
         if self.format().report != ReportKind::Qspy {
             qs.read_names()?;
+        }
+        let is_dictionary = |text: &&OsString| Path::new(text).extension().is_some_and(|end| end == "dic");
+        if let (DictionaryFile::OfBuild, Some(file)) =
+            (&qs.dictionaries, self.sources.iter().find(is_dictionary))
+        {
+            let why = "is a file of dictionaries, which -d=FILE reads";
+            return Err(UsageError::Source { name: file.display().to_string(), why });
         }
         let found = opened.and_then(|opened| opened.path.as_deref());
         let mut read = self.sources.iter().map(Path::new).chain(found).chain(qs.dictionary());

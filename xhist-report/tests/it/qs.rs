@@ -255,7 +255,7 @@ fn the_command_writes_every_side_file() {
         .record(0, &record::QepStateEntry { obj: Obj(0x2000_0010), state: Fun(0x0800_0101) })
         .stream;
     dir.write("e.bin", &entry);
-    let outcome = dir.run(&["--format", "qspy", "e.bin", "-d", "qspy230714_092653.dic"]);
+    let outcome = dir.run(&["--format", "qspy", "e.bin", "-d=qspy230714_092653.dic"]);
     assert!(outcome.out.ends_with("===RTC===> St-Entry Obj=Ao,State=Ao_s1\n"), "{}", outcome.out);
 }
 
@@ -265,7 +265,8 @@ fn names_from_a_file_are_kept_in_every_format() {
     let dir = Dir::new();
     let entry = record::QepStateEntry { obj: Obj(0x2000_0010), state: Fun(0x0800_0101) };
     dir.write("names.bin", Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream);
-    assert_eq!(dir.run(&["names.bin", "--format", "qspy", "-d"]).code, 0);
+    // The source may follow the option, which takes a file only with `=`.
+    assert_eq!(dir.run(&["--format", "qspy", "-d", "names.bin"]).code, 0);
     // The target forgets all names in between.
     let stream = Target::new(Sizes::DEFAULT).record(0, &entry).info().record(0, &entry).stream;
     dir.write("s.bin", stream);
@@ -274,7 +275,7 @@ fn names_from_a_file_are_kept_in_every_format() {
     for (source, entries) in [("s.bin", 2), ("ring.xhist", 1)] {
         for (format, named) in [("history", "Obj=Ao,State=Ao_s1"), ("json", r#""obj":"Ao","state":"Ao_s1""#)]
         {
-            let outcome = dir.run(&[source, "--format", format, "-d", "qspy230714_092653.dic"]);
+            let outcome = dir.run(&[source, "--format", format, "-d=qspy230714_092653.dic"]);
             assert_eq!(outcome.code, 0, "{}", outcome.notes);
             assert_eq!(outcome.out.matches(named).count(), entries, "{format} of {source}: {}", outcome.out);
         }
@@ -305,7 +306,7 @@ fn a_source_is_not_overwritten() {
         &["-m=s.bin", "s.bin"],
         &["-g", "?", "--sequence-file", "s.bin", "s.bin"],
         &["-s=s.bin", "tcp://localhost:1", "s.bin"],
-        &["-d", "s.bin", "-s=s.bin", "t.bin"],
+        &["-d=s.bin", "-s=s.bin", "t.bin"],
     ] {
         let outcome = dir.run(&[&["--format", "qspy"], args].concat());
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.notes);
@@ -362,13 +363,15 @@ fn a_ring_file_beside_a_link_is_refused() {
 fn wrong_arguments_are_errors() {
     let dir = Dir::new();
     dir.write("s.bin", [1, 2, 3]);
+    dir.write("names.dic", "-v733\n");
     for (args, word) in [
         (&["-T3", "s.bin"][..], "possible values"),
         (&["-v", "7", "s.bin"], "7.3"),
         (&["-m", "s.bin"], "needs --format qspy"),
-        (&["s.bin", "-d"], "-d without a FILE needs --format qspy"),
-        (&["-d", "names.dic", "s.bin"], "cannot read names.dic"),
-        (&["-d", "s.bin", "s.bin"], "Unexpected line in Dictionary File=s.bin"),
+        (&["s.bin", "-d"], "-d without =FILE needs --format qspy"),
+        (&["-d=none.dic", "s.bin"], "cannot read none.dic"),
+        (&["--format", "qspy", "-d", "names.dic", "s.bin"], "names.dic is a file of dictionaries, which -d=FILE"),
+        (&["-d=s.bin", "s.bin"], "Unexpected line in Dictionary File=s.bin"),
         (&["--format", "qspy", "--last", "3", "s.bin"], "--last does not go with"),
         (&["--format", "qspy", "-g", "1,2,3,4,5,6,7,8,9,10,11", "s.bin"], "at most 10"),
         (&["--format", "qspy", "-m=/nowhere/at/all", "s.bin"], "cannot write /nowhere/at/all"),
