@@ -91,9 +91,6 @@ const HUNTS: &[&str] = &[
     "fleet::",
     "generated::",
     "interrupted::",
-    "kills::",
-    "nested::",
-    "storm::",
 ];
 
 /// The reason of a hunt that is not run.
