@@ -436,9 +436,16 @@ mod tests {
 
     #[test]
     fn help_is_there_for_each_command_and_none_of_the_programs() {
-        for line in
-            ["xhist", "xhist -h", "help", "xhist run --help", "test -h", "nextest --help", "b -q --help", "-q -h run"]
-        {
+        for line in [
+            "xhist",
+            "xhist -h",
+            "help",
+            "xhist run --help",
+            "test -h",
+            "nextest --help",
+            "b -q --help",
+            "-q -h run",
+        ] {
             let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             assert!(matches!(Command::parse(&args), Ok(Parsed::Help)), "{line}");
         }

@@ -104,7 +104,10 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["dump.bin", "--format", "lcov", "--follow"], "--follow does not go with --format lcov"),
         (&["dump.bin", "--format", "lcov", "-c"], "--clear does not go with --format lcov"),
         (&["dump.bin", "--format", "lcov", "--ring", "1"], "--ring does not go with --format lcov"),
-        (&["dump.bin", "--tasks", "--last", "3"], "--last does not go with --tasks, which needs every statement"),
+        (
+            &["dump.bin", "--tasks", "--last", "3"],
+            "--last does not go with --tasks, which needs every statement",
+        ),
         (&["dump.bin", "--tasks", "--lanes"], "--lanes does not go with --tasks"),
         (&["dump.bin", "--tasks", "--hot"], "--hot does not go with --tasks"),
         (&["tcp://localhost:6601", "--tasks"], "--tasks needs the end"),

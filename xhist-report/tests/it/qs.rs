@@ -370,7 +370,10 @@ fn wrong_arguments_are_errors() {
         (&["-m", "s.bin"], "needs --format qspy"),
         (&["s.bin", "-d"], "-d without =FILE needs --format qspy"),
         (&["-d=none.dic", "s.bin"], "cannot read none.dic"),
-        (&["--format", "qspy", "-d", "names.dic", "s.bin"], "names.dic is a file of dictionaries, which -d=FILE"),
+        (
+            &["--format", "qspy", "-d", "names.dic", "s.bin"],
+            "names.dic is a file of dictionaries, which -d=FILE",
+        ),
         (&["-d=s.bin", "s.bin"], "Unexpected line in Dictionary File=s.bin"),
         (&["--format", "qspy", "--last", "3", "s.bin"], "--last does not go with"),
         (&["--format", "qspy", "-g", "1,2,3,4,5,6,7,8,9,10,11", "s.bin"], "at most 10"),
