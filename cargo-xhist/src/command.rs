@@ -15,7 +15,7 @@ pub(super) fn help() -> String {
 const HELP_HEAD: &str = "\
 Runs a cargo command on instrumented sources; the sources themselves are not touched.
 
-Usage: cargo xhist <run|test|build|check|bench|nextest run> [any options of that cargo command]
+Usage: cargo xhist [options] <run|test|build|check|bench|nextest run> [any options of that cargo command]
        cargo xhist <answer|history|calls|view|page|suspects|diff|runs|...> [its options]
        cargo xhist clean [--builds] [--all] [--dry-run]
 
@@ -150,14 +150,21 @@ impl Command {
     /// Takes the arguments behind the program's name; cargo puts `xhist` first.
     pub(super) fn parse(args: &[OsString]) -> Result<Parsed, Error> {
         let args = args.strip_prefix(&[OsString::from("xhist")]).unwrap_or(args);
-        let Some(word) = args.first() else { return Ok(Parsed::Help) };
-        match word.to_str() {
-            Some("-h" | "--help" | "help") => return Ok(Parsed::Help),
-            Some("-V" | "--version") => return Ok(Parsed::Version),
-            _ => {}
+        // As with cargo, options may come before the command.
+        let (before, args) = args.split_at(words_at(args));
+        let has = |names: [&str; 2]| before.iter().any(|arg| names.iter().any(|name| arg == name));
+        if has(["-h", "--help"]) {
+            return Ok(Parsed::Help);
+        }
+        if has(["-V", "--version"]) {
+            return Ok(Parsed::Version);
+        }
+        let Some(word) = args.first().or(before.first()) else { return Ok(Parsed::Help) };
+        if word == "help" {
+            return Ok(Parsed::Help);
         }
         if word == "clean" {
-            return match Clean::parse(&args[1..]) {
+            return match Clean::parse(&[before, &args[1..]].concat()) {
                 Ok(clean) => Ok(Parsed::Clean(Box::new(clean))),
                 Err(error) if !error.use_stderr() => Ok(Parsed::Text(error.to_string())),
                 Err(error) => Err(own_options::usage(&error)),
@@ -172,7 +179,7 @@ impl Command {
             let meant = xhist_report::cli::meant(&word.to_string_lossy(), names).map(str::to_owned);
             return Err(UsageError::Command { word: word.clone(), meant }.into());
         };
-        let mut rest = &args[1..];
+        let mut rest = args.get(1..).unwrap_or_default();
         if rest[..program_args_at(verb, rest)].iter().any(|arg| arg == "--help" || arg == "-h") {
             return Ok(Parsed::Help);
         }
@@ -183,8 +190,8 @@ impl Command {
                 .map(|(_, rest)| rest)
                 .ok_or_else(|| Error::from(UsageError::Nextest(word)))?;
         }
-        let (before, program_args) = rest.split_at(program_args_at(verb, rest));
-        let (own, cargo_args) = own_options::split(before)?;
+        let (behind, program_args) = rest.split_at(program_args_at(verb, rest));
+        let (own, cargo_args) = own_options::split(&[before, behind].concat())?;
         if own.github && !verb.runs() {
             let what = verb.words().join(" ");
             let why = format!("--message-format github annotates what runs, and `cargo {what}` runs nothing");
@@ -300,13 +307,21 @@ impl Command {
 /// Where the arguments for the program start: at `--`; for `cargo run` at the first word that is neither an option nor
 /// a value of one, and from there on all is the program's, options that cargo or we have too among it.
 fn program_args_at(verb: Verb, args: &[OsString]) -> usize {
+    match verb {
+        Verb::Run => words_at(args),
+        _ => args.iter().position(|arg| arg == "--").unwrap_or(args.len()),
+    }
+}
+
+/// The index of the first argument that is neither an option nor a value of one.
+fn words_at(args: &[OsString]) -> usize {
     let mut at = 0;
     while let Some(arg) = args.get(at) {
         let is_option = arg != "-" && arg.as_encoded_bytes().starts_with(b"-");
-        if arg == "--" || verb == Verb::Run && !is_option {
+        if arg == "--" || !is_option {
             break;
         }
-        at += if verb == Verb::Run && wants_value(arg) { 2 } else { 1 };
+        at += if wants_value(arg) { 2 } else { 1 };
     }
     at.min(args.len())
 }
@@ -401,6 +416,23 @@ mod tests {
     }
 
     #[test]
+    fn options_may_come_before_the_command_as_with_cargo() {
+        let command = parse("xhist -q --color never --config k=1 run --bin b serve -v");
+        assert_eq!((command.verb, command.is_quiet()), (Verb::Run, true));
+        assert_eq!(words(&command.cargo_args), "-q --color never --config k=1 --bin b");
+        assert_eq!(words(&command.program_args), "serve -v");
+        let command = parse("--offline --deps all nextest run name");
+        assert_eq!((command.verb, words(&command.cargo_args)), (Verb::Nextest, "--offline name".into()));
+        assert_eq!(command.own.deps, ["all"]);
+        let refused = |line: &str| {
+            let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            Command::parse(&args).expect_err("no command").to_string()
+        };
+        assert!(refused("-q rnu").contains("did you mean `cargo xhist run`?"));
+        assert!(refused("xhist -q").contains("`-q`") && refused("-- run").contains("`--`"));
+    }
+
+    #[test]
     fn other_commands_are_refused() {
         for line in ["nextest list", "nextest", "run --when never", "run --deps", "run --stop-at"] {
             let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
@@ -419,9 +451,16 @@ mod tests {
 
     #[test]
     fn help_is_there_for_each_command_and_none_of_the_programs() {
-        for line in
-            ["xhist", "xhist -h", "help", "xhist run --help", "test -h", "nextest --help", "b -q --help"]
-        {
+        for line in [
+            "xhist",
+            "xhist -h",
+            "help",
+            "xhist run --help",
+            "test -h",
+            "nextest --help",
+            "b -q --help",
+            "-q -h run",
+        ] {
             let args: Vec<OsString> = line.split(' ').map(OsString::from).collect();
             assert!(matches!(Command::parse(&args), Ok(Parsed::Help)), "{line}");
         }

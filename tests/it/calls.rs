@@ -17,6 +17,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_map_without_calls_is_refused", an_earlier_map_is_refused),
     Case::new("a_recursion_that_the_recorder_folded_has_its_depth", deep_recursion),
     Case::new("loops_of_code_that_is_not_recorded_are_no_recursion", loops_outside),
+    Case::new("rounds_of_a_property_and_of_a_documentation_test_are_a_loop", rounds_of_tests),
 ];
 
 /// Cases of the program, and the functions whose callers statements leave open.
@@ -311,6 +312,27 @@ fn loops_outside() {
     assert_eq!(open("closure"), ["main"]);
     assert_eq!(open("pushes"), ["Stack::pop", "main"]);
     assert_eq!(open("visit"), [vec!["Tree::visit"; 9], vec!["main"]].concat());
+}
+
+/// Both call their body from code that is not recorded, and their bodies end in such code.
+fn rounds_of_tests() {
+    let tree = Tree::copy_of(&repository().join("tests/fixtures/props"));
+    cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+    for (tests, most, open) in
+        [("--lib", 1, &["score", "tests::never_more"][..]), ("--doc", 0, &["Stack::pop"])]
+    {
+        cargo(tree.path()).args("xhist test --quiet").arg(tests).done().expect(101);
+        let done = report(tree.path()).args("--format calls-json last").succeed();
+        let rows: Vec<Value> =
+            done.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        let of = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).collect::<Vec<_>>();
+        let named: Vec<_> = of("open").iter().filter_map(|row| row["function"].as_str()).collect();
+        assert_eq!(named, open, "{tests}: {}", done.stdout);
+        let calls = of("call");
+        let rounds: u64 = calls.iter().filter_map(|row| row["times"].as_u64()).sum();
+        let deepest = calls.iter().filter_map(|row| row["depth"].as_u64()).max();
+        assert!(deepest == Some(most) && rounds > 2, "{tests}: {rounds} calls, {deepest:?}");
+    }
 }
 
 /// The program of `tests/fixtures/outside`, built once.

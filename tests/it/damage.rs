@@ -1,21 +1,39 @@
 //! Is a ring of the real recorder that is damaged or missing ever passed over, and is one that is whole ever doubted?
 
+use std::sync::OnceLock;
+
 use qs_core::ring::find;
 use xhist_report::{Layout, MapPlaces, Options, report};
-use xhist_tests::{Case, Run, Tree, is_long};
-
-use crate::zoo::{program, zoo};
+use xhist_tests::{Case, Run, Tree, cargo, is_long, repository};
 
 pub const CASES: &[Case] = &[
     Case::new("a_damaged_header_is_never_passed_over", damaged_headers),
     Case::new("a_ring_file_cut_anywhere_says_so", cut),
 ];
 
+const PROGRAMS: [&str; 2] = ["ping_pong", "churn"];
+
+/// These programs of the zoo as a project of their own: each report reads the whole map, and this one is small.
+fn project() -> &'static Tree {
+    static PROJECT: OnceLock<Tree> = OnceLock::new();
+    PROJECT.get_or_init(|| {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/zoo"));
+        for file in std::fs::read_dir(tree.join("src/bin")).expect("programs").flatten() {
+            if !PROGRAMS.iter().any(|name| file.path().file_stem().is_some_and(|stem| stem == *name)) {
+                std::fs::remove_file(file.path()).expect("a copy");
+            }
+        }
+        cargo(tree.path()).args("xhist build --quiet --bins").succeed();
+        tree
+    })
+}
+
 /// A ring file of this program, with the bitmap in front.
 fn ring_file(name: &str, size: &str) -> Vec<u8> {
     let tree = Tree::empty(name);
     let file = tree.join("ring.xhist");
-    let run = Run::new(program(name), tree.path()).env("XHIST_FILE", &file);
+    let program = project().join(&format!("target/xhist/build/debug/{name}"));
+    let run = Run::new(program, tree.path()).env("XHIST_FILE", &file);
     run.env("XHIST_SIZE", size).env("XHIST_EVER", "16").succeed();
     std::fs::read(&file).expect("a ring file")
 }
@@ -24,7 +42,7 @@ fn ring_file(name: &str, size: &str) -> Vec<u8> {
 fn listed(image: &[u8]) -> (u8, Vec<u8>, String) {
     let layout = Layout { thread: true, ..Layout::default() };
     let (mut out, mut notes) = (Vec::new(), Vec::new());
-    let maps = MapPlaces { work_dir: Some(zoo().path().to_owned()), ..MapPlaces::default() };
+    let maps = MapPlaces { work_dir: Some(project().path().to_owned()), ..MapPlaces::default() };
     let code = report(image, &Options { layout, maps, ..Options::default() }, &mut out, &mut notes);
     (code as u8, out, String::from_utf8_lossy(&notes).into_owned())
 }
@@ -37,7 +55,7 @@ fn is_beyond_checking(byte: usize, bit: usize) -> bool {
 }
 
 fn damaged_headers() {
-    for (name, size) in [("ping_pong", "4k"), ("churn", "256")] {
+    for (name, size) in PROGRAMS.into_iter().zip(["4k", "256"]) {
         let image = ring_file(name, size);
         let rings: Vec<usize> =
             find(&image).filter(|found| found.header.is_ok()).map(|found| found.offset).collect();

@@ -77,7 +77,7 @@ fn shapes() {
     let profile = |opcode, data| Class::Profile { opcode, data };
     assert_eq!(
         classes,
-        [profile(7, 0), profile(8, 0xF_FFFF), profile(9, 0), profile(10, 5), profile(255, 0)]
+        [profile(7, 0), profile(8, 0xFFFF_FFFE), profile(9, 0), profile(10, 5), profile(255, 0)]
     );
     assert_eq!((profiles[2].args().len(), profiles[2].args()[6].signed()), (7, 7));
     assert_eq!(buffer(&profiles[3]), Some(vec![1, 2, 3]));

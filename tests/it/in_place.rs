@@ -333,8 +333,9 @@ fn page() {
     let shell = other_cargo("sh", tree.path()).env("CARGO_NET_OFFLINE", "true").env("DEBUGINFOD_URLS", "");
     let done = shell.arg("-ec").arg(script.replace("/path/to/xhist", &here)).succeed();
     let shown = text.split("```text\n").skip(1).map(|rest| rest.split("```").next().unwrap_or_default());
-    let [note, listing] = shown.collect::<Vec<_>>()[..] else { panic!("two blocks of output") };
+    let [note, listing, of_rustc] = shown.collect::<Vec<_>>()[..] else { panic!("three blocks of output") };
     done.check(done.stdout.contains(listing), listing);
+    done.check(done.stdout.ends_with(of_rustc), of_rustc);
     let here = tree.join("demo").display().to_string();
     let note =
         note.replace("/path/to/xhist", &repository().display().to_string()).replace("/home/you/demo", &here);

@@ -1,6 +1,6 @@
 //! Is a file that a killed process leaves right, whenever that was?
 //!
-//! `XHIST_KILLS` is the number of kills: 30 usually, 1000 with `XHIST_LONG=1`.
+//! `XHIST_KILLS` is the number of kills: 100 usually, 1000 with `XHIST_LONG=1`.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub const CASES: &[Case] = &[
 /// Kills the program at random moments. The last statement in the ring is the last one in the log or the one before it, and
 /// all earlier ones are there.
 fn kills(frames: &str, size: &str) {
-    let times = tries("XHIST_KILLS", 30, 1000);
+    let times = tries("XHIST_KILLS", 100, 1000);
     let build = if frames == "packed" { Build::Optimised } else { Build::Each };
     let torture = Torture::new(build, "counts", size, 16).env("XHIST_FRAMES", frames);
     let (mut empty, mut most) = (0, 0);

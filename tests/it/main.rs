@@ -84,17 +84,7 @@ const CASE_LIMIT: Duration = Duration::from_secs(600);
 
 /// Groups and cases that try one thing again and again, and cost more than all others together. A plain `cargo test`
 /// leaves them to `.ci/run`.
-const HUNTS: &[&str] = &[
-    "crates::",
-    "crowds::",
-    "firmware::",
-    "fleet::",
-    "generated::",
-    "interrupted::",
-    "kills::",
-    "nested::",
-    "storm::",
-];
+const HUNTS: &[&str] = &["crates::", "crowds::", "firmware::", "fleet::", "generated::", "interrupted::"];
 
 /// The reason of a hunt that is not run.
 const HUNT: &str = "a hunt: .ci/run has it, as has XHIST_TESTS_ALL=1, or name it";

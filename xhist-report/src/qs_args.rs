@@ -51,9 +51,10 @@ pub struct TargetArgs {
 pub struct QsArgs {
     #[command(flatten)]
     target: TargetArgs,
-    /// Read names from this dictionary file; without FILE from the one of the target's build, qspyYYMMDD_hhmmss.dic.
-    /// Names are saved in that one when the target runs
-    #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1)]
+    /// Read names from this dictionary file
+    ///
+    /// Without =FILE from the one of the target's build, qspyYYMMDD_hhmmss.dic; names are saved in that one when the target runs.
+    #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1, require_equals = true)]
     dictionaries: Option<Option<String>>,
     /// Only every Nth line, and dots; 0 or nothing: none.
     #[arg(short = 'q', long = "quiet", value_name = "N", num_args = 0..=1)]

@@ -22,8 +22,6 @@ pub const PROFILE: u8 = 119;
 pub const MAX_ARGS: usize = 7;
 /// The enumeration whose values are opcodes.
 pub const OPCODES: u8 = 5;
-/// The largest number that a profile event may carry besides its arguments.
-pub const MAX_DATA: u32 = (1 << 20) - 1;
 
 const FORMAT_CODE: u8 = Data::Uint(4).format(HEX);
 const FORMAT_SEVERITY: u8 = Data::Uint(1).format(0);
@@ -259,7 +257,7 @@ pub enum Class {
     Profile {
         /// Opcode. Hosts switch each opcode on and off.
         opcode: u8,
-        /// A number with up to 20 bits.
+        /// A number. QNX keeps 20 bits of it, this record all 32.
         data: u32,
     },
 }
@@ -296,7 +294,7 @@ impl Event<'_> {
             Class::Profile { opcode, data } => {
                 to.whole_element(&[FORMAT_OPCODE, opcode]);
                 if data != 0 {
-                    element::x32(to, 0, data & MAX_DATA);
+                    element::x32(to, 0, data);
                 }
             }
         }
@@ -479,7 +477,7 @@ mod tests {
                 severity: Severity::from_number(severity).unwrap(),
                 code: Code(code)
             }),
-            (any::<u8>(), 0..=MAX_DATA).prop_map(|(opcode, data)| Class::Profile { opcode, data }),
+            (any::<u8>(), any::<u32>()).prop_map(|(opcode, data)| Class::Profile { opcode, data }),
         ]
     }
 

@@ -165,3 +165,31 @@ impl<'a> Command<'a> {
         Ok((offset, size))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::vec::Vec;
+
+    fn parse(id: u8, payload: &[u8]) -> Result<Command<'_>, u8> {
+        Command::parse(&Packet { id, payload }, &Sizes::DEFAULT)
+    }
+
+    #[test]
+    fn the_length_of_a_global_filter_decides_whether_it_is_one_of_opcodes() {
+        let mask: Vec<u8> = (1..=32).collect();
+        let packet = |len: u8, bytes: usize| [&[len], &mask[..bytes]].concat();
+        let filter = <[u8; 16]>::try_from(&mask[..16]).expect("16 bytes");
+        assert_eq!(parse(id::GLOBAL_FILTER, &packet(16, 16)), Ok(Command::GlobalFilter(filter)));
+        let opcodes = Opcodes::from_bytes(mask.as_slice().try_into().expect("32 bytes"));
+        assert_eq!(parse(id::GLOBAL_FILTER, &packet(32, 32)), Ok(Command::Opcodes(opcodes)));
+        for (len, bytes, error) in
+            [(32, 31, fault::INCOMPLETE), (16, 15, fault::INCOMPLETE), (8, 8, id::GLOBAL_FILTER)]
+        {
+            assert_eq!(parse(id::GLOBAL_FILTER, &packet(len, bytes)), Err(error), "{len} {bytes}");
+        }
+        assert_eq!(parse(id::GLOBAL_FILTER, &[]), Err(fault::INCOMPLETE));
+    }
+}

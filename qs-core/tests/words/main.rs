@@ -352,6 +352,31 @@ fn a_loop_takes_one_chunk_and_a_count() {
     assert!(given.folds > 90_000 && model.head < 1 << 13, "{} {}", given.folds, model.head);
 }
 
+/// A reader that leaves open words out gives the rounds that were folded since words were shown, and the next reader the
+/// words behind them.
+#[test]
+fn readers_with_and_without_open_words_take_turns_in_a_loop() {
+    let model = Model::new(1 << 17);
+    let mut model = Model { snapshots: Some(Vec::new()), every: 3, chunk: 1024, slack: 4096, ..model };
+    (model.limit, model.cursor) = (0, model.first());
+    perform(&mut model, &Act::Run(vec![1, 2, 300]));
+    perform(&mut model, &Act::Loop(vec![3, 4, 301], 4000));
+    let snapshots = model.snapshots.take().unwrap();
+    let (mut folds, mut tried) = (0, 0);
+    for gap in [1, 5, 17, 40] {
+        for first in 0..snapshots.len().saturating_sub(2 * gap) {
+            let (mut given, mut place) = (Given::default(), (0, Shown::default()));
+            for (look, is_folding) in [(first, false), (first + gap, true), (first + 2 * gap, false)] {
+                read_on(&mut given, &snapshots[look].0, &mut place, is_folding);
+            }
+            let truth = &model.truth[..snapshots[first + 2 * gap].1];
+            assert!(given.statements == truth, "looks {first} and {gap} behind each other");
+            (folds, tried) = (folds + given.folds, tried + 1);
+        }
+    }
+    assert!(folds > 0 && tried > 20, "{folds} rounds folded in {tried} turns");
+}
+
 #[test]
 fn words_beyond_what_was_zeroed_are_not_certain() {
     let mut model = Model::new(4096);

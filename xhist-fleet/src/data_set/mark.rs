@@ -1,6 +1,5 @@
 //! The file that marks a directory as a data set, and names the version of its schema.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
@@ -21,11 +20,6 @@ struct Mark {
     schema: u32,
     /// Version of the program that made the data set.
     tool: String,
-}
-
-/// Whether a name is that of a mark that was not finished.
-pub fn is_temporary(name: &OsStr) -> bool {
-    name == TEMPORARY
 }
 
 /// Checks that a directory is a data set of this version.

@@ -23,6 +23,9 @@ pub use staging::Staging;
 
 use crate::error::FleetError;
 
+/// The file whose lock the process that changes a data set has.
+const LOCK: &str = "_lock";
+
 /// A data set that exists.
 #[derive(Clone, Debug)]
 pub struct DataSet {
@@ -66,16 +69,14 @@ impl LockedDataSet {
     pub fn open_or_create(dir: &Path) -> Result<LockedDataSet, FleetError> {
         let at = |error: io::Error| FleetError::Write(dir.to_owned(), error);
         if !DataSet::is_at(dir) {
-            let is_foreign = |name: &std::ffi::OsStr| name != "_lock" && !mark::is_temporary(name);
-            if dir.is_dir() {
-                let mut entries = fs::read_dir(dir).map_err(at)?.filter_map(Result::ok);
-                if entries.any(|entry| is_foreign(&entry.file_name())) {
-                    return Err(FleetError::Foreign(dir.to_owned()));
-                }
-            }
             fs::create_dir_all(dir).map_err(at)?;
+            let has_files = fs::read_dir(dir).map_err(at)?.next().is_some();
+            // The lock is the first file of a data set, which another process may be making now. So it is looked for last.
+            if has_files && !dir.join(LOCK).is_file() {
+                return Err(FleetError::Foreign(dir.to_owned()));
+            }
         }
-        let lock = File::options().create(true).append(true).open(dir.join("_lock")).map_err(at)?;
+        let lock = File::options().create(true).append(true).open(dir.join(LOCK)).map_err(at)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Err(FleetError::Busy(dir.to_owned())),
@@ -110,6 +111,20 @@ mod tests {
         assert!(matches!(LockedDataSet::open_or_create(dir.path()), Err(FleetError::Foreign(_))));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
         assert!(matches!(DataSet::open(dir.path()), Err(FleetError::NoDataSet(_))));
+    }
+
+    #[test]
+    fn a_data_set_that_is_being_made_is_busy_and_one_whose_maker_was_killed_is_finished() {
+        let dir = tempfile::tempdir().unwrap();
+        let maker = File::create(dir.path().join(LOCK)).unwrap();
+        maker.lock().unwrap();
+        for name in ["_staging", "rings/build=none"] {
+            fs::create_dir_all(dir.path().join(name)).unwrap();
+        }
+        assert!(matches!(LockedDataSet::open_or_create(dir.path()), Err(FleetError::Busy(_))));
+        drop(maker);
+        LockedDataSet::open_or_create(dir.path()).unwrap();
+        DataSet::open(dir.path()).unwrap();
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::fleet;
 use super::suspects;
 use super::typos;
 use super::view;
-use super::words::{joined, with_command};
+use super::words;
 use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::how_to_dump;
@@ -32,13 +32,13 @@ use crate::typed;
 
 /// `xhist-report` with these words, the first of which is the program. A usage error exits with 2, as in all programs of xhist.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    run(&CommandLine::parse_from(with_command(joined(words))))
+    run(&CommandLine::parse_from(words::prepared(words)))
 }
 
 /// The same command as a part of `cargo xhist`: `answer RUN`, or `history RING` for what `xhist-report RING` prints.
 pub fn run_from_cargo(words: Vec<OsString>) -> ExitCode {
     let command = CommandLine::command().name("cargo-xhist").bin_name(typed::program());
-    let words = joined([OsString::from(typed::program())].into_iter().chain(words));
+    let words = words::prepared([OsString::from(typed::program())].into_iter().chain(words));
     let matches = command.get_matches_from(words);
     match CommandLine::from_arg_matches(&matches) {
         Ok(line) => run(&line),

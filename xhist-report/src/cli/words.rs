@@ -1,9 +1,14 @@
-//! The words of a command line before they are parsed: which of them is the value of `--thread`, and which the source.
+//! The words of a command line before they are parsed: which of them are values of `--thread` and `-d`, and which the source.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::source;
+
+/// The words as clap reads them.
+pub fn prepared(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    with_dictionary(with_command(joined(words)))
+}
 
 /// An option whose value may be left out.
 const OPTION: &str = "--thread";
@@ -22,7 +27,7 @@ const COMMANDS: [(&str, &[&str]); 9] = [
 ];
 
 /// The same words, with the name of a report behind `--format` as its command.
-pub fn with_command(mut words: Vec<OsString>) -> Vec<OsString> {
+fn with_command(mut words: Vec<OsString>) -> Vec<OsString> {
     let is_format = |word: &OsString| word == "--format";
     let Some(at) = words.iter().position(is_format) else { return words };
     let is_named = |(name, _): &&(&str, &[&str])| words.get(at + 1).is_some_and(|word| word == name);
@@ -32,9 +37,27 @@ pub fn with_command(mut words: Vec<OsString>) -> Vec<OsString> {
     words
 }
 
+/// The same words, with `-d FILE` as one: `-d` needs no file, and a source may follow it, so a file of dictionaries is known by
+/// its name.
+fn with_dictionary(words: Vec<OsString>) -> Vec<OsString> {
+    let is_option = |word: &OsString| word == "-d" || word == "--dictionaries";
+    let is_file = |word: &OsString| Path::new(word).extension().is_some_and(|end| end == "dic");
+    let mut joined: Vec<OsString> = Vec::with_capacity(words.len());
+    for word in words {
+        match joined.last_mut().filter(|last| is_option(last) && is_file(&word)) {
+            Some(option) => {
+                option.push("=");
+                option.push(word);
+            }
+            None => joined.push(word),
+        }
+    }
+    joined
+}
+
 /// The same words, with `--thread NAME` as one. A link, `-` and a file behind `--thread` are sources. A file without a dot and a slash
 /// in its name may have the name of a thread: it is the source only if no other word may be one.
-pub fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let words: Vec<OsString> = words.into_iter().collect();
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     let mut joined = Vec::new();
@@ -86,6 +109,19 @@ mod tests {
             ("r a --format", "r a --format"),
         ] {
             assert_eq!(with_command(words(typed)), words(meant));
+        }
+    }
+
+    #[test]
+    fn a_file_of_dictionaries_is_the_value_of_its_option() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        for (typed, meant) in [
+            ("r qspy -d a.dic b.bin", "r qspy -d=a.dic b.bin"),
+            ("r qspy -d b.bin", "r qspy -d b.bin"),
+            ("r qspy b.bin -d", "r qspy b.bin -d"),
+            ("r qspy -d=a.dic c.dic", "r qspy -d=a.dic c.dic"),
+        ] {
+            assert_eq!(with_dictionary(words(typed)), words(meant));
         }
     }
 

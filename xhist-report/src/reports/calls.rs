@@ -344,8 +344,11 @@ impl RowWriter<'_, '_> {
         part: CallPart,
         out: &mut dyn io::Write,
     ) -> io::Result<()> {
-        let NodeSubject::Call { body, called_from, at, exit, .. } = node.subject else { return Ok(()) };
         let NodeSubject::Call {
+            body,
+            called_from,
+            at,
+            exit,
             entered_before,
             is_uncertain,
             is_resumed,

@@ -104,6 +104,8 @@ fn wrong_arguments_exit_with_2_and_say_what_to_do() {
         (&["coverage", "dump.bin", "--follow"], "unexpected argument '--follow'"),
         (&["coverage", "dump.bin", "-c"], "unexpected argument '-c'"),
         (&["coverage", "dump.bin", "--ring", "1"], "unexpected argument '--ring'"),
+        (&["tasks", "dump.bin", "--last", "3"], "unexpected argument '--last'"),
+        (&["tasks", "tcp://localhost:6601"], "a live link has no end"),
         (&["dump.bin", "dump.bin", "--follow"], "--follow is about one ring file"),
         (&["tcp://localhost:6601", "--map", "."], "cannot read the map .: not a regular file"),
         (&["send", "dump.bin", "info"], "not a link to a target"),

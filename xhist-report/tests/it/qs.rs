@@ -265,7 +265,7 @@ fn names_from_a_file_are_kept_in_every_format() {
     let dir = Dir::new();
     let entry = record::QepStateEntry { obj: Obj(0x2000_0010), state: Fun(0x0800_0101) };
     dir.write("names.bin", Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream);
-    assert_eq!(dir.run(&["qspy", "names.bin", "-d"]).code, 0);
+    assert_eq!(dir.run(&["qspy", "-d", "names.bin"]).code, 0);
     // The target forgets all names in between.
     let stream = Target::new(Sizes::DEFAULT).record(0, &entry).info().record(0, &entry).stream;
     dir.write("s.bin", stream);
@@ -304,7 +304,7 @@ fn a_source_is_not_overwritten() {
         &["-m=s.bin", "s.bin"],
         &["-g", "?", "--sequence-file", "s.bin", "s.bin"],
         &["-s=s.bin", "tcp://localhost:1", "s.bin"],
-        &["-d", "s.bin", "-s=s.bin", "t.bin"],
+        &["-d=s.bin", "-s=s.bin", "t.bin"],
     ] {
         let outcome = dir.run(&[&["qspy"], args].concat());
         assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.notes);
@@ -354,6 +354,7 @@ fn a_ring_file_beside_a_link_is_refused() {
 fn wrong_arguments_are_errors() {
     let dir = Dir::new();
     dir.write("s.bin", [1, 2, 3]);
+    dir.write("names.dic", "-v733\n");
     for (args, word) in [
         (&["qspy", "-T3", "s.bin"][..], "possible values"),
         (&["qspy", "-v", "7", "s.bin"], "7.3"),

@@ -37,15 +37,6 @@ type Spawn = unsafe extern "C" fn(
     *const *mut c_char,
     *const *mut c_char,
 ) -> c_int;
-/// The arguments of both.
-type Spawned = (
-    *mut libc::pid_t,
-    *const c_char,
-    *const libc::posix_spawn_file_actions_t,
-    *const libc::posix_spawnattr_t,
-    *const *mut c_char,
-    *const *mut c_char,
-);
 
 /// What a new thread gets.
 struct Start {
@@ -68,7 +59,7 @@ struct Real {
 
 static CREATE: Real = Real::new(c"pthread_create");
 static SPAWN: Real = Real::new(c"posix_spawn");
-static SPAWN_PATH: Real = Real::new(c"posix_spawnp");
+static SPAWN_BY_NAME: Real = Real::new(c"posix_spawnp");
 
 impl Real {
     const fn new(name: &'static CStr) -> Real {
@@ -95,8 +86,8 @@ fn real() -> Option<Create> {
 
 weak! {
     pthread_create => create,
-    posix_spawn => spawn,
-    posix_spawnp => spawn_path,
+    posix_spawn => spawn::<false>,
+    posix_spawnp => spawn::<true>,
 }
 
 /// # Safety
@@ -130,23 +121,11 @@ unsafe extern "C" fn create(
     }
 }
 
+/// Starts a process, and notes which thread started it. `BY_NAME`: as `posix_spawnp`, which looks for the program.
+///
 /// # Safety
-/// The caller keeps the contract of `posix_spawn`.
-unsafe extern "C" fn spawn(
-    pid: *mut libc::pid_t,
-    path: *const c_char,
-    actions: *const libc::posix_spawn_file_actions_t,
-    attributes: *const libc::posix_spawnattr_t,
-    arguments: *const *mut c_char,
-    environment: *const *mut c_char,
-) -> c_int {
-    // SAFETY: the caller keeps the contract of `posix_spawn`.
-    unsafe { spawn_by(&SPAWN, (pid, path, actions, attributes, arguments, environment)) }
-}
-
-/// # Safety
-/// The caller keeps the contract of `posix_spawnp`.
-unsafe extern "C" fn spawn_path(
+/// The caller keeps the contract of `posix_spawn` or `posix_spawnp`.
+unsafe extern "C" fn spawn<const BY_NAME: bool>(
     pid: *mut libc::pid_t,
     file: *const c_char,
     actions: *const libc::posix_spawn_file_actions_t,
@@ -154,16 +133,7 @@ unsafe extern "C" fn spawn_path(
     arguments: *const *mut c_char,
     environment: *const *mut c_char,
 ) -> c_int {
-    // SAFETY: the caller keeps the contract of `posix_spawnp`.
-    unsafe { spawn_by(&SPAWN_PATH, (pid, file, actions, attributes, arguments, environment)) }
-}
-
-/// Starts a process, and notes which thread started it.
-///
-/// # Safety
-/// The caller keeps the contract of this function of the C library, which has the type [`Spawn`].
-unsafe fn spawn_by(real: &Real, (pid, file, actions, attributes, arguments, environment): Spawned) -> c_int {
-    let real = real.get();
+    let real = if BY_NAME { SPAWN_BY_NAME.get() } else { SPAWN.get() };
     if real.is_null() {
         return libc::ENOSYS;
     }
@@ -239,7 +209,7 @@ mod tests {
     fn the_next_function_of_that_name_is_found() {
         assert!(real().is_some());
         assert_eq!(std::thread::spawn(|| 7).join().expect("a thread"), 7);
-        assert!(!SPAWN.get().is_null() && !SPAWN_PATH.get().is_null());
+        assert!(!SPAWN.get().is_null() && !SPAWN_BY_NAME.get().is_null());
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod mask;
 mod shapes;
 
 pub use qs_core::record::trace::{
-    Arg, Class, Code, EXCEPTION, Event, MAX_ARGS, MAX_DATA, OPCODES, Opcodes, PROFILE, Severity,
+    Arg, Class, Code, EXCEPTION, Event, MAX_ARGS, OPCODES, Opcodes, PROFILE, Severity,
 };
 
 pub use logger::{Logger, event, is_logged, logger, set_logger, to_ring};
@@ -59,7 +59,7 @@ macro_rules! trace_event {
 
 /// A profile event: `profile_event!(TIMER_FIRED; timer, late)`, or `profile_event!(TIMER_FIRED, data; timer, late; &bytes)`.
 ///
-/// First the opcode, a constant, and a number of up to 20 bits. Then up to seven arguments, then a buffer of bytes. All but the
+/// First the opcode, a constant, and a number of up to 32 bits. Then up to seven arguments, then a buffer of bytes. All but the
 /// opcode are optional. At start, all opcodes are off, see [`trace::enable`](crate::trace::enable). An event that is off costs
 /// a load and a test of a bit.
 #[macro_export]

@@ -208,6 +208,13 @@ mod tests {
     }
 
     #[test]
+    fn only_whole_rounds_behind_the_first_are_folded() {
+        let tail = Tail { period: 3, start: 4 };
+        let folded: Vec<usize> = (7..14).map(|units| tail.folded(units)).collect();
+        assert_eq!(folded, [0, 0, 0, 3, 3, 3, 6]);
+    }
+
+    #[test]
     fn rounds_are_whole_words() {
         // Long words of two equal units: one unit repeats, but one unit is not a word.
         let long = u16::from_ne_bytes([LONG_FROM, LONG_FROM]);

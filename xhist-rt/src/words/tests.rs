@@ -401,7 +401,9 @@ fn trimming_keeps_exactly_the_requested_statements() {
         let mut program = Program::new(&ring, false, true);
         program.is_logged = false;
         (0..50).for_each(|number| program.statement(1 + number));
+        assert!(!program.writer.is_counting());
         program.writer.mark(program.place.cursor);
+        assert!(program.writer.is_counting());
         let trimmed = 'all: loop {
             for number in 0..body {
                 program.statement(if number % 2 == 0 { 60_000 + number } else { number });
@@ -415,6 +417,8 @@ fn trimming_keeps_exactly_the_requested_statements() {
         };
         program.place = trimmed;
         assert_eq!(program.writer.count(), limit);
+        program.writer.stop_counting();
+        assert!(!program.writer.is_counting());
         let reading = read(ring.header(), ring.data());
         assert_eq!(reading.items().len() as u64, 50 + limit, "{limit} statements");
         program.event();
@@ -450,6 +454,27 @@ fn the_bitmap_has_each_statement_of_a_closed_chunk() {
     ran.sort_unstable();
     let number = |number: u32| (u32::from(super::count::NUMBERS) << 16) + number;
     assert_eq!(ran, [60_001, number(5), number(77), number(501)]);
+}
+
+/// The limit is a little before the words reach the head of their chunk again.
+#[test]
+fn words_that_just_reach_their_own_chunk_are_counted() {
+    let mut lengths = Vec::new();
+    for written in 950..1060 {
+        let ring = MappedRing::new(4096);
+        let mut program = Program::new(&ring, false, false);
+        program.is_logged = false;
+        (0..written).for_each(|number| program.statement(60_000 + number));
+        program.check();
+        match program.writer.header().dropped.load(Relaxed) {
+            0 => {}
+            dropped => {
+                assert_eq!(dropped, written);
+                lengths.push(4 * written);
+            }
+        }
+    }
+    assert!(lengths.first().is_some_and(|len| *len < 4096) && lengths.last().is_some_and(|len| *len > 4096));
 }
 
 #[test]

@@ -218,8 +218,7 @@ impl Config {
             size: SIZE
                 .text()
                 .and_then(settings::parse_size)
-                .unwrap_or(COMPILED_SIZE)
-                .max(sys::page_size() as u32),
+                .unwrap_or_else(|| settings::ring_size(COMPILED_SIZE.into())),
             time: if TIME.is(&["off", "0"]) { Time::Off } else { Time::On },
             frames: if FRAMES.is(&["exact"]) {
                 Frames::Exact

@@ -264,8 +264,13 @@ fn is_word(text: &str, words: &[&str]) -> bool {
 
 /// Bytes, or with a suffix `k`, `m`, `g`; rounded up to a size that a ring can have.
 pub(crate) fn parse_size(text: &str) -> Option<u32> {
+    bytes(text).map(ring_size)
+}
+
+/// The size of a ring that has room for these bytes, as far as a ring can.
+pub(super) fn ring_size(bytes: u64) -> u32 {
     let (least, most) = sizes();
-    Some(bytes(text)?.clamp(least.into(), most.into()).next_power_of_two() as u32)
+    bytes.clamp(least.into(), most.into()).next_power_of_two() as u32
 }
 
 fn bytes(text: &str) -> Option<u64> {
@@ -338,6 +343,7 @@ mod tests {
         assert_eq!(parse_size("64k"), Some(65536));
         assert_eq!(parse_size("1k"), Some(sys::page_size() as u32));
         assert_eq!(parse_size("9g"), Some(MAX_SIZE));
+        assert_eq!(ring_size(1), sys::page_size() as u32, "of a size that is compiled in, too");
         for wrong in ["99999999999999999999g", "many", "", "5x", "-5", "1.5m", "k"] {
             assert_eq!(parse_size(wrong), None, "{wrong}");
         }

@@ -16,7 +16,7 @@ macro_rules! jump {
 
 /// Exports functions under names of the C library.
 macro_rules! weak {
-    ($($name:ident => $inner:ident),* $(,)?) => {
+    ($($name:ident => $inner:path),* $(,)?) => {
         $(
             #[cfg(all(
                 not(feature = "portable"),
