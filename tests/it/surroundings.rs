@@ -358,19 +358,38 @@ fn sandbox() {
         return;
     }
     let tree = Tree::empty("no-sandbox");
-    for (mode, setting) in [("sigaction", "off"), ("raw", "")] {
+    // Where the recorder follows no sandbox, or does not know of this one. The last one reads a counter that faults, as
+    // `tsc` would if the recorder did not notice that.
+    for (mode, setting, signal) in [
+        ("strict", "off", libc::SIGKILL),
+        ("sigaction", "off", libc::SIGSYS),
+        ("clone", "off", libc::SIGSYS),
+        ("all", "off", libc::SIGSYS),
+        ("raw", "", libc::SIGSYS),
+        ("raw_strict", "on", libc::SIGKILL),
+        ("raw_tsc", "on", libc::SIGSEGV),
+    ] {
         let done = Run::new(program("sandbox"), tree.path()).args(mode).arg("3000000");
-        // SIGSYS
-        done.env("XHIST_SANDBOX", setting).done().expect(128 + 31);
+        done.env("XHIST_SANDBOX", setting).done().expect(128 + signal);
     }
-    for mode in ["strict", "tsc", "sigaction", "raw", "vm", "clone", "all"] {
+    for (mode, sandbox) in [
+        ("strict", ""),
+        ("tsc", ""),
+        ("sigaction", ""),
+        ("raw", "on"),
+        ("raw_strict", "strict"),
+        ("raw_tsc", "strict"),
+        ("vm", ""),
+        ("clone", ""),
+        ("all", ""),
+    ] {
         for rounds in ["1000", "100000", "3000000"] {
             let tree = Tree::empty("sandbox");
             let run = |program: PathBuf| Run::new(program, tree.path()).arg(mode).arg(rounds);
             let plain = run(zoo().join("target/debug/sandbox")).succeed();
             for setting in [("XHIST_TIME", "off"), ("XHIST", "on"), ("XHIST_SIZE", "4k")] {
                 let done = run(program("sandbox")).env("XHIST_FILE", "ring.xhist").env(setting.0, setting.1);
-                let done = done.env("XHIST_SANDBOX", if mode == "raw" { "on" } else { "" }).succeed();
+                let done = done.env("XHIST_SANDBOX", sandbox).succeed();
                 assert_eq!(
                     (&*done.stdout, &*done.stderr),
                     (&*plain.stdout, ""),
