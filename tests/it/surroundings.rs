@@ -25,6 +25,8 @@ pub const CASES: &[Case] = &[
     Case::new("a_setting_that_cannot_be_used_is_named_once", settings),
     Case::new("a_message_that_is_not_read_ends_nothing", closed_stderr),
     Case::new("a_ring_file_that_is_cut_loses_history_and_not_the_program", cut),
+    Case::new("a_ring_file_that_is_emptied_has_all_that_comes_after", emptied),
+    Case::new("history_lost_with_a_closed_descriptor_has_that_reason", closed_descriptors),
     Case::new("a_bus_error_of_the_program_ends_it", own_bus_error),
     Case::new("a_sandbox_kills_no_program_for_the_recorder", sandbox),
     Case::new("a_stack_overflow_is_reported_as_without_history", stack_overflow),
@@ -339,17 +341,67 @@ fn cut() {
             let done = running.done().expect(42);
             done.check(done.stdout == "ready\ndone\n", what);
             if *what == "emptied" {
-                let lost = "xhist: the ring file was cut while in use: part of the history is lost";
+                let lost =
+                    "xhist: the ring file was cut while in use: what it held is lost, recording goes on";
                 assert_eq!(said(&done), [lost]);
-                // What came after that is in the file again, where rings were made.
-                let (code, listing) = (1, report(zoo().path()).arg(&file).done());
+                let listing = report(zoo().path()).args("--thread main").arg(&file).succeed();
+                listing.check(listing.stderr.contains("was emptied while the program ran"), "it is reported");
+                let places = Listing::parse(&listing.stdout).places();
+                assert!(places.contains(&place("goes_on", "last")), "{setting:?}");
+            }
+        }
+    }
+}
+
+/// As QNX clears a buffer. The file grows again for a thread that finds it too short, also if nothing else does.
+fn emptied() {
+    for (what, cut) in [CUTS[0], CUTS[2]] {
+        for setting in [
+            ("XHIST_SIZE", "4k"),
+            ("XHIST_SIZE", "1m"),
+            ("XHIST_FRAMES", "single"),
+            ("XHIST_FRAMES", "exact"),
+            ("XHIST_EVER", "on"),
+        ] {
+            let tree = Tree::empty("emptied");
+            let file = tree.join("ring.xhist");
+            let program = if setting.0 == "XHIST_FRAMES" { program_of_each } else { program };
+            let run = Run::new(program("emptied"), tree.path()).env("XHIST_FILE", &file);
+            let mut running = run.env(setting.0, setting.1).with_input().start();
+            running.wait_for("ready\n");
+            cut(&file);
+            running.write("go on\n");
+            running.done().expect(0);
+            for thread in ["main", "waiting", "busy"] {
+                let listing = report(zoo().path()).args("--thread").arg(thread).arg(&file).succeed();
                 listing.check(
-                    listing.code() <= code && listing.stdout.contains("goes_on.rs"),
-                    "threads that came later",
+                    listing.stderr.contains("was emptied while the program ran"),
+                    &format!("{what} {setting:?}"),
+                );
+                let places = Listing::parse(&listing.stdout).places();
+                let count = |mark| places.iter().filter(|found| **found == place("emptied", mark)).count();
+                let counted = [count("late"), count("third"), count("over")];
+                assert_eq!(counted, [20, 7, 1], "{what} {setting:?} {thread}: {}", listing.stdout);
+                assert!(
+                    thread == "busy" || count("early") == 0,
+                    "{what} {setting:?} {thread}: nothing older"
                 );
             }
         }
     }
+}
+
+/// The rings of later threads stay in memory.
+fn closed_descriptors() {
+    let tree = Tree::empty("closed-descriptors");
+    let file = tree.join("ring.xhist");
+    Run::new(program("closes_all"), tree.path()).env("XHIST_FILE", &file).succeed();
+    let listing = report(zoo().path()).arg(&file).done().expect(1);
+    let closed = "the program closed the descriptor of";
+    listing.check(listing.stderr.matches(closed).count() == 2, "a statement and two rings");
+    listing.check(!listing.stderr.contains("nested too deep"), "the other reasons are not named");
+    listing.check(!listing.stderr.contains("damaged"), "the file is whole");
+    assert_eq!(Listing::parse(&listing.stdout).last(), place("closes_all", "last"));
 }
 
 /// Each mode of the program, at more and more rounds: seccomp kills it for a call that it does not make itself.
@@ -358,19 +410,38 @@ fn sandbox() {
         return;
     }
     let tree = Tree::empty("no-sandbox");
-    for (mode, setting) in [("sigaction", "off"), ("raw", "")] {
+    // Where the recorder follows no sandbox, or does not know of this one. The last one reads a counter that faults, as
+    // `tsc` would if the recorder did not notice that.
+    for (mode, setting, signal) in [
+        ("strict", "off", libc::SIGKILL),
+        ("sigaction", "off", libc::SIGSYS),
+        ("clone", "off", libc::SIGSYS),
+        ("all", "off", libc::SIGSYS),
+        ("raw", "", libc::SIGSYS),
+        ("raw_strict", "on", libc::SIGKILL),
+        ("raw_tsc", "on", libc::SIGSEGV),
+    ] {
         let done = Run::new(program("sandbox"), tree.path()).args(mode).arg("3000000");
-        // SIGSYS
-        done.env("XHIST_SANDBOX", setting).done().expect(128 + 31);
+        done.env("XHIST_SANDBOX", setting).done().expect(128 + signal);
     }
-    for mode in ["strict", "tsc", "sigaction", "raw", "vm", "clone", "all"] {
+    for (mode, sandbox) in [
+        ("strict", ""),
+        ("tsc", ""),
+        ("sigaction", ""),
+        ("raw", "on"),
+        ("raw_strict", "strict"),
+        ("raw_tsc", "strict"),
+        ("vm", ""),
+        ("clone", ""),
+        ("all", ""),
+    ] {
         for rounds in ["1000", "100000", "3000000"] {
             let tree = Tree::empty("sandbox");
             let run = |program: PathBuf| Run::new(program, tree.path()).arg(mode).arg(rounds);
             let plain = run(zoo().join("target/debug/sandbox")).succeed();
             for setting in [("XHIST_TIME", "off"), ("XHIST", "on"), ("XHIST_SIZE", "4k")] {
                 let done = run(program("sandbox")).env("XHIST_FILE", "ring.xhist").env(setting.0, setting.1);
-                let done = done.env("XHIST_SANDBOX", if mode == "raw" { "on" } else { "" }).succeed();
+                let done = done.env("XHIST_SANDBOX", sandbox).succeed();
                 assert_eq!(
                     (&*done.stdout, &*done.stderr),
                     (&*plain.stdout, ""),

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::events::{
     ChosenRings, EventSource, GrowingRings, Merged, Progress, RecordedStatements, RingFrames, RingHeaders,
     RingHistory, Step, StreamBytes, StreamHistory, Survey, ThreadStatements, choose, clear, find_rings,
-    looks_like_qs_stream, report_damage, report_dropped, report_empty, report_findings,
+    looks_like_qs_stream, report_damage, report_dropped, report_emptied, report_empty, report_findings,
     report_foreign_handlers, report_width, rings_of, survey, was_cleared,
 };
 use crate::exit_code::ExitCode;
@@ -145,6 +145,7 @@ fn run_rings(
         return if polls { code } else { ExitCode::NothingFound };
     }
     rings.iter().for_each(|ring| report_dropped(ring, context.notes));
+    report_emptied(&chosen.placed, context.notes);
     report_foreign_handlers(&chosen.placed, context.notes);
     if let Err(code) = context.maps.load_more(&rings.iter().collect::<Vec<_>>(), options, context.notes) {
         return code;

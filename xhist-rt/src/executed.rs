@@ -5,7 +5,9 @@ use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use qs_core::record::Statement;
 use qs_core::record::packed::Page;
-use qs_core::ring::executed::{HEADER_LEN, LOST_AT, MAP_HASH_AT, PROBES, SLOT_LEN, bit, header, key, slot};
+use qs_core::ring::executed::{
+    HEADER_LEN, LOST_AT, MAGIC, MAP_HASH_AT, PROBES, SLOT_LEN, bit, header, key, slot,
+};
 
 /// A bitmap that all threads write.
 #[derive(Clone, Copy)]
@@ -39,6 +41,21 @@ impl ExecutedBitmap {
             memory.add(REST).copy_from_nonoverlapping(bytes[REST..].as_ptr(), HEADER_LEN - REST);
         }
         ExecutedBitmap { memory, slots }
+    }
+
+    /// Lays out the header again if it is not there, because the ring file was emptied.
+    pub(crate) fn lay_out_again(&self, map_hash: u64, pid: u32) {
+        // SAFETY: the memory holds a bitmap with this number of slots. Threads that come at once write equal bytes. If
+        // another process has left anything but zeros there, bits that other threads set meanwhile may be lost.
+        unsafe {
+            let magic = self.memory.cast::<[u8; MAGIC.len()]>().read_volatile();
+            if magic != MAGIC && magic != [0; MAGIC.len()] {
+                self.memory.write_bytes(0, ExecutedBitmap::len(self.slots));
+            }
+            if magic != MAGIC {
+                ExecutedBitmap::new(self.memory, self.slots, map_hash, pid);
+            }
+        }
     }
 
     /// The bitmap that was laid out there.

@@ -54,7 +54,7 @@ mod hosted;
 #[cfg(all(feature = "trace", feature = "std"))]
 use hosted as recorder;
 #[cfg(all(feature = "trace", feature = "std"))]
-pub use hosted::{Init, init, stop_after, stop_on_record, xhist_logdev, xhist_write};
+pub use hosted::{Init, clear, init, stop_after, stop_on_record, xhist_logdev, xhist_write};
 
 #[cfg(all(feature = "trace", not(feature = "std")))]
 #[allow(unsafe_code)]
@@ -77,7 +77,7 @@ mod not_hosted;
 #[cfg(not(all(feature = "trace", not(feature = "std"))))]
 pub use not_bare::{RING_SIZE, export, export_earlier, interrupt, last};
 #[cfg(not(all(feature = "trace", feature = "std")))]
-pub use not_hosted::{Init, init, stop_after, stop_on_record, xhist_logdev, xhist_write};
+pub use not_hosted::{Init, clear, init, stop_after, stop_on_record, xhist_logdev, xhist_write};
 pub use recorder::{flush, get_block, get_byte, start, stop};
 
 #[cfg(all(feature = "std", not(unix)))]

@@ -6,6 +6,10 @@ use core::ffi::c_int;
 #[inline(always)]
 pub fn init() {}
 
+/// Forgets all history so far. Hosted only; inert in this build.
+#[inline(always)]
+pub fn clear() {}
+
 /// Writes every ring to the descriptor of [`xhist_logdev`]. Hosted only; inert in this build.
 #[inline(always)]
 pub extern "C" fn xhist_write() {}

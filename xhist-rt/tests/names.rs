@@ -53,6 +53,7 @@ fn set_up() -> bool {
 fn recording() {
     xhist_rt::stop_on_record(100, 5);
     xhist_rt::stop_after(1_000);
+    xhist_rt::clear();
     xhist_rt::stop();
     xhist_rt::start();
 }

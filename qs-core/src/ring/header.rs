@@ -43,16 +43,19 @@
 //! | 80 | trim | u64, [`Trim`]: the open chunk is being split |
 //! | 88 | trim repetition | u64: the 8 bytes of that split's [`UnitRepetition`](crate::record::words::UnitRepetition) |
 //! | 96 | lane, level | 2 x u16: 1 + number of the ring whose code this ring's signal handlers interrupted, 0 in a thread's own ring; nesting depth of the handlers |
-//! | 100 | reserved | u32 |
+//! | 100 | causes | u32, [`Causes`]: why rings of this process are not here |
 //! | 104 | open time | u64: the clock in full when the open chunk was opened |
 //! | 112 | foreign handlers | u64: signals whose handlers were not installed through the C library |
+//! | 160 | begin | u64, [`Begin`]: where the history begins, because the ring file was emptied while the program ran; 0 = it was not |
 //! | 144 | tasks | 2 x u32: async tasks that began and that ended in this ring, under all of its owners |
 
 use core::fmt;
 
 use super::flags::Flags;
 use super::raw::{Order, Raw, array, check_word};
-use super::state::{Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Touched, Trim, WordsPart};
+use super::state::{
+    Begin, Causes, Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Touched, Trim, WordsPart,
+};
 use crate::record::packed;
 use crate::record::words::UnitRepetition;
 
@@ -90,6 +93,10 @@ const TRIM_OFFSET: usize = 80;
 const TRIM_REPETITION_OFFSET: usize = 88;
 /// Offset of the lane. The level follows.
 const LANE_OFFSET: usize = 96;
+/// Offset of the causes of losses. It follows the level.
+const CAUSES_OFFSET: usize = 100;
+/// Offset of the position where the history begins.
+const BEGIN_OFFSET: usize = 160;
 /// Offset of the open chunk's time.
 const OPEN_TIME_OFFSET: usize = 104;
 /// Offset of the mask of foreign handlers.
@@ -431,7 +438,8 @@ impl Header {
         if self.has_words() {
             // A chunk may exceed the zeroed bytes. A damaged word must not hide the whole ring.
             let (head, size) = (self.state.head(), self.size as u64);
-            return self.words.zeroed.clamp(head, head.saturating_add(size)).saturating_sub(size);
+            let kept = self.words.zeroed.clamp(head, head.saturating_add(size)).saturating_sub(size);
+            return kept.max(self.words.begin.min(head));
         }
         let ahead = match self.flags.has(Flags::PACKED) {
             false => SINGLE_ROOM.min(self.size as u64 / 4),
@@ -452,6 +460,7 @@ const fn header_len(found: u16) -> usize {
 }
 
 fn words_part(raw: &Raw<'_>) -> WordsPart {
+    let begin = Begin(raw.u64(BEGIN_OFFSET)).position();
     WordsPart {
         zeroed: raw.u64(ZEROED_OFFSET),
         trim: Trim(raw.u64(TRIM_OFFSET)),
@@ -459,7 +468,10 @@ fn words_part(raw: &Raw<'_>) -> WordsPart {
         trim_repetition: UnitRepetition::from_bytes(array(raw.bytes, TRIM_REPETITION_OFFSET)),
         parent: raw.u16(LANE_OFFSET).checked_sub(1),
         level: raw.u16(LANE_OFFSET + 2),
+        causes: Causes(raw.u32(CAUSES_OFFSET)),
         open_time: raw.u64(OPEN_TIME_OFFSET),
+        begin: begin.unwrap_or_default(),
+        is_begin_damaged: begin.is_none(),
         foreign_handlers: raw.u64(FOREIGN_HANDLERS_OFFSET),
         tasks: (raw.u32(TASKS_OFFSET), raw.u32(TASKS_OFFSET + 4)),
         pauses: core::array::from_fn(|index| {

@@ -30,4 +30,4 @@ pub use raw::check_word;
 pub use reader::Reader;
 pub use repair::{HeaderDamage, repair};
 pub use repetition::{LineRange, Repetition};
-pub use state::{Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Touched, Trim, WordsPart};
+pub use state::{Begin, Causes, Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Touched, Trim, WordsPart};

@@ -132,6 +132,42 @@ impl Shown {
     }
 }
 
+/// The begin word: where the history of a ring begins, because the ring file was emptied while the program ran. Bits 0..48
+/// are the position, the others a check of it. 0 = the file was not emptied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begin(pub u64);
+
+impl Begin {
+    /// The word for this position, which is not 0.
+    pub const fn at(position: u64) -> Begin {
+        let position = position & State::HEAD_MASK;
+        Begin(position | Shown::check(position, 0) << 48)
+    }
+
+    /// The position. `None` if the check does not match.
+    pub const fn position(self) -> Option<u64> {
+        let position = self.0 & State::HEAD_MASK;
+        match self.0 == 0 || self.0 == Begin::at(position).0 {
+            true => Some(position),
+            false => None,
+        }
+    }
+}
+
+/// Known causes of losses, a bit each, in the first ring of a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causes(pub u32);
+
+impl Causes {
+    /// The program closed the descriptor of the ring file, so later rings are in memory only.
+    pub const FILE_CLOSED: Causes = Causes(1);
+
+    /// Whether this is one of the causes.
+    pub const fn has(self, cause: Causes) -> bool {
+        self.0 & cause.0 != 0
+    }
+}
+
 /// The touched word: a byte with a temporary value. A statement added its code to the byte, and will undo that because a
 /// signal handler or the frame's end came first. The interrupting handler writes this word. 0 = no such byte; otherwise 1 +
 /// 2 * index in the ring, plus 1 if the byte is a skipped step.
@@ -245,8 +281,15 @@ pub struct WordsPart {
     pub parent: Option<u16>,
     /// Nesting depth of a lane's handlers, from 1. 0 in a thread's own ring.
     pub level: u16,
+    /// Why rings of this process are not here.
+    pub causes: Causes,
     /// The clock in full when the open chunk was opened. 0 = not known.
     pub open_time: u64,
+    /// Position where the history begins, because the ring file was emptied while the program ran. 0 = it was not, or the
+    /// word is damaged.
+    pub begin: u64,
+    /// The check of the begin word does not match.
+    pub is_begin_damaged: bool,
     /// Signals whose handlers were not installed through the C library: bit n-1 is signal n.
     pub foreign_handlers: u64,
     /// Async tasks that began and that ended in this ring, under all of its owners. Both are 0 in older rings.

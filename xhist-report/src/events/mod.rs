@@ -25,8 +25,8 @@ pub use growing_source::GrowingRings;
 pub use merge::Merged;
 pub use ring_choice::{ChosenRings, choose, find_rings, rings_of};
 pub use ring_notes::{
-    report_damage, report_dropped, report_empty, report_findings, report_foreign_handlers, report_width,
-    was_cleared,
+    report_damage, report_dropped, report_emptied, report_empty, report_findings, report_foreign_handlers,
+    report_width, was_cleared,
 };
 pub use ring_source::{
     RecordedStatements, RingFrames, RingHeaders, RingHistory, ThreadStatements, read_items,

@@ -1,6 +1,6 @@
 //! What users must know of the rings of a report: damaged, missing, empty, or with records of unusual sizes.
 
-use qs_core::ring::Shown;
+use qs_core::ring::{Causes, Shown};
 
 use crate::console::Notes;
 use crate::model::{Ring, count};
@@ -10,10 +10,26 @@ use crate::ring::{self, Findings, Placed, RingSnapshot};
 /// Statements that the header of a ring counts as lost.
 pub fn report_dropped(ring: &Ring, notes: &mut Notes<'_>) {
     if ring.dropped > 0 {
+        let why = match ring.causes.has(Causes::FILE_CLOSED) {
+            true => {
+                "the program closed the descriptor of its ring file, so rings of later threads are only in memory"
+            }
+            false => {
+                "signal handlers were nested too deep, threads found no room for a ring, or a child was forked unseen"
+            }
+        };
         notes.loss(format_args!(
-            "{ring}: at least {} not recorded: signal handlers were nested too deep, \
-             threads found no room for a ring, or a child was forked unseen",
+            "{ring}: at least {} not recorded: {why}",
             count(ring.dropped as usize, "statement")
+        ));
+    }
+}
+
+/// The history begins where the ring file was emptied.
+pub fn report_emptied(chosen: &[&Placed], notes: &mut Notes<'_>) {
+    if chosen.iter().any(|placed| placed.header.words.begin > 0) {
+        notes.note(format_args!(
+            "the ring file was emptied while the program ran: the history begins after that, for each thread"
         ));
     }
 }

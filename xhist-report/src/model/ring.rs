@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use qs_core::ring::Causes;
+
 use super::visible;
 
 /// A ring that was found.
@@ -37,6 +39,8 @@ pub struct Ring {
     pub anchor: u64,
     /// Statements that its recorder could not keep.
     pub dropped: u32,
+    /// Why other rings of its process are not here.
+    pub causes: Causes,
     /// Async tasks that began and that ended in it, under all of its owners; both 0 = not counted.
     pub tasks: (u32, u32),
     /// The target of a live session that it belongs to; 0 in images.

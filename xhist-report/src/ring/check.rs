@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qs_core::frame::{Decoder, FLAG, Outcome};
 use qs_core::record::packed::{Packed, step};
-use qs_core::ring::{Flags, Header, Item, NESTED, Reader, SPARE_NUMBER, Shown, State, Touched};
+use qs_core::ring::{Causes, Flags, Header, Item, NESTED, Reader, SPARE_NUMBER, Shown, State, Touched};
 
 use super::locate::{Findings, Placed};
 
@@ -52,6 +52,9 @@ impl Wrong {
         self.look_at_length(header, image);
         if header.is_cleared_damaged {
             self.say("its header is damaged where it says what was shown before, so all of it is shown");
+        }
+        if header.words.is_begin_damaged {
+            self.say("its header is damaged where it says where the history begins, so all of it is shown");
         }
         if header.state.0 >> 53 & 0x7 != 0 {
             self.say("the state word of its header is damaged");
@@ -222,20 +225,31 @@ fn missing_rings(findings: &mut Findings, image: &[u8]) {
         let numbers: BTreeSet<u16> = rings.iter().map(|placed| placed.header.number).collect();
         let newest = numbers.last().copied().unwrap_or_default();
         let made = rings.iter().map(|placed| placed.header.rings).max().unwrap_or_default();
-        let is_missing = |number: &u16| {
-            !numbers.contains(number) && (*number < made || !is_being_made(&rings, *number, image))
+        // Rings of threads that have not run since the file was emptied have no header yet.
+        let was_emptied = rings.iter().any(|placed| placed.header.words.begin > 0);
+        let is_missing = |number: &u16| match numbers.contains(number) {
+            true => false,
+            false if was_emptied => !has_place(&rings, *number, image, &|bytes| bytes[..12] == [0; 12]),
+            false => {
+                *number < made
+                    || !has_place(&rings, *number, image, &|bytes| bytes.iter().all(|byte| *byte == 0))
+            }
         };
         let missing: Vec<u16> = (0..made.max(newest)).filter(is_missing).collect();
         if missing.is_empty() {
             continue;
         }
         findings.damaged.push(format!(
-            "process {pid} has made {} rings, and {} not here, so what {} recorded is missing: {} damaged, \
-             or the source was cut",
+            "process {pid} has made {} rings, and {} not here, so what {} recorded is missing: {}",
             made.max(newest + 1),
             listed(&missing),
             if missing.len() == 1 { "its thread" } else { "their threads" },
-            if missing.len() == 1 { "its header is" } else { "their headers are" },
+            match missing.len() {
+                _ if rings.iter().any(|placed| placed.header.words.causes.has(Causes::FILE_CLOSED)) =>
+                    "the program closed the descriptor of the ring file before, so it stayed in memory",
+                1 => "its header is damaged, or the source was cut",
+                _ => "their headers are damaged, or the source was cut",
+            },
         ));
     }
 }
@@ -251,8 +265,9 @@ fn listed(missing: &[u16]) -> String {
     }
 }
 
-/// A thread takes a number before it lays out its ring: its place in the file is still zero.
-fn is_being_made(rings: &[&Placed], number: u16, image: &[u8]) -> bool {
+/// Whether the bytes of a ring without a header pass the check. A thread takes a number before it lays out its ring: its
+/// place in the file is still zero.
+fn has_place(rings: &[&Placed], number: u16, image: &[u8], check: &dyn Fn(&[u8]) -> bool) -> bool {
     let Some(first) = rings.iter().min_by_key(|placed| placed.ring.offset) else { return false };
     let len = first.header.header_len + first.header.size;
     let known = rings.iter().find_map(|other| {
@@ -265,5 +280,5 @@ fn is_being_made(rings: &[&Placed], number: u16, image: &[u8]) -> bool {
         (first.ring.offset + number.checked_mul(stride)?).checked_sub(before)
     };
     let bytes = place(usize::from(number)).and_then(|start| image.get(start..start.checked_add(len)?));
-    bytes.is_some_and(|bytes| bytes.iter().all(|byte| *byte == 0))
+    bytes.is_some_and(check)
 }

@@ -243,6 +243,7 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
         has_values: header.has_values(),
         anchor: header.anchor,
         dropped: header.dropped,
+        causes: header.words.causes,
         tasks: header.words.tasks,
         ..Ring::default()
     };

@@ -162,7 +162,8 @@ impl RingProgress {
             untaken = earlier.saturating_sub(self.earlier + self.position);
             // The stream shows this loss, too.
             let seq = if untaken > 0 { u8::MAX } else { 0 };
-            *self = RingProgress { start_time: before.start_time, earlier, position: 0, seq };
+            let position = before.words.begin;
+            *self = RingProgress { start_time: before.start_time, earlier, position, seq };
         }
         let nothing = (Vec::new(), untaken, false);
         let from = self.position.max(before.kept());

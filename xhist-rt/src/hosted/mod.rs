@@ -34,6 +34,7 @@ pub use export::{xhist_logdev, xhist_write};
 pub(crate) use init::set_map_hash;
 pub use init::{Init, init};
 pub use link::{get_block, get_byte};
+pub use rings::clear::clear;
 pub(crate) use rings::slots::{set_entries_only, set_values};
 
 pub(crate) use rings::trigger::{apply_filters, start_at, stop_at};

@@ -18,6 +18,10 @@ impl Upcalls for Recorder {
         acquire::new_lane(interrupted, level)
     }
 
+    fn lay_out_header_again(slot: u16, cursor: *mut u8) -> usize {
+        acquire::lay_out_header_again(slot, cursor)
+    }
+
     fn memory_for_handlers(slot: u16) -> Option<*mut Handlers> {
         slots::memory_for_handlers(slot)
     }

@@ -13,6 +13,9 @@ pub(crate) trait Upcalls {
     fn first_record(is_always_on: bool) -> Option<TrackPtr>;
     /// The track of a new lane for handlers of this level that interrupt the ring in this slot. Signals are blocked.
     fn new_lane(interrupted: u16, level: usize) -> Option<TrackPtr>;
+    /// The file of the ring in this slot was emptied: lays the header out again for the calling thread. Returns the
+    /// number of bytes directly before the cursor that are words, written since.
+    fn lay_out_header_again(slot: u16, cursor: *mut u8) -> usize;
     /// Zeroed memory for the handlers of the thread that has this slot.
     fn memory_for_handlers(slot: u16) -> Option<*mut Handlers>;
     /// Counts statements and records that no ring has.

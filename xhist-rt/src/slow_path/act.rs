@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use qs_core::record::EventKind;
 
 use crate::hosted::setup::{config, trigger_state};
-use crate::hosted::system::mirror;
+use crate::hosted::system::{mirror, sys};
 use crate::hosted::timing::pace::{self, Pace};
 use crate::hosted::timing::stamp;
 use crate::hosted::upcalls::{Recorder, Upcalls};
@@ -103,10 +103,14 @@ pub(super) fn act(
         Recorder::count_lost(1);
         return use_scratch(thread);
     }
-    let at = thread.cursor();
+    let mut at = thread.cursor();
     let is_here = !track.is_parked && track.has(at);
     let busy_at = track.writer.position(if is_here { at } else { track.place.cursor });
     track.begin(busy_at);
+    if !track.writer.header().is_there() {
+        begin_again(track, if is_here { at } else { track.place.cursor });
+        at = if is_here { track.place.cursor } else { at };
+    }
     let pace = pace::pace();
     if matches!(pace, Pace::Chunks | Pace::Checks) && is_here {
         track.place = call(&mut track, at);
@@ -116,6 +120,22 @@ pub(super) fn act(
     }
     track.end();
     check_for_move(thread, track);
+}
+
+/// The ring file was emptied: lays the header of this ring out again. Its history begins with the words that the thread
+/// has written since, up to `at`. No handler uses the track meanwhile.
+#[cold]
+#[inline(never)]
+pub(super) fn begin_again(mut track: TrackPtr, at: *mut u8) {
+    let since = (track.writer.position(at) - track.writer.first_word()) as usize;
+    // The thread or the handler may have a small stack.
+    let lay_out = || sys::on_large_stack(|| Recorder::lay_out_header_again(track.slot, at));
+    let kept = sys::with_signals_blocked(lay_out).min(since);
+    let (place, has_kept) = track.writer.begin_again(at, kept, stamp::now());
+    track.place = place;
+    if !has_kept {
+        Recorder::count_lost(1);
+    }
 }
 
 /// A handler that came during a call on the track may have forked. Then its child has another track, which takes the

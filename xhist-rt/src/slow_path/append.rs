@@ -94,7 +94,7 @@ fn try_append_record<const LEN: usize, const TIMED: bool>(
     len: usize,
 ) -> Option<u64> {
     let thread = ThisThread::get();
-    if track.is_busy() || !track.writer.is_ready_at(thread.cursor()) {
+    if track.is_busy() || !track.writer.is_ready_at(thread.cursor()) || !track.writer.header().is_there() {
         return Some(0);
     }
     track.begin(track.writer.first_word());

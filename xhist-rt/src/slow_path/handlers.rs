@@ -7,7 +7,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use qs_core::record::EventKind;
 
-use super::act::{count_lost_words_to, scratch};
+use super::act::{begin_again, count_lost_words_to, scratch};
 use crate::hosted::setup::{owner, trigger_state};
 use crate::hosted::system::signals::{LANES, Lanes, WriteRange, frontier, settle_lanes};
 use crate::hosted::system::{mirror, sys};
@@ -153,6 +153,9 @@ fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr) -> Option<Tra
     };
     // A jump may have left a call on it.
     lane.end();
+    if !lane.writer.header().is_there() {
+        begin_again(lane, lane.place.cursor);
+    }
     Some(lane)
 }
 

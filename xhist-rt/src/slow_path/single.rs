@@ -75,7 +75,8 @@ unsafe fn try_roll_over<const IS_PATIENT: bool>(
     stamp: impl FnOnce() -> Option<u64>,
 ) -> Option<*mut u8> {
     let len = track.writer.single_to(at)?;
-    if track.is_busy() || owner::is_unseen_child() || !trigger_state::is_running() {
+    let is_there = track.writer.header().is_there();
+    if !is_there || track.is_busy() || owner::is_unseen_child() || !trigger_state::is_running() {
         return None;
     }
     track.begin(track.writer.first_word() + len as u64);

@@ -18,7 +18,7 @@ pub(crate) const USED: usize = layout::WORDS_HEADER_LEN;
 #[repr(C, align(8))]
 pub(crate) struct HostedHeader {
     magic: Word,
-    mark: u32,
+    mark: AtomicU32,
     facts: [u8; 3],
     flags: AtomicU8,
     /// 0 = 65,536.
@@ -45,7 +45,8 @@ pub(crate) struct HostedHeader {
     pub(crate) lane: AtomicU16,
     /// Nesting level of the handlers, from 1.
     pub(crate) level: AtomicU16,
-    reserved: u32,
+    /// In the first ring: why other rings are not here, see [`layout::Causes`].
+    causes: AtomicU32,
     /// The full clock when the open chunk was opened or folded last; 0 = not known.
     pub(super) open_time: Word,
     /// Signals whose handlers were installed without the recorder: bit n - 1 for signal n.
@@ -62,7 +63,8 @@ pub(crate) struct HostedHeader {
     tasks: [AtomicU32; 2],
     /// Address of [`crate::value::types::anchor`] in the process, 0 = not known.
     anchor: Word,
-    reserved_too: u64,
+    /// [`layout::Begin`]: where the history begins if the ring file was emptied while the program ran.
+    pub(super) begin: Word,
     pub(crate) start_time: u64,
     /// Readers write these two; see [`layout::Shown`].
     shown: [Word; 2],
@@ -88,6 +90,7 @@ const _: () = {
     assert!(offset_of!(HostedHeader, trim_repetition) == 88);
     assert!(offset_of!(HostedHeader, lane) == 96);
     assert!(offset_of!(HostedHeader, level) == 98);
+    assert!(offset_of!(HostedHeader, causes) == 100);
     assert!(offset_of!(HostedHeader, open_time) == 104);
     assert!(offset_of!(HostedHeader, foreign_handlers) == 112);
     assert!(offset_of!(HostedHeader, pid) == layout::PID_OFFSET);
@@ -97,6 +100,7 @@ const _: () = {
     assert!(offset_of!(HostedHeader, earlier) == 136);
     assert!(offset_of!(HostedHeader, tasks) == 144);
     assert!(offset_of!(HostedHeader, anchor) == 152);
+    assert!(offset_of!(HostedHeader, begin) == 160);
     assert!(offset_of!(HostedHeader, start_time) == 168);
     assert!(offset_of!(HostedHeader, shown) == layout::CLEARED_OFFSET);
     assert!(offset_of!(HostedHeader, name) == 192);
@@ -110,10 +114,8 @@ impl HostedHeader {
     pub(crate) fn init(&mut self, header_len: usize, size: u32, time_width: u8, flags: u8, map_hash: u64) {
         self.magic.store(0);
         fence();
-        for word in [&self.state, &self.last_time, &self.cleared, &self.trim, &self.open_time, &self.shown[0]]
-        {
-            word.store(0);
-        }
+        let words = [&self.state, &self.last_time, &self.cleared, &self.trim, &self.open_time, &self.begin];
+        words.into_iter().chain([&self.shown[0]]).for_each(|word| word.store(0));
         self.pauses.iter().for_each(|pause| pause[0].store(0));
         self.status.store(Status::Live.code(), Relaxed);
         // The first ring also counts for threads without rings, under each of its owners.
@@ -121,17 +123,42 @@ impl HostedHeader {
             self.dropped.store(0, Relaxed);
         }
         let facts = [VERSION, time_width, RECORD_BASE, flags | FLAG_WORDS];
-        (self.mark, self.facts) = (layout::BYTE_ORDER_MARK, [facts[0], facts[1], facts[2]]);
+        self.mark.store(layout::BYTE_ORDER_MARK, Relaxed);
+        self.facts = [facts[0], facts[1], facts[2]];
         self.flags.store(facts[3], Relaxed);
         (self.header_len, self.ahead, self.size) = (header_len as u16, 0, size);
         (self.folded, self.touched) = (0, 0);
         self.clock_hz.store(0, Relaxed);
         self.map_hash.store(map_hash);
         let [a, b] = self.header_len.to_ne_bytes();
-        let words = [self.mark, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size];
+        let words =
+            [layout::BYTE_ORDER_MARK, u32::from_ne_bytes(facts), u32::from_ne_bytes([a, b, 0, 0]), size];
         self.check = layout::check_word(words);
         fence();
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
+    }
+
+    /// Whether the header is there. Another process may have emptied the ring file.
+    #[inline(always)]
+    pub(crate) fn is_there(&self) -> bool {
+        self.mark.load(Relaxed) == layout::BYTE_ORDER_MARK
+    }
+
+    /// Sets what readers do not show again, and forgets the losses before that.
+    pub(crate) fn set_shown(&self, shown: layout::Shown) {
+        let [first, second] = shown.words();
+        // Until the last store readers show all of it.
+        self.shown[0].store(0);
+        fence();
+        self.shown[1].store(second);
+        fence();
+        self.shown[0].store(first);
+        self.dropped.store(0, Relaxed);
+    }
+
+    /// Sets why other rings are not here.
+    pub(crate) fn add_cause(&self, cause: layout::Causes) {
+        self.causes.fetch_or(cause.0, Relaxed);
     }
 
     /// Makes the ring a lane of handlers that interrupt that ring. Level 0: a thread's own ring.

@@ -5,7 +5,7 @@ use core::ptr::null_mut;
 use qs_core::frame::FLAG;
 use qs_core::record::EventKind;
 use qs_core::record::words::{MAX_HEAD, MAX_TIMES, REPETITION, TAIL, UNIT, UnitRepetition};
-use qs_core::ring::State;
+use qs_core::ring::{Begin, State};
 
 use super::fold::{self, Tail};
 use super::frame;
@@ -442,6 +442,31 @@ impl WordsWriter {
         self.declare_time(stamp);
         self.open(stamp);
         self.place(self.words)
+    }
+
+    /// Begins the history at the cursor, because the ring file was emptied: what was before is gone, and the header was
+    /// laid out again. The last `kept` bytes before the cursor are words that were written since; they are moved
+    /// behind the beginning. Returns whether there was room for that.
+    #[cold]
+    pub(crate) fn begin_again(&mut self, cursor: *mut u8, kept: usize, stamp: u64) -> (Place, bool) {
+        let end = self.position(cursor);
+        (self.head, self.seq) = (end + 1, self.seq.wrapping_add(1));
+        self.previous = PreviousChunk::NONE;
+        publish(&self.header().begin, Begin::at(self.head).0);
+        publish(&self.header().state, State::closed(self.head, self.seq).0);
+        self.memory.put(end, [FLAG]);
+        self.set_cleared(self.head);
+        self.clear(self.head, self.head + MARGIN + self.chunk() + self.slack());
+        self.declare_time(stamp);
+        self.open(stamp);
+        let place = self.place(self.words);
+        // Otherwise the room for later words would reach the moved ones.
+        if kept > self.memory.size / 4 {
+            return (place, false);
+        }
+        let words = self.memory.bytes(end - kept as u64, kept);
+        let moved = self.take_over(place.cursor, words);
+        (moved.unwrap_or(place), moved.is_some())
     }
 
     /// Folds repetitions. Returns the new end of the words, or `None` if the chunk has to be closed.

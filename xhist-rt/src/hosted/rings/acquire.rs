@@ -4,7 +4,7 @@
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering;
 
-use qs_core::ring::{Flags, Status};
+use qs_core::ring::{Causes, Flags, Status};
 
 use super::layout::{header_len, place_in_file, ring_len};
 use super::slots::{
@@ -94,6 +94,7 @@ fn make_ring(slot: &Slot, config: &Config) -> Option<()> {
 pub(crate) fn new_lane(interrupted: u16, level: usize) -> Option<TrackPtr> {
     let slot = sys::on_large_stack(|| acquire(&Config::get()?))?;
     slot.ring().inspect(|header| header.set_lane(interrupted, level));
+    slot.set_lane(interrupted, level);
     spectra::share(slot, interrupted);
     // SAFETY: `acquire` gave the slot to this thread, with a track that is laid out and stays mapped.
     Some(unsafe { TrackPtr::new(slot.track()) })
@@ -102,8 +103,10 @@ pub(crate) fn new_lane(interrupted: u16, level: usize) -> Option<TrackPtr> {
 /// The file has no room for a part of the rings: at least one statement is missing there.
 fn count_missing() {
     spare::count_lost(1);
-    if SLOTS[0].ring().is_none() {
-        file::has_no_room();
+    match SLOTS[0].ring() {
+        None => file::has_no_room(),
+        Some(first) if file::is_closed() => first.add_cause(Causes::FILE_CLOSED),
+        Some(_) => {}
     }
 }
 
@@ -166,11 +169,30 @@ pub(crate) fn set_map_hash(hash: u64) {
 /// The region has room for a ring of this configuration, the slot has memory for a track, and no other thread uses
 /// either.
 unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
+    let header = region.header().cast::<HostedHeader>();
+    slot.set_lane(0, 0);
+    // SAFETY: the caller gives memory for header, ring and track that only this thread uses.
+    unsafe {
+        lay_out_header(header, number, config);
+        let (mut writer, place) =
+            WordsWriter::init(header, region.data(), region.size(), stamp::now(), executed(config));
+        if config.frames != Frames::Packed {
+            writer.use_single_chunks(stamp::source(config));
+        }
+        let roll_over = slow_path::roll_over_of(&writer);
+        slot.track().write(Track::new(writer, place, region.addresses(), number as u16, roll_over));
+    }
+}
+
+/// Lays out the header of an empty ring for the calling thread.
+///
+/// # Safety
+/// The memory is that of the header of a ring of this configuration, and only this thread writes it.
+unsafe fn lay_out_header(header: *mut HostedHeader, number: usize, config: &Config) {
     let clock_flag = if clock::is_counter() { 0 } else { Flags::MONOTONIC.0 };
     let order_flag = if config.frames == Frames::Exact { Flags::EXACT.0 } else { Flags::TIME_AUTO.0 };
     let time_width = if config.time == Time::Off { 0 } else { 4 };
-    let header = region.header().cast::<HostedHeader>();
-    // SAFETY: the caller gives memory for header, ring and track that only this thread uses.
+    // SAFETY: the caller gives memory for a header that only this thread uses.
     unsafe {
         (*header).number = number as u16;
         (*header).set_lane(0, 0);
@@ -181,14 +203,37 @@ unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
         (*header).start_time = clock::ticks();
         thread::name(&mut (*header).name, (*header).tid == (*header).pid);
         (*header).set_clock_hz(stamp::clock_hz(clock::rate()));
-        let (mut writer, place) =
-            WordsWriter::init(header, region.data(), region.size(), stamp::now(), executed(config));
-        if config.frames != Frames::Packed {
-            writer.use_single_chunks(stamp::source(config));
-        }
-        let roll_over = slow_path::roll_over_of(&writer);
-        slot.track().write(Track::new(writer, place, region.addresses(), number as u16, roll_over));
     }
+}
+
+/// For a thread whose ring file was emptied, see [`Upcalls::lay_out_header_again`].
+///
+/// [`Upcalls::lay_out_header_again`]: crate::hosted::upcalls::Upcalls::lay_out_header_again
+pub(crate) fn lay_out_header_again(number: u16, cursor: *mut u8) -> usize {
+    let slot = &SLOTS[usize::from(number)];
+    let (Some(region), Some(config)) = (slot.region(), Config::get()) else { return 0 };
+    if let Some(opened) = file::get().filter(|opened| slot.home.is_in(opened.number)) {
+        opened.file.restore(place_in_file(slot.number(), &config), ring_len(config.size));
+    }
+    let header = region.header().cast::<HostedHeader>();
+    let panicked = slot.is(Status::Panicked);
+    // SAFETY: the slot belongs to the calling thread, and other threads only change what is atomic. Another process may
+    // have left anything in the file.
+    unsafe {
+        header.write_bytes(0, 1);
+        lay_out_header(header, slot.number(), &config);
+    }
+    if let (Some(header), (interrupted, level)) = (slot.ring(), slot.lane()) {
+        header.set_lane(interrupted, level);
+        if panicked {
+            header.set_status(Status::Panicked);
+        }
+    }
+    count_rings();
+    if let Some(executed) = executed(&config) {
+        executed.lay_out_again(map_hash(&config), sys::pid());
+    }
+    slots::words_before(region, cursor).len()
 }
 
 /// Lays out the ring of a slot again for the calling thread, which has claimed the slot.

@@ -3,6 +3,7 @@
 
 #[allow(unsafe_code)]
 pub(crate) mod acquire;
+pub(crate) mod clear;
 pub(crate) mod foreign;
 pub(crate) mod fork;
 pub(crate) mod late_file;

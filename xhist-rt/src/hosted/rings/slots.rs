@@ -33,6 +33,8 @@ pub(crate) struct Slot {
     handlers: AtomicPtr<Handlers>,
     /// Memory for the spectrum of the thread.
     pub(super) spectrum: AtomicPtr<u8>,
+    /// In a lane: the number of the ring that its handlers interrupt, and their level; otherwise 0.
+    lane: AtomicU32,
     /// Id of the thread if its end cannot be noticed; otherwise 0.
     watched: AtomicU32,
 }
@@ -45,6 +47,7 @@ pub(crate) static SLOTS: [Slot; MAX_RINGS] = [const {
         home: Home::new(),
         handlers: AtomicPtr::new(null_mut()),
         spectrum: AtomicPtr::new(null_mut()),
+        lane: AtomicU32::new(0),
         watched: AtomicU32::new(0),
     }
 }; MAX_RINGS];
@@ -160,6 +163,17 @@ impl Slot {
         self.track.load(Ordering::Relaxed)
     }
 
+    /// Keeps what the header of a lane says. The header may be lost with the file.
+    pub(super) fn set_lane(&self, interrupted: u16, level: usize) {
+        self.lane.store(u32::from(interrupted) << 16 | level as u32, Ordering::Relaxed);
+    }
+
+    /// The number of the ring that the handlers of this lane interrupt, and their level; level 0: it is not a lane.
+    pub(super) fn lane(&self) -> (u16, usize) {
+        let lane = self.lane.load(Ordering::Relaxed);
+        ((lane >> 16) as u16, (lane & 0xFFFF) as usize)
+    }
+
     /// The number of the slot. The number in the ring's header may be lost with the file.
     pub(crate) fn number(&self) -> usize {
         SLOTS.iter().position(|slot| core::ptr::eq(slot, self)).unwrap_or(0)
@@ -246,4 +260,14 @@ pub(crate) fn numbered_rings() -> impl Iterator<Item = (usize, *const u8, usize)
         let region = slot.region()?;
         Some((number, region.header().cast_const(), region.len()))
     })
+}
+
+/// Copies bytes of the ring with this number, from this offset of its memory on.
+pub(crate) fn read(number: usize, offset: usize, into: &mut [u8]) {
+    let Some(region) = SLOTS.get(number).and_then(Slot::region) else { return };
+    for (byte, place) in into.iter_mut().zip(offset..region.len()) {
+        // SAFETY: the region has these bytes and stays mapped. Other threads write them, so they are read as volatile,
+        // and used only as far as the header confirms them.
+        *byte = unsafe { region.header().add(place).read_volatile() };
+    }
 }

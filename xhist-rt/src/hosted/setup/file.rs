@@ -39,6 +39,11 @@ pub(crate) fn get() -> Option<&'static Opened> {
     OPENED.get()
 }
 
+/// Whether the program has closed the descriptor of the file.
+pub(crate) fn is_closed() -> bool {
+    get().is_some_and(|opened| !opened.file.is_open())
+}
+
 /// Opens the file that `pattern` names, or a file beside it if another process uses that one. If it cannot be used,
 /// prints the reason on standard error. `by_setting`: the environment made the request, not the program.
 pub(crate) fn open(pattern: &[u8], by_setting: bool) -> Option<&'static Opened> {
@@ -129,7 +134,8 @@ pub(crate) fn has_no_room() {
     {
         let asked = &opened.asked;
         let pattern = &asked.bytes[opened.directory..asked.len];
-        refuse(pattern, opened.by_setting, asked, Refusal::NoRoom);
+        let refusal = if is_closed() { Refusal::Closed } else { Refusal::NoRoom };
+        refuse(pattern, opened.by_setting, asked, refusal);
     }
 }
 
@@ -152,6 +158,7 @@ impl Display for Refusal {
             Refusal::InUse => "another process uses it",
             Refusal::TooLong => return write!(f, "the path is longer than {} bytes", PATH_LEN - 1),
             Refusal::NoRoom => "there is no room for a ring",
+            Refusal::Closed => "the program has closed its descriptor",
             Refusal::System(libc::ENOENT) => "its directory does not exist",
             Refusal::System(libc::ENOTDIR) => "a part of the path is not a directory",
             Refusal::System(libc::EACCES | libc::EPERM) => "permission denied",

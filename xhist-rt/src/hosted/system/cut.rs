@@ -1,5 +1,7 @@
 //! Survives a ring file that another process truncates while it is in use. The next access to the missing part raises
-//! SIGBUS. The handler here replaces the page with memory: the program continues, and the page's content is lost.
+//! SIGBUS. The handler here makes the file as long as it was, with zeros, and each thread begins its history again at
+//! its next roll-over. Where that is not possible, because the disk is full or the program has closed the file, the
+//! handler replaces the page with memory: the program continues, and the page's content is lost.
 //!
 //! A handler that the program installs later replaces this one. A thread that blocks SIGBUS is not protected.
 
@@ -8,10 +10,10 @@ pub(crate) use linux::{forget_all, watch, watch_regions};
 
 /// Other systems behave differently or were not tested.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn watch(_: *mut u8, _: usize, _: usize) {}
+pub(crate) fn watch(_: *mut u8, _: usize, _: usize, _: fn() -> Option<bool>) {}
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn watch_regions() {}
+pub(crate) fn watch_regions(_: fn() -> Option<bool>) {}
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn forget_all() {}
@@ -27,6 +29,18 @@ mod linux {
     const MAX_MAPPINGS: usize = 1100;
     /// Fills a lost page. These bytes are not free, so a writer of frames that finds one continues elsewhere.
     const NOT_FREE: u8 = 0xFF;
+
+    /// After this number of signals for one page, which the length of the file does not explain, the page is replaced.
+    const PATIENCE: usize = 1000;
+
+    /// Makes the ring file as long as it was. Returns whether it was shorter; `None` if that is not possible.
+    type Grow = fn() -> Option<bool>;
+
+    /// A [`Grow`], or 0.
+    static GROW: AtomicUsize = AtomicUsize::new(0);
+    /// The page of the newest signal, and the number of its signals in a row.
+    static PAGE: AtomicUsize = AtomicUsize::new(0);
+    static SIGNALS: AtomicUsize = AtomicUsize::new(0);
 
     /// A part of the ring file in memory.
     struct Mapping {
@@ -44,7 +58,7 @@ mod linux {
 
     /// Watches `len` bytes at `start`, which are part of a file and stay mapped. Frames begin at `frames_at` of them;
     /// a bitmap has no frames.
-    pub(crate) fn watch(start: *mut u8, len: usize, frames_at: usize) {
+    pub(crate) fn watch(start: *mut u8, len: usize, frames_at: usize, grow: Grow) {
         if let Some(mapping) = MAPPINGS.get(COUNT.fetch_add(1, Ordering::Relaxed)) {
             mapping.len.store(len.next_multiple_of(sys::page_size()), Ordering::Relaxed);
             mapping.frames_at.store(frames_at, Ordering::Relaxed);
@@ -52,11 +66,12 @@ mod linux {
         } else {
             COUNT.store(MAX_MAPPINGS, Ordering::Relaxed);
         }
-        watch_regions();
+        watch_regions(grow);
     }
 
     /// Watches the regions of [`mirror`] that are part of a file.
-    pub(crate) fn watch_regions() {
+    pub(crate) fn watch_regions(grow: Grow) {
+        GROW.store(grow as usize, Ordering::Release);
         PAGE_SIZE.store(sys::page_size(), Ordering::Relaxed);
         signals::catch(libc::SIGBUS, on_bus_error);
     }
@@ -69,29 +84,77 @@ mod linux {
 
     /// The signal handler of SIGBUS. Returns false if the signal has another reason.
     fn on_bus_error(code: c_int, address: usize) -> bool {
-        code == libc::BUS_ADRERR && replace_page(address)
+        if code != libc::BUS_ADRERR {
+            return false;
+        }
+        // Handlers that came now would run on the signal stack, which is small. They come when this handler returns:
+        // then the kernel restores what was blocked.
+        let before = sys::block_signals();
+        let is_repaired = grow_again(address) || replace_page(address);
+        if !is_repaired {
+            before.restore();
+        }
+        is_repaired
+    }
+
+    /// Makes the ring file as long as it was. Returns false if the address is in no ring file, or if that is not
+    /// possible or does not help.
+    fn grow_again(address: usize) -> bool {
+        let grow = GROW.load(Ordering::Acquire);
+        if grow == 0 || !mirror::has(address) && mapping_of(address).is_none() {
+            return false;
+        }
+        let page = address & !(PAGE_SIZE.load(Ordering::Relaxed) - 1);
+        if PAGE.swap(page, Ordering::Relaxed) != page {
+            SIGNALS.store(0, Ordering::Relaxed);
+        }
+        // SAFETY: only `watch_regions` stores here, apart from 0 at the start.
+        let grow = unsafe { core::mem::transmute::<usize, Grow>(grow) };
+        let Some(was_shorter) = grow() else { return false };
+        if was_shorter {
+            SIGNALS.store(0, Ordering::Relaxed);
+            static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+            report(
+                &IS_REPORTED,
+                b"xhist: the ring file was cut while in use: what it held is lost, recording goes on\n",
+            );
+        }
+        SIGNALS.fetch_add(1, Ordering::Relaxed) < PATIENCE
+    }
+
+    /// Prints a text once. It is not formatted, because the handler may have a small stack.
+    fn report(is_reported: &AtomicBool, text: &[u8]) {
+        if !is_reported.swap(true, Ordering::Relaxed) {
+            sys::write_to_stderr(text);
+        }
     }
 
     /// Replaces the page of a ring file at this address with memory. Returns false if the address is in no ring file.
     fn replace_page(address: usize) -> bool {
         let is_replaced = mirror::replace_page(address).unwrap_or_else(|| replace_mapped(address));
         static IS_REPORTED: AtomicBool = AtomicBool::new(false);
-        if is_replaced && !IS_REPORTED.swap(true, Ordering::Relaxed) {
-            // This text is not formatted, because the handler may have a small stack.
-            sys::write_to_stderr(b"xhist: the ring file was cut while in use: part of the history is lost\n");
+        if is_replaced {
+            report(
+                &IS_REPORTED,
+                b"xhist: the ring file was cut while in use and cannot grow: part of the history is lost\n",
+            );
         }
         is_replaced
+    }
+
+    /// The mapping that [`watch`] got with this address.
+    fn mapping_of(address: usize) -> Option<&'static Mapping> {
+        MAPPINGS.iter().take(COUNT.load(Ordering::Acquire)).find(|mapping| {
+            let from = mapping.start.load(Ordering::Acquire);
+            from > 0 && (from..from + mapping.len.load(Ordering::Relaxed)).contains(&address)
+        })
     }
 
     /// [`replace_page`] for a mapping that [`watch`] got.
     fn replace_mapped(address: usize) -> bool {
         let page = PAGE_SIZE.load(Ordering::Relaxed);
         let start = address & !(page - 1);
-        let mapping = MAPPINGS.iter().take(COUNT.load(Ordering::Acquire)).find(|mapping| {
-            let from = mapping.start.load(Ordering::Acquire);
-            from > 0 && (from..from + mapping.len.load(Ordering::Relaxed)).contains(&address)
-        });
-        let Some(mapping) = mapping else { return false };
+        let Some(mapping) = mapping_of(address) else { return false };
         let offset = start - mapping.start.load(Ordering::Relaxed);
         let frames_at = mapping.frames_at.load(Ordering::Relaxed).clamp(offset, offset + page) - offset;
         let Some(memory) = sys::map_anonymous(page) else { return false };

@@ -378,6 +378,11 @@ fn find(address: usize) -> Option<Region> {
     PLACES.iter().take(END.load(Ordering::Acquire)).find(|place| place.has(address)).map(Region)
 }
 
+/// Whether an address is in a region, its guard included.
+pub(crate) fn has(address: usize) -> bool {
+    find(address).is_some()
+}
+
 /// For the handler of a fault: provides memory for a store to this address if it is in a guard.
 pub(crate) fn grow(address: usize) -> Growth {
     let Some(region) = find(address) else { return Growth::Elsewhere };

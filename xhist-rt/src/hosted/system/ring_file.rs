@@ -1,6 +1,7 @@
 //! The ring file: opens it without harm to a file of another kind, reserves space in it, and maps it.
 
 use core::ffi::{CStr, c_int, c_void};
+use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use crate::hosted::system::cut::{watch, watch_regions};
 use crate::hosted::system::mirror::Region;
@@ -43,6 +44,8 @@ pub(crate) enum Refusal {
     TooLong,
     /// The disk is full, or the file must not grow.
     NoRoom,
+    /// The program has closed its descriptor, as a daemon closes all descriptors.
+    Closed,
     /// An error of the system.
     System(c_int),
 }
@@ -106,7 +109,7 @@ impl RingFile {
         };
         let is_mapped = self.reserve(offset, len) && with_signals_blocked(put);
         if is_mapped {
-            watch(memory, len, frames_at);
+            watch(memory, len, frames_at, grow_again);
         }
         is_mapped
     }
@@ -129,7 +132,7 @@ impl RingFile {
         let put = || (!keeps || copy() == len as isize) && region.put_file(self.fd, offset);
         let is_mapped = self.reserve(offset, len) && with_signals_blocked(put);
         if is_mapped {
-            watch_regions();
+            watch_regions(grow_again);
         }
         is_mapped
     }
@@ -174,6 +177,14 @@ impl RingFile {
 
     /// Makes the file long enough for `len` bytes at `offset`, with space on the disk where the system can reserve it.
     fn reserve(self, offset: u64, len: usize) -> bool {
+        let is_reserved = self.reserve_bytes(offset, len);
+        if is_reserved {
+            LATEST.keep(self, offset + len as u64);
+        }
+        is_reserved
+    }
+
+    fn reserve_bytes(self, offset: u64, len: usize) -> bool {
         // If the file grew beyond the limit of this process, a signal would end the process.
         if !self.is_open() || offset + len as u64 > max_file_size() {
             return false;
@@ -199,6 +210,51 @@ impl RingFile {
                 || libc::pwrite(self.fd, [0u8].as_ptr().cast::<c_void>(), 1, end - 1) == 1
         }
     }
+}
+
+/// The file that got bytes last, and how many it has, for a signal handler.
+struct Latest {
+    fd: AtomicI32,
+    device: AtomicU64,
+    inode: AtomicU64,
+    len: AtomicU64,
+}
+
+static LATEST: Latest = Latest {
+    fd: AtomicI32::new(-1),
+    device: AtomicU64::new(0),
+    inode: AtomicU64::new(0),
+    len: AtomicU64::new(0),
+};
+
+impl Latest {
+    fn keep(&self, file: RingFile, len: u64) {
+        if !self.file().is_same(file) {
+            self.len.store(0, Ordering::Relaxed);
+            self.fd.store(file.fd, Ordering::Relaxed);
+            self.device.store(file.device, Ordering::Relaxed);
+            self.inode.store(file.inode, Ordering::Relaxed);
+        }
+        self.len.fetch_max(len, Ordering::Relaxed);
+    }
+
+    /// If another thread changes it meanwhile, the identity does not fit the descriptor.
+    fn file(&self) -> RingFile {
+        RingFile {
+            fd: self.fd.load(Ordering::Relaxed),
+            device: self.device.load(Ordering::Relaxed),
+            inode: self.inode.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Makes the file as long as it was before another process cut it. Returns whether it was shorter; `None` if it cannot
+/// grow.
+fn grow_again() -> Option<bool> {
+    let (file, len) = (LATEST.file(), LATEST.len.load(Ordering::Relaxed));
+    // SAFETY: `stat` is writable.
+    let stat = stat_by(|stat| unsafe { libc::fstat(file.fd, stat) }).ok()?;
+    file.reserve_bytes(0, len as usize).then_some((stat.st_size as u64) < len)
 }
 
 /// Opens a file for rings, and returns whether it is new. It only opens regular files, because opening a device or a

@@ -298,6 +298,24 @@ pub(crate) fn keeping_errno<T>(run: impl FnOnce() -> T) -> T {
 
 /// Runs a function while signal handlers are blocked on this thread, except those of SIGBUS and SIGSEGV.
 pub(crate) fn with_signals_blocked<T>(run: impl FnOnce() -> T) -> T {
+    let before = block_signals();
+    let result = run();
+    before.restore();
+    result
+}
+
+/// The signals that a thread has blocked.
+pub(crate) struct BlockedSignals(libc::sigset_t);
+
+impl BlockedSignals {
+    pub(crate) fn restore(self) {
+        // SAFETY: the set was written by `pthread_sigmask`.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, null_mut()) };
+    }
+}
+
+/// Blocks the signals of the calling thread. Returns what was blocked before.
+pub(crate) fn block_signals() -> BlockedSignals {
     let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: both sets are writable, and read only after they were written.
@@ -307,11 +325,8 @@ pub(crate) fn with_signals_blocked<T>(run: impl FnOnce() -> T) -> T {
         libc::sigdelset(all.as_mut_ptr(), libc::SIGBUS);
         libc::sigdelset(all.as_mut_ptr(), libc::SIGSEGV);
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+        BlockedSignals(before.assume_init())
     }
-    let result = run();
-    // SAFETY: `pthread_sigmask` wrote `before`, which is only read here.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), null_mut()) };
-    result
 }
 
 /// Handles a signal. Must not be called in a signal handler.

@@ -128,7 +128,8 @@ impl<'a> WordsReader<'a> {
             decoder: Decoder::new(),
             at: oldest,
             stage: WordsStage::Frames,
-            skip_to_flag: oldest != from,
+            // The ring file was emptied there, between two frames.
+            skip_to_flag: oldest != from && oldest != header.words.begin,
             oldest,
             newest_seq: None,
             missing: 0,
