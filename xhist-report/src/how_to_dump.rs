@@ -91,7 +91,7 @@ fn is_hosted(file: &object::File<'_>) -> bool {
 /// A path as one word of a command, relative to the working directory when it is below it.
 pub fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    quoted(&path.strip_prefix(here).unwrap_or(path))
+    quoted(path.strip_prefix(here).unwrap_or(path))
 }
 
 /// Quotes a path as one word for a shell.

@@ -88,7 +88,7 @@ impl FoldedCall {
 /// A loop.
 #[derive(Clone, Debug)]
 pub struct Loop {
-    /// The parts of the last time.
+    /// The parts of the last time; their counts are those of all times.
     pub body: Vec<CallContent>,
     /// How often they ran.
     pub times: u64,
@@ -315,12 +315,14 @@ impl<'c> Activations<'c> {
                         *newest = since;
                     }
                     [CallContent::Loop(round)] => {
+                        multiply(&mut round.body, times.saturating_add(1));
                         let rounds = round.times.saturating_mul(times);
                         round.times = round.times.saturating_add(rounds);
                         round.statements = round.statements.saturating_add(more);
                     }
                     _ => {
                         let statements = more.saturating_add(statements);
+                        multiply(&mut tail, times.saturating_add(1));
                         tail = vec![CallContent::Loop(Loop {
                             body: tail,
                             times: times.saturating_add(1),
@@ -462,20 +464,60 @@ fn fold(body: &mut Vec<CallContent>) {
         let is_loop =
             matches!(before.last(), Some(CallContent::Loop(known)) if are_like(&known.body, newest));
         if is_loop {
-            let newest = body.split_off(len - round);
+            let mut newest = body.split_off(len - round);
             if let Some(CallContent::Loop(known)) = body.last_mut() {
                 known.statements += newest.iter().map(CallContent::statements).sum::<u64>();
                 known.times += 1;
+                add(&mut newest, &known.body);
                 known.body = newest;
             }
             return;
         }
         if before.len() >= round && are_like(&before[before.len() - round..], newest) {
-            let newest = body.split_off(len - round);
+            let mut newest = body.split_off(len - round);
             let before = body.split_off(len - 2 * round);
             let statements = before.iter().chain(&newest).map(CallContent::statements).sum();
+            add(&mut newest, &before);
             body.push(CallContent::Loop(Loop { body: newest, times: 2, statements }));
             return;
+        }
+    }
+}
+
+/// Adds the counts of a round to those of one of the same shape.
+fn add(to: &mut [CallContent], round: &[CallContent]) {
+    for (part, other) in to.iter_mut().zip(round) {
+        match (part, other) {
+            (CallContent::Line { times, .. }, CallContent::Line { times: more, .. })
+            | (CallContent::Repeated { times, .. }, CallContent::Repeated { times: more, .. }) => {
+                *times = times.saturating_add(*more);
+            }
+            (CallContent::Counted(count), CallContent::Counted(more)) => *count = count.saturating_add(*more),
+            (CallContent::Loop(inner), CallContent::Loop(other)) => {
+                inner.times = inner.times.saturating_add(other.times);
+                inner.statements = inner.statements.saturating_add(other.statements);
+                add(&mut inner.body, &other.body);
+            }
+            (CallContent::Call(call), CallContent::Call(other)) => add(&mut call.body, &other.body),
+            _ => {}
+        }
+    }
+}
+
+/// The counts of a round that ran this number of times.
+fn multiply(body: &mut [CallContent], by: u64) {
+    for part in body {
+        match part {
+            CallContent::Line { times, .. } | CallContent::Repeated { times, .. } => {
+                *times = times.saturating_mul(by);
+            }
+            CallContent::Counted(count) => *count = count.saturating_mul(by),
+            CallContent::Loop(inner) => {
+                inner.times = inner.times.saturating_mul(by);
+                inner.statements = inner.statements.saturating_mul(by);
+                multiply(&mut inner.body, by);
+            }
+            CallContent::Call(call) => multiply(&mut call.body, by),
         }
     }
 }

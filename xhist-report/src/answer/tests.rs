@@ -66,15 +66,18 @@ fn calls_end_where_their_caller_goes_on() {
 
 #[test]
 fn rounds_that_took_the_same_way_are_a_loop() {
-    assert_eq!(open_after("2 3 7 8 3 7 8 3 7 8 4", None), "2 [3 g(7 8)]x3 4");
-    assert_eq!(open_after("2 3 7 8 3 7 8 3 7 3 7 8 4", None), "2 [3 g(7 8)]x2 3 g(7) 3 g(7 8) 4");
+    assert_eq!(open_after("2 3 7 8 3 7 8 3 7 8 4", None), "2 [3x3 g(7x3 8x3)]x3 4");
+    assert_eq!(open_after("2 3 7 8 3 7 8 3 7 3 7 8 4", None), "2 [3x2 g(7x2 8x2)]x2 3 g(7) 3 g(7 8) 4");
 }
 
 #[test]
 fn recorded_repetitions_become_loops() {
-    assert_eq!(open_after("2 3 7 8", Some((3, 9))), "2 [3 g(7 8)]x10");
+    assert_eq!(open_after("2 3 7 8", Some((3, 9))), "2 [3x10 g(7x10 8x10)]x10");
     assert_eq!(open_after("2 3", Some((1, 4))), "2 3x5");
     assert_eq!(open_after("2 3", Some((9, 1))), "2 3 9*1");
+    // A round may have the same statement twice.
+    assert_eq!(open_after("2 3 3 4", Some((3, 49))), "2 [3x100 4x50]x50");
+    assert_eq!(open_after("2 3 3 4 3 3 4", Some((3, 1))), "2 [3x6 4x3]x3");
 }
 
 #[test]
