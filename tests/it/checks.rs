@@ -1,11 +1,12 @@
 //! Are errors of order found in programs as a user runs them, and nothing in correct programs? Are runs listed, read by name and
 //! removed?
 
-use xhist_tests::{Case, Done, Tree, cargo, report, repository};
+use xhist_tests::{Case, Done, Tree, cargo, line_of, report, repository};
 
 pub const CASES: &[Case] = &[
     Case::new("the_tool_finds_the_error_of_the_paper", critical_section),
     Case::new("locks_in_two_orders_are_found", locks),
+    Case::new("the_answer_to_a_deadlock_names_the_locks_in_both_orders", deadlock),
     Case::new("filters_runs_and_clean_work_on_a_project", filters_runs_and_clean),
 ];
 
@@ -77,7 +78,7 @@ impl Bank {
     }
 
     fn total(&self) -> u64 {
-        let accounts = self.accounts.lock().unwrap();
+        let accounts = self.accounts.lock().unwrap(); // total
         accounts.iter().sum()
     }
 
@@ -87,6 +88,28 @@ impl Bank {
         drop(log);
         self.total() + entries as u64
     }
+
+    fn hang(&self) {
+        let second = std::sync::Barrier::new(2);
+        std::thread::scope(|scope| {
+            let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+            let debit = || {
+                let accounts = self.accounts.lock().unwrap(); // debit
+                second.wait();
+                self.note(accounts.len() as u64);
+            };
+            let credit = || {
+                let log = self.log.lock().unwrap(); // credit
+                second.wait();
+                println!("{} {}", log.len(), self.total());
+            };
+            named("debit").spawn_scoped(scope, debit).unwrap();
+            named("credit").spawn_scoped(scope, credit).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            let id = std::process::id().to_string();
+            std::process::Command::new("kill").args(["-9", &id]).status().unwrap();
+        });
+    }
 }
 
 fn main() {
@@ -94,8 +117,10 @@ fn main() {
     let paying = Arc::clone(&bank);
     std::thread::spawn(move || (1..4).for_each(|sum| paying.pay(sum))).join().unwrap();
     println!("{}", bank.careful());
-    if std::env::args().nth(1).is_some() {
-        println!("{}", bank.audit());
+    match std::env::args().nth(1).as_deref() {
+        Some("hang") => bank.hang(),
+        Some(_) => println!("{}", bank.audit()),
+        None => {}
     }
 }
 "#;
@@ -124,10 +149,27 @@ fn locks() {
         "Bank::pay    let mut accounts = self.accounts.lock().unwrap();",
         "Bank::note   let mut log = self.log.lock().unwrap();",
         "Bank::audit  let log = self.log.lock().unwrap();",
-        "Bank::total  let accounts = self.accounts.lock().unwrap();",
+        "Bank::total  let accounts = self.accounts.lock().unwrap(); // total",
     ] {
         done.check(done.stdout.contains(line), line);
     }
+}
+
+/// The answer to a deadlock names the locks, without a rule and without another command.
+fn deadlock() {
+    let tree = bank();
+    let at = |text: &str| format!("src/main.rs:{}", line_of(&tree.join("src/main.rs"), text));
+    let (debit, credit) = (at("// debit"), at("// credit"));
+    let (note, total) = (at("let mut log"), at("// total"));
+    let done = run(&tree, "run -q -- hang").expect(137);
+    let shown = format!(
+        "threads wait for each other, by the names of their locks:\n  \
+         credit holds .log ({credit}) and takes .accounts at {total}\n  \
+         debit holds .accounts ({debit}) and takes .log at {note}\n"
+    );
+    done.check(done.stderr.contains(&shown), &shown);
+    let again = report(tree.path()).args("answer --no-pager").done();
+    again.check(again.stdout.contains(&shown), &shown);
 }
 
 fn filters_runs_and_clean() {
