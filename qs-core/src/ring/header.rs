@@ -27,7 +27,7 @@
 //! | 136 | earlier | u64: bytes that earlier threads wrote into this ring |
 //! | 144 | reserved | u64 |
 //! | 152 | anchor | u64: run-time address of the recorder's anchor function, 0 = not known |
-//! | 160 | reserved | u64 |
+//! | 160 | start by the calendar | u64: nanoseconds since 1970 at the start time, some milliseconds early at most; 0 = not known |
 //! | 168 | start time | u64: the clock in full when the thread got its ring |
 //! | 176 | cleared | 2 x u64, [`Shown`]: what readers must not show again, with its own check; the recorder never reads it |
 //! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
@@ -266,6 +266,8 @@ pub struct Header {
     pub rings: u16,
     /// The clock in full when the thread got its ring. 0 = not known.
     pub start_time: u64,
+    /// Nanoseconds since 1970 at the start time; 0 = not known.
+    pub start_wall: u64,
     /// What readers must not show again.
     pub cleared: Shown,
     /// The check of the cleared words does not match. Then nothing counts as shown.
@@ -337,6 +339,7 @@ impl Header {
             number: 0,
             rings: 0,
             start_time: 0,
+            start_wall: 0,
             cleared: Shown::default(),
             is_cleared_damaged: false,
             earlier: 0,
@@ -372,6 +375,7 @@ impl Header {
         }
         self.earlier = if is_long { raw.u64(136) } else { 0 };
         self.start_time = raw.u64(168);
+        self.start_wall = if is_long { raw.u64(160) } else { 0 };
         self.anchor = if is_long { raw.u64(ANCHOR_OFFSET) } else { 0 };
         let cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
         (self.cleared, self.is_cleared_damaged) = (cleared.unwrap_or_default(), cleared.is_none());

@@ -62,7 +62,8 @@ pub(crate) struct HostedHeader {
     tasks: [AtomicU32; 2],
     /// Address of [`crate::value::types::anchor`] in the process, 0 = not known.
     anchor: Word,
-    reserved_too: u64,
+    /// Nanoseconds since 1970 at the start time, 0 = not known.
+    pub(crate) start_wall: u64,
     pub(crate) start_time: u64,
     /// Readers write these two; see [`layout::Shown`].
     shown: [Word; 2],
@@ -97,6 +98,7 @@ const _: () = {
     assert!(offset_of!(HostedHeader, earlier) == 136);
     assert!(offset_of!(HostedHeader, tasks) == 144);
     assert!(offset_of!(HostedHeader, anchor) == 152);
+    assert!(offset_of!(HostedHeader, start_wall) == 160);
     assert!(offset_of!(HostedHeader, start_time) == 168);
     assert!(offset_of!(HostedHeader, shown) == layout::CLEARED_OFFSET);
     assert!(offset_of!(HostedHeader, name) == 192);

@@ -179,6 +179,7 @@ unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
         (*header).start_time = clock::ticks();
+        (*header).start_wall = sys::wall_nanos();
         thread::name(&mut (*header).name, (*header).tid == (*header).pid);
         (*header).set_clock_hz(stamp::clock_hz(clock::rate()));
         let (mut writer, place) =
