@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use xhist_tests::{Case, Need, Run, Tree, cargo, line_of, online_cargo, report, repository, rings_in};
 
@@ -15,6 +16,7 @@ pub const CASES: &[Case] = &[
     Case::new("tasks_without_a_statement_in_the_history_are_counted", lost),
     Case::new("a_task_that_blocks_its_thread_is_shown_as_running", blocks),
     Case::new("a_task_waits_until_its_process_is_read_or_dies", waits),
+    Case::new("a_server_that_ends_well_at_ctrl_c_has_its_tasks_named", asked),
     Case::new("marks_of_tasks_are_no_entries_and_can_be_switched_off", off),
     Case::needing("tasks_of_tokio_are_named", &[Need::Registry], tokio),
 ];
@@ -122,6 +124,29 @@ fn waits() {
     let died = seconds(&died.stderr, "the end of the run");
     let all = [(alive, 0.9), (copied, 1.4), (died, 1.4)];
     assert!(all.iter().all(|(found, least)| found >= least && *found < 60.0), "{all:?}");
+}
+
+/// The command that shows them is printed, and only after a signal.
+fn asked() {
+    let tree = program();
+    let start = || {
+        let mut started = cargo(tree.path()).args("xhist run --quiet -- asked").start();
+        started.wait_for("ready\n");
+        started
+    };
+    let done = start().done().expect(0);
+    done.check(done.stderr.is_empty(), "nothing was asked");
+    let started = start();
+    let group = Pid::from_raw(started.pid().cast_signed()).expect("a process");
+    kill_process_group(group, Signal::INT).expect("a group");
+    let done = started.done().expect(0);
+    let line =
+        "xhist: ended well after SIGINT; its async tasks, also those that were cancelled: xhist-report ";
+    let command = done.stderr.lines().find_map(|printed| printed.strip_prefix(line));
+    done.check(command.is_some(), line);
+    let shown = report(tree.path()).args(command.unwrap_or_default()).succeed();
+    let parked = format!("parked at src/main.rs:{} in fetch", mark("stuck"));
+    shown.check(shown.stdout.contains(&parked), &parked);
 }
 
 fn moved() {

@@ -36,6 +36,10 @@ const LISTED_STARTED: usize = 1;
 /// Processes that one test started and that are named without a listing.
 const NAMED_STARTED: usize = 4;
 
+/// The note about a run without a description.
+pub(super) const UNDESCRIBED: &str =
+    "run.json is missing: `cargo xhist` still runs, or was killed; this is what the rings say";
+
 /// What `xhist-report answer` takes.
 #[derive(Clone, Debug, Args)]
 pub struct AnswerArgs {
@@ -164,9 +168,7 @@ struct Listing {
 impl Listing {
     /// The programs of a run that is not over, or whose `cargo xhist` was killed: the newest one last.
     fn undescribed(&mut self, run: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
-        notes.note(format_args!(
-            "run.json is missing: `cargo xhist` still runs, or was killed; this is what the rings say"
-        ));
+        notes.note(format_args!("{UNDESCRIBED}"));
         let mut files = source::ring_files(run);
         files.sort_by(|one, other| other.cmp(one));
         for (_, file) in files.iter().take(LISTED_CRASHES).rev() {
