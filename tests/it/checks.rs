@@ -7,6 +7,7 @@ pub const CASES: &[Case] = &[
     Case::new("the_tool_finds_the_error_of_the_paper", critical_section),
     Case::new("locks_in_two_orders_are_found", locks),
     Case::new("the_answer_to_a_deadlock_names_the_locks_in_both_orders", deadlock),
+    Case::new("a_function_that_a_callback_enters_again_is_named", callback),
     Case::new("filters_runs_and_clean_work_on_a_project", filters_runs_and_clean),
 ];
 
@@ -170,6 +171,68 @@ fn deadlock() {
     done.check(done.stderr.contains(&shown), &shown);
     let again = report(tree.path()).args("answer --no-pager").done();
     again.check(again.stdout.contains(&shown), &shown);
+}
+
+/// A listener emits while its event is emitted, so one amount is lost. `sum` is a recursion through a closure of its own.
+const BUS: &str = r#"
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+type Listener = Rc<dyn Fn(&Bus, u32)>;
+
+#[derive(Default)]
+struct Bus {
+    listeners: RefCell<Vec<Listener>>,
+    total: Cell<u32>,
+}
+
+impl Bus {
+    fn on(&self, listener: Listener) {
+        self.listeners.borrow_mut().push(listener);
+    }
+
+    fn emit(&self, amount: u32) {
+        let before = self.total.get();
+        for listener in self.listeners.borrow().iter() {
+            listener(self, amount);
+        }
+        self.total.set(before + amount);
+    }
+}
+
+fn sum(depth: u32) -> u32 {
+    if depth == 0 { 0 } else { (0..2).map(|_| sum(depth - 1)).sum::<u32>() + 1 }
+}
+
+fn main() {
+    let bus = Bus::default();
+    bus.on(Rc::new(|bus, amount| {
+        if amount > 1 {
+            bus.emit(amount - 1);
+        }
+    }));
+    println!("{}", sum(5));
+    bus.emit(2);
+    assert_eq!(bus.total.get(), 3);
+}
+"#;
+
+fn callback() {
+    let tree = Tree::empty("bus");
+    tree.write(
+        "Cargo.toml",
+        "[package]\nname = \"bus\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
+    );
+    tree.write("src/main.rs", BUS);
+    let done = run(&tree, "run -q").expect(101);
+    let at = |text: &str| line_of(&tree.join("src/main.rs"), text);
+    let (call, next) = (at("listener(self, amount);"), at("self.total.set"));
+    let line = format!(
+        "panic (newest last):\n  \
+         Bus::emit was entered again by the callback main::{{closure}} at src/main.rs:{call}, before line {next}\n"
+    );
+    done.check(done.stderr.contains(&line), &line);
+    done.check(done.stderr.matches("was entered again").count() == 1, "no recursion");
 }
 
 fn filters_runs_and_clean() {
