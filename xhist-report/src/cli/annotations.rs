@@ -6,7 +6,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::answer::UNDESCRIBED;
 use super::error::UsageError;
 use super::values::ValueArgs;
 use crate::console::{Notes, outcome};
@@ -18,7 +17,7 @@ use crate::model::{ReportKind, visible};
 use crate::options::{MapPlaces, Options};
 use crate::recording::SharedRecording;
 use crate::run::report;
-use crate::run_record::{CrashRecord, RunRecord};
+use crate::run_record::{CrashRecord, RunRecord, UNDESCRIBED};
 use crate::runs;
 use crate::source;
 use crate::suspects;

@@ -17,7 +17,7 @@ use crate::model::{ReportKind, SuspectLine, count_processes, visible};
 use crate::options::Options;
 use crate::pager::Pager;
 use crate::run::report;
-use crate::run_record::{CrashRecord, RunRecord, RunRecordError, TestRecord};
+use crate::run_record::{CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
 use crate::runs;
 use crate::source;
 use crate::suspects::{self, StartedProcess};
@@ -35,10 +35,6 @@ const LISTED_CRASHES: usize = 3;
 const LISTED_STARTED: usize = 1;
 /// Processes that one test started and that are named without a listing.
 const NAMED_STARTED: usize = 4;
-
-/// The note about a run without a description.
-pub(super) const UNDESCRIBED: &str =
-    "run.json is missing: `cargo xhist` still runs, or was killed; this is what the rings say";
 
 /// What `xhist-report answer` takes.
 #[derive(Clone, Debug, Args)]

@@ -117,7 +117,7 @@ impl HeldLocks {
     }
 }
 
-/// Of these threads, those that wait for each other: each wants a lock that the next one holds. Empty if there are none.
+/// Of these threads, those that wait for each other: each wants a lock that the next one holds. Empty without a circle.
 pub fn circle(waits: &[LockWait]) -> Vec<&LockWait> {
     let wants_of = |one: &LockWait, other: &LockWait| {
         one.wanted.iter().any(|wanted| other.held.iter().any(|(held, _)| held == wanted))
