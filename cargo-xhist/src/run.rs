@@ -94,7 +94,8 @@ fn call_cargo(
     let status = caught.wait(&mut child).map_err(|error| Error::step("waiting for cargo", error))?;
     let results = relay.map(Relay::finish);
     if let Some(run) = run {
-        run.finish(&post_run::Ended { status, pid: child.id(), results });
+        let ended = post_run::Ended { status, pid: child.id(), results, asked: caught.newest() };
+        run.finish(&ended);
         // 101 is cargo's own: nothing was built, or nothing ran.
         if command.verb == Verb::Run && !matches!(status.code(), Some(0 | 101)) {
             notes::how_to_dump(command, workspace, prepared);

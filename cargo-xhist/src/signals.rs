@@ -5,7 +5,7 @@
 
 use std::io::IsTerminal as _;
 use std::process::{Child, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -29,6 +29,8 @@ pub(super) struct Caught {
     target: SignalTarget,
     /// When set, a signal has its default action.
     is_over: Arc<AtomicBool>,
+    /// The newest signal that arrived; 0 for none.
+    newest: Arc<AtomicUsize>,
     handle: Option<signal_hook::iterator::Handle>,
 }
 
@@ -37,7 +39,9 @@ impl Caught {
     pub(super) fn start() -> Caught {
         let target = SignalTarget::default();
         let is_over = Arc::new(AtomicBool::new(false));
+        let newest = Arc::new(AtomicUsize::new(0));
         for signal in [SIGINT, SIGTERM] {
+            let _ = flag::register_usize(signal, Arc::clone(&newest), signal.unsigned_abs() as usize);
             // Decided when the signal arrives, and not when a thread comes to it. Reading results may wait for a disk, a
             // pipe or a terminal: the default action ends that too.
             let _ = flag::register_conditional_default(signal, Arc::clone(&is_over));
@@ -56,7 +60,7 @@ impl Caught {
             });
             handle
         });
-        Caught { target, is_over, handle }
+        Caught { target, is_over, newest, handle }
     }
 
     /// Waits for the child.
@@ -77,6 +81,11 @@ impl Caught {
         }
         self.is_over.store(true, Ordering::SeqCst);
         status
+    }
+
+    /// The newest signal that arrived.
+    pub(super) fn newest(&self) -> Option<i32> {
+        i32::try_from(self.newest.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)
     }
 
     fn set(&self, pid: Option<Pid>) {

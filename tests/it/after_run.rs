@@ -148,6 +148,13 @@ fn exit_codes() {
         message_of(&done).contains(" had a panic\nlast statements of thread "),
         "a panic is no small thing",
     );
+    let runs = xhist_tests::report(ends().path()).args("runs").succeed();
+    let how = |of_run: &Path| {
+        let name = of_run.file_name().and_then(|name| name.to_str()).expect("a name");
+        runs.stdout.lines().find(|line| line.starts_with(name)).expect("it is listed").to_owned()
+    };
+    assert!(how(&run_of(ends(), &done)).contains(" exit code 0, a thread panicked "), "{}", runs.stdout);
+    assert_eq!(runs.stdout.matches("a thread panicked").count(), 1, "{}", runs.stdout);
 }
 
 /// As after `kill -9` of `cargo xhist`.
@@ -158,6 +165,11 @@ fn undescribed() {
     let answer = xhist_tests::report(ends().path()).args("answer").arg(&of_run).succeed();
     assert_eq!(last_place(&answer.stdout), place(ends(), "src/main.rs", "// abort"));
     answer.check(answer.stderr.contains("run.json is missing"), "why there is no more");
+    let github = xhist_tests::report(ends().path()).args("answer --format github").arg(&of_run).succeed();
+    let (file, line) = ("src/main.rs", line_of(&ends().join("src/main.rs"), "// abort"));
+    let error = format!("::error file={file},line={line},title=ends");
+    github.check(github.stdout.starts_with(&error), &error);
+    github.check(github.stderr.contains("run.json is missing"), "why there is no more");
     std::fs::remove_dir_all(&of_run).expect("a directory");
     std::fs::create_dir(&of_run).expect("a directory");
     let empty = xhist_tests::report(ends().path()).args("answer").arg(&of_run).done().expect(2);

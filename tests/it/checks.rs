@@ -1,11 +1,13 @@
 //! Are errors of order found in programs as a user runs them, and nothing in correct programs? Are runs listed, read by name and
 //! removed?
 
-use xhist_tests::{Case, Done, Tree, cargo, report, repository};
+use xhist_tests::{Case, Done, Tree, cargo, line_of, report, repository};
 
 pub const CASES: &[Case] = &[
     Case::new("the_tool_finds_the_error_of_the_paper", critical_section),
     Case::new("locks_in_two_orders_are_found", locks),
+    Case::new("the_answer_to_a_deadlock_names_the_locks_in_both_orders", deadlock),
+    Case::new("a_function_that_a_callback_enters_again_is_named", callback),
     Case::new("filters_runs_and_clean_work_on_a_project", filters_runs_and_clean),
 ];
 
@@ -77,7 +79,7 @@ impl Bank {
     }
 
     fn total(&self) -> u64 {
-        let accounts = self.accounts.lock().unwrap();
+        let accounts = self.accounts.lock().unwrap(); // total
         accounts.iter().sum()
     }
 
@@ -87,6 +89,28 @@ impl Bank {
         drop(log);
         self.total() + entries as u64
     }
+
+    fn hang(&self) {
+        let second = std::sync::Barrier::new(2);
+        std::thread::scope(|scope| {
+            let named = |name: &str| std::thread::Builder::new().name(name.to_owned());
+            let debit = || {
+                let accounts = self.accounts.lock().unwrap(); // debit
+                second.wait();
+                self.note(accounts.len() as u64);
+            };
+            let credit = || {
+                let log = self.log.lock().unwrap(); // credit
+                second.wait();
+                println!("{} {}", log.len(), self.total());
+            };
+            named("debit").spawn_scoped(scope, debit).unwrap();
+            named("credit").spawn_scoped(scope, credit).unwrap();
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            let id = std::process::id().to_string();
+            std::process::Command::new("kill").args(["-9", &id]).status().unwrap();
+        });
+    }
 }
 
 fn main() {
@@ -94,8 +118,10 @@ fn main() {
     let paying = Arc::clone(&bank);
     std::thread::spawn(move || (1..4).for_each(|sum| paying.pay(sum))).join().unwrap();
     println!("{}", bank.careful());
-    if std::env::args().nth(1).is_some() {
-        println!("{}", bank.audit());
+    match std::env::args().nth(1).as_deref() {
+        Some("hang") => bank.hang(),
+        Some(_) => println!("{}", bank.audit()),
+        None => {}
     }
 }
 "#;
@@ -124,10 +150,89 @@ fn locks() {
         "Bank::pay    let mut accounts = self.accounts.lock().unwrap();",
         "Bank::note   let mut log = self.log.lock().unwrap();",
         "Bank::audit  let log = self.log.lock().unwrap();",
-        "Bank::total  let accounts = self.accounts.lock().unwrap();",
+        "Bank::total  let accounts = self.accounts.lock().unwrap(); // total",
     ] {
         done.check(done.stdout.contains(line), line);
     }
+}
+
+/// The answer to a deadlock names the locks, without a rule and without another command.
+fn deadlock() {
+    let tree = bank();
+    let at = |text: &str| format!("src/main.rs:{}", line_of(&tree.join("src/main.rs"), text));
+    let (debit, credit) = (at("// debit"), at("// credit"));
+    let (note, total) = (at("let mut log"), at("// total"));
+    let done = run(&tree, "run -q -- hang").expect(137);
+    let shown = format!(
+        "threads wait for each other, by the names of their locks:\n  \
+         credit holds .log ({credit}) and takes .accounts at {total}\n  \
+         debit holds .accounts ({debit}) and takes .log at {note}\n"
+    );
+    done.check(done.stderr.contains(&shown), &shown);
+    let again = report(tree.path()).args("answer --no-pager").done();
+    again.check(again.stdout.contains(&shown), &shown);
+}
+
+/// A listener emits while its event is emitted, so one amount is lost. `sum` is a recursion through a closure of its own.
+const BUS: &str = r#"
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+type Listener = Rc<dyn Fn(&Bus, u32)>;
+
+#[derive(Default)]
+struct Bus {
+    listeners: RefCell<Vec<Listener>>,
+    total: Cell<u32>,
+}
+
+impl Bus {
+    fn on(&self, listener: Listener) {
+        self.listeners.borrow_mut().push(listener);
+    }
+
+    fn emit(&self, amount: u32) {
+        let before = self.total.get();
+        for listener in self.listeners.borrow().iter() {
+            listener(self, amount);
+        }
+        self.total.set(before + amount);
+    }
+}
+
+fn sum(depth: u32) -> u32 {
+    if depth == 0 { 0 } else { (0..2).map(|_| sum(depth - 1)).sum::<u32>() + 1 }
+}
+
+fn main() {
+    let bus = Bus::default();
+    bus.on(Rc::new(|bus, amount| {
+        if amount > 1 {
+            bus.emit(amount - 1);
+        }
+    }));
+    println!("{}", sum(5));
+    bus.emit(2);
+    assert_eq!(bus.total.get(), 3);
+}
+"#;
+
+fn callback() {
+    let tree = Tree::empty("bus");
+    tree.write(
+        "Cargo.toml",
+        "[package]\nname = \"bus\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
+    );
+    tree.write("src/main.rs", BUS);
+    let done = run(&tree, "run -q").expect(101);
+    let at = |text: &str| line_of(&tree.join("src/main.rs"), text);
+    let (call, next) = (at("listener(self, amount);"), at("self.total.set"));
+    let line = format!(
+        "panic (newest last):\n  \
+         Bus::emit was entered again by the callback main::{{closure}} at src/main.rs:{call}, before line {next}\n"
+    );
+    done.check(done.stderr.contains(&line), &line);
+    done.check(done.stderr.matches("was entered again").count() == 1, "no recursion");
 }
 
 fn filters_runs_and_clean() {

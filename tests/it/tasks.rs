@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 use xhist_tests::{Case, Need, Run, Tree, cargo, line_of, online_cargo, report, repository, rings_in};
 
@@ -13,6 +15,8 @@ pub const CASES: &[Case] = &[
     Case::new("a_parked_task_is_found_behind_thousands_that_ended", many),
     Case::new("tasks_without_a_statement_in_the_history_are_counted", lost),
     Case::new("a_task_that_blocks_its_thread_is_shown_as_running", blocks),
+    Case::new("a_task_waits_until_its_process_is_read_or_dies", waits),
+    Case::new("a_server_that_ends_well_at_ctrl_c_has_its_tasks_named", asked),
     Case::new("marks_of_tasks_are_no_entries_and_can_be_switched_off", off),
     Case::needing("tasks_of_tokio_are_named", &[Need::Registry], tokio),
 ];
@@ -92,6 +96,57 @@ fn parked() {
     // Times depend on the machine.
     let text: Vec<&str> = done.stdout.lines().map(|line| line.split(", for ").next().unwrap_or("")).collect();
     done.check(text.join("\n").starts_with(&wanted), &wanted);
+}
+
+/// The sleep is longer than all that was recorded.
+fn waits() {
+    let tree = program();
+    let seconds = |text: &str, until: &str| -> f64 {
+        let line = text.lines().find(|line| line.starts_with("task 2 parked at ")).unwrap_or(text);
+        let wait = line
+            .split_once(", for ")
+            .and_then(|(_, wait)| wait.strip_suffix(until)?.strip_suffix(" s up to "));
+        wait.unwrap_or_else(|| panic!("up to {until}: {text}")).parse().expect("seconds")
+    };
+    let file = tree.join("killed.xhist");
+    let scene = Run::new(tree.join("target/xhist/build/debug/tasks"), tree.path()).arg("killed");
+    let mut started = scene.env("XHIST_FILE", &file).start();
+    started.wait_for("ready\n");
+    std::thread::sleep(Duration::from_millis(1000));
+    let alive = report(tree.path()).arg("--tasks").arg(&file).succeed();
+    let alive = seconds(&alive.stdout, "now");
+    started.done().expect(137);
+    let copy = tree.join("copy.bin");
+    std::fs::copy(&file, &copy).expect("a copy");
+    let copied = report(tree.path()).arg("--tasks").arg(&copy).done();
+    let copied = seconds(&copied.stdout, "the time of the file");
+    let died = cargo(tree.path()).args("xhist run --quiet -- killed").done().expect(137);
+    let died = seconds(&died.stderr, "the end of the run");
+    let all = [(alive, 0.9), (copied, 1.4), (died, 1.4)];
+    assert!(all.iter().all(|(found, least)| found >= least && *found < 60.0), "{all:?}");
+}
+
+/// The command that shows them is printed, and only after a signal.
+fn asked() {
+    let tree = program();
+    let start = || {
+        let mut started = cargo(tree.path()).args("xhist run --quiet -- asked").start();
+        started.wait_for("ready\n");
+        started
+    };
+    let done = start().done().expect(0);
+    done.check(done.stderr.is_empty(), "nothing was asked");
+    let started = start();
+    let group = Pid::from_raw(started.pid().cast_signed()).expect("a process");
+    kill_process_group(group, Signal::INT).expect("a group");
+    let done = started.done().expect(0);
+    let line =
+        "xhist: ended well after SIGINT; its async tasks, also those that were cancelled: xhist-report ";
+    let command = done.stderr.lines().find_map(|printed| printed.strip_prefix(line));
+    done.check(command.is_some(), line);
+    let shown = report(tree.path()).args(command.unwrap_or_default()).succeed();
+    let parked = format!("parked at src/main.rs:{} in fetch", mark("stuck"));
+    shown.check(shown.stdout.contains(&parked), &parked);
 }
 
 fn moved() {

@@ -55,6 +55,8 @@ pub struct Options {
     pub data: Option<Vec<Range<usize>>>,
     /// When the image was last written; `None` when that is not known.
     pub written: Option<SystemTime>,
+    /// When its program ended or was dumped, and how that is known: `None` when it is not.
+    pub moment: Option<(SystemTime, &'static str)>,
     /// The file of the image, where a program may be writing it meanwhile.
     pub live: Option<Arc<File>>,
     /// The path of the image, to show what is new there as it comes.
@@ -159,6 +161,7 @@ impl Default for Options {
             maps: MapPlaces::default(),
             data: None,
             written: None,
+            moment: None,
             live: None,
             follow: None,
             stop: None,

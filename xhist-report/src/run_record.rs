@@ -10,6 +10,9 @@ use crate::source;
 
 /// Name of the description in the directory of a run.
 pub const FILE: &str = "run.json";
+/// The note about a run without it.
+pub const UNDESCRIBED: &str =
+    "run.json is missing: `cargo xhist` still runs, or was killed; this is what the rings say";
 /// Longest description. That of ten thousand tests has a few megabytes.
 const MAX_LEN: u64 = 64 << 20;
 

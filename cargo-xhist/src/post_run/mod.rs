@@ -136,7 +136,7 @@ impl Running {
 /// Prints the report. Returns the ring files of what failed, the most relevant first.
 fn report(run: &Run, ended: &Ended, processes: &[Process], failures: &Failures<'_>) -> Vec<PathBuf> {
     match (run.kind, ended.status.success()) {
-        (RunKind::Program, true) => report::print_success(run, processes),
+        (RunKind::Program, true) => report::print_success(run, ended, processes),
         // Tests make processes die and threads panic on purpose.
         (RunKind::Tests | RunKind::OneByOne, true) => {}
         (_, false) if failures.tests.is_empty() && failures.crashes.is_empty() => {

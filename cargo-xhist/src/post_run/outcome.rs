@@ -136,7 +136,7 @@ pub(crate) fn signal_of(status: ExitStatus) -> Option<String> {
     status.signal().map(signal_name)
 }
 
-fn signal_name(number: i32) -> String {
+pub(super) fn signal_name(number: i32) -> String {
     signal_hook::low_level::signal_name(number).map_or_else(|| format!("signal {number}"), String::from)
 }
 

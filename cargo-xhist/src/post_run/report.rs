@@ -7,8 +7,8 @@ use xhist_instrument::shell::{quoted, visible, word};
 use xhist_report::cli::after_run::{print_annotations, print_answer, print_suspects};
 
 use super::failures::Failures;
-use super::outcome::{shown_signal, signal_of};
-use super::rings::{End, Process};
+use super::outcome::{shown_signal, signal_name, signal_of};
+use super::rings::{End, Process, Ring};
 use super::run::{Ended, Run};
 
 /// Processes shown.
@@ -18,7 +18,14 @@ const BRIEF_LINES: usize = 12;
 
 /// Reports on a program that succeeded: threads that panicked. Processes that died are only counted, because children
 /// often end by `_exit`.
-pub(super) fn print_success(run: &Run, processes: &[Process]) {
+pub(super) fn print_success(run: &Run, ended: &Ended, processes: &[Process]) {
+    let with_tasks = processes.iter().rfind(|process| process.rings.iter().any(Ring::has_tasks));
+    if let Some((signal, process)) = ended.asked.zip(with_tasks) {
+        let (signal, path) = (signal_name(signal), shown_path(&process.path));
+        eprintln!(
+            "\nxhist: ended well after {signal}; its async tasks, also those that were cancelled: xhist-report --tasks {path}"
+        );
+    }
     let panicked: Vec<&Process> = processes.iter().filter(|process| process.end == End::Panicked).collect();
     let more = panicked.len().saturating_sub(PROCESSES);
     for process in &panicked[more..] {

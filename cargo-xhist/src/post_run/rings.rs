@@ -189,6 +189,11 @@ impl Ring {
         newest.head() == 0 && !newest.open().is_some_and(has_words)
     }
 
+    /// Whether async tasks began in it.
+    pub(super) fn has_tasks(&self) -> bool {
+        self.header.words.tasks.0 > 0
+    }
+
     /// The newest bytes, as if the ring were no larger: a position keeps its place modulo the size.
     fn window(&self, file: &File) -> io::Result<(Header, Vec<u8>)> {
         let header_len = self.header.header_len;

@@ -27,14 +27,13 @@
 //! | 136 | earlier | u64: bytes that earlier threads wrote into this ring |
 //! | 144 | reserved | u64 |
 //! | 152 | anchor | u64: run-time address of the recorder's anchor function, 0 = not known |
-//! | 160 | reserved | u64 |
 //! | 168 | start time | u64: the clock in full when the thread got its ring |
 //! | 176 | cleared | 2 x u64, [`Shown`]: what readers must not show again, with its own check; the recorder never reads it |
 //! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
 //!
 //! In version 2 a hosted header ended at 192, with 32 bytes of thread name at 136.
 //!
-//! Version 4 is the layout of words rings ([`Flags::WORDS`]), which are hosted. `ahead`, `folded` and `touched` are 0. The
+//! Version 4 is the layout of words rings ([`Flags::WORDS`]), which are hosted. `ahead` and `touched` are 0. The
 //! header is one page long (a length of 0 means 65,536), the data starts at a page, and 72..120 is:
 //!
 //! | offset | field | |
@@ -46,6 +45,7 @@
 //! | 100 | causes | u32, [`Causes`]: why rings of this process are not here |
 //! | 104 | open time | u64: the clock in full when the open chunk was opened |
 //! | 112 | foreign handlers | u64: signals whose handlers were not installed through the C library |
+//! | 48 | start by the calendar | u64: nanoseconds since 1970 at the start time, some milliseconds early at most; 0 = not known |
 //! | 160 | begin | u64, [`Begin`]: where the history begins, because the ring file was emptied while the program ran; 0 = it was not |
 //! | 144 | tasks | 2 x u32: async tasks that began and that ended in this ring, under all of its owners |
 
@@ -97,6 +97,8 @@ const LANE_OFFSET: usize = 96;
 const CAUSES_OFFSET: usize = 100;
 /// Offset of the position where the history begins.
 const BEGIN_OFFSET: usize = 160;
+/// Offset of the start by the calendar, in rings of words: packed rings have their folded word there.
+pub const START_WALL_OFFSET: usize = 48;
 /// Offset of the open chunk's time.
 const OPEN_TIME_OFFSET: usize = 104;
 /// Offset of the mask of foreign handlers.
@@ -273,6 +275,8 @@ pub struct Header {
     pub rings: u16,
     /// The clock in full when the thread got its ring. 0 = not known.
     pub start_time: u64,
+    /// Nanoseconds since 1970 at the start time; 0 = not known.
+    pub start_wall: u64,
     /// What readers must not show again.
     pub cleared: Shown,
     /// The check of the cleared words does not match. Then nothing counts as shown.
@@ -332,7 +336,7 @@ impl Header {
             map_hash: raw.u64(24),
             clock_hz: raw.u32(32),
             state: State(raw.u64(40)),
-            folded: Folded(raw.u64(48)),
+            folded: if flags.has(Flags::WORDS) { Folded(0) } else { Folded(raw.u64(48)) },
             dropped: raw.u32(56),
             touched: Touched(raw.u32(60)),
             nested: [(0, State(0)); NESTED],
@@ -344,6 +348,7 @@ impl Header {
             number: 0,
             rings: 0,
             start_time: 0,
+            start_wall: 0,
             cleared: Shown::default(),
             is_cleared_damaged: false,
             earlier: 0,
@@ -379,6 +384,7 @@ impl Header {
         }
         self.earlier = if is_long { raw.u64(136) } else { 0 };
         self.start_time = raw.u64(168);
+        self.start_wall = if self.has_words() { raw.u64(START_WALL_OFFSET) } else { 0 };
         self.anchor = if is_long { raw.u64(ANCHOR_OFFSET) } else { 0 };
         let cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
         (self.cleared, self.is_cleared_damaged) = (cleared.unwrap_or_default(), cleared.is_none());

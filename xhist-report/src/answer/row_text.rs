@@ -93,7 +93,7 @@ pub fn write_end(ending: &Ending, formatted: u64, after: u64, out: &mut dyn Writ
     }
 }
 
-/// Functions that a handler entered again, a line each.
+/// Functions that a handler or a callback entered again, a line each.
 fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> io::Result<()> {
     for reentry in reentries.iter().take(MOST_REENTRIES) {
         let line = reentry_text(reentry, code);
@@ -102,7 +102,7 @@ fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> i
     match reentries.len().saturating_sub(MOST_REENTRIES) {
         0 => Ok(()),
         more => {
-            writeln!(out, "  {DIM}{} more were entered again by handlers{DIM:#}", count(more, "function"))
+            writeln!(out, "  {DIM}{} more were entered again{DIM:#}", count(more, "function"))
         }
     }
 }
@@ -110,6 +110,7 @@ fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> i
 /// `add was entered again by the handler on_timer at src/section.rs:10, before line 11`.
 fn reentry_text(reentry: &Reentry, code: &Code) -> String {
     let (function, handler) = (code.name(reentry.body), code.name(reentry.handler));
+    let by = if reentry.is_callback { "callback" } else { "handler" };
     let at = code.shown_place(ListedStatement::Known(reentry.at));
     let more = match reentry.times {
         1 => String::new(),
@@ -118,11 +119,14 @@ fn reentry_text(reentry: &Reentry, code: &Code) -> String {
     match reentry.next {
         Some(next) => {
             let next = code.structure().place(next).1.line;
-            format!("{function} was entered again by the handler {handler} at {at}, before line {next}{more}")
+            format!("{function} was entered again by the {by} {handler} at {at}, before line {next}{more}")
+        }
+        None if reentry.is_callback => {
+            format!("{function} was entered again by the {by} {handler} at {at}{more}")
         }
         None => {
             format!(
-                "{function} was entered again by the handler {handler} at {at}, or just after it ended there{more}"
+                "{function} was entered again by the {by} {handler} at {at}, or just after it ended there{more}"
             )
         }
     }

@@ -77,7 +77,6 @@ fn recorded_repetitions_become_loops() {
     assert_eq!(open_after("2 3", Some((9, 1))), "2 3 9*1");
     // A round may have the same statement twice.
     assert_eq!(open_after("2 3 3 4", Some((3, 49))), "2 [3x100 4x50]x50");
-    assert_eq!(open_after("2 3 3 4 3 3 4", Some((3, 1))), "2 [3x6 4x3]x3");
 }
 
 #[test]

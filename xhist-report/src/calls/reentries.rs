@@ -1,7 +1,12 @@
-//! Functions that a handler entered again while a call of them was open in what it interrupted.
+//! Functions that a handler or a callback entered again while a call of them was open below it.
+//!
+//! A function that calls itself, also by way of others and of closures that they make, is a recursion that its author wrote.
+//! A closure from outside of that call is not: the caller of the function, or what was set up before, decides what it does.
 
-use super::stack::CallStack;
+use super::activation::Activation;
+use super::stack::{CallStack, Slot};
 use super::structure::{BodyId, StatementId};
+use crate::model::BodyKind;
 
 /// Kinds that are kept; the others are counted.
 const MOST: usize = 64;
@@ -11,11 +16,13 @@ const MOST: usize = 64;
 pub struct Reentry {
     /// The function.
     pub body: BodyId,
-    /// The handler.
+    /// The handler or the callback.
     pub handler: BodyId,
-    /// The statement that the interrupted call was at.
+    /// It is a callback.
+    pub is_callback: bool,
+    /// The statement that the outer call was at.
     pub at: StatementId,
-    /// What the interrupted call ran next. `None`: nothing, so it may have been over.
+    /// What the outer call ran next. `None`: nothing, so it may have been over.
     pub next: Option<StatementId>,
     /// How often.
     pub times: u64,
@@ -50,14 +57,25 @@ impl Reentries {
             }
         }
         let floor = stack.floor();
-        if entered == 0 || floor == 0 {
+        if entered == 0 || self.waiting.len() >= MOST {
+            return;
+        }
+        if floor == 0 {
+            let called_back = stack.called_back().filter(|(outer, _)| !stack.may_be_over(outer.statement));
+            if let Some((top, (outer, handler))) = stack.top().zip(called_back) {
+                let (body, at) = (top.body, outer.statement);
+                let reentry =
+                    Reentry { body, handler, is_callback: true, at, next: None, times: 1, since: now };
+                self.waiting.push((outer.id, reentry));
+            }
             return;
         }
         let Some((top, handler)) = stack.top().zip(stack.stack().nth(floor)) else { return };
         let mut below = stack.stack().rev().skip(stack.depth() - floor).take(MOST);
         if let Some(outer) = below.find(|outer| outer.body == top.body) {
             let (body, handler, at) = (top.body, handler.body, outer.statement);
-            self.waiting.push((outer.id, Reentry { body, handler, at, next: None, times: 1, since: now }));
+            let reentry = Reentry { body, handler, is_callback: false, at, next: None, times: 1, since: now };
+            self.waiting.push((outer.id, reentry));
         }
     }
 
@@ -96,5 +114,33 @@ impl Reentries {
         }
         shown.sort_by_key(|reentry| std::cmp::Reverse((reentry.next.is_some(), reentry.since)));
         shown
+    }
+}
+
+impl CallStack<'_> {
+    /// The next call below of the topmost function, if a closure from outside of that call is between the two: the call, and the
+    /// closure.
+    fn called_back(&self) -> Option<(&Activation, BodyId)> {
+        let top = self.slots.last().filter(|top| self.structure.body(top.activation.body).kind.is_named())?;
+        let first = usize::try_from(top.below).ok().filter(|below| *below < self.slots.len())?;
+        let between = self.slots.get(first..self.slots.len() - 1).filter(|between| between.len() <= MOST)?;
+        let (outer, above) = between.split_first()?;
+        let is_from_outside = |(place, slot): &(usize, &Slot)| {
+            let body = self.structure.body(slot.activation.body);
+            let is_open =
+                |around: BodyId| between[..=*place].iter().any(|open| open.activation.body == around);
+            let mut around = std::iter::successors(body.inside, |body| self.structure.body(*body).inside);
+            body.kind == BodyKind::Closure
+                && !around.any(is_open)
+                // What the caller hands over in the call itself is in its sight.
+                && (body.within.is_none() || body.within != outer.activation.called_from)
+        };
+        let (_, closure) = above.iter().enumerate().find(is_from_outside)?;
+        Some((&outer.activation, closure.activation.body))
+    }
+
+    /// Whether a call may have ended at this statement.
+    fn may_be_over(&self, statement: StatementId) -> bool {
+        self.structure.may_end(statement)
     }
 }

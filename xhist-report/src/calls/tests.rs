@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use qs_core::record::{Statement, TaskMark, TaskStep};
 
-use super::{CallStack, Exit, Moves, Structure};
+use super::{CallStack, Exit, Moves, Reentries, Structure};
 use crate::model::Names;
 
 /// A line of an outline: its depth, and the last line that is deeper.
@@ -767,6 +767,76 @@ fn a_handler_is_above_what_it_interrupted_and_changes_nothing_of_it() {
     assert_eq!(interrupted("8 5 6 9", "6 3"), "main(add(on_timer(add)))");
     // A second one follows the first. The interrupted `add` goes on behind both.
     assert_eq!(interrupted("8 5 6 9 8 5 6 9", "6"), "main(add(on_timer(add) on_timer?(add)))");
+}
+
+/// The functions that callbacks entered again, as `FUNCTION by CLOSURE at LINE before LINE`.
+fn called_back(outline: &str, lines: &str) -> Vec<String> {
+    let names = map(outline);
+    let structure = Structure::of(&names);
+    let (mut stack, mut reentries) = (CallStack::new(&structure), Reentries::default());
+    for (now, line) in lines.split_whitespace().enumerate() {
+        let entered = stack.statement(Statement { file: 1, line: line.parse().unwrap() }).entered;
+        reentries.step(&stack, entered, now as u64);
+    }
+    let line = |id| structure.place(id).1.line;
+    let shown = reentries.found().into_iter().map(|found| {
+        let next = found.next.map_or(String::new(), |next| format!(" before {}", line(next)));
+        let (body, by) = (structure.body(found.body).name(), structure.body(found.handler).name());
+        assert!(found.is_callback);
+        format!("{body} by {by} at {}{next} x {}", line(found.at), found.times)
+    });
+    shown.collect()
+}
+
+#[test]
+fn a_function_that_a_callback_enters_again_is_named_and_no_recursion() {
+    let bus = "\
+fn main
+  s .on
+    fn main closure
+      s emit
+  s emit
+fn emit
+  s
+  s ()
+  s
+";
+    assert_eq!(called_back(bus, "2 5 7 8 4 7 8 9 9"), ["emit by main::{closure} at 8 before 9 x 1"]);
+    // The inner call is where it ends.
+    assert_eq!(called_back(bus, "2 5 7 8 4 7"), ["emit by main::{closure} at 8 x 1"]);
+    assert!(called_back(bus, "2 5 7 8 9 5 7 8 9").is_empty());
+    // Closures of the function, and of one that it called: a recursion.
+    let own = "\
+fn visit
+  s outside::each
+    fn visit closure
+      s visit
+  s
+";
+    assert!(called_back(own, "2 4 2 4 2 5 5 5").is_empty());
+    let parser = "\
+fn expression
+  s list
+  s
+fn list
+  s outside::many
+    fn list closure
+      s expression
+";
+    assert!(called_back(parser, "2 5 7 2 3 3").is_empty());
+    // The caller hands the closure over in the call.
+    let scope = "\
+fn main
+  s scope
+    fn main closure
+      s scope
+        fn main closure
+          s
+fn scope
+  s ()
+  s
+";
+    assert!(called_back(scope, "2 8 4 8 6 9 9").is_empty());
 }
 
 #[test]

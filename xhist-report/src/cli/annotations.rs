@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::error::UsageError;
 use super::values::ValueArgs;
@@ -16,7 +17,8 @@ use crate::model::{ReportKind, visible};
 use crate::options::{MapPlaces, Options};
 use crate::recording::SharedRecording;
 use crate::run::report;
-use crate::run_record::RunRecord;
+use crate::run_record::{CrashRecord, RunRecord, UNDESCRIBED};
+use crate::runs;
 use crate::source;
 use crate::suspects;
 use crate::typed;
@@ -33,11 +35,12 @@ pub(super) fn run(
     values: &ValueArgs,
     notes: &mut Notes<'_>,
 ) -> Result<ExitCode, UsageError> {
-    let Ok(record) = RunRecord::read(directory) else {
+    let described = RunRecord::read(directory).ok().or_else(|| by_rings(directory, notes));
+    let Some(record) = described else {
         let name = visible(&directory.display().to_string()).into_owned();
         return Err(UsageError::Source {
             name,
-            why: "has no run.json, which `cargo xhist` writes at the end of a run",
+            why: "has no run.json, which `cargo xhist` writes at the end of a run, and no ring file",
         });
     };
     let mut reader = FailureReader { values, code: ExitCode::Complete, root: None };
@@ -72,6 +75,25 @@ pub(super) fn run(
     let root = reader.root.unwrap_or_default();
     let written = found.write(&root, &GitHubPlaces::of_environment(), &mut io::stdout().lock());
     Ok(outcome(written, notes).max(reader.code))
+}
+
+/// The programs of a run that is not over, or whose `cargo xhist` was killed, as far as their rings show that they failed.
+fn by_rings(place: &Path, notes: &mut Notes<'_>) -> Option<RunRecord> {
+    let mut files = match place.is_dir() {
+        true => source::ring_files(place),
+        false => vec![(SystemTime::UNIX_EPOCH, place.to_owned())],
+    };
+    if files.is_empty() {
+        return None;
+    }
+    notes.note(format_args!("{UNDESCRIBED}"));
+    files.sort_by(|one, other| other.cmp(one));
+    let failed = files.into_iter().map(|(_, file)| file).filter(|file| runs::ended_badly(file));
+    let crash = |file: PathBuf| {
+        let (program, pid) = runs::program_of(&file);
+        CrashRecord { program, pid, how: "panicked, crashed or was killed".to_owned(), file }
+    };
+    Some(RunRecord { failed: true, crashes: failed.map(crash).collect(), ..RunRecord::default() })
 }
 
 /// Reads the histories of failures.

@@ -17,7 +17,7 @@ use crate::model::{ReportKind, SuspectLine, count_processes, visible};
 use crate::options::Options;
 use crate::pager::Pager;
 use crate::run::report;
-use crate::run_record::{CrashRecord, RunRecord, RunRecordError, TestRecord};
+use crate::run_record::{CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
 use crate::runs;
 use crate::source;
 use crate::suspects::{self, StartedProcess};
@@ -164,9 +164,7 @@ struct Listing {
 impl Listing {
     /// The programs of a run that is not over, or whose `cargo xhist` was killed: the newest one last.
     fn undescribed(&mut self, run: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
-        notes.note(format_args!(
-            "run.json is missing: `cargo xhist` still runs, or was killed; this is what the rings say"
-        ));
+        notes.note(format_args!("{UNDESCRIBED}"));
         let mut files = source::ring_files(run);
         files.sort_by(|one, other| other.cmp(one));
         for (_, file) in files.iter().take(LISTED_CRASHES).rev() {

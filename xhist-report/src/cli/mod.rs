@@ -16,6 +16,7 @@ mod evidence;
 mod fleet;
 mod histories;
 mod history_args;
+mod moment;
 mod open;
 mod options;
 mod reports;

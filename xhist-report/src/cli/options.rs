@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::args::{Args, LanesOf};
 use super::error::UsageError;
+use super::moment;
 use crate::format::{FORMATS, Layout, Links};
 use crate::model::ReportKind;
 use crate::options::{MapPlaces, Options};
@@ -59,6 +60,7 @@ impl Args {
             },
             data: opened.and_then(|opened| opened.data.clone()),
             written: opened.and_then(|opened| opened.written),
+            moment: opened.and_then(moment::of),
             live: opened.and_then(|opened| opened.file.clone()),
             stop: None,
             follow: path.clone().filter(|_| self.follow),

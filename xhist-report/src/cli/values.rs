@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::moment;
 use crate::options::{MapPlaces, Options, ProgramPlaces};
 use crate::selection::Pattern;
 use crate::source::Opened;
@@ -46,6 +47,7 @@ impl ValueArgs {
             },
             data: opened.data.clone(),
             written: opened.written,
+            moment: moment::of(opened),
             live: opened.file.clone(),
             programs: self.programs(Some(opened)),
             redact: self.redact.clone(),

@@ -123,7 +123,10 @@ fn write_group(group: &[&LiveTask], heading: Style, dim: Style, out: &mut dyn Wr
     let least = group.iter().filter_map(|task| task.for_at_least).min();
     // Nothing ran since, so its wait is not known.
     let least = least.filter(|time| *time >= Duration::from_millis(1));
-    let time = least.map_or_else(String::new, |time| format!(", for {} or longer", seconds(time)));
+    let time = least.map_or_else(String::new, |time| match first.until {
+        None => format!(", for {} or longer", seconds(time)),
+        Some(until) => format!(", for {} up to {until}", seconds(time)),
+    });
     let at = first.at.as_ref().map_or_else(|| "a statement that is overwritten".to_owned(), place);
     writeln!(out, "{heading}{what} {verb} {at}{heading:#}{time}")?;
     write_source(first.at.as_ref(), dim, out)?;
@@ -182,6 +185,7 @@ mod tests {
             at: Some(at(9, "b.lock().await;")),
             thread: "main".to_owned(),
             for_at_least: Some(Duration::from_millis(1500)),
+            until: None,
             around: vec![TaskAround { number: around, link: TaskLink::Awaits, at: Some(outer) }],
             is_leaf: true,
             before: vec![at(8, ""), at(9, "")],

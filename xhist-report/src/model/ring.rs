@@ -1,6 +1,7 @@
 //! A ring as the user sees it: number, place, owner.
 
 use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use qs_core::ring::Causes;
 
@@ -27,6 +28,8 @@ pub struct Ring {
     pub status: &'static str,
     /// Ticks of its clock a second; 0 = not known.
     pub clock_hz: u32,
+    /// Its clock at some moment, and nanoseconds since 1970 then; 0 = not known.
+    pub start: (u64, u64),
     /// Hash of the map of its build; 0 = not known.
     pub map_hash: u64,
     /// Its times are tickets: one order of all entries of its process.
@@ -78,6 +81,17 @@ impl Ring {
         let hz = u64::from(self.clock_hz);
         let (seconds, rest) = (ticks / hz, ticks % hz);
         format!("{seconds}.{:09}", u128::from(rest) * 1_000_000_000 / u128::from(hz))
+    }
+
+    /// Its clock at a moment of the calendar, if that is known and not before the ring.
+    pub fn clock_at(&self, moment: SystemTime) -> Option<u64> {
+        let (start, wall) = self.start;
+        if self.exact || self.clock_hz == 0 || wall == 0 {
+            return None;
+        }
+        let since = moment.duration_since(UNIX_EPOCH).ok()?.as_nanos().checked_sub(wall.into())?;
+        let ticks = since.checked_mul(self.clock_hz.into())? / 1_000_000_000;
+        start.checked_add(u64::try_from(ticks).ok()?)
     }
 
     /// Takes a thread name from an image, where it may hold anything.

@@ -41,6 +41,8 @@ pub struct LiveTask {
     pub thread: String,
     /// For how long it has been there, at least; `None` without times.
     pub for_at_least: Option<Duration>,
+    /// The moment up to which that counts, if it is not the newest time of the rings.
+    pub until: Option<&'static str>,
     /// The tasks around it, innermost first.
     pub around: Vec<TaskAround>,
     /// No other live task is awaited by it.

@@ -36,6 +36,18 @@ pub struct LockOrder {
     pairs: BTreeMap<(String, String), Vec<Way>>,
 }
 
+/// A thread whose newest statement takes a lock while it holds others: it may wait for that lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockWait {
+    pub thread: String,
+    /// The newest statement.
+    pub at: StatementId,
+    /// The locks that it takes.
+    pub wanted: Vec<String>,
+    /// The locks that were held before, each with the statement that took it.
+    pub held: Vec<(String, StatementId)>,
+}
+
 /// How a lock was taken while another was held.
 #[derive(Clone, Debug)]
 struct Way {
@@ -91,6 +103,36 @@ impl HeldLocks {
             };
             self.0.push(Held { lock: lock.clone(), activation, seen, within, guard });
         }
+    }
+}
+
+impl HeldLocks {
+    /// What is held, and what the newest statement takes. `None` if that takes nothing, or nothing is held.
+    pub fn wait(&self, thread: &str, newest: Seen) -> Option<LockWait> {
+        let (taken, before): (Vec<&Held>, Vec<&Held>) = self.0.iter().partition(|held| held.seen == newest);
+        let wanted = taken.into_iter().map(|held| held.lock.clone()).collect::<Vec<_>>();
+        let held = before.into_iter().map(|held| (held.lock.clone(), held.seen.id)).collect::<Vec<_>>();
+        let is_wait = !wanted.is_empty() && !held.is_empty();
+        is_wait.then(|| LockWait { thread: thread.to_owned(), at: newest.id, wanted, held })
+    }
+}
+
+/// Of these threads, those that wait for each other: each wants a lock that the next one holds. Empty without a circle.
+pub fn circle(waits: &[LockWait]) -> Vec<&LockWait> {
+    let wants_of = |one: &LockWait, other: &LockWait| {
+        one.wanted.iter().any(|wanted| other.held.iter().any(|(held, _)| held == wanted))
+    };
+    // Who wants nothing of the others, or has nothing that they want, is in no circle.
+    let mut left: Vec<&LockWait> = waits.iter().collect();
+    loop {
+        let stays = |one: &&LockWait| {
+            left.iter().any(|other| wants_of(one, other)) && left.iter().any(|other| wants_of(other, one))
+        };
+        let next: Vec<&LockWait> = left.iter().copied().filter(stays).collect();
+        if next.len() == left.len() {
+            return next;
+        }
+        left = next;
     }
 }
 

@@ -16,7 +16,7 @@ mod thread;
 use std::collections::HashMap;
 
 pub use directives::Directives;
-pub use locks::LockOrder;
+pub use locks::{LockOrder, LockWait, circle};
 pub use program::OrderProgram;
 pub use rule::{Rule, RuleError};
 pub use thread::{PausedOrder, ThreadOrder};

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use qs_core::record::Statement;
 
-use super::{Directives, Handler, LockOrder, OrderFindings, OrderProgram, Rule, ThreadOrder};
+use super::{
+    Directives, Handler, LockOrder, LockWait, OrderFindings, OrderProgram, Rule, ThreadOrder, circle,
+};
 use crate::model::Names;
 
 /// A program as text and as a map: each line of `code` that ends in `//` and more words is a statement, which these words describe: its
@@ -59,6 +61,12 @@ use Step::{Gap, In, Lines, Panic, Repeat};
 
 /// What is found in threads that run these lines, as `KIND rule: line,line | line,line`.
 fn found(code: &str, rules: &[&str], threads: &[&[Step]]) -> Vec<String> {
+    checked(code, rules, threads).0
+}
+
+/// The same, and the locks that threads are at in the end, as `thread: held line, wanted line`; those that wait for each other
+/// have a `!`.
+fn checked(code: &str, rules: &[&str], threads: &[&[Step]]) -> (Vec<String>, Vec<String>) {
     let names = names(code);
     let rules: Vec<Rule> = rules.iter().map(|rule| Rule::parse(rule).unwrap()).collect();
     let directives = Directives::read(code.lines());
@@ -66,7 +74,7 @@ fn found(code: &str, rules: &[&str], threads: &[&[Step]]) -> Vec<String> {
     let mut line_text = |_, line| text(line).map(str::to_owned);
     let program = OrderProgram::new(&names, &rules, &BTreeMap::from([(1, directives)]), &mut line_text);
     let (mut locks, mut found) = (LockOrder::default(), OrderFindings::default());
-    let mut number = 0;
+    let (mut number, mut waits) = (0, Vec::new());
     for (index, steps) in threads.iter().enumerate() {
         let mut thread = ThreadOrder::new(&program, format!("t{index}"));
         for step in *steps {
@@ -92,7 +100,16 @@ fn found(code: &str, rules: &[&str], threads: &[&[Step]]) -> Vec<String> {
                 thread.statement(number, handler, Statement { file: 1, line: *line }, &mut locks, &mut found);
             }
         }
+        waits.extend(thread.pause().lock_wait());
     }
+    let place = |id| program.structure.place(id).1.line;
+    let circle = circle(&waits);
+    let wait = |wait: &LockWait| {
+        let held = wait.held.iter().map(|(lock, id)| format!("{lock} {}", place(*id))).collect::<Vec<_>>();
+        let mark = if circle.contains(&wait) { "!" } else { "" };
+        format!("{}{mark}: {}, {} {}", wait.thread, held.join(", "), wait.wanted.join(", "), place(wait.at))
+    };
+    let waiting = waits.iter().map(wait).collect();
     let line = |seen: &super::Seen| program.structure.place(seen.id).1.line.to_string();
     let shown = found.checks().iter().map(|(check, times)| {
         let pieces =
@@ -102,7 +119,7 @@ fn found(code: &str, rules: &[&str], threads: &[&[Step]]) -> Vec<String> {
         let times = if *times > 1 { format!(" x {times}") } else { String::new() };
         format!("{perhaps}{}: {pieces}{times}", check.rule)
     });
-    shown.collect()
+    (shown.collect(), waiting)
 }
 
 const SECTION: &str = "\
@@ -244,6 +261,10 @@ fn main() {
     careful(&bank); // calls=careful
     pay(&bank); // calls=pay
 }
+fn tick(bank: &Bank) {
+    let log = bank.log.lock().unwrap(); // calls=.lock,.unwrap
+    let all = bank.gate.lock().unwrap(); // calls=.lock,.unwrap
+}
 ";
 
 #[test]
@@ -284,4 +305,34 @@ fn locks_under_a_third_one_cannot_wait_for_each_other() {
     assert!(found(LOCKS, &[], &[gated]).is_empty());
     let report: &[Step] = &[Lines(&[7, 8, 11, 12])];
     assert_eq!(found(LOCKS, &[], &[gated, report]), ["locks .accounts and .log: 2,3 | 7,11"]);
+}
+
+#[test]
+fn what_a_handler_interrupts_holds_its_locks() {
+    let pay = In(Handler { signals: 1, interrupt: 0 }, &[2]);
+    let interrupted: &[Step] = &[Lines(&[32, 7, 8]), pay];
+    let pay: &[Step] = &[Lines(&[2, 3, 4])];
+    assert_eq!(found(LOCKS, &[], &[pay, interrupted]), ["locks .accounts and .log: 2,3 | 7,2"]);
+}
+
+#[test]
+fn threads_that_end_at_a_lock_are_known_with_the_locks_that_they_hold() {
+    let waits = |threads: &[&[Step]]| checked(LOCKS, &[], threads).1;
+    let (pay, report): (&[Step], &[Step]) = (&[Lines(&[2, 3])], &[Lines(&[7, 8, 11])]);
+    let both = ["t0!: .accounts 2, .log 3", "t1!: .log 7, .accounts 11"];
+    assert_eq!(waits(&[pay, report]), both);
+    // One waits for the two, and nothing waits for it; another one holds nothing.
+    let behind: &[Step] = &[Lines(&[27, 28, 2])];
+    let all = waits(&[pay, report, behind, &[Lines(&[2])]]);
+    assert_eq!(all, [both[0], both[1], "t2: .gate 27, .accounts 2"]);
+    assert_eq!(waits(&[pay, pay]), ["t0: .accounts 2, .log 3", "t1: .accounts 2, .log 3"]);
+    // A circle of three.
+    let tick: &[Step] = &[Lines(&[37, 38])];
+    let three = waits(&[pay, tick, behind]);
+    assert_eq!(three, ["t0!: .accounts 2, .log 3", "t1!: .log 37, .gate 38", "t2!: .gate 27, .accounts 2"]);
+    // A lock that the thread holds.
+    let twice: &[Step] = &[Lines(&[7, 8]), In(Handler { signals: 1, interrupt: 0 }, &[37])];
+    assert_eq!(waits(&[twice]), ["t0!: .log 7, .log 37"]);
+    // It went on.
+    assert!(waits(&[&[Lines(&[2, 3, 4])], report]).iter().all(|wait| !wait.contains('!')));
 }

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use qs_core::record::Statement;
 
-use super::locks::{HeldLocks, LockOrder};
+use super::locks::{HeldLocks, LockOrder, LockWait};
 use super::program::{OrderProgram, SectionSide};
 use super::{Check, Handler, OrderFindings, Piece, Seen};
-use crate::calls::{CallStack, PausedStack, StatementId};
+use crate::calls::{CallStack, Moves, PausedStack, StatementId};
 
 /// Newest statements that are kept to prove what is found.
 const RECENT: usize = 12;
@@ -66,6 +66,11 @@ impl PausedOrder {
         self.state.waiting.iter().enumerate().filter_map(|(rule, seen)| Some((rule, (*seen)?)))
     }
 
+    /// The locks that the newest statement takes while others are held.
+    pub fn lock_wait(&self) -> Option<LockWait> {
+        self.state.held.wait(&self.state.name, *self.state.recent.back()?)
+    }
+
     /// Its name.
     pub fn name(&self) -> &str {
         &self.state.name
@@ -102,23 +107,24 @@ impl<'p> ThreadOrder<'p> {
         found: &mut OrderFindings,
     ) {
         let structure = &self.program.structure;
+        let ids = |moves: &Moves| moves.left.iter().map(|left| left.activation.id).collect::<Vec<u64>>();
+        // What a handler interrupted waits below it.
+        let mut left = ids(self.stack.interrupted(handler.signals, handler.interrupt));
         let id = structure.statement(recorded, self.stack.top().map(|top| top.statement));
         if id == structure.unknown() {
+            self.forget_left(&left);
             return;
         }
         let moves = self.stack.step(id);
         let is_entered = moves.entered > 0;
-        let left: Vec<u64> = moves.left.iter().map(|left| left.activation.id).collect();
+        left.extend(ids(moves));
         let seen = Seen { number, id, place: self.state.count };
         self.state.count += 1;
         if self.state.recent.len() == RECENT {
             self.state.recent.pop_front();
         }
         self.state.recent.push_back(seen);
-        if !left.is_empty() {
-            self.state.entered.retain(|entered| !left.contains(&entered.activation));
-            self.state.suspected.retain(|suspected| !left.contains(&suspected.outer));
-        }
+        self.forget_left(&left);
         self.check_suspected(id, found);
         self.check_sections(seen, handler, is_entered, found);
         self.check_expected(seen, found);
@@ -161,6 +167,14 @@ impl<'p> ThreadOrder<'p> {
         self.stack = CallStack::new(&self.program.structure);
         self.state.waiting.fill(None);
         self.state.recent.clear();
+    }
+
+    /// These activations were left.
+    fn forget_left(&mut self, left: &[u64]) {
+        if !left.is_empty() {
+            self.state.entered.retain(|entered| !left.contains(&entered.activation));
+            self.state.suspected.retain(|suspected| !left.contains(&suspected.outer));
+        }
     }
 
     fn forget_sections(&mut self) {

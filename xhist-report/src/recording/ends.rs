@@ -93,6 +93,7 @@ mod tests {
             at: Some(at),
             thread: "main".to_owned(),
             for_at_least: None,
+            until: None,
             around,
             is_leaf,
             before: Vec::new(),

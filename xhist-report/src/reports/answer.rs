@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use qs_core::record::value::RecordedValue;
 
+use super::lock_waits::LockWaits;
 use super::{Report, Summary};
 use crate::answer::{
     Code, Ending, ListedStatement, Sources, Tail, ThreadEnd, Wanted, write_after, write_caught, write_end,
@@ -46,6 +47,7 @@ pub struct AnswerReport {
     tails: HashMap<usize, Tail>,
     gap: Gap,
     tasks: TaskTracker,
+    locks: LockWaits,
     /// Items so far.
     items: u64,
 }
@@ -70,6 +72,7 @@ impl AnswerReport {
             tails: HashMap::new(),
             gap: Gap::default(),
             tasks: TaskTracker::new(options),
+            locks: LockWaits::new(options),
             items: 0,
         }
     }
@@ -198,6 +201,7 @@ impl Report for AnswerReport {
         if context.options.is_whole() {
             self.tasks.count(opening.rings);
         }
+        self.locks.start(opening.rings);
         let mut rings: Vec<&Ring> = opening.rings.iter().collect();
         rings.sort_by_key(|ring| rank_of(ring));
         let most = (2 * self.lines / FEWEST_LINES).max(1);
@@ -214,6 +218,7 @@ impl Report for AnswerReport {
             context.notes.loss(format_args!("{ring}: {}", event.gap));
             self.gap.add(event.gap.clone());
         }
+        self.locks.take(ring, event, context);
         if let Some(item) = &event.item {
             self.items += 1;
             self.tasks.take(ring, item, context.maps);
@@ -234,6 +239,7 @@ impl Report for AnswerReport {
         let has_failed = threads.iter().any(ShownThread::has_failed);
         if !has_failed {
             self.write_tasks(context)?;
+            self.locks.write(context)?;
         }
         // Two threads have all lines each; more share those of two.
         let each = (2 * self.lines / threads.len().max(1)).max(FEWEST_LINES);
@@ -244,6 +250,7 @@ impl Report for AnswerReport {
         self.write_others(&others, context)?;
         if has_failed {
             self.write_tasks(context)?;
+            self.locks.write(context)?;
         }
         if context.options.keeps_records && !is_empty {
             writeln!(context.out, "folded to the end of each thread; --all prints every entry")?;

@@ -6,6 +6,7 @@ mod calls;
 mod coverage;
 mod history;
 mod hotspots;
+mod lock_waits;
 mod newest;
 mod order;
 mod qspy;

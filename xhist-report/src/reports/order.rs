@@ -249,7 +249,7 @@ impl<'o> Order<'o> {
 }
 
 /// Whether a file belongs to the project, not to a dependency.
-fn is_own(names: &Names, file: u16) -> bool {
+pub(super) fn is_own(names: &Names, file: u16) -> bool {
     names.path(file).is_some_and(|path| !std::path::Path::new(path).has_root())
 }
 

@@ -237,6 +237,7 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
         thread_name: None,
         status,
         clock_hz: header.clock_hz,
+        start: (header.start_time, header.start_wall),
         map_hash: header.map_hash,
         exact: header.flags.has(Flags::EXACT),
         entries_only: header.has_entries_only(),

@@ -6,10 +6,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use qs_core::ring::Status;
 use serde::Serialize;
 use walkdir::WalkDir;
 
-use super::{MAX_SEARCHED, NoRingFile, Run, RunEnd, end_of, runs_in};
+use super::{MAX_SEARCHED, NoRingFile, Run, RunEnd, end_of, program_of, runs_in};
 use crate::console::Notes;
 use crate::format::{JSON_SCHEMA, TOOL};
 use crate::model::{count, time_text, visible};
@@ -133,7 +134,13 @@ impl Listed {
         let place = run.place.strip_prefix(dir).unwrap_or(&run.place);
         let is_directory = run.place.is_dir();
         let name = if is_directory { Path::new(run.place.file_name().unwrap_or_default()) } else { place };
-        let (state, how) = ending(run, is_directory);
+        let (state, mut how) = ending(run, is_directory);
+        let rings = rings(run, to_read);
+        // Tests panic on purpose.
+        let is_program = record.is_some_and(|record| record.tests.is_empty());
+        if state == RunState::Ended && is_program && rings.is_some_and(|(_, has_panicked)| has_panicked) {
+            how.push_str(", a thread panicked");
+        }
         let started = record.and_then(|record| record.started_ms);
         Listed {
             run: shown(name),
@@ -150,7 +157,7 @@ impl Listed {
                 .map(|record| record.failed_tests().map(|test| visible(&test.name).into_owned()).collect())
                 .unwrap_or_default(),
             files: run.files.len(),
-            rings: rings(run, to_read),
+            rings: rings.map(|(count, _)| count),
             bytes: size(&run.place),
         }
     }
@@ -211,28 +218,23 @@ fn names(all: &[String]) -> String {
 
 /// The programs that left ring files: these are called `PROGRAM-PID.xhist`.
 fn programs(run: &Run) -> Vec<String> {
-    let program = |path: &PathBuf| {
-        let stem = path.file_stem()?.to_string_lossy().into_owned();
-        let name = match stem.rsplit_once('-') {
-            Some((name, pid)) if pid.bytes().all(|byte| byte.is_ascii_digit()) => name.to_owned(),
-            _ => stem,
-        };
-        Some(visible(&name).into_owned())
-    };
-    let all: BTreeSet<String> = run.files.iter().filter_map(|(_, path)| program(path)).collect();
+    let all: BTreeSet<String> =
+        run.files.iter().map(|(_, path)| visible(&program_of(path).0).into_owned()).collect();
     all.into_iter().collect()
 }
 
-/// The rings in the files of a run.
-fn rings(run: &Run, to_read: &mut u64) -> Option<usize> {
-    let mut rings = 0;
+/// The rings in the files of a run: how many, and whether the thread of one panicked.
+fn rings(run: &Run, to_read: &mut u64) -> Option<(usize, bool)> {
+    let (mut count, mut has_panicked) = (0, false);
     for (_, path) in &run.files {
         let len = std::fs::metadata(path).ok()?.len();
         *to_read = to_read.checked_sub(len).filter(|_| len <= MAX_SEARCHED)?;
         let opened = source::open(path.as_os_str()).ok()?;
-        rings += ring::find(&opened.image, opened.data.as_deref(), &mut |_| {}).rings.len();
+        let rings = ring::find(&opened.image, opened.data.as_deref(), &mut |_| {}).rings;
+        count += rings.len();
+        has_panicked |= rings.iter().any(|placed| placed.header.status == Status::Panicked);
     }
-    Some(rings)
+    Some((count, has_panicked))
 }
 
 /// The bytes that it takes on the disk.

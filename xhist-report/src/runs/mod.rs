@@ -294,6 +294,18 @@ fn duration_text(mut seconds: u64) -> String {
     parts.join(" ")
 }
 
+/// The program of a ring file called `PROGRAM-PID.xhist`, and its process; 0 if the name has none.
+pub fn program_of(path: &Path) -> (String, u32) {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let parts = stem.rsplit_once('-').and_then(|(name, pid)| Some((name.to_owned(), pid.parse().ok()?)));
+    parts.unwrap_or((stem, 0))
+}
+
+/// Whether the program of a ring file panicked, crashed or was killed.
+pub fn ended_badly(path: &Path) -> bool {
+    end_of(path) == RunEnd::Badly
+}
+
 /// How the program of a ring file ended, as far as its rings say.
 fn end_of(path: &Path) -> RunEnd {
     let file = std::fs::metadata(path).ok().filter(|metadata| metadata.len() <= MAX_SEARCHED);

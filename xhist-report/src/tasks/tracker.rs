@@ -7,7 +7,7 @@
 //! around it, is at a statement that names the function of the new task, or that its async block is written in.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use qs_core::record::{TaskMark, TaskStep};
 
@@ -44,6 +44,8 @@ pub struct TaskTracker {
     counted: Vec<Ring>,
     /// A mark was seen. Before that nothing is looked up.
     has_marks: bool,
+    /// When the program ended or was dumped, and how that is known.
+    moment: Option<(SystemTime, &'static str)>,
 }
 
 struct TrackedThread {
@@ -105,6 +107,7 @@ impl TaskTracker {
             just_cancelled: None,
             counted: Vec::new(),
             has_marks: false,
+            moment: options.moment,
         }
     }
 
@@ -363,10 +366,22 @@ impl TaskTracker {
         keys.into_iter().filter_map(|key| self.live_task(key, !awaited.contains(&key), maps)).collect()
     }
 
+    /// Whether a process recorded nothing of its end, neither a panic nor a signal nor its exit.
+    fn is_open(&self, pid: u32) -> bool {
+        let mut rings = self.threads.values().map(|thread| &thread.ring).filter(|ring| ring.pid == pid);
+        rings.all(|ring| matches!(ring.status, "running or killed" | "ended"))
+    }
+
     fn live_task(&mut self, key: TaskKey, is_leaf: bool, maps: &Maps) -> Option<LiveTask> {
         let newest = self.threads.values().filter_map(|thread| thread.time).max();
         let task = self.tasks.get(&key)?;
         let ring = self.threads.get(&task.thread)?.ring.clone();
+        let moment = self.moment.filter(|_| self.is_open(key.0));
+        let moment = moment.and_then(|(time, until)| Some((ring.clock_at(time)?, until)));
+        let (newest, until) = match moment.filter(|(moment, _)| Some(*moment) > newest) {
+            Some((moment, until)) => (Some(moment), Some(until)),
+            None => (newest, None),
+        };
         let ticks = newest.zip(task.since).map(|(newest, since)| newest.saturating_sub(since));
         let ticks = ticks.filter(|_| ring.clock_hz > 0 && !ring.exact);
         let for_at_least =
@@ -391,6 +406,7 @@ impl TaskTracker {
             at: before.last().cloned(),
             thread: ring.thread(),
             for_at_least,
+            until,
             around,
             is_leaf,
             before,

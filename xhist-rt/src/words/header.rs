@@ -30,7 +30,8 @@ pub(crate) struct HostedHeader {
     check: u32,
     /// [`layout::State`].
     pub(super) state: Word,
-    folded: u64,
+    /// Nanoseconds since 1970 at the start time, 0 = not known.
+    pub(crate) start_wall: u64,
     pub(super) dropped: AtomicU32,
     touched: u32,
     /// The full clock at the last stamp.
@@ -83,6 +84,7 @@ const _: () = {
     assert!(offset_of!(HostedHeader, map_hash) == 24);
     assert!(offset_of!(HostedHeader, check) == 36);
     assert!(offset_of!(HostedHeader, state) == 40);
+    assert!(offset_of!(HostedHeader, start_wall) == layout::START_WALL_OFFSET);
     assert!(offset_of!(HostedHeader, dropped) == 56);
     assert!(offset_of!(HostedHeader, last_time) == 64);
     assert!(offset_of!(HostedHeader, cleared) == 72);
@@ -127,7 +129,7 @@ impl HostedHeader {
         self.facts = [facts[0], facts[1], facts[2]];
         self.flags.store(facts[3], Relaxed);
         (self.header_len, self.ahead, self.size) = (header_len as u16, 0, size);
-        (self.folded, self.touched) = (0, 0);
+        (self.start_wall, self.touched) = (0, 0);
         self.clock_hz.store(0, Relaxed);
         self.map_hash.store(map_hash);
         let [a, b] = self.header_len.to_ne_bytes();

@@ -201,6 +201,7 @@ unsafe fn lay_out_header(header: *mut HostedHeader, number: usize, config: &Conf
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();
         (*header).start_time = clock::ticks();
+        (*header).start_wall = sys::wall_nanos();
         thread::name(&mut (*header).name, (*header).tid == (*header).pid);
         (*header).set_clock_hz(stamp::clock_hz(clock::rate()));
     }

@@ -176,18 +176,29 @@ pub(crate) fn nanos() -> u64 {
 /// memory: no system call, and no instruction that a process may forbid. 0 if the kernel has no such memory.
 pub(crate) fn coarse_nanos() -> u64 {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    {
-        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: `time` is writable; the other call has no conditions.
-        unsafe {
-            if libc::getauxval(libc::AT_SYSINFO_EHDR) != 0 {
-                libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &mut time);
-            }
-        }
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    }
+    return coarse(libc::CLOCK_MONOTONIC_COARSE);
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     nanos()
+}
+
+/// Nanoseconds since 1970, read in the same way. 0: not known.
+pub(crate) fn wall_nanos() -> u64 {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    return coarse(libc::CLOCK_REALTIME_COARSE);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    0
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn coarse(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is writable; the other call has no conditions.
+    unsafe {
+        if libc::getauxval(libc::AT_SYSINFO_EHDR) != 0 {
+            libc::clock_gettime(clock, &mut time);
+        }
+    }
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
 /// Renames a file, and replaces a file that has the new name.
