@@ -71,7 +71,7 @@ fn perfetto() {
 fn viewers() -> &'static Path {
     static VIEWERS: OnceLock<Tree> = OnceLock::new();
     let tree = VIEWERS.get_or_init(|| {
-        let tree = Tree::copy_of(&repository().join("tests/fixtures/viewers"));
+        let tree = Tree::kept("viewers", &repository().join("tests/fixtures/viewers"), str::to_owned);
         online_cargo(tree.path()).args("build --quiet").succeed();
         tree
     });

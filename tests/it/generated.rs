@@ -26,7 +26,7 @@ pub const CASES: &[Case] = &[
 ];
 
 /// Programs that are compiled and run, usually and with `XHIST_LONG=1`; `XHIST_PROGRAMS` overrides both.
-const COMPILED: [usize; 2] = [40, 100];
+const COMPILED: [usize; 2] = [24, 100];
 
 /// Programs that are only rewritten; without optimisation that is slow.
 const REWRITTEN: [usize; 2] = if cfg!(debug_assertions) { [200, 600] } else { [5000, 5000] };

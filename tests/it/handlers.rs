@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use qs_core::record::Statement;
-use xhist_tests::{Build, Case, Done, Need, Run, Torture, Tree, online_cargo, report, repository};
+use xhist_tests::{
+    Build, Case, Done, Need, Run, Torture, Tree, finding_recorder, online_cargo, report, repository,
+};
 
 /// The program uses crates that this repository does not use.
 const REGISTRY: &[Need] = &[Need::Registry];
@@ -80,12 +82,10 @@ fn uncounted(kind: &str, lost: u32) {
 fn programs() -> &'static [PathBuf; 3] {
     static PROGRAMS: OnceLock<[PathBuf; 3]> = OnceLock::new();
     PROGRAMS.get_or_init(|| {
-        let tree = Tree::copy_of(&repository().join("tests/fixtures/handlers"));
-        let path = repository().join("xhist-rt");
-        tree.replace("Cargo.toml", "../../../xhist-rt", path.to_str().expect("UTF-8"));
+        let fixture = repository().join("tests/fixtures/handlers");
+        let tree = Tree::kept("handlers", &fixture, finding_recorder);
         ["", "--features recorder", "--features recorder,own"].map(|features| {
-            // Here it stays built.
-            let target = repository().join("target/handlers").join(features.replace("--features ", ""));
+            let target = tree.join("target").join(features.replace("--features ", ""));
             let build = online_cargo(tree.path()).args("build --quiet --locked").args(features);
             build.arg("--target-dir").arg(&target).succeed();
             target.join("debug/handlers")

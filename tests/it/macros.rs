@@ -22,9 +22,9 @@ const MARKS: [&str; 10] = [
 ];
 
 fn arguments() {
-    let tree = Tree::copy_of(&repository().join("tests/fixtures/macros"));
+    let tree = Tree::kept("macros", &repository().join("tests/fixtures/macros"), str::to_owned);
     let plain = online_cargo(tree.path()).args("run --quiet").succeed();
-    let file = tree.join("history.xhist");
+    let file = Tree::empty("macros").join("history.xhist");
     let ours = online_cargo(tree.path()).args("xhist run --quiet").env("XHIST_FILE", &file).succeed();
     ours.check(plain.stdout == ours.stdout, &plain.stdout);
     let listing = report(tree.path()).arg(&file).succeed();

@@ -16,7 +16,8 @@ pub const CASES: &[Case] = &[
 fn hexyl() -> &'static Tree {
     static HEXYL: OnceLock<Tree> = OnceLock::new();
     HEXYL.get_or_init(|| {
-        let (tree, _) = Crate::named("hexyl@0.17.0").unpack();
+        let (unpacked, _) = Crate::named("hexyl@0.17.0").unpack();
+        let tree = Tree::kept("hexyl", unpacked.path(), str::to_owned);
         online_cargo(tree.path()).args("xhist build --quiet --locked --bins").succeed();
         tree
     })

@@ -1,6 +1,7 @@
 //! Is the recorder built once for each user and compiler, whatever happens to its cache?
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -52,6 +53,16 @@ fn library(recorder: &Path) -> PathBuf {
 }
 
 fn shared() {
+    cache_of_two();
+}
+
+/// The cache of two projects that started at once, and one of them. Checked and made once.
+fn cache_of_two() -> &'static (PathBuf, Tree) {
+    static CACHE: OnceLock<(PathBuf, Tree)> = OnceLock::new();
+    CACHE.get_or_init(start_two_at_once)
+}
+
+fn start_two_at_once() -> (PathBuf, Tree) {
     let cache = Tree::empty("cache").join("xhist");
     let (one, two) = (project("one"), project("two"));
     let (first, second) = (run(&one, &cache).start(), run(&two, &cache).start());
@@ -72,11 +83,10 @@ fn shared() {
     assert!(manifest.contains("src/xhist-rt") && sources.is_file(), "{manifest}");
     let left = std::fs::read_dir(recorder.join("package")).expect("a package").flatten();
     assert!(left.map(|entry| entry.file_name()).all(|name| name != "target"), "cargo's own directory goes");
-    // What the recorder reads when it is compiled decides about it, and what the program reads does not.
+    // What the recorder reads when it is compiled decides about it (see `killed`), and what the program reads does not.
     run(&one, &cache).env("XHIST_SIZE", "64k").env("CARGO_NET_RETRY", "1").succeed();
     assert_eq!(kept(&cache).len(), 1);
-    let other = run(&one, &cache).env("XHIST_RING_SIZE", "65536").succeed();
-    assert_eq!((builds(&other), kept(&cache).len()), (1, 2));
+    (cache, one)
 }
 
 fn damaged() {
@@ -99,30 +109,28 @@ fn damaged() {
 }
 
 fn killed() {
-    let cache = Tree::empty("cache").join("xhist");
-    let project = project("killed");
-    let mut started = run(&project, &cache).start();
+    let (cache, project) = cache_of_two();
+    // Another recorder, because it reads this when it is compiled.
+    let run = || run(project, cache).env("XHIST_RING_SIZE", "65536");
+    let mut started = run().start();
     started.wait_for_stderr(LINE);
     std::thread::sleep(Duration::from_millis(400));
     // Cargo itself may go on.
     let _ = started.end_with(Signal::KILL);
-    let done = run(&project, &cache).succeed();
+    let done = run().succeed();
     assert_eq!(builds(&done), 1);
-    let again = run(&project, &cache).succeed();
-    assert_eq!((builds(&again), kept(&cache).len()), (0, 1));
+    let again = run().succeed();
+    assert_eq!((builds(&again), kept(cache).len()), (0, 2));
 }
 
 fn no_cache() {
     let project = project("alone");
-    let done = run(&project, Path::new("/proc/xhist")).succeed();
-    assert_eq!(builds(&done), 1);
-    assert_eq!(kept(&project.join("target/xhist/cache")).len(), 1);
-    assert_eq!(builds(&run(&project, Path::new("/proc/xhist")).succeed()), 0);
+    let quiet = || run(&project, Path::new("/proc/xhist")).arg("-q").succeed();
     // A request for quiet is obeyed, but a build of many seconds is not silent.
-    let quiet = cargo(project.path()).args("xhist run -q").env("XHIST_CACHE", "/proc/xhist");
-    let quiet = quiet.env("XHIST_RING_SIZE", "8192").succeed();
-    quiet.check(builds(&quiet) == 1 && quiet.stderr.lines().count() == 1, "one line, about the recorder");
-    let quiet = cargo(project.path()).args("xhist run -q").env("XHIST_CACHE", "/proc/xhist");
-    let quiet = quiet.env("XHIST_RING_SIZE", "8192").succeed();
-    quiet.check(quiet.stderr.is_empty(), "nothing but the program's");
+    let first = quiet();
+    first.check(builds(&first) == 1 && first.stderr.lines().count() == 1, "one line, about the recorder");
+    assert_eq!(kept(&project.join("target/xhist/cache")).len(), 1);
+    let second = quiet();
+    second.check(second.stderr.is_empty(), "nothing but the program's");
+    assert_eq!(builds(&run(&project, Path::new("/proc/xhist")).succeed()), 0);
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::{Run, finding_recorder, free_port, other_cargo, repository};
+use crate::{Run, Tree, finding_recorder, free_port, other_cargo, repository};
 
 /// A board: the target that firmware is compiled for, and the emulator that runs it.
 #[derive(Debug, PartialEq, Eq)]
@@ -181,31 +181,15 @@ impl Firmware {
     }
 }
 
-/// The directory stays from run to run: what does not change is compiled once. It lies outside of the
-/// repository, whose aliases would hide the installed `cargo xhist`.
+/// In one directory for all features, so that the core is compiled once.
 fn build(board: &'static Board, features: &str) -> Firmware {
     let name = if features.is_empty() { "plain" } else { features };
-    let checkout = repository().to_string_lossy().replace(std::path::MAIN_SEPARATOR, "-");
-    let directory = std::env::temp_dir().join(format!("xhist-tests{checkout}")).join(board.sample);
     let sample = repository().join("samples").join(board.sample);
-    for entry in walkdir::WalkDir::new(&sample).into_iter().flatten() {
-        let inside = entry.path().strip_prefix(&sample).expect("below it");
-        if !entry.file_type().is_file() || inside.starts_with("target") {
-            continue;
-        }
-        let mut text = std::fs::read_to_string(entry.path()).expect("a text");
-        if inside == Path::new("Cargo.toml") {
-            text = finding_recorder(&text);
-            if features == ONE_RING {
-                text = text.replace(", \"keep\"", "");
-            }
-        }
-        let to = directory.join(inside);
-        std::fs::create_dir_all(to.parent().expect("a directory")).expect("a directory");
-        if std::fs::read_to_string(&to).ok().as_ref() != Some(&text) {
-            std::fs::write(&to, text).expect("written");
-        }
-    }
+    let directory = Tree::kept(board.sample, &sample, |manifest| {
+        let manifest = finding_recorder(manifest);
+        if features == ONE_RING { manifest.replace(", \"keep\"", "") } else { manifest }
+    });
+    let directory = directory.path().to_owned();
     let mut cargo =
         cargo_for_target(board, &directory, "xhist build --quiet").limit(Duration::from_secs(550));
     if features == ENTRIES {

@@ -32,10 +32,19 @@ pub fn other_cargo(program: &str, directory: &Path) -> Run {
     with_cache(Run::new(program, directory)).env("PATH", path.expect("a path without colons"))
 }
 
-/// Lets `cargo xhist` keep recorders beside what the tests are built into, and not in the user's cache directory.
+/// Lets `cargo xhist` keep recorders with what tests keep, and not in the user's cache directory.
 #[must_use]
 pub fn with_cache(run: Run) -> Run {
-    run.env("XHIST_CACHE", repository().join("target/xhist-cache"))
+    run.env("XHIST_CACHE", kept_builds().join("recorders"))
+}
+
+/// Where builds stay from run to run. It lies outside of the repository, whose aliases would hide the installed `cargo
+/// xhist`; `.ci/run` names a place that the next checkout finds as well.
+pub(crate) fn kept_builds() -> PathBuf {
+    std::env::var_os("XHIST_TESTS_BUILDS").map(PathBuf::from).unwrap_or_else(|| {
+        let checkout = repository().to_string_lossy().replace(std::path::MAIN_SEPARATOR, "-");
+        std::env::temp_dir().join(format!("xhist-tests{checkout}"))
+    })
 }
 
 /// `xhist-report` in this directory.
@@ -61,6 +70,9 @@ pub fn rings_in(directory: &Path) -> Vec<PathBuf> {
 fn bin_directory() -> &'static Path {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
     DIRECTORY.get_or_init(|| {
+        if let Some(directory) = std::env::var_os("XHIST_TESTS_TOOLS") {
+            return directory.into();
+        }
         // One by one, as the aliases in .cargo/config.toml do it, so that nothing is built twice.
         let report = build("xhist-report", &["xhist-report"]);
         let instrument = build("xhist-instrument", &["xhist-instrument"]);

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use walkdir::WalkDir;
 
 use crate::repository;
+use crate::tools::kept_builds;
 
 static HOME: OnceLock<PathBuf> = OnceLock::new();
 static TREES: AtomicU32 = AtomicU32::new(0);
@@ -34,14 +35,31 @@ impl Tree {
     /// A copy of a directory, without build output; everything in it may be written.
     pub fn copy_of(directory: &Path) -> Tree {
         let tree = Tree::empty(&directory.file_name().unwrap_or_default().to_string_lossy());
-        let is_source = |entry: &walkdir::DirEntry| !(entry.depth() == 1 && entry.file_name() == "target");
-        for entry in WalkDir::new(directory).min_depth(1).into_iter().filter_entry(is_source) {
-            let entry = entry.unwrap_or_else(|error| panic!("{error}"));
+        for entry in sources(directory) {
             let to = tree.0.join(entry.path().strip_prefix(directory).expect("below it"));
             if entry.file_type().is_dir() {
                 fs::create_dir(&to).expect("a directory");
             } else {
                 fs::write(&to, fs::read(entry.path()).expect("a file")).expect("a copy");
+            }
+        }
+        tree
+    }
+
+    /// A copy of a directory that stays from run to run with its build output: what others wrote is compiled once. The
+    /// manifest is edited; a file that has not changed is not written again.
+    pub fn kept(name: &str, directory: &Path, manifest: impl Fn(&str) -> String) -> Tree {
+        let tree = Tree(kept_builds().join(name));
+        for file in sources(directory).filter(|entry| entry.file_type().is_file()) {
+            let inside = file.path().strip_prefix(directory).expect("below it");
+            let mut bytes = fs::read(file.path()).expect("a file");
+            if inside == Path::new("Cargo.toml") {
+                bytes = manifest(&String::from_utf8(bytes).expect("a text")).into_bytes();
+            }
+            let to = tree.0.join(inside);
+            fs::create_dir_all(to.parent().expect("a directory")).expect("a directory");
+            if fs::read(&to).ok().as_ref() != Some(&bytes) {
+                fs::write(&to, bytes).expect("written");
             }
         }
         tree
@@ -112,6 +130,13 @@ impl Tree {
         });
         Fingerprint(contents.collect())
     }
+}
+
+/// What is in a directory, without build output.
+fn sources(directory: &Path) -> impl Iterator<Item = walkdir::DirEntry> {
+    let is_source = |entry: &walkdir::DirEntry| !(entry.depth() == 1 && entry.file_name() == "target");
+    let entries = WalkDir::new(directory).min_depth(1).into_iter().filter_entry(is_source);
+    entries.map(|entry| entry.unwrap_or_else(|error| panic!("{error}")))
 }
 
 /// Every file of a tree and what it holds.
