@@ -113,12 +113,12 @@ fn waits() {
     let mut started = scene.env("XHIST_FILE", &file).start();
     started.wait_for("ready\n");
     std::thread::sleep(Duration::from_millis(1000));
-    let alive = report(tree.path()).arg("--tasks").arg(&file).succeed();
+    let alive = report(tree.path()).arg("tasks").arg(&file).succeed();
     let alive = seconds(&alive.stdout, "now");
     started.done().expect(137);
     let copy = tree.join("copy.bin");
     std::fs::copy(&file, &copy).expect("a copy");
-    let copied = report(tree.path()).arg("--tasks").arg(&copy).done();
+    let copied = report(tree.path()).arg("tasks").arg(&copy).done();
     let copied = seconds(&copied.stdout, "the time of the file");
     let died = cargo(tree.path()).args("xhist run --quiet -- killed").done().expect(137);
     let died = seconds(&died.stderr, "the end of the run");
@@ -141,7 +141,7 @@ fn asked() {
     kill_process_group(group, Signal::INT).expect("a group");
     let done = started.done().expect(0);
     let line =
-        "xhist: ended well after SIGINT; its async tasks, also those that were cancelled: xhist-report ";
+        "xhist: ended well after SIGINT; its async tasks, also those that were cancelled: cargo xhist ";
     let command = done.stderr.lines().find_map(|printed| printed.strip_prefix(line));
     done.check(command.is_some(), line);
     let shown = report(tree.path()).args(command.unwrap_or_default()).succeed();

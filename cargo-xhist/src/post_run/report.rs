@@ -23,7 +23,7 @@ pub(super) fn print_success(run: &Run, ended: &Ended, processes: &[Process]) {
     if let Some((signal, process)) = ended.asked.zip(with_tasks) {
         let (signal, path) = (signal_name(signal), shown_path(&process.path));
         eprintln!(
-            "\nxhist: ended well after {signal}; its async tasks, also those that were cancelled: xhist-report --tasks {path}"
+            "\nxhist: ended well after {signal}; its async tasks, also those that were cancelled: cargo xhist tasks {path}"
         );
     }
     let panicked: Vec<&Process> = processes.iter().filter(|process| process.end == End::Panicked).collect();
