@@ -76,6 +76,7 @@ const ALLOWED: &[(&str, usize)] = &[
     ("xhist-rt", 0),
     ("xhist-instrument", 0),
     ("xhist-report", 0),
+    ("cargo-xhist", 0),
     ("xhist-fleet", 0),
     ("tests", 0),
     ("samples", 0),

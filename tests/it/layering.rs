@@ -36,12 +36,23 @@ struct Row {
 }
 
 const TABLE: &[Row] = &[
-    Row { name: "qs-core", ours: &[], others: Some(&["byteorder"]), forbidden: &[] },
-    Row { name: "xhist-rt", ours: &["qs-core"], others: Some(&["critical-section", "libc"]), forbidden: &[] },
-    Row { name: "xhist-instrument", ours: &["qs-core"], others: None, forbidden: &["memmap2"] },
+    Row { name: "xhist-qs", ours: &[], others: Some(&["byteorder"]), forbidden: &[] },
+    Row {
+        name: "xhist-rt",
+        ours: &["xhist-qs"],
+        others: Some(&["critical-section", "libc"]),
+        forbidden: &[],
+    },
+    Row { name: "xhist-instrument", ours: &["xhist-qs"], others: None, forbidden: &["memmap2"] },
     Row {
         name: "xhist-report",
-        ours: &["qs-core"],
+        ours: &["xhist-qs"],
+        others: None,
+        forbidden: &["syn", "proc-macro2", "quote"],
+    },
+    Row {
+        name: "cargo-xhist",
+        ours: &["xhist-qs", "xhist-instrument", "xhist-report"],
         others: None,
         forbidden: &["syn", "proc-macro2", "quote"],
     },
@@ -77,10 +88,9 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ),
     ("xhist-report/src/model", &["std::fs", "crate::source", "crate::format"]),
     ("xhist-report/src/format", &["qs_core", "std::fs"]),
-    ("xhist-instrument/src/syntax", &["std::fs", "crate::cli", "crate::cargo"]),
-    ("xhist-instrument/src/text", &["std::fs", "crate::cli", "crate::cargo"]),
-    ("xhist-instrument/src/cli", &["crate::cargo"]),
-    ("xhist-instrument/src/cargo", &["crate::cli"]),
+    ("xhist-instrument/src/syntax", &["std::fs", "crate::cli"]),
+    ("xhist-instrument/src/text", &["std::fs", "crate::cli"]),
+    ("cargo-xhist/src", &["xhist_instrument::cli"]),
 ];
 
 /// Files below the folder import these parts of their crate only.
@@ -93,9 +103,9 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-report/src/ring", &["model"]),
     ("xhist-report/src/events", &["console", "context", "model", "options", "qs_host", "ring", "source"]),
     ("xhist-report/src/types", &[]),
-    ("xhist-report/src/values", &["console", "model", "options", "run_record", "source", "types"]),
+    ("xhist-report/src/values", &["console", "model", "options", "run_record", "source", "typed", "types"]),
     ("xhist-report/src/format", &["format", "model", "recording"]),
-    ("xhist-report/src/recording", &["model"]),
+    ("xhist-report/src/recording", &["model", "typed"]),
     ("xhist-report/src/tasks", &["console", "map", "model", "options", "source_text"]),
     (
         "xhist-report/src/reports",
@@ -230,6 +240,7 @@ const UNCHECKED: &[(&str, usize)] = &[
     ("xhist-rt", 0),
     ("xhist-instrument", 0),
     ("xhist-report", 83),
+    ("cargo-xhist", 0),
     ("xhist-fleet", 0),
     ("tests", 0),
 ];
@@ -267,7 +278,7 @@ fn samples() {
     assert!(!manifests.is_empty(), "there are samples");
     for manifest in manifests {
         let text = std::fs::read_to_string(manifest.path()).expect("a manifest");
-        for tool in ["qs-core", "xhist-instrument", "xhist-report"] {
+        for tool in ["qs-core", "xhist-qs", "xhist-instrument", "xhist-report", "cargo-xhist"] {
             assert!(!text.contains(tool), "{} names {tool}", manifest.path().display());
         }
     }

@@ -17,7 +17,8 @@ pub const CASES: &[Case] = &[
     Case::new("all_crates_share_version_and_rust_version", versions),
 ];
 
-const CRATES: [&str; 5] = ["qs-core", "xhist-rt", "xhist-instrument", "xhist-report", "xhist-fleet"];
+const CRATES: [&str; 6] =
+    ["qs-core", "xhist-rt", "xhist-instrument", "xhist-report", "cargo-xhist", "xhist-fleet"];
 
 /// Lines of a file, its unit tests aside.
 const BUDGET: usize = 600;

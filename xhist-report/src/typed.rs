@@ -9,7 +9,7 @@ const OWN: &str = "xhist-report";
 /// The report that `xhist-report` prints without a word for it.
 const HISTORY: &str = "history";
 
-/// The commands of `cargo xhist` that are none of this crate, each with what it does.
+/// The commands that only `cargo xhist` has, each with what it does.
 pub type CargoCommands = &'static [(&'static str, &'static str)];
 
 static CARGO_COMMANDS: OnceLock<CargoCommands> = OnceLock::new();
@@ -24,7 +24,7 @@ pub(crate) fn is_cargo() -> bool {
     CARGO_COMMANDS.get().is_some()
 }
 
-/// The commands of `cargo xhist` that are none of this crate.
+/// The commands that only `cargo xhist` has.
 pub(crate) fn cargo_commands() -> CargoCommands {
     CARGO_COMMANDS.get().copied().unwrap_or_default()
 }

@@ -11,7 +11,10 @@ use super::circles::{relative, sources};
 pub type Floors = &'static [&'static [&'static str]];
 
 pub const FLOORS: &[(&str, Floors)] = &[
-    ("qs-core", &[&["frame"], &["record"], &["filter.rs", "map", "ring"], &["listing", "rx"], &["lib.rs"]]),
+    (
+        "qs-core",
+        &[&["frame", "shown"], &["record"], &["filter.rs", "map", "ring"], &["listing", "rx"], &["lib.rs"]],
+    ),
     (
         "xhist-rt",
         &[
@@ -57,16 +60,16 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["proof.rs"],
             &["lib.rs"],
             &["pipeline"],
-            &["cargo", "cli"],
+            &["cli"],
         ],
     ),
     (
         "xhist-report",
         &[
-            &["exit_code.rs", "interrupt.rs", "model", "pager.rs", "plain_source.rs", "types"],
+            &["exit_code.rs", "interrupt.rs", "model", "pager.rs", "plain_source.rs", "typed.rs", "types"],
             &["recording"],
             &["console.rs", "format", "how_to_dump.rs", "ring", "source", "source_drift.rs"],
-            &["log.rs", "qs_host", "run_record.rs", "selection", "trace"],
+            &["qs_host", "run_record.rs", "selection", "trace"],
             &["order/rule.rs", "qs_args.rs", "runs", "trace_args.rs"],
             &["options.rs"],
             &["map"],
@@ -77,6 +80,30 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["dap", "diff", "github", "run.rs", "send", "view"],
             &["dumps.rs"],
             &["cli", "lib.rs"],
+        ],
+    ),
+    (
+        "cargo-xhist",
+        &[
+            &[
+                "clean_options.rs",
+                "error.rs",
+                "exit_code.rs",
+                "keep.rs",
+                "names.rs",
+                "progress.rs",
+                "results.rs",
+                "rustc_args.rs",
+                "signals.rs",
+            ],
+            &["debug_info.rs", "own_options.rs", "plan.rs", "relay.rs"],
+            &["build_std.rs", "cache.rs", "command.rs", "post_run", "recorder_sources.rs", "shadow.rs"],
+            &["config.rs", "prepared.rs", "runner.rs", "workspace.rs", "wrapper.rs"],
+            &["build_key.rs", "clean.rs", "deps.rs", "module_graph.rs", "recorder.rs"],
+            &["notes.rs", "program_sources.rs"],
+            &["prepare.rs"],
+            &["run.rs"],
+            &["lib.rs"],
         ],
     ),
     (

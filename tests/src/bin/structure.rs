@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use xhist_tests::structure::{CrateMeasures, WALKS, Walks};
 use xhist_tests::{clean_up, repository};
 
-const CRATES: [&str; 4] = ["qs-core", "xhist-rt", "xhist-instrument", "xhist-report"];
+const CRATES: [&str; 5] = ["qs-core", "xhist-rt", "xhist-instrument", "xhist-report", "cargo-xhist"];
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();

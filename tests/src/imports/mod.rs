@@ -15,5 +15,6 @@ pub const BUILDS: &[(&str, Features)] = &[
     ("xhist-rt", &[("trace", false)]),
     ("xhist-instrument", &[]),
     ("xhist-report", &[]),
+    ("cargo-xhist", &[]),
     ("xhist-fleet", &[]),
 ];

@@ -23,7 +23,7 @@ pub(super) enum LanesOf {
     Tasks,
 }
 
-/// What a report takes, whichever command asks for it. Each command of [`super::reports`] sets what it has.
+/// What a report takes. Each command of [`super::reports`] sets what it has.
 #[derive(Clone, Debug, Default)]
 pub struct Args {
     /// Files, runs and links.

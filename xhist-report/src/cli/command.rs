@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 
 use super::answer::AnswerArgs;
 use super::args::Args;
-use super::completions::CompletionsArgs;
+use super::completions::ShellArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::fleet::FleetArgs;
@@ -112,7 +112,7 @@ pub(super) enum Command {
     /// Thousands of dumps as one data set: the same failure together (needs xhist-fleet)
     Fleet(FleetArgs),
     /// Completions for a shell, or the page of the manual
-    Completions(CompletionsArgs),
+    Completions(ShellArgs),
 }
 
 /// How the runs are listed.

@@ -2,15 +2,14 @@
 
 use std::io::{self, Write};
 
-use clap::{Args as ClapArgs, Command, CommandFactory, ValueEnum};
+use clap::{Args as ClapArgs, Command, ValueEnum};
 use clap_complete::Shell;
 
-use super::command::CommandLine;
 use crate::typed;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, ClapArgs)]
-pub struct CompletionsArgs {
+pub struct ShellArgs {
     /// A shell, or `man` for the page of the manual
     #[arg(value_name = "SHELL")]
     of: CompletionsOf,
@@ -28,12 +27,9 @@ enum CompletionsOf {
     Man,
 }
 
-/// Prints it.
-pub(super) fn run(args: CompletionsArgs, out: &mut dyn Write) -> io::Result<()> {
-    let mut command = match typed::is_cargo() {
-        true => cargo_command(),
-        false => CommandLine::command(),
-    };
+/// Prints what belongs to this command line.
+pub(super) fn run(args: ShellArgs, command: Command, out: &mut dyn Write) -> io::Result<()> {
+    let mut command = if typed::is_cargo() { of_cargo(command) } else { command };
     let name = command.get_name().to_owned();
     let shell = match args.of {
         CompletionsOf::Man => return clap_mangen::Man::new(command).render(out),
@@ -50,8 +46,8 @@ pub(super) fn run(args: CompletionsArgs, out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// `cargo-xhist xhist COMMAND`, as cargo starts it: its own commands take the arguments of cargo's.
-fn cargo_command() -> Command {
+fn of_cargo(command: Command) -> Command {
     let own = typed::cargo_commands().iter().map(|(name, about)| Command::new(*name).about(*about));
-    let xhist = CommandLine::command().name("xhist").subcommands(own);
+    let xhist = command.name("xhist").subcommands(own);
     Command::new("cargo-xhist").about("cargo on instrumented sources").subcommand(xhist)
 }

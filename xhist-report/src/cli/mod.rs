@@ -19,6 +19,7 @@ mod history_args;
 mod moment;
 mod open;
 mod options;
+mod report_args;
 mod reports;
 mod sources;
 mod suspects;
