@@ -87,13 +87,14 @@ fn thread_pool() {
     done.check(done.stdout.ends_with("1 of 3 workers failed\n"), "stdout is the program's own");
     let panics = line_of(&tree.join("src/pool.rs"), "let sender = words[1];");
     let message = done.stderr.find(&format!("panicked at src/pool.rs:{panics}:"));
-    let history = done.stderr.find("last statements before the panic");
+    let history = done.stderr.find("last statements of thread worker-");
     done.check(message.is_some() && message < history, "the history is under the panic message");
-    let under: Vec<&str> =
-        done.stderr[history.unwrap_or(0)..].lines().skip(1).take_while(|line| !line.is_empty()).collect();
-    let last = under.last().copied().unwrap_or_default();
+    done.check(done.stderr.matches("last statements").count() == 1, "and nowhere else");
+    let mut under = done.stderr[history.unwrap_or(0)..].lines();
     // `before` is the default: the statement that panicked is the last one.
-    done.check(last.ends_with(&format!(" src/pool.rs:{panics}")), "the panicking line is the last");
+    let last = under.find_map(|line| line.contains("sender = words[1];").then_some(line));
+    done.check(last.is_some_and(|line| line.contains(&format!("src/pool.rs:{panics} "))), "the panicking line");
+    done.check(under.any(|line| line.contains("the thread panicked here")), "is the last");
     let listing = history_of(&done, tree.path());
     assert!(listing.places().contains(&format!("src/pool.rs:{panics}")), "{:#?}", listing.places());
 }
