@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::formula;
 use super::findings::{SuspectFindings, SuspectText, rounded, shown_value};
 use super::program::Site;
 
@@ -22,7 +23,7 @@ impl SuspectFindings<'_> {
                 let text = format!(
                     "Suspect {} ({} {}), failed and passed tests that ran it:{}. {function}: {}",
                     rank,
-                    self.formula.name(),
+                    formula::NAME,
                     shown_value(suspect.evidence.value),
                     self.counts(suspect),
                     lines(first, self.site(first).line),
