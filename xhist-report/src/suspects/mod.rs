@@ -209,13 +209,8 @@ fn ranked<T>(
         false => values(&found, &ranking, &program, (map, names), (&reading, notes)),
     };
     let mut lines = |site: u32, line: u32| texts(site, line, notes).unwrap_or_default();
-    let findings = SuspectFindings {
-        program: &program,
-        names,
-        tests: &found,
-        ranking: &ranking,
-        values: &values,
-    };
+    let findings =
+        SuspectFindings { program: &program, names, tests: &found, ranking: &ranking, values: &values };
     let done = then(&findings, hash, &mut lines);
     if !options.brief {
         sources.report_changed(notes);

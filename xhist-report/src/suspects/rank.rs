@@ -101,15 +101,10 @@ impl Ranking {
 }
 
 /// Ranks the sites. `weigh` says how likely a site is a mistake by its text alone, from 0 to 1.
-pub fn rank(
-    program: &ProgramSites,
-    tests: &[Test],
-    weigh: &mut dyn FnMut(u32) -> f64,
-) -> Ranking {
+pub fn rank(program: &ProgramSites, tests: &[Test], weigh: &mut dyn FnMut(u32) -> f64) -> Ranking {
     let number = |failed| tests.iter().filter(|test| test.failed == failed).count() as u32;
     let totals = TestTotals { failed: number(true), passed: number(false) };
-    let mut ranking =
-        Ranking { totals, evidence: evidence(program, tests, totals), ..Ranking::default() };
+    let mut ranking = Ranking { totals, evidence: evidence(program, tests, totals), ..Ranking::default() };
     let decided = add_branches(program, tests, totals, &mut ranking.evidence);
     add_order(program, tests, &mut ranking);
     ranking.text = vec![0.0; program.sites.len()];
@@ -130,11 +125,7 @@ pub fn rank(
 }
 
 /// Counts and values.
-fn evidence(
-    program: &ProgramSites,
-    tests: &[Test],
-    totals: TestTotals,
-) -> Vec<SiteEvidence> {
+fn evidence(program: &ProgramSites, tests: &[Test], totals: TestTotals) -> Vec<SiteEvidence> {
     let mut evidence = vec![SiteEvidence::default(); program.sites.len()];
     for test in tests {
         for site in test.ran.iter() {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::formula;
 use super::findings::{SuspectFindings, SuspectText, rounded, shown_value};
+use super::formula;
 use super::program::Site;
 
 /// Most other lines of a suspect.
