@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use xhist_report::run_record::TestOutcome;
 
 /// The longest line that is read.
 const LONGEST: usize = 64 * 1024;
@@ -18,7 +18,7 @@ pub(super) struct Results {
     /// Tests that failed. Two programs may have a test of one name.
     pub(super) failed: Vec<Failed>,
     /// Tests that passed or were ignored, where the output names them.
-    pub(super) others: Vec<(String, TestResult)>,
+    pub(super) others: Vec<(String, TestOutcome)>,
     /// Threads that panicked, by name: of tests whose output is not captured.
     pub(super) panicked: BTreeMap<String, Vec<u32>>,
     /// Programs that a signal ended, by file name, and the signal's name.
@@ -26,20 +26,11 @@ pub(super) struct Results {
 }
 
 impl Results {
-    fn other(&mut self, name: &str, result: TestResult) {
+    fn other(&mut self, name: &str, result: TestOutcome) {
         if self.others.len() < MOST {
             self.others.push((name.to_owned(), result));
         }
     }
-}
-
-/// The result of a test.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum TestResult {
-    Failed,
-    Passed,
-    Ignored,
 }
 
 /// A test that failed.
@@ -143,9 +134,11 @@ impl Parser {
                 let name = text("name").unwrap_or_default().to_owned();
                 self.failed(&name, results);
             }
-            (Some("test"), Some("ok")) => results.other(text("name").unwrap_or_default(), TestResult::Passed),
+            (Some("test"), Some("ok")) => {
+                results.other(text("name").unwrap_or_default(), TestOutcome::Passed)
+            }
             (Some("test"), Some("ignored")) => {
-                results.other(text("name").unwrap_or_default(), TestResult::Ignored);
+                results.other(text("name").unwrap_or_default(), TestOutcome::Ignored);
             }
             (Some("suite"), Some("started")) => *self = Parser::default(),
             _ => {}
@@ -161,11 +154,11 @@ impl Parser {
 }
 
 /// `test a::b ... ok`, `test a::b - should panic ... ok`, `test a::b ... ignored, reason`.
-fn other(line: &str) -> Option<(&str, TestResult)> {
+fn other(line: &str) -> Option<(&str, TestOutcome)> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let result = match rest {
-        "ok" => TestResult::Passed,
-        _ if rest == "ignored" || rest.starts_with("ignored, ") => TestResult::Ignored,
+        "ok" => TestOutcome::Passed,
+        _ if rest == "ignored" || rest.starts_with("ignored, ") => TestOutcome::Ignored,
         _ => return None,
     };
     Some((name.strip_suffix(" - should panic").unwrap_or(name), result))
@@ -237,10 +230,10 @@ mod tests {
         );
         assert_eq!(names(&results), ["a::bad", "a::late"]);
         assert_eq!([results.failed[0].thread, results.failed[1].thread], [Some(4711), None]);
-        let passed = |name: &str| (name.to_owned(), TestResult::Passed);
+        let passed = |name: &str| (name.to_owned(), TestOutcome::Passed);
         assert_eq!(results.others, [passed("a::ok"), passed("a::panics")]);
         let ignored = read("test a ... ignored, slow ... ok\ntest b ... ignored\n").others;
-        assert_eq!(ignored, ["a", "b"].map(|name| (name.to_owned(), TestResult::Ignored)));
+        assert_eq!(ignored, ["a", "b"].map(|name| (name.to_owned(), TestOutcome::Ignored)));
     }
 
     #[test]

@@ -136,10 +136,6 @@ fn first() {
     );
     done.check(is_nested(&done.stdout), "each statement is below its function");
     done.check(!done.stdout.contains("[1/1 3/3]"), "what every test ran is no suspect");
-    for formula in ["tarantula", "dstar", "barinel", "naish2", "jaccard"] {
-        let done = report(tree.path()).args(&format!("suspects --formula {formula}")).succeed();
-        done.check(first_of(&done.stdout).starts_with(&wrong(&tree)), "with one failed test they rank alike");
-    }
 }
 
 /// Whether the first function is that of the wrong line, and each statement is below the line of its function.
@@ -277,7 +273,6 @@ fn errors() {
     let done = report(tree.path()).args("suspects").done().expect(1);
     done.check(done.stderr.contains("nothing failed in this run"), "a run that succeeded");
     report(tree.path()).args("suspects nowhere").done().expect(2);
-    report(tree.path()).args("suspects --formula best").done().expect(2);
     let done = report(tree.path()).args("suspects src").done().expect(1);
     done.check(done.stderr.contains("no run.json there"), "a directory without a run");
     tree.replace("src/lib.rs", "6000", "6750");

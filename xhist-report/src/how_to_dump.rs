@@ -88,10 +88,12 @@ fn is_hosted(file: &object::File<'_>) -> bool {
     is_of_pc || OF_SYSTEMS.iter().any(|name| file.section_by_name(name).is_some())
 }
 
-/// A path as one word of a command, relative to the working directory when it is below it.
+/// A path as one word of a command, relative to the working directory when it is below it. It is no option.
 pub fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
-    quoted(path.strip_prefix(here).unwrap_or(path))
+    let path = path.strip_prefix(here).unwrap_or(path);
+    let is_option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+    if is_option { quoted(Path::new(".").join(path)) } else { quoted(path) }
 }
 
 /// Quotes a path as one word for a shell.

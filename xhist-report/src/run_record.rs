@@ -1,10 +1,13 @@
-//! `run.json`, the description of a run by `cargo xhist`: how it ended, its tests with their rings, and processes that crashed.
+//! `run.json`, the description of a run: how it ended, its tests with their rings, and processes that crashed. `cargo xhist`
+//! writes it, and every report reads it.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use serde::{Deserialize, Deserializer};
+use qs_core::ring::NAME_LEN;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::source;
 
@@ -13,14 +16,20 @@ pub const FILE: &str = "run.json";
 /// The note about a run without it.
 pub const UNDESCRIBED: &str =
     "run.json is missing: `cargo xhist` still runs, or was killed; this is what the rings say";
+/// The version that is written.
+const VERSION: u32 = 1;
+/// Ring files of what failed that are named.
+const MOST_RINGS: usize = 1000;
 /// Longest description. That of ten thousand tests has a few megabytes.
 const MAX_LEN: u64 = 64 << 20;
 
-/// The description of a run. Older ones lack some of it, newer ones may have more. All paths are of files in its directory:
-/// names that lead out of it are ignored.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+/// The description of a run. Older ones lack some of it, newer ones may have more. All paths are of files in its directory, and
+/// are written as paths from there: names that lead out of it are ignored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunRecord {
+    /// The version of the description.
+    pub version: u32,
     /// The cargo command, as a shell reads it.
     pub command: String,
     /// When it started, in milliseconds since 1970.
@@ -40,11 +49,12 @@ pub struct RunRecord {
     /// Processes that crashed, the most relevant first.
     pub crashes: Vec<CrashRecord>,
     /// Files of the programs that recorded values, by the names in those of their rings.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub programs: BTreeMap<String, PathBuf>,
 }
 
 /// A test of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TestRecord {
     /// Its name, as the harness prints it.
@@ -60,7 +70,8 @@ pub struct TestRecord {
 }
 
 /// How a test ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TestOutcome {
     /// It failed.
     Failed,
@@ -74,7 +85,7 @@ pub enum TestOutcome {
 }
 
 /// A process that crashed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CrashRecord {
     /// Its program.
@@ -143,10 +154,42 @@ impl RunRecord {
         Ok(record)
     }
 
+    /// Writes the description into the directory of a run, whole or not at all.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, directory: &Path) -> io::Result<()> {
+        let from_there = |path: &Path| path.strip_prefix(directory).unwrap_or(path).to_owned();
+        let mut record = RunRecord { version: VERSION, ..self.clone() };
+        record.failed_rings.retain(|path| path.starts_with(directory));
+        record.failed_rings.truncate(MOST_RINGS);
+        let tests = record.tests.iter_mut().filter_map(|test| test.file.as_mut());
+        let crashes = record.crashes.iter_mut().map(|crash| &mut crash.file);
+        let rings = record.failed_rings.iter_mut();
+        tests.chain(crashes).chain(rings).for_each(|path| *path = from_there(path));
+        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+        serde_json::to_writer_pretty(io::BufWriter::new(&mut file), &record)?;
+        file.persist(directory.join(FILE)).map_err(|error| error.error)?;
+        Ok(())
+    }
+
     /// The tests that failed.
     pub fn failed_tests(&self) -> impl Iterator<Item = &TestRecord> {
         self.tests.iter().filter(|test| test.outcome == TestOutcome::Failed)
     }
+}
+
+/// Whether a thread is that of a test. Its name may be cut: the system keeps 15 bytes of a name, a ring's header has room for
+/// more. A character that is cut in two is left out.
+pub fn is_thread_of(thread: &str, test: &str) -> bool {
+    const SYSTEM: usize = 15;
+    let is_cut = [SYSTEM, NAME_LEN - 1, NAME_LEN].iter().any(|len| (len - 3..=*len).contains(&thread.len()));
+    thread == test || is_cut && test.starts_with(thread)
+}
+
+/// Whether this is the name of a documentation test: `src/lib.rs - item (line 3)`.
+pub fn is_documentation(test: &str) -> bool {
+    test.contains(" - ") && test.contains("(line ")
 }
 
 /// A file of the directory; `None` if its name leads out of it.
@@ -181,6 +224,60 @@ mod tests {
         assert_eq!(record.failed_rings, [in_it("a.xhist")]);
         let crashes: Vec<_> = record.crashes.iter().map(|crash| crash.file.clone()).collect();
         assert_eq!(crashes, [in_it("7/p.xhist")]);
+    }
+
+    #[test]
+    fn a_thread_is_known_by_the_start_of_a_long_name() {
+        assert!(is_thread_of("a::b", "a::b") && !is_thread_of("a::b", "a::bc"));
+        let long = "a_rather_long_module_name_here::".repeat(8);
+        assert!(is_thread_of(&long[..NAME_LEN - 1], &long) && is_thread_of(&long, &long));
+        assert!(is_thread_of("short::it_retur", "short::it_returns") && !is_thread_of(&long[..20], &long));
+    }
+
+    #[test]
+    fn documentation_tests_are_known_by_their_names() {
+        assert!(is_documentation("src/lib.rs - f (line 3)") && !is_documentation("a::line_3"));
+    }
+
+    #[test]
+    fn what_is_written_has_the_fields_that_readers_rely_on() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let ring = directory.path().join("7/a-1.xhist");
+        let record = RunRecord {
+            version: VERSION,
+            command: "cargo test".into(),
+            started_ms: Some(1),
+            ended_ms: Some(2),
+            signal: Some("SIGABRT".into()),
+            failed: true,
+            failed_rings: vec![ring.clone()],
+            tests: vec![TestRecord {
+                name: "a::b".into(),
+                outcome: TestOutcome::Failed,
+                how: Some("failed".into()),
+                file: Some(ring.clone()),
+                ring: Some(3),
+            }],
+            crashes: vec![CrashRecord {
+                program: "a".into(),
+                pid: 1,
+                how: "died".into(),
+                file: ring.clone(),
+            }],
+            ..RunRecord::default()
+        };
+        let elsewhere = vec![ring, "/else/b.xhist".into()];
+        let written = RunRecord { failed_rings: elsewhere, ..record.clone() }.write(directory.path());
+        written.expect("a directory that can be written");
+        let text = std::fs::read_to_string(directory.path().join(FILE)).expect("a file");
+        let text: String = text.split_whitespace().collect();
+        assert_eq!(
+            text,
+            r#"{"version":1,"command":"cargotest","started_ms":1,"ended_ms":2,"exit":null,"signal":"SIGABRT","failed":true,"failed_rings":["7/a-1.xhist"],"tests":[{"name":"a::b","outcome":"failed","how":"failed","file":"7/a-1.xhist","ring":3}],"crashes":[{"program":"a","pid":1,"how":"died","file":"7/a-1.xhist"}]}"#
+        );
+        assert_eq!(RunRecord::read(directory.path()).expect("the same"), record);
+        let files = std::fs::read_dir(directory.path()).expect("a directory").count();
+        assert_eq!(files, 1, "no temporary file is left");
     }
 
     #[test]

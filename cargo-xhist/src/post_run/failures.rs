@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use qs_core::ring::{NAME_LEN, Status};
+use qs_core::ring::Status;
 
-use super::outcome::{CrashRow, TestOutcome, TestRow, shown_signal, signal_of};
+use super::outcome::{RunnerRecord, shown_signal, signal_of};
 use super::rings::{End, Process, Ring};
 use super::run::{Ended, Run, RunKind};
-use crate::results::{Failed, Results, TestResult};
+use crate::results::{Failed, Results};
 use xhist_instrument::map::MapFile;
+use xhist_report::run_record::{CrashRecord, TestOutcome, TestRecord, is_documentation, is_thread_of};
 
 /// Rows of tests in `run.json`.
 const MOST_TESTS: usize = 5000;
@@ -68,11 +69,11 @@ impl<'a> Failures<'a> {
     }
 
     /// The rows of crashes in `run.json`.
-    pub(super) fn crash_rows(&self, directory: &Path) -> Vec<CrashRow> {
+    pub(super) fn crash_rows(&self, directory: &Path) -> Vec<CrashRecord> {
         let row = |crash: &Crash<'_>| {
             let Crash { process, how, .. } = crash;
             let (program, pid) = (process.program().to_owned(), process.pid);
-            Some(CrashRow { program, pid, how: how.clone(), file: inside(directory, process)? })
+            Some(CrashRecord { program, pid, how: how.clone(), file: inside(directory, process)? })
         };
         self.crashes.iter().filter_map(row).collect()
     }
@@ -83,15 +84,15 @@ impl<'a> Failures<'a> {
         directory: &Path,
         results: Option<&Results>,
         processes: &[Process],
-    ) -> Vec<TestRow> {
-        let failed = self.tests.iter().map(|test| TestRow {
+    ) -> Vec<TestRecord> {
+        let failed = self.tests.iter().map(|test| TestRecord {
             name: test.name.clone(),
-            outcome: TestResult::Failed,
+            outcome: TestOutcome::Failed,
             how: Some(test.how.clone()),
             file: test.place.and_then(|(process, _)| inside(directory, process)),
             ring: test.place.and_then(|(_, ring)| Some(ring?.number)),
         });
-        let mut rows: Vec<TestRow> = failed.collect();
+        let mut rows: Vec<TestRecord> = failed.collect();
         let Some(results) = results else { return rows };
         let mut by_thread: HashMap<&str, Vec<(&Process, &Ring)>> = HashMap::new();
         for process in processes {
@@ -108,17 +109,16 @@ impl<'a> Failures<'a> {
             };
             let file = place.and_then(|(process, _)| inside(directory, process));
             let ring = place.map(|(_, ring)| ring.number).filter(|_| file.is_some());
-            rows.push(TestRow { name: name.clone(), outcome: *outcome, how: None, file, ring });
+            rows.push(TestRecord { name: name.clone(), outcome: *outcome, how: None, file, ring });
         }
         rows.truncate(MOST_TESTS);
         rows
     }
 }
 
-/// The path of a ring file from the run's directory.
-fn inside(directory: &Path, process: &Process) -> Option<String> {
-    let path = process.path.strip_prefix(directory).ok()?;
-    Some(path.to_string_lossy().into_owned())
+/// The path of a ring file, if it is in the run's directory.
+fn inside(directory: &Path, process: &Process) -> Option<PathBuf> {
+    process.path.starts_with(directory).then(|| process.path.clone())
 }
 
 struct Find<'a, 'r> {
@@ -139,11 +139,11 @@ impl<'a> Find<'a, '_> {
 
     /// Each process is a test that failed, unless a test started it: that one is in the directory of its test.
     fn one_by_one(&self) -> Failures<'a> {
-        let mut tests: Vec<(TestOutcome, Option<&Process>)> = Vec::new();
+        let mut tests: Vec<(RunnerRecord, Option<&Process>)> = Vec::new();
         let mut known: HashMap<&Path, usize> = HashMap::new();
         for process in self.processes {
             let directory = process.path.parent().unwrap_or(&process.path);
-            let outcome = TestOutcome::read(directory).unwrap_or_default();
+            let outcome = RunnerRecord::read(directory).unwrap_or_default();
             let is_test = outcome.pid.is_none_or(|pid| pid == process.pid);
             // Without the number of its process, each file is a test.
             let key = if outcome.pid.is_some() { directory } else { &process.path };
@@ -154,7 +154,7 @@ impl<'a> Find<'a, '_> {
             let (_, own) = &mut tests[at];
             *own = own.or(is_test.then_some(process));
         }
-        let test = |(outcome, process): (TestOutcome, Option<&'a Process>)| {
+        let test = |(outcome, process): (RunnerRecord, Option<&'a Process>)| {
             let how = match (&outcome.signal, process.map(|process| process.end)) {
                 (Some(signal), _) => format!("died of {}", shown_signal(signal)),
                 (None, Some(End::Panicked)) => "had a panic".to_owned(),
@@ -196,7 +196,7 @@ impl<'a> Find<'a, '_> {
                 .flat_map(|process| process.rings.iter().map(move |ring| (process, ring)));
             let mut places: Vec<(&Process, &Ring)> = all
                 .filter(|(_, ring)| {
-                    ring.header.thread_name().is_some_and(|thread| is_name(thread, &test.name))
+                    ring.header.thread_name().is_some_and(|thread| is_thread_of(thread, &test.name))
                 })
                 .filter(|(process, ring)| !taken.contains(&(process.path.as_path(), ring.number)))
                 .collect();
@@ -321,39 +321,4 @@ fn find_function<'a>(
     };
     let statements = map.statements_of(is_it);
     places.iter().find(|(process, ring)| process.has_any(ring, &statements)).copied()
-}
-
-/// The header may hold the start of a long name only: what the system keeps of it, or what the header has room for.
-fn is_name(thread: &str, test: &str) -> bool {
-    const SYSTEM: usize = 15;
-    // A character that is cut in two is left out.
-    let is_cut = [SYSTEM, NAME_LEN - 1, NAME_LEN].iter().any(|len| (len - 3..=*len).contains(&thread.len()));
-    thread == test || is_cut && test.starts_with(thread)
-}
-
-/// `src/lib.rs - item (line 3)`.
-pub(super) fn is_documentation(name: &str) -> bool {
-    name.contains(" - ") && name.contains("(line ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_thread_is_known_by_the_start_of_a_long_name() {
-        assert!(is_name("a::b", "a::b") && !is_name("a::b", "a::bc"));
-        let long = "a_rather_long_module_name_here::".repeat(8);
-        assert!(
-            is_name(&long[..NAME_LEN - 1], &long)
-                && is_name(&long, &long)
-                && is_name("short::it_retur", "short::it_returns")
-                && !is_name(&long[..20], &long)
-        );
-    }
-
-    #[test]
-    fn documentation_tests_are_known_by_their_names() {
-        assert!(is_documentation("src/lib.rs - f (line 3)") && !is_documentation("a::line_3"));
-    }
 }

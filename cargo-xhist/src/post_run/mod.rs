@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
+use xhist_report::run_record::RunRecord;
 
 use self::failures::Failures;
-use self::outcome::RunOutcome;
 use self::retention::{Lost, Watch};
 use self::rings::{Process, is_ring_file};
 
-pub(super) use self::outcome::{TestOutcome, signal_of};
+pub(super) use self::outcome::{RunnerRecord, signal_of};
 pub(super) use self::retention::{KeptRun, Limit, kept_runs};
 pub(super) use self::run::{Ended, Run, RunKind};
 
@@ -84,22 +84,19 @@ impl Running {
             retention::remove_empty(&run.directory);
             return;
         }
-        let mut outcome = RunOutcome {
-            version: 1,
+        let mut outcome = RunRecord {
             command: report::command_line(&run.command),
-            started_ms: run.started_ms,
-            ended_ms: outcome::now_ms(),
-            exit: ended.status.code(),
+            started_ms: Some(run.started_ms),
+            ended_ms: Some(outcome::now_ms()),
+            exit: ended.status.code().map(i64::from),
             signal: ended.signal(),
             failed: !ended.status.success(),
-            failed_rings: Vec::new(),
-            tests: Vec::new(),
-            crashes: Vec::new(),
             programs: run.programs(&files),
+            ..RunRecord::default()
         };
         if is_ours {
             // A signal may end this process while it reads.
-            outcome.write(&run.directory);
+            write(&outcome, &run.directory);
         }
         let processes = run.processes(&files);
         let failures = match outcome.failed {
@@ -109,9 +106,9 @@ impl Running {
         let results = ended.results.as_ref();
         outcome.tests = failures.test_rows(&run.directory, results, &processes);
         outcome.crashes = failures.crash_rows(&run.directory);
-        outcome.name_rings(&run.directory, &failures.files());
+        outcome.failed_rings = failures.files();
         if is_ours {
-            outcome.write(&run.directory);
+            write(&outcome, &run.directory);
         }
         let failed = report(&run, ended, &processes, &failures);
         drop(failures);
@@ -121,8 +118,8 @@ impl Running {
             return;
         }
         if outcome.failed {
-            outcome.name_rings(&run.directory, &failed);
-            outcome.write(&run.directory);
+            outcome.failed_rings.clone_from(&failed);
+            write(&outcome, &run.directory);
         }
         retention::trim_own(&run.directory, run.limit, ended.status.success(), &failed);
         let runs = run.directory.parent().unwrap_or(&run.directory);
@@ -131,6 +128,11 @@ impl Running {
             eprintln!("{message}");
         }
     }
+}
+
+/// Describes the run for reports. Without the description they read the rings, so an error ends nothing.
+fn write(record: &RunRecord, directory: &Path) {
+    let _ = record.write(directory);
 }
 
 /// Prints the report. Returns the ring files of what failed, the most relevant first.

@@ -1,10 +1,11 @@
 //! The report of a run: the answer to what failed, and how the run ended.
 
 use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use xhist_instrument::shell::{quoted, visible, word};
+use xhist_instrument::shell::{quoted, visible};
 use xhist_report::cli::after_run::{print_annotations, print_answer, print_suspects};
+use xhist_report::shown_path;
 
 use super::failures::Failures;
 use super::outcome::{shown_signal, signal_name, signal_of};
@@ -97,12 +98,6 @@ pub(super) fn print_failures(run: &Run, failures: &Failures<'_>) {
 /// The command as a shell reads it.
 pub(super) fn command_line(words: &[String]) -> String {
     words.iter().map(|text| quoted(OsStr::new(text))).collect::<Vec<_>>().join(" ")
-}
-
-/// As a word of a command, relative to the working directory when that is shorter.
-fn shown_path(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    word(path.strip_prefix(here).unwrap_or(path))
 }
 
 #[cfg(test)]

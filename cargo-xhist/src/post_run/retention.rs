@@ -12,10 +12,10 @@ use std::time::{Duration, SystemTime};
 
 use walkdir::WalkDir;
 
-use super::outcome::{FILE, RunOutcome};
 use super::rings::{self, End, Process};
 use crate::error::{Error, UsageError};
 use crate::names::SPECTRA;
+use xhist_report::run_record::{FILE, RunRecord};
 
 /// The variable that sets the most bytes of all runs.
 const VARIABLE: &str = "XHIST_KEEP";
@@ -208,8 +208,8 @@ fn directories(runs: &Path, own: Option<&Path>) -> Vec<RunDirectory> {
             let (started, pid) = name.to_str()?.split_once('-')?;
             let (_, pid): (u64, u32) = (started.parse().ok()?, pid.parse().ok()?);
             let path = entry.path();
-            let outcome = RunOutcome::read(&path);
-            let is_running = outcome.is_none() && rings::is_running(pid) || own == Some(&path);
+            let outcome = RunRecord::read(&path).ok();
+            let is_running = outcome.is_none() && xhist_report::source::is_running(pid) || own == Some(&path);
             let failed = outcome.is_none_or(|outcome| outcome.failed);
             Some(RunDirectory { bytes: bytes_in(&path), path, failed, is_running })
         })
@@ -405,7 +405,7 @@ mod tests {
         std::fs::create_dir_all(&directory).expect("a directory");
         std::fs::write(directory.join("a-1.xhist"), vec![1; kib << 10]).expect("a file");
         if let Some(failed) = failed {
-            RunOutcome { version: 1, failed, ..RunOutcome::default() }.write(&directory);
+            RunRecord { failed, ..RunRecord::default() }.write(&directory).expect("a file");
         }
     }
 

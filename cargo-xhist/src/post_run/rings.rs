@@ -71,7 +71,7 @@ pub(super) fn is_in_use(file: &File, pid: u32) -> bool {
         }
         Err(TryLockError::WouldBlock) => true,
         // A file system without locks.
-        Err(TryLockError::Error(_)) => is_running(pid),
+        Err(TryLockError::Error(_)) => xhist_report::source::is_running(pid),
     }
 }
 
@@ -221,13 +221,6 @@ impl Ring {
 /// By its name: one that a process put aside has the process id behind.
 pub(super) fn is_ring_file(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.to_string_lossy().contains(".xhist"))
-}
-
-/// Whether a process still runs.
-pub(super) fn is_running(pid: u32) -> bool {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
-    // The state is behind the name; a zombie has ended.
-    text.rsplit(") ").next().is_some_and(|rest| !rest.starts_with(['Z', 'X']))
 }
 
 #[cfg(test)]

@@ -150,6 +150,8 @@ pub struct Activations<'c> {
     /// Which calls are open.
     stack: CallStack<'c>,
     open: Vec<FoldedCall>,
+    /// Calls that a repetition ended, as its rounds have them whole. They are still on the stack.
+    ended_early: usize,
     /// Calls that ended before the outermost open one began.
     ended: Vec<CallContent>,
     /// Open calls that format a value.
@@ -171,6 +173,7 @@ impl<'c> Activations<'c> {
             code,
             stack: CallStack::new(code.structure()),
             open: Vec::new(),
+            ended_early: 0,
             ended: Vec::new(),
             formats: 0,
             formatting_since: None,
@@ -211,7 +214,16 @@ impl<'c> Activations<'c> {
     /// What comes next was recorded in this number of signal handlers, or in this interrupt.
     pub fn interrupted(&mut self, handlers: u8, interrupt: u16) {
         let left = self.stack.interrupted(handlers, interrupt).left.len();
-        self.end_behind(self.open.len().saturating_sub(left));
+        self.follow(left, 0);
+    }
+
+    /// Ends and begins calls as the stack did. A repetition may have ended some of them before.
+    fn follow(&mut self, left: usize, entered: usize) {
+        let early = std::mem::take(&mut self.ended_early);
+        self.end_behind(self.open.len().saturating_sub(left.saturating_sub(early)));
+        for above in (0..entered + early.saturating_sub(left)).rev() {
+            self.enter(above);
+        }
     }
 
     /// The time of the newest statement.
@@ -223,10 +235,7 @@ impl<'c> Activations<'c> {
     pub fn statement(&mut self, statement: ListedStatement) {
         let moves = self.stack.step(self.code.call_id(statement));
         let (left, entered) = (moves.left.len(), moves.entered);
-        self.end_behind(self.open.len().saturating_sub(left));
-        for above in (0..entered).rev() {
-            self.enter(above);
-        }
+        self.follow(left, entered);
         self.statements += 1;
         let since = self.statements;
         self.formatting_since = match self.formats {
@@ -305,6 +314,7 @@ impl<'c> Activations<'c> {
                 left -= body[first].own_statements();
             }
             if left == 0 {
+                self.ended_early += self.open.len() - (level + 1);
                 self.end_behind(level + 1);
                 let call = &mut self.open[level];
                 let mut tail = call.body.split_off(first.min(call.body.len()));

@@ -26,14 +26,23 @@ fn code() -> (Names, Code) {
 
 /// The open calls after these lines, and then after a repetition.
 fn open_after(lines: &str, repetition: Option<(u64, u64)>) -> String {
+    open_at_the_end(lines, repetition, "")
+}
+
+/// The same, and after more lines.
+fn open_at_the_end(lines: &str, repetition: Option<(u64, u64)>, more: &str) -> String {
     let (names, code) = code();
     let mut activations = Activations::new(&code);
-    for line in lines.split(' ') {
-        activations.recorded(&names, Statement { file: 1, line: line.parse().unwrap() });
-    }
+    let run = |activations: &mut Activations<'_>, lines: &str| {
+        for line in lines.split_whitespace() {
+            activations.recorded(&names, Statement { file: 1, line: line.parse().unwrap() });
+        }
+    };
+    run(&mut activations, lines);
     if let Some((statements, times)) = repetition {
         activations.repeat(statements, times);
     }
+    run(&mut activations, more);
     let calls: Vec<String> = activations.open().iter().map(|call| drawn(&call.body, &code)).collect();
     calls.join(" > ")
 }
@@ -73,6 +82,9 @@ fn rounds_that_took_the_same_way_are_a_loop() {
 #[test]
 fn recorded_repetitions_become_loops() {
     assert_eq!(open_after("2 3 7 8", Some((3, 9))), "2 [3x10 g(7x10 8x10)]x10");
+    assert_eq!(open_at_the_end("2 3 7 8", Some((3, 9)), "4"), "2 [3x10 g(7x10 8x10)]x10 4");
+    assert_eq!(open_at_the_end("2 3 7", Some((2, 9)), "8"), "2 [3x10 g(7x10)]x10 > 8");
+    assert_eq!(open_at_the_end("2 3 7", Some((2, 9)), "3 7"), "2 [3x10 g(7x10)]x10 3 > 7");
     assert_eq!(open_after("2 3", Some((1, 4))), "2 3x5");
     assert_eq!(open_after("2 3", Some((9, 1))), "2 3 9*1");
     // A round may have the same statement twice.

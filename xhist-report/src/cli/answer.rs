@@ -17,7 +17,7 @@ use crate::model::{ReportKind, SuspectLine, count_processes, visible};
 use crate::options::Options;
 use crate::pager::Pager;
 use crate::run::report;
-use crate::run_record::{CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
+use crate::run_record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
 use crate::runs;
 use crate::source;
 use crate::suspects::{self, StartedProcess};
@@ -221,7 +221,7 @@ impl Listing {
         is_listed: bool,
         notes: &mut Notes<'_>,
     ) -> Result<(), source::SourceError> {
-        let is_documentation = test.name.contains(" - ") && test.name.contains("(line ");
+        let is_documentation = run_record::is_documentation(&test.name);
         let kind = if is_documentation { "documentation test" } else { "test" };
         let (name, how) = (visible(&test.name), visible(test.how.as_deref().unwrap_or("failed")));
         let Some(file) = &test.file else {

@@ -80,7 +80,8 @@ fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, Usag
         Some(Command::Dap(args)) => return dap::run(args, notes),
         Some(Command::Answer(answer)) => return answer::run(answer, notes),
         Some(Command::Completions(args)) => {
-            let printed = completions::run(*args, CommandLine::command(), &mut buffered(std::io::stdout().lock()));
+            let printed =
+                completions::run(*args, CommandLine::command(), &mut buffered(std::io::stdout().lock()));
             return Ok(outcome(printed, notes));
         }
         _ => {}

@@ -11,7 +11,7 @@ use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::pager::Pager;
 use crate::runs;
-use crate::suspects::{self, Formula, SuspectFormat, SuspectOptions, UnknownFormula};
+use crate::suspects::{self, SuspectFormat, SuspectOptions};
 
 const AFTER_HELP: &str = "\
 A run is a directory below target/xhist/runs, as `cargo xhist test` leaves it. `cargo xhist test` records for
@@ -22,7 +22,7 @@ Exit codes: 0 complete; 1 something was lost, or there is nothing to rank; 2 wro
 Examples:
   xhist-report suspects                          of the run that failed last
   xhist-report suspects --format sarif > suspects.sarif
-  xhist-report suspects --formula tarantula target/xhist/runs/1795417893169-16082";
+  xhist-report suspects prev";
 
 /// Rank the statements of a failed run by how likely each is the mistake.
 #[derive(Clone, Debug, Args)]
@@ -32,10 +32,6 @@ pub struct SuspectsArgs {
     /// failed last
     #[arg(value_name = "RUN", allow_negative_numbers = true)]
     run: Option<PathBuf>,
-
-    /// The formula: ochiai, tarantula, dstar, barinel, op2 (naish2), jaccard
-    #[arg(long, value_name = "NAME", default_value = "ochiai", value_parser = formula)]
-    formula: Formula,
 
     /// How to print
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
@@ -72,10 +68,6 @@ enum FormatName {
     Sarif,
 }
 
-fn formula(text: &str) -> Result<Formula, UnknownFormula> {
-    text.parse()
-}
-
 /// Prints the suspects.
 pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
     let here = std::env::current_dir().map_err(UsageError::WorkDir)?;
@@ -92,7 +84,6 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
     }
     let options = SuspectOptions {
         directory: suspects::run_directory(&run),
-        formula: args.formula,
         format: match args.format {
             FormatName::Text => SuspectFormat::Text,
             FormatName::Json => SuspectFormat::Json,

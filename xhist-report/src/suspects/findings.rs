@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::formula::Formula;
 use super::program::{ProgramSites, Role, Site};
 use super::rank::{Ranking, Suspect};
 use super::run::Tests;
@@ -20,7 +19,6 @@ pub struct SuspectFindings<'a> {
     pub names: &'a Names,
     pub tests: &'a Tests,
     pub ranking: &'a Ranking,
-    pub formula: Formula,
     /// Values behind sites, where a failed test ran them last.
     pub values: &'a HashMap<u32, Vec<ShownValue>>,
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::findings::{SuspectFindings, SuspectText, finite, rounded};
-use super::formula::TestTotals;
+use super::formula::{self, TestTotals};
 use super::program::Role;
 use crate::model::ShownValue;
 
@@ -68,7 +68,7 @@ impl SuspectFindings<'_> {
         json!({
             "xhist": "suspects",
             "schema": 1,
-            "formula": self.formula.name(),
+            "formula": formula::NAME,
             "tests": { "failed": failed, "passed": passed, "not_recorded": self.tests.unknown },
             "order_only": passed == 0,
             "nearest": nearest,

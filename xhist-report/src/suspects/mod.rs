@@ -21,7 +21,6 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use formula::{Formula, UnknownFormula};
 pub use nearest::{NearestError, NearestTest, RanLine, nearest_passed};
 pub use program::{Role, role};
 pub use run::rings_of_test;
@@ -62,8 +61,6 @@ pub enum SuspectFormat {
 pub struct SuspectOptions {
     /// The directory of the run.
     pub directory: PathBuf,
-    /// The formula.
-    pub formula: Formula,
     /// How to print.
     pub format: SuspectFormat,
     /// Most suspects.
@@ -85,7 +82,6 @@ impl SuspectOptions {
     pub fn brief(run: &Path) -> SuspectOptions {
         SuspectOptions {
             directory: run.to_owned(),
-            formula: Formula::default(),
             format: SuspectFormat::Text,
             limit: 20,
             brief: true,
@@ -148,7 +144,6 @@ pub fn failing_rings(directory: &Path) -> HashMap<String, (PathBuf, usize)> {
 fn brief(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathBuf]) -> SuspectOptions {
     SuspectOptions {
         directory: run_directory(directory),
-        formula: Formula::default(),
         format: SuspectFormat::default(),
         limit: ranks,
         brief: true,
@@ -207,21 +202,15 @@ fn ranked<T>(
         let line = program.sites[site as usize].line;
         texts(site, line, notes).map_or(0.5, |text| text_weight(&text))
     };
-    let mut ranking = rank(&program, &found.tests, options.formula, &mut weigh);
+    let mut ranking = rank(&program, &found.tests, &mut weigh);
     ranking.suspects.truncate(options.limit);
     let values = match options.brief {
         true => HashMap::new(),
         false => values(&found, &ranking, &program, (map, names), (&reading, notes)),
     };
     let mut lines = |site: u32, line: u32| texts(site, line, notes).unwrap_or_default();
-    let findings = SuspectFindings {
-        program: &program,
-        names,
-        tests: &found,
-        ranking: &ranking,
-        formula: options.formula,
-        values: &values,
-    };
+    let findings =
+        SuspectFindings { program: &program, names, tests: &found, ranking: &ranking, values: &values };
     let done = then(&findings, hash, &mut lines);
     if !options.brief {
         sources.report_changed(notes);

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use super::bits::SiteSet;
-use super::formula::{Counts, Formula, TestTotals};
+use super::formula::{Counts, TestTotals, ochiai};
 use super::program::{ProgramSites, Role};
 use super::run::Test;
 
@@ -101,24 +101,18 @@ impl Ranking {
 }
 
 /// Ranks the sites. `weigh` says how likely a site is a mistake by its text alone, from 0 to 1.
-pub fn rank(
-    program: &ProgramSites,
-    tests: &[Test],
-    formula: Formula,
-    weigh: &mut dyn FnMut(u32) -> f64,
-) -> Ranking {
+pub fn rank(program: &ProgramSites, tests: &[Test], weigh: &mut dyn FnMut(u32) -> f64) -> Ranking {
     let number = |failed| tests.iter().filter(|test| test.failed == failed).count() as u32;
     let totals = TestTotals { failed: number(true), passed: number(false) };
-    let mut ranking =
-        Ranking { totals, evidence: evidence(program, tests, formula, totals), ..Ranking::default() };
-    let decided = add_branches(program, tests, formula, totals, &mut ranking.evidence);
+    let mut ranking = Ranking { totals, evidence: evidence(program, tests, totals), ..Ranking::default() };
+    let decided = add_branches(program, tests, totals, &mut ranking.evidence);
     add_order(program, tests, &mut ranking);
     ranking.text = vec![0.0; program.sites.len()];
     for (site, evidence) in ranking.evidence.iter_mut().enumerate() {
         if evidence.counts.failed > 0 {
             let text = weigh(site as u32);
             ranking.text[site] = text;
-            evidence.score = score(evidence, program.sites[site].role, formula, totals, text);
+            evidence.score = score(evidence, program.sites[site].role, totals, text);
         }
     }
     let scores: Vec<f64> = ranking.evidence.iter().map(|evidence| evidence.score).collect();
@@ -126,17 +120,12 @@ pub fn rank(
         let evidence = &mut ranking.evidence[condition as usize];
         evidence.score = evidence.score.max(BRANCH * scores[branch as usize]);
     }
-    group(program, tests, formula, &mut ranking);
+    group(program, tests, &mut ranking);
     ranking
 }
 
 /// Counts and values.
-fn evidence(
-    program: &ProgramSites,
-    tests: &[Test],
-    formula: Formula,
-    totals: TestTotals,
-) -> Vec<SiteEvidence> {
+fn evidence(program: &ProgramSites, tests: &[Test], totals: TestTotals) -> Vec<SiteEvidence> {
     let mut evidence = vec![SiteEvidence::default(); program.sites.len()];
     for test in tests {
         for site in test.ran.iter() {
@@ -147,7 +136,7 @@ fn evidence(
             }
         }
     }
-    evidence.iter_mut().for_each(|evidence| evidence.value = formula.value(evidence.counts, totals));
+    evidence.iter_mut().for_each(|evidence| evidence.value = ochiai(evidence.counts, totals));
     evidence
 }
 
@@ -156,7 +145,6 @@ fn evidence(
 fn add_branches(
     program: &ProgramSites,
     tests: &[Test],
-    formula: Formula,
     totals: TestTotals,
     evidence: &mut [SiteEvidence],
 ) -> Vec<(u32, u32)> {
@@ -186,7 +174,7 @@ fn add_branches(
             continue;
         }
         decided.push((condition, branch));
-        let value = |counts| formula.scaled(formula.value(counts, totals), totals);
+        let value = |counts| ochiai(counts, totals);
         let left = value(left);
         if left > value(of_condition.counts) {
             let branch = &mut evidence[condition as usize].branch;
@@ -247,8 +235,8 @@ fn add_order(program: &ProgramSites, tests: &[Test], ranking: &mut Ranking) {
 }
 
 /// All evidence as one number, at most 1.
-fn score(evidence: &SiteEvidence, role: Role, formula: Formula, totals: TestTotals, text: f64) -> f64 {
-    let value = formula.scaled(evidence.value, totals).max(BRANCH * evidence.branch);
+fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals, text: f64) -> f64 {
+    let value = evidence.value.max(BRANCH * evidence.branch);
     let parts = f64::from(evidence.parts_in) / f64::from(totals.failed.max(1));
     let order = NEAR * evidence.near
         + OPEN * evidence.open
@@ -288,12 +276,12 @@ fn columns(program: &ProgramSites, tests: &[Test]) -> Vec<[u64; 2]> {
 
 /// The sites that may be suspects. What every test ran is no suspect if something else of the program's own code is left:
 /// the tests say nothing about it. Except where failed tests go another way, on which no other suspect is.
-fn candidates(program: &ProgramSites, formula: Formula, ranking: &mut Ranking) -> Vec<u32> {
+fn candidates(program: &ProgramSites, ranking: &mut Ranking) -> Vec<u32> {
     let (totals, evidence) = (ranking.totals, &ranking.evidence);
     let is_common = |site: &u32| {
         let SiteEvidence { counts, branch, value, .. } = evidence[*site as usize];
         let is_of_all = (counts.failed, counts.passed) == (totals.failed, totals.passed);
-        is_of_all && branch < OTHER_WAY * formula.scaled(value, totals)
+        is_of_all && branch < OTHER_WAY * value
     };
     let ran = (0..evidence.len() as u32).filter(|site| evidence[*site as usize].counts.failed > 0);
     let (common, left): (Vec<u32>, Vec<u32>) = ran.partition(is_common);
@@ -308,8 +296,8 @@ fn candidates(program: &ProgramSites, formula: Formula, ranking: &mut Ranking) -
 }
 
 /// Makes suspects of the sites that a failed test ran, and orders them and their functions.
-fn group(program: &ProgramSites, tests: &[Test], formula: Formula, ranking: &mut Ranking) {
-    let candidates = candidates(program, formula, ranking);
+fn group(program: &ProgramSites, tests: &[Test], ranking: &mut Ranking) {
+    let candidates = candidates(program, ranking);
     let columns = columns(program, tests);
     let mut blocks: HashMap<(u32, [u64; 2]), Vec<u32>> = HashMap::new();
     let mut ties: HashMap<(u32, u32), usize> = HashMap::new();
@@ -375,24 +363,24 @@ mod tests {
         Test { name: "t".into(), failed, ran, history, ..Test::default() }
     }
 
-    fn suspects(tests: &[Test], formula: Formula) -> Vec<Vec<u32>> {
-        let ranking = rank(&program(), tests, formula, &mut |_| 0.5);
+    fn suspects(tests: &[Test]) -> Vec<Vec<u32>> {
+        let ranking = rank(&program(), tests, &mut |_| 0.5);
         ranking.suspects.into_iter().map(|suspect| suspect.sites).collect()
     }
 
     #[test]
     fn what_only_the_failed_test_ran_is_first() {
         let tests = [test(0b1111_1111_1111, true), test(0b1111_0000_1111, false), test(0b1111, false)];
-        let ranked = suspects(&tests, Formula::Ochiai);
+        let ranked = suspects(&tests);
         assert_eq!(ranked, [vec![4, 5, 6, 7], vec![8, 9, 10, 11]]);
     }
 
     #[test]
     fn what_every_test_ran_is_a_suspect_only_if_nothing_else_is_left() {
         let alike = [test(0b1111, true), test(0b1111, false)];
-        assert_eq!(suspects(&alike, Formula::Ochiai), [vec![0, 1, 2, 3]]);
+        assert_eq!(suspects(&alike), [vec![0, 1, 2, 3]]);
         let tests = [test(0b1_1111, true), test(0b1111, false), test(0b1111, false)];
-        let ranking = rank(&program(), &tests, Formula::Ochiai, &mut |_| 0.5);
+        let ranking = rank(&program(), &tests, &mut |_| 0.5);
         let sites: Vec<_> = ranking.suspects.iter().map(|suspect| suspect.sites.clone()).collect();
         assert_eq!((sites, ranking.common), (vec![vec![4]], 4));
     }
@@ -401,11 +389,11 @@ mod tests {
     fn a_condition_that_every_test_ran_is_a_suspect_if_failed_tests_go_another_way() {
         // Site 1 decides whether site 2 runs: it does in the passed tests.
         let tests = [test(0b1_0011, true), test(0b1_0111, false), test(0b111, false)];
-        let ranked = suspects(&tests, Formula::Ochiai);
+        let ranked = suspects(&tests);
         assert_eq!(ranked, [vec![1], vec![4]]);
         // If it does in the failed one, the tests say it of site 2.
         let tests = [test(0b0111, true), test(0b0011, false), test(0b0011, false)];
-        assert_eq!(suspects(&tests, Formula::Ochiai), [vec![2]]);
+        assert_eq!(suspects(&tests), [vec![2]]);
     }
 
     proptest! {
@@ -413,7 +401,7 @@ mod tests {
         fn each_site_of_a_failed_test_is_in_one_suspect(ran: Vec<(u16, bool)>, failed: u16) {
             let mut tests: Vec<Test> = ran.into_iter().map(|(ran, failed)| test(ran, failed)).collect();
             tests.push(test(failed | 1, true));
-            let ranking = rank(&program(), &tests, Formula::Ochiai, &mut |_| 0.5);
+            let ranking = rank(&program(), &tests, &mut |_| 0.5);
             let mut sites: Vec<u32> = ranking.suspects.iter().flat_map(|suspect| suspect.sites.clone()).collect();
             sites.sort_unstable();
             let expected: Vec<u32> =
@@ -432,9 +420,9 @@ mod tests {
             let mut tests: Vec<Test> = passed.into_iter().map(|ran| test(ran, false)).collect();
             // One such test is there: otherwise some sites may be those of every test.
             tests.extend([test(failed | 1, true), test(0, false)]);
-            let before = suspects(&tests, Formula::Jaccard);
+            let before = suspects(&tests);
             tests.push(test(0, false));
-            prop_assert_eq!(suspects(&tests, Formula::Jaccard), before);
+            prop_assert_eq!(suspects(&tests), before);
         }
     }
 }

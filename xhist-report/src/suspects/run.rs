@@ -12,7 +12,7 @@ use super::spectra::{Spectra, ThreadSpectrum};
 use crate::calls::Structure;
 use crate::model::{Names, Ring, visible};
 use crate::ring::{self, Placed, RingSnapshot};
-use crate::run_record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord};
+use crate::run_record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord, is_thread_of};
 use crate::source::Image;
 
 /// Failed tests whose histories are read.
@@ -236,7 +236,8 @@ impl RecordedRun {
         }
         let listed: Vec<&TestRecord> =
             self.record.tests.iter().filter(|test| test.outcome == TestOutcome::Passed).collect();
-        let is_listed = |name: &str| listed.is_empty() || listed.iter().any(|row| is_name(name, &row.name));
+        let is_listed =
+            |name: &str| listed.is_empty() || listed.iter().any(|row| is_thread_of(name, &row.name));
         let mut uncounted: HashSet<u32> = HashSet::new();
         let mut passed: Vec<usize> = Vec::new();
         for owner in members.keys().filter(|owner| !taken.contains(owner)) {
@@ -334,7 +335,7 @@ impl RecordedRun {
         let threads = &self.spectra.threads;
         let is_root =
             |index: &usize| owners.of_threads[*index] == TestOwner::Thread(*index) && !taken.contains(index);
-        let is_it = |index: &usize| is_root(index) && is_name(&threads[*index].name, &row.name);
+        let is_it = |index: &usize| is_root(index) && is_thread_of(&threads[*index].name, &row.name);
         let ring = || {
             let file = self.rings.iter().find(|file| Some(&file.path) == row.file.as_ref())?;
             let header = &file.rings.get(row.ring?.checked_sub(1)?)?.header;
@@ -460,20 +461,14 @@ impl RingFile {
     }
 }
 
-/// Whether a thread has the name of a test. The recorder cuts long names.
-fn is_name(thread: &str, test: &str) -> bool {
-    let is_cut = thread.len() >= 15 && (thread.len() == 15 || thread.len() >= qs_core::ring::NAME_LEN - 4);
-    thread == test || is_cut && test.starts_with(thread)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn long_names_are_cut() {
-        assert!(is_name("a::b", "a::b") && !is_name("a::b", "a::bc"));
-        assert!(is_name("tests::a_long_n", "tests::a_long_name"));
-        assert!(is_name(&"x".repeat(128), &"x".repeat(140)));
+        assert!(is_thread_of("a::b", "a::b") && !is_thread_of("a::b", "a::bc"));
+        assert!(is_thread_of("tests::a_long_n", "tests::a_long_name"));
+        assert!(is_thread_of(&"x".repeat(128), &"x".repeat(140)));
     }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::findings::{SuspectFindings, SuspectText, rounded, shown_value};
+use super::formula;
 use super::program::Site;
 
 /// Most other lines of a suspect.
@@ -22,7 +23,7 @@ impl SuspectFindings<'_> {
                 let text = format!(
                     "Suspect {} ({} {}), failed and passed tests that ran it:{}. {function}: {}",
                     rank,
-                    self.formula.name(),
+                    formula::NAME,
                     shown_value(suspect.evidence.value),
                     self.counts(suspect),
                     lines(first, self.site(first).line),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::findings::{SuspectFindings, SuspectText, shown_value};
-use super::formula::TestTotals;
+use super::formula::{self, TestTotals};
 use super::rank::Suspect;
 use crate::model::{BodyKind, CodeBody, count, visible};
 
@@ -170,14 +170,14 @@ impl SuspectFindings<'_> {
             }
             passed => count(passed as usize, "passed test"),
         };
-        let score = self.formula.name();
+        let score = formula::NAME;
         format!("suspects of {failed} and {passed} ({score} score) [failed and passed tests that ran it]")
     }
 
     /// Why it is a suspect, besides its score.
     fn reason(&self, suspect: &Suspect) -> Option<String> {
         let evidence = &suspect.evidence;
-        let is_branch = evidence.branch > self.formula.scaled(evidence.value, self.ranking.totals);
+        let is_branch = evidence.branch > evidence.value;
         let tie = format!("{} lines have this score", suspect.tie);
         let reasons = [
             (suspect.tie > suspect.sites.len(), tie.as_str()),
