@@ -100,7 +100,7 @@ fn how_to_run() {
         let line = said(&done, "to keep its history: ");
         let ran = shell(tree.path(), line).succeed();
         ran.check(ran.stdout.contains(printed), "the program runs");
-        assert_eq!(said(&done, "to read it then: "), "xhist-report");
+        assert_eq!(said(&done, "to read it then: "), "cargo xhist history");
         let history = report(tree.path()).succeed();
         history.check(history.stdout.contains(place), "its history");
     }
@@ -111,7 +111,7 @@ fn how_to_run() {
     let build = cargo(other.path()).args("xhist build --manifest-path").arg(tree.join("Cargo.toml"));
     let done = build.env("CARGO_TARGET_DIR", other.join("t")).succeed();
     shell(other.path(), said(&done, "to keep its history: ")).succeed();
-    let rest = said(&done, "to read it then: ").strip_prefix("xhist-report ").expect("a file");
+    let rest = said(&done, "to read it then: ").strip_prefix("cargo xhist history ").expect("a file");
     let file = shell(other.path(), &format!("ls {rest}")).succeed();
     let history = report(other.path()).arg(file.stdout.trim_end()).args("--map t/xhist/xhist.map").succeed();
     history.check(history.stdout.contains("src/main.rs:"), "its history");
