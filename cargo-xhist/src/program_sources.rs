@@ -37,7 +37,7 @@ impl Choice<'_> {
 }
 
 impl SourceSet for ProgramSources<'_> {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.files.len()
     }
 

@@ -92,8 +92,11 @@ fn thread_pool() {
     done.check(done.stderr.matches("last statements").count() == 1, "and nowhere else");
     let mut under = done.stderr[history.unwrap_or(0)..].lines();
     // `before` is the default: the statement that panicked is the last one.
-    let last = under.find_map(|line| line.contains("sender = words[1];").then_some(line));
-    done.check(last.is_some_and(|line| line.contains(&format!("src/pool.rs:{panics} "))), "the panicking line");
+    let last = under.find(|line| line.contains("sender = words[1];"));
+    done.check(
+        last.is_some_and(|line| line.contains(&format!("src/pool.rs:{panics} "))),
+        "the panicking line",
+    );
     done.check(under.any(|line| line.contains("the thread panicked here")), "is the last");
     let listing = history_of(&done, tree.path());
     assert!(listing.places().contains(&format!("src/pool.rs:{panics}")), "{:#?}", listing.places());

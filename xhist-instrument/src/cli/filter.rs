@@ -82,7 +82,7 @@ impl FilterMap {
 }
 
 impl SourceSet for Stdin<'_> {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         1
     }
 

@@ -21,7 +21,7 @@ pub struct CommandLineSources<'a> {
 }
 
 impl SourceSet for CommandLineSources<'_> {
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.found.sources.len()
     }
 

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 /// Sources in a fixed order: files of folders, the modules of a program, or a text from stdin.
 pub trait SourceSet: Sync {
     /// Number of sources.
-    fn len(&self) -> usize;
+    fn count(&self) -> usize;
 
     /// The file of a source, as triggers name it.
     fn path(&self, index: usize) -> &Path;
@@ -100,7 +100,7 @@ pub fn analyse(set: &impl SourceSet, macros: &Macros, each: impl Fn() + Sync) ->
         each();
         guarded(|| analyse_one(set, index, macros)).unwrap_or_else(Outcome::Failed)
     };
-    (0..set.len()).into_par_iter().map(analyse).collect()
+    (0..set.count()).into_par_iter().map(analyse).collect()
 }
 
 fn analyse_one(set: &impl SourceSet, index: usize, macros: &Macros) -> Result<Outcome, Failure> {
@@ -138,7 +138,7 @@ pub fn place_triggers(
     requests: &[Request],
     note: impl Fn(&str),
 ) -> Result<Vec<(usize, Placed)>, TriggerError> {
-    let paths: Vec<&Path> = (0..set.len()).map(|index| set.path(index)).collect();
+    let paths: Vec<&Path> = (0..set.count()).map(|index| set.path(index)).collect();
     let look = |index: usize| match &outcomes[index] {
         Outcome::Analyzed(analyzed) => Ok(analyzed.analysis()),
         Outcome::LeftAlone(exemption) => Err(format!("the file is left alone: {exemption}")),
@@ -155,7 +155,7 @@ pub fn place_triggers(
 
 /// Enters all sources into the map: file ids, statement numbers and statements.
 pub fn number(set: &impl SourceSet, outcomes: &mut [Outcome], map: &mut MapFile) -> Vec<Entered> {
-    let mut order: Vec<usize> = (0..set.len()).collect();
+    let mut order: Vec<usize> = (0..set.count()).collect();
     order.sort_by_key(|index| set.is_dependency(*index));
     let mut entered: Vec<Entered> = outcomes.iter().map(|_| Entered::default()).collect();
     for index in order {
