@@ -4,11 +4,12 @@
 #     (gdb) xhist --last 20
 #
 # `xhist-report --gdb-script > xhist.py` writes this file. Arguments of `xhist` are xhist-report's. On an operating system it
-# dumps the rings of all threads; on bare metal the ring at the symbol XHIST_RING. XHIST_REPORT in the environment names
-# another xhist-report.
+# dumps the rings of all threads; on bare metal the ring at the symbol XHIST_RING. `xhist-report` prints them, or
+# `cargo-xhist`, which has the same reports. XHIST_REPORT in the environment names another xhist-report.
 
 import os
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -19,21 +20,30 @@ MAGIC = b"\x7exHist\xa7\x1d"
 HEADER_LENGTHS = (64, 192, 320, 4096, 8192, 16384, 32768, 65536)
 PIECE = 1 << 20
 MISSING = (
-    "`%s` cannot be started (%s). This command needs xhist-report: install it with `cargo install --path xhist-report` "
-    "in a checkout of xhist, or name its file in the variable XHIST_REPORT before gdb starts"
+    "`%s` cannot be started (%s). This command needs cargo-xhist or xhist-report: install one with "
+    "`cargo install --path cargo-xhist` in a checkout of xhist, or name the file of an xhist-report in the variable "
+    "XHIST_REPORT before gdb starts"
 )
 
 
 def report(arguments):
     """Runs xhist-report, and waits for it."""
-    program = os.environ.get("XHIST_REPORT", "xhist-report")
+    command = program()
     try:
         # Outside of gdb's own environment nothing of it may be changed, and nothing is read from its terminal.
         return subprocess.run(
-            [program] + arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+            command + arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
         )
     except OSError as error:
-        raise gdb.GdbError(MISSING % (program, error.strerror))
+        raise gdb.GdbError(MISSING % (command[0], error.strerror))
+
+
+def program():
+    """The words that start a report."""
+    named = os.environ.get("XHIST_REPORT")
+    if named is None and shutil.which("xhist-report") is None and shutil.which("cargo-xhist"):
+        return ["cargo-xhist", "history"]
+    return [named or "xhist-report"]
 
 
 def core_file():
