@@ -64,7 +64,10 @@ fn installs() {
 /// Whether a line installs a program of ours by its name alone.
 fn is_of_a_registry(line: &str) -> bool {
     let advice = line.split_once("cargo install ").map(|(_, words)| words);
-    let words = advice.into_iter().flat_map(|words| words.split(['`', '&', '#']).next()).flat_map(str::split_whitespace);
+    let words = advice
+        .into_iter()
+        .flat_map(|words| words.split(['`', '&', '#']).next())
+        .flat_map(str::split_whitespace);
     let (options, names): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with("--"));
     names.iter().any(|name| name.contains("xhist"))
         && !options.iter().any(|option| ["--path", "--git"].contains(option))
