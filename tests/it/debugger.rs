@@ -17,6 +17,7 @@ pub const CASES: &[Case] = &[
     Case::needing("gdb_finds_rings_of_a_stripped_program", GDB, stripped),
     Case::needing("gdb_says_what_is_missing", GDB, missing),
     Case::needing("gdb_needs_cargo_xhist_only", GDB, only_cargo_xhist),
+    Case::needing("gdb_prints_other_reports_than_the_history", GDB, other_reports),
 ];
 
 /// What is typed, block by block.
@@ -144,6 +145,17 @@ fn stripped() {
     let running = started_as(Run::new(&elf, tree.path()), "ready 4950\n");
     let done = gdb(&tree, &["-p", &running.pid().to_string()], &format!("xhist --map {}", map())).succeed();
     assert_eq!(listing(&done).last(), place("waits", "last"));
+}
+
+/// A word before the options is the report.
+fn other_reports() {
+    let tree = Tree::empty("other-reports");
+    let running = started("waits", "ready 4950\n", &tree);
+    let command = format!("xhist calls --map {}", map());
+    let done = gdb(&tree, &["-p", &running.pid().to_string()], &command).succeed();
+    done.check(done.stdout.contains("-- ring 1 (thread "), "a tree for each thread");
+    let unknown = gdb(&tree, &["-p", &running.pid().to_string()], "xhist nothing").done();
+    unknown.check(unknown.stderr.contains("nothing"), "what is wrong");
 }
 
 /// Where `cargo xhist` is installed and nothing else of ours, its reports print the rings.

@@ -2,10 +2,12 @@
 #
 #     (gdb) source xhist.py
 #     (gdb) xhist --last 20
+#     (gdb) xhist calls
 #
-# `xhist-report --gdb-script > xhist.py` writes this file. Arguments of `xhist` are xhist-report's. On an operating system it
-# dumps the rings of all threads; on bare metal the ring at the symbol XHIST_RING. `xhist-report` prints them, or
-# `cargo-xhist`, which has the same reports. XHIST_REPORT in the environment names another xhist-report.
+# `xhist-report --gdb-script > xhist.py` writes this file. Arguments of `xhist` are xhist-report's: a report and its options;
+# without a report it is `history`. On an operating system it dumps the rings of all threads; on bare metal the ring at the
+# symbol XHIST_RING. `xhist-report` prints them, or `cargo-xhist`, which has the same reports. XHIST_REPORT in the
+# environment names another xhist-report.
 
 import os
 import re
@@ -26,9 +28,9 @@ MISSING = (
 )
 
 
-def report(arguments):
-    """Runs xhist-report, and waits for it."""
-    command = program()
+def report(word, arguments):
+    """Runs a report of xhist-report, and waits for it."""
+    command = [program(), word]
     try:
         # Outside of gdb's own environment nothing of it may be changed, and nothing is read from its terminal.
         return subprocess.run(
@@ -39,11 +41,9 @@ def report(arguments):
 
 
 def program():
-    """The words that start a report."""
-    named = os.environ.get("XHIST_REPORT")
-    if named is None and shutil.which("xhist-report") is None and shutil.which("cargo-xhist"):
-        return ["cargo-xhist", "history"]
-    return [named or "xhist-report"]
+    """The program that has the reports."""
+    installed = [name for name in ("xhist-report", "cargo-xhist") if shutil.which(name)]
+    return os.environ.get("XHIST_REPORT") or (installed + ["xhist-report"])[0]
 
 
 def core_file():
@@ -61,7 +61,7 @@ def bare_ring():
     elf = program_file()
     if elf is None:
         return None
-    printed = report(["--how-to-dump", elf])
+    printed = report("history", ["--how-to-dump", elf])
     found = re.search(r"dump binary memory dump\.bin (0x[0-9a-f]+) (0x[0-9a-f]+)", printed.stdout)
     return (int(found.group(1), 16), int(found.group(2), 16)) if found else None
 
@@ -123,9 +123,11 @@ def temporary_directory():
 
 
 def history(arguments):
+    has_word = arguments and not arguments[0].startswith("-")
+    word = arguments.pop(0) if has_word else "history"
     core = core_file()
     if core is not None:
-        return report([core] + arguments)
+        return report(word, [core] + arguments)
     memory = gdb.selected_inferior()
     if memory.pid == 0:
         raise gdb.GdbError("no program runs here, and no core is open: `run`, `attach PID`, `target remote` or `core FILE` first")
@@ -141,11 +143,11 @@ def history(arguments):
                 )
             for start, length in found:
                 dump(memory, start, length, file)
-        return report([path] + arguments)
+        return report(word, [path] + arguments)
 
 
 class Xhist(gdb.Command):
-    """Print the statements that ran last: xhist [options of xhist-report]"""
+    """Print the statements that ran last, or another report: xhist [calls|tasks|hot|...] [its options]"""
 
     def __init__(self):
         super().__init__("xhist", gdb.COMMAND_DATA)
