@@ -284,7 +284,8 @@ fn count(text: &str) -> (usize, usize) {
 }
 
 /// Pages whose commands, typed from an empty directory, print what the page shows.
-const TYPED: [&str; 4] = ["getting-started", "tests-and-ci", "threads-and-async", "formats"];
+const TYPED: [&str; 6] =
+    ["getting-started", "tests-and-ci", "threads-and-async", "formats", "suspects", "exports"];
 
 fn typed() {
     assert_eq!(first_missing("a\n...\nc\n", "1: a\nb\nc\n"), None);
