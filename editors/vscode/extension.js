@@ -1,4 +1,4 @@
-// Starts `xhist-report dap` for sessions of the type xhist, and has commands for what the toolbar has no button for.
+// Starts `cargo-xhist dap` for sessions of the type xhist, and has commands for what the toolbar has no button for.
 'use strict';
 
 const vscode = require('vscode');
@@ -8,7 +8,7 @@ const WORDS = ['rin', 'rout', 'prev', 'next'];
 
 /** The adapter of a session. */
 function adapter(session) {
-  const command = vscode.workspace.getConfiguration('xhist').get('command') || 'xhist-report';
+  const command = vscode.workspace.getConfiguration('xhist').get('command') || 'cargo-xhist';
   const folder = session.workspaceFolder && session.workspaceFolder.uri.fsPath;
   const options = session.configuration.cwd || folder ? { cwd: session.configuration.cwd || folder } : undefined;
   return new vscode.DebugAdapterExecutable(command, ['dap'], options);

@@ -351,7 +351,7 @@ const load = Module._load;
 Module._load = (name, ...rest) => (name === 'vscode' ? vscode : load(name, ...rest));
 require(process.argv[2] + '/extension.js').activate({ subscriptions: [] });
 const session = { configuration: { cwd: '/here' } };
-assert.deepEqual(registered.xhist.createDebugAdapterDescriptor(session).all, ['xhist-report', ['dap'], { cwd: '/here' }]);
+assert.deepEqual(registered.xhist.createDebugAdapterDescriptor(session).all, ['cargo-xhist', ['dap'], { cwd: '/here' }]);
 const made = registered.provider.resolveDebugConfiguration({ uri: { fsPath: '/there' } }, {});
 assert.deepEqual(made, { type: 'xhist', request: 'launch', name: 'The run that failed last', cwd: '/there' });
 const { commands, debuggers } = require(process.argv[2] + '/package.json').contributes;

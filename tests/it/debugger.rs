@@ -16,6 +16,8 @@ pub const CASES: &[Case] = &[
     Case::needing("gdb_prints_what_is_in_a_core", GDB, core),
     Case::needing("gdb_finds_rings_of_a_stripped_program", GDB, stripped),
     Case::needing("gdb_says_what_is_missing", GDB, missing),
+    Case::needing("gdb_needs_cargo_xhist_only", GDB, only_cargo_xhist),
+    Case::needing("gdb_prints_other_reports_than_the_history", GDB, other_reports),
 ];
 
 /// What is typed, block by block.
@@ -145,13 +147,36 @@ fn stripped() {
     assert_eq!(listing(&done).last(), place("waits", "last"));
 }
 
+/// A word before the options is the report.
+fn other_reports() {
+    let tree = Tree::empty("other-reports");
+    let running = started("waits", "ready 4950\n", &tree);
+    let command = format!("xhist calls --map {}", map());
+    let done = gdb(&tree, &["-p", &running.pid().to_string()], &command).succeed();
+    done.check(done.stdout.contains("-- ring 1 (thread "), "a tree for each thread");
+    let unknown = gdb(&tree, &["-p", &running.pid().to_string()], "xhist nothing").done();
+    unknown.check(unknown.stderr.contains("nothing"), "what is wrong");
+}
+
+/// Where `cargo xhist` is installed and nothing else of ours, its reports print the rings.
+fn only_cargo_xhist() {
+    let tree = Tree::empty("only-cargo-xhist");
+    let running = started("waits", "ready 4950\n", &tree);
+    let tool = other_cargo("sh", tree.path()).args("-c").arg("command -v cargo-xhist").succeed().stdout;
+    std::os::unix::fs::symlink(tool.trim(), tree.join("cargo-xhist")).expect("a link");
+    let path = format!("{}:/usr/bin:/bin", tree.path().display());
+    let command = format!("xhist --map {}", map());
+    let done = gdb(&tree, &["-p", &running.pid().to_string()], &command).env("PATH", &path).succeed();
+    assert_eq!(listing(&done).last(), place("waits", "last"), "{}", done.stderr);
+}
+
 /// Without xhist-report, without a program, without a ring: one sentence, and no Python traceback.
 fn missing() {
     let tree = Tree::empty("missing");
     let running = started("waits", "ready 4950\n", &tree);
     let pid = running.pid().to_string();
     let without = gdb(&tree, &["-p", &pid], "xhist").env("PATH", "/usr/bin:/bin").done();
-    without.check(without.stderr.contains("cargo install --path xhist-report"), "what to install");
+    without.check(without.stderr.contains("cargo install --path cargo-xhist"), "what to install");
     let named = gdb(&tree, &["-p", &pid], "xhist").env("XHIST_REPORT", "/nowhere/xhist-report").done();
     named.check(named.stderr.contains("`/nowhere/xhist-report` cannot be started"), "which one");
     let nothing = gdb(&tree, &[], "xhist").done();

@@ -42,7 +42,12 @@ fn pages() -> Vec<Page> {
 
 /// No page and no message advises a command that fails: none of the crates is published.
 fn installs() {
-    let advice = concat!("cargo install", " xhist");
+    for words in ["cargo-xhist`", "--locked xhist-report", "xhist-instrument && x"] {
+        assert!(is_of_a_registry(&format!("`cargo install {words}")), "{words}");
+    }
+    for words in ["--path cargo-xhist", "--git https://x.y/xhist cargo-xhist", "mdbook # xhist"] {
+        assert!(!is_of_a_registry(&format!("cargo install {words}")), "{words}");
+    }
     let wanted = |entry: &walkdir::DirEntry| !SKIPPED.iter().any(|name| entry.file_name() == *name);
     let files = WalkDir::new(repository()).into_iter().filter_entry(wanted).flatten();
     let files = files.filter(|file| {
@@ -51,8 +56,21 @@ fn installs() {
             .is_some_and(|extension| ["md", "rs", "py"].iter().any(|known| extension == *known))
     });
     let texts = files.filter_map(|file| Some((std::fs::read_to_string(file.path()).ok()?, file)));
-    let advised = texts.filter(|(text, _)| text.contains(advice)).map(|(_, file)| file.into_path());
+    let advised = texts.filter(|(text, _)| text.lines().any(is_of_a_registry));
+    let advised = advised.map(|(_, file)| file.into_path());
     assert_eq!(advised.collect::<Vec<_>>(), [] as [PathBuf; 0]);
+}
+
+/// Whether a line installs a program of ours by its name alone.
+fn is_of_a_registry(line: &str) -> bool {
+    let advice = line.split_once("cargo install ").map(|(_, words)| words);
+    let words = advice
+        .into_iter()
+        .flat_map(|words| words.split(['`', '&', '#']).next())
+        .flat_map(str::split_whitespace);
+    let (options, names): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with("--"));
+    names.iter().any(|name| name.contains("xhist"))
+        && !options.iter().any(|option| ["--path", "--git"].contains(option))
 }
 
 fn parse(text: &str) -> Parser<'_> {
@@ -150,8 +168,10 @@ fn links() {
 }
 
 /// Where paths start that lead into the repository.
-const ROOTS: [&str; 9] = [
+const ROOTS: [&str; 11] = [
+    "cargo-xhist/",
     "qs-core/",
+    "xhist-fleet/",
     "xhist-rt/",
     "xhist-instrument/",
     "xhist-report/",
@@ -264,7 +284,8 @@ fn count(text: &str) -> (usize, usize) {
 }
 
 /// Pages whose commands, typed from an empty directory, print what the page shows.
-const TYPED: [&str; 4] = ["getting-started", "tests-and-ci", "threads-and-async", "formats"];
+const TYPED: [&str; 6] =
+    ["getting-started", "tests-and-ci", "threads-and-async", "formats", "suspects", "exports"];
 
 fn typed() {
     assert_eq!(first_missing("a\n...\nc\n", "1: a\nb\nc\n"), None);

@@ -1,12 +1,12 @@
-//! Is the text of the repository plain English? Words that hide who does what are counted, crate by crate.
+//! Is the text of the repository plain English? Words that hide who does what are listed.
 
 use std::path::Path;
 
 use walkdir::WalkDir;
-use xhist_tests::{Case, repository};
+use xhist_tests::{Case, Tree, repository};
 
 pub const CASES: &[Case] = &[
-    Case::new("no_part_has_more_vague_words_than_it_may", counted),
+    Case::new("vague_words_of_the_repository_are_listed", listed),
     Case::new("vague_words_are_found_in_text_and_in_names", found),
 ];
 
@@ -70,22 +70,22 @@ const NOT_A: &[&str] = &[
     "thread",
 ];
 
-/// Vague words that a part may still have. These numbers may only become smaller.
-const ALLOWED: &[(&str, usize)] = &[
-    ("qs-core", 0),
-    ("xhist-rt", 0),
-    ("xhist-instrument", 0),
-    ("xhist-report", 0),
-    ("cargo-xhist", 0),
-    ("xhist-fleet", 0),
-    ("tests", 0),
-    ("samples", 0),
-    ("fuzz", 0),
-    ("docs", 0),
-    ("README.md", 0),
-    ("ARCHITECTURE.md", 0),
-    ("CHANGELOG.md", 0),
-    (".ci", 0),
+/// What is ours: the folders and files at the root that people write.
+const PARTS: &[&str] = &[
+    "qs-core",
+    "xhist-rt",
+    "xhist-instrument",
+    "xhist-report",
+    "cargo-xhist",
+    "xhist-fleet",
+    "tests",
+    "samples",
+    "fuzz",
+    "docs",
+    "README.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    ".ci",
 ];
 
 /// The words of a line in lower case; those of a name are words as well.
@@ -150,33 +150,38 @@ fn is_text(path: &Path) -> bool {
         && (["rs", "md", "toml", "tsv"].iter().any(|known| ending == *known) || path.ends_with("run"))
 }
 
-fn counted() {
-    let mut wrong = Vec::new();
-    for (part, allowed) in ALLOWED {
-        let root = repository().join(part);
-        let entries =
-            WalkDir::new(&root).sort_by_file_name().into_iter().map(|entry| entry.expect("an entry"));
-        let files = entries.filter(|entry| entry.file_type().is_file() && is_text(entry.path()));
-        let mut lines = Vec::new();
-        for file in files {
-            let Ok(text) = std::fs::read_to_string(file.path()) else { continue };
-            let name = file.path().strip_prefix(repository()).expect("below it").display().to_string();
-            for (number, line) in (1..).zip(text.lines()) {
-                lines.extend(vague(line).into_iter().map(|word| format!("{name}:{number}: {word}")));
-            }
-        }
-        if lines.len() > *allowed {
-            wrong.push(format!(
-                "{}\n{part}: {} vague words, allowed: {allowed}",
-                lines.join("\n"),
-                lines.len()
-            ));
+/// Prints the vague words of all parts. They are a failure with `XHIST_TESTS_ENGLISH=1` only, as in `.ci/run`: the first
+/// change of a stranger should not fail for a word.
+fn listed() {
+    let found: Vec<String> = PARTS.iter().flat_map(|part| vague_in(&repository().join(part))).collect();
+    let list = found.join("\n");
+    let is_strict = std::env::var_os("XHIST_TESTS_ENGLISH").is_some_and(|value| value == "1");
+    assert!(found.is_empty() || !is_strict, "{} vague words:\n{list}", found.len());
+    if !found.is_empty() {
+        eprintln!("warning: {} vague words; plain ones are in brackets:\n{list}", found.len());
+    }
+}
+
+/// The vague words in the texts of a folder, or of a file, each with its place.
+fn vague_in(root: &Path) -> Vec<String> {
+    let entries = WalkDir::new(root).sort_by_file_name().into_iter().map(|entry| entry.expect("an entry"));
+    let mut found = Vec::new();
+    for file in entries.filter(|entry| entry.file_type().is_file() && is_text(entry.path())) {
+        let Ok(text) = std::fs::read_to_string(file.path()) else { continue };
+        let name = file.path().strip_prefix(repository()).unwrap_or(file.path()).display().to_string();
+        for (number, line) in (1..).zip(text.lines()) {
+            found.extend(vague(line).into_iter().map(|word| format!("{name}:{number}: {word}")));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    found
 }
 
 fn found() {
+    let tree = Tree::empty("english");
+    tree.write("a.md", "# Plain\n\nIt is told.\n");
+    tree.write("target/b.md", "It is told.\n");
+    let listed = vague_in(tree.path());
+    assert!(matches!(&listed[..], [line] if line.contains("a.md:3: `told`")), "{listed:?}");
     for line in
         ["// It is told.", "fn last_told() {}", "struct ToldTwice;", "it is no\tring", "So many of them"]
     {

@@ -4,12 +4,23 @@ use std::path::Path;
 
 use xhist_tests::{Case, Run, Screen, Tree, cargo, repository, text_of_svg};
 
-pub const CASES: &[Case] = &[Case::new("the_picture_shows_what_the_sample_prints", meter)];
+pub const CASES: &[Case] = &[
+    Case::new("the_picture_shows_what_the_sample_prints", meter),
+    Case::new("the_first_command_of_the_readme_is_that_of_the_picture", in_a_clone),
+];
 
 /// The picture, the sample in it and the commands that are typed there.
 const PICTURE: &str = "docs/images/meter.svg";
 const SAMPLE: &str = "samples/meter";
 const COMMANDS: [&str; 1] = ["cargo xhist run -q"];
+
+/// The command of the README that prints it in a clone.
+fn in_a_clone() {
+    let page = std::fs::read_to_string(repository().join("README.md")).expect("README.md");
+    let block = page.split("```sh\n").nth(1).expect("a block of commands");
+    let first = block.lines().next().expect("a command");
+    assert_eq!(first, format!("{} --manifest-path {SAMPLE}/Cargo.toml", COMMANDS[0]));
+}
 
 /// `XHIST_BLESS=1` writes the picture.
 fn meter() {

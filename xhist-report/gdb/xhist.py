@@ -2,13 +2,16 @@
 #
 #     (gdb) source xhist.py
 #     (gdb) xhist --last 20
+#     (gdb) xhist calls
 #
-# `xhist-report --gdb-script > xhist.py` writes this file. Arguments of `xhist` are xhist-report's. On an operating system it
-# dumps the rings of all threads; on bare metal the ring at the symbol XHIST_RING. XHIST_REPORT in the environment names
-# another xhist-report.
+# `xhist-report --gdb-script > xhist.py` writes this file. Arguments of `xhist` are xhist-report's: a report and its options;
+# without a report it is `history`. On an operating system it dumps the rings of all threads; on bare metal the ring at the
+# symbol XHIST_RING. `xhist-report` prints them, or `cargo-xhist`, which has the same reports. XHIST_REPORT in the
+# environment names another xhist-report.
 
 import os
 import re
+import shutil
 import struct
 import subprocess
 import tempfile
@@ -19,21 +22,28 @@ MAGIC = b"\x7exHist\xa7\x1d"
 HEADER_LENGTHS = (64, 192, 320, 4096, 8192, 16384, 32768, 65536)
 PIECE = 1 << 20
 MISSING = (
-    "`%s` cannot be started (%s). This command needs xhist-report: install it with `cargo install --path xhist-report` "
-    "in a checkout of xhist, or name its file in the variable XHIST_REPORT before gdb starts"
+    "`%s` cannot be started (%s). This command needs cargo-xhist or xhist-report: install one with "
+    "`cargo install --path cargo-xhist` in a checkout of xhist, or name the file of an xhist-report in the variable "
+    "XHIST_REPORT before gdb starts"
 )
 
 
-def report(arguments):
-    """Runs xhist-report, and waits for it."""
-    program = os.environ.get("XHIST_REPORT", "xhist-report")
+def report(word, arguments):
+    """Runs a report of xhist-report, and waits for it."""
+    command = [program(), word]
     try:
         # Outside of gdb's own environment nothing of it may be changed, and nothing is read from its terminal.
         return subprocess.run(
-            [program] + arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+            command + arguments, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
         )
     except OSError as error:
-        raise gdb.GdbError(MISSING % (program, error.strerror))
+        raise gdb.GdbError(MISSING % (command[0], error.strerror))
+
+
+def program():
+    """The program that has the reports."""
+    installed = [name for name in ("xhist-report", "cargo-xhist") if shutil.which(name)]
+    return os.environ.get("XHIST_REPORT") or (installed + ["xhist-report"])[0]
 
 
 def core_file():
@@ -51,7 +61,7 @@ def bare_ring():
     elf = program_file()
     if elf is None:
         return None
-    printed = report(["--how-to-dump", elf])
+    printed = report("history", ["--how-to-dump", elf])
     found = re.search(r"dump binary memory dump\.bin (0x[0-9a-f]+) (0x[0-9a-f]+)", printed.stdout)
     return (int(found.group(1), 16), int(found.group(2), 16)) if found else None
 
@@ -113,9 +123,11 @@ def temporary_directory():
 
 
 def history(arguments):
+    has_word = arguments and not arguments[0].startswith("-")
+    word = arguments.pop(0) if has_word else "history"
     core = core_file()
     if core is not None:
-        return report([core] + arguments)
+        return report(word, [core] + arguments)
     memory = gdb.selected_inferior()
     if memory.pid == 0:
         raise gdb.GdbError("no program runs here, and no core is open: `run`, `attach PID`, `target remote` or `core FILE` first")
@@ -131,11 +143,11 @@ def history(arguments):
                 )
             for start, length in found:
                 dump(memory, start, length, file)
-        return report([path] + arguments)
+        return report(word, [path] + arguments)
 
 
 class Xhist(gdb.Command):
-    """Print the statements that ran last: xhist [options of xhist-report]"""
+    """Print the statements that ran last, or another report: xhist [calls|tasks|hot|...] [its options]"""
 
     def __init__(self):
         super().__init__("xhist", gdb.COMMAND_DATA)

@@ -1,4 +1,4 @@
-//! The floors of each crate in ARCHITECTURE.md, drawn from the import graph: a room uses rooms on lower floors only.
+//! The page with the floors of each crate, drawn from the import graph: a room uses rooms on lower floors only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use xhist_tests::repository;
 use super::circles::sources;
 use super::floors::FLOORS;
 
-const PAGE: &str = "ARCHITECTURE.md";
+const PAGE: &str = "docs/design/floors.md";
 
 /// From a room, a folder or a file in `src`, to the rooms that it uses.
 type Rooms = BTreeMap<String, BTreeSet<String>>;

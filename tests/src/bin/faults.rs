@@ -1,4 +1,4 @@
-//! Where does `xhist-report suspects` rank the wrong line of a crate? A table, as docs/suspects.md has it.
+//! Where does `xhist-report suspects` rank the wrong line of a crate? A table, as docs/benchmarks.md has it.
 //!
 //! ```sh
 //! cargo run --release -p xhist-tests --bin faults             # every fault of tests/fixtures/faults.tsv
