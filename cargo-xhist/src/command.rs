@@ -9,7 +9,11 @@ use super::own_options::{self, OwnOptions};
 
 /// What `--help` prints.
 pub(super) fn help() -> String {
-    format!("{HELP_HEAD}{}{HELP_TAIL}", own_options::help())
+    format!(
+        "{HELP_HEAD}{}\nReports and views of what was recorded:\n{}{HELP_TAIL}",
+        own_options::help(),
+        xhist_report::cli::command_list()
+    )
 }
 
 const HELP_HEAD: &str = "\
@@ -25,7 +29,7 @@ Options of its own, anywhere before `--` and before the program's arguments:
 const HELP_TAIL: &str = "
 After a crash, a panic or a failing test the last statements that ran are printed; the
 whole history is what `cargo xhist history` prints, and `cargo xhist answer` prints the same
-again. `cargo xhist history --help` lists all reports and views. Everything lies under
+again. Everything lies under
 target/xhist, and the recorder, which is built once for a compiler, in ~/.cache/xhist (or
 in $XHIST_CACHE).
 XHIST_KEEP=SIZE keeps that much of all runs (1g); runs that failed are kept longest.

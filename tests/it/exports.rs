@@ -97,7 +97,7 @@ fn codetracer() {
     again.check(again.stderr.contains("is not empty; --output names another one"), "refused");
     // Without a folder there is nothing to write to.
     let nowhere = report(at).args("export codetracer").arg(&file).done().expect(2);
-    nowhere.check(nowhere.stderr.contains("--output"), "the option is named");
+    nowhere.check(nowhere.stderr.contains("`-o DIR` writes it"), "the option is named");
     let (_, file) = calls::run("panics");
     let folder = file.with_extension("codetracer");
     report(at).args("export codetracer --output").arg(&folder).arg(&file).succeed();

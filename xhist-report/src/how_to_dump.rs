@@ -9,6 +9,8 @@ use object::{Architecture, Object, ObjectSymbol};
 
 use qs_core::shown::Quoted;
 
+use crate::typed;
+
 /// The command `xhist` for gdb.
 pub const GDB_SCRIPT: &str = include_str!("../gdb/xhist.py");
 /// The ring's symbol; in a hosted program a pointer to the first of them.
@@ -109,17 +111,21 @@ fn hosted(elf: &str) -> String {
         "\
 # with a ring file, which can be read at any time, also after kill -9
 XHIST_FILE=ring.xhist {run}
-xhist-report ring.xhist
+{}
 # without one: a process that runs or hangs, with gdb; it goes on afterwards
 PID=$(pidof -s {run})
-xhist-report --gdb-script > xhist.py
+{} > xhist.py
 gdb -p $PID -batch -x xhist.py -ex xhist
 # the same by a core file, to be read later
 gcore -o core $PID
-xhist-report core.$PID
+{}
 # after a crash that left a core file
-xhist-report core
-"
+{}
+",
+        typed::command("history ring.xhist"),
+        typed::command("history --gdb-script"),
+        typed::command("history core.$PID"),
+        typed::command("history core"),
     )
 }
 
@@ -135,8 +141,9 @@ probe-rs read --chip CHIP --output dump.bin --format binary b8 {start:#x} {len}
 # OpenOCD
 openocd -f interface/INTERFACE.cfg -f target/TARGET.cfg -c init -c halt -c 'dump_image dump.bin {start:#x} {len}' -c shutdown
 # then
-xhist-report dump.bin
-"
+{}
+",
+        typed::command("history dump.bin"),
     )
 }
 

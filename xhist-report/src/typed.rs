@@ -48,9 +48,33 @@ pub(crate) fn command(words: impl AsRef<str>) -> String {
     }
 }
 
+/// A text whose examples begin with `xhist-report`, with the user's own command in its place. `is_command`: whether a word is a
+/// command and not a source.
+pub(crate) fn examples(text: &str, is_command: impl Fn(&str) -> bool) -> String {
+    let mut parts = text.split(OWN);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let word = part.trim_start_matches(' ').split([' ', '`', '\n', ',']).next().unwrap_or_default();
+        let history = if is_command(word) { "" } else { " history" };
+        shown.push_str(CARGO);
+        shown.push_str(history);
+        shown.push_str(part);
+    }
+    shown
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn examples_are_those_of_cargo() {
+        let text = "Examples:\n  xhist-report answer   what failed\n  xhist-report dump.bin --last 2\n  cat a | xhist-report\n";
+        assert_eq!(
+            examples(text, |word| word == "answer"),
+            "Examples:\n  cargo xhist answer   what failed\n  cargo xhist history dump.bin --last 2\n  cat a | cargo xhist history\n"
+        );
+    }
 
     #[test]
     fn the_history_needs_no_word() {

@@ -39,7 +39,7 @@ const NAMED_STARTED: usize = 4;
 /// What `xhist-report answer` takes.
 #[derive(Clone, Debug, Args)]
 pub struct AnswerArgs {
-    /// A run of `xhist-report runs` (`last`, `prev`, `-2`, a name or a directory), or a ring file; without it the run that failed last
+    /// A run (`last`, `prev`, `-2`, a name or a directory), or a ring file; without it the run that failed last
     #[arg(value_name = "RUN", allow_negative_numbers = true)]
     run: Option<PathBuf>,
 

@@ -37,13 +37,38 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The same command as a part of `cargo xhist`: `answer RUN`, or `history RING` for what `xhist-report RING` prints.
 pub fn run_from_cargo(words: Vec<OsString>) -> ExitCode {
-    let command = CommandLine::command().name("cargo-xhist").bin_name(typed::program());
+    let command = with_examples(CommandLine::command()).name("cargo-xhist").bin_name(typed::program());
     let words = words::prepared([OsString::from(typed::program())].into_iter().chain(words));
     let matches = command.get_matches_from(words);
     match CommandLine::from_arg_matches(&matches) {
         Ok(line) => run(&line),
         Err(error) => error.exit(),
     }
+}
+
+/// The command and those below it, with examples as a user of cargo types them.
+fn with_examples(mut command: clap::Command) -> clap::Command {
+    let shown = |text: &clap::builder::StyledStr| {
+        let is_word = |word: &str| is_command(OsStr::new(word));
+        typed::examples(&text.to_string(), is_word)
+    };
+    if let Some(text) = command.get_after_help().map(shown) {
+        command = command.after_help(text);
+    }
+    if let Some(text) = command.get_after_long_help().map(shown) {
+        command = command.after_long_help(text);
+    }
+    let below: Vec<String> = command.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+    below.into_iter().fold(command, |command, name| command.mut_subcommand(name, with_examples))
+}
+
+/// What each command does, a line each.
+pub fn command_list() -> String {
+    let line = |command: &clap::Command| {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        format!("  {:<12}{about}\n", command.get_name())
+    };
+    CommandLine::command().get_subcommands().map(line).collect()
 }
 
 /// Whether this word is a command.

@@ -21,7 +21,7 @@ use crate::source::Opened;
 /// What a view shows.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct HistoryArgs {
-    /// A ring file, core or image of memory, or a run of `xhist-report runs`; without it the run that failed last
+    /// A ring file, core or image of memory, or a run as `runs` lists them; without it the run that failed last
     #[arg(value_name = "SOURCE")]
     pub(super) source: Option<OsString>,
 

@@ -28,6 +28,6 @@ mod values;
 mod view;
 mod words;
 
-pub use commands::{command_names, is_command, main, run_from_cargo};
+pub use commands::{command_list, command_names, is_command, main, run_from_cargo};
 pub use error::UsageError;
 pub use typos::meant;

@@ -28,7 +28,7 @@ Examples:
 #[derive(Clone, Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct SuspectsArgs {
-    /// A run of `xhist-report runs` (`last`, `prev`, `-2`, a name or a directory), or a ring file in one; without it the run that
+    /// A run (`last`, `prev`, `-2`, a name or a directory), or a ring file in one; without it the run that
     /// failed last
     #[arg(value_name = "RUN", allow_negative_numbers = true)]
     run: Option<PathBuf>,
