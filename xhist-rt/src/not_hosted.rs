@@ -50,9 +50,9 @@ impl Init {
         self
     }
 
-    /// Number of statements under a panic message. Inert in this build.
+    /// Prints nothing under a panic message. Inert in this build.
     #[inline(always)]
-    pub fn panic_lines(self, _lines: usize) -> Init {
+    pub fn no_panic_line(self) -> Init {
         self
     }
 

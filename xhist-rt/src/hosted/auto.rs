@@ -1,7 +1,7 @@
 //! What happens before `main`, or when a shared object with the recorder is loaded.
 //!
 //! Programs that do not call the recorder (`cargo xhist`) start it here. It handles no signal for an export, and
-//! prints nothing except the last statements under a panic message: otherwise the program must behave as without the
+//! prints nothing except a line under a panic message: otherwise the program must behave as without the
 //! recorder.
 
 #[cfg(feature = "auto")]

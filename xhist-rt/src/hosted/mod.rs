@@ -11,8 +11,6 @@ mod export;
 mod init;
 #[allow(unsafe_code)]
 mod link;
-mod names;
-#[allow(unsafe_code)]
 mod panic;
 mod recorder;
 mod rings;

@@ -79,15 +79,13 @@ pub(crate) const SANDBOX: Setting = Setting {
     form: "on, strict or off",
     instead: "it is on once the program installs a filter",
 };
-/// `XHIST_PANIC`: lines that the panic hook prints.
+/// `XHIST_PANIC`: whether the panic hook prints how to read the history.
 pub(crate) const PANIC: Setting = Setting {
     name: c"XHIST_PANIC",
-    is_usable: |text| text.parse::<u32>().is_ok(),
-    form: "a number of lines",
+    is_usable: |text| is_word(text, &["on", "1", "off", "0"]),
+    form: "on or off",
     instead: "it is ignored",
 };
-/// `XHIST_MAP`: the map for names under a panic message.
-pub(crate) const MAP: Setting = Setting { name: c"XHIST_MAP", is_usable: |_| true, form: "", instead: "" };
 /// `XHIST_MAP_HASH`: hash of the map, for programs without an instrumented `main`.
 pub(crate) const MAP_HASH: Setting = Setting {
     name: c"XHIST_MAP_HASH",
@@ -97,8 +95,8 @@ pub(crate) const MAP_HASH: Setting = Setting {
 };
 
 /// All variables that the recorder reads.
-const SETTINGS: [&Setting; 11] =
-    [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &SANDBOX, &PANIC, &MAP, &MAP_HASH];
+const SETTINGS: [&Setting; 10] =
+    [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &SANDBOX, &PANIC, &MAP_HASH];
 
 /// Builds read this one for `name_files!`. Its name is near [`FILE`].
 const OF_BUILDS: &[u8] = b"XHIST_FILES";
@@ -317,7 +315,7 @@ mod tests {
             (&EVER, "512", "some"),
             (&EVER, "Threads", "thread"),
             (&SANDBOX, "Strict", "yes"),
-            (&PANIC, "0", "-1"),
+            (&PANIC, "0", "16"),
             (&MAP_HASH, "00000000000000A7", "0x12"),
         ] {
             assert!((setting.is_usable)(usable), "{}={usable}", setting.name());
