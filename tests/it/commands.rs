@@ -81,9 +81,11 @@ fn said<'a>(done: &'a Done, lead: &str) -> &'a str {
     line.unwrap_or_default()
 }
 
-/// Types a line into a shell.
+/// Types a line into a shell that finds our tools.
 fn shell(directory: &Path, line: &str) -> Run {
-    Run::new("sh", directory).arg("-c").arg(line)
+    let cargo = cargo(directory).into_command();
+    let path = cargo.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
+    Run::new("bash", directory).arg("-c").arg(line).env("PATH", path.expect("a path"))
 }
 
 fn how_to_run() {
@@ -144,7 +146,7 @@ fn started_directly() {
         done.check(!done.stderr.contains('\u{1b}'), "nothing that a terminal obeys");
         let command = said(&done, BEFORE_PANIC);
         assert!(command.starts_with("cargo xhist answer ") && tree.join(name).exists(), "{command}");
-        let answer = Run::new("bash", tree.path()).arg("-c").arg(command).succeed();
+        let answer = shell(tree.path(), command).succeed();
         answer.check(answer.stdout.contains(&format!("src/main.rs:{line} ")), "the last statement, by name");
     }
 }
