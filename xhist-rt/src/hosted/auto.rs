@@ -18,7 +18,7 @@ extern "C" fn start() {
     }
     // This comes here and not at the first statement, which may run in a signal handler.
     sys::stay_loaded();
-    crate::slow_path::set_up_handlers();
+    crate::hosted::slow_path::set_up_handlers();
     // This comes before the program asks for the handler of the signal.
     crate::hosted::system::signals::catch(libc::SIGSEGV, crate::hosted::system::mirror::on_fault);
     #[cfg(feature = "auto")]

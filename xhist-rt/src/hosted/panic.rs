@@ -9,7 +9,7 @@ use qs_core::shown::Quoted;
 use super::rings::{foreign, fork, threads};
 use super::setup::settings::FILE;
 use super::setup::{file, owner};
-use crate::slow_path::{self, Append};
+use crate::hosted::slow_path::{self, Append};
 
 /// Installs the hook behind the existing one, which prints the message. `has_line`: a line follows.
 pub(crate) fn install(has_line: bool) {

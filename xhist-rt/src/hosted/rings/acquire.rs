@@ -12,16 +12,16 @@ use super::slots::{
     map_hash, set_facts,
 };
 use super::{slots, spare, spectra};
-use crate::executed::ExecutedBitmap;
+use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::{Config, Frames, Time};
 use crate::hosted::setup::{clock, file, owner};
+use crate::hosted::slow_path;
 use crate::hosted::system::mirror::{self, Region};
 use crate::hosted::system::shared_state::claim_longest_vacant;
 use crate::hosted::system::{sys, thread};
+use crate::hosted::thread_state::{Track, TrackPtr};
 use crate::hosted::timing::stamp;
-use crate::slow_path;
-use crate::thread_state::{Track, TrackPtr};
-use crate::words::{HostedHeader, WordsWriter};
+use crate::hosted::words::{HostedHeader, WordsWriter};
 
 /// Threads take over the rings of ended threads as cleared_for_words as there are this many rings.
 const ENOUGH_RINGS: usize = 64;

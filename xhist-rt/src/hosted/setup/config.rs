@@ -9,8 +9,8 @@ use crate::hosted::setup::settings::{EVER, FILE, FRAMES, MAP_HASH, SANDBOX, SIZE
 use crate::hosted::setup::{clock, file};
 use crate::hosted::system::shared_state::{Once, Progress};
 use crate::hosted::system::{sandbox, sys};
+use crate::hosted::thread_state::tls;
 use crate::hosted::upcalls::{Recorder, Upcalls};
-use crate::thread_state::tls;
 
 /// Ring size if the environment gives none. `XHIST_RING_SIZE` changes it at compile time.
 const DEFAULT_SIZE: u32 = 512 * 1024;

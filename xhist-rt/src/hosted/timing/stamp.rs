@@ -10,7 +10,7 @@ use crate::hosted::setup::config;
 use crate::hosted::setup::config::{Config, Frames, Time};
 use crate::hosted::setup::settings;
 use crate::hosted::upcalls::{Recorder, Upcalls};
-use crate::words::Stamps;
+use crate::hosted::words::Stamps;
 
 /// A clock that the program has given, `fn() -> u32`.
 static GIVEN: AtomicPtr<()> = AtomicPtr::new(null_mut());

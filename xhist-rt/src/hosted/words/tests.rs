@@ -430,7 +430,7 @@ fn trimming_keeps_exactly_the_requested_statements() {
 
 #[test]
 fn the_bitmap_has_each_statement_of_a_closed_chunk() {
-    use crate::executed::ExecutedBitmap;
+    use crate::hosted::executed::ExecutedBitmap;
     let mut memory = std::vec![0u128; ExecutedBitmap::len(256) / 16];
     // SAFETY: the memory is long enough, aligned and outlives the ring.
     let executed = unsafe { ExecutedBitmap::new(memory.as_mut_ptr().cast(), 256, 7, 1) };

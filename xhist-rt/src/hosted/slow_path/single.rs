@@ -2,9 +2,9 @@
 
 use super::roll_over::{roll_over_chunk, roll_over_slow};
 use crate::hosted::setup::{owner, trigger_state};
+use crate::hosted::thread_state::{RollOver, ThisThread, ThreadState, Track, TrackPtr};
 use crate::hosted::timing::stamp;
-use crate::thread_state::{RollOver, ThisThread, ThreadState, Track, TrackPtr};
-use crate::words::{Stamps, WordsWriter};
+use crate::hosted::words::{Stamps, WordsWriter};
 
 /// How a track with this writer rolls over.
 pub(crate) fn roll_over_of(writer: &WordsWriter) -> RollOver {

@@ -7,8 +7,8 @@ use super::handlers;
 use super::roll_over::roll_over_slow;
 use super::single::roll_over_of;
 use crate::hosted::system::{sys, thread};
-use crate::thread_state::{Panic, Pending, ThisThread, ThreadState, Track, TrackPtr};
-use crate::words::HostedHeader;
+use crate::hosted::thread_state::{Panic, Pending, ThisThread, ThreadState, Track, TrackPtr};
+use crate::hosted::words::HostedHeader;
 
 /// The calling thread panics, and its ring has that status.
 pub(crate) fn on_panic() {
@@ -50,7 +50,7 @@ pub(crate) fn settle_at_end() {
     }
 }
 
-/// A [`RollOver`](crate::thread_state::RollOver) of a track with something pending.
+/// A [`RollOver`](crate::hosted::thread_state::RollOver) of a track with something pending.
 ///
 /// # Safety
 /// `tls` and `track` are those of the calling thread.

@@ -12,7 +12,7 @@ use super::frame;
 use super::header::HostedHeader;
 use super::memory::{MirroredMemory, publish, step};
 use super::stamps::Single;
-use crate::executed::ExecutedBitmap;
+use crate::hosted::executed::ExecutedBitmap;
 
 /// Room for the end of a chunk and the head of the next one.
 pub(super) const MARGIN: u64 = (TAIL + MAX_HEAD + 8) as u64;
