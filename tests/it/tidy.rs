@@ -74,7 +74,6 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/auto.rs",
     "xhist-rt/src/hosted/export.rs",
     "xhist-rt/src/hosted/link.rs",
-    "xhist-rt/src/hosted/panic.rs",
     "xhist-rt/src/hosted/setup/spectra_file.rs",
     "xhist-rt/src/hosted/spawn.rs",
     "xhist-rt/src/hosted/syscall.rs",

@@ -106,10 +106,12 @@ pub fn stop_after(_statements: u64) {}
 pub fn stop_on_record(_id: u8, _after: u64) {}
 
 /// Set-up of the hosted recorder. Inert in this build.
+#[cfg(not(all(feature = "trace", feature = "std")))]
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing is set up before `install`"]
 pub struct Init(());
 
+#[cfg(not(all(feature = "trace", feature = "std")))]
 impl Init {
     /// The defaults.
     #[inline(always)]
