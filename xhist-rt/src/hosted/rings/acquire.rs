@@ -177,9 +177,9 @@ unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
         let (mut writer, place) =
             WordsWriter::init(header, region.data(), region.size(), stamp::now(), executed(config));
         if config.frames != Frames::Packed {
-            writer.use_single_chunks(stamp::source(config));
+            writer.append_slowly();
         }
-        let roll_over = slow_path::roll_over_of(&writer);
+        let roll_over = slow_path::roll_over_chunk;
         slot.track().write(Track::new(writer, place, region.addresses(), number as u16, roll_over));
     }
 }

@@ -180,7 +180,6 @@ pub(in crate::hosted::words) struct Program {
     /// When the newest pause ended, and the number of pauses.
     paused: u64,
     pauses: usize,
-    pub(in crate::hosted::words) ways: [u32; 3],
 }
 
 impl Program {
@@ -214,7 +213,6 @@ impl Program {
             records: 0,
             paused: 0,
             pauses: 0,
-            ways: [0; 3],
         }
     }
 
@@ -295,44 +293,14 @@ impl Program {
         }
     }
 
-    /// Gives each statement a chunk of its own from now on.
-    pub(in crate::hosted::words) fn use_single_chunks(&mut self) {
-        self.writer.use_single_chunks(crate::hosted::words::Stamps::Other);
-    }
-
-    /// A check that has to take a stamp, this number of ticks later, where each statement has a chunk of its own. It
-    /// does what the recorder does, and counts in `ways` which way it took: the fast one, the patient one, or the
-    /// slow one.
+    /// A check that has to take a stamp, this number of ticks later, where each statement has a chunk of its own.
     pub(in crate::hosted::words) fn check_alone(&mut self, ticks: u64) {
         // A low half of 0 is written as 1.
         let stamp = match self.tick(ticks) as u32 {
             0 => self.tick(1),
             _ => self.now,
         };
-        let mut way = 0;
-        self.act(|this| {
-            let (at, writer) = (this.place.cursor, &mut this.writer);
-            let len = writer.single_to(at);
-            if len.is_some() && !writer.has_digits() {
-                writer.compute_digits();
-            }
-            let mut cursor = None;
-            if writer.has_digits() {
-                cursor = len.and_then(|len| writer.try_roll_over::<false>(len, || Some(stamp)));
-            }
-            if cursor.is_none() {
-                way = 1;
-                cursor = len.and_then(|len| writer.try_roll_over::<true>(len, || Some(stamp)));
-            }
-            match cursor {
-                Some(cursor) => Place { cursor, ..this.place },
-                None => {
-                    way = 2;
-                    writer.roll_over(at, stamp, None, true)
-                }
-            }
-        });
-        self.ways[way] += 1;
+        self.act(|this| this.writer.roll_over(this.place.cursor, stamp, None, true));
     }
 
     fn roll_over(&mut self, is_stamp: bool) {
