@@ -1,9 +1,11 @@
 //! Names of the recorders in builds without them, so that a program compiles with any features. All are inert: `hosted` and
 //! `bare` take here what they lack, and without the feature `trace` this file is the recorder.
 
-#![allow(dead_code, reason = "each build uses the names that its recorder lacks")]
+#![allow(dead_code, unused_imports, reason = "each build uses the names that its recorder lacks")]
 
 use core::ffi::c_int;
+
+pub(crate) use self::NoTask as Task;
 
 /// Starts recording. Empty without the `trace` feature.
 #[inline(always)]
@@ -152,12 +154,12 @@ impl Init {
 }
 
 /// The async task of builds that record none: without the feature `trace`, and on bare metal. Does nothing.
-pub(crate) struct Task;
+pub(crate) struct NoTask;
 
-impl Task {
+impl NoTask {
     #[inline(always)]
-    pub(crate) fn enter() -> Task {
-        Task
+    pub(crate) fn enter() -> NoTask {
+        NoTask
     }
 
     #[inline(always)]

@@ -17,7 +17,7 @@ mod writer;
 use qs_core::record::Statement;
 use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader, frame_room};
 
-pub(crate) use crate::inert::Task;
+pub(crate) use crate::inert::NoTask as Task;
 pub use crate::inert::{Init, clear, init, stop_after, stop_on_record, xhist_logdev, xhist_write};
 pub(crate) use crate::value::types::add_build;
 pub use frame::flush;
