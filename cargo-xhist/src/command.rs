@@ -47,7 +47,6 @@ Environment of the traced program:
                      statements
   XHIST_FRAMES=...   packed (default), single (a frame for each statement; set when it is built, too), exact (the
                      same, with the exact order among threads instead of the time)
-  XHIST_PANIC=LINES  statements printed at once under a panic message (none by default: the answer has them)
   XHIST_EVER=on      remember which statements ever ran (or the number of pages of 96 lines)
   XHIST=off, wait    record nothing; nothing until a trigger starts it
 ";

@@ -107,7 +107,7 @@ fn call_cargo(
     Ok(exit_code(status))
 }
 
-/// Sets the variables of the traced program: where it keeps its rings, and the map that names statements.
+/// Sets the variables of the traced program: where it keeps its rings, and the hash of the map that names statements.
 fn set_up_run(
     cargo: &mut std::process::Command,
     command: &Command,
@@ -130,7 +130,7 @@ fn set_up_run(
             set_runner(cargo, command, prepared)?;
         }
     }
-    // The answer after the run has the statements, with their functions and text.
+    // The answer follows the run, so no panic message needs a line with the command that prints it.
     if set("XHIST_PANIC").is_none() {
         cargo.env("XHIST_PANIC", "0");
     }
@@ -141,7 +141,7 @@ fn set_up_run(
     if prepared.waits && set("XHIST").is_none() {
         cargo.env("XHIST", "wait");
     }
-    cargo.env("XHIST_MAP", &prepared.map).env("XHIST_MAP_HASH", &prepared.map_hash);
+    cargo.env("XHIST_MAP_HASH", &prepared.map_hash);
     Ok(post_run::Run {
         directory,
         map: prepared.map.clone(),

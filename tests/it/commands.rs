@@ -10,7 +10,7 @@ pub const CASES: &[Case] = &[
     Case::new("help_is_there_for_each_command_also_outside_a_project", help),
     Case::new("check_finds_errors_and_leaves_the_tree_alone", check),
     Case::new("a_build_says_how_to_run_it_and_that_works", how_to_run),
-    Case::new("a_program_started_directly_names_the_last_statements_at_a_panic", started_directly),
+    Case::new("a_program_started_directly_prints_at_a_panic_how_to_read_its_history", started_directly),
     Case::new("so_does_a_library_in_a_program_in_c", library_in_c),
     Case::new("code_that_is_not_recorded_is_named_once", not_recorded),
     Case::new("the_users_wrapper_of_members_is_called", member_wrapper),
@@ -81,9 +81,11 @@ fn said<'a>(done: &'a Done, lead: &str) -> &'a str {
     line.unwrap_or_default()
 }
 
-/// Types a line into a shell.
+/// Types a line into a shell that finds our tools.
 fn shell(directory: &Path, line: &str) -> Run {
-    Run::new("sh", directory).arg("-c").arg(line)
+    let cargo = cargo(directory).into_command();
+    let path = cargo.get_envs().find(|(name, _)| *name == "PATH").and_then(|(_, value)| value);
+    Run::new("bash", directory).arg("-c").arg(line).env("PATH", path.expect("a path"))
 }
 
 fn how_to_run() {
@@ -120,35 +122,33 @@ fn how_to_run() {
     quiet.check(quiet.stderr.is_empty(), "a wish for quiet");
 }
 
-/// The statements under the panic message.
-#[track_caller]
-fn under_panic(done: &Done) -> Vec<&str> {
-    let (_, rest) = done.stderr.split_once("last statements before the panic").unwrap_or_default();
-    let lines = rest.lines().skip(1).take_while(|line| !line.is_empty());
-    lines.filter_map(|line| line.trim_start().split_once(' ').map(|(_, place)| place)).collect()
-}
+/// The line under a panic message: what leads to the command that lists the history, and what says how to keep one.
+const BEFORE_PANIC: &str = "what ran before the panic: ";
+const IN_MEMORY: &str = "what ran before the panic is in memory only: ";
 
 fn started_directly() {
     let tree = project();
     cargo(tree.path()).args("xhist build --quiet").succeed();
-    let elsewhere = Tree::empty("elsewhere");
-    let program = tree.join("target/xhist/build/debug/demo");
     let line = line_of(&tree.join("src/main.rs"), "10 / number");
-    let place = format!("src/main.rs:{line}");
-    let start = || Run::new(&program, elsewhere.path()).arg("on").done().expect(101);
-    let done = start();
-    done.check(under_panic(&done).last() == Some(&place.as_str()), "the last statement, by name");
-    let none = Run::new(&program, elsewhere.path()).arg("on").env("XHIST_PANIC", "0").done().expect(101);
-    none.check(!none.stderr.contains("last statements"), "unless they are switched off");
-    // The map has moved on; the one of this build is kept.
-    tree.write("src/main.rs", &format!("// A line.\n{MAIN}"));
-    let copy = elsewhere.join("demo");
-    std::fs::copy(&program, &copy).expect("a copy");
-    cargo(tree.path()).args("xhist build --quiet").succeed();
-    std::fs::copy(&copy, tree.join("target/xhist/build/debug/older")).expect("a copy");
-    let older = Run::new(tree.join("target/xhist/build/debug/older"), elsewhere.path());
-    let older = older.arg("on").done().expect(101);
-    older.check(under_panic(&older).last() == Some(&place.as_str()), "by the map of its build");
+    let start = |file: &str, setting: &str| {
+        let run = Run::new(tree.join("target/xhist/build/debug/demo"), tree.path()).arg("on");
+        run.env("XHIST_FILE", file).env("XHIST_PANIC", setting).done().expect(101)
+    };
+    let forgotten = start("", "");
+    assert_eq!(said(&forgotten, IN_MEMORY), "XHIST_FILE=ring.xhist keeps it in a file");
+    let quiet = start("quiet.xhist", "off");
+    quiet.check(!quiet.stderr.contains("xhist:"), "no line where it is switched off");
+    // A name that a shell would take apart, and a terminal obey.
+    for (file, name) in
+        [("it's %e;ls.xhist", "it's demo;ls.xhist"), ("a\u{1b}]0;x\u{7}.xhist", "a\u{1b}]0;x\u{7}.xhist")]
+    {
+        let done = start(file, "");
+        done.check(!done.stderr.contains('\u{1b}'), "nothing that a terminal obeys");
+        let command = said(&done, BEFORE_PANIC);
+        assert!(command.starts_with("cargo xhist answer ") && tree.join(name).exists(), "{command}");
+        let answer = shell(tree.path(), command).succeed();
+        answer.check(answer.stdout.contains(&format!("src/main.rs:{line} ")), "the last statement, by name");
+    }
 }
 
 fn library_in_c() {
@@ -165,9 +165,11 @@ fn library_in_c() {
     let libraries = tree.join("target/xhist/build/debug");
     Run::new("cc", tree.path()).args("main.c -o main").arg(libraries.join("libhalf.so")).succeed();
     let elsewhere = Tree::empty("elsewhere");
-    let ran = Run::new(tree.join("main"), elsewhere.path()).env("LD_LIBRARY_PATH", &libraries).succeed();
+    let ran = Run::new(tree.join("main"), elsewhere.path()).env("LD_LIBRARY_PATH", &libraries);
+    let ran = ran.env("XHIST_FILE", tree.join("half.xhist")).succeed();
     assert_eq!(ran.stdout, "7\n");
-    ran.check(under_panic(&ran).last() == Some(&"src/lib.rs:3"), "the last statement, by name");
+    let answer = shell(tree.path(), said(&ran, BEFORE_PANIC)).succeed();
+    answer.check(answer.stdout.contains("src/lib.rs:3 "), "the last statement, by name");
 }
 
 fn not_recorded() {

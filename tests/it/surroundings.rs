@@ -5,7 +5,6 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use qs_core::map::Hash;
 use qs_core::ring::executed;
 use xhist_tests::{
     Build, Case, Done, Listing, Need, Run, Torture, Tree, cargo, instrument, recorded, report, repository,
@@ -30,8 +29,6 @@ pub const CASES: &[Case] = &[
     Case::new("a_bus_error_of_the_program_ends_it", own_bus_error),
     Case::new("a_sandbox_kills_no_program_for_the_recorder", sandbox),
     Case::new("a_stack_overflow_is_reported_as_without_history", stack_overflow),
-    Case::new("a_map_that_is_not_a_file_holds_nothing_up", maps_that_are_no_files),
-    Case::new("names_of_a_map_do_nothing_to_a_terminal", names),
     Case::new("a_library_may_be_closed_under_a_living_thread", closed_library),
 ];
 
@@ -239,7 +236,7 @@ fn settings() {
         ("XHIST_FRAMES", "nope", "is not packed, single or exact: packed is used"),
         ("XHIST_EVER", "some", "is not on, off, threads or a number of pages: off is used"),
         ("XHIST_SANDBOX", "yes", "is not on, strict or off: it is on once the program installs a filter"),
-        ("XHIST_PANIC", "-1", "is not a number of lines: it is ignored"),
+        ("XHIST_PANIC", "16", "is not on or off: it is ignored"),
         ("XHIST_MAP_HASH", "0x1", "is not a hash (up to 16 hexadecimal digits): it is ignored"),
     ];
     let done = run(&wrong.map(|(name, value, _)| (name, value)));
@@ -254,15 +251,13 @@ fn settings() {
 
     let done = run(&[
         ("XHIST_FLIE", "a"),
+        ("XHIST_FILES", "1 src/main.rs"),
         ("XHIST_SPEED", "1"),
         ("XHIST_FMT", "x"),
-        ("XHIST_REPORT", "x"),
         ("XHISTORY", "x"),
     ]);
-    let mut lines = said(&done);
-    lines.sort_unstable();
     let flie = "xhist: XHIST_FLIE is not a setting (is XHIST_FILE meant?): it is ignored";
-    assert_eq!(lines, [flie, "xhist: XHIST_SPEED is not a setting: it is ignored"]);
+    assert_eq!(said(&done), [flie], "a misspelt setting; no variable of others");
 
     for (name, value) in [("XHIST_TIME", "On"), ("XHIST_FRAMES", "single"), ("XHIST_FRAMES", "EXACT")] {
         let lines = said(&run(&[(name, value)])).join("\n");
@@ -479,66 +474,6 @@ fn stack_overflow() {
     let done = Run::new(program("stack_overflow"), tree.path()).env("XHIST_FILE", "ring.xhist").done();
     let done = done.expect(128 + 6);
     done.check(done.stderr.contains("has overflowed its stack"), "the message of Rust's library");
-}
-
-/// A copy of a program that has no map in the directories above it.
-fn alone(tree: &Tree, name: &str) -> PathBuf {
-    let copy = tree.join(name);
-    fs::copy(program(name), &copy).expect("a copy");
-    copy
-}
-
-fn maps_that_are_no_files() {
-    let panics = |tree: &Tree, map: &str| {
-        let run = Run::new(alone(tree, "panics"), tree.path()).env("XHIST_PANIC", "5").env("XHIST_MAP", map);
-        let done = run.limit(std::time::Duration::from_secs(20)).done().expect(101);
-        done.check(done.stderr.contains("   1: statement:"), "files are numbered");
-        done
-    };
-    let tree = Tree::empty("maps");
-    pipe(&tree.join("xhist.map"));
-    panics(&tree, "");
-    for map in ["xhist.map", "/dev/zero", ".", "missing"] {
-        let done = panics(&tree, map);
-        done.check(done.stderr.contains(&format!("files are numbered: XHIST_MAP={map} ")), "it says why");
-    }
-}
-
-/// With the hash of the program, so that it is believed.
-fn names() {
-    let of_project = zoo().read("target/xhist/xhist.map");
-    let (head, rest) = of_project.split_once('\n').expect("lines");
-    let hash_of = |text: &str| {
-        let mut hash = Hash::new();
-        hash.update(text.as_bytes());
-        format!("{:016x}", hash.finish())
-    };
-    let tree = Tree::empty("names");
-    let panics = |map: &str| {
-        tree.write("xhist.map", map);
-        // The hash that the program was built with is known to it.
-        Run::new(alone(&tree, "panics"), tree.path()).env("XHIST_PANIC", "5").done().expect(101)
-    };
-    assert!(head.contains(&hash_of(rest)), "the hash is that of the content");
-    let done = panics(&of_project);
-    done.check(done.stderr.contains("src/bin/panics.rs:"), "the map of the program names its files");
-    // Changed, and with its own hash: not that of the program, so not believed.
-    let changed = rest.replace("src/bin/panics.rs", "src/bin/\\u001b]0;x\\u0007panics.rs");
-    for map in [
-        format!("{head}\n{changed}"),
-        format!("{}\n{changed}", head.replace(&hash_of(rest), &hash_of(&changed))),
-    ] {
-        let done = panics(&map);
-        done.check(done.stderr.contains("   1: statement:"), "it is not the map of this build");
-    }
-    // Where the hash is not known, any map is accepted, and its names are shown as text.
-    let plugin = Torture::new(Build::Optimised, "panics", "4k", 10);
-    let map = "{\"file\":82,\"path\":\"a\\u001b]0;x\\u0007\u{202e}b\",\"base\":0}\n";
-    let head = format!(r#"{{"xhist":"map","version":1,"hash":"{}","root":"/","tool":"0"}}"#, hash_of(map));
-    plugin.tree.write("xhist.map", &format!("{head}\n{map}"));
-    let done = plugin.run().done().expect(101);
-    done.check(done.stderr.contains(r"a\u{1b}]0;x\u{7}\u{202e}b:1"), "escaped");
-    done.check(!done.stderr.contains(['\u{1b}', '\u{202e}']), "nothing that a terminal obeys");
 }
 
 fn closed_library() {

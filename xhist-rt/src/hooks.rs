@@ -80,8 +80,8 @@ values!(in crate::recorder);
 #[doc(hidden)]
 #[cfg(all(feature = "trace", feature = "std"))]
 pub mod unoptimised {
-    recording!(in crate::fast_path::unoptimised);
-    values!(in crate::fast_path::unoptimised);
+    recording!(in crate::hosted::fast_path::unoptimised);
+    values!(in crate::hosted::fast_path::unoptimised);
 }
 
 /// [`s`] for a file and a line that are only known at run time. No inserted call has this name.

@@ -35,7 +35,7 @@ fn exports_of_several_threads_and_handlers_do_not_mix() {
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     xhist_rt::e::<1, 1, 1>();
     xhist_rt::xhist_logdev(writer.as_raw_fd());
-    assert!(xhist_rt::Init::new().panic_lines(0).no_signal().install());
+    assert!(xhist_rt::Init::new().no_panic_line().no_signal().install());
     let handler = handler as extern "C" fn(i32) as usize;
     // SAFETY: the handler makes only async-signal-safe calls.
     unsafe { libc::signal(libc::SIGUSR1, handler) };

@@ -43,7 +43,7 @@ fn set_up() -> bool {
     let _: extern "C" fn() = xhist_rt::xhist_write;
     let _: extern "C" fn(core::ffi::c_int) = xhist_rt::xhist_logdev;
     let _: fn() = xhist_rt::init;
-    let init: Init = Init::new().signal(10).no_signal().panic_lines(0);
+    let init: Init = Init::new().signal(10).no_signal().no_panic_line();
     let _ = Init::default().clone();
     #[cfg(feature = "std")]
     let _ = Init::new().file("history.xhist");

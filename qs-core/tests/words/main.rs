@@ -5,7 +5,6 @@ mod model;
 use model::{Model, PAGE};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use qs_core::listing::TailLine;
 use qs_core::record::chunk::{CutWords, MAX_CUT};
 use qs_core::record::value::RecordedValue;
 use qs_core::record::words::Words;
@@ -245,7 +244,6 @@ proptest! {
                 prop_assert!(items <= 4 * model.size);
             }
             let _ = (reader.shown(), reader.resume_from());
-            prop_assert!(Reader::new(header, &image).tail(5).count() <= 5);
             let mut frames = Reader::new(header, &image).whole_frames();
             while frames.next().is_some() {}
         }
@@ -557,17 +555,4 @@ fn a_chunk_of_an_unknown_time_has_no_stamp() {
     (model.last_time, model.open_time) = (0, 0);
     perform(&mut model, &Act::Run(vec![1, 2]));
     assert_eq!(short(&model.image()), ["Some(1) None", "Some(2) None"]);
-}
-
-#[test]
-fn a_statement_that_spins_is_one_line_of_the_tail() {
-    let mut model = Model::new(1 << 14);
-    perform(&mut model, &Act::Loop(vec![3], 100_000));
-    perform(&mut model, &Act::Run(vec![4, 4, 5]));
-    let image = model.image();
-    let table = table();
-    let reader = Reader::new(Header::parse(&image).unwrap(), &image).with_numbers(Numbers::new(&table));
-    let lines: Vec<TailLine> = reader.tail(4).collect();
-    let line = |which, times| TailLine::Statement(statement(which).0, times);
-    assert_eq!(lines, [line(3, 100_000), line(4, 1), line(4, 1), line(5, 1)]);
 }

@@ -1,4 +1,4 @@
-//! The ring header on bare metal. Hosted rings have another one, see `crate::words`.
+//! The ring header on bare metal. Hosted rings have another one, see `crate::hosted::words`.
 
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering::Relaxed};
 

@@ -1,7 +1,7 @@
 //! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
 //!
 //! `writer` is what the recorder keeps outside of the ring, `statement` and `value` record, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
-//! interrupts, `link` what a link takes out. Hosted rings share nothing of it, see `crate::words`.
+//! interrupts, `link` what a link takes out. Hosted rings share nothing of it, see `crate::hosted::words`.
 
 mod draft;
 mod frame;
@@ -17,7 +17,8 @@ mod writer;
 use qs_core::record::Statement;
 use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader, frame_room};
 
-pub(crate) use crate::no_task::NoTask as Task;
+pub(crate) use crate::inert::NoTask as Task;
+pub use crate::inert::{Init, clear, init, stop_after, stop_on_record, xhist_logdev, xhist_write};
 pub(crate) use crate::value::types::add_build;
 pub use frame::flush;
 pub use interrupt::interrupt;

@@ -1,7 +1,7 @@
 //! What happens before `main`, or when a shared object with the recorder is loaded.
 //!
 //! Programs that do not call the recorder (`cargo xhist`) start it here. It handles no signal for an export, and
-//! prints nothing except the last statements under a panic message: otherwise the program must behave as without the
+//! prints nothing except a line under a panic message: otherwise the program must behave as without the
 //! recorder.
 
 #[cfg(feature = "auto")]
@@ -18,7 +18,7 @@ extern "C" fn start() {
     }
     // This comes here and not at the first statement, which may run in a signal handler.
     sys::stay_loaded();
-    crate::slow_path::set_up_handlers();
+    crate::hosted::slow_path::set_up_handlers();
     // This comes before the program asks for the handler of the signal.
     crate::hosted::system::signals::catch(libc::SIGSEGV, crate::hosted::system::mirror::on_fault);
     #[cfg(feature = "auto")]

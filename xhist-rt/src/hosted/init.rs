@@ -6,12 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use crate::hosted::rings::{acquire, late_file, threads};
 use crate::hosted::setup::config::{self, Config};
 use crate::hosted::setup::file;
-use crate::hosted::setup::settings::FILE;
+use crate::hosted::setup::settings::{FILE, PANIC};
 use crate::hosted::system::sys;
 use crate::hosted::{export, panic};
-
-/// Lines of history that the panic hook prints.
-const PANIC_LINES: usize = 16;
 
 /// The exit handler of [`Init::install`] is there.
 static INSTALLED: AtomicBool = AtomicBool::new(false);
@@ -21,13 +18,13 @@ static INSTALLED: AtomicBool = AtomicBool::new(false);
 /// ```
 /// let fd = 2; // standard error
 /// xhist_rt::xhist_logdev(fd);
-/// xhist_rt::Init::new().no_signal().panic_lines(30).install();
+/// xhist_rt::Init::new().no_signal().no_panic_line().install();
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "nothing is set up before `install`"]
 pub struct Init {
     signal: Option<i32>,
-    panic_lines: usize,
+    has_panic_line: bool,
     file: Option<PathBuf>,
 }
 
@@ -38,9 +35,9 @@ impl Default for Init {
 }
 
 impl Init {
-    /// The defaults: SIGUSR1, 16 lines under a panic, rings where the environment says.
+    /// The defaults: SIGUSR1, a line under a panic message, rings where the environment says.
     pub fn new() -> Init {
-        Init { signal: Some(libc::SIGUSR1), panic_lines: PANIC_LINES, file: None }
+        Init { signal: Some(libc::SIGUSR1), has_panic_line: true, file: None }
     }
 
     /// Calls [`xhist_write`](super::xhist_write) at this signal.
@@ -55,10 +52,10 @@ impl Init {
         self
     }
 
-    /// Prints this many statements under a panic message; 0 prints none. The environment variable `XHIST_PANIC` takes
-    /// precedence.
-    pub fn panic_lines(mut self, lines: usize) -> Init {
-        self.panic_lines = lines;
+    /// Prints nothing under a panic message. Otherwise a line there has the command that lists what ran before the panic.
+    /// The environment variable `XHIST_PANIC` takes precedence.
+    pub fn no_panic_line(mut self) -> Init {
+        self.has_panic_line = false;
         self
     }
 
@@ -89,8 +86,10 @@ impl Init {
             done &= sys::on_signal(signal, export::on_signal);
         }
         if !INSTALLED.swap(true, Ordering::Relaxed) {
-            let lines = config.and_then(|config| config.panic_lines);
-            panic::install(lines.map_or(self.panic_lines, |lines| lines as usize));
+            panic::install(match PANIC.text() {
+                Some(_) => PANIC.is(&["on", "1"]),
+                None => self.has_panic_line,
+            });
             sys::at_exit(export::on_exit);
         }
         done

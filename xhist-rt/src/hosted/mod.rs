@@ -1,34 +1,45 @@
 //! The hosted recorder: one ring per thread, kept in memory or in a file.
 //!
-//! From the lowest room up: `system` is the operating system, `setup` what the environment asks for, `timing` clock
-//! and ticker. `crate::slow_path` writes rings on top of these. `rings` owns the rings. The files here are what a
-//! program sets up or calls. `upcalls` is what lower rooms ask of higher ones.
+//! From the lowest room up: `words` is what a ring holds, `system` the operating system, `thread_state` what a thread knows
+//! of its ring, `setup` what the environment asks for, `timing` clock and ticker. `slow_path` writes rings on top of
+//! these, `fast_path` a statement alone. `rings` owns the rings. The other files are what a program sets up or calls.
+//! `upcalls` is what lower rooms ask of higher ones.
 
 #[allow(unsafe_code, reason = "a static in a section of the loader's")]
 mod auto;
+#[allow(unsafe_code)]
+pub(crate) mod executed;
 #[allow(unsafe_code, reason = "two exported names, for C and for debuggers")]
 mod export;
+#[allow(unsafe_code)]
+pub(crate) mod fast_path;
 mod init;
 #[allow(unsafe_code)]
 mod link;
-mod names;
-#[allow(unsafe_code)]
 mod panic;
 mod recorder;
 mod rings;
 pub(crate) mod setup;
 #[allow(unsafe_code)]
+pub(crate) mod slow_path;
+#[allow(unsafe_code)]
 mod spawn;
 #[allow(unsafe_code)]
 mod syscall;
 pub(crate) mod system;
+mod task;
+#[allow(unsafe_code)]
+pub(crate) mod thread_state;
 pub(crate) mod timing;
 pub(crate) mod upcalls;
+#[allow(unsafe_code)]
+pub(crate) mod words;
 
-pub(crate) use crate::fast_path::{entry, own, record, target};
-pub use crate::slow_path::flush;
-pub(crate) use crate::slow_path::{append_record, at};
-pub(crate) use crate::task::RecordedTask as Task;
+pub(crate) use crate::hosted::fast_path::{entry, own, record, target};
+pub use crate::hosted::slow_path::flush;
+pub(crate) use crate::hosted::slow_path::{append_record, at};
+pub(crate) use crate::hosted::task::RecordedTask as Task;
+pub use crate::inert::{RING_SIZE, export, export_earlier, interrupt, last};
 pub(crate) use crate::value::types::add_build;
 pub use export::{xhist_logdev, xhist_write};
 pub(crate) use init::set_map_hash;

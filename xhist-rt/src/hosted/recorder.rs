@@ -2,7 +2,7 @@
 
 use super::rings::{acquire, foreign, fork, slots, spare, threads, trigger};
 use super::upcalls::{Recorder, Upcalls};
-use crate::thread_state::{Handlers, TrackPtr};
+use crate::hosted::thread_state::{Handlers, TrackPtr};
 use crate::trace::{self, Code, Severity};
 
 impl Upcalls for Recorder {

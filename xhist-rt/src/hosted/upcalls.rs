@@ -1,7 +1,7 @@
 //! What the lower rooms ask of the recorder above them, all of it rare. The top of the recorder implements the trait for
 //! [`Recorder`], so the compiler resolves each call and no room imports a higher one.
 
-use crate::thread_state::{Handlers, TrackPtr};
+use crate::hosted::thread_state::{Handlers, TrackPtr};
 
 /// The recorder as the lower rooms see it.
 pub(crate) enum Recorder {}

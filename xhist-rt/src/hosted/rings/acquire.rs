@@ -12,16 +12,16 @@ use super::slots::{
     map_hash, set_facts,
 };
 use super::{slots, spare, spectra};
-use crate::executed::ExecutedBitmap;
+use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::{Config, Frames, Time};
 use crate::hosted::setup::{clock, file, owner};
+use crate::hosted::slow_path;
 use crate::hosted::system::mirror::{self, Region};
 use crate::hosted::system::shared_state::claim_longest_vacant;
 use crate::hosted::system::{sys, thread};
+use crate::hosted::thread_state::{Track, TrackPtr};
 use crate::hosted::timing::stamp;
-use crate::slow_path;
-use crate::thread_state::{Track, TrackPtr};
-use crate::words::{HostedHeader, WordsWriter};
+use crate::hosted::words::{HostedHeader, WordsWriter};
 
 /// Threads take over the rings of ended threads as cleared_for_words as there are this many rings.
 const ENOUGH_RINGS: usize = 64;
@@ -177,9 +177,9 @@ unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
         let (mut writer, place) =
             WordsWriter::init(header, region.data(), region.size(), stamp::now(), executed(config));
         if config.frames != Frames::Packed {
-            writer.use_single_chunks(stamp::source(config));
+            writer.append_slowly();
         }
-        let roll_over = slow_path::roll_over_of(&writer);
+        let roll_over = slow_path::roll_over_chunk;
         slot.track().write(Track::new(writer, place, region.addresses(), number as u16, roll_over));
     }
 }

@@ -2,15 +2,15 @@
 
 use super::slots::{self, EXECUTED, SLOTS, Slot};
 use super::{spare, spectra, threads};
-use crate::executed::ExecutedBitmap;
+use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::{self, Config};
 use crate::hosted::setup::{file, owner};
+use crate::hosted::slow_path;
 use crate::hosted::system::mirror::Region;
 use crate::hosted::system::sys;
+use crate::hosted::thread_state::ThisThread;
 use crate::hosted::timing::ticker;
-use crate::slow_path;
-use crate::thread_state::ThisThread;
-use crate::words::HostedHeader;
+use crate::hosted::words::HostedHeader;
 
 /// Bytes of a header that are in use.
 const HEADER: usize = size_of::<HostedHeader>();

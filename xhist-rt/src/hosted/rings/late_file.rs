@@ -1,6 +1,6 @@
 //! A ring file that the program names when rings exist already: moves all rings that can move.
 
-use crate::executed::ExecutedBitmap;
+use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::rings::slots::{ENDED, EXECUTED, SLOTS};
 use crate::hosted::rings::threads::own;
 use crate::hosted::setup::config::Config;

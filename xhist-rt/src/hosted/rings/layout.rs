@@ -1,6 +1,6 @@
 //! Where rings and the bitmap are in a ring file.
 
-use crate::executed::ExecutedBitmap;
+use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::Config;
 use crate::hosted::system::sys;
 

@@ -12,10 +12,10 @@ use crate::hosted::setup::file::Opened;
 use crate::hosted::system::mirror::Region;
 use crate::hosted::system::shared_state::{Fact, Home, Numbers, Published, SlotOwner};
 use crate::hosted::system::{sys, thread};
+use crate::hosted::thread_state::{Handlers, Track, TrackPtr};
 use crate::hosted::timing::{stamp, ticker};
-use crate::thread_state::{Handlers, Track, TrackPtr};
+use crate::hosted::words::HostedHeader;
 use crate::value::types;
-use crate::words::HostedHeader;
 
 /// If more threads than this live at once, the recorder does not record the others.
 pub(super) const MAX_RINGS: usize = 1024;

@@ -16,7 +16,7 @@ use crate::hosted::setup::config::Config;
 use crate::hosted::system::shared_state::Published;
 use crate::hosted::system::sys;
 use crate::hosted::upcalls::{Recorder, Upcalls};
-use crate::words::HostedHeader;
+use crate::hosted::words::HostedHeader;
 
 /// Number of statements and records that no ring has, until the first ring counts them.
 static LOST: AtomicU32 = AtomicU32::new(0);

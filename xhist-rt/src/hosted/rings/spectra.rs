@@ -12,11 +12,11 @@ use qs_core::ring::executed;
 use qs_core::ring::spectrum::{HEADER_LEN, SpectrumHeader, header};
 
 use super::slots::{self, SLOTS, Slot};
-use crate::executed::ExecutedBitmap;
+use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::Config;
 use crate::hosted::setup::spectra_file;
 use crate::hosted::system::sys;
-use crate::words::HostedHeader;
+use crate::hosted::words::HostedHeader;
 
 /// Slots of a thread's bitmap: enough for 65,536 numbered statements, or for lines of a program with 400,000.
 const BITMAP_SLOTS: u32 = 4096;

@@ -11,12 +11,12 @@ use super::{foreign, slots, spare, spectra};
 use crate::filters;
 use crate::hosted::setup::config::{self, Config, Frames, Time};
 use crate::hosted::setup::{clock, owner, trigger_state};
+use crate::hosted::slow_path::{self, Append};
 use crate::hosted::system::{sys, thread};
+use crate::hosted::thread_state::{ThisThread, TrackPtr};
 use crate::hosted::timing::{stamp, ticker};
 use crate::hosted::upcalls::{Recorder, Upcalls};
-use crate::slow_path::{self, Append};
-use crate::thread_state::{ThisThread, TrackPtr};
-use crate::words::HostedHeader;
+use crate::hosted::words::HostedHeader;
 
 /// The first check of a thread, or any check of a thread without a ring. If the thread gets a ring, its words go there.
 #[cold]

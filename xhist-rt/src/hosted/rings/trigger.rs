@@ -13,8 +13,8 @@ use crate::hosted::setup::config::Config;
 use crate::hosted::setup::trigger_state::{
     COUNTING, LEFT, MUTED, RUNNING, STATE, STOP_ON, STOP_ON_AFTER, STOPPED, is_stopped,
 };
+use crate::hosted::slow_path::{self, Append};
 use crate::hosted::timing::pace::call_all;
-use crate::slow_path::{self, Append};
 
 /// How often each trigger of the sources was passed.
 static PASSED: [AtomicU32; TRIGGERS] = [const { AtomicU32::new(0) }; TRIGGERS];

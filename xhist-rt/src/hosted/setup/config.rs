@@ -5,12 +5,12 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 use super::trigger_state;
 use crate::hosted::setup::settings;
-use crate::hosted::setup::settings::{EVER, FILE, FRAMES, MAP_HASH, PANIC, SANDBOX, SIZE, SWITCH, TIME};
+use crate::hosted::setup::settings::{EVER, FILE, FRAMES, MAP_HASH, SANDBOX, SIZE, SWITCH, TIME};
 use crate::hosted::setup::{clock, file};
 use crate::hosted::system::shared_state::{Once, Progress};
 use crate::hosted::system::{sandbox, sys};
+use crate::hosted::thread_state::tls;
 use crate::hosted::upcalls::{Recorder, Upcalls};
-use crate::thread_state::tls;
 
 /// Ring size if the environment gives none. `XHIST_RING_SIZE` changes it at compile time.
 const DEFAULT_SIZE: u32 = 512 * 1024;
@@ -102,8 +102,6 @@ pub(crate) struct Config {
     /// Slots of the executed bitmap, 0 for none.
     pub(crate) executed_slots: u32,
     pub(crate) map_hash: u64,
-    /// Lines that the panic hook prints, if the environment says so.
-    pub(crate) panic_lines: Option<u32>,
 }
 
 static READING: Once = Once::new();
@@ -112,10 +110,6 @@ static TIME_MODE: AtomicU8 = AtomicU8::new(0);
 static FRAMES_MODE: AtomicU8 = AtomicU8::new(0);
 static EXECUTED_SLOTS: AtomicU32 = AtomicU32::new(0);
 static ENVIRONMENT_HASH: AtomicU64 = AtomicU64::new(0);
-static PANIC_LINES: AtomicU32 = AtomicU32::new(UNSET);
-
-/// The environment does not say it.
-const UNSET: u32 = u32::MAX;
 
 impl Config {
     /// The configuration. The first call reads it from the environment. `None` only inside that call itself, or if
@@ -129,16 +123,7 @@ impl Config {
         let time = if mode & 1 == Time::On as u8 { Time::On } else { Time::Off };
         let (size, map_hash) = (SIZE_BYTES.load(Ordering::Relaxed), ENVIRONMENT_HASH.load(Ordering::Relaxed));
         let executed_slots = EXECUTED_SLOTS.load(Ordering::Relaxed);
-        let panic_lines = Some(PANIC_LINES.load(Ordering::Relaxed)).filter(|lines| *lines != UNSET);
-        Some(Config {
-            on: mode & ON != 0,
-            size,
-            time,
-            frames: frames(),
-            executed_slots,
-            map_hash,
-            panic_lines,
-        })
+        Some(Config { on: mode & ON != 0, size, time, frames: frames(), executed_slots, map_hash })
     }
 
     fn read() -> Option<Config> {
@@ -169,7 +154,6 @@ impl Config {
                 FRAMES_MODE.store(config.frames as u8, Ordering::Relaxed);
                 EXECUTED_SLOTS.store(config.executed_slots, Ordering::Relaxed);
                 ENVIRONMENT_HASH.store(config.map_hash, Ordering::Relaxed);
-                PANIC_LINES.store(config.panic_lines.unwrap_or(UNSET), Ordering::Relaxed);
                 if SWITCH.is(&["wait"]) {
                     trigger_state::wait_for_start();
                 }
@@ -231,7 +215,6 @@ impl Config {
             },
             executed_slots: EVER.text().and_then(settings::parse_ever).unwrap_or(0),
             map_hash: MAP_HASH.text().and_then(|hash| u64::from_str_radix(hash, 16).ok()).unwrap_or(0),
-            panic_lines: PANIC.text().and_then(|lines| lines.parse().ok()),
         }
     }
 }

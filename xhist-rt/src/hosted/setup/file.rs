@@ -18,16 +18,24 @@ use crate::hosted::system::sys;
 /// Length of the longest path of a ring file, with a zero behind it.
 const PATH_LEN: usize = 1024;
 
-/// The ring file, and the request for it: the directory in which the pattern starts, and the pattern. A daemon changes
-/// its directory and its environment before it forks.
+/// The ring file, its path, and the request for it: the directory in which the pattern starts, and the pattern. A daemon
+/// changes its directory and its environment before it forks.
 pub(crate) struct Opened {
     pub(crate) file: RingFile,
     /// Its number among the files of this process, from 2 on, as in a [`Home`](crate::hosted::system::shared_state::Home).
     pub(crate) number: u64,
     asked: Path,
     directory: usize,
+    path: Path,
     /// The environment made the request, not the program.
     by_setting: bool,
+}
+
+impl Opened {
+    /// The path of the file, as seen from the directory in which the file was opened.
+    pub(crate) fn path(&self) -> &[u8] {
+        &self.path.as_c_str().to_bytes()[self.directory..]
+    }
 }
 
 static OPENED: Mapped<Opened> = Mapped::new();
@@ -71,7 +79,7 @@ fn open_asked(asked: &Path, directory: usize, by_setting: bool, in_child: bool) 
             spectra_file::open(path.as_c_str());
         }
         let number = known.unwrap_or_else(|| NEXT.fetch_add(1, Ordering::Relaxed));
-        let opened = Opened { file, number, asked: asked.clone(), directory, by_setting };
+        let opened = Opened { file, number, asked: asked.clone(), directory, path: path.clone(), by_setting };
         if OPENED.set(opened) { Ok(()) } else { Err(Refusal::System(libc::ENOMEM)) }
     });
     if let Err(refusal) = created {

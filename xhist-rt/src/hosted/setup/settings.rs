@@ -1,5 +1,5 @@
 //! The settings: one table of the variables that the recorder reads, and of their allowed values. Values that cannot
-//! be used are printed on standard error, and so are unknown names that look like the recorder's.
+//! be used are printed on standard error, and so are misspelt names of settings.
 
 use core::ffi::CStr;
 use core::fmt::{self, Display};
@@ -79,15 +79,13 @@ pub(crate) const SANDBOX: Setting = Setting {
     form: "on, strict or off",
     instead: "it is on once the program installs a filter",
 };
-/// `XHIST_PANIC`: lines that the panic hook prints.
+/// `XHIST_PANIC`: whether the panic hook prints how to read the history.
 pub(crate) const PANIC: Setting = Setting {
     name: c"XHIST_PANIC",
-    is_usable: |text| text.parse::<u32>().is_ok(),
-    form: "a number of lines",
+    is_usable: |text| is_word(text, &["on", "1", "off", "0"]),
+    form: "on or off",
     instead: "it is ignored",
 };
-/// `XHIST_MAP`: the map for names under a panic message.
-pub(crate) const MAP: Setting = Setting { name: c"XHIST_MAP", is_usable: |_| true, form: "", instead: "" };
 /// `XHIST_MAP_HASH`: hash of the map, for programs without an instrumented `main`.
 pub(crate) const MAP_HASH: Setting = Setting {
     name: c"XHIST_MAP_HASH",
@@ -97,49 +95,11 @@ pub(crate) const MAP_HASH: Setting = Setting {
 };
 
 /// All variables that the recorder reads.
-const SETTINGS: [&Setting; 11] =
-    [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &SANDBOX, &PANIC, &MAP, &MAP_HASH];
+const SETTINGS: [&Setting; 10] =
+    [&SWITCH, &SIZE, &FILE, &TIME, &CLOCK, &FRAMES, &EVER, &SANDBOX, &PANIC, &MAP_HASH];
 
-/// Names that builds with the recorder, the tools and the tests read. `*` ends the beginning of a name.
-const OF_OTHERS: [&str; 37] = [
-    "XHIST_BIG",
-    "XHIST_BLESS",
-    "XHIST_BROWSER",
-    "XHIST_CACHE",
-    "XHIST_CASE_TIMES",
-    "XHIST_DUMPS",
-    "XHIST_EDITOR",
-    "XHIST_EXTENSION",
-    "XHIST_FILES",
-    "XHIST_FLEET",
-    "XHIST_FLEET_PYTHON",
-    "XHIST_FMT",
-    "XHIST_FRAMES_STEPPED",
-    "XHIST_FUZZ_*",
-    "XHIST_KEEP",
-    "XHIST_KILLS",
-    "XHIST_LONG",
-    "XHIST_METAL_BESIDE",
-    "XHIST_NPM",
-    "XHIST_PAGER",
-    "XHIST_PERFETTO_PYTHON",
-    "XHIST_PROGRAMS",
-    "XHIST_QSPY",
-    "XHIST_QS_*",
-    "XHIST_QUTEST",
-    "XHIST_REGISTRY",
-    "XHIST_REPORT",
-    "XHIST_RING",
-    "XHIST_RING_*",
-    "XHIST_RT",
-    "XHIST_SEED",
-    "XHIST_SIGNALS",
-    "XHIST_SOAK",
-    "XHIST_TEST",
-    "XHIST_TESTS_*",
-    "XHIST_UPLOAD",
-    "XHIST_VARIANTS",
-];
+/// Builds read this one for `name_files!`. Its name is near [`FILE`].
+const OF_BUILDS: &[u8] = b"XHIST_FILES";
 
 impl Setting {
     /// The value, unless it is empty. A program with more rights than its caller reads none, because the caller has
@@ -196,8 +156,12 @@ pub(crate) fn check(size: u32) {
     check_limits();
     check_each();
     sys::for_each_variable(|name| {
-        if name.starts_with(b"XHIST") && !is_known(name) {
-            check_unknown(name);
+        if let Some(meant) = setting_meant(name) {
+            let meant = meant.name();
+            message::print(format_args!(
+                "{} is not a setting (is {meant} meant?): it is ignored",
+                Shown(name)
+            ));
         }
     });
 }
@@ -214,29 +178,14 @@ fn check_each() {
     }
 }
 
-/// Whether a variable belongs to the recorder, the tools or the tests.
-fn is_known(name: &[u8]) -> bool {
-    SETTINGS.iter().any(|setting| setting.name.to_bytes() == name)
-        || OF_OTHERS.iter().any(|other| match other.strip_suffix('*') {
-            Some(begin) => name.starts_with(begin.as_bytes()),
-            None => name == other.as_bytes(),
-        })
-}
-
-/// Prints a name that begins like one of the recorder's. Without an underscore it may be a word of another program.
-fn check_unknown(name: &[u8]) {
-    let near = SETTINGS.iter().find(|setting| is_near(name, setting.name.to_bytes()));
-    match near {
-        Some(near) => message::print(format_args!(
-            "{} is not a setting (is {} meant?): it is ignored",
-            Shown(name),
-            near.name()
-        )),
-        None if name.starts_with(b"XHIST_") => {
-            message::print(format_args!("{} is not a setting: it is ignored", Shown(name)));
-        }
-        None => {}
+/// The setting that a misspelt name is near to. Other unknown names are not reported: they belong to other programs, of
+/// ours or not.
+fn setting_meant(name: &[u8]) -> Option<&'static Setting> {
+    let is_known = name == OF_BUILDS || SETTINGS.iter().any(|setting| setting.name.to_bytes() == name);
+    if is_known || !name.starts_with(b"XHIST") {
+        return None;
     }
+    SETTINGS.into_iter().find(|setting| is_near(name, setting.name.to_bytes()))
 }
 
 /// Whether one name becomes the other when one byte is added, removed or replaced, or when two neighbours are
@@ -366,7 +315,7 @@ mod tests {
             (&EVER, "512", "some"),
             (&EVER, "Threads", "thread"),
             (&SANDBOX, "Strict", "yes"),
-            (&PANIC, "0", "-1"),
+            (&PANIC, "0", "16"),
             (&MAP_HASH, "00000000000000A7", "0x12"),
         ] {
             assert!((setting.is_usable)(usable), "{}={usable}", setting.name());
@@ -375,9 +324,11 @@ mod tests {
     }
 
     #[test]
-    fn names_are_known_or_close_to_a_known_one() {
-        assert!(is_known(b"XHIST_FILE") && is_known(b"XHIST_QS_SIZES") && is_known(b"XHIST_FILES"));
-        assert!(!is_known(b"XHIST_FLIE") && !is_known(b"XHIST_FILESX"));
+    fn misspelt_names_are_near_to_a_setting() {
+        let meant = |name: &str| setting_meant(name.as_bytes()).map(Setting::name);
+        assert_eq!((meant("XHIST_FLIE"), meant("XHIST_FILE_")), (Some("XHIST_FILE"), Some("XHIST_FILE")));
+        let others = ["XHIST_FILE", "XHIST", "XHIST_FILES", "XHIST_KEEP", "XHIST_SPEED", "XHISTORY", "FILE"];
+        assert_eq!(others.map(meant), [None; 7], "of a setting, a tool, another program");
         for near in ["XHIST_FLIE", "XHIST_FIL", "XHIST_FILEE", "XHIST_FILA", "xhist_file", "XHISTFILE"] {
             assert!(is_near(near.as_bytes(), b"XHIST_FILE"), "{near}");
         }

@@ -7,10 +7,8 @@ use core::sync::atomic::{AtomicPtr, AtomicU64};
 
 use crate::hosted::setup::clock;
 use crate::hosted::setup::config;
-use crate::hosted::setup::config::{Config, Frames, Time};
-use crate::hosted::setup::settings;
+use crate::hosted::setup::config::Frames;
 use crate::hosted::upcalls::{Recorder, Upcalls};
-use crate::words::Stamps;
 
 /// A clock that the program has given, `fn() -> u32`.
 static GIVEN: AtomicPtr<()> = AtomicPtr::new(null_mut());
@@ -37,32 +35,6 @@ pub(crate) fn now() -> u64 {
         true => ticks(),
         false => other(given),
     }
-}
-
-/// Where the stamps come from, if each statement has one.
-pub(crate) fn source(config: &Config) -> Stamps {
-    match config.frames {
-        _ if config.executed_slots > 0 || settings::EVER.is(&["threads"]) => Stamps::Other,
-        Frames::Exact => Stamps::Count,
-        _ if config.time == Time::On && clock::is_counter() => Stamps::Counter,
-        _ => Stamps::Other,
-    }
-}
-
-/// [`now`] of [`Stamps::Counter`]. `None` if a rare case needs the slow way.
-#[inline(always)]
-pub(crate) fn by_counter() -> Option<u64> {
-    if !clock::is_direct() {
-        return None;
-    }
-    let ticks = crate::hosted::system::sys::counter();
-    (!clock::is_due(ticks)).then_some(ticks)
-}
-
-/// [`now`] of [`Stamps::Count`].
-#[inline(always)]
-pub(crate) fn by_count() -> Option<u64> {
-    Some(clock::ticket())
 }
 
 #[inline(never)]

@@ -24,7 +24,7 @@ use qs_core::ring as layout;
 use crate::hosted::setup::{clock, config};
 use crate::hosted::system::shared_state::{Helped, Sleeper, Visitor};
 use crate::hosted::system::{raw, sandbox, sys};
-use crate::words::HostedHeader;
+use crate::hosted::words::HostedHeader;
 
 /// Threads in slots from this one on are not watched.
 pub(crate) const MAX_WATCHED: usize = 1024;

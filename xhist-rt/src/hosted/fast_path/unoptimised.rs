@@ -8,8 +8,8 @@ use qs_core::record::words::Word;
 
 use super::cpu::call_roll_over_in_asm;
 use super::word::word;
-use crate::slow_path::{record_long, record_target, record_without_word};
-use crate::thread_state::ThreadState;
+use crate::hosted::slow_path::{record_long, record_target, record_without_word};
+use crate::hosted::thread_state::ThreadState;
 use crate::value::kept;
 use crate::value::types::{add_row, of_type};
 
@@ -43,7 +43,7 @@ pub(crate) fn record<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
         };
     }
     // SAFETY: the code accesses the cursor of this thread. Between two checks it points to room for words: the checks
-    // that `xhist-instrument` inserts bound the words between them, see `crate::words`.
+    // that `xhist-instrument` inserts bound the words between them, see `crate::hosted::words`.
     unsafe {
         match const { parts(FILE, LINE, NUMBER).1 } {
             2 => store!("word", 2),

@@ -30,12 +30,9 @@ mod pause;
 mod record;
 mod restructure;
 mod scan;
-mod single;
-mod stamps;
 mod writer;
 
 pub(crate) use header::HostedHeader;
-pub(crate) use stamps::Stamps;
 pub(crate) use writer::{MayMove, Place, WordsWriter};
 
 #[cfg(test)]

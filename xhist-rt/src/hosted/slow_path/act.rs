@@ -8,12 +8,12 @@ use qs_core::record::EventKind;
 
 use crate::hosted::setup::{config, trigger_state};
 use crate::hosted::system::{mirror, sys};
+use crate::hosted::thread_state::{SCRATCH, TAKEN, ThisThread, Track, TrackPtr};
 use crate::hosted::timing::pace::{self, Pace};
 use crate::hosted::timing::stamp;
 use crate::hosted::upcalls::{Recorder, Upcalls};
+use crate::hosted::words::Place;
 use crate::sync::fence;
-use crate::thread_state::{SCRATCH, TAKEN, ThisThread, Track, TrackPtr};
-use crate::words::Place;
 
 /// Lets words continue at that position, unless a handler has taken another position.
 pub(super) fn may_move(moved: &AtomicU64, to: u64) -> bool {

@@ -4,11 +4,10 @@
 use qs_core::ring::{NAME_LEN, Status};
 
 use super::handlers;
-use super::roll_over::roll_over_slow;
-use super::single::roll_over_of;
+use super::roll_over::{roll_over_chunk, roll_over_slow};
 use crate::hosted::system::{sys, thread};
-use crate::thread_state::{Panic, Pending, ThisThread, ThreadState, Track, TrackPtr};
-use crate::words::HostedHeader;
+use crate::hosted::thread_state::{Panic, Pending, ThisThread, ThreadState, Track, TrackPtr};
+use crate::hosted::words::HostedHeader;
 
 /// The calling thread panics, and its ring has that status.
 pub(crate) fn on_panic() {
@@ -50,7 +49,7 @@ pub(crate) fn settle_at_end() {
     }
 }
 
-/// A [`RollOver`](crate::thread_state::RollOver) of a track with something pending.
+/// A [`RollOver`](crate::hosted::thread_state::RollOver) of a track with something pending.
 ///
 /// # Safety
 /// `tls` and `track` are those of the calling thread.
@@ -64,13 +63,11 @@ unsafe fn roll_over_pending(tls: *mut ThreadState, track: *mut Track, at: *mut u
         read_name(own);
     }
     own.pending.panic = own.pending.panic.and_then(|panic| settle(own, panic));
-    let normal = roll_over_of(&own.writer);
-    // SAFETY: the caller passes the state and the track of its thread.
-    let cursor = unsafe { normal(tls, track, at) };
+    let cursor = roll_over_slow(thread, at);
     if own.pending.panic.is_some() {
         thread.set_limit(0);
     } else {
-        own.roll_over = normal;
+        own.roll_over = roll_over_chunk;
     }
     cursor
 }

@@ -163,7 +163,7 @@ proptest! {
 fn stamps_of_empty_chunks_do_not_hide_how_much_time_has_passed() {
     let ring = MappedRing::new(1 << 12);
     let mut program = Program::new(&ring, true, true);
-    program.use_single_chunks();
+    program.writer.append_slowly();
     program.check_alone(0);
     program.statement(1);
     program.close();
@@ -208,7 +208,7 @@ fn alone() -> impl Strategy<Value = Alone> {
 
 /// Runs the statements. Each of them that is still in the ring has its own stamp.
 fn run_alone(program: &mut Program, statements: &[Alone], is_timed: bool) {
-    program.use_single_chunks();
+    program.writer.append_slowly();
     let mut expected = std::vec![];
     for Alone { number, ticks, then } in statements {
         program.check_alone(*ticks);
@@ -262,21 +262,6 @@ proptest! {
         let mut program = Program::new(&ring, is_timed, true);
         run_alone(&mut program, &statements, is_timed);
     }
-}
-
-/// The slow roll-over is only for full memory and rare cases.
-#[test]
-fn most_statements_with_a_stamp_take_the_fast_way() {
-    let ring = MappedRing::new(1 << 18);
-    let mut program = Program::new(&ring, true, false);
-    program.use_single_chunks();
-    program.is_logged = false;
-    for number in 0..100_000 {
-        program.check_alone(7);
-        program.statement(if number % 3 == 0 { 60_000 } else { 1 + number % 500 });
-    }
-    let [quick, patient, roll_overs] = program.ways;
-    assert!(quick > 96_000 && patient < 4000 && roll_overs < 200, "{:?}", program.ways);
 }
 
 /// Checks that a loop with that many statements per round leaves what ran before it, and that its rounds are counted
@@ -430,7 +415,7 @@ fn trimming_keeps_exactly_the_requested_statements() {
 
 #[test]
 fn the_bitmap_has_each_statement_of_a_closed_chunk() {
-    use crate::executed::ExecutedBitmap;
+    use crate::hosted::executed::ExecutedBitmap;
     let mut memory = std::vec![0u128; ExecutedBitmap::len(256) / 16];
     // SAFETY: the memory is long enough, aligned and outlives the ring.
     let executed = unsafe { ExecutedBitmap::new(memory.as_mut_ptr().cast(), 256, 7, 1) };

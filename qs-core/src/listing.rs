@@ -1,14 +1,7 @@
-//! Short text listings of a ring: its last lines, and the line of a repetition.
-//!
-//! This is text in a protocol crate on purpose. Three programs print such listings and must print the same: the recorder's
-//! panic hook, `cargo xhist` and `xhist-report`. This crate is the only one that all three link. Everything here
-//! works without a heap, and nothing else in the crate uses it.
-
-mod tail;
+//! The line of a repetition in a listing, and numbers for readers. It works without a heap, and nothing else in the crate
+//! uses it.
 
 use core::fmt::{self, Display, Formatter};
-
-pub use tail::TailLine;
 
 use crate::record::Statement;
 use crate::ring::{LineRange, Repetition};

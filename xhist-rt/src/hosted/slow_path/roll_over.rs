@@ -5,11 +5,11 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::act::{Purpose, act, count_lost_words, may_move};
 use super::handlers;
 use crate::hosted::setup::owner;
+use crate::hosted::thread_state::{TAKEN, ThisThread, ThreadState, Track};
 use crate::hosted::timing::pace::{self, Pace};
 use crate::hosted::timing::{stamp, ticker};
 use crate::hosted::upcalls::{Recorder, Upcalls};
-use crate::thread_state::{TAKEN, ThisThread, ThreadState, Track};
-use crate::words::{MayMove, Place};
+use crate::hosted::words::{MayMove, Place};
 
 /// Returns the place where the words continue.
 pub(crate) extern "C" fn roll_over(at: *mut u8) -> *mut u8 {
@@ -21,11 +21,11 @@ pub(crate) extern "C" fn roll_over(at: *mut u8) -> *mut u8 {
     roll_over_slow(thread, at)
 }
 
-/// A [`RollOver`](crate::thread_state::RollOver) where many statements share a chunk.
+/// A [`RollOver`](crate::hosted::thread_state::RollOver) of a track with nothing pending.
 ///
 /// # Safety
 /// `tls` is the state of the calling thread.
-pub(super) unsafe fn roll_over_chunk(tls: *mut ThreadState, _: *mut Track, at: *mut u8) -> *mut u8 {
+pub(crate) unsafe fn roll_over_chunk(tls: *mut ThreadState, _: *mut Track, at: *mut u8) -> *mut u8 {
     // SAFETY: the caller passes the state of its thread.
     roll_over_slow(unsafe { ThisThread::from_ptr(tls) }, at)
 }

@@ -12,20 +12,20 @@ use qs_core::record::{EventKind, Statement};
 
 use super::model::{Item, Reading, read};
 use super::{IS_WATCHED, WATCH};
-use crate::words::{HostedHeader, MayMove, Place, WordsWriter};
+use crate::hosted::words::{HostedHeader, MayMove, Place, WordsWriter};
 
 const HEADER: usize = 4096;
 /// Id of the records.
 const ID: u8 = 100;
 
 /// A header, and a ring that is mapped twice behind it.
-pub(in crate::words) struct MappedRing {
+pub(in crate::hosted::words) struct MappedRing {
     memory: *mut u8,
     size: usize,
 }
 
 impl MappedRing {
-    pub(in crate::words) fn new(size: usize) -> MappedRing {
+    pub(in crate::hosted::words) fn new(size: usize) -> MappedRing {
         // SAFETY: the calls map memory that nothing else uses; the second half of the data is a second mapping of it.
         unsafe {
             let file = libc::memfd_create(c"ring".as_ptr(), 0);
@@ -49,12 +49,12 @@ impl MappedRing {
         }
     }
 
-    pub(in crate::words) fn header(&self) -> &[u8] {
+    pub(in crate::hosted::words) fn header(&self) -> &[u8] {
         // SAFETY: the memory is mapped, and nothing writes it while a test looks at it.
         unsafe { core::slice::from_raw_parts(self.memory, HEADER) }
     }
 
-    pub(in crate::words) fn data(&self) -> &[u8] {
+    pub(in crate::hosted::words) fn data(&self) -> &[u8] {
         // SAFETY: the memory is mapped, and nothing writes it while a test reads it.
         unsafe { core::slice::from_raw_parts(self.memory.add(HEADER), self.size) }
     }
@@ -164,9 +164,9 @@ impl Truth {
     }
 }
 
-pub(in crate::words) struct Program {
-    pub(in crate::words) writer: WordsWriter,
-    pub(in crate::words) place: Place,
+pub(in crate::hosted::words) struct Program {
+    pub(in crate::hosted::words) writer: WordsWriter,
+    pub(in crate::hosted::words) place: Place,
     ring: *const MappedRing,
     truth: Rc<RefCell<Truth>>,
     /// Whether there is a clock, and what it shows.
@@ -174,18 +174,17 @@ pub(in crate::words) struct Program {
     now: u64,
     is_watched: bool,
     /// `truth` is kept.
-    pub(in crate::words) is_logged: bool,
-    pub(in crate::words) may_fold: bool,
+    pub(in crate::hosted::words) is_logged: bool,
+    pub(in crate::hosted::words) may_fold: bool,
     records: u32,
     /// When the newest pause ended, and the number of pauses.
     paused: u64,
     pauses: usize,
-    pub(in crate::words) ways: [u32; 3],
 }
 
 impl Program {
     /// A program that writes the ring, which outlives it.
-    pub(in crate::words) fn new(ring: &MappedRing, is_timed: bool, is_watched: bool) -> Program {
+    pub(in crate::hosted::words) fn new(ring: &MappedRing, is_timed: bool, is_watched: bool) -> Program {
         IS_WATCHED.set(false);
         let header = ring.memory.cast::<HostedHeader>();
         // SAFETY: the memory is zero and mapped as the writer needs it, and only this thread writes it.
@@ -214,12 +213,11 @@ impl Program {
             records: 0,
             paused: 0,
             pauses: 0,
-            ways: [0; 3],
         }
     }
 
     /// Whether the test has written enough.
-    pub(in crate::words) fn is_long(&self) -> bool {
+    pub(in crate::hosted::words) fn is_long(&self) -> bool {
         self.truth.borrow().items.len() > if self.is_watched { 700 } else { 60_000 }
     }
 
@@ -234,7 +232,7 @@ impl Program {
         }
     }
 
-    pub(in crate::words) fn statement(&mut self, number: u32) {
+    pub(in crate::hosted::words) fn statement(&mut self, number: u32) {
         let (bytes, len) = word(number);
         self.log(Item::Word(named(number)));
         self.store(&bytes[..len]);
@@ -242,7 +240,7 @@ impl Program {
 
     /// Does what the thread's code does.
     #[inline]
-    pub(in crate::words) fn store(&mut self, bytes: &[u8]) {
+    pub(in crate::hosted::words) fn store(&mut self, bytes: &[u8]) {
         // SAFETY: the mirror holds what a test writes between two checks.
         unsafe {
             self.place.cursor.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
@@ -250,13 +248,13 @@ impl Program {
         }
     }
 
-    pub(in crate::words) fn check(&mut self) {
+    pub(in crate::hosted::words) fn check(&mut self) {
         if self.place.cursor >= self.place.limit {
             self.roll_over(false);
         }
     }
 
-    pub(in crate::words) fn looped(&mut self, number: u32) {
+    pub(in crate::hosted::words) fn looped(&mut self, number: u32) {
         self.check();
         let (bytes, len) = word(number);
         self.store(&bytes[..len]);
@@ -295,44 +293,14 @@ impl Program {
         }
     }
 
-    /// Gives each statement a chunk of its own from now on.
-    pub(in crate::words) fn use_single_chunks(&mut self) {
-        self.writer.use_single_chunks(crate::words::Stamps::Other);
-    }
-
-    /// A check that has to take a stamp, this number of ticks later, where each statement has a chunk of its own. It
-    /// does what the recorder does, and counts in `ways` which way it took: the fast one, the patient one, or the
-    /// slow one.
-    pub(in crate::words) fn check_alone(&mut self, ticks: u64) {
+    /// A check that has to take a stamp, this number of ticks later, where each statement has a chunk of its own.
+    pub(in crate::hosted::words) fn check_alone(&mut self, ticks: u64) {
         // A low half of 0 is written as 1.
         let stamp = match self.tick(ticks) as u32 {
             0 => self.tick(1),
             _ => self.now,
         };
-        let mut way = 0;
-        self.act(|this| {
-            let (at, writer) = (this.place.cursor, &mut this.writer);
-            let len = writer.single_to(at);
-            if len.is_some() && !writer.has_digits() {
-                writer.compute_digits();
-            }
-            let mut cursor = None;
-            if writer.has_digits() {
-                cursor = len.and_then(|len| writer.try_roll_over::<false>(len, || Some(stamp)));
-            }
-            if cursor.is_none() {
-                way = 1;
-                cursor = len.and_then(|len| writer.try_roll_over::<true>(len, || Some(stamp)));
-            }
-            match cursor {
-                Some(cursor) => Place { cursor, ..this.place },
-                None => {
-                    way = 2;
-                    writer.roll_over(at, stamp, None, true)
-                }
-            }
-        });
-        self.ways[way] += 1;
+        self.act(|this| this.writer.roll_over(this.place.cursor, stamp, None, true));
     }
 
     fn roll_over(&mut self, is_stamp: bool) {
@@ -363,12 +331,12 @@ impl Program {
         self.now
     }
 
-    pub(in crate::words) fn stamp(&mut self, ticks: u64) {
+    pub(in crate::hosted::words) fn stamp(&mut self, ticks: u64) {
         self.tick(ticks);
         self.roll_over(true);
     }
 
-    pub(in crate::words) fn close(&mut self) {
+    pub(in crate::hosted::words) fn close(&mut self) {
         let stamp = self.tick(1);
         self.act(|this| {
             let at = this.date_words();
@@ -376,7 +344,7 @@ impl Program {
         });
     }
 
-    pub(in crate::words) fn record(&mut self, len: u8) {
+    pub(in crate::hosted::words) fn record(&mut self, len: u8) {
         self.records += 1;
         let mut bytes = [0; 256];
         bytes[1] = ID;
@@ -401,7 +369,7 @@ impl Program {
         });
     }
 
-    pub(in crate::words) fn event(&mut self) {
+    pub(in crate::hosted::words) fn event(&mut self) {
         self.records += 1;
         let value = u64::from(self.records);
         let stamp = self.tick(1);
@@ -414,7 +382,7 @@ impl Program {
     }
 
     /// The thread waits, and the ticker notes it.
-    pub(in crate::words) fn pause(&mut self, ticks: u64) {
+    pub(in crate::hosted::words) fn pause(&mut self, ticks: u64) {
         if !self.is_timed {
             return;
         }
@@ -425,7 +393,7 @@ impl Program {
     }
 
     /// The newest items with the lower bounds of their times, oldest first.
-    pub(in crate::words) fn newest(&self, count: usize) -> Vec<(u64, u64)> {
+    pub(in crate::hosted::words) fn newest(&self, count: usize) -> Vec<(u64, u64)> {
         // SAFETY: the ring outlives the program.
         let ring = unsafe { &*self.ring };
         let reading = read(ring.header(), ring.data());
@@ -438,7 +406,7 @@ impl Program {
     }
 
     /// All statements in the ring with the lower bounds of their times, oldest first.
-    pub(in crate::words) fn statements(&self) -> Vec<(u64, u64)> {
+    pub(in crate::hosted::words) fn statements(&self) -> Vec<(u64, u64)> {
         // SAFETY: the ring outlives the program.
         let ring = unsafe { &*self.ring };
         let reading = read(ring.header(), ring.data());
@@ -446,12 +414,12 @@ impl Program {
         all.filter_map(|(number, time)| Some((number?, time))).collect()
     }
 
-    pub(in crate::words) fn now(&self) -> u64 {
+    pub(in crate::hosted::words) fn now(&self) -> u64 {
         self.now
     }
 
     /// Checks the ring once more.
-    pub(in crate::words) fn finish(&mut self) {
+    pub(in crate::hosted::words) fn finish(&mut self) {
         let position = self.writer.position(self.place.cursor);
         let mut truth = self.truth.borrow_mut();
         truth.is_overrun = position >= self.writer.cleared;

@@ -1,6 +1,6 @@
 //! A check that finds a chunk full, on all other systems: it calls the slow path like any function.
 
-use crate::slow_path::roll_over;
+use crate::hosted::slow_path::roll_over;
 
 /// Rolls over. Returns where the words continue.
 #[cold]

@@ -96,23 +96,6 @@ impl MirroredMemory {
         unsafe { self.at(position).add(offset).copy_from_nonoverlapping(bytes.as_ptr(), LEN) };
     }
 
-    /// Stores eight bytes behind a position. Their address is aligned.
-    #[inline(always)]
-    pub(super) fn put_behind(self, position: u64, offset: usize, bytes: [u8; 8]) {
-        debug_assert!((position + offset as u64).is_multiple_of(8) && offset + 8 <= self.size);
-        // SAFETY: the two mappings hold `size` bytes from any index on, and a page is aligned.
-        unsafe { self.at(position).add(offset).cast::<u64>().write_volatile(u64::from_ne_bytes(bytes)) };
-        step();
-    }
-
-    /// Reads bytes behind a position.
-    #[inline(always)]
-    pub(super) fn bytes_behind<const LEN: usize>(self, position: u64, offset: usize) -> [u8; LEN] {
-        debug_assert!(offset + LEN <= self.size);
-        // SAFETY: the two mappings hold `size` bytes from any index on, and only the calling thread writes them.
-        unsafe { self.at(position).add(offset).cast::<[u8; LEN]>().read() }
-    }
-
     /// Copies the first `len` bytes there, and no byte more. Most lengths take two pieces of constant length, which
     /// overlap.
     #[inline(always)]

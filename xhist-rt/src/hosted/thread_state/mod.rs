@@ -1,7 +1,7 @@
 //! What a thread knows of its ring: cursor, limit, track and signal handlers, and how the thread finds them.
 //!
 //! `x86_64`, `aarch64` and `portable` each find the [`ThreadState`] of the calling thread. A statement reads and
-//! writes it directly, see `crate::fast_path`; all other code uses [`ThisThread`] and [`TrackPtr`].
+//! writes it directly, see `crate::hosted::fast_path`; all other code uses [`ThisThread`] and [`TrackPtr`].
 
 mod access;
 #[cfg_attr(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")), path = "x86_64.rs")]
@@ -25,4 +25,4 @@ mod storage;
 
 pub(crate) use access::{ThisThread, TrackPtr, is_off};
 pub(crate) use cpu::tls;
-pub(crate) use state::{Handlers, Panic, Pending, RollOver, SCRATCH, TAKEN, ThreadState, Track};
+pub(crate) use state::{Handlers, Panic, Pending, SCRATCH, TAKEN, ThreadState, Track};

@@ -6,8 +6,8 @@
 
 use core::arch::{asm, global_asm};
 
-use crate::slow_path::roll_over;
-use crate::thread_state::tls;
+use crate::hosted::slow_path::roll_over;
+use crate::hosted::thread_state::tls;
 
 // The cursor is passed and returned in rax. The stack may have any alignment, because the compiler may call this
 // before a function has set up its frame.

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use qs_core::record::{TaskMark, TaskStep};
 
-use crate::slow_path;
-use crate::thread_state::ThisThread;
+use crate::hosted::slow_path;
+use crate::hosted::thread_state::ThisThread;
 
 /// The next number that no task had.
 static NEXT: AtomicU32 = AtomicU32::new(1);

@@ -8,8 +8,8 @@ use qs_core::record::words::{UNIT, Word};
 
 use super::cpu::call_roll_over;
 use super::word::word;
-use crate::slow_path::{record_long, record_target, record_without_word};
-use crate::thread_state::{ThreadState, tls};
+use crate::hosted::slow_path::{record_long, record_target, record_without_word};
+use crate::hosted::thread_state::{ThreadState, tls};
 use crate::value::types::{add_row, key};
 use crate::value::{bytes, kept};
 
@@ -18,7 +18,7 @@ use crate::value::{bytes, kept};
 pub(crate) fn record<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
     let tls = tls();
     // SAFETY: `tls` points to the state of this thread. Between two checks the cursor points to room for words: the
-    // checks that `xhist-instrument` inserts bound the words between them, see `crate::words`.
+    // checks that `xhist-instrument` inserts bound the words between them, see `crate::hosted::words`.
     unsafe { put::<FILE, LINE, NUMBER>(tls, (*tls).cursor) };
 }
 

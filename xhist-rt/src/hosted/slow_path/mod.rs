@@ -1,8 +1,7 @@
 //! Everything that the fast path leaves out: roll-overs, records and events, threads without a ring, parked threads,
 //! and signal handlers.
 //!
-//! `act` changes a track on behalf of its thread. On top of it, `roll_over` closes a chunk and opens the next one, `single`
-//! does that quickly where each statement has a chunk of its own, `append` appends everything that is not a word,
+//! `act` changes a track on behalf of its thread. On top of it, `roll_over` closes a chunk and opens the next one, `append` appends everything that is not a word,
 //! `handlers` gives signal handlers rings of their own, and `pending` is what a thread catches up on at its next check.
 
 mod act;
@@ -10,7 +9,6 @@ mod append;
 mod handlers;
 mod pending;
 mod roll_over;
-mod single;
 
 use crate::hosted::system::signals::{LaneUser, set_lane_user};
 
@@ -21,8 +19,7 @@ pub(crate) use append::{
 };
 pub(crate) use handlers::{end_handlers, has_track, move_handlers};
 pub(crate) use pending::{on_panic, set_name, settle_at_end};
-pub(crate) use roll_over::roll_over;
-pub(crate) use single::roll_over_of;
+pub(crate) use roll_over::{roll_over, roll_over_chunk};
 
 /// What the lanes call.
 static LANE_USER: LaneUser = LaneUser {

@@ -57,7 +57,6 @@ impl WordsWriter {
         self.note_words(end);
         self.seen = self.units_to(end);
         self.counted = Some(0);
-        self.single.close();
     }
 
     /// Whether statements are counted.

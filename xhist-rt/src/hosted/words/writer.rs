@@ -11,8 +11,7 @@ use super::fold::{self, Tail};
 use super::frame;
 use super::header::HostedHeader;
 use super::memory::{MirroredMemory, publish, step};
-use super::stamps::Single;
-use crate::executed::ExecutedBitmap;
+use crate::hosted::executed::ExecutedBitmap;
 
 /// Room for the end of a chunk and the head of the next one.
 pub(super) const MARGIN: u64 = (TAIL + MAX_HEAD + 8) as u64;
@@ -62,8 +61,6 @@ pub(crate) struct WordsWriter {
     pub(super) ready: *mut u8,
     /// Records must not be appended the fast way.
     pub(super) must_append_slowly: bool,
-    /// Used where each statement has a chunk.
-    pub(super) single: Single,
     /// Position behind the last byte that was cleared for words, as in the header; and the same without the slack.
     pub(super) cleared: u64,
     pub(super) cleared_for_words: u64,
@@ -109,7 +106,6 @@ impl WordsWriter {
             words: 0,
             ready: null_mut(),
             must_append_slowly: false,
-            single: Single::new(),
             cleared: 0,
             cleared_for_words: 0,
             repetition: UnitRepetition::default(),
@@ -306,10 +302,6 @@ impl WordsWriter {
         self.words = self.head + open as u64;
         let first = self.memory.at(self.words);
         self.ready = if self.must_append_slowly { null_mut() } else { first };
-        match self.counted {
-            None => self.single.open(first, open),
-            Some(_) => self.single.close(),
-        }
         self.repetition = UnitRepetition::default();
         self.seen = 0;
         open
@@ -319,7 +311,6 @@ impl WordsWriter {
     /// event with the full time follows the chunk's frame.
     pub(super) fn restamp(&mut self, stamp: u64) {
         if stamp > 0 {
-            self.single.close();
             self.open_time = stamp.max(self.open_time).max(self.stamp);
             publish(&self.header().last_time, self.open_time);
             publish(&self.header().open_time, self.open_time);

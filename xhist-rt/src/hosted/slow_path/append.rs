@@ -10,12 +10,12 @@ use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
 use super::act::{Purpose, act, check_for_move, continue_at, count_lost_words, may_move};
 use super::roll_over::roll_over;
 use crate::hosted::setup::{owner, trigger_state};
+use crate::hosted::thread_state::{ThisThread, Track, TrackPtr};
 use crate::hosted::timing::pace::{self, Pace};
 use crate::hosted::timing::stamp;
 use crate::hosted::upcalls::{Recorder, Upcalls};
 use crate::record_size::SHORT;
 use crate::sync::fence;
-use crate::thread_state::{ThisThread, Track, TrackPtr};
 use crate::value::bytes::recorded;
 use crate::value::kept;
 use crate::value::target::{ValueTarget, may_have_target, target};
@@ -70,7 +70,7 @@ fn date(track: &mut Track, at: *mut u8) -> *mut u8 {
 }
 
 /// Appends a record of QS, perhaps the first of a thread, see
-/// [`WordsWriter::append_record`](crate::words::WordsWriter::append_record).
+/// [`WordsWriter::append_record`](crate::hosted::words::WordsWriter::append_record).
 #[inline(never)]
 pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], len: usize) {
     let stamp = match ThisThread::get().track() {

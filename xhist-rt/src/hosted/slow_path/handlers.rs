@@ -11,9 +11,9 @@ use super::act::{begin_again, count_lost_words_to, scratch};
 use crate::hosted::setup::{owner, trigger_state};
 use crate::hosted::system::signals::{LANES, Lanes, WriteRange, frontier, settle_lanes};
 use crate::hosted::system::{mirror, sys};
+use crate::hosted::thread_state::{Handlers, TAKEN, ThisThread, Track, TrackPtr, is_off};
 use crate::hosted::timing::stamp;
 use crate::hosted::upcalls::{Recorder, Upcalls};
-use crate::thread_state::{Handlers, TAKEN, ThisThread, Track, TrackPtr, is_off};
 
 /// The handlers of the calling thread, which live as long as the thread.
 #[derive(Clone, Copy)]
