@@ -534,7 +534,7 @@ fn names() {
     // Where the hash is not known, any map is accepted, and its names are shown as text.
     let plugin = Torture::new(Build::Optimised, "panics", "4k", 10);
     let map = "{\"file\":82,\"path\":\"a\\u001b]0;x\\u0007\u{202e}b\",\"base\":0}\n";
-    let head = format!(r#"{{"xhist":"map","version":1,"hash":"{}","root":"/","tool":"0"}}"#, hash_of(map));
+    let head = format!(r#"{{"xhist":"map","version":3,"hash":"{}","root":"/","tool":"0"}}"#, hash_of(map));
     plugin.tree.write("xhist.map", &format!("{head}\n{map}"));
     let done = plugin.run().done().expect(101);
     done.check(done.stderr.contains(r"a\u{1b}]0;x\u{7}\u{202e}b:1"), "escaped");

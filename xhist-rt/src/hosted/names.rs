@@ -211,7 +211,7 @@ mod tests {
         hash.update(lines.as_bytes());
         let hash = hash.finish();
         let head =
-            format!(r#"{{"xhist":"map","version":1,"hash":"{hash:016x}","root":"/p","tool":"0.1.0"}}"#);
+            format!(r#"{{"xhist":"map","version":3,"hash":"{hash:016x}","root":"/p","tool":"0.1.0"}}"#);
         (format!("{head}\n{lines}"), hash)
     }
 
