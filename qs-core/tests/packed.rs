@@ -9,8 +9,8 @@ use qs_core::record::packed::{
 use qs_core::record::value::RecordedValue;
 use qs_core::record::{RECORD_BASE, Statement, ids};
 use qs_core::ring::{
-    BYTE_ORDER_MARK, Flags, Folded, HOSTED_HEADER_LEN, Header, Item, LAYOUT_VERSION, MAGIC, Reader,
-    Repetition, Shown, State, check_word, find, frame_room,
+    BARE_HEADER_LEN, BYTE_ORDER_MARK, Flags, Folded, Header, Item, LAYOUT_VERSION, MAGIC, Reader, Repetition,
+    Shown, State, check_word, find, frame_room,
 };
 
 /// The file whose statements are values. Their line determines the rest.
@@ -29,9 +29,6 @@ struct Model {
     seq: u8,
     folded: u64,
     open: Option<Open>,
-    /// The distance from the end of the open frame's room to the bytes of a handler, and these bytes.
-    nested: Vec<Model>,
-    first: usize,
 }
 
 /// An open frame.
@@ -101,7 +98,7 @@ impl Open {
 
 impl Model {
     fn new(size: usize) -> Model {
-        Model { size, written: Vec::new(), seq: 0, folded: 0, open: None, nested: Vec::new(), first: 0 }
+        Model { size, written: Vec::new(), seq: 0, folded: 0, open: None }
     }
 
     fn room(&self) -> usize {
@@ -109,7 +106,7 @@ impl Model {
     }
 
     fn head(&self) -> usize {
-        self.first + self.written.len()
+        self.written.len()
     }
 
     fn statement(&mut self, time: u32, statement: Statement) {
@@ -145,7 +142,7 @@ impl Model {
     fn put(&self, ring: &mut [u8]) {
         let mut put = |at: usize, byte: u8| ring[at % self.size] = byte;
         for (at, byte) in self.written.iter().enumerate() {
-            put(self.first + at, *byte);
+            put(at, *byte);
         }
         if let Some(open) = &self.open {
             let head = open.head(self.seq.wrapping_add(1));
@@ -153,14 +150,13 @@ impl Model {
                 put(self.head() + at, *byte);
             }
         }
-        self.nested.iter().for_each(|part| part.put(ring));
     }
 
     fn image(&self) -> Vec<u8> {
         let mut header = Vec::from(MAGIC);
         header.extend(BYTE_ORDER_MARK.to_ne_bytes());
         header.extend([LAYOUT_VERSION, 4, RECORD_BASE, Flags::PACKED.0]);
-        header.extend((HOSTED_HEADER_LEN as u16).to_ne_bytes());
+        header.extend((BARE_HEADER_LEN as u16).to_ne_bytes());
         header.extend([0; 2]);
         header.extend((self.size as u32).to_ne_bytes());
         header.extend([0; 12]);
@@ -168,12 +164,7 @@ impl Model {
         header.extend(check_word([word(8), word(12), word(16), word(20)]).to_ne_bytes());
         header.extend(self.state().0.to_ne_bytes());
         header.extend(Folded::new(self.head() as u64, self.folded).0.to_ne_bytes());
-        header.resize(72, 0);
-        for part in &self.nested {
-            header.extend((part.first as u64 + 1).to_ne_bytes());
-            header.extend(part.state().0.to_ne_bytes());
-        }
-        header.resize(HOSTED_HEADER_LEN, 0);
+        header.resize(BARE_HEADER_LEN, 0);
         let mut ring = vec![0; self.size];
         self.put(&mut ring);
         header.extend(ring);
@@ -248,12 +239,8 @@ proptest! {
             let new = read_on(&model.image(), &mut from, &mut shown);
             items.statements.extend(new.statements);
             items.losses += new.losses;
-            // Cleared items are not given again to any reader.
-            let mut image = model.image();
-            let [first, second] = shown.words();
-            image[176..184].copy_from_slice(&first.to_ne_bytes());
-            image[184..192].copy_from_slice(&second.to_ne_bytes());
-            prop_assert_eq!(read(&image), Items::default());
+            // What was shown is not given again to a reader that starts with the oldest frame.
+            prop_assert_eq!(read_on(&model.image(), &mut 0, &mut shown.clone()), Items::default());
             if fold {
                 if let Some(open) = &model.open {
                     has_statement = open.data.iter().any(|byte| *byte >= step::STATEMENT);
@@ -334,26 +321,6 @@ proptest! {
     }
 
     #[test]
-    fn nested_parts_follow_what_they_interrupted(parts in vec(statements(), 2..5)) {
-        let mut first = 0;
-        let mut parts_of = Vec::new();
-        for (index, statements) in parts.iter().enumerate() {
-            let mut part = Model { first, seq: 50 * index as u8, ..Model::new(1 << 17) };
-            statements.iter().for_each(|statement| part.statement(0, *statement));
-            first = part.head() + frame_room(part.size);
-            parts_of.push(part);
-        }
-        let model = Model { nested: parts_of.split_off(1), ..parts_of.remove(0) };
-        prop_assume!(first < model.size);
-        let items = read(&model.image());
-        prop_assert_eq!((items.statements, items.losses), (parts.concat(), 0));
-        // Parts that have ended are not given twice.
-        let mut image = model.image();
-        image[72..120].fill(0);
-        prop_assert_eq!(read(&image).statements, parts[0].clone());
-    }
-
-    #[test]
     fn an_image_cut_short_gives_what_it_has(statements in statements(), cut: prop::sample::Index) {
         let mut model = Model::new(2048);
         for statement in &statements {
@@ -361,7 +328,7 @@ proptest! {
         }
         let whole = read(&model.image()).statements;
         let image = model.image();
-        let len = HOSTED_HEADER_LEN + cut.index(model.size);
+        let len = BARE_HEADER_LEN + cut.index(model.size);
         let items = read(&image[..len]);
         prop_assert!(items.statements.len() <= whole.len());
         let mut rest = whole.iter();
@@ -371,7 +338,7 @@ proptest! {
     #[test]
     fn any_bytes_are_valid_input(
         statements in statements(),
-        words in vec((5usize..24, any::<u64>(), 0u32..64), 0..6),
+        words in vec((5usize..8, any::<u64>(), 0u32..64), 0..6),
         noise in vec((any::<prop::sample::Index>(), any::<u8>()), 0..40),
         bits in 6u32..12,
     ) {
@@ -382,7 +349,7 @@ proptest! {
             image[8 * word..8 * word + 8].copy_from_slice(&(value >> shift).to_ne_bytes());
         }
         for (at, byte) in noise {
-            let at = HOSTED_HEADER_LEN + at.index(model.size);
+            let at = BARE_HEADER_LEN + at.index(model.size);
             image[at] = byte;
         }
         // Not more items than a ring can hold, and every step ends.
@@ -421,20 +388,4 @@ fn a_page_covers_its_window_and_no_byte_needs_an_escape() {
         assert_eq!(page.statement(code(statement)), Some(statement));
         assert!(code(statement) >= step::STATEMENT);
     }
-}
-
-#[test]
-fn the_oldest_frame_of_a_part_that_was_overwritten_is_left_out() {
-    // A handler wrote more bytes than the ring holds behind the interrupted part.
-    let mut outer = Model::new(1024);
-    (0..100).for_each(|line| outer.statement(0, Statement { file: 1, line: line % 90 }));
-    let mut part = Model { first: outer.head() + frame_room(1024), ..Model::new(1024) };
-    (0..5000u32).for_each(|n| part.statement(0, Statement { file: 2, line: (n % 90) as u16 }));
-    outer.nested.push(part);
-    let items = read(&outer.image());
-    assert_eq!(items.losses, 0);
-    let lines: Vec<u16> = items.statements.iter().filter(|one| one.file == 2).map(|one| one.line).collect();
-    assert!(lines.len() > 400, "{}", lines.len());
-    assert!(lines.windows(2).all(|pair| pair[1] == (pair[0] + 1) % 90));
-    assert_eq!(lines.last(), Some(&(4999 % 90)));
 }

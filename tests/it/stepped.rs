@@ -108,7 +108,7 @@ fn check(before: Option<&Recorded>, after: &Recorded, happened: &[Happened], wha
         let has = match happened {
             Turned(frames) => after.header.state.seq().wrapping_sub(before.header.state.seq()) == *frames,
             Folded => after.rounds > before.rounds,
-            Round => after.header.newest().head() / size > before.header.newest().head() / size,
+            Round => after.header.state.head() / size > before.header.state.head() / size,
             Records(records) => after.records.len() == before.records.len() + records,
             Event => after.events.len() > before.events.len(),
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use qs_core::frame::FrameWriter;
 use qs_core::record::RECORD_BASE;
-use qs_core::ring::{BYTE_ORDER_MARK, LAYOUT_VERSION, MAGIC, State, check_word};
+use qs_core::ring::{BYTE_ORDER_MARK, Flags, LAYOUT_VERSION, MAGIC, State, check_word};
 use rustix::process::Signal;
 use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report, repository};
 
@@ -241,7 +241,7 @@ fn anonymous(pid: u32) -> Option<u64> {
 fn header(size: u32, head: u64) -> Vec<u8> {
     let mut header = Vec::from(MAGIC);
     header.extend(BYTE_ORDER_MARK.to_ne_bytes());
-    header.extend([LAYOUT_VERSION, 4, RECORD_BASE, 0]);
+    header.extend([LAYOUT_VERSION, 4, RECORD_BASE, Flags::PACKED.0]);
     header.extend(HEADER_LEN.to_ne_bytes());
     header.extend([0, 0]);
     header.extend(size.to_ne_bytes());

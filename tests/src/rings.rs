@@ -38,7 +38,7 @@ impl Recorded {
 
     /// Nothing was overwritten.
     pub fn is_complete(&self) -> bool {
-        self.header.newest().head() + 2 * 300 < self.header.size as u64
+        self.header.state.head() + 2 * 300 < self.header.size as u64
     }
 }
 

@@ -19,7 +19,7 @@ import tempfile
 import gdb
 
 MAGIC = b"\x7exHist\xa7\x1d"
-HEADER_LENGTHS = (64, 192, 320, 4096, 8192, 16384, 32768, 65536)
+HEADER_LENGTHS = (64, 4096, 8192, 16384, 32768, 65536)
 PIECE = 1 << 20
 MISSING = (
     "`%s` cannot be started (%s). This command needs cargo-xhist or xhist-report: install one with "

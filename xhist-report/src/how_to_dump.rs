@@ -153,10 +153,10 @@ mod tests {
 
     #[test]
     fn the_script_knows_every_header() {
-        use qs_core::ring::{BARE_HEADER_LEN, HOSTED_HEADER_LEN, PAGES_OF_WORDS};
+        use qs_core::ring::{BARE_HEADER_LEN, PAGES_OF_WORDS};
         let line = GDB_SCRIPT.lines().find(|line| line.starts_with("HEADER_LENGTHS = ")).expect("the table");
         let pages = PAGES_OF_WORDS.filter(|len| len.is_power_of_two());
-        for len in [BARE_HEADER_LEN, HOSTED_HEADER_LEN].into_iter().chain(pages) {
+        for len in [BARE_HEADER_LEN].into_iter().chain(pages) {
             assert!(line.contains(&format!(" {len}")) || line.contains(&format!("({len}")), "{line}");
         }
     }

@@ -180,13 +180,13 @@ fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
 
 impl Ring {
     fn is_empty(&self, file: &File) -> bool {
-        let newest = self.header.newest();
+        let state = self.header.state;
         let has_words = |open: usize| {
-            // A ring of words always has an open chunk.
+            // There is always an open chunk.
             let (mut unit, first) = ([0; 2], self.offset + (self.header.header_len + open) as u64);
-            !self.header.has_words() || read_at(file, &mut unit, first).is_ok() && unit != [0; 2]
+            read_at(file, &mut unit, first).is_ok() && unit != [0; 2]
         };
-        newest.head() == 0 && !newest.open().is_some_and(has_words)
+        state.head() == 0 && !state.open().is_some_and(has_words)
     }
 
     /// Whether async tasks began in it.

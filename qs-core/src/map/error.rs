@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::version::VALUE_VERSION;
+use super::version::{VALUE_VERSION, VERSION};
 
 /// Why a line of a map cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum MapError {
     Syntax,
     /// A field is missing or of the wrong type.
     Field(&'static str),
-    /// Written by a newer tool.
+    /// Written by a tool of another version.
     Version(u32),
 }
 
@@ -21,10 +21,11 @@ impl fmt::Display for MapError {
             MapError::Syntax => f.write_str("not a line of a map file (one flat JSON object is expected)"),
             MapError::Field(name) => write!(f, "field \"{name}\" is missing or has the wrong type"),
             MapError::Version(version) => {
-                write!(
-                    f,
-                    "map version {version} is newer than this tool (it reads {VALUE_VERSION}); update xhist"
-                )
+                write!(f, "map version {version} (this tool reads {VERSION} and {VALUE_VERSION}); ")?;
+                f.write_str(match *version > VALUE_VERSION {
+                    true => "update xhist",
+                    false => "remove this map and build the program again",
+                })
             }
         }
     }

@@ -21,7 +21,7 @@
 //! each in the order of the text. `await` means that a statement contains an `.await` of its own body. `silent` means that
 //! it is not recorded; with `--detail function` only entries are.
 //!
-//! The structure of the code, since version 3:
+//! The structure of the code:
 //!
 //! * `fn` is a body: `at` and `end` are its first character and the one behind its last, including braces. `kind` is
 //!   absent for a function; else `asyncfn`, `closure`, `asyncclosure` or `async`. A body without a path of its own has the
@@ -42,10 +42,9 @@
 //!
 //! Each statement has a number in the program. A file owns `room` numbers from `first` on, and its statements have them in
 //! the order of the map. The first range starts at 1. A file that outgrows its range gets a new one above all others; the
-//! old numbers are never used again. Maps of version 1 have no numbers, functions and awaits. Maps of version 2 have only
-//! functions, and closures outside functions.
+//! old numbers are never used again.
 //!
-//! A map that has values is of version 4, and any other of version 3:
+//! A map that has values is of version 4, and any other of version 3. Readers refuse other versions:
 //!
 //! ```text
 //! {"file":3,"path":"src/parse.rs","base":0,"first":101,"room":51,"values":1,"value_room":12}
@@ -316,7 +315,7 @@ impl<'a> Line<'a> {
         let file_id = |name| u16::try_from(number(name)?).map_err(|_| MapError::Field(name));
         if object.text("xhist").is_some() {
             let version = number("version")?;
-            if version > VALUE_VERSION {
+            if !(VERSION..=VALUE_VERSION).contains(&version) {
                 return Err(MapError::Version(version));
             }
             let hash = u64::from_str_radix(text("hash")?.raw(), 16).map_err(|_| MapError::Field("hash"))?;
@@ -540,17 +539,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_of_version_1_is_read() {
-        let head = r#"{"xhist":"map","version":1,"hash":"0","root":"/r","tool":"0.1.0"}"#;
-        assert!(matches!(Line::parse(head), Ok(Line::Head(Head { hash: 0, .. }))));
-        let Ok(Line::File(file)) = Line::parse(r#"{"file":3,"path":"a","base":0}"#) else {
-            panic!("not a file line")
-        };
-        assert_eq!(file.numbers, NumberRange::default());
-    }
-
-    #[test]
-    fn lines_of_version_2_and_of_a_later_tool_are_read() {
+    fn lines_of_a_later_tool_are_read() {
         let line = r#"{"fn":3,"path":"f","at":"1:3","end":"2:4","kind":"generator","new":1}"#;
         let Ok(Line::Function(function)) = Line::parse(line) else { panic!("not a function") };
         assert_eq!((function.kind, function.of_trait), (BodyKind::Function, Text::default()));
@@ -586,8 +575,10 @@ mod tests {
         assert_eq!(Line::parse(nameless), Err(MapError::Field("name")));
         let values = r#"{"xhist":"map","version":4,"hash":"0","root":"","tool":""}"#;
         assert!(matches!(Line::parse(values), Ok(Line::Head(Head { version: 4, .. }))));
-        let newer = r#"{"xhist":"map","version":5,"hash":"0","root":"","tool":""}"#;
-        assert_eq!(Line::parse(newer), Err(MapError::Version(5)));
+        for version in [1, 2, 5] {
+            let other = values.replace("4", &version.to_string());
+            assert_eq!(Line::parse(&other), Err(MapError::Version(version)));
+        }
         let source = r#"{"file":1,"path":"a","base":0,"source":"text"}"#;
         assert_eq!(Line::parse(source), Err(MapError::Field("source")));
         let past = r#"{"branch":1,"at":"7:1","end":"8:1"}"#;

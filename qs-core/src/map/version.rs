@@ -1,6 +1,6 @@
 //! Versions of maps.
 
-/// Version of a map without values.
+/// Version of a map without values, the oldest that this crate reads.
 pub const VERSION: u32 = 3;
 
 /// Version of a map with values, the newest that this crate reads.

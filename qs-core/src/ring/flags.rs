@@ -9,7 +9,7 @@ pub struct Flags(pub u8);
 impl Flags {
     /// Statements may lack time stamps: before the process has a second thread, and between two stamps.
     pub const TIME_AUTO: Flags = Flags(1);
-    /// Packed frames are allowed. Behind the newest frame a recorder may be preparing the next one.
+    /// Statements are in packed frames, see [`packed`](crate::record::packed). The layout is version 3.
     pub const PACKED: Flags = Flags(2);
     /// Time stamps are tickets of one counter that all threads of the process share. Their order is exact; they are not times.
     pub const EXACT: Flags = Flags(4);

@@ -1,4 +1,4 @@
-//! Layout of the ring header, versions 2 to 4. All numbers are in the byte order of the target.
+//! Layout of the ring header. All numbers are in the byte order of the target.
 //!
 //! | offset | field | |
 //! |---|---|---|
@@ -13,31 +13,16 @@
 //! | 40 | state | u64, [`State`]: frames closed so far, and where the open frame's data starts |
 //! | 48 | folded | u64, [`Folded`]: repetitions of the newest closed frame |
 //! | 56 | dropped | u32: number of statements that could not be recorded |
-//! | 60 | touched | u32, [`Touched`]: a byte that an interrupted statement is changing |
+//! | 60 | reserved | u32 |
 //!
-//! The header of a hosted ring has 320 bytes:
+//! That is all of a bare-metal ring's header, version 3. Version 4 is the layout of a hosted ring, whose statements are words
+//! ([`Flags::WORDS`]). Its header is one page long (a length of 0 means 65,536), and the data starts at a page. `ahead` is 0,
+//! and it has:
 //!
 //! | offset | field | |
 //! |---|---|---|
+//! | 48 | start by the calendar | u64: nanoseconds since 1970 at the start time, some milliseconds early at most; 0 = not known |
 //! | 64 | last time | u64: the clock in full at the last time stamp |
-//! | 72 | nested | 3 x (start u64, state u64): parts written by signal handlers that interrupted the recorder; start is 1 + position, 0 = no part |
-//! | 120 | process id, thread id | 2 x u32 |
-//! | 128 | status | u32, [`Status`] |
-//! | 132 | number, rings | 2 x u16: number of the ring in its process, from 0; in ring 0 the number of rings of the process, 0 = not known |
-//! | 136 | earlier | u64: bytes that earlier threads wrote into this ring |
-//! | 144 | reserved | u64 |
-//! | 152 | anchor | u64: run-time address of the recorder's anchor function, 0 = not known |
-//! | 168 | start time | u64: the clock in full when the thread got its ring |
-//! | 176 | cleared | 2 x u64, [`Shown`]: what readers must not show again, with its own check; the recorder never reads it |
-//! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
-//!
-//! In version 2 a hosted header ended at 192, with 32 bytes of thread name at 136.
-//!
-//! Version 4 is the layout of words rings ([`Flags::WORDS`]), which are hosted. `ahead` and `touched` are 0. The
-//! header is one page long (a length of 0 means 65,536), the data starts at a page, and 72..120 is:
-//!
-//! | offset | field | |
-//! |---|---|---|
 //! | 72 | zeroed | u64: position behind the last byte that was zeroed for future words |
 //! | 80 | trim | u64, [`Trim`]: the open chunk is being split |
 //! | 88 | trim repetition | u64: the 8 bytes of that split's [`UnitRepetition`](crate::record::words::UnitRepetition) |
@@ -45,17 +30,24 @@
 //! | 100 | causes | u32, [`Causes`]: why rings of this process are not here |
 //! | 104 | open time | u64: the clock in full when the open chunk was opened |
 //! | 112 | foreign handlers | u64: signals whose handlers were not installed through the C library |
-//! | 48 | start by the calendar | u64: nanoseconds since 1970 at the start time, some milliseconds early at most; 0 = not known |
-//! | 160 | begin | u64, [`Begin`]: where the history begins, because the ring file was emptied while the program ran; 0 = it was not |
+//! | 120 | process id, thread id | 2 x u32 |
+//! | 128 | status | u32, [`Status`] |
+//! | 132 | number, rings | 2 x u16: number of the ring in its process, from 0; in ring 0 the number of rings of the process, 0 = not known |
+//! | 136 | earlier | u64: bytes that earlier threads wrote into this ring |
 //! | 144 | tasks | 2 x u32: async tasks that began and that ended in this ring, under all of its owners |
+//! | 152 | anchor | u64: run-time address of the recorder's anchor function, 0 = not known |
+//! | 160 | begin | u64, [`Begin`]: where the history begins, because the ring file was emptied while the program ran; 0 = it was not |
+//! | 168 | start time | u64: the clock in full when the thread got its ring |
+//! | 176 | cleared | 2 x u64, [`Shown`]: what readers must not show again, with its own check; the recorder never reads it |
+//! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
+//! | 320 | pauses | 8 x [`Pause`] |
+//! | 576 | moved | 128 bytes: words, see [`Trim::MOVED`] |
 
 use core::fmt;
 
 use super::flags::Flags;
 use super::raw::{Order, Raw, array, check_word};
-use super::state::{
-    Begin, Causes, Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Touched, Trim, WordsPart,
-};
+use super::state::{Begin, Causes, Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Trim, WordsPart};
 use crate::record::packed;
 use crate::record::words::UnitRepetition;
 
@@ -63,17 +55,17 @@ use crate::record::words::UnitRepetition;
 pub const MAGIC: [u8; 8] = [0x7E, b'x', b'H', b'i', b's', b't', 0xA7, 0x1D];
 /// The byte-order mark. Its bytes show the byte order of a ring.
 pub const BYTE_ORDER_MARK: u32 = 0x0A0B_0C0D;
-/// Version of the layout of rings without words.
+/// Version of the layout of bare-metal rings.
 pub const LAYOUT_VERSION: u8 = 3;
-/// Version of the layout of words rings.
+/// Version of the layout of hosted rings, which have words.
 const WORDS_VERSION: u8 = 4;
 /// Oldest version that this crate reads.
-pub const OLDEST_VERSION: u8 = 2;
+pub const OLDEST_VERSION: u8 = LAYOUT_VERSION;
 /// Newest version that this crate reads.
 pub const NEWEST_VERSION: u8 = WORDS_VERSION;
 /// Length of the header of a bare-metal ring.
 pub const BARE_HEADER_LEN: usize = 64;
-/// Length of the header of a hosted ring. That of a words ring is longer, see [`WORDS_HEADER_LEN`].
+/// Length of the part of a hosted header that every ring uses. [`WORDS_HEADER_LEN`] has the pauses and moved words too.
 pub const HOSTED_HEADER_LEN: usize = 320;
 /// Offset of the pauses in the header of a words ring.
 pub const PAUSES_OFFSET: usize = 320;
@@ -83,8 +75,6 @@ pub const MOVED_OFFSET: usize = PAUSES_OFFSET + PAUSES * size_of::<[u64; 4]>();
 pub const WORDS_HEADER_LEN: usize = MOVED_OFFSET + 2 * MOVED_UNITS;
 /// Page sizes, and so header lengths, of words rings.
 pub const PAGES_OF_WORDS: core::ops::RangeInclusive<usize> = 4096..=65536;
-/// Length of the header of a hosted ring in version 2.
-const HOSTED_HEADER_LEN_2: usize = 192;
 /// Offset of the position behind the last zeroed byte in the header of a words ring.
 const ZEROED_OFFSET: usize = 72;
 /// Offset of the trim word, see [`Trim`].
@@ -97,7 +87,7 @@ const LANE_OFFSET: usize = 96;
 const CAUSES_OFFSET: usize = 100;
 /// Offset of the position where the history begins.
 const BEGIN_OFFSET: usize = 160;
-/// Offset of the start by the calendar, in rings of words: packed rings have their folded word there.
+/// Offset of the start by the calendar. A bare-metal header has its folded word there.
 pub const START_WALL_OFFSET: usize = 48;
 /// Offset of the open chunk's time.
 const OPEN_TIME_OFFSET: usize = 104;
@@ -113,19 +103,14 @@ pub const PID_OFFSET: usize = 120;
 pub const CLEARED_OFFSET: usize = 176;
 /// Length of the thread name in a hosted header, in bytes.
 pub const NAME_LEN: usize = 128;
-/// Offset and length of the thread name in versions 2 and 3.
-const NAME_2: (usize, usize) = (136, 32);
-const NAME_3: (usize, usize) = (192, NAME_LEN);
+/// Offset of the thread name in a hosted header.
+const NAME_OFFSET: usize = 192;
 /// Number of a ring without frames. It counts losses while no ring can be created.
 pub const SPARE_NUMBER: u16 = u16::MAX;
 /// Smallest ring in bytes.
 pub const MIN_SIZE: u32 = 64;
 /// Largest ring in bytes.
 pub const MAX_SIZE: u32 = 1 << 31;
-/// Largest number of signal handlers that interrupt each other inside the recorder. A deeper handler drops its statements.
-pub const NESTED: usize = 3;
-/// Upper bound for a frame that is not packed: an event with every byte escaped is shorter.
-const SINGLE_ROOM: u64 = 40;
 
 /// Unit of the header's `ahead` field, in bytes.
 pub const AHEAD: u64 = 16;
@@ -212,8 +197,12 @@ impl fmt::Display for HeaderError {
             HeaderError::Version(version) => {
                 write!(
                     f,
-                    "ring layout version {version} (this tool reads {OLDEST_VERSION} to {NEWEST_VERSION}); update xhist"
-                )
+                    "ring layout version {version} (this tool reads {OLDEST_VERSION} and {NEWEST_VERSION}); "
+                )?;
+                f.write_str(match *version > NEWEST_VERSION {
+                    true => "update xhist",
+                    false => "build the program again with this version of xhist",
+                })
             }
             HeaderError::Check => f.write_str("header check word does not fit (overwritten or stale)"),
             HeaderError::Size { header_len, size } => {
@@ -250,15 +239,10 @@ pub struct Header {
     pub clock_hz: u32,
     /// The state word: closed frames and the open frame.
     pub state: State,
-    /// Repetitions of the newest closed frame.
+    /// Repetitions of the newest closed frame, in a bare-metal ring.
     pub folded: Folded,
     /// Number of statements that could not be recorded.
     pub dropped: u32,
-    /// A byte with a temporary value.
-    pub touched: Touched,
-    /// Parts that signal handlers wrote: 1 + position of the start, and the state. A part that starts before the state that
-    /// it interrupted has ended.
-    pub nested: [(u64, State); NESTED],
     /// The part that only words rings have.
     pub words: WordsPart,
     /// The clock in full at the last time stamp. 0 = not known.
@@ -281,7 +265,7 @@ pub struct Header {
     pub cleared: Shown,
     /// The check of the cleared words does not match. Then nothing counts as shown.
     pub is_cleared_damaged: bool,
-    /// Number of bytes that earlier threads wrote into this ring. 0 in version 2.
+    /// Number of bytes that earlier threads wrote into this ring.
     pub earlier: u64,
     /// Run-time address of `xhist_rt::value::types::anchor` in the program. Less its address in the program's file, this is
     /// how far the program was moved when it was loaded. 0 = not known.
@@ -314,12 +298,13 @@ impl Header {
         }
         let size = raw.u32(20);
         let header_len = header_len(raw.u16(16));
-        let fits = match flags.has(Flags::WORDS) {
-            false => [BARE_HEADER_LEN, HOSTED_HEADER_LEN_2, HOSTED_HEADER_LEN].contains(&header_len),
-            true => {
+        let fits = match (version, flags.has(Flags::WORDS)) {
+            (LAYOUT_VERSION, false) => header_len == BARE_HEADER_LEN,
+            (WORDS_VERSION, true) => {
                 let is_page = header_len.is_power_of_two() && PAGES_OF_WORDS.contains(&header_len);
-                is_page && header_len <= size as usize && version >= WORDS_VERSION
+                is_page && header_len <= size as usize
             }
+            _ => false,
         };
         if !fits || !is_valid_size(size) {
             return Err(HeaderError::Size { header_len, size });
@@ -338,8 +323,6 @@ impl Header {
             state: State(raw.u64(40)),
             folded: if flags.has(Flags::WORDS) { Folded(0) } else { Folded(raw.u64(48)) },
             dropped: raw.u32(56),
-            touched: Touched(raw.u32(60)),
-            nested: [(0, State(0)); NESTED],
             words: WordsPart::default(),
             last_time: 0,
             pid: 0,
@@ -355,37 +338,26 @@ impl Header {
             anchor: 0,
             name: [0; NAME_LEN],
         };
-        if header.header_len > BARE_HEADER_LEN {
+        if header.has_words() {
             header.read_hosted(image, raw.order)?;
         }
         Ok(header)
     }
 
     fn read_hosted(&mut self, image: &[u8], order: Order) -> Result<(), HeaderError> {
-        let len = self.header_len.min(HOSTED_HEADER_LEN);
-        let bytes = image.get(..len).ok_or(HeaderError::Cut { present: image.len() })?;
+        let bytes = image.get(..HOSTED_HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
         let raw = Raw { bytes, order };
         self.last_time = raw.u64(64);
-        if self.has_words() {
-            self.words = words_part(&Raw { bytes: image, order });
-        } else {
-            for (index, nested) in self.nested.iter_mut().enumerate() {
-                *nested = (raw.u64(72 + 16 * index), State(raw.u64(80 + 16 * index)));
-            }
-        }
+        self.words = words_part(&Raw { bytes: image, order });
         self.pid = raw.u32(PID_OFFSET);
         self.tid = raw.u32(124);
         self.status = Status::from_code(raw.u32(128));
         (self.number, self.rings) = (raw.u16(132), raw.u16(134));
-        let is_long = self.header_len >= HOSTED_HEADER_LEN;
-        let (name_at, name_len) = if is_long { NAME_3 } else { NAME_2 };
-        if let Some(name) = bytes.get(name_at..name_at + name_len) {
-            self.name[..name_len].copy_from_slice(name);
-        }
-        self.earlier = if is_long { raw.u64(136) } else { 0 };
+        self.name = array(bytes, NAME_OFFSET);
+        self.earlier = raw.u64(136);
         self.start_time = raw.u64(168);
-        self.start_wall = if self.has_words() { raw.u64(START_WALL_OFFSET) } else { 0 };
-        self.anchor = if is_long { raw.u64(ANCHOR_OFFSET) } else { 0 };
+        self.start_wall = raw.u64(START_WALL_OFFSET);
+        self.anchor = raw.u64(ANCHOR_OFFSET);
         let cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
         (self.cleared, self.is_cleared_damaged) = (cleared.unwrap_or_default(), cleared.is_none());
         Ok(())
@@ -408,7 +380,7 @@ impl Header {
 
     /// Whether a bare-metal recorder wrote the ring.
     pub const fn is_bare(&self) -> bool {
-        self.header_len == BARE_HEADER_LEN
+        !self.has_words()
     }
 
     /// Name of the thread, if it has one.
@@ -423,40 +395,18 @@ impl Header {
         (!name.is_empty()).then_some(name)
     }
 
-    /// The parts of the history, oldest first: start position (`None` for the first part) and state. Signal handlers wrote the
-    /// later parts, each while it interrupted an append to the previous part.
-    pub fn parts(&self) -> impl Iterator<Item = (Option<u64>, State)> + use<> {
-        let (first, nested) = (self.state, self.nested);
-        let mut below = first;
-        let nested = nested.into_iter().filter_map(move |(start, state)| {
-            let start = start.checked_sub(1)?;
-            // A part that was merged has the state of the part below.
-            let is_over = start < below.head() || state.head() < start || state == below;
-            below = if is_over { below } else { state };
-            (!is_over).then_some((Some(start), state))
-        });
-        core::iter::once((None, first)).chain(nested)
-    }
-
-    /// Position from which on no byte is overwritten. Older bytes may be overwritten by the current frame and, if frames are
-    /// packed, by the next one.
+    /// Position from which on no byte is overwritten. Older bytes may be overwritten by the current frame and, on bare
+    /// metal, by the next one.
     pub fn kept(&self) -> u64 {
         if self.has_words() {
-            // A chunk may exceed the zeroed bytes. A damaged word must not hide the whole ring.
             let (head, size) = (self.state.head(), self.size as u64);
-            let kept = self.words.zeroed.clamp(head, head.saturating_add(size)).saturating_sub(size);
+            // A chunk may exceed the zeroed bytes. A damaged word must not hide the ring.
+            let is_possible = (head..=head.saturating_add(size)).contains(&self.words.zeroed);
+            let kept = if is_possible { self.words.zeroed } else { head }.saturating_sub(size);
             return kept.max(self.words.begin.min(head));
         }
-        let ahead = match self.flags.has(Flags::PACKED) {
-            false => SINGLE_ROOM.min(self.size as u64 / 4),
-            true => 2 * frame_room(self.size) as u64,
-        };
-        (self.newest().head() + ahead.max(self.ahead)).saturating_sub(self.size as u64)
-    }
-
-    /// The state of the newest part.
-    pub fn newest(&self) -> State {
-        self.parts().last().map_or(self.state, |(_, state)| state)
+        let ahead = (2 * frame_room(self.size) as u64).max(self.ahead);
+        (self.state.head() + ahead).saturating_sub(self.size as u64)
     }
 }
 

@@ -1,7 +1,6 @@
 //! The words of a header that change while a ring is written: state, repetitions, splits, what was shown.
 
 use super::raw::check_word;
-use crate::record::packed;
 use crate::record::words::UnitRepetition;
 
 /// The state word. Bits 0..48: number of bytes ever written. Bits 48..53: length of the open frame's head, 0 = no frame is
@@ -168,38 +167,6 @@ impl Causes {
     }
 }
 
-/// The touched word: a byte with a temporary value. A statement added its code to the byte, and will undo that because a
-/// signal handler or the frame's end came first. The interrupting handler writes this word. 0 = no such byte; otherwise 1 +
-/// 2 * index in the ring, plus 1 if the byte is a skipped step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touched(pub u32);
-
-impl Touched {
-    /// No touched byte.
-    pub const NONE: Touched = Touched(0);
-
-    /// The touched byte is the end of a frame's data.
-    pub const fn end(index: usize) -> Touched {
-        Touched((index as u32).wrapping_mul(2).wrapping_add(1))
-    }
-
-    /// The touched byte is a skipped step, because a handler was faster.
-    pub const fn skip(index: usize) -> Touched {
-        Touched((index as u32).wrapping_mul(2).wrapping_add(2))
-    }
-
-    /// The byte's index in the ring, and its final value.
-    pub const fn byte(self) -> Option<(usize, &'static [u8; 1])> {
-        match self.0.checked_sub(1) {
-            None => None,
-            Some(word) => Some((
-                (word / 2) as usize,
-                if word % 2 == 0 { &[packed::step::END] } else { &[packed::step::SKIP] },
-            )),
-        }
-    }
-}
-
 /// The trim word of a words ring: a recorder is splitting the open chunk, because its units behind the first `kept` ones are
 /// periodic. Readers take the first `kept` units, then the repetition in the next word, then the first `residue` units of
 /// the last period.
@@ -220,13 +187,16 @@ impl Trim {
         Trim(Trim::VALID | (residue as u64) << 40 | (kept as u64) << 24 | head & Trim::HEAD_MASK)
     }
 
-    /// The numbers of kept units and of residue units. `None` unless the chunk that is open at `head` is being split.
+    /// The numbers of kept units and of residue units. `None` unless the chunk that is open at `head` is being split. What
+    /// repeats was there before, so a split keeps some units.
     #[inline]
     pub const fn at(self, head: u64) -> Option<(u16, u16)> {
-        if self.0 & Trim::VALID == 0 || (self.0 ^ head) & Trim::HEAD_MASK != 0 {
-            return None;
+        let (kept, residue) = ((self.0 >> 24) as u16, (self.0 >> 40) as u16);
+        let is_split = kept > 0 || self.0 & Trim::MOVED != 0;
+        match self.0 & Trim::VALID != 0 && (self.0 ^ head) & Trim::HEAD_MASK == 0 && is_split {
+            true => Some((kept, residue)),
+            false => None,
         }
-        Some(((self.0 >> 24) as u16, (self.0 >> 40) as u16))
     }
 }
 

@@ -129,17 +129,11 @@ impl Model {
         }
     }
 
-    /// Length of a chunk's head from this position on, so that its first word is aligned.
-    fn open_len(position: u64, seq: u8) -> usize {
-        let least = position as usize + seq_bytes(seq).len() + 1 + 1 + 5 + 8;
-        least.next_multiple_of(8) - position as usize
-    }
-
     /// The state with an open chunk behind `head`.
     fn publish(&mut self, head: u64, seq: u8) {
         self.head = head;
         self.seq = seq;
-        self.open = Model::open_len(head, seq.wrapping_add(1));
+        self.open = open_len(head, seq.wrapping_add(1));
         self.cursor = self.first();
         self.open_time = self.last_time;
     }
@@ -276,22 +270,7 @@ impl Model {
 
     /// The bytes of a closed chunk's head and behind its words.
     fn ends(&self, words: &[u8]) -> (Vec<u8>, Vec<u8>) {
-        let seq = self.seq.wrapping_add(1);
-        let mut head = seq_bytes(seq);
-        let pad = self.open - head.len() - 1 - 1 - 5 - 8;
-        head.extend([CHUNK_ID, pad as u8 + 1]);
-        head.resize(head.len() + pad, 1);
-        head.extend(digits::<5>(u64::from(self.open_time as u32)));
-        head.extend(self.repetition().to_bytes());
-        let escaped = head[0] == 0x7D;
-        let sum =
-            head[usize::from(escaped)..].iter().chain(words).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
-        let sum = if escaped { sum.wrapping_sub(head[1]).wrapping_add(seq) } else { sum };
-        let tail = match !sum {
-            byte @ (0x7D | 0x7E) => vec![0x7D, byte ^ 0x20, 0x7E],
-            byte => vec![byte, 0x7E],
-        };
-        (head, tail)
+        ends(self.head, self.seq.wrapping_add(1), self.open_time as u32, self.repetition(), words)
     }
 
     pub fn is_empty(&self) -> bool {
@@ -332,7 +311,7 @@ impl Model {
         self.put(behind, &tail);
         self.snap();
         let next = behind + tail.len() as u64;
-        let first = next + Model::open_len(next, self.seq.wrapping_add(2)) as u64;
+        let first = next + open_len(next, self.seq.wrapping_add(2)) as u64;
         self.put(next, &vec![0; (first - next) as usize]);
         self.snap();
         self.put(first - 8, &repetition.to_bytes());
@@ -423,6 +402,36 @@ impl Model {
         header.extend(&self.ring);
         header
     }
+}
+
+/// Length of a chunk's head from this position on, so that its first word is aligned.
+pub fn open_len(position: u64, seq: u8) -> usize {
+    let least = position as usize + seq_bytes(seq).len() + 1 + 1 + 5 + 8;
+    least.next_multiple_of(8) - position as usize
+}
+
+/// The bytes of a closed chunk's head at this position, and those behind its words.
+pub fn ends(
+    position: u64,
+    seq: u8,
+    time: u32,
+    repetition: UnitRepetition,
+    words: &[u8],
+) -> (Vec<u8>, Vec<u8>) {
+    let mut head = seq_bytes(seq);
+    let pad = open_len(position, seq) - head.len() - 1 - 1 - 5 - 8;
+    head.extend([CHUNK_ID, pad as u8 + 1]);
+    head.resize(head.len() + pad, 1);
+    head.extend(digits::<5>(u64::from(time)));
+    head.extend(repetition.to_bytes());
+    let escaped = head[0] == 0x7D;
+    let sum = head[usize::from(escaped)..].iter().chain(words).fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    let sum = if escaped { sum.wrapping_sub(head[1]).wrapping_add(seq) } else { sum };
+    let tail = match !sum {
+        byte @ (0x7D | 0x7E) => vec![0x7D, byte ^ 0x20, 0x7E],
+        byte => vec![byte, 0x7E],
+    };
+    (head, tail)
 }
 
 fn seq_bytes(seq: u8) -> Vec<u8> {

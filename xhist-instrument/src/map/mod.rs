@@ -615,23 +615,14 @@ mod tests {
         assert!(matches!(map.numbers_for("c.rs", 1, [100, 0]), Err(MapError::NoNumber)));
     }
 
-    /// Maps of version 1 have ids and no numbers.
     #[test]
-    fn a_map_of_version_1_gets_numbers() {
+    fn a_map_of_another_version_is_refused_with_what_to_do() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
-        let head = r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/r","tool":"0.1.0"}"#;
-        let lines = r#"{"file":7,"path":"a.rs","base":0}"#;
-        std::fs::write(&file, format!("{head}\n{lines}\n")).unwrap();
-        let mut map = MapFile::load(&file, Path::new("/r")).unwrap();
-        assert_eq!(
-            map.numbers_for("b.rs", 1, [1, 0]).unwrap(),
-            Numbers { ids: vec![8], first: 1, values: 0 }
-        );
-        assert_eq!(
-            map.numbers_for("a.rs", 1, [1, 0]).unwrap(),
-            Numbers { ids: vec![7], first: 18, values: 0 }
-        );
+        let head = r#"{"xhist":"map","version":2,"hash":"00000000000000ff","root":"/r","tool":"0.1.0"}"#;
+        std::fs::write(&file, format!("{head}\n")).unwrap();
+        let error = MapFile::load(&file, Path::new("/r")).err().expect("refused").to_string();
+        assert!(error.contains("map version 2 (this tool reads 3 and 4); remove this map"), "{error}");
     }
 
     #[test]

@@ -183,16 +183,9 @@ impl<'o> Calls<'o> {
         if !structure.has_calls() && !self.reported.contains(&map) {
             self.reported.push(map);
             context.notes.incomplete();
-            if names.hash.is_some() {
-                context.notes.error(format_args!(
-                    "the map of {ring} is of an earlier version and does not list calls: build the program with this \
-                     version of xhist"
-                ));
-            } else {
-                context
-                    .notes
-                    .error(format_args!("{ring} has no map, so its calls are not known: --map names one"));
-            }
+            context
+                .notes
+                .error(format_args!("{ring} has no map, so its calls are not known: --map names one"));
         }
         if ring.entries_only {
             context.notes.incomplete();

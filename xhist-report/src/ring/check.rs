@@ -6,13 +6,10 @@ mod words;
 use std::collections::{BTreeMap, BTreeSet};
 
 use qs_core::frame::{Decoder, FLAG, Outcome};
-use qs_core::record::packed::{Packed, step};
-use qs_core::ring::{Causes, Flags, Header, Item, NESTED, Reader, SPARE_NUMBER, Shown, State, Touched};
+use qs_core::ring::{Causes, Header, Item, Reader, SPARE_NUMBER, Shown};
 
 use super::locate::{Findings, Placed};
 
-/// Lengths that the head of an open packed frame may have.
-const OPEN_LENS: std::ops::RangeInclusive<usize> = 13..=24;
 /// Free bytes at the end of a ring that was never full.
 const FREE: [u8; 8] = [0; 8];
 /// Rings of a file start a page.
@@ -62,14 +59,9 @@ impl Wrong {
         let bytes = image.get(header.header_len..).unwrap_or(&[]);
         let bytes = &bytes[..bytes.len().min(header.size)];
         self.look_at_ahead(header, image);
-        if is_still && !header.is_bare() {
-            self.look_at_state(header, image, bytes);
-            if header.has_words() {
-                words::look(header, bytes, &mut |what| self.say(what));
-            } else {
-                self.look_at_touched(header, bytes);
-                self.look_at_folded(header, image);
-            }
+        if is_still && header.has_words() {
+            self.look_at_state(header, bytes);
+            words::look(header, bytes, &mut |what| self.say(what));
         }
     }
 
@@ -77,7 +69,7 @@ impl Wrong {
     fn look_at_length(&mut self, header: &Header, image: &[u8]) {
         let end = header.header_len + header.size;
         let present = image.len().saturating_sub(header.header_len) as u64;
-        if image.len() < end && header.newest().head() <= present {
+        if image.len() < end && header.state.head() <= present {
             self.say(format!("the source ends {} bytes before the ring does", end - image.len()));
         }
     }
@@ -110,23 +102,9 @@ impl Wrong {
         }
     }
 
-    /// A byte that a statement may be changing holds the code of a statement added to an end or to no step.
-    fn look_at_touched(&mut self, header: &mut Header, bytes: &[u8]) {
-        let Some((index, [code])) = header.touched.byte() else { return };
-        let may_be = |byte: u8| {
-            let added = byte.wrapping_sub(*code);
-            added == 0 || added >= step::STATEMENT
-        };
-        if !bytes.get(index).is_some_and(|byte| may_be(*byte)) {
-            self.say("its header is damaged where it names a byte that is being changed");
-            header.touched = Touched::NONE;
-        }
-    }
-
-    fn look_at_state(&mut self, header: &Header, image: &[u8], bytes: &[u8]) {
+    fn look_at_state(&mut self, header: &Header, bytes: &[u8]) {
         let (state, size) = (header.state, header.size as u64);
         let first = first_frame(bytes);
-        let next = state.seq().wrapping_add(1);
         if state.head() == 0 && state.seq() != 0 {
             self.say("the state word of its header is damaged: it counts frames and has none");
         } else if state.head() == 0 && state.open().is_none() && header.last_time != 0 && first == Some(1) {
@@ -137,51 +115,6 @@ impl Wrong {
             self.say("the state word of its header is damaged: it counts more than was ever written");
         } else if ends_in(bytes, state.head(), size).is_some_and(|byte| byte != FLAG) {
             self.say("no frame ends where its header says that the newest does");
-        }
-        if !header.flags.has(Flags::PACKED) {
-            return;
-        }
-        match state.open() {
-            None => {
-                let has_open =
-                    |len| open_frame(header, image, len).is_some_and(|open| open.0 == next && open.1 > 1);
-                if OPEN_LENS.into_iter().any(has_open) {
-                    self.say(
-                        "the state word of its header is damaged: a frame is open that it does not know",
-                    );
-                }
-            }
-            Some(len) => {
-                if open_frame(header, image, len).is_some_and(|(seq, _)| seq != next) {
-                    self.say("its open frame does not follow on the newest closed frame");
-                }
-            }
-        }
-    }
-
-    /// The word that counts repetitions belongs to the end of a frame.
-    fn look_at_folded(&mut self, header: &Header, image: &[u8]) {
-        const MASK: u64 = (1 << 24) - 1;
-        let (head, folded) = (header.state.head(), header.folded.0);
-        let at = head.saturating_sub(head.wrapping_sub(folded) & MASK);
-        if header.folded.at(head) == (0, true) {
-            self.say("its header is damaged where it says whether the open frame was counted");
-        }
-        if folded == 0 || at == head || at <= header.kept() {
-            return;
-        }
-        let mut reader = Reader::resume(*header, image, 0, 0, Shown::default()).whole_frames();
-        let is_a_start = loop {
-            match reader.next() {
-                Some(Item::Frame(frame)) if frame.offset == at => break true,
-                Some(Item::Frame(frame)) if frame.offset > at => break false,
-                // Readers report it.
-                Some(Item::Damaged(_)) | None => break true,
-                Some(_) => {}
-            }
-        };
-        if !is_a_start {
-            self.say("its header is damaged where it counts how often the newest frame came again");
         }
     }
 }
@@ -197,21 +130,6 @@ fn first_frame(bytes: &[u8]) -> Option<u8> {
         Outcome::Frame(frame) => Some(frame.seq),
         _ => None,
     }
-}
-
-/// Number and statements of the open frame behind the newest closed one, if it is a packed frame with a head of this length.
-fn open_frame(header: &Header, image: &[u8], head_len: usize) -> Option<(u8, usize)> {
-    let state = State::closed(header.state.head(), header.state.seq()).with_open(head_len);
-    let mut header = *header;
-    (header.state, header.nested) = (state, [(0, State(0)); NESTED]);
-    let mut reader = Reader::resume(header, image, state.head(), 0, Shown::default()).whole_frames();
-    while let Some(item) = reader.next() {
-        if let Item::Frame(frame) = item {
-            let data = Packed::parse(frame.payload)?.data;
-            return Some((frame.seq, data.iter().filter(|byte| **byte >= step::STATEMENT).count()));
-        }
-    }
-    None
 }
 
 /// The rings of a process are numbered, and the first one counts them.

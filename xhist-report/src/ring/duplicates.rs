@@ -19,7 +19,7 @@ pub fn duplicates(rings: &[Placed], image: &[u8]) -> BTreeMap<usize, usize> {
     }
     let mut copies = BTreeMap::new();
     for mut owned in by_owner.into_values() {
-        owned.sort_by_key(|index| (rings[*index].header.newest().head(), *index));
+        owned.sort_by_key(|index| (rings[*index].header.state.head(), *index));
         for pair in owned.windows(2) {
             if continues(&rings[pair[0]], &rings[pair[1]], image) {
                 copies.insert(pair[0], pair[1]);
@@ -31,8 +31,8 @@ pub fn duplicates(rings: &[Placed], image: &[u8]) -> BTreeMap<usize, usize> {
 
 /// Whether `later` still holds the newest bytes of `earlier`.
 fn continues(earlier: &Placed, later: &Placed, image: &[u8]) -> bool {
-    let end = earlier.header.newest().head();
-    let oldest = later.header.newest().head().saturating_sub(later.header.size as u64);
+    let end = earlier.header.state.head();
+    let oldest = later.header.state.head().saturating_sub(later.header.size as u64);
     let start = oldest.max(end.saturating_sub(COMPARED.min(earlier.header.size as u64)));
     // A ring that was laid out at the same time is the same, also when nothing was closed in it yet.
     (start < end || end == 0 && earlier.header.start_time != 0)

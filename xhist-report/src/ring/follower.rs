@@ -8,7 +8,7 @@
 
 use qs_core::record::Numbers;
 use qs_core::record::words::{REPETITION, UnitRepetition};
-use qs_core::ring::{Folded, Header, NESTED, Shown, State, Trim, WORDS_HEADER_LEN, frame_room};
+use qs_core::ring::{Folded, Header, Shown, State, Trim, WORDS_HEADER_LEN, frame_room};
 
 use super::clock::Clock;
 use super::locate::{Placed, describe};
@@ -88,13 +88,8 @@ impl RingFollower {
         let after = self.header(read)?;
         self.safe = after.kept();
         let header = &mut self.placed.header;
-        let is_still =
-            changing(&before, before_again) == changing(&after, after_again) && before.nested == after.nested;
+        let is_still = changing(&before, before_again) == changing(&after, after_again);
         self.is_folding = false;
-        if !is_still || !is_last {
-            // The part of a handler moves when the handler ends.
-            header.nested = [(0, State(0)); NESTED];
-        }
         if is_still && folds && !is_last && header.has_words() {
             self.is_folding = true;
             self.seen = None;
@@ -157,7 +152,7 @@ impl RingFollower {
 
     /// Behind the last byte that may belong to the open frame.
     fn end(&self, header: &Header) -> u64 {
-        let newest = header.newest().head();
+        let newest = header.state.head();
         match header.has_words() {
             true => header.words.zeroed.clamp(newest, newest.saturating_add(header.size as u64)),
             false => newest + frame_room(header.size) as u64,

@@ -168,7 +168,7 @@ mod tests {
 
     fn map() -> Names {
         let head =
-            r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/nowhere/app","tool":"0"}"#;
+            r#"{"xhist":"map","version":3,"hash":"00000000000000ff","root":"/nowhere/app","tool":"0"}"#;
         let lines = [
             head,
             r#"{"file":1,"path":"src/main.rs","base":0}"#,

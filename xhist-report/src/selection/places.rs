@@ -208,7 +208,7 @@ mod tests {
 
     fn names() -> Names {
         let head =
-            r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/nowhere/app","tool":"0"}"#;
+            r#"{"xhist":"map","version":3,"hash":"00000000000000ff","root":"/nowhere/app","tool":"0"}"#;
         let statement = |line: u32, function: &str| {
             format!(r#"{{"stmt":1,"line":{line},"col":5,"end":"{line}:9","kind":"expr","fn":"{function}"}}"#)
         };

@@ -177,7 +177,7 @@ pub fn role(file: &str, function: &str) -> Role {
 mod tests {
     use super::*;
 
-    const MAP: &str = r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/p","tool":"0"}
+    const MAP: &str = r#"{"xhist":"map","version":3,"hash":"00000000000000ff","root":"/p","tool":"0"}
 {"file":1,"path":"src/a.rs","base":0,"first":5,"room":9}
 {"stmt":1,"line":2,"col":5,"end":"6:6","kind":"expr","fn":"f"}
 {"stmt":1,"line":3,"col":9,"end":"3:20","kind":"expr","fn":"f"}

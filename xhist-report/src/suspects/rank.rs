@@ -341,7 +341,7 @@ mod tests {
 
     /// Three functions of four lines.
     fn program() -> ProgramSites {
-        let head = r#"{"xhist":"map","version":1,"hash":"00000000000000ff","root":"/p","tool":"0"}"#;
+        let head = r#"{"xhist":"map","version":3,"hash":"00000000000000ff","root":"/p","tool":"0"}"#;
         let file = r#"{"file":1,"path":"src/a.rs","base":0,"first":1,"room":99}"#;
         let line = |site: u32| {
             let (line, function) = (site + 1, ["f", "g", "h"][site as usize / 4]);

@@ -456,7 +456,7 @@ impl RingFile {
     fn main_ring(&self) -> Option<&Placed> {
         let own = self.rings.iter().filter(|placed| placed.header.words.parent.is_none());
         own.max_by_key(|placed| {
-            (placed.header.status == qs_core::ring::Status::Panicked, placed.header.newest().head())
+            (placed.header.status == qs_core::ring::Status::Panicked, placed.header.state.head())
         })
     }
 }

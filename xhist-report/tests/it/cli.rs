@@ -42,7 +42,7 @@ fn last_keeps_the_newest_and_counts_from_one() {
 fn without_a_source_the_newest_run_of_the_project_is_read() {
     let dir = Dir::new();
     let old = dir.write("target/xhist/runs/b.xhist", ten());
-    dir.write("target/xhist/a.xhist", RingImage::bare(64).statement(7, 7).build());
+    dir.write("target/xhist/a.xhist", RingImage::bare(256).statement(7, 7).build());
     dir.write("target/xhist/newest.txt", "");
     dir.write("src/deep/file", "");
     let hour_ago = SystemTime::now() - Duration::from_secs(3600);
@@ -148,7 +148,7 @@ fn an_empty_file_is_reported() {
 fn a_name_is_one_line_beside_each_entry() {
     let dir = Dir::new();
     for name in ["a\n\u{1b}[31m.bin", "b.bin"] {
-        dir.write(name, RingImage::bare(64).statement(1, 1).build());
+        dir.write(name, RingImage::bare(256).statement(1, 1).build());
     }
     let outcome = dir.run(&["a\n\u{1b}[31m.bin", "b.bin"]);
     assert_eq!(outcome.out, "1 file#1:1\ta\\n\\u{1b}[31m.bin\n1 file#1:1\tb.bin\n");

@@ -5,6 +5,7 @@ use qs_core::record::packed::Page;
 use qs_core::ring::executed;
 
 use crate::support::{Dir, RingImage, map_of_statements};
+use crate::words_model::PAGE;
 
 const STATEMENTS: &[(u32, &str)] = &[(2, "main"), (3, "main"), (7, "T::f"), (8, "T::f"), (12, "never")];
 
@@ -25,7 +26,7 @@ fn bitmap(hash: u64, lost: u32, lines: &[u16]) -> Vec<u8> {
 }
 
 fn ring(hash: u64) -> RingImage {
-    RingImage { map_hash: hash, ..RingImage::hosted(1024, 7, 7, "main") }.packed(0, &[(1, 3)])
+    RingImage { map_hash: hash, ..RingImage::hosted(4096, 7, 7, "main") }.packed(0, &[(1, 3)])
 }
 
 #[test]
@@ -72,7 +73,7 @@ fn losses_are_reported_with_the_hotspots() {
     dir.write("dump.bin", &image);
     assert_eq!(dir.run(&["hot", "dump.bin"]).code, 0);
     // In the second frame.
-    image[192 + 40] ^= 1;
+    image[PAGE + 40] ^= 1;
     dir.write("dump.bin", &image);
     let outcome = dir.run(&["hot", "dump.bin"]);
     assert!(outcome.code == 1 && outcome.notes.contains("bytes damaged"), "{}", outcome.notes);

@@ -22,7 +22,7 @@ fn many(ring: RingImage, count: u16) -> RingImage {
 #[test]
 fn a_ring_is_read_in_either_byte_order_and_with_either_header() {
     for big_endian in [false, true] {
-        for ring in [RingImage::bare(64), RingImage::hosted(4096, 1, 1, "main")] {
+        for ring in [RingImage::bare(256), RingImage::hosted(4096, 1, 1, "main")] {
             let ring = RingImage { big_endian, ..ring }.statements(THREE);
             let outcome = report(&ring.build());
             assert_eq!((outcome.code, outcome.out), (0, three()), "{big_endian} {ring:?}");
@@ -33,7 +33,7 @@ fn a_ring_is_read_in_either_byte_order_and_with_either_header() {
 #[test]
 fn a_ring_that_wrapped_loses_only_its_oldest_entries() {
     for count in [20, 30, 57, 200, 1000] {
-        let outcome = report(&many(RingImage::bare(256), count).build());
+        let outcome = report(&many(RingImage::bare(1024), count).build());
         let lines: Vec<u16> =
             outcome.out.lines().map(|line| line.rsplit(':').next().unwrap().parse().unwrap()).collect();
         let first = count - lines.len() as u16;
@@ -55,7 +55,7 @@ fn statements_of_an_open_frame_are_the_last_entries() {
 
 #[test]
 fn a_torn_last_frame_is_reported() {
-    let mut ring = RingImage::bare(128).statements(THREE);
+    let mut ring = RingImage::bare(256).statements(THREE);
     let whole = ring.stream.len();
     ring = ring.statement(7, 7);
     ring.stream[whole + 3] ^= 0x55;
@@ -66,8 +66,8 @@ fn a_torn_last_frame_is_reported() {
 
 #[test]
 fn damage_in_the_middle_is_reported_at_its_place() {
-    let mut ring = RingImage::hosted(256, 1, 1, "main").statements(THREE);
-    ring.stream[12] ^= 0x55;
+    let mut ring = RingImage::hosted(4096, 1, 1, "main").statements(THREE);
+    ring.stream[30] ^= 0x55;
     let outcome = report(&ring.build());
     assert_eq!((outcome.code, outcome.out), (1, listing(&[(1, 2), (2, 3)])));
     assert!(outcome.notes.contains("ring 1 (thread main): "), "{}", outcome.notes);
@@ -77,8 +77,8 @@ fn damage_in_the_middle_is_reported_at_its_place() {
 
 #[test]
 fn damage_before_the_entries_shown_is_reported_as_such() {
-    let mut ring = RingImage::bare(256).statements(THREE);
-    ring.stream[12] ^= 0x55;
+    let mut ring = RingImage::bare(512).statements(THREE);
+    ring.stream[20] ^= 0x55;
     let outcome = report_with(&ring.build(), &Options { last: Some(1), ..Options::default() });
     assert_eq!((outcome.code, outcome.out.as_str()), (1, "1 file#2:3\n"));
     ring = ring.statements(THREE);
@@ -101,8 +101,8 @@ fn many_losses_are_reported_in_a_few_lines() {
 
 #[test]
 fn a_ring_cut_in_half_gives_its_first_half() {
-    let image = many(RingImage::bare(1024), 100).build();
-    let outcome = report(&image[..64 + 512]);
+    let image = many(RingImage::bare(2048), 100).build();
+    let outcome = report(&image[..64 + 1024]);
     assert_eq!(outcome.code, 1);
     assert!(outcome.out.lines().count() > 50, "{}", outcome.out);
     assert!(outcome.notes.contains("bytes of the ring not in the image"), "{}", outcome.notes);
@@ -121,7 +121,7 @@ fn a_ring_is_found_at_any_place_in_noise() {
 
 #[test]
 fn a_ring_is_found_at_the_seams_of_the_scan() {
-    let ring = RingImage::bare(64).statements(THREE).build();
+    let ring = RingImage::bare(256).statements(THREE).build();
     let seam = 64 << 20;
     for at in [seam - 8, seam - 7, seam - 1, seam] {
         let mut image = vec![0; seam + 1000];
@@ -140,7 +140,7 @@ fn an_image_without_a_ring_has_exit_code_3_and_a_message() {
         (&noise(1 << 20), "no xhist ring in 1048576 bytes"),
         (&MAGIC, "header cut off after 8 bytes"),
         (&magics, "990 more places that start like a ring"),
-        (&RingImage::bare(64).build(), "no entry in the 1 ring found"),
+        (&RingImage::bare(256).build(), "no entry in the 1 ring found"),
     ] {
         let outcome = report(image);
         assert_eq!((outcome.code, outcome.out.as_str()), (3, ""));
@@ -151,16 +151,20 @@ fn an_image_without_a_ring_has_exit_code_3_and_a_message() {
 #[test]
 fn absurd_headers_are_refused_with_a_reason() {
     for (ring, message) in [
-        (RingImage { size: 0, ..RingImage::bare(64) }, "absurd sizes"),
-        (RingImage { size: 100, ..RingImage::bare(64) }, "absurd sizes"),
-        (RingImage { version: 9, ..RingImage::bare(64) }, "layout version 9"),
+        (RingImage { size: 0, ..RingImage::bare(256) }, "absurd sizes"),
+        (RingImage { size: 100, ..RingImage::bare(256) }, "absurd sizes"),
+        (RingImage { version: 2, ..RingImage::bare(256) }, "layout version 2 (this tool reads 3 and 4)"),
+        (RingImage { version: 9, ..RingImage::bare(256) }, "layout version 9 (this tool reads 3 and 4)"),
+        (RingImage { version: 3, ..RingImage::hosted(4096, 1, 1, "") }, "absurd sizes (header 4096 bytes"),
+        (RingImage { version: 3, hosted: true, ..RingImage::bare(4096) }, "absurd sizes (header 4096 bytes"),
+        (RingImage { version: 4, ..RingImage::bare(256) }, "absurd sizes (header 64 bytes"),
     ] {
-        let bad = ring.build();
+        let bad = [ring.header(), vec![0; 256]].concat();
         let outcome = report(&bad);
         assert_eq!(outcome.code, 3);
         assert!(outcome.notes.contains(message), "{}", outcome.notes);
         // Beside a good ring it is a loss.
-        let good = RingImage::bare(64).statements(THREE).build();
+        let good = RingImage::bare(256).statements(THREE).build();
         let outcome = report(&[bad, good].concat());
         assert_eq!((outcome.code, outcome.out), (1, three()));
         assert!(outcome.notes.contains(message), "{}", outcome.notes);
@@ -169,8 +173,8 @@ fn absurd_headers_are_refused_with_a_reason() {
 
 #[test]
 fn a_ring_of_another_version_is_reported_behind_any_number_of_fakes() {
-    let newer = RingImage { version: NEWEST_VERSION + 1, ..RingImage::bare(64) }.build();
-    let good = RingImage::bare(64).statements(THREE).build();
+    let newer = RingImage { version: NEWEST_VERSION + 1, ..RingImage::bare(256) }.build();
+    let good = RingImage::bare(256).statements(THREE).build();
     let outcome = report(&[MAGIC.repeat(100), newer, good].concat());
     assert_eq!((outcome.code, outcome.out), (1, three()));
     assert!(outcome.notes.contains(&format!("layout version {}", NEWEST_VERSION + 1)), "{}", outcome.notes);
@@ -178,12 +182,12 @@ fn a_ring_of_another_version_is_reported_behind_any_number_of_fakes() {
 
 #[test]
 fn fake_magic_beside_a_good_ring_is_not_worth_a_word() {
-    let good = RingImage::bare(64).statements(THREE).build();
+    let good = RingImage::bare(256).statements(THREE).build();
     // As program text has them: the magic alone, the byte-order mark alone, and both with something between.
     let mark = BYTE_ORDER_MARK.to_ne_bytes();
     let text = [&MAGIC[..], &[0x48, 0x89], &mark, &[LAYOUT_VERSION; 60], &MAGIC, &[0; 100], &mark, &[2; 60]];
     // A header that is being made has no magic yet.
-    let mut being_made = RingImage::bare(64).build();
+    let mut being_made = RingImage::bare(256).build();
     being_made[..8].fill(0);
     let image = [&text.concat()[..], &being_made, &good].concat();
     let outcome = report(&image);
@@ -258,7 +262,7 @@ fn as_text(image: &[u8], motorola: bool) -> Vec<String> {
 #[test]
 fn a_bad_record_of_a_text_form_costs_only_itself() {
     let statements: Vec<_> = (1..=30).map(|line| (1, line)).collect();
-    let image = RingImage::bare(512).statements(&statements).build();
+    let image = RingImage::bare(1024).statements(&statements).build();
     let dir = Dir::new();
     for motorola in [false, true] {
         let mut records = as_text(&image, motorola);

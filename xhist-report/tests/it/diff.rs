@@ -61,7 +61,7 @@ impl Project {
     }
 
     fn ring(&self, name: &'static str) -> RingImage {
-        RingImage { map_hash: self.1, status: 2, ..RingImage::hosted(4096, 7, 7, name) }
+        RingImage { map_hash: self.1, status: 2, ..RingImage::hosted(1 << 14, 7, 7, name) }
     }
 
     fn write(&self, name: &str, lines: &[u16]) {

@@ -35,7 +35,7 @@ fn map() -> (String, u64) {
     let hash = hash.finish();
     (
         format!(
-            "{{\"xhist\":\"map\",\"version\":1,\"hash\":\"{hash:016x}\",\"root\":\"/p/app\",\"tool\":\"t\"}}\n{body}"
+            "{{\"xhist\":\"map\",\"version\":3,\"hash\":\"{hash:016x}\",\"root\":\"/p/app\",\"tool\":\"t\"}}\n{body}"
         ),
         hash,
     )

@@ -6,9 +6,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use qs_core::ring::LAYOUT_VERSION;
-
 use crate::support::{Dir, RingImage, listing, outcome};
+use crate::words_model::PAGE;
 
 /// A process that is gone.
 const GONE: u32 = u32::MAX - 7;
@@ -49,8 +48,8 @@ fn write(path: &Path, offset: u64, image: &[u8]) {
         file.seek(SeekFrom::Start(offset + from as u64)).unwrap();
         file.write_all(&image[from..to]).unwrap();
     };
-    put(&mut file, 192, image.len());
-    put(&mut file, 0, 192);
+    put(&mut file, PAGE, image.len());
+    put(&mut file, 0, PAGE);
 }
 
 fn lines(child: &mut Child) -> BufReader<std::process::ChildStdout> {
@@ -139,7 +138,7 @@ fn what_other_threads_left_in_a_ring_between_two_looks_is_reported() {
     let dir = Dir::new();
     let mut program = Running::new();
     let pid = program.pid();
-    let of = |tid, name, earlier| RingImage { version: LAYOUT_VERSION, earlier, ..ring(pid, tid, name) };
+    let of = |tid, name, earlier| RingImage { earlier, ..ring(pid, tid, name) };
     let first = of(1, "first", 0).packed(0, &[(1, 1), (1, 2)]);
     let (seen, left) = (first.stream.len() as u64, 70);
     let path = dir.write("run.xhist", first.build());
@@ -221,7 +220,7 @@ fn another_file_at_the_path_is_reported() {
 #[test]
 fn a_ring_that_is_no_longer_in_its_file_is_reported() {
     let ruins: [fn(&File); 2] =
-        [|file| file.set_len(100).unwrap(), |mut file| file.write_all(&[0; 4288]).unwrap()];
+        [|file| file.set_len(100).unwrap(), |mut file| file.write_all(&[0; 2 * PAGE]).unwrap()];
     for ruin in ruins {
         let dir = Dir::new();
         let mut program = Running::new();

@@ -37,7 +37,7 @@ pub fn check(name: &str, got: &str) {
 #[test]
 fn figure_4_of_the_paper_line_for_line() {
     let (map, hash) = map_text("/project", FILES);
-    let ring = RingImage { map_hash: hash, ..RingImage::bare(1024) }.statements(FIGURE_4);
+    let ring = RingImage { map_hash: hash, ..RingImage::bare(2048) }.statements(FIGURE_4);
     let dir = Dir::new();
     dir.write("xhist.map", map);
     dir.write("dump.bin", ring.build());
@@ -48,7 +48,7 @@ fn figure_4_of_the_paper_line_for_line() {
 
 /// Two threads, records of other kinds, a panic, a signal, a hole and a time column.
 fn busy() -> Vec<u8> {
-    let main = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(1024, 7, 7, "main") }
+    let main = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(4096, 7, 7, "main") }
         .timed(1_000_000, 1, 10)
         .frame(101, &[0x40, 0xE2, 0x01, 0x00, 0x51, 7, 0x08, b'h', b'i', 0])
         .timed(1_000_040, 2, 20)
@@ -58,7 +58,7 @@ fn busy() -> Vec<u8> {
         1_000_070,
         11,
     );
-    let worker = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(1024, 7, 8, "worker") }
+    let worker = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(4096, 7, 8, "worker") }
         .statement(3, 1)
         .timed(1_000_030, 3, 2)
         .event(EventKind::Time, 1_000_035, 1_000_035)

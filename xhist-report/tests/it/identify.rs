@@ -56,7 +56,7 @@ fn map_of_source(root: &str) -> (String, u64) {
 }
 
 fn dump(map_hash: u64) -> Vec<u8> {
-    let ring = RingImage { map_hash, clock_hz: 1000, ..RingImage::hosted(256, 77, 78, "worker") };
+    let ring = RingImage { map_hash, clock_hz: 1000, ..RingImage::hosted(4096, 77, 78, "worker") };
     ring.statements(&[(1, 2), (1, 3)]).build()
 }
 
@@ -110,7 +110,7 @@ fn the_current_build() {
         &outcome,
         0,
         &[
-            "ring 1:   thread worker (78), running or killed, 256 bytes at offset 0x0, layout 2, 1000 ticks a second\n",
+            "ring 1:   thread worker (78), running or killed, 4096 bytes at offset 0x0, layout 4, 1000 ticks a second\n",
         ],
     );
     assert_eq!(outcome.notes, "");

@@ -48,7 +48,7 @@ fn a_short_loop_is_written_out_for_programs() {
 
 #[test]
 fn a_loop_of_several_frames_and_files_is_one() {
-    let ring = ring().packed(0, &[(1, 5), (2, 90)]).packed(0, &[(2, 91), (1, 6)]);
+    let ring = RingImage::bare(4096).packed(0, &[(1, 5), (2, 90)]).packed(0, &[(2, 91), (1, 6)]);
     let outcome = report(&ring.packed_again(0, &[(3, 1)], 2, 1_234_567).build());
     let lines: Vec<&str> = outcome.out.lines().collect();
     assert_eq!(lines[4..], ["... lines 5-6 x 1,234,567 in file#1, 90-91 in file#2", "5 file#3:1"]);
@@ -71,17 +71,6 @@ fn the_last_entries_are_counted_without_loops() {
     let last = |last| report_with(&image, &Options { last: Some(last), ..Options::default() }).out;
     assert_eq!(last(2), "1 file#2:8\n2 file#2:9\n");
     assert_eq!(last(3), "1 file#1:42\n... lines 40-42 x 6,000 in file#1\n2 file#2:8\n3 file#2:9\n");
-}
-
-#[test]
-fn handlers_that_interrupted_the_recorder_come_behind_what_they_interrupted() {
-    let part = |file| RingImage { seq: 40, ..RingImage::bare(4096) }.packed(0, &[(file, 1), (file, 2)]);
-    let inner = part(3).open(0, &[(3, 3)]);
-    let ring = ring().packed(0, &[(1, 1)]).open(0, &[(1, 2)]);
-    let ring = RingImage { nested: vec![(600, part(2)), (300, inner)], ..ring };
-    let outcome = report(&ring.build());
-    let expected = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2), (3, 3)];
-    assert_eq!((outcome.code, outcome.out), (0, listing(&expected)), "{}", outcome.notes);
 }
 
 #[test]

@@ -137,7 +137,7 @@ fn a_missing_map_and_a_file_of_another_kind_are_errors() {
 #[test]
 fn without_any_map_a_note_says_which_one_is_needed_and_where_to_look() {
     let dir = Dir::new();
-    dir.write("dumps/a.bin", RingImage { map_hash: 0x0f3a, ..RingImage::bare(64) }.statement(1, 22).build());
+    dir.write("dumps/a.bin", RingImage { map_hash: 0x0f3a, ..RingImage::bare(256) }.statement(1, 22).build());
     let outcome = dir.run(&["dumps/a.bin"]);
     // All that was recorded is there.
     assert_eq!((outcome.code, outcome.out.as_str()), (0, "1 file#1:22\n"));
@@ -145,7 +145,7 @@ fn without_any_map_a_note_says_which_one_is_needed_and_where_to_look() {
     for said in ["map 0000000000000f3a", "--map FILE", &dumps.display().to_string(), "beside Cargo.toml"] {
         assert!(outcome.notes.contains(said), "{said}: {}", outcome.notes);
     }
-    dir.write("dumps/b.bin", RingImage::bare(64).statement(1, 22).build());
+    dir.write("dumps/b.bin", RingImage::bare(256).statement(1, 22).build());
     let outcome = dir.run(&["dumps/b.bin"]);
     assert!(outcome.notes.contains("does not say which map"), "{}", outcome.notes);
 }

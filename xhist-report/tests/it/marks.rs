@@ -8,7 +8,7 @@ use crate::support::{Dir, RingImage, report, report_with};
 
 /// Statements, a record of the application, and each mark there is.
 fn ring() -> RingImage {
-    RingImage::hosted(1024, 1, 1, "main")
+    RingImage::hosted(4096, 1, 1, "main")
         .event(EventKind::Started, 90, 0)
         .timed(100, 1, 1)
         .event(EventKind::Armed, 101, 2)
@@ -72,7 +72,7 @@ fn json_and_qspy_have_them_as_records() {
 
 #[test]
 fn where_there_is_nothing_but_marks_that_is_said() {
-    let outcome = report(&RingImage::hosted(256, 1, 1, "main").event(EventKind::Panic, 5, 0).build());
+    let outcome = report(&RingImage::hosted(4096, 1, 1, "main").event(EventKind::Panic, 5, 0).build());
     assert_eq!((outcome.code, outcome.out.as_str()), (0, ""));
     assert!(outcome.notes.contains("nothing but marks of the recorder"), "{}", outcome.notes);
 }

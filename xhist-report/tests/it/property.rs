@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use qs_core::record::Statement;
+use qs_core::record::{Statement, TaskMark, value};
 use xhist_report::format::FORMATS;
 use xhist_report::model::Names;
 use xhist_report::{Layout, Options};
@@ -14,6 +14,12 @@ fn ring(statements: &[(u16, u16)], big_endian: bool, hosted: bool) -> RingImage 
     RingImage { big_endian, ..ring }.statements(statements)
 }
 
+/// The ids that files of sources get.
+fn files() -> impl Strategy<Value = u16> {
+    let is_of_source = |id: &u16| !TaskMark::FILES.contains(id) && !value::FILES.contains(id);
+    (0..Statement::NUMBERED).prop_filter("no id of a file", is_of_source)
+}
+
 fn options(format: bool, terminal: bool, last: Option<u64>) -> Options {
     let layout = Layout { terminal, time: terminal, thread: terminal, source: true, ..Layout::default() };
     Options { format: &FORMATS[usize::from(format)], layout, last, ..Options::default() }
@@ -22,7 +28,7 @@ fn options(format: bool, terminal: bool, last: Option<u64>) -> Options {
 proptest! {
     #[test]
     fn statements_written_are_the_statements_read(
-        statements in vec((0..Statement::NUMBERED, any::<u16>()), 1..500),
+        statements in vec((files(), any::<u16>()), 1..500),
         big_endian: bool,
         hosted: bool,
         before in vec(any::<u8>(), 0..200),

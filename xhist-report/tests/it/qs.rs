@@ -169,11 +169,13 @@ fn records_of_a_ring_have_names_and_their_place() {
 
 #[test]
 fn statements_of_a_ring_are_frames_too() {
-    let ring = RingImage::hosted(1 << 12, 1, 1, "main").packed(50, &[(3, 93), (3, 94)]).open(60, &[(3, 95)]);
-    let lines = lines(&ring.build());
-    assert_eq!(lines.len(), 2, "{lines:?}");
-    assert_eq!(lines[0], "0000000050 USER+022 003 0  FD FE");
-    assert!(lines[1].starts_with("0000000060 USER+022 003 0  FF"), "{lines:?}");
+    let packed = |ring: RingImage| lines(&ring.packed(50, &[(3, 93), (3, 94)]).open(60, &[(3, 95)]).build());
+    let bare = packed(RingImage { time_width: 4, ..RingImage::bare(1 << 12) });
+    assert_eq!(bare.len(), 2, "{bare:?}");
+    assert_eq!(bare[0], "0000000050 USER+022 003 0  FD FE");
+    assert!(bare[1].starts_with("0000000060 USER+022 003 0  FF"), "{bare:?}");
+    let hosted = packed(RingImage::hosted(1 << 12, 1, 1, "main"));
+    assert_eq!(hosted, ["0000000050 USER+022  CB 04 13 79 CB 04 13 7A", "0000000060 USER+022  CB 04 13 7B"]);
 }
 
 #[test]
@@ -341,7 +343,7 @@ fn following_a_stream_in_a_file_is_refused_with_the_right_command() {
 #[test]
 fn a_ring_file_beside_a_link_is_refused() {
     let dir = Dir::new();
-    dir.write("ring.xhist", RingImage::bare(64).statement(1, 1).build());
+    dir.write("ring.xhist", RingImage::bare(256).statement(1, 1).build());
     for args in [&["tcp://localhost:1", "ring.xhist"][..], &["-f", "-", "ring.xhist"]] {
         let outcome = dir.run(args);
         assert_eq!((outcome.code, outcome.out.as_str()), (2, ""), "{args:?}: {}", outcome.notes);

@@ -8,7 +8,7 @@ use crate::support::{Dir, RingImage};
 const GONE: u32 = 4_194_305;
 
 fn ring(tid: u32, line: u16) -> RingImage {
-    RingImage::hosted(1024, GONE, tid, "main").statement(1, line)
+    RingImage::hosted(4096, GONE, tid, "main").statement(1, line)
 }
 
 /// Six runs: an old one, failed tests, a signal, a damaged description, one that was killed, one that goes on.

@@ -46,11 +46,11 @@ fn a_file_that_is_truncated_while_it_is_read_ends_the_report_with_a_message() {
 }
 
 fn ring(line: u16) -> Vec<u8> {
-    RingImage { rings: 1, status: 3, ..RingImage::hosted(256, 1 << 30, 1, "main") }.timed(9, 1, line).build()
+    RingImage { rings: 1, status: 3, ..RingImage::hosted(4096, 1 << 30, 1, "main") }.timed(9, 1, line).build()
 }
 
 fn with_status(line: u16, status: u32) -> Vec<u8> {
-    RingImage { rings: 1, status, ..RingImage::hosted(256, 1 << 30, 1, "main") }.timed(9, 1, line).build()
+    RingImage { rings: 1, status, ..RingImage::hosted(4096, 1 << 30, 1, "main") }.timed(9, 1, line).build()
 }
 
 fn now_ms() -> u64 {
@@ -119,7 +119,7 @@ fn without_records_the_headers_say_which_run_failed() {
     assert!(outcome.notes.contains("a newer run ended well just now"), "{}", outcome.notes);
     // A program that runs is what a user asks about, and the only one to follow.
     let running =
-        RingImage { pid: std::process::id(), ..RingImage::hosted(256, 1, 1, "main") }.timed(9, 1, 6);
+        RingImage { pid: std::process::id(), ..RingImage::hosted(4096, 1, 1, "main") }.timed(9, 1, 6);
     dir.write("target/xhist/runs/3/e.xhist", running.build());
     assert_eq!(dir.run(&[]).out, "1 file#1:6\n");
 }
@@ -217,7 +217,7 @@ fn core(pieces: &[(u64, &[u8])]) -> Vec<u8> {
 #[test]
 fn a_ring_that_a_core_has_in_two_places_is_read() {
     let ring = (0..60u16)
-        .fold(RingImage { rings: 1, ..RingImage::hosted(1024, 1 << 30, 1, "main") }, |ring, n| {
+        .fold(RingImage { rings: 1, ..RingImage::hosted(4096, 1 << 30, 1, "main") }, |ring, n| {
             ring.packed(100 + u64::from(n), &[(1, n), (1, 70)])
         });
     let dir = Dir::new();

@@ -7,18 +7,20 @@ use std::process::{Command, Output, Stdio};
 use qs_core::frame::FrameWriter;
 use qs_core::map::{FileLine, Hash, Head, Line, NumberRange, StmtLine, Text};
 use qs_core::record::packed::{FrameRepetition, Page, code, digits, payload_head, step};
+use qs_core::record::words::{REPETITION, UNIT, UnitRepetition, Word};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
-use qs_core::ring::{BYTE_ORDER_MARK, Flags, Folded, MAGIC, OLDEST_VERSION, Shown, State, check_word};
+use qs_core::ring::{BYTE_ORDER_MARK, Flags, Folded, MAGIC, Shown, State, check_word};
 use xhist_report::{ExitCode, Options};
 
-/// A ring, as a recorder leaves it in memory.
+use crate::words_model::{PAGE, ends, open_len};
+
+/// A ring, as a recorder leaves it in memory: on bare metal packed frames, on a host chunks of words.
 #[derive(Clone, Debug)]
 pub struct RingImage {
     pub big_endian: bool,
     pub hosted: bool,
     pub size: u32,
     pub time_width: u8,
-    /// 3 for the layout of today; the others are of version 2, which must stay readable.
     pub version: u8,
     pub map_hash: u64,
     pub clock_hz: u32,
@@ -26,7 +28,7 @@ pub struct RingImage {
     pub pid: u32,
     pub tid: u32,
     pub name: &'static str,
-    pub flags: u8,
+    pub flags: Flags,
     pub status: u32,
     pub number: u16,
     /// Rings that its process has made, as ring 0 says; 0: it does not say.
@@ -37,10 +39,10 @@ pub struct RingImage {
     pub cleared: u64,
     /// How often the newest closed frame came again.
     pub folded: u64,
-    /// The head of the open frame and its data so far.
-    pub open: Option<(Vec<u8>, Vec<u8>)>,
-    /// What signal handlers wrote: each starts so far behind the end of what it interrupted.
-    pub nested: Vec<(usize, RingImage)>,
+    /// What is open: its time, and its statements so far.
+    pub open: Option<(u64, Vec<(u16, u16)>)>,
+    /// Units of the newest frame, if it is a chunk.
+    pub units: usize,
     /// Everything ever written.
     pub stream: Vec<u8>,
     pub seq: u8,
@@ -48,19 +50,20 @@ pub struct RingImage {
 
 impl RingImage {
     pub fn bare(size: u32) -> RingImage {
+        assert!(size >= 256, "recorders have no ring of {size} bytes");
         RingImage {
             big_endian: cfg!(target_endian = "big"),
             hosted: false,
             size,
             time_width: 0,
-            version: OLDEST_VERSION,
+            version: 3,
             map_hash: 0,
             clock_hz: 0,
             last_time: 0,
             pid: 0,
             tid: 0,
             name: "",
-            flags: 0,
+            flags: Flags::PACKED,
             status: 1,
             number: 0,
             rings: 0,
@@ -69,20 +72,21 @@ impl RingImage {
             cleared: 0,
             folded: 0,
             open: None,
-            nested: Vec::new(),
+            units: 0,
             stream: Vec::new(),
             seq: 0,
         }
     }
 
     pub fn hosted(size: u32, pid: u32, tid: u32, name: &'static str) -> RingImage {
-        RingImage { hosted: true, pid, tid, name, time_width: 4, ..RingImage::bare(size) }
+        assert!(size as usize >= PAGE, "recorders have no ring of {size} bytes");
+        let flags = Flags::WORDS | Flags::TIME_AUTO;
+        RingImage { hosted: true, version: 4, flags, pid, tid, name, time_width: 4, ..RingImage::bare(size) }
     }
 
-    pub fn statement(mut self, file: u16, line: u16) -> RingImage {
-        self.seq = self.seq.wrapping_add(1);
-        Statement { file, line }.emit(self.seq, RECORD_BASE, None, |byte| self.stream.push(byte));
-        self
+    /// A statement with a frame of its own, as with `XHIST_FRAMES=single`.
+    pub fn statement(self, file: u16, line: u16) -> RingImage {
+        self.timed(0, file, line)
     }
 
     pub fn statements(self, all: &[(u16, u16)]) -> RingImage {
@@ -91,61 +95,96 @@ impl RingImage {
 
     /// Makes its time stamps tickets.
     pub fn exact(self) -> RingImage {
-        RingImage { flags: self.flags | Flags::EXACT.0, ..self }
+        RingImage { flags: self.flags.without(Flags::TIME_AUTO) | Flags::EXACT, ..self }
     }
 
     /// A statement at a time in full.
-    pub fn timed(mut self, time: u64, file: u16, line: u16) -> RingImage {
-        self.seq = self.seq.wrapping_add(1);
-        self.last_time = time;
-        Statement { file, line }
-            .emit(self.seq, RECORD_BASE, Some(time as u32), |byte| self.stream.push(byte));
-        self
+    pub fn timed(self, time: u64, file: u16, line: u16) -> RingImage {
+        let statement = Statement { file, line };
+        if self.hosted && Word::new(statement, 0).is_none() {
+            return self.frame(RECORD_BASE + ids::STATEMENT, &statement.to_word().to_le_bytes());
+        }
+        self.packed(time, &[(file, line)])
     }
 
-    /// A closed packed frame.
+    /// A closed frame of statements.
     pub fn packed(self, time: u64, statements: &[(u16, u16)]) -> RingImage {
-        let (page, data) = packed_data(statements);
-        self.packed_frame(time, page, &data)
+        self.packed_again(time, statements, 0, 0)
     }
 
     /// The same, and the frames before it came again.
     pub fn packed_again(self, time: u64, statements: &[(u16, u16)], frames: u64, times: u64) -> RingImage {
+        if self.hosted {
+            assert!(frames <= 1, "a chunk repeats words of the one before it");
+            return self.chunk(time, statements, times);
+        }
         let (page, mut data) = packed_data(statements);
-        data.push(step::REPEAT);
-        let FrameRepetition { frames, times } = FrameRepetition { frames, times };
-        digits(frames, |byte| data.push(byte));
-        digits(times, |byte| data.push(byte));
+        if times > 0 {
+            data.push(step::REPEAT);
+            let FrameRepetition { frames, times } = FrameRepetition { frames, times };
+            digits(frames, |byte| data.push(byte));
+            digits(times, |byte| data.push(byte));
+        }
         self.packed_frame(time, page, &data)
     }
 
     pub fn packed_frame(mut self, time: u64, page: Page, data: &[u8]) -> RingImage {
-        self.flags |= Flags::PACKED.0;
+        assert!(!self.hosted, "on a host there are no packed frames");
         self.last_time = if time > 0 { time } else { self.last_time };
         let (head, len) = payload_head(time as u32, page, data.len() as u8);
         self.frame(RECORD_BASE + ids::PACKED, &[&head[..len], data].concat())
     }
 
+    fn chunk(mut self, time: u64, statements: &[(u16, u16)], times: u64) -> RingImage {
+        self.seq = self.seq.wrapping_add(1);
+        self.last_time = if time > 0 { time } else { self.last_time };
+        let words = long_words(statements);
+        let (head, tail) =
+            ends(self.stream.len() as u64, self.seq, low(time), self.repetition(times), &words);
+        self.stream.extend([head, words.clone(), tail].concat());
+        self.units = words.len() / UNIT;
+        self
+    }
+
+    /// The newest chunk came again so often.
+    fn repetition(&self, times: u64) -> UnitRepetition {
+        let period = if times > 0 { self.units.max(1) as u32 } else { 0 };
+        UnitRepetition { period, times, is_counted: false }
+    }
+
     /// A frame that is still open.
     pub fn open(mut self, time: u64, statements: &[(u16, u16)]) -> RingImage {
-        self.flags |= Flags::PACKED.0;
-        let (page, data) = packed_data(statements);
-        let (payload, len) = payload_head(time as u32, page, 0);
-        let mut head = Vec::new();
+        self.open = Some((time, statements.to_vec()));
+        self
+    }
+
+    /// The head of the open frame and its data so far. On a host a chunk is always open.
+    fn open_bytes(&self) -> Option<(Vec<u8>, Vec<u8>)> {
         let seq = self.seq.wrapping_add(1);
+        if self.hosted {
+            // The rest of the head is written when the chunk is closed.
+            let mut head = vec![0; open_len(self.stream.len() as u64, seq) - REPETITION];
+            head.extend(self.repetition(self.folded).to_bytes());
+            let words = self.open.as_ref().map_or(Vec::new(), |(_, statements)| long_words(statements));
+            return Some((head, words));
+        }
+        let (time, statements) = self.open.as_ref()?;
+        let (page, data) = packed_data(statements);
+        let (payload, len) = payload_head(*time as u32, page, 0);
+        let mut head = Vec::new();
         FrameWriter::new(seq, RECORD_BASE + ids::PACKED, |byte| head.push(byte))
             .bytes(&payload[..len])
             .finish();
         // Without checksum and flag.
         let sum_len = if head[head.len() - 3] == 0x7D { 3 } else { 2 };
         head.truncate(head.len() - sum_len);
-        self.open = Some((head, data));
-        self
+        Some((head, data))
     }
 
     pub fn event(mut self, kind: EventKind, time: u64, value: u64) -> RingImage {
         self.seq = self.seq.wrapping_add(1);
         kind.emit(self.seq, RECORD_BASE, time as u32, value, |byte| self.stream.push(byte));
+        self.units = 0;
         self
     }
 
@@ -179,6 +218,7 @@ impl RingImage {
     pub fn frame(mut self, id: u8, payload: &[u8]) -> RingImage {
         self.seq = self.seq.wrapping_add(1);
         FrameWriter::new(self.seq, id, |byte| self.stream.push(byte)).bytes(payload).finish();
+        self.units = 0;
         self
     }
 
@@ -186,51 +226,33 @@ impl RingImage {
         let mut image = self.header();
         let start = image.len();
         image.resize(start + self.size as usize, 0);
-        self.put_stream(&mut image[start..], 0);
+        let mut put = |at: usize, byte: u8| image[start + at % self.size as usize] = byte;
+        for (at, byte) in self.stream.iter().enumerate() {
+            put(at, *byte);
+        }
+        let (head, data) = self.open_bytes().unwrap_or_default();
+        for (at, byte) in head.iter().chain(&data).enumerate() {
+            put(self.stream.len() + at, *byte);
+        }
+        let end = self.stream.len() + head.len() + data.len();
+        let zeroed = if self.hosted { self.zeroed() as usize } else { end + 2 };
+        (end..zeroed).for_each(|at| put(at, 0));
         image
     }
 
-    /// Writes the bytes of a ring whose first byte ever has this position; returns where each nested part starts.
-    fn put_stream(&self, ring: &mut [u8], first: usize) -> Vec<(u64, State)> {
-        let mut put = |at: usize, byte: u8| ring[at % self.size as usize] = byte;
-        for (at, byte) in self.stream.iter().enumerate() {
-            put(first + at, *byte);
-        }
-        let head = first + self.stream.len();
-        if let Some((open, data)) = &self.open {
-            for (at, byte) in open.iter().chain(data).chain(&[0, 0]).enumerate() {
-                put(head + at, *byte);
-            }
-        }
-        let mut parts = Vec::new();
-        let mut end = head;
-        for (gap, part) in &self.nested {
-            let start = end + gap;
-            part.put_stream(ring, start);
-            end = start + part.stream.len();
-            parts.push((start as u64 + 1, part.state(start)));
-        }
-        parts
-    }
-
-    fn state(&self, first: usize) -> State {
-        let state = State::closed((first + self.stream.len()) as u64, self.seq);
-        self.open.as_ref().map_or(state, |(head, _)| state.with_open(head.len()))
+    /// Position behind the last byte that was zeroed for words: a chunk and a slack, as recorders have them.
+    fn zeroed(&self) -> u64 {
+        let (head, words) = self.open_bytes().unwrap_or_default();
+        let size = self.size as usize;
+        (self.stream.len() + head.len() + words.len() + size / 4 + size / 8) as u64
     }
 
     pub fn header(&self) -> Vec<u8> {
-        let is_old = self.version == OLDEST_VERSION;
-        let header_len: u16 = if !self.hosted {
-            64
-        } else if is_old {
-            192
-        } else {
-            320
-        };
+        let header_len = if self.hosted { PAGE } else { 64 };
         let mut header = Vec::from(MAGIC);
         self.put(&mut header, &BYTE_ORDER_MARK.to_be_bytes());
-        header.extend([self.version, self.time_width, RECORD_BASE, self.flags]);
-        self.put(&mut header, &header_len.to_be_bytes());
+        header.extend([self.version, self.time_width, RECORD_BASE, self.flags.0]);
+        self.put(&mut header, &(header_len as u16).to_be_bytes());
         self.put(&mut header, &[0, 0]);
         self.put(&mut header, &self.size.to_be_bytes());
         self.put(&mut header, &self.map_hash.to_be_bytes());
@@ -241,40 +263,33 @@ impl RingImage {
         };
         let check = check_word([word(8), word(12), word(16), word(20)]);
         self.put(&mut header, &check.to_be_bytes());
-        let state = self.state(0);
+        let closed = State::closed(self.stream.len() as u64, self.seq);
+        let state = self.open_bytes().map_or(closed, |(head, _)| closed.with_open(head.len()));
         self.put(&mut header, &state.0.to_be_bytes());
-        self.put(&mut header, &Folded::new(state.head(), self.folded).0.to_be_bytes());
+        let folded = if self.hosted { 0 } else { Folded::new(state.head(), self.folded).0 };
+        self.put(&mut header, &folded.to_be_bytes());
         self.put(&mut header, &self.dropped.to_be_bytes());
         self.put(&mut header, &[0; 4]);
         if self.hosted {
-            self.put(&mut header, &self.last_time.to_be_bytes());
-            let mut parts = self.put_stream(&mut vec![0; self.size as usize], 0);
-            parts.resize(3, (0, State(0)));
-            for (start, state) in parts {
-                self.put(&mut header, &start.to_be_bytes());
-                self.put(&mut header, &state.0.to_be_bytes());
-            }
+            let open_time = self.open.as_ref().map_or(0, |(time, _)| *time);
+            self.put(&mut header, &self.last_time.max(open_time).to_be_bytes());
+            self.put(&mut header, &self.zeroed().to_be_bytes());
+            header.resize(104, 0);
+            self.put(&mut header, &open_time.to_be_bytes());
+            header.resize(120, 0);
             self.put(&mut header, &self.pid.to_be_bytes());
             self.put(&mut header, &self.tid.to_be_bytes());
             self.put(&mut header, &self.status.to_be_bytes());
             self.put(&mut header, &self.number.to_be_bytes());
             self.put(&mut header, &self.rings.to_be_bytes());
-            let mut name = Vec::from(self.name);
-            name.resize(if is_old { 32 } else { 128 }, 0);
-            if is_old {
-                header.extend(&name);
-            } else {
-                self.put(&mut header, &self.earlier.to_be_bytes());
-                header.extend([0; 24]);
-            }
-            self.put(&mut header, &[0; 8]);
+            self.put(&mut header, &self.earlier.to_be_bytes());
+            header.resize(176, 0);
             let cleared = Shown { position: self.cleared, ..Shown::default() };
             for word in if self.cleared == 0 { [0, 0] } else { cleared.words() } {
                 self.put(&mut header, &word.to_be_bytes());
             }
-            if !is_old {
-                header.extend(&name);
-            }
+            header.extend(self.name.as_bytes());
+            header.resize(PAGE, 0);
         }
         header
     }
@@ -287,6 +302,20 @@ impl RingImage {
             header.extend(big_endian.iter().rev());
         }
     }
+}
+
+/// The low half of the time of a chunk, of which 0 means no time.
+fn low(time: u64) -> u32 {
+    if time > 0 { (time as u32).max(1) } else { 0 }
+}
+
+/// Statements as words without numbers.
+fn long_words(statements: &[(u16, u16)]) -> Vec<u8> {
+    let word = |(file, line): &(u16, u16)| match Word::new(Statement { file: *file, line: *line }, 0) {
+        Some(Word::Long(bytes)) => bytes,
+        _ => panic!("no long word for file {file}, line {line}"),
+    };
+    statements.iter().flat_map(word).collect()
 }
 
 /// The first page of these statements, and the steps that encode them.

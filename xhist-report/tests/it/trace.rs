@@ -19,7 +19,7 @@ profile 33 timer_fired "timer %u after %u us"
 
 /// Statements and trace events of two threads.
 fn busy() -> Vec<u8> {
-    let main = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(1024, 7, 7, "main") }
+    let main = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(4096, 7, 7, "main") }
         .timed(1_000_000, 1, 10)
         .exception(1_000_010, 1, UART | 5, &[3, 0x14], None)
         .timed(1_000_020, 1, 11)
@@ -29,7 +29,7 @@ fn busy() -> Vec<u8> {
         // Another application's record with the same id.
         .frame(118, &[0x40, 0xE2, 0x01, 0x00, 0x51, 7])
         .timed(1_000_060, 1, 12);
-    let worker = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(1024, 7, 8, "worker") }
+    let worker = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(4096, 7, 8, "worker") }
         .timed(1_000_005, 2, 1)
         .profile(1_000_015, 33, 7, &[12, 99])
         .exception(1_000_040, 2, UART | 6, &[], None)
@@ -234,7 +234,7 @@ fn files_of_formats_have_limits() {
 fn print_then_clear() {
     let dir = Dir::new();
     let ring =
-        RingImage::hosted(1024, u32::MAX - 7, 1, "main").timed(10, 1, 1).exception(20, 1, UART, &[], None);
+        RingImage::hosted(4096, u32::MAX - 7, 1, "main").timed(10, 1, 1).exception(20, 1, UART, &[], None);
     let path = dir.write("run.xhist", ring.build());
     let first = dir.run(&["traceinfo", "run.xhist", "-c"]);
     assert_eq!(
@@ -256,7 +256,7 @@ fn the_page_is_right() {
     let mut blocks = page.split("```").skip(1).step_by(2).map(|block| block.split_once('\n').unwrap().1);
     let (file, shown) = (blocks.next().unwrap(), blocks.next().unwrap());
     let uart = qs_core::record::trace::Code::major_of("uart") << 8;
-    let ring = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(1024, 7, 7, "main") }
+    let ring = RingImage { clock_hz: 1_000_000, ..RingImage::hosted(4096, 7, 7, "main") }
         .timed(1_000_000, 1, 40)
         .exception(1_000_010, 1, uart | 5, &[3, 0x14], None)
         .timed(1_000_020, 1, 44)

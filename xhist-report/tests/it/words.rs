@@ -47,7 +47,7 @@ fn map(first: u32, lines: &[u32]) -> (String, u64) {
     hash.update(body.as_bytes());
     let hash = hash.finish();
     let head = format!(
-        "{{\"xhist\":\"map\",\"version\":1,\"hash\":\"{hash:016x}\",\"root\":\"/p\",\"tool\":\"0\"}}\n"
+        "{{\"xhist\":\"map\",\"version\":3,\"hash\":\"{hash:016x}\",\"root\":\"/p\",\"tool\":\"0\"}}\n"
     );
     (head + &body, hash)
 }
@@ -179,7 +179,7 @@ fn map_of(statements: &[&str]) -> (String, u64) {
     let mut hash = Hash::new();
     hash.update(body.as_bytes());
     let hash = hash.finish();
-    let head = "{\"xhist\":\"map\",\"version\":2,\"root\":\"/p\",\"tool\":\"0\"";
+    let head = "{\"xhist\":\"map\",\"version\":3,\"root\":\"/p\",\"tool\":\"0\"";
     (format!("{head},\"hash\":\"{hash:016x}\"}}\n{body}"), hash)
 }
 

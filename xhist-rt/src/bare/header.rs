@@ -22,8 +22,7 @@ pub(super) struct Header {
     state: Word,
     folded: Word,
     dropped: AtomicU32,
-    /// [`layout::Touched`].
-    touched: AtomicU32,
+    reserved: u32,
 }
 
 const _: () = {
@@ -31,7 +30,6 @@ const _: () = {
     assert!(core::mem::offset_of!(Header, size) == 20);
     assert!(core::mem::offset_of!(Header, check) == 36);
     assert!(core::mem::offset_of!(Header, dropped) == 56);
-    assert!(core::mem::offset_of!(Header, touched) == 60);
 };
 
 impl Header {
@@ -55,7 +53,7 @@ impl Header {
         self.state.store(0);
         self.folded.store(0);
         self.dropped.store(0, Relaxed);
-        self.touched.store(0, Relaxed);
+        self.reserved = 0;
         fence();
         self.magic.store(u64::from_ne_bytes(layout::MAGIC));
     }

@@ -72,8 +72,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// How far this reader has shown the ring. Call it at the end. Nested parts of signal handlers do not count, because they
-    /// move when the handlers end.
+    /// How far this reader has shown the ring. Call it at the end.
     pub fn shown(&self) -> Shown {
         match &self.0 {
             Form::Packed(reader) => reader.shown(),
@@ -81,8 +80,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The position where the next reader must start to know the frames that may repeat. Call it at the end of a ring without
-    /// nested parts.
+    /// The position where the next reader must start to know the frames that may repeat. Call it at the end.
     pub fn resume_from(&self) -> u64 {
         match &self.0 {
             Form::Packed(reader) => reader.resume_from(),

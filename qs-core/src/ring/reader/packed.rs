@@ -1,10 +1,10 @@
-//! Reads a ring whose statements are frames, packed or single.
+//! Reads a bare-metal ring, whose statements are in packed frames.
 
 use crate::frame::{Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, FrameWriter};
 use crate::record::packed::{FrameRepetition, MAX_HEADER, PAGES, Packed, Step, Steps};
-use crate::record::{Statement, XhistRecord, ids};
+use crate::record::{Statement, ids};
 
-use super::super::header::{Header, NESTED};
+use super::super::header::Header;
 use super::super::repetition::Repetition;
 use super::super::state::{Shown, State};
 use crate::ring::Item;
@@ -18,9 +18,6 @@ pub(super) struct PackedReader<'a> {
     header: Header,
     bytes: &'a [u8],
     decoder: Decoder,
-    parts: [(u64, State); NESTED + 1],
-    /// Index of the current part.
-    part: usize,
     /// Position of the next byte, counted from the first byte ever written.
     at: u64,
     stage: PackedStage,
@@ -32,7 +29,7 @@ pub(super) struct PackedReader<'a> {
     shown: Shown,
     /// Position of the frame with the newest item.
     start: u64,
-    /// Number of statements and values in the open frame of the first part.
+    /// Number of statements and values in the open frame.
     open_statements: u16,
     /// Number of bytes missing in the image that are not reported yet, and whether any were reported.
     cut: u64,
@@ -60,8 +57,8 @@ struct Run {
     /// The time stamp of the next statement.
     stamp: Option<u32>,
     time: u32,
-    /// Position of the frame. `None` for a statement with its own frame.
-    start: Option<u64>,
+    /// Position of the frame.
+    start: u64,
     has_items: bool,
 }
 
@@ -84,17 +81,11 @@ impl<'a> PackedReader<'a> {
         safe: u64,
         shown: Shown,
     ) -> PackedReader<'a> {
-        let mut parts = [(u64::MAX, State(0)); NESTED + 1];
-        for (slot, (start, state)) in parts.iter_mut().zip(header.parts()) {
-            *slot = (start.unwrap_or(0), state);
-        }
         let oldest = from.max(safe).max(header.kept());
         let mut reader = PackedReader {
             header,
             bytes,
             decoder: Decoder::new(),
-            parts,
-            part: 0,
             at: oldest,
             stage: PackedStage::Frames,
             skip_to_flag: oldest != from,
@@ -200,22 +191,21 @@ impl<'a> PackedReader<'a> {
                 }
                 PackedStage::Torn => {
                     self.stage = PackedStage::Folded;
-                    let (start, state) = self.parts[self.part];
+                    let state = self.header.state;
                     let expected = state.seq();
-                    let has_frames = state.head() > start.max(self.oldest) && !self.was_cut;
-                    let is_bare = self.header.is_bare();
-                    if is_bare && has_frames && self.newest_seq == Some(expected.wrapping_add(1)) {
+                    let has_frames = state.head() > self.oldest && !self.was_cut;
+                    if has_frames && self.newest_seq == Some(expected.wrapping_add(1)) {
                         // The target was halted between the two halves of the state word: the frame is closed, and the
                         // second half is still the old one.
-                        self.parts[self.part].1 = state.without_open();
+                        self.header.state = state.without_open();
                     } else if has_frames && self.newest_seq != Some(expected) {
                         return Some(PackedItem::Item(Item::Torn { expected }));
                     }
                 }
                 PackedStage::Folded => {
                     self.stage = PackedStage::Open;
-                    let times = self.folded().0;
-                    self.start = self.parts[self.part].1.head();
+                    self.start = self.header.state.head();
+                    let (times, _) = self.header.folded.at(self.start);
                     if let Some(repetition) =
                         self.repetition(FrameRepetition { frames: 1, times }, self.start)
                     {
@@ -224,9 +214,10 @@ impl<'a> PackedReader<'a> {
                 }
                 PackedStage::Open => {
                     self.stage = PackedStage::Done;
-                    let state = self.parts[self.part].1;
+                    let state = self.header.state;
                     let Some(head_len) = state.open() else { continue };
-                    if state.head() < self.oldest || self.folded().1 {
+                    let (_, is_counted) = self.header.folded.at(state.head());
+                    if state.head() < self.oldest || is_counted {
                         continue;
                     }
                     match self.open_frame(state.head(), head_len) {
@@ -238,32 +229,9 @@ impl<'a> PackedReader<'a> {
                         }
                     }
                 }
-                PackedStage::Done => {
-                    if !self.next_part() {
-                        return None;
-                    }
-                }
+                PackedStage::Done => return None,
             }
         }
-    }
-
-    /// Goes to the next part, which a signal handler wrote behind the reserved bytes of the interrupted part.
-    fn next_part(&mut self) -> bool {
-        let next = self.part + 1;
-        let Some((start, _)) = self.parts.get(next).copied().filter(|(start, _)| *start != u64::MAX) else {
-            return false;
-        };
-        self.part = next;
-        self.stage = PackedStage::Frames;
-        self.newest_seq = None;
-        self.unbroken = 0;
-        if start >= self.at {
-            self.at = start;
-            self.skip_to_flag = false;
-        }
-        self.decoder.restart();
-        self.decoder.set_offset(self.at);
-        true
     }
 
     /// The next item of the current packed frame.
@@ -271,7 +239,7 @@ impl<'a> PackedReader<'a> {
         let run = &mut self.run;
         while run.at < run.len {
             let step = run.steps.next(&run.data[..run.len], &mut run.at);
-            let is_open = self.part == 0 && self.stage == PackedStage::Done;
+            let is_open = self.stage == PackedStage::Done;
             if is_open && matches!(step, Some(Step::Statement(_) | Step::Value(_))) {
                 self.open_statements += 1;
             }
@@ -295,9 +263,9 @@ impl<'a> PackedReader<'a> {
                 None => break,
             }
         }
-        if let (true, Some(start)) = (core::mem::take(&mut run.has_items), run.start) {
+        if core::mem::take(&mut run.has_items) {
             self.starts.rotate_left(1);
-            self.starts[PAGES - 1] = start;
+            self.starts[PAGES - 1] = run.start;
             self.unbroken = (self.unbroken + 1).min(PAGES);
         }
         run.len = 0;
@@ -341,16 +309,6 @@ impl<'a> PackedReader<'a> {
             }
             return Some(Framed::Run(missing));
         }
-        if let Some(XhistRecord::Statement { statement, time }) = XhistRecord::parse(&frame, base) {
-            let missing = frame.missing;
-            self.unbroken = 0;
-            if missing == 0 {
-                self.interrupt = 0;
-                return Some(Framed::Item(PackedItem::Item(Item::Statement(statement, time))));
-            }
-            self.run = Run::one(statement, time);
-            return Some(Framed::Run(missing));
-        }
         self.unbroken = 0;
         Some(Framed::Item(PackedItem::Frame(end)))
     }
@@ -371,13 +329,8 @@ impl<'a> PackedReader<'a> {
         replay.at = self.starts[PAGES - frames];
         replay.decoder.restart();
         replay.decoder.set_offset(replay.at);
-        replay.parts[self.part].1 = State::closed(end, 0);
-        replay.parts[self.part + 1..].fill((u64::MAX, State(0)));
+        replay.header.state = State::closed(end, 0);
         Repetition::new(Replay(replay), repetition.times)
-    }
-
-    fn folded(&self) -> (u64, bool) {
-        if self.part == 0 { self.header.folded.at(self.header.state.head()) } else { (0, false) }
     }
 
     /// Reads the open frame: as the current frame, or as a whole frame. `None` if the bytes are not a frame.
@@ -424,15 +377,12 @@ impl<'a> PackedReader<'a> {
 
     fn byte(&self, position: u64) -> Option<u8> {
         let index = (position % self.header.size as u64) as usize;
-        match self.header.touched.byte() {
-            Some((touched, [byte])) if touched == index => Some(*byte),
-            _ => self.bytes.get(index).copied(),
-        }
+        self.bytes.get(index).copied()
     }
 
     /// The next contiguous bytes.
     fn piece(&mut self) -> Option<&'a [u8]> {
-        let end = self.parts[self.part].1.head();
+        let end = self.header.state.head();
         if self.skip_to_flag && self.at < end {
             self.skip_to_flag = false;
             self.skip_partial_frame();
@@ -456,17 +406,11 @@ impl<'a> PackedReader<'a> {
             self.skip_to_flag = self.at < end;
             return self.piece();
         }
-        match self.header.touched.byte() {
-            Some((index, byte)) if index == start => Some(byte),
-            Some((index, _)) if (start..start + piece.len()).contains(&index) => {
-                Some(&piece[..index - start])
-            }
-            _ => Some(piece),
-        }
+        Some(piece)
     }
 
     fn skip_partial_frame(&mut self) {
-        let end = self.parts[self.part].1.head();
+        let end = self.header.state.head();
         while self.at < end {
             let byte = self.byte(self.at);
             self.at += 1;
@@ -510,22 +454,14 @@ enum Framed {
 impl Run {
     const fn empty() -> Run {
         let steps = Steps::new(crate::record::packed::Page { file: 0, base: 0 });
-        Run { data: [0; DATA], len: 0, at: 0, steps, stamp: None, time: 0, start: None, has_items: false }
+        Run { data: [0; DATA], len: 0, at: 0, steps, stamp: None, time: 0, start: 0, has_items: false }
     }
 
     fn of(packed: &Packed<'_>, start: u64, has_clock: bool) -> Run {
-        let mut run =
-            Run { steps: Steps::new(packed.page), time: packed.time, start: Some(start), ..Run::empty() };
+        let mut run = Run { steps: Steps::new(packed.page), time: packed.time, start, ..Run::empty() };
         run.len = packed.data.len().min(DATA);
         run.data[..run.len].copy_from_slice(&packed.data[..run.len]);
         run.stamp = (has_clock && packed.time != 0).then_some(packed.time);
-        run
-    }
-
-    fn one(statement: Statement, stamp: Option<u32>) -> Run {
-        let page = crate::record::packed::Page::of(statement);
-        let mut run = Run { steps: Steps::new(page), stamp, len: 1, ..Run::empty() };
-        run.data[0] = crate::record::packed::code(statement);
         run
     }
 }

@@ -19,6 +19,10 @@ pub fn look(header: &Header, bytes: &[u8], say: &mut dyn FnMut(&str)) {
     }
     let limit = zeroed.clamp(head, head.saturating_add(header.size as u64));
     let is_written = |from: u64, to: u64| (from..to.min(limit)).any(|at| byte(at) != 0);
+    let is_empty = head == 0 && header.state.open().is_none_or(|open| byte(open as u64) == 0);
+    if !is_empty && header.words.parent.is_some() != (header.words.level > 0) {
+        say("its header is damaged where it says whether signal handlers wrote it");
+    }
     // The recorder pads no more than it has to.
     let least = MIN_OPEN + usize::from(needs_escape(header.state.seq().wrapping_add(1)));
     let Some(open) = header.state.open() else {

@@ -33,7 +33,7 @@ pub(crate) struct HostedHeader {
     /// Nanoseconds since 1970 at the start time, 0 = not known.
     pub(crate) start_wall: u64,
     pub(super) dropped: AtomicU32,
-    touched: u32,
+    reserved: u32,
     /// The full clock at the last stamp.
     pub(super) last_time: Word,
     /// Position behind the last byte that was cleared for future words.
@@ -129,7 +129,7 @@ impl HostedHeader {
         self.facts = [facts[0], facts[1], facts[2]];
         self.flags.store(facts[3], Relaxed);
         (self.header_len, self.ahead, self.size) = (header_len as u16, 0, size);
-        (self.start_wall, self.touched) = (0, 0);
+        (self.start_wall, self.reserved) = (0, 0);
         self.clock_hz.store(0, Relaxed);
         self.map_hash.store(map_hash);
         let [a, b] = self.header_len.to_ne_bytes();
