@@ -362,7 +362,7 @@ fn wrong_arguments_are_errors() {
         (&["qspy", "-v", "7", "s.bin"], "7.3"),
         (&["-m", "s.bin"], "unexpected argument '-m'"),
         (&["s.bin", "--dictionaries"], "a value is required"),
-        (&["--dictionaries", "names.dic", "s.bin"], "cannot read names.dic"),
+        (&["--dictionaries", "none.dic", "s.bin"], "cannot read none.dic"),
         (&["--dictionaries", "s.bin", "s.bin"], "Unexpected line in Dictionary File=s.bin"),
         (&["qspy", "--last", "3", "s.bin"], "unexpected argument '--last'"),
         (&["qspy", "-g", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11", "s.bin"], "at most 10"),
