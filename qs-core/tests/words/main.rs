@@ -65,9 +65,11 @@ impl Given {
                 }
                 Item::Repetition(repetition) => {
                     self.folds += repetition.times;
-                    let first = self.statements.len() - repetition.statements;
-                    let round = self.statements[first..].to_vec();
-                    (0..repetition.times).for_each(|_| self.statements.extend(&round));
+                    // A reader that was not given the round, because it was shown before, gets only how often it ran again.
+                    if let Some(first) = self.statements.len().checked_sub(repetition.statements) {
+                        let round = self.statements[first..].to_vec();
+                        (0..repetition.times).for_each(|_| self.statements.extend(&round));
+                    }
                 }
                 Item::Frame(frame) => match XhistRecord::parse(&frame, RECORD_BASE) {
                     Some(XhistRecord::Event { kind, .. }) if frame.missing == 0 => {
