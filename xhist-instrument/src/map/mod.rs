@@ -621,7 +621,7 @@ mod tests {
         let file = directory.path().join("xhist.map");
         let head = r#"{"xhist":"map","version":2,"hash":"00000000000000ff","root":"/r","tool":"0.1.0"}"#;
         std::fs::write(&file, format!("{head}\n")).unwrap();
-        let error = MapFile::load(&file, Path::new("/r")).err().expect("refused").to_string();
+        let error = MapFile::load(&file, Path::new("/r")).expect_err("refused").to_string();
         assert!(error.contains("map version 2 (this tool reads 3 and 4); remove this map"), "{error}");
     }
 
