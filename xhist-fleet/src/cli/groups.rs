@@ -55,7 +55,7 @@ pub fn run(engine: &Engine, command: &GroupsArgs, out: &mut dyn Write) -> Result
         }
         print(format!("     {}{devices}, {builds}", counted(groups.int(row, 2), "dump")))?;
         let group: String = text(0).chars().take(SHORT).collect();
-        print(format!("     group {group}   newest: xhist-report {}", quoted(&text(9))))?;
+        print(format!("     group {group}   newest: xhist-report {}", quoted(&*text(9))))?;
     }
     let more = number.int(0, 0) - groups.len() as i64;
     if more > 0 {
@@ -66,7 +66,7 @@ pub fn run(engine: &Engine, command: &GroupsArgs, out: &mut dyn Write) -> Result
         let dir = command
             .dir
             .as_ref()
-            .map_or_else(String::new, |dir| format!("{} ", quoted(&dir.to_string_lossy())));
+            .map_or_else(String::new, |dir| format!("{} ", quoted(dir)));
         print(format!("\nwhat the good ones do differently: xhist-fleet suspects {dir}--group {group}"))?;
     }
     Ok(())
