@@ -63,10 +63,7 @@ pub fn run(engine: &Engine, command: &GroupsArgs, out: &mut dyn Write) -> Result
     }
     if groups.len() > 0 {
         let group: String = groups.text(0, 0).chars().take(SHORT).collect();
-        let dir = command
-            .dir
-            .as_ref()
-            .map_or_else(String::new, |dir| format!("{} ", quoted(dir)));
+        let dir = command.dir.as_ref().map_or_else(String::new, |dir| format!("{} ", quoted(dir)));
         print(format!("\nwhat the good ones do differently: xhist-fleet suspects {dir}--group {group}"))?;
     }
     Ok(())
