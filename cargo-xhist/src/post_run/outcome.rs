@@ -26,7 +26,11 @@ pub(crate) struct RunnerRecord {
 impl RunnerRecord {
     /// Of a test with a directory of its own.
     pub(super) fn read(directory: &Path) -> Option<RunnerRecord> {
-        read(&directory.join(TEST_FILE))
+        let file = super::rings::open(&directory.join(TEST_FILE), false).ok()?;
+        if file.metadata().ok()?.len() > LONGEST {
+            return None;
+        }
+        serde_json::from_reader(std::io::BufReader::new(file)).ok()
     }
 
     /// Replaces the file atomically, or leaves the old one.
@@ -35,14 +39,6 @@ impl RunnerRecord {
             let _ = write_if_changed(&directory.join(TEST_FILE), &text);
         }
     }
-}
-
-fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {
-    let file = super::rings::open(path, false).ok()?;
-    if file.metadata().ok()?.len() > LONGEST {
-        return None;
-    }
-    serde_json::from_reader(std::io::BufReader::new(file)).ok()
 }
 
 /// Milliseconds since 1970.

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::values::ValueArgs;
 use super::{annotations, answer};
 use crate::console::Notes;
-use crate::suspects::{self, SuspectOptions};
+use crate::suspects;
 
 /// Prints the answer to a run or a ring file; `lines`: about that number for each thread.
 pub fn print_answer(of: &Path, lines: Option<usize>) {
@@ -25,8 +25,7 @@ pub fn print_answer(of: &Path, lines: Option<usize>) {
 pub fn print_suspects(run: &Path) {
     let mut stderr = anstream::stderr();
     let mut text = Vec::new();
-    let options = SuspectOptions::brief(run);
-    suspects::print(&options, &mut text, &mut Notes::new(&mut stderr));
+    suspects::print_brief(run, &mut text, &mut Notes::new(&mut stderr));
     // As above.
     let _ = anstream::stderr().write_all(&text);
 }

@@ -9,8 +9,8 @@ use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::fleet::FleetArgs;
 use super::reports::{
-    BuildsCommand, CallsCommand, CoverageCommand, ExportCommand, HistoryCommand, HotCommand, OrderCommand,
-    PageCommand, QspyCommand, ReportCommand, TasksCommand, TraceinfoCommand,
+    BuildsCommand, CoverageCommand, ExportCommand, HistoryCommand, OrderCommand, PageCommand, QspyCommand,
+    ReportCommand, ThreadsReport, TraceinfoCommand,
 };
 use super::suspects::SuspectsArgs;
 use super::view::ViewArgs;
@@ -78,13 +78,18 @@ pub(super) enum Command {
     /// The statements, oldest first; also what is printed without a command
     History(Box<HistoryCommand>),
     /// A tree of calls for each thread, and what was open at the end
-    Calls(CallsCommand),
+    Calls(ThreadsReport),
     /// Async tasks that have not ended: where each is parked, and who awaits it
-    Tasks(TasksCommand),
+    ///
+    /// Of each also for how long, and its last statements; and where tasks were cancelled.
+    Tasks(ThreadsReport),
     /// Where the order of statements is broken: sections, rules, locks
+    ///
+    /// Rules: sections between `// xhist exclusive TRUE` and `FALSE` are not entered again before they are left, `// xhist expect
+    /// A..B`, and locks are taken in one order. The exit code is 1 if one is broken.
     Order(OrderCommand),
     /// Which functions fill the rings, and how to leave them out
-    Hot(HotCommand),
+    Hot(ThreadsReport),
     /// Which statements were ever executed, as lcov
     Coverage(CoverageCommand),
     /// The statements of a failed run by how likely each is the mistake
@@ -94,6 +99,8 @@ pub(super) enum Command {
     /// The runs that `cargo xhist` keeps, the newest last
     Runs(RunsArgs),
     /// Which build each ring came from
+    ///
+    /// Exit codes: 0 every build is known; 1 the map of one is missing or damaged; 3 no ring.
     Builds(BuildsCommand),
     /// Every record of a QS stream, as QSPY prints it
     Qspy(Box<QspyCommand>),
@@ -129,10 +136,10 @@ impl CommandLine {
         Some(match &self.command {
             None => self.history.args(),
             Some(Command::History(command)) => command.args(),
-            Some(Command::Calls(command)) => command.args(),
-            Some(Command::Tasks(command)) => command.args(),
+            Some(Command::Calls(command)) => command.calls(),
+            Some(Command::Tasks(command)) => command.tasks(),
             Some(Command::Order(command)) => command.args(),
-            Some(Command::Hot(command)) => command.args(),
+            Some(Command::Hot(command)) => command.hot(),
             Some(Command::Coverage(command)) => command.args(),
             Some(Command::Builds(command)) => command.args(),
             Some(Command::Qspy(command)) => command.args(),

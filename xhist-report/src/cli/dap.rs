@@ -107,17 +107,17 @@ fn merged(given: &HistoryArgs, launch: &LaunchArgs) -> Result<HistoryArgs, Strin
     if let Some(source) = &launch.history {
         history.source = Some(source.into());
     }
-    history.map = launch.map.clone().or(history.map);
-    history.source_roots = launch.source_roots.clone().unwrap_or(history.source_roots);
+    history.names.map = launch.map.clone().or(history.names.map);
+    history.names.source_roots = launch.source_roots.clone().unwrap_or(history.names.source_roots);
     // Files of the build may be there.
-    history.source_roots.extend(launch.source_map.iter().flatten().map(|(_, to)| PathBuf::from(to)));
+    history.names.source_roots.extend(launch.source_map.iter().flatten().map(|(_, to)| PathBuf::from(to)));
     history.ring = launch.ring.or(history.ring);
     history.last = launch.last.or(history.last);
     history.follow = launch.follow.unwrap_or(history.follow);
     history.threads = texts(&launch.thread).unwrap_or(history.threads);
     history.only = patterns(&launch.only)?.unwrap_or(history.only);
     history.not = patterns(&launch.not)?.unwrap_or(history.not);
-    history.values.program = launch.program.clone().or(history.values.program);
+    history.names.values.program = launch.program.clone().or(history.names.values.program);
     if history.follow && history.ring.is_some() {
         return Err("\"ring\" cannot be used with \"follow\": \"thread\" chooses what is followed".to_owned());
     }

@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
 use super::error::UsageError;
 use super::histories::{self, HistoryPlace, NamedHistory};
+use super::report_args::NameArgs;
 use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
@@ -62,16 +63,8 @@ pub struct DiffArgs {
     #[arg(long)]
     all: bool,
 
-    /// Map of the instrumented build; without it the right one is looked for as for a report
-    #[arg(long, value_name = "FILE")]
-    map: Option<PathBuf>,
-
-    /// Look for source files below DIR, too
-    #[arg(long = "source-root", value_name = "DIR")]
-    source_roots: Vec<PathBuf>,
-
     #[command(flatten)]
-    values: ValueArgs,
+    names: NameArgs,
 }
 
 /// How an answer looks.
@@ -95,9 +88,11 @@ impl DiffArgs {
             format: DiffFormat::Text,
             counts: false,
             all: false,
-            map: options.maps.given.clone(),
-            source_roots: options.source_roots.clone(),
-            values: values.clone(),
+            names: NameArgs {
+                map: options.maps.given.clone(),
+                source_roots: options.source_roots.clone(),
+                values: values.clone(),
+            },
         }
     }
 
@@ -137,7 +132,7 @@ impl DiffArgs {
         };
         let work_dir = Some(Path::new(".").to_owned());
         let maps = MapPlaces {
-            given: self.map.clone(),
+            given: self.names.map.clone(),
             dump_dir: Some(directory.clone()),
             work_dir,
             ..MapPlaces::default()
@@ -182,8 +177,8 @@ impl DiffArgs {
         Options {
             progress: std::io::stderr().is_terminal(),
             origin: Some(side.name().to_owned()),
-            source_roots: self.source_roots.clone(),
-            ..self.values.of_source(opened, self.map.as_deref())
+            source_roots: self.names.source_roots.clone(),
+            ..self.names.values.of_source(opened, self.names.map.as_deref())
         }
     }
 }

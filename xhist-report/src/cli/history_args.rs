@@ -2,14 +2,13 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
-use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
 use super::error::UsageError;
 use super::evidence;
+use super::report_args::NameArgs;
 use super::sources;
-use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::format;
 use crate::model::ReportKind;
@@ -24,14 +23,6 @@ pub struct HistoryArgs {
     /// A ring file, core or image of memory, or a run as `runs` lists them; without it the run that failed last
     #[arg(value_name = "SOURCE")]
     pub(super) source: Option<OsString>,
-
-    /// Map of the instrumented build; without it the right one is looked for as for a report
-    #[arg(long, value_name = "FILE")]
-    pub(super) map: Option<PathBuf>,
-
-    /// Look for source files below DIR, too
-    #[arg(long = "source-root", value_name = "DIR")]
-    pub(super) source_roots: Vec<PathBuf>,
 
     /// Only this ring of the source, counted from 1
     #[arg(long, value_name = "N")]
@@ -58,7 +49,7 @@ pub struct HistoryArgs {
     pub(super) follow: bool,
 
     #[command(flatten)]
-    pub(super) values: ValueArgs,
+    pub(super) names: NameArgs,
 }
 
 impl HistoryArgs {
@@ -87,10 +78,10 @@ impl HistoryArgs {
             rings: self.ring.into_iter().collect(),
             follow: opened.path.clone().filter(|_| self.follow),
             progress: std::io::stderr().is_terminal(),
-            source_roots: self.source_roots.clone(),
-            ..self.values.of_source(&opened, self.map.as_deref())
+            source_roots: self.names.source_roots.clone(),
+            ..self.names.values.of_source(&opened, self.names.map.as_deref())
         };
-        options.evidence = evidence::find(&opened, &options, &self.values, notes);
+        options.evidence = evidence::find(&opened, &options, &self.names.values, notes);
         Ok((opened, options))
     }
 }

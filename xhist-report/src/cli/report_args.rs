@@ -32,14 +32,14 @@ pub struct NameArgs {
     ///
     /// Without it the right one is looked for beside the dump, in the directories above and under target/xhist.
     #[arg(long, value_name = "FILE")]
-    map: Option<PathBuf>,
+    pub(super) map: Option<PathBuf>,
 
     /// Look for source files below DIR, too; may be given several times
     #[arg(long = "source-root", value_name = "DIR")]
-    source_roots: Vec<PathBuf>,
+    pub(super) source_roots: Vec<PathBuf>,
 
     #[command(flatten)]
-    values: ValueArgs,
+    pub(super) values: ValueArgs,
 }
 
 /// Which part of it is reported.

@@ -97,9 +97,9 @@ pub struct HistoryCommand {
     pub(super) gdb_script: bool,
 }
 
-/// Print a tree of calls for each thread, and what was open at the end.
+/// A report on the threads of a source: calls, tasks, hotspots.
 #[derive(Clone, Debug, ClapArgs)]
-pub struct CallsCommand {
+pub struct ThreadsReport {
     #[command(flatten)]
     input: InputArgs,
 
@@ -114,29 +114,7 @@ pub struct CallsCommand {
     names: NameArgs,
 }
 
-/// Print the async tasks that have not ended, and where tasks were cancelled.
-///
-/// Of each: where it is parked, for how long, who awaits it, and its last statements.
-#[derive(Clone, Debug, ClapArgs)]
-pub struct TasksCommand {
-    #[command(flatten)]
-    input: InputArgs,
-
-    /// How to print
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    format: TextFormat,
-
-    #[command(flatten)]
-    pick: PickArgs,
-
-    #[command(flatten)]
-    names: NameArgs,
-}
-
-/// Print where the order of statements is broken, with the history that proves it.
-///
-/// Rules: sections between `// xhist exclusive TRUE` and `FALSE` are not entered again before they are left, `// xhist expect
-/// A..B`, and locks are taken in one order. The exit code is 1 if one is broken.
+/// Rules of order, and what they are checked on.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct OrderCommand {
     #[command(flatten)]
@@ -172,26 +150,7 @@ pub struct OrderCommand {
     names: NameArgs,
 }
 
-/// Print which functions fill the rings, and the lines for a manifest that leave them out.
-#[derive(Clone, Debug, ClapArgs)]
-pub struct HotCommand {
-    #[command(flatten)]
-    input: InputArgs,
-
-    /// How to print
-    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
-    format: TextFormat,
-
-    #[command(flatten)]
-    pick: PickArgs,
-
-    #[command(flatten)]
-    names: NameArgs,
-}
-
-/// Print which build each ring came from, and how old that is.
-///
-/// Exit codes: 0 every build is known; 1 the map of one is missing or damaged; 3 no ring.
+/// Where builds are looked for.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct BuildsCommand {
     #[command(flatten)]
@@ -380,17 +339,24 @@ impl ReportCommand for HistoryCommand {
     }
 }
 
-impl ReportCommand for CallsCommand {
-    fn args(&self) -> Args {
-        let args = self.input.args(self.format.name("calls", "calls-json"), None);
-        self.names.add_to(self.pick.add_to(args))
+impl ThreadsReport {
+    /// The calls that statements imply.
+    pub fn calls(&self) -> Args {
+        self.args(self.format.name("calls", "calls-json"), None)
     }
-}
 
-impl ReportCommand for TasksCommand {
-    fn args(&self) -> Args {
-        let args = self.input.args(self.format.name("history", "json"), Some(ReportKind::Tasks));
-        self.names.add_to(self.pick.add_to(args))
+    /// The async tasks.
+    pub fn tasks(&self) -> Args {
+        self.args(self.format.name("history", "json"), Some(ReportKind::Tasks))
+    }
+
+    /// The functions that fill the rings.
+    pub fn hot(&self) -> Args {
+        self.args(self.format.name("history", "json"), Some(ReportKind::Hotspots))
+    }
+
+    fn args(&self, format: &'static str, report: Option<ReportKind>) -> Args {
+        self.names.add_to(self.pick.add_to(self.input.args(format, report)))
     }
 }
 
@@ -405,13 +371,6 @@ impl ReportCommand for OrderCommand {
             ring: self.ring,
             ..self.names.add_to(args)
         }
-    }
-}
-
-impl ReportCommand for HotCommand {
-    fn args(&self) -> Args {
-        let args = self.input.args(self.format.name("history", "json"), Some(ReportKind::Hotspots));
-        self.names.add_to(self.pick.add_to(args))
     }
 }
 

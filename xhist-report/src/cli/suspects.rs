@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::error::UsageError;
-use super::values::ValueArgs;
+use super::report_args::NameArgs;
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::pager::Pager;
@@ -45,16 +45,8 @@ pub struct SuspectsArgs {
     #[arg(long, conflicts_with = "format")]
     brief: bool,
 
-    /// Map of the instrumented build; without it the right one is looked for near the run
-    #[arg(long, value_name = "FILE")]
-    map: Option<PathBuf>,
-
-    /// Show the text of files below DIR, too
-    #[arg(long = "source-root", value_name = "DIR")]
-    source_roots: Vec<PathBuf>,
-
     #[command(flatten)]
-    values: ValueArgs,
+    names: NameArgs,
 }
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
@@ -91,10 +83,10 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
         },
         limit: args.limit as usize,
         brief: args.brief,
-        map: args.map.clone(),
-        source_roots: args.source_roots.clone(),
-        program: args.values.programs(None).given,
-        redact: args.values.redact.clone(),
+        map: args.names.map.clone(),
+        source_roots: args.names.source_roots.clone(),
+        program: args.names.values.programs(None).given,
+        redact: args.names.values.redact.clone(),
     };
     let is_paged = io::stdout().is_terminal() && options.format == SuspectFormat::Text && !options.brief;
     let mut pager = Pager::new(is_paged);

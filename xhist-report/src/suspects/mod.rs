@@ -77,20 +77,12 @@ pub struct SuspectOptions {
     pub redact: Vec<Pattern>,
 }
 
-impl SuspectOptions {
-    /// The few lines below an answer.
-    pub fn brief(run: &Path) -> SuspectOptions {
-        SuspectOptions {
-            directory: run.to_owned(),
-            format: SuspectFormat::Text,
-            limit: 20,
-            brief: true,
-            map: None,
-            source_roots: Vec::new(),
-            program: None,
-            redact: Vec::new(),
-        }
-    }
+/// Suspects that are considered for the few lines below an answer.
+const BELOW_ANSWER: usize = 20;
+
+/// Prints the few lines below an answer, and nothing if there is nothing to rank.
+pub fn print_brief(run: &Path, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
+    print(&brief(run, BELOW_ANSWER, &MapPlaces::default(), &[]), out, notes)
 }
 
 /// Prints the suspects of a run.
