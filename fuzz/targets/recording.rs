@@ -46,7 +46,7 @@ fuzz_target!(|input: &[u8]| {
     let mut options = Options::default();
     options.report = Some(ReportKind::Recording);
     options.recording = Some(shared.clone());
-    options.maps.given = Some(map());
+    options.read.maps.given = Some(map());
     let (mut out, mut notes) = (Vec::new(), Vec::new());
     let _ = report(image, &options, &mut out, &mut notes);
     let recording = shared.lock();

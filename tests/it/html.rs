@@ -11,7 +11,7 @@ use xhist_report::recording::{
     RecordedFunction, RecordedLane, RecordedSite, RecordedStep, Recording, SharedRecording, SiteId, SpanExit,
     StepId, StringId, SuspectRow, ValueAt,
 };
-use xhist_report::{Layout, MapPlaces, Options};
+use xhist_report::{Layout, MapPlaces, Options, ReadOptions};
 use xhist_tests::{BROWSER_PACKAGES, Case, Need, Run, Tree, cargo, line_of, report, repository, rings_in};
 
 const BROWSER: &[Need] = &[Need::Browser];
@@ -286,11 +286,11 @@ fn evidence() {
 /// The recording of a ring file.
 fn recorded(ring: &Path) -> SharedRecording {
     let recording = SharedRecording::default();
+    let maps = MapPlaces { dump_dir: ring.parent().map(Path::to_owned), ..MapPlaces::default() };
     let options = Options {
         report: Some(ReportKind::Recording),
         recording: Some(recording.clone()),
-        maps: MapPlaces { dump_dir: ring.parent().map(Path::to_owned), ..MapPlaces::default() },
-        ..Options::default()
+        ..ReadOptions { maps, ..ReadOptions::default() }.into()
     };
     let image = std::fs::read(ring).expect("a ring file");
     xhist_report::report(&image, &options, &mut std::io::sink(), &mut std::io::sink());

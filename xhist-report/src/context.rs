@@ -6,12 +6,12 @@ use crate::calls::Structures;
 use crate::console::Notes;
 use crate::map::Maps;
 use crate::model::Ring;
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 
 /// What sources and reports share.
 pub struct Context<'c, 'n> {
     /// What the user asked for.
-    pub options: &'c Options,
+    pub options: &'c ReadOptions,
     /// Names of files and statements.
     pub maps: &'c mut Maps,
     /// The structure of each program.

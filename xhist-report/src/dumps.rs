@@ -7,20 +7,21 @@ use std::sync::Arc;
 
 use crate::calls::{Structure, Structures};
 use crate::console::Notes;
-use crate::format;
+use crate::context::Context;
 use crate::map::Maps;
-use crate::model::{Names, ReportKind, Ring};
-use crate::options::{MapPlaces, Options, ProgramPlaces};
+use crate::model::{Names, Ring};
+use crate::read_options::{EntryChoice, MapPlaces, ProgramPlaces, ReadOptions};
+use crate::reading::{Reading, Reports, SourceContent, read};
 use crate::recording::{Recording, SharedRecording};
+use crate::reports::{RecordingReport, Report};
 use crate::ring;
-use crate::run::report_on;
 use crate::source::Opened;
 use crate::typed;
 
 /// Reads dumps, one after another.
 #[derive(Debug)]
 pub struct DumpReader {
-    options: Options,
+    options: ReadOptions,
     maps: Maps,
     structures: Structures,
     /// The statements of each map, by their ids.
@@ -56,14 +57,12 @@ pub struct RanStatement {
 impl DumpReader {
     /// Looks for maps in these directories, and for each dump in its own. A history has at most the newest `entries` entries.
     pub fn new(map_dirs: Vec<PathBuf>, entries: u64) -> DumpReader {
-        let options = Options {
-            // Its recordings have panics, signals and marks.
-            format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
-            report: Some(ReportKind::Recording),
+        let options = ReadOptions {
             last: Some(entries),
             maps: MapPlaces { dirs: map_dirs, ..MapPlaces::default() },
             shows_sources: false,
-            ..Options::default()
+            entries: EntryChoice::RECORDING,
+            ..ReadOptions::default()
         };
         DumpReader {
             options,
@@ -79,8 +78,7 @@ impl DumpReader {
         self.structures.keep(known);
         self.statements.retain(|map, _| *map < known);
         let recording = SharedRecording::default();
-        let options = Options {
-            recording: Some(recording.clone()),
+        let options = ReadOptions {
             maps: MapPlaces { dump_dir: beside.map(Path::to_owned), ..self.options.maps.clone() },
             data: dump.data.clone(),
             written: dump.written,
@@ -94,8 +92,10 @@ impl DumpReader {
         let mut written = Vec::new();
         let notes = &mut Notes::new(&mut written);
         dump.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
-        let programs = (&mut self.maps, &mut self.structures);
-        report_on(&dump.image, &options, programs, &mut io::sink(), notes);
+        let mut reports = OneRecording { options: &options, recording: recording.clone() };
+        let (maps, structures) = (&mut self.maps, &mut self.structures);
+        let context = &mut Context { options: &options, maps, structures, out: &mut io::sink(), notes };
+        read(&dump.image, &mut reports, context);
         let found = ring::find(&dump.image, dump.data.as_deref(), &mut |_| {});
         let rings: Vec<Ring> = found.rings.iter().map(|placed| placed.ring.clone()).collect();
         let ever_ran = self.ever_ran(&dump.image);
@@ -119,6 +119,22 @@ impl DumpReader {
             ran.extend(ids.iter().filter_map(|id| known.get(*id as usize)).cloned());
         }
         ran
+    }
+}
+
+/// A recording of whatever is in a source.
+struct OneRecording<'o> {
+    options: &'o ReadOptions,
+    recording: SharedRecording,
+}
+
+impl Reports for OneRecording<'_> {
+    fn choose(&mut self, _: SourceContent) -> Reading {
+        RecordingReport::READING
+    }
+
+    fn make(&mut self) -> Result<Box<dyn Report + '_>, String> {
+        Ok(Box::new(RecordingReport::new(self.options, self.recording.clone())))
     }
 }
 

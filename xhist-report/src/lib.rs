@@ -30,6 +30,8 @@ mod pager;
 mod plain_source;
 mod qs_args;
 pub mod qs_host;
+mod read_options;
+mod reading;
 pub mod recording;
 mod reports;
 mod ring;
@@ -56,8 +58,9 @@ pub use dumps::{Dump, DumpReader, RanStatement};
 pub use exit_code::ExitCode;
 pub use format::Layout;
 pub use how_to_dump::{quoted, shown_path};
-pub use options::{MapPlaces, Options};
+pub use options::Options;
 pub use qs_host::qspy::{DictionaryFile, QsOptions};
+pub use read_options::{EntryChoice, MapPlaces, ProgramPlaces, ReadOptions};
 pub use typed::{CargoCommands, use_cargo};
 
 /// Reports on the rings in `image`: entries to `out`, notes and losses to `notes`.
@@ -83,7 +86,7 @@ pub fn debug(recording: &recording::SharedRecording, messages: &[u8]) -> Vec<ser
 pub fn compare(
     good: &[u8],
     bad: &[u8],
-    options: &Options,
+    options: &ReadOptions,
     out: &mut dyn Write,
     notes: &mut dyn Write,
 ) -> ExitCode {

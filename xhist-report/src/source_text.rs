@@ -12,8 +12,8 @@ use qs_core::map::Hash;
 use crate::console::Notes;
 use crate::map::project_of;
 use crate::model::{Names, SourceChanges, Span, visible};
-use crate::options::Options;
 use crate::plain_source::plain;
+use crate::read_options::ReadOptions;
 use crate::source_drift;
 
 /// Longest source file that is read; a map may name any file.
@@ -47,7 +47,7 @@ struct SourceLines {
 impl SourceText {
     /// A map may come from anywhere and name any file. Shown are only files of the map's project, of the working directory's project, of
     /// cargo's packages, and below the directories that the user allows.
-    pub fn new(options: &Options) -> SourceText {
+    pub fn new(options: &ReadOptions) -> SourceText {
         let project = options.maps.work_dir.as_deref().and_then(project_of);
         let packages = cargo_home().into_iter().flat_map(|home| PACKAGES.map(|packages| home.join(packages)));
         let allowed = packages.chain(options.source_roots.clone()).filter_map(|dir| dir.canonicalize().ok());

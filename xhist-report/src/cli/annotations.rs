@@ -14,7 +14,8 @@ use crate::format;
 use crate::github::{AnnotatedFailure, GitHubPlaces, RANKS, RunFailures};
 use crate::how_to_dump::shown_path;
 use crate::model::{ReportKind, visible};
-use crate::options::{MapPlaces, Options};
+use crate::options::Options;
+use crate::read_options::{MapPlaces, ReadOptions};
 use crate::recording::SharedRecording;
 use crate::run::report;
 use crate::run_record::{CrashRecord, RunRecord, UNDESCRIBED};
@@ -118,8 +119,10 @@ impl FailureReader<'_> {
             format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
             report: Some(ReportKind::Recording),
             recording: Some(recording.clone()),
-            rings: ring.into_iter().collect(),
-            ..self.values.of_source(&opened, None)
+            ..Options::from(ReadOptions {
+                rings: ring.into_iter().collect(),
+                ..self.values.of_source(&opened, None)
+            })
         };
         // The listing of the same run reports losses.
         let code = report(&opened.image, &options, &mut io::sink(), &mut Notes::new(&mut io::sink()));

@@ -16,6 +16,7 @@ use crate::how_to_dump::shown_path;
 use crate::model::{ReportKind, SuspectLine, count_processes, visible};
 use crate::options::Options;
 use crate::pager::Pager;
+use crate::read_options::ReadOptions;
 use crate::run::report;
 use crate::run_record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
 use crate::runs;
@@ -322,9 +323,8 @@ impl Listing {
             layout: Layout { terminal: true, links: self.links, ..Layout::default() },
             report: Some(ReportKind::Answer),
             lines: part.lines,
-            rings: part.rings,
             suspects: part.suspects,
-            ..self.values.of_source(&opened, None)
+            ..Options::from(ReadOptions { rings: part.rings, ..self.values.of_source(&opened, None) })
         };
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
         let code = report(&opened.image, &options, &mut self.out, notes);

@@ -179,11 +179,11 @@ fn run_file(args: &Args, source: Option<(usize, &OsString)>) -> ExitCode {
             options.qs = options.qs.without_side_files();
         }
         of = format!("{name}: ");
-        options.origin = Some(name);
+        options.read.origin = Some(name);
     }
     opened.losses.iter().for_each(|loss| notes.loss(format_args!("{of}{loss}")));
     if options.report() == ReportKind::Recording {
-        options.evidence = evidence::find(&opened, &options, &args.values, notes);
+        options.evidence = evidence::find(&opened, &options.read, &args.values, notes);
     }
     match args.output_file(&opened) {
         Ok(None) => {}

@@ -83,8 +83,8 @@ fn open(given: &HistoryArgs, launch: &LaunchArgs) -> Result<Loading, String> {
     let opened = history.open(&recording, &mut Notes::new(&mut text));
     let (opened, mut options) = opened.map_err(|error| error.to_string())?;
     let stop = Arc::default();
-    options.stop = Some(Arc::clone(&stop));
-    options.progress = false;
+    options.read.stop = Some(Arc::clone(&stop));
+    options.read.progress = false;
     let (sender, end) = channel();
     std::thread::spawn(move || {
         let mut plain = anstream::StripStream::new(&mut text);

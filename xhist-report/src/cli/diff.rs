@@ -13,7 +13,7 @@ use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
 use crate::exit_code::ExitCode;
-use crate::options::{MapPlaces, Options};
+use crate::read_options::{MapPlaces, ReadOptions};
 use crate::suspects::{NearestError, nearest_passed};
 
 fn after_help() -> String {
@@ -78,7 +78,7 @@ enum DiffFormat {
 
 impl DiffArgs {
     /// A failed test of a run, beside the passed test most like it.
-    pub(super) fn of_test(run: &Path, test: &str, options: &Options, values: &ValueArgs) -> DiffArgs {
+    pub(super) fn of_test(run: &Path, test: &str, options: &ReadOptions, values: &ValueArgs) -> DiffArgs {
         let mut good = run.as_os_str().to_owned();
         good.push("::");
         good.push(test);
@@ -137,7 +137,7 @@ impl DiffArgs {
             work_dir,
             ..MapPlaces::default()
         };
-        let options = Options { maps, ..Options::default() };
+        let options = ReadOptions { maps, ..ReadOptions::default() };
         let name = |test: &str| {
             let mut name = directory.clone().into_os_string();
             name.push("::");
@@ -172,9 +172,9 @@ impl DiffArgs {
         Ok(history)
     }
 
-    fn options(&self, history: &NamedHistory, side: Side) -> Options {
+    fn options(&self, history: &NamedHistory, side: Side) -> ReadOptions {
         let NamedHistory { opened, .. } = history;
-        Options {
+        ReadOptions {
             progress: std::io::stderr().is_terminal(),
             origin: Some(side.name().to_owned()),
             source_roots: self.names.source_roots.clone(),
@@ -183,7 +183,7 @@ impl DiffArgs {
     }
 }
 
-fn input<'i>(side: Side, text: &OsString, history: &'i NamedHistory, options: &'i Options) -> Input<'i> {
+fn input<'i>(side: Side, text: &OsString, history: &'i NamedHistory, options: &'i ReadOptions) -> Input<'i> {
     let label = crate::model::visible(&text.to_string_lossy()).into_owned();
     Input { side, label, image: &history.opened.image, options, threads: history.threads.clone() }
 }

@@ -8,7 +8,7 @@ use super::diff::DiffArgs;
 use super::values::ValueArgs;
 use crate::console::Notes;
 use crate::model::{count, visible};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::recording::RunEvidence;
 use crate::run_record::{RunRecord, TestRecord};
 use crate::source::Opened;
@@ -21,7 +21,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const RANKS: usize = 20;
 
 /// What is known of the run that a source belongs to; empty for other sources.
-pub fn find(opened: &Opened, options: &Options, values: &ValueArgs, notes: &mut Notes<'_>) -> RunEvidence {
+pub fn find(
+    opened: &Opened,
+    options: &ReadOptions,
+    values: &ValueArgs,
+    notes: &mut Notes<'_>,
+) -> RunEvidence {
     let Some(path) = opened.path.clone() else { return RunEvidence::default() };
     let directory = suspects::run_directory(&path);
     let Ok(record) = RunRecord::read(&directory) else { return RunEvidence::default() };
@@ -83,7 +88,7 @@ fn message(record: &RunRecord, path: &Path, failed: Option<&str>) -> String {
 }
 
 /// What `xhist-report diff` prints of a failed test; empty without a passed one.
-fn diff(directory: &Path, failed: &str, options: &Options, values: &ValueArgs) -> String {
+fn diff(directory: &Path, failed: &str, options: &ReadOptions, values: &ValueArgs) -> String {
     let (mut out, mut nowhere) = (Vec::new(), std::io::sink());
     let compared =
         DiffArgs::of_test(directory, failed, options, values).run(&mut out, &mut Notes::new(&mut nowhere));

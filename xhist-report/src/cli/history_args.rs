@@ -13,6 +13,7 @@ use crate::console::Notes;
 use crate::format;
 use crate::model::ReportKind;
 use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::recording::SharedRecording;
 use crate::selection::{Pattern, Selection, ThreadPattern};
 use crate::source::Opened;
@@ -65,10 +66,7 @@ impl HistoryArgs {
         let (opened, choice) = sources::open_history(self.source.as_ref(), self.follow)?;
         choice.iter().for_each(|note| notes.note(format_args!("{note}")));
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
-        let mut options = Options {
-            format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
-            report: Some(ReportKind::Recording),
-            recording: Some(recording.clone()),
+        let read = ReadOptions {
             last: self.last,
             selection: Selection {
                 only: self.only.clone(),
@@ -81,7 +79,13 @@ impl HistoryArgs {
             source_roots: self.names.source_roots.clone(),
             ..self.names.values.of_source(&opened, self.names.map.as_deref())
         };
-        options.evidence = evidence::find(&opened, &options, &self.names.values, notes);
+        let mut options = Options {
+            format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
+            report: Some(ReportKind::Recording),
+            recording: Some(recording.clone()),
+            ..Options::from(read)
+        };
+        options.evidence = evidence::find(&opened, &options.read, &self.names.values, notes);
         Ok((opened, options))
     }
 }

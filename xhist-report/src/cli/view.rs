@@ -55,7 +55,7 @@ pub(super) fn run(args: &ViewArgs, notes: &mut Notes<'_>) -> Result<ExitCode, Us
         let at = args.at.and_then(|number| recording.by_number(number));
         ViewState::opened(recording, at, size)
     };
-    if options.follow.is_none() || args.print {
+    if options.read.follow.is_none() || args.print {
         let code = report(&opened.image, &options, &mut std::io::sink(), notes);
         if shared.lock().is_empty() {
             return Ok(code);

@@ -14,7 +14,7 @@ use crate::events::{
     ChosenRings, choose, find_rings, read_items, report_damage, report_dropped, report_findings,
 };
 use crate::model::{Gap, Item, Ring};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::ring::{Executed, Findings, Placed, RingSnapshot, executed};
 
 /// Which threads of a source are compared.
@@ -37,7 +37,7 @@ pub struct Input<'i> {
     /// Its bytes.
     pub image: &'i [u8],
     /// How it is read.
-    pub options: &'i Options,
+    pub options: &'i ReadOptions,
     /// Which threads.
     pub threads: ThreadChoice,
 }

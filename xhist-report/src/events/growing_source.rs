@@ -20,7 +20,7 @@ use super::survey::survey;
 use super::threads::{described, is_lane_of, name_threads, parents, with_lanes};
 use crate::context::Context;
 use crate::model::{Gap, Opening, Ring, What};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::ring::{self, Clock, Findings, Placed, RingFollower};
 use crate::source;
 
@@ -48,8 +48,8 @@ pub struct GrowingRings<'f> {
 
 impl<'f> GrowingRings<'f> {
     /// The rings that are in the file now, and all that is found in it.
-    pub fn find(file: &'f File, path: &'f Path, options: &Options) -> (GrowingRings<'f>, Findings) {
-        let records = Records::new(options.qs.known(), options.format.fields).shared();
+    pub fn find(file: &'f File, path: &'f Path, options: &ReadOptions) -> (GrowingRings<'f>, Findings) {
+        let records = Records::new(options.known(), options.entries.fields).shared();
         let (followers, threads) = (Vec::new(), Vec::new());
         let mut growing = GrowingRings {
             file,

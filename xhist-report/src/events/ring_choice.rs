@@ -2,7 +2,7 @@
 
 use crate::console::{Notes, ScanProgress};
 use crate::model::Ring;
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::ring::{self, Findings, Placed, RingFollower, RingSnapshot};
 use crate::source;
 
@@ -22,7 +22,7 @@ pub struct ChosenRings<'i> {
 
 impl<'i> ChosenRings<'i> {
     /// Reads these rings; those that a running program writes, as they are now.
-    pub fn read(placed: Vec<&'i Placed>, image: &'i [u8], options: &Options) -> ChosenRings<'i> {
+    pub fn read(placed: Vec<&'i Placed>, image: &'i [u8], options: &ReadOptions) -> ChosenRings<'i> {
         let followers = placed.iter().map(|placed| follower(placed, image, options)).collect();
         ChosenRings { placed, followers, image }
     }
@@ -44,7 +44,7 @@ pub fn rings_of(placed: &[&Placed]) -> Vec<Ring> {
 }
 
 /// The ring as it is now, if a running program writes it.
-fn follower(placed: &Placed, image: &[u8], options: &Options) -> Option<RingFollower> {
+fn follower(placed: &Placed, image: &[u8], options: &ReadOptions) -> Option<RingFollower> {
     let file = options.live.as_ref()?;
     if !source::is_running(placed.ring.pid) {
         return None;
@@ -61,7 +61,7 @@ fn follower(placed: &Placed, image: &[u8], options: &Options) -> Option<RingFoll
 }
 
 /// Finds the rings of an image, and what is damaged in them.
-pub fn find_rings(image: &[u8], options: &Options) -> Findings {
+pub fn find_rings(image: &[u8], options: &ReadOptions) -> Findings {
     let mut progress = ScanProgress::new(image.len(), options.progress);
     let mut findings = ring::find(image, options.data.as_deref(), &mut |done| progress.at(done));
     findings.rings.iter_mut().for_each(|placed| placed.ring.origin.clone_from(&options.origin));
@@ -74,7 +74,7 @@ pub fn find_rings(image: &[u8], options: &Options) -> Findings {
 pub fn choose<'a>(
     rings: &'a [Placed],
     image: &[u8],
-    options: &Options,
+    options: &ReadOptions,
     notes: &mut Notes<'_>,
 ) -> Option<Vec<&'a Placed>> {
     if rings.is_empty() {
@@ -101,7 +101,7 @@ pub fn choose<'a>(
 /// Of these rings, those of the threads that the user asks for. `None` if there is no such thread.
 fn of_threads<'a>(
     rings: Vec<&'a Placed>,
-    options: &Options,
+    options: &ReadOptions,
     notes: &mut Notes<'_>,
 ) -> Option<Vec<&'a Placed>> {
     if options.selection.threads.is_empty() {

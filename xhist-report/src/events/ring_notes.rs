@@ -4,7 +4,7 @@ use qs_core::ring::{Causes, Shown};
 
 use crate::console::Notes;
 use crate::model::{Ring, count};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::ring::{self, Findings, Placed, RingSnapshot};
 
 /// Statements that the header of a ring counts as lost.
@@ -53,10 +53,10 @@ pub fn report_foreign_handlers(chosen: &[&Placed], notes: &mut Notes<'_>) {
 /// Time stamps of QS records may have another width than those of statements, but the width given may be wrong, too.
 pub fn report_width<'p>(
     mut rings: impl Iterator<Item = &'p Placed>,
-    options: &Options,
+    options: &ReadOptions,
     notes: &mut Notes<'_>,
 ) {
-    let typed = options.qs.target.sizes.time;
+    let typed = options.target.sizes.time;
     if let Some(Placed { ring, header, .. }) =
         rings.find(|placed| ![0, typed].contains(&placed.header.time_width))
     {

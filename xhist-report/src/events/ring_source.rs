@@ -10,14 +10,14 @@ use super::survey::Survey;
 use super::threads::{described, groups, parents, report_processes, root, with_lanes};
 use crate::context::Context;
 use crate::model::{Gap, Item, Opening, Ring, What};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::ring::{Clock, Executed, Placed, RingSnapshot, whole_frames};
 
 /// The history of rings: the threads of a process by time, one process after another.
 pub struct RingHistory<'r> {
     snapshots: &'r [RingSnapshot<'r>],
     surveys: &'r [Survey],
-    options: &'r Options,
+    options: &'r ReadOptions,
     rings: Vec<Ring>,
     /// The rings that are not lanes.
     threads: Vec<Ring>,
@@ -33,7 +33,7 @@ impl<'r> RingHistory<'r> {
         placed: &[&Placed],
         snapshots: &'r [RingSnapshot<'r>],
         surveys: &'r [Survey],
-        options: &'r Options,
+        options: &'r ReadOptions,
     ) -> RingHistory<'r> {
         let groups = groups(placed, surveys);
         let rings = described(placed, &groups);
@@ -54,7 +54,7 @@ impl<'r> RingHistory<'r> {
             let events = self.groups.iter().flat_map(|group| self.events(group));
             return events.map(|events| events.count(&shows)).sum();
         }
-        let marks = |survey: &Survey| if self.options.shows_marks() { 0 } else { survey.marks };
+        let marks = |survey: &Survey| if self.options.entries.marks { 0 } else { survey.marks };
         self.surveys.iter().map(|survey| survey.entries - marks(survey)).sum()
     }
 
@@ -67,7 +67,7 @@ impl<'r> RingHistory<'r> {
     fn events(&self, group: &[usize]) -> Vec<RingEvents<'r>> {
         let is_of_group = |ring: &usize| group.contains(&root(*ring, &self.parents));
         let records = self.records((0..self.snapshots.len()).filter(is_of_group));
-        let written_out = self.options.written_out();
+        let written_out = self.options.entries.written_out;
         let events = &|ring: usize| {
             let clock = Clock::starting_at(self.surveys[ring].first_time);
             RingEvents::new((ring, &self.snapshots[ring]), clock, Gap::default(), written_out, &records)
@@ -77,14 +77,14 @@ impl<'r> RingHistory<'r> {
 
     /// Reads the names in the records of a process: a name holds for all threads, at any time.
     fn records(&self, rings: impl Iterator<Item = usize>) -> SharedRecords {
-        let mut records = Records::new(self.options.qs.known(), self.options.format.fields);
+        let mut records = Records::new(self.options.known(), self.options.entries.fields);
         for ring in rings.filter(|ring| self.surveys[*ring].records > 0) {
             whole_frames(&self.snapshots[ring], &mut |frame| {
                 records.learn(frame);
                 true
             });
         }
-        records.rewound(self.options.qs.known()).shared()
+        records.rewound(self.options.known()).shared()
     }
 }
 
@@ -176,7 +176,7 @@ pub struct ThreadStatements<'r> {
     parents: Vec<Option<usize>>,
     snapshots: &'r [RingSnapshot<'r>],
     surveys: &'r [Survey],
-    options: &'r Options,
+    options: &'r ReadOptions,
 }
 
 impl<'r> ThreadStatements<'r> {
@@ -185,7 +185,7 @@ impl<'r> ThreadStatements<'r> {
         (placed, rings): (&[&Placed], &'r [Ring]),
         snapshots: &'r [RingSnapshot<'r>],
         surveys: &'r [Survey],
-        options: &'r Options,
+        options: &'r ReadOptions,
     ) -> ThreadStatements<'r> {
         ThreadStatements { rings, parents: parents(placed), snapshots, surveys, options }
     }
@@ -197,10 +197,10 @@ impl EventSource for ThreadStatements<'_> {
     }
 
     fn read(&mut self, take: TakeStep<'_>, context: &mut Context<'_, '_>) -> io::Result<Progress> {
-        let records = Records::new(self.options.qs.known(), self.options.format.fields).shared();
+        let records = Records::new(self.options.known(), self.options.entries.fields).shared();
         let events = |ring: usize| {
             let clock = Clock::starting_at(self.surveys[ring].first_time);
-            let written_out = self.options.written_out();
+            let written_out = self.options.entries.written_out;
             RingEvents::new((ring, &self.snapshots[ring]), clock, Gap::default(), written_out, &records)
         };
         for (index, ring) in self.rings.iter().enumerate().filter(|(index, _)| self.parents[*index].is_none())

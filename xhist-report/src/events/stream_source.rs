@@ -9,8 +9,8 @@ use super::stream_decoder::{StreamDecoder, StreamSink};
 use super::target::{StreamTarget, TargetSink};
 use crate::context::Context;
 use crate::model::{Gap, Item, Opening, Ring};
-use crate::options::Options;
 use crate::qs_host::{Decoder, Listener, StreamEvent, TargetSymbols};
+use crate::read_options::ReadOptions;
 
 /// Number of bytes at the start that show whether it is a stream.
 const LOOK: usize = 64 << 10;
@@ -40,8 +40,8 @@ pub fn looks_like_qs_stream(image: &[u8]) -> bool {
 }
 
 /// A decoder for the report that the options ask for. `is_whole`: the first byte is the first one of the stream.
-pub fn decoder_for(options: &Options, is_whole: bool) -> StreamDecoder {
-    StreamDecoder::new(options.qs.known(), options.format.fields, options.written_out(), is_whole)
+pub fn decoder_for(options: &ReadOptions, is_whole: bool) -> StreamDecoder {
+    StreamDecoder::new(options.known(), options.entries.fields, options.entries.written_out, is_whole)
 }
 
 /// The items of a stream.
@@ -118,7 +118,7 @@ impl EventSource for StreamBytes<'_> {
 
 /// What is in a stream.
 struct StreamSurvey<'o> {
-    options: &'o Options,
+    options: &'o ReadOptions,
     entries: u64,
     files: Vec<(u16, String)>,
 }

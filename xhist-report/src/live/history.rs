@@ -50,7 +50,7 @@ impl<'o> HistoryView<'o> {
             ..Ring::default()
         };
         take(Step::Ring(&ring), context)?;
-        let (target, decoder) = (StreamTarget::new(ring), decoder_for(self.options, !peer.is_live));
+        let (target, decoder) = (StreamTarget::new(ring), decoder_for(&self.options.read, !peer.is_live));
         self.targets.insert(id, LiveTarget { target, decoder, name: peer.name.clone() });
         Ok(())
     }
@@ -123,7 +123,7 @@ impl SessionView for HistoryView<'_> {
     }
 
     fn clear_screen(&mut self, context: &mut Context<'_, '_>) {
-        if context.options.layout.terminal {
+        if self.options.layout.terminal {
             let _ = context.out.write_all(b"\x1b[2J\x1b[H");
         }
     }

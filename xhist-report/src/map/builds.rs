@@ -8,7 +8,7 @@ use super::search::{Candidate, candidates, of_build};
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::model::{Age, Build, KnownBuild, KnownMap, Names, Origin, SourceChanges, visible};
-use crate::options::{MapPlaces, Options};
+use crate::read_options::{MapPlaces, ReadOptions};
 
 /// Most maps of other builds that are listed.
 const SHOWN: usize = 20;
@@ -19,7 +19,7 @@ const SHOWN: usize = 20;
 /// The exit code, if the map that the user gave cannot be read.
 pub fn builds(
     hashes: &[u64],
-    options: &Options,
+    options: &ReadOptions,
     notes: &mut Notes<'_>,
 ) -> Result<Vec<(Build, Names)>, ExitCode> {
     let places = &options.maps;
@@ -45,7 +45,7 @@ pub fn builds(
 fn known(
     hash: u64,
     found: &[Candidate],
-    options: &Options,
+    options: &ReadOptions,
     notes: &mut Notes<'_>,
 ) -> Option<(Origin, Names)> {
     let nearest = of_build(found, hash, options.written).filter(|_| hash != 0)?;

@@ -13,7 +13,7 @@ use qs_core::record::Statement;
 use crate::console::Notes;
 use crate::exit_code::ExitCode;
 use crate::model::{Names, Ring, visible};
-use crate::options::{MapPlaces, Options};
+use crate::read_options::{MapPlaces, ReadOptions};
 pub use builds::builds;
 pub use load::{open, project_of};
 use search::{Candidate, ancestors, candidates};
@@ -40,7 +40,7 @@ impl Maps {
     ///
     /// # Errors
     /// The exit code, if the map that the user gave cannot be read.
-    pub fn load(rings: &[&Ring], options: &Options, notes: &mut Notes<'_>) -> Result<Maps, ExitCode> {
+    pub fn load(rings: &[&Ring], options: &ReadOptions, notes: &mut Notes<'_>) -> Result<Maps, ExitCode> {
         let mut maps = Maps::default();
         maps.load_more(rings, options, notes)?;
         Ok(maps)
@@ -53,7 +53,7 @@ impl Maps {
     pub fn load_more(
         &mut self,
         rings: &[&Ring],
-        options: &Options,
+        options: &ReadOptions,
         notes: &mut Notes<'_>,
     ) -> Result<(), ExitCode> {
         let places = &options.maps;
@@ -64,7 +64,7 @@ impl Maps {
         match &places.given {
             _ if hashes.is_empty() => {}
             Some(path) => self.load_given(path, &hashes, options, notes)?,
-            None if options.format.only_traces => {}
+            None if options.entries.only_traces => {}
             None => self.load_found(&hashes, options, notes),
         }
         Ok(())
@@ -79,7 +79,7 @@ impl Maps {
     }
 
     /// Loads the map of a later ring, unless its hash is known already. Returns whether it searched.
-    pub fn add(&mut self, ring: &Ring, options: &Options, notes: &mut Notes<'_>) -> bool {
+    pub fn add(&mut self, ring: &Ring, options: &ReadOptions, notes: &mut Notes<'_>) -> bool {
         if self.by_hash.contains_key(&ring.map_hash) {
             return false;
         }
@@ -168,7 +168,7 @@ impl Maps {
         &mut self,
         path: &Path,
         hashes: &[u64],
-        options: &Options,
+        options: &ReadOptions,
         notes: &mut Notes<'_>,
     ) -> Result<(), ExitCode> {
         let index = match self.read(path, notes) {
@@ -206,7 +206,7 @@ impl Maps {
         Ok(())
     }
 
-    fn load_found(&mut self, hashes: &[u64], options: &Options, notes: &mut Notes<'_>) {
+    fn load_found(&mut self, hashes: &[u64], options: &ReadOptions, notes: &mut Notes<'_>) {
         let places = &options.maps;
         if self.candidates.as_ref().is_none_or(|(searched, _)| searched != places) {
             self.candidates = Some((places.clone(), candidates(places)));

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use qs_core::map::Line;
 
 use super::load::{earlier, first_line};
-use crate::options::MapPlaces;
+use crate::read_options::MapPlaces;
 
 /// Most files of a directory that are considered.
 const MAX_FILES: usize = 4096;

@@ -74,9 +74,9 @@ impl KeptCalls {
 impl<'o> Calls<'o> {
     /// Writes in the format that was asked for.
     pub fn new(options: &'o Options) -> Calls<'o> {
-        let places = SelectedPlaces::new(&options.selection);
+        let places = SelectedPlaces::new(&options.read.selection);
         Calls {
-            format: (options.format.make)(options.layout),
+            format: options.make_format(),
             options,
             choice: CallChoice { places, shown: 0, left_out: 0 },
             structures: HashMap::new(),
@@ -408,7 +408,7 @@ impl Report for Calls<'_> {
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
         self.end_thread(context)?;
         let CallChoice { shown, left_out, .. } = self.choice;
-        if let Some(note) = self.options.selection.left_out(shown, left_out, "calls") {
+        if let Some(note) = self.options.read.selection.left_out(shown, left_out, "calls") {
             context.notes.note(format_args!("{note}"));
         }
         for (ring, at, calls, depth) in &self.open {

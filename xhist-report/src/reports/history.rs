@@ -10,6 +10,7 @@ use crate::exit_code::ExitCode;
 use crate::format::Format;
 use crate::model::{DescribedTrace, Entry, Gap, Item, Opening, Repetition, Ring, Subject, Totals, What};
 use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::source_text::SourceText;
 use crate::tasks::TaskTracker;
 use crate::values::ValueReader;
@@ -17,6 +18,8 @@ use crate::values::ValueReader;
 /// Writes entries.
 pub struct EntryWriter {
     format: Box<dyn Format>,
+    /// Statements are shown with their source lines.
+    with_source: bool,
     text: SourceText,
     /// Entries that are still not to be shown.
     skip: u64,
@@ -42,8 +45,9 @@ impl EntryWriter {
     /// Writes in the format that was asked for.
     pub fn new(options: &Options) -> EntryWriter {
         EntryWriter {
-            format: (options.format.make)(options.layout),
-            text: SourceText::new(options),
+            format: options.make_format(),
+            with_source: options.layout.source,
+            text: SourceText::new(&options.read),
             skip: 0,
             number: 0,
             left_out: 0,
@@ -52,7 +56,7 @@ impl EntryWriter {
             repetition: None,
             trace: DescribedTrace::default(),
             values: ValueReader::default(),
-            tasks: options.shows_tasks().then(|| TaskTracker::new(options)),
+            tasks: options.shows_tasks().then(|| TaskTracker::new(&options.read)),
         }
     }
 
@@ -110,7 +114,7 @@ impl EntryWriter {
             What::Statement { file, line } => {
                 let (map, names) = maps.of(ring);
                 let place = names.place(*file, *line);
-                let text = match options.layout.source {
+                let text = match self.with_source {
                     true => self.text.line((map, names), place.file, place.line, notes),
                     false => None,
                 };
@@ -146,11 +150,11 @@ impl EntryWriter {
     }
 
     /// Why there is no entry, though some were read.
-    fn report_empty(&self, options: &Options, notes: &mut Notes<'_>) {
+    fn report_empty(&self, options: &ReadOptions, notes: &mut Notes<'_>) {
         if self.number > 0 || self.left_out == 0 || options.last == Some(0) {
             return;
         }
-        if !options.format.only_traces {
+        if !options.entries.only_traces {
             notes.note(format_args!(
                 "nothing but marks of the recorder is here (a panic, a trigger); --format json shows them"
             ));
@@ -211,7 +215,7 @@ impl Report for EntryWriter {
     }
 
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
-        let only_traces = context.options.format.only_traces;
+        let only_traces = context.options.entries.only_traces;
         self.report_empty(context.options, context.notes);
         self.report_order(context.notes);
         self.text.report_changed(context.notes);

@@ -10,10 +10,10 @@ use crate::console::Notes;
 use crate::context::Context;
 use crate::events::Merged;
 use crate::model::{Names, Ring, What, visible};
-use crate::options::Options;
 use crate::order::{
     Handler, LockOrder, LockWait, OrderFindings, OrderProgram, PausedOrder, ThreadOrder, circle,
 };
+use crate::read_options::ReadOptions;
 use crate::source_text::SourceText;
 
 /// Threads that are named.
@@ -31,7 +31,7 @@ pub(super) struct LockWaits {
 }
 
 impl LockWaits {
-    pub(super) fn new(options: &Options) -> LockWaits {
+    pub(super) fn new(options: &ReadOptions) -> LockWaits {
         LockWaits {
             text: SourceText::new(options),
             programs: HashMap::new(),

@@ -49,7 +49,7 @@ impl<'o> Order<'o> {
     pub fn new(options: &'o Options) -> Order<'o> {
         Order {
             options,
-            text: SourceText::new(options),
+            text: SourceText::new(&options.read),
             programs: BTreeMap::new(),
             threads: HashMap::new(),
             newest: NewestStatements::default(),
@@ -141,7 +141,7 @@ impl<'o> Order<'o> {
             *kept = Some(thread.pause());
             return;
         };
-        if self.options.shows(&item.what) && !matches!(item.what, What::Again(_)) {
+        if self.options.read.shows(&item.what) && !matches!(item.what, What::Again(_)) {
             self.number += 1;
         }
         match &item.what {
@@ -272,7 +272,7 @@ impl Report for Order<'_> {
         }
         self.report_checks(context.notes);
         self.text.report_changed(context.notes);
-        let mut format = (self.options.format.make)(self.options.layout);
+        let mut format = self.options.make_format();
         format.start(&Opening { rings: &self.rings, entries: 0 }, context.out)?;
         let programs = std::mem::take(&mut self.programs);
         for Checked { program, ring, found, .. } in programs.values() {

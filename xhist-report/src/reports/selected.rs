@@ -16,7 +16,7 @@ use crate::console::Notes;
 use crate::context::Context;
 use crate::events::{Merged, Step};
 use crate::model::{Item, Opening, Ring, What};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::selection::{SelectedPlaces, Selection};
 
 /// A report behind filters.
@@ -37,7 +37,7 @@ pub struct Selected<'r> {
 
 impl<'r> Selected<'r> {
     /// The same report, behind the filters that the user asked for, if any.
-    pub fn of(report: Box<dyn Report + 'r>, options: &'r Options) -> Box<dyn Report + 'r> {
+    pub fn of(report: Box<dyn Report + 'r>, options: &'r ReadOptions) -> Box<dyn Report + 'r> {
         if !options.filters() {
             return report;
         }
@@ -193,7 +193,7 @@ enum SelectedPart {
 }
 
 /// Whether an item has a number in the report.
-fn counts_as_entry(item: &Item, options: &Options) -> bool {
+fn counts_as_entry(item: &Item, options: &ReadOptions) -> bool {
     !matches!(item.what, What::Again(_) | What::Values) && options.shows(&item.what)
 }
 

@@ -37,7 +37,7 @@ use crate::exit_code::ExitCode;
 use crate::how_to_dump::quoted;
 use crate::map::Maps;
 use crate::model::{Names, Ring, ShownValue, SuspectLine, visible};
-use crate::options::{MapPlaces, Options, ProgramPlaces};
+use crate::read_options::{MapPlaces, ProgramPlaces, ReadOptions};
 use crate::recording::SuspectRow;
 use crate::selection::Pattern;
 use crate::source_text::SourceText;
@@ -216,7 +216,7 @@ fn values(
     ranking: &Ranking,
     program: &ProgramSites,
     names: (usize, &Names),
-    (reading, notes): (&Options, &mut Notes<'_>),
+    (reading, notes): (&ReadOptions, &mut Notes<'_>),
 ) -> HashMap<u32, Vec<ShownValue>> {
     let mut readers: HashMap<&Path, ValueReader> = HashMap::new();
     let mut shown = HashMap::new();
@@ -228,7 +228,7 @@ fn values(
         let Some((values, (ring, path))) = recorded else { continue };
         let place = &program.sites[*site as usize];
         let programs = ProgramPlaces { source: Some(path.clone()), ..reading.programs.clone() };
-        let options = Options { programs, ..reading.clone() };
+        let options = ReadOptions { programs, ..reading.clone() };
         let reader = readers.entry(path).or_default();
         let values = reader.show(ring, names, Some((place.file, place.line)), values, (&options, notes));
         shown.insert(*site, values);
@@ -249,7 +249,7 @@ fn hints(directory: &Path, test: Option<&str>) -> Vec<String> {
 }
 
 /// Where the map and the sources are.
-fn reading(options: &SuspectOptions) -> Options {
+fn reading(options: &SuspectOptions) -> ReadOptions {
     let maps = MapPlaces {
         given: options.map.clone(),
         dump_dir: Some(options.directory.clone()),
@@ -258,7 +258,7 @@ fn reading(options: &SuspectOptions) -> Options {
     };
     let programs = ProgramPlaces { given: options.program.clone(), ..ProgramPlaces::default() };
     let (source_roots, redact) = (options.source_roots.clone(), options.redact.clone());
-    Options { maps, programs, redact, source_roots, ..Options::default() }
+    ReadOptions { maps, programs, redact, source_roots, ..ReadOptions::default() }
 }
 
 /// What the ranking does not know.

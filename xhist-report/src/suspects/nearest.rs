@@ -12,7 +12,7 @@ use crate::calls::Structure;
 use crate::console::Notes;
 use crate::map::Maps;
 use crate::model::Ring;
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 
 /// A failed test and the passed one that ran most like it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ const SHARE: f64 = 0.5;
 /// The run has no such test, or cannot be read.
 pub fn nearest_passed(
     directory: &Path,
-    options: &Options,
+    options: &ReadOptions,
     test: &str,
     has_history: &dyn Fn(&str) -> bool,
     notes: &mut Notes<'_>,

@@ -6,7 +6,7 @@ use std::io;
 use crate::console::Notes;
 use crate::map::Maps;
 use crate::model::{Names, Ring, Span, TaskPlace};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::source_text::SourceText;
 
 /// Most lines of a statement whose text is searched.
@@ -45,7 +45,7 @@ pub struct LineLookup {
 
 impl LineLookup {
     /// Looks where these options say.
-    pub fn new(options: &Options) -> LineLookup {
+    pub fn new(options: &ReadOptions) -> LineLookup {
         LineLookup { text: SourceText::new(options), files: HashMap::new() }
     }
 

@@ -14,7 +14,7 @@ use qs_core::record::{TaskMark, TaskStep};
 use super::lines::{LineLookup, LinePlace};
 use crate::map::Maps;
 use crate::model::{CancelledTasks, Item, LiveTask, Ring, TaskAround, TaskLink, TaskSummary, What};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 
 /// Statements of a task that are kept.
 const TRAIL: usize = 5;
@@ -96,7 +96,7 @@ impl TrackedTask {
 
 impl TaskTracker {
     /// Looks for sources where these options say.
-    pub fn new(options: &Options) -> TaskTracker {
+    pub fn new(options: &ReadOptions) -> TaskTracker {
         TaskTracker {
             lookup: LineLookup::new(options),
             threads: HashMap::new(),
@@ -429,7 +429,7 @@ mod tests {
 
     /// Steps of tasks, each in a ring, and lines of statements of ring 1.
     fn live(steps: &[RingStep]) -> Vec<(u32, String, Vec<u32>)> {
-        let (mut tracker, maps) = (TaskTracker::new(&Options::default()), Maps::default());
+        let (mut tracker, maps) = (TaskTracker::new(&ReadOptions::default()), Maps::default());
         for (number, step) in steps {
             let ring = Ring { number: *number, tid: *number as u32, pid: 9, ..Ring::default() };
             let what = match *step {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::model::Ring;
-use crate::options::{Options, ProgramPlaces};
+use crate::read_options::{ProgramPlaces, ReadOptions};
 use crate::run_record::RunRecord;
 use crate::source;
 use crate::types::Program;
@@ -37,7 +37,7 @@ pub enum NoProgram {
 /// The program of a ring: the file that the user named, or one that fits and has the types that are wanted.
 pub fn find(
     ring: &Ring,
-    options: &Options,
+    options: &ReadOptions,
     has_types: &dyn Fn(&Program) -> bool,
 ) -> Result<FoundProgram, NoProgram> {
     if let Some(path) = options.programs.given.clone() {
@@ -61,7 +61,7 @@ pub fn find(
 }
 
 /// Whether a program that does not name its build is newer than what it should have recorded, as after another build.
-fn was_built_later(found: &FoundProgram, options: &Options) -> bool {
+fn was_built_later(found: &FoundProgram, options: &ReadOptions) -> bool {
     let time = |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
     let recorded = options.programs.source.as_deref().and_then(time);
     let built = time(&found.path);
@@ -89,7 +89,7 @@ fn fits(program: &Program, ring: &Ring) -> bool {
 }
 
 /// Files that may be the program, the best first.
-fn candidates(ring: &Ring, options: &Options) -> Vec<PathBuf> {
+fn candidates(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
     let ProgramPlaces { core, source, .. } = &options.programs;
     let mut paths: Vec<PathBuf> = core.iter().cloned().collect();
     if options.live.is_some() && ring.pid != 0 && source::is_running(ring.pid) {
@@ -150,7 +150,7 @@ fn names(ring_file: &Path) -> Vec<String> {
 }
 
 /// Directories with builds: those of `cargo xhist`, and cargo's own.
-fn directories(options: &Options) -> Vec<PathBuf> {
+fn directories(options: &ReadOptions) -> Vec<PathBuf> {
     let absolute = |dir: &PathBuf| std::fs::canonicalize(dir).ok();
     let given = [&options.maps.dump_dir, &options.maps.work_dir].into_iter().flatten();
     let mut dirs = Vec::new();

@@ -7,7 +7,7 @@ use qs_core::record::value::RecordedValue;
 use super::find::{FoundProgram, NoProgram, find};
 use crate::console::Notes;
 use crate::model::{Names, Ring, ShownValue, ValuePlace, visible};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::typed;
 use crate::types::{Program, RowType, Target, hex, render, render_target};
 
@@ -42,7 +42,7 @@ impl ValueReader {
         (map, names): (usize, &Names),
         at: Option<(u16, u32)>,
         values: &[RecordedValue],
-        (options, notes): (&Options, &mut Notes<'_>),
+        (options, notes): (&ReadOptions, &mut Notes<'_>),
     ) -> Vec<ShownValue> {
         let shown = values.iter().map(|value| {
             let place = names.value(value.number);
@@ -72,7 +72,7 @@ impl ValueReader {
         &mut self,
         ring: &Ring,
         value: &RecordedValue,
-        (options, notes): (&Options, &mut Notes<'_>),
+        (options, notes): (&ReadOptions, &mut Notes<'_>),
     ) -> TypedText {
         let program = self.program.get_or_insert_with(|| {
             let has_types = |program: &Program| {
@@ -158,7 +158,7 @@ fn named(value: &RecordedValue, place: Option<&ValuePlace<'_>>, names: &Names) -
 }
 
 /// Whether the user does not want to see the values of a place. Those without a name may be any.
-fn redacts(options: &Options, place: Option<&ValuePlace<'_>>, names: &Names) -> bool {
+fn redacts(options: &ReadOptions, place: Option<&ValuePlace<'_>>, names: &Names) -> bool {
     let Some(place) = place else { return !options.redact.is_empty() };
     let path = names.path(place.file).unwrap_or_default();
     let name = format!("{}::{}", place.function, place.name.trim_start_matches("r#"));

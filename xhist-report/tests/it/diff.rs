@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use qs_core::map::Hash;
 use qs_core::record::EventKind;
-use xhist_report::{ExitCode, Options, compare};
+use xhist_report::{ExitCode, ReadOptions, compare};
 
 use crate::support::{Dir, Outcome, RingImage};
 
@@ -238,7 +238,7 @@ proptest! {
             let at = at % damaged.len();
             damaged[at] = byte;
         }
-        let mut options = Options::default();
+        let mut options = ReadOptions::default();
         options.maps.given = Some(project.0.path().join("xhist.map"));
         let run = |good: &[u8], bad: &[u8]| {
             let (mut out, mut notes) = (Vec::new(), Vec::new());

@@ -13,7 +13,7 @@ use crate::console::Notes;
 use crate::context::Context;
 use crate::events::Merged;
 use crate::model::{FieldValue, Item, Opening, Record, Ring, Trace, What};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::recording::{
     CallId, EventKind, LaneId, RecordedEvent, RecordedStep, Recording, SpanExit, StepId, StringId, TaskSpan,
     ValueAt,
@@ -37,7 +37,7 @@ pub struct RecordingBuilder<'o> {
 
 impl<'o> RecordingBuilder<'o> {
     /// With the sources and values that these options allow.
-    pub fn new(options: &'o Options) -> RecordingBuilder<'o> {
+    pub fn new(options: &'o ReadOptions) -> RecordingBuilder<'o> {
         RecordingBuilder {
             chosen: SelectedPlaces::new(&options.selection),
             places: Places::new(options),

@@ -1,7 +1,6 @@
-//! The whole history at once: builds a recording from the events of a source, for the formats and views that need all of it.
+//! The whole history at once: builds a recording from the events of a source.
 
 mod builder;
-mod folder;
 mod from_map;
 mod lanes;
 mod places;
@@ -14,18 +13,17 @@ use builder::RecordingBuilder;
 use super::{Report, Summary};
 use crate::context::Context;
 use crate::events::Step;
-use crate::format::Format;
 use crate::model::{Opening, visible};
-use crate::options::Options;
+use crate::read_options::ReadOptions;
+use crate::reading::{Reading, Reads, Streams};
 use crate::recording::SharedRecording;
 
 /// Steps that a recording holds at most: the newest ones.
 const MAX_STEPS: u64 = 20_000_000;
 
-/// Makes a recording, and at the end gives it to a format.
+/// Makes a recording.
 pub struct RecordingReport<'o> {
-    format: Option<Box<dyn Format>>,
-    options: &'o Options,
+    options: &'o ReadOptions,
     recording: SharedRecording,
     builder: RecordingBuilder<'o>,
     /// Entries that are still not part of the recording.
@@ -34,23 +32,20 @@ pub struct RecordingReport<'o> {
     entries: u64,
 }
 
+impl RecordingReport<'_> {
+    /// What it reads.
+    pub const READING: Reading = Reading { reads: Reads::Entries, streams: Streams::IfAny, numbered: false };
+}
+
 impl<'o> RecordingReport<'o> {
-    /// For the format that was asked for, or for the view that reads the recording itself, also while it is made.
-    pub fn new(options: &'o Options) -> RecordingReport<'o> {
-        let format = || (options.format.make)(options.layout);
-        RecordingReport {
-            format: options.recording.is_none().then(format),
-            options,
-            recording: options.recording.clone().unwrap_or_default(),
-            builder: RecordingBuilder::new(options),
-            skip: 0,
-            entries: 0,
-        }
+    /// Into this recording, which others may read while it is made.
+    pub fn new(options: &'o ReadOptions, recording: SharedRecording) -> RecordingReport<'o> {
+        RecordingReport { options, recording, builder: RecordingBuilder::new(options), skip: 0, entries: 0 }
     }
 }
 
 /// The name of the source, or that of its file.
-fn origin(options: &Options) -> String {
+fn origin(options: &ReadOptions) -> String {
     let file = options.programs.source.as_deref().and_then(Path::file_name);
     let file = file.map(|name| visible(&name.to_string_lossy()).into_owned());
     options.origin.clone().or(file).unwrap_or_default()
@@ -63,7 +58,6 @@ impl Report for RecordingReport<'_> {
 
     fn start(&mut self, opening: &Opening<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
         let mut recording = self.recording.lock();
-        recording.evidence = self.options.evidence.clone();
         recording.origin = origin(self.options);
         let more = opening.entries.saturating_sub(MAX_STEPS);
         if more > 0 {
@@ -99,13 +93,6 @@ impl Report for RecordingReport<'_> {
         let mut recording = self.recording.lock();
         self.builder.finish(&mut recording, context);
         self.builder.report_changed(context.notes);
-        if let Some(format) = &mut self.format {
-            format.recording(&recording, context.out)?;
-            context.out.flush()?;
-            if let Some(folder) = &context.options.folder {
-                folder::write(folder, &mut |new_file| format.folder(&recording, new_file))?;
-            }
-        }
         Ok(Summary { code: context.notes.finish(), entries: self.entries })
     }
 }

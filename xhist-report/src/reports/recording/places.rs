@@ -8,7 +8,7 @@ use super::from_map::text_from_map;
 use crate::calls::{BodyId, StatementId, Structure};
 use crate::console::Notes;
 use crate::model::Names;
-use crate::options::Options;
+use crate::read_options::ReadOptions;
 use crate::recording::{FunctionId, RecordedFile, RecordedFunction, RecordedSite, Recording, SiteId};
 use crate::source_text::SourceText;
 
@@ -28,7 +28,7 @@ pub struct Places {
 
 impl Places {
     /// With the sources that these options allow.
-    pub fn new(options: &Options) -> Places {
+    pub fn new(options: &ReadOptions) -> Places {
         Places {
             text: options.shows_sources.then(|| SourceText::new(options)),
             files: HashMap::new(),
