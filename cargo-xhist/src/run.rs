@@ -21,7 +21,7 @@ use super::{config, notes, post_run, recorder};
 
 /// `cargo xhist` with these arguments.
 pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
-    xhist_report::use_cargo(&COMMANDS);
+    xhist_history::typed::use_cargo(&COMMANDS);
     let command = match Command::parse(args)? {
         Parsed::Command(command) => command,
         Parsed::Clean(clean) => return clean.run().map(|()| ExitCode::SUCCESS),

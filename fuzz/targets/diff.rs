@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use xhist_report::{ExitCode, ReadOptions, compare};
+use xhist_history::{ExitCode, ReadOptions};
+use xhist_report::compare;
 
 /// A map for rings that name none.
 const MAP: &str = r#"{"xhist":"map","version":3,"hash":"0000000000000001","root":"/p","tool":"0"}

@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use qs_core::ring::find;
-use xhist_report::{Layout, MapPlaces, Options, ReadOptions, report};
+use xhist_history::{MapPlaces, ReadOptions};
+use xhist_report::{Layout, Options, report};
 use xhist_tests::{Case, Run, Tree, cargo, is_long, repository};
 
 pub const CASES: &[Case] = &[

@@ -1,15 +1,12 @@
 //! Commands that dump the rings of a program. For firmware, the ELF file has the address of the ring; on an operating system, a gdb
 //! script finds all rings of a process.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
 use object::{Architecture, Object, ObjectSymbol};
 
-use qs_core::shown::Quoted;
-
-use crate::typed;
+use xhist_history::typed::{self, quoted};
 
 /// The command `xhist` for gdb.
 pub const GDB_SCRIPT: &str = include_str!("../gdb/xhist.py");
@@ -88,19 +85,6 @@ pub fn commands(elf: &Path) -> Result<String, DumpError> {
 fn is_hosted(file: &object::File<'_>) -> bool {
     let is_of_pc = matches!(file.architecture(), Architecture::X86_64 | Architecture::I386);
     is_of_pc || OF_SYSTEMS.iter().any(|name| file.section_by_name(name).is_some())
-}
-
-/// A path as one word of a command, relative to the working directory when it is below it. It is no option.
-pub fn shown_path(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = path.strip_prefix(here).unwrap_or(path);
-    let is_option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
-    if is_option { quoted(Path::new(".").join(path)) } else { quoted(path) }
-}
-
-/// Quotes a path as one word for a shell.
-pub fn quoted(path: impl AsRef<OsStr>) -> String {
-    Quoted(path.as_ref().as_encoded_bytes()).to_string()
 }
 
 /// Commands for a program on an operating system.

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use crate::entries::ReportKind;
 use crate::format::{FORMATS, Format, FormatRow, Layout};
-use crate::model::{ReportKind, SuspectLine};
 use crate::order::Rule;
-use crate::qs_host::qspy::QsOptions;
-use crate::read_options::{EntryChoice, ReadOptions};
-use crate::recording::{RunEvidence, SharedRecording};
+use crate::qspy::QsOptions;
+use xhist_history::model::SuspectLine;
+use xhist_history::recording::{RunEvidence, SharedRecording};
+use xhist_history::{EntryChoice, ReadOptions};
 
 /// Lines of a thread in an answer.
 const LINES: usize = 28;

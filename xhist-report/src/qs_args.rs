@@ -6,8 +6,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use qs_core::record::Sizes;
 
-use crate::qs_host::qspy::{DictionaryFile, QsOptions, SessionError, by_time};
-use crate::qs_host::{Palette, Sequence, TargetDescription};
+use crate::qspy::{DictionaryFile, QsOptions, SessionError, by_time};
+use qs_host::{Palette, Sequence, TargetDescription};
 
 /// QSPY's options about the target.
 #[derive(Clone, Debug, Default, Args)]

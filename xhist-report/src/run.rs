@@ -4,19 +4,20 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use crate::calls::Structures;
-use crate::console::Notes;
-use crate::context::Context;
-use crate::exit_code::ExitCode;
+use crate::entries::ReportKind;
 use crate::interrupt;
+use crate::link::RawTerminal;
 use crate::live::{HistoryView, LiveSession, QspyView, Setup};
-use crate::map::Maps;
-use crate::model::ReportKind;
 use crate::options::Options;
-use crate::reading::{Reading, Reports, SourceContent, exit_code, pump, read};
 use crate::reports::table::ReportRow;
-use crate::reports::{EntryWriter, PrintedElsewhere, QspyLines, Report, Selected};
-use crate::source::link::RawTerminal;
+use crate::reports::{EntryWriter, PrintedElsewhere, QspyLines};
+use xhist_history::ExitCode;
+use xhist_history::calls::Structures;
+use xhist_history::context::Context;
+use xhist_history::map::Maps;
+use xhist_history::notes::Notes;
+use xhist_history::reading::{Reading, Reports, SourceContent, exit_code, pump, read};
+use xhist_history::report::{Report, Selected};
 
 /// Reports on an image, or on the file that it was read from while that grows: entries to `out`, everything else to `notes`.
 pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {

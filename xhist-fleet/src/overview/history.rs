@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use xhist_report::{ExitCode, MapPlaces, Options, ReadOptions, format, source};
+use xhist_history::{ExitCode, MapPlaces, ReadOptions, source};
+use xhist_report::{Options, format};
 
 use super::collect::GroupFacts;
 use super::page::{HEAD, escape};

@@ -9,20 +9,21 @@ use clap::{Args, ValueEnum};
 use super::annotations;
 use super::error::UsageError;
 use super::values::ValueArgs;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
+use crate::entries::ReportKind;
 use crate::format::{FORMATS, Layout, Links};
-use crate::how_to_dump::shown_path;
-use crate::model::{ReportKind, SuspectLine, count_processes, visible};
 use crate::options::Options;
 use crate::pager::Pager;
-use crate::read_options::ReadOptions;
 use crate::run::report;
-use crate::run_record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
-use crate::runs;
-use crate::source;
 use crate::suspects::{self, StartedProcess};
-use crate::typed;
+use xhist_history::ExitCode;
+use xhist_history::ReadOptions;
+use xhist_history::model::{SuspectLine, count_processes, visible};
+use xhist_history::notes::{Notes, outcome};
+use xhist_history::run_record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
+use xhist_history::runs;
+use xhist_history::source;
+use xhist_history::typed;
+use xhist_history::typed::shown_path;
 
 /// Lines of all tests that failed; each of them has some.
 const TEST_LINES: usize = 300;
@@ -138,7 +139,7 @@ pub(super) fn answer(
         },
         false => listing.file(place, notes),
     };
-    written.map_err(UsageError::Open)?;
+    written?;
     Ok((listing.out, listing.code))
 }
 

@@ -1,7 +1,7 @@
 //! The command line of `diff`.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -9,12 +9,13 @@ use clap::{Args, ValueEnum};
 use super::error::UsageError;
 use super::histories::{self, HistoryPlace, NamedHistory};
 use super::report_args::NameArgs;
+use super::scan_progress;
 use super::values::ValueArgs;
-use crate::console::Notes;
 use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
-use crate::exit_code::ExitCode;
-use crate::read_options::{MapPlaces, ReadOptions};
 use crate::suspects::{NearestError, nearest_passed};
+use xhist_history::ExitCode;
+use xhist_history::notes::Notes;
+use xhist_history::{MapPlaces, ReadOptions};
 
 fn after_help() -> String {
     format!(
@@ -175,7 +176,7 @@ impl DiffArgs {
     fn options(&self, history: &NamedHistory, side: Side) -> ReadOptions {
         let NamedHistory { opened, .. } = history;
         ReadOptions {
-            progress: std::io::stderr().is_terminal(),
+            progress: scan_progress::wanted(),
             origin: Some(side.name().to_owned()),
             source_roots: self.names.source_roots.clone(),
             ..self.names.values.of_source(opened, self.names.map.as_deref())
@@ -184,6 +185,6 @@ impl DiffArgs {
 }
 
 fn input<'i>(side: Side, text: &OsString, history: &'i NamedHistory, options: &'i ReadOptions) -> Input<'i> {
-    let label = crate::model::visible(&text.to_string_lossy()).into_owned();
+    let label = xhist_history::model::visible(&text.to_string_lossy()).into_owned();
     Input { side, label, image: &history.opened.image, options, threads: history.threads.clone() }
 }

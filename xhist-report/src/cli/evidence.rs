@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use super::diff::DiffArgs;
 use super::values::ValueArgs;
-use crate::console::Notes;
-use crate::model::{count, visible};
-use crate::read_options::ReadOptions;
-use crate::recording::RunEvidence;
-use crate::run_record::{RunRecord, TestRecord};
-use crate::source::Opened;
 use crate::suspects;
-use crate::typed;
+use xhist_history::ReadOptions;
+use xhist_history::model::{count, visible};
+use xhist_history::notes::Notes;
+use xhist_history::recording::RunEvidence;
+use xhist_history::run_record::{RunRecord, TestRecord};
+use xhist_history::source::Opened;
+use xhist_history::typed;
 
 /// The longest that a view waits for it.
 const PATIENCE: Duration = Duration::from_secs(10);

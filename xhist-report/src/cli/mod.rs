@@ -21,6 +21,7 @@ mod open;
 mod options;
 mod report_args;
 mod reports;
+mod scan_progress;
 mod sources;
 mod suspects;
 mod typos;

@@ -6,16 +6,17 @@ use std::path::Path;
 use super::args::{Args, LanesOf};
 use super::error::UsageError;
 use super::moment;
+use super::scan_progress;
+use crate::entries::ReportKind;
 use crate::format::{FORMATS, Layout, Links};
-use crate::model::ReportKind;
 use crate::options::Options;
 use crate::order::Rule;
-use crate::qs_host::qspy::QsOptions;
-use crate::read_options::{MapPlaces, ReadOptions};
-use crate::recording::RunEvidence;
-use crate::selection::{Selection, ThreadPattern};
-use crate::source::Opened;
-use crate::trace::{self, TraceOptions};
+use crate::qspy::QsOptions;
+use xhist_history::recording::RunEvidence;
+use xhist_history::selection::{Selection, ThreadPattern};
+use xhist_history::source::Opened;
+use xhist_history::trace::{self, TraceOptions};
+use xhist_history::{MapPlaces, ReadOptions};
 
 /// Lines of a thread in a folded history.
 const FOLDED_LINES: usize = 80;
@@ -54,7 +55,7 @@ impl Args {
             live: opened.and_then(|opened| opened.file.clone()),
             follow: path.clone().filter(|_| self.follow),
             clear: path.filter(|_| self.clear),
-            progress: std::io::stderr().is_terminal(),
+            progress: scan_progress::wanted(),
             trace,
             programs: self.values.programs(opened),
             redact: self.values.redact.clone(),

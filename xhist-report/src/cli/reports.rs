@@ -6,7 +6,7 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use super::args::{Args, LanesOf};
 use super::report_args::{InputArgs, LinkArgs, NameArgs, PickArgs, StatementArgs, TextFormat};
-use crate::model::ReportKind;
+use crate::entries::ReportKind;
 use crate::order::Rule;
 use crate::qs_args::QsArgs;
 use crate::trace_args::TraceArgs;

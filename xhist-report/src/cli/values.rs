@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::moment;
-use crate::read_options::{MapPlaces, ProgramPlaces, ReadOptions};
-use crate::selection::Pattern;
-use crate::source::Opened;
+use xhist_history::selection::Pattern;
+use xhist_history::source::Opened;
+use xhist_history::{MapPlaces, ProgramPlaces, ReadOptions};
 
 /// ReadOptions about recorded values.
 #[derive(Args, Clone, Debug, Default)]

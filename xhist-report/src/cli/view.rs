@@ -7,11 +7,11 @@ use clap::Args;
 
 use super::error::UsageError;
 use super::history_args::HistoryArgs;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
-use crate::recording::{Recording, SharedRecording};
 use crate::run::report;
 use crate::view::{self, ViewIndex, ViewState};
+use xhist_history::ExitCode;
+use xhist_history::notes::{Notes, outcome};
+use xhist_history::recording::{Recording, SharedRecording};
 
 /// Step through a history in the terminal: source, history, calls and threads.
 #[derive(Clone, Debug, Args)]

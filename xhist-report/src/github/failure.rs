@@ -1,6 +1,6 @@
 //! A failure as an annotation shows it: the statement that ran last in the user's code, and how the program came there.
 
-use crate::recording::{Recording, SiteId, StepId};
+use xhist_history::recording::{Recording, SiteId, StepId};
 
 /// Calls that a message names.
 const FRAMES: usize = 8;
@@ -90,7 +90,7 @@ fn frame(recording: &Recording, step: StepId, site: SiteId) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::{EventKind, RecordingSample};
+    use xhist_history::recording::{EventKind, RecordingSample};
 
     #[test]
     fn the_failing_statement_is_the_last_one_before_the_panic() {

@@ -1,7 +1,7 @@
 //! What failed in a run, for annotations.
 
 use super::failure::AnnotatedFailure;
-use crate::recording::SuspectRow;
+use xhist_history::recording::SuspectRow;
 
 /// What failed in a run.
 #[derive(Debug, Default)]

@@ -7,21 +7,19 @@ use std::path::PathBuf;
 
 use qs_core::record::value::RecordedValue;
 
+use super::answer_rows::{Sources, write_after, write_caught, write_end, write_rows};
 use super::lock_waits::LockWaits;
-use super::{Report, Summary};
-use crate::answer::{
-    Code, Ending, ListedStatement, Sources, Tail, ThreadEnd, Wanted, write_after, write_caught, write_end,
-    write_rows,
-};
-use crate::calls::SincePanic;
-use crate::console::Notes;
-use crate::context::Context;
-use crate::events::Step;
-use crate::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary, values_line};
 use crate::options::Options;
-use crate::source_text::SourceText;
-use crate::tasks::TaskTracker;
-use crate::values::ValueReader;
+use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Wanted};
+use xhist_history::calls::SincePanic;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary, values_line};
+use xhist_history::notes::Notes;
+use xhist_history::report::{Report, Summary};
+use xhist_history::tasks::TaskTracker;
+use xhist_history::text::SourceText;
+use xhist_history::values::ValueReader;
 
 /// Lines of a thread when several share them.
 const FEWEST_LINES: usize = 8;

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::{Report, Summary};
-use crate::context::Context;
-use crate::events::Step;
-use crate::exit_code::ExitCode;
-use crate::map;
-use crate::model::{Opening, Origin, Ring, Totals};
+use crate::entries::Totals;
 use crate::options::Options;
-use crate::source_text::compare;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::map;
+use xhist_history::model::{Opening, Origin, Ring};
+use xhist_history::report::{Report, Summary};
+use xhist_history::text::compare;
 
 /// Shows each build: its map, its age, its sources here, and the rings that carry its hash.
 pub struct Builds<'o> {

@@ -6,19 +6,20 @@ use std::sync::Arc;
 
 use qs_core::record::Statement;
 
-use super::{Report, Summary};
-use crate::calls::{
+use crate::entries::{CallEntry, CallPart, CallRow, OpenFrame, Totals};
+use crate::format::Format;
+use crate::options::Options;
+use xhist_history::ExitCode;
+use xhist_history::calls::{
     Activation, CallNode, CallStack, CallTree, Exit, NodeSubject, NoteKind, PausedStack, StatementId,
     Structure, TreeRow,
 };
-use crate::context::Context;
-use crate::events::{Merged, Step};
-use crate::exit_code::ExitCode;
-use crate::format::Format;
-use crate::model::{CallEntry, CallPart, CallRow, Item, Names, OpenFrame, Opening, Ring, Totals, What};
-use crate::options::Options;
-use crate::selection::SelectedPlaces;
-use crate::values::ValueReader;
+use xhist_history::context::Context;
+use xhist_history::events::{Merged, Step};
+use xhist_history::model::{Item, Names, Opening, Ring, What};
+use xhist_history::report::{Report, Summary};
+use xhist_history::selection::SelectedPlaces;
+use xhist_history::values::ValueReader;
 
 /// Activations that are listed at each end of a stack that is open at the end.
 const MAX_OPEN: usize = 100;

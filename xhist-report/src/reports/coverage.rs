@@ -4,14 +4,15 @@ use std::io;
 
 use qs_core::record::Statement;
 
-use super::{Report, Summary};
-use crate::context::Context;
-use crate::events::Step;
-use crate::exit_code::ExitCode;
-use crate::map::Maps;
-use crate::model::{Item, Names, Opening, Ring, Totals, What, count, coverage};
+use crate::entries::{Totals, coverage};
 use crate::options::Options;
-use crate::ring::Executed;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::map::Maps;
+use xhist_history::model::{Item, Names, Opening, Ring, What, count};
+use xhist_history::report::{Report, Summary};
+use xhist_history::ring::Executed;
 
 /// Collects executed statements.
 pub struct Coverage<'o> {

@@ -2,13 +2,15 @@
 
 use std::io;
 
-use super::{RecordingReport, Report, Summary, folder};
-use crate::context::Context;
-use crate::events::Step;
+use super::folder;
 use crate::format::Format;
-use crate::model::Opening;
 use crate::options::Options;
-use crate::recording::SharedRecording;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::model::Opening;
+use xhist_history::recording::SharedRecording;
+use xhist_history::recording_builder::RecordingReport;
+use xhist_history::report::{Report, Summary};
 
 /// Makes a recording, and at the end gives it to a format.
 pub struct RecordingDocument<'o> {

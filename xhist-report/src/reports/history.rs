@@ -2,18 +2,19 @@
 
 use std::io;
 
-use super::{Report, Summary};
-use crate::console::{Misfits, Notes};
-use crate::context::Context;
-use crate::events::{Merged, Step};
-use crate::exit_code::ExitCode;
+use crate::entries::{Entry, Subject, Totals};
 use crate::format::Format;
-use crate::model::{DescribedTrace, Entry, Gap, Item, Opening, Repetition, Ring, Subject, Totals, What};
 use crate::options::Options;
-use crate::read_options::ReadOptions;
-use crate::source_text::SourceText;
-use crate::tasks::TaskTracker;
-use crate::values::ValueReader;
+use xhist_history::ExitCode;
+use xhist_history::ReadOptions;
+use xhist_history::context::Context;
+use xhist_history::events::{Merged, Step};
+use xhist_history::model::{DescribedTrace, Gap, Item, Opening, Repetition, Ring, What};
+use xhist_history::notes::{Misfits, Notes};
+use xhist_history::report::{Report, Summary};
+use xhist_history::tasks::TaskTracker;
+use xhist_history::text::SourceText;
+use xhist_history::values::ValueReader;
 
 /// Writes entries.
 pub struct EntryWriter {

@@ -5,12 +5,13 @@ use std::io;
 
 use qs_core::record::Statement;
 
-use super::{Report, Summary};
-use crate::context::Context;
-use crate::events::Step;
-use crate::exit_code::ExitCode;
-use crate::model::{Gap, Item, Opening, Ring, Totals, What, hotspots};
+use crate::entries::{Totals, hotspots};
 use crate::options::Options;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::model::{Gap, Item, Opening, Ring, What};
+use xhist_history::report::{Report, Summary};
 
 /// Counts statements.
 pub struct Hotspots<'o> {

@@ -6,22 +6,21 @@ use std::io;
 
 use qs_core::record::Statement;
 
-use super::newest::NewestStatements;
-use super::{Report, Summary};
-use crate::console::Notes;
-use crate::context::Context;
-use crate::events::{Merged, Step};
-use crate::exit_code::ExitCode;
-use crate::map::Maps;
-use crate::model::{
-    Evidence, EvidenceLine, Finding, Names, Opening, Place, Ring, Totals, What, count, visible,
-};
+use crate::entries::{Evidence, EvidenceLine, Finding, Totals};
 use crate::options::Options;
 use crate::order::{
     Check, Directives, Handler, LockOrder, OrderFindings, OrderProgram, PausedOrder, Rule, Seen, ThreadOrder,
 };
-use crate::selection;
-use crate::source_text::SourceText;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::{Merged, Step};
+use xhist_history::map::Maps;
+use xhist_history::model::{Names, Opening, Place, Ring, What, count, visible};
+use xhist_history::notes::Notes;
+use xhist_history::report::NewestStatements;
+use xhist_history::report::{Report, Summary};
+use xhist_history::selection;
+use xhist_history::text::SourceText;
 
 /// Checks the order of statements.
 pub struct Order<'o> {

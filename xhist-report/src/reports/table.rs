@@ -2,11 +2,13 @@
 
 use super::{
     AnswerReport, Builds, Calls, Coverage, EntryWriter, Hotspots, Order, PrintedElsewhere, RecordingDocument,
-    RecordingReport, Report, Tasks,
+    Tasks,
 };
-use crate::model::ReportKind;
+use crate::entries::ReportKind;
 use crate::options::Options;
-use crate::reading::{Reading, Reads, Streams};
+use xhist_history::reading::{Reading, Reads, Streams};
+use xhist_history::recording_builder::RecordingReport;
+use xhist_history::report::Report;
 
 /// A kind of report.
 #[derive(Debug)]

@@ -2,13 +2,14 @@
 
 use std::io;
 
-use super::{Report, Summary};
-use crate::context::Context;
-use crate::events::Step;
-use crate::exit_code::ExitCode;
-use crate::model::{Opening, Ring, Totals};
+use crate::entries::Totals;
 use crate::options::Options;
-use crate::tasks::TaskTracker;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::model::{Opening, Ring};
+use xhist_history::report::{Report, Summary};
+use xhist_history::tasks::TaskTracker;
 
 /// Follows tasks, and shows those that have not ended.
 pub struct Tasks<'o> {

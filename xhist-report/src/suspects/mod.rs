@@ -31,18 +31,18 @@ use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
 use self::run::{RecordedRun, RunError, Test, Tests};
 use self::text_weight::text_weight;
-use crate::calls::Structure;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
-use crate::how_to_dump::quoted;
-use crate::map::Maps;
-use crate::model::{Names, Ring, ShownValue, SuspectLine, visible};
-use crate::read_options::{MapPlaces, ProgramPlaces, ReadOptions};
-use crate::recording::SuspectRow;
-use crate::selection::Pattern;
-use crate::source_text::SourceText;
-use crate::typed;
-use crate::values::ValueReader;
+use xhist_history::ExitCode;
+use xhist_history::calls::Structure;
+use xhist_history::map::Maps;
+use xhist_history::model::{Names, Ring, ShownValue, SuspectLine, visible};
+use xhist_history::notes::{Notes, outcome};
+use xhist_history::recording::SuspectRow;
+use xhist_history::selection::Pattern;
+use xhist_history::text::SourceText;
+use xhist_history::typed;
+use xhist_history::typed::quoted;
+use xhist_history::values::ValueReader;
+use xhist_history::{MapPlaces, ProgramPlaces, ReadOptions};
 
 /// How suspects are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -273,7 +273,7 @@ fn report_limits(run: &RecordedRun, found: &Tests, notes: &mut Notes<'_>) {
         notes.loss(format_args!("{} statements are missing in spectra", run.spectra.lost));
     }
     if found.uncounted > 0 {
-        let processes = crate::model::count_processes(found.uncounted);
+        let processes = xhist_history::model::count_processes(found.uncounted);
         let counts = if found.uncounted == 1 { "counts" } else { "count" };
         notes.note(format_args!(
             "{processes} that tests started {counts} for no test: which test started them is not known"
@@ -282,7 +282,7 @@ fn report_limits(run: &RecordedRun, found: &Tests, notes: &mut Notes<'_>) {
     if !found.unknown.is_empty() {
         notes.note(format_args!(
             "of {} nothing is recorded: {}",
-            crate::model::count(found.unknown.len(), "failed test"),
+            xhist_history::model::count(found.unknown.len(), "failed test"),
             found.unknown.join(", ")
         ));
     }

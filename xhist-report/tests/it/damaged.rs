@@ -4,7 +4,8 @@ use std::io::{Seek, SeekFrom, Write};
 use std::time::Instant;
 
 use qs_core::ring::{BYTE_ORDER_MARK, LAYOUT_VERSION, MAGIC, NEWEST_VERSION};
-use xhist_report::{Options, ReadOptions};
+use xhist_history::ReadOptions;
+use xhist_report::Options;
 
 use crate::support::{Dir, RingImage, listing, noise, outcome, report, report_with};
 

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use qs_core::map::Hash;
 use qs_core::record::EventKind;
-use xhist_report::{ExitCode, ReadOptions, compare};
+use xhist_history::{ExitCode, ReadOptions};
+use xhist_report::compare;
 
 use crate::support::{Dir, Outcome, RingImage};
 

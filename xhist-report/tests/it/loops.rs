@@ -1,6 +1,7 @@
 //! Are repeated statements printed as a loop?
 
-use xhist_report::{Layout, Options, ReadOptions};
+use xhist_history::ReadOptions;
+use xhist_report::{Layout, Options};
 
 use crate::support::{Dir, RingImage, listing, map_text, report, report_with};
 

@@ -1,8 +1,9 @@
 //! Do marks of the recorder (a panic, a trigger) stay out of the listing for programs, and appear everywhere else?
 
 use qs_core::record::EventKind;
+use xhist_history::ReadOptions;
 use xhist_report::format::by_name;
-use xhist_report::{Layout, Options, ReadOptions};
+use xhist_report::{Layout, Options};
 
 use crate::support::{Dir, RingImage, report, report_with};
 

@@ -3,9 +3,10 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use qs_core::record::{Statement, TaskMark, value};
+use xhist_history::ReadOptions;
+use xhist_history::model::Names;
 use xhist_report::format::FORMATS;
-use xhist_report::model::Names;
-use xhist_report::{Layout, Options, ReadOptions};
+use xhist_report::{Layout, Options};
 
 use crate::support::{RingImage, listing, report, report_with};
 

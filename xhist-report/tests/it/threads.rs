@@ -1,8 +1,9 @@
 //! Are several rings one history in the right order?
 
 use qs_core::record::EventKind;
+use xhist_history::ReadOptions;
 use xhist_report::format::by_name;
-use xhist_report::{Layout, Options, ReadOptions};
+use xhist_report::{Layout, Options};
 
 use crate::support::{Dir, RingImage, listing, report, report_with};
 

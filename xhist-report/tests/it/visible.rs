@@ -1,9 +1,10 @@
 //! Can a dump, a map or a target's names act on the reader's terminal, or show a path in another order than it has?
 
 use qs_core::record::EnumDict;
+use xhist_history::{MapPlaces, ReadOptions};
+use xhist_report::ReportKind;
 use xhist_report::format::{Document, FORMATS, by_name};
-use xhist_report::model::ReportKind;
-use xhist_report::{Layout, MapPlaces, Options, QsOptions, ReadOptions};
+use xhist_report::{Layout, Options, QsOptions};
 
 use crate::support::{Dir, RingImage, map_of_statements, report_with};
 
