@@ -7,7 +7,7 @@ use std::{fmt, io};
 
 use object::{Architecture, Object, ObjectSymbol};
 
-use qs_core::shown::Quoted;
+use qs_core::shown::{Quoted, QuotedPath};
 
 use crate::typed;
 
@@ -94,8 +94,7 @@ fn is_hosted(file: &object::File<'_>) -> bool {
 pub fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(here).unwrap_or(path);
-    let is_option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
-    if is_option { quoted(Path::new(".").join(path)) } else { quoted(path) }
+    QuotedPath(path.as_os_str().as_encoded_bytes()).to_string()
 }
 
 /// Quotes a path as one word for a shell.
