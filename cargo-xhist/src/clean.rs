@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use cargo_metadata::MetadataCommand;
 use walkdir::WalkDir;
 
-use super::clean_options::Clean;
-use super::error::Error;
-use super::post_run::{self, KeptRun};
-use super::workspace;
+use crate::command::clean_options::Clean;
+use crate::error::Error;
+use crate::post_run::{self, KeptRun};
+use crate::workspace;
 use xhist_instrument::shell::visible;
 
 /// The file that commands lock while they prepare a build.
@@ -33,7 +33,7 @@ struct CleanTarget {
 
 impl Clean {
     /// Removes, or prints what would be removed.
-    pub(super) fn run(&self) -> Result<(), Error> {
+    pub(crate) fn run(&self) -> Result<(), Error> {
         let home = self.target_dir()?.join("xhist");
         if !home.is_dir() {
             self.report(format_args!("{} does not exist", shown(&home)));
@@ -165,7 +165,7 @@ impl Clean {
 /// The first wrapper that a running command uses.
 fn wrapper_in_use(wrappers: &Path) -> Option<PathBuf> {
     let mut entries = std::fs::read_dir(wrappers).into_iter().flatten().flatten().map(|entry| entry.path());
-    entries.find(|wrapper| super::keep::is_held(wrapper))
+    entries.find(|wrapper| crate::keep::is_held(wrapper))
 }
 
 /// Removes a file or a directory. A link is removed, and not what it leads to.

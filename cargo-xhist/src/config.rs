@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-use super::command::Command;
-use super::names::PROFILE;
+use crate::command::Command;
+use crate::names::PROFILE;
 
 /// A program that the user sets for cargo, by its key: `rustc`, `rustc-wrapper`, `rustc-workspace-wrapper`.
-pub(super) fn tool(command: &Command, key: &str) -> Option<OsString> {
+pub(crate) fn tool(command: &Command, key: &str) -> Option<OsString> {
     let name = key.to_uppercase().replace('-', "_");
     let variable = |name: &str| {
         let value = std::env::var_os(name)?;
@@ -38,7 +38,7 @@ fn located(name: OsString, base: &Path) -> OsString {
 }
 
 /// Whether the user sets the directory of intermediate results (`build.build-dir`).
-pub(super) fn has_build_dir(command: &Command) -> bool {
+pub(crate) fn has_build_dir(command: &Command) -> bool {
     let is_set = |layer: &Layer| Some(layer.config.get("build")?.get("build-dir")?.is_str());
     let (given, files) = layers(command);
     std::env::var_os("CARGO_BUILD_BUILD_DIR").is_some()
@@ -47,7 +47,7 @@ pub(super) fn has_build_dir(command: &Command) -> bool {
 
 /// Everything that decides how a crate outside the workspace is compiled, as one text: that part of cargo's configuration and
 /// of the environment. `read_by_sources`: variables that the crate itself reads.
-pub(super) fn deciding(command: &Command, read_by_sources: &[&str]) -> String {
+pub(crate) fn deciding(command: &Command, read_by_sources: &[&str]) -> String {
     let (given, files) = layers(command);
     let mut text = String::new();
     for layer in given.iter().chain(&files) {
@@ -139,7 +139,7 @@ fn deciding_part(mut config: Table, read_by_sources: &[&str]) -> Table {
 }
 
 /// Whether the user has a runner for programs of this target.
-pub(super) fn has_runner(command: &Command, target: &str) -> bool {
+pub(crate) fn has_runner(command: &Command, target: &str) -> bool {
     let name = format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"));
     let is_configured = |layer: &Layer| {
         let mut targets = layer.config.get("target")?.as_table()?.iter();

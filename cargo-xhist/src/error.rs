@@ -10,7 +10,7 @@ use xhist_instrument::trigger::TriggerError;
 
 /// Why `cargo xhist` did not run cargo.
 #[derive(Debug)]
-pub(super) enum Error {
+pub(crate) enum Error {
     /// The command line or a manifest is wrong.
     Usage(UsageError),
     /// A file could not be read or written.
@@ -21,7 +21,7 @@ pub(super) enum Error {
 
 /// What is wrong with the command line or a manifest.
 #[derive(Debug)]
-pub(super) enum UsageError {
+pub(crate) enum UsageError {
     /// No command of `cargo xhist` has this name; the one that was probably meant.
     Command { word: OsString, meant: Option<String> },
     /// `cargo nextest` without the one command that is here.
@@ -42,7 +42,7 @@ pub(super) enum UsageError {
 
 impl Error {
     /// The exit code, as cargo has it: 101 for failures, 1 for usage.
-    pub(super) fn exit_code(&self) -> u8 {
+    pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Error::Usage(_) => 1,
             Error::File { .. } | Error::Step { .. } => 101,
@@ -50,13 +50,13 @@ impl Error {
     }
 
     /// For `map_err` on file operations.
-    pub(super) fn file(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    pub(crate) fn file(what: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Error {
         let path = path.into();
         move |source| Error::File { what, path, source }
     }
 
     /// A step failed; the source may be what a program printed.
-    pub(super) fn step(what: &'static str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
+    pub(crate) fn step(what: &'static str, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Error {
         Error::Step { what, source: source.into() }
     }
 }

@@ -9,7 +9,7 @@ const MARK: &str = "used";
 
 /// Marks the directory as the newest and as used until the file is dropped. `None`: it cannot be marked, so it may be
 /// removed.
-pub(super) fn hold(directory: &Path) -> Option<File> {
+pub(crate) fn hold(directory: &Path) -> Option<File> {
     let path = directory.join(MARK);
     // A directory that cannot be written can mostly not be removed either.
     let file = File::options().append(true).create(true).open(&path).or_else(|_| File::open(&path)).ok()?;
@@ -19,12 +19,12 @@ pub(super) fn hold(directory: &Path) -> Option<File> {
 }
 
 /// Whether a process uses the directory.
-pub(super) fn is_held(directory: &Path) -> bool {
+pub(crate) fn is_held(directory: &Path) -> bool {
     File::open(directory.join(MARK)).is_ok_and(|mark| mark.try_lock().is_err())
 }
 
 /// Removes the oldest directories in `parent` whose names begin with `begin`. The newest `kept` and those in use stay.
-pub(super) fn prune(parent: &Path, begin: &str, kept: usize) {
+pub(crate) fn prune(parent: &Path, begin: &str, kept: usize) {
     let entries = std::fs::read_dir(parent).into_iter().flatten().flatten();
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(begin));
     let mut found: Vec<_> = named

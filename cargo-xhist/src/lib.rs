@@ -14,35 +14,22 @@
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 
-mod build_key;
-mod build_std;
-mod cache;
 mod clean;
-mod clean_options;
 mod command;
 mod config;
-mod debug_info;
-mod deps;
 mod error;
 mod exit_code;
 mod keep;
-mod module_graph;
 mod names;
 mod notes;
-mod own_options;
+mod output;
 mod plan;
 mod post_run;
 mod prepare;
-mod prepared;
-mod program_sources;
 mod progress;
 mod recorder;
-mod recorder_sources;
-mod relay;
-mod results;
 mod run;
 mod runner;
-mod rustc_args;
 mod shadow;
 mod signals;
 mod workspace;

@@ -1,23 +1,23 @@
 //! Names that several steps share: this program in its roles, the recorder and its packages.
 
 /// The name under which this program is the wrapper for members.
-pub(super) const WRAPPER_NAME: &str = "xhist-rustc";
+pub(crate) const WRAPPER_NAME: &str = "xhist-rustc";
 /// The name under which it is the wrapper for crates that are not members.
-pub(super) const DEPENDENCY_NAME: &str = "xhist-rustc-dependency";
+pub(crate) const DEPENDENCY_NAME: &str = "xhist-rustc-dependency";
 /// The name under which it is the wrapper for every crate, which calls one of the others.
-pub(super) const OUTER_NAME: &str = "xhist-rustc-all";
+pub(crate) const OUTER_NAME: &str = "xhist-rustc-all";
 /// The name under which this program compiles the recorder.
-pub(super) const COMPILER_NAME: &str = "xhist-rustc-recorder";
+pub(crate) const COMPILER_NAME: &str = "xhist-rustc-recorder";
 /// The name under which this program is the runner.
-pub(super) const RUNNER_NAME: &str = "xhist-runner";
+pub(crate) const RUNNER_NAME: &str = "xhist-runner";
 
 /// Packages that cannot record themselves.
-pub(super) const PACKAGES: [&str; 4] = ["xhist-rt", "xhist-qs", "critical-section", "libc"];
+pub(crate) const PACKAGES: [&str; 4] = ["xhist-rt", "xhist-qs", "critical-section", "libc"];
 
 /// The same recorder with the calls for crates that are not optimised, see `write_package` in `recorder.rs`.
-pub(super) const UNOPTIMISED: &str = "xhist_recorder";
+pub(crate) const UNOPTIMISED: &str = "xhist_recorder";
 
 /// The profile of the recorder, and the directory that cargo names after it.
-pub(super) const PROFILE: &str = "recorder";
+pub(crate) const PROFILE: &str = "recorder";
 /// Extension of the files in which the recorder keeps which statements each thread ran.
-pub(super) const SPECTRA: &str = "spectra";
+pub(crate) const SPECTRA: &str = "spectra";

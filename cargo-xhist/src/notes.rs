@@ -8,18 +8,20 @@ use std::time::SystemTime;
 
 use cargo_metadata::TargetKind;
 
-use super::command::{Command, Verb};
-use super::plan::{Recorder, write_if_changed};
-use super::prepared::Prepared;
-use super::workspace::{CrateTarget, Workspace};
-use super::{deps, recorder, wrapper};
+use crate::command::{Command, Verb};
+use crate::plan::{Recorder, write_if_changed};
+use crate::prepare::prepared::Prepared;
+use crate::recorder;
+use crate::workspace::deps;
+use crate::workspace::{CrateTarget, Workspace};
+use crate::wrapper;
 use xhist_instrument::shell::word;
 
 /// The most generated files that one line names.
 const NAMED: usize = 4;
 
 /// Names path dependencies outside the workspace that are not recorded.
-pub(super) fn outside(
+pub(crate) fn outside(
     workspace: &Workspace,
     command: &Command,
     home: &Path,
@@ -53,7 +55,7 @@ pub(super) fn outside(
 }
 
 /// Names generated code that crates include, from the notes of the wrapper.
-pub(super) fn generated(command: &Command, home: &Path, wrappers: &Path) {
+pub(crate) fn generated(command: &Command, home: &Path, wrappers: &Path) {
     if command.is_quiet() {
         return;
     }
@@ -82,7 +84,7 @@ fn say_once(home: &Path, line: &str) {
 }
 
 /// After a build: prints the command that runs the newest program so that its history is kept.
-pub(super) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, prepared: &Prepared) {
+pub(crate) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, prepared: &Prepared) {
     if command.is_quiet() || command.verb == Verb::Check {
         return;
     }
@@ -115,7 +117,7 @@ pub(super) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, 
 
 /// After a run that failed, with a runner such as QEMU: the history of firmware is in its memory, not in a file. Prints how to
 /// get it.
-pub(super) fn how_to_dump(command: &Command, workspace: &Workspace, prepared: &Prepared) {
+pub(crate) fn how_to_dump(command: &Command, workspace: &Workspace, prepared: &Prepared) {
     if let Some(line) = dump_hint(command, &workspace.targets, &prepared.build, &prepared.kept.recorders) {
         eprintln!("xhist: {line}");
     }
@@ -225,9 +227,9 @@ fn shown(path: &Path) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::super::command::Parsed;
-    use super::super::plan::RecorderSource;
     use super::*;
+    use crate::command::Parsed;
+    use crate::plan::RecorderSource;
 
     #[test]
     fn paths_are_words_for_a_shell() {

@@ -10,62 +10,62 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::Error;
-use super::names::{DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME, UNOPTIMISED, WRAPPER_NAME};
+use crate::error::Error;
+use crate::names::{DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME, UNOPTIMISED, WRAPPER_NAME};
 
 const FILE_NAME: &str = "plan.json";
 
 /// See the module.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct WrapperPlan {
+pub(crate) struct WrapperPlan {
     /// The workspace as cargo names it; the path may be a link.
-    pub(super) root: PathBuf,
+    pub(crate) root: PathBuf,
     /// The directory that contains the shadow of `/`.
-    pub(super) shadow: PathBuf,
+    pub(crate) shadow: PathBuf,
     /// Root files that have a shadow.
-    pub(super) roots: BTreeSet<PathBuf>,
+    pub(crate) roots: BTreeSet<PathBuf>,
     /// The recorder for each target that the build names; for the host under "" if it names none.
-    pub(super) recorders: BTreeMap<String, Recorder>,
+    pub(crate) recorders: BTreeMap<String, Recorder>,
     /// The user's own wrapper of every compiler call, if ours replaces it.
-    pub(super) user_wrapper: Option<OsString>,
+    pub(crate) user_wrapper: Option<OsString>,
     /// The user's own wrapper for members, which ours always replaces.
-    pub(super) user_member_wrapper: Option<OsString>,
+    pub(crate) user_member_wrapper: Option<OsString>,
     /// Hash of the map, for `fn main`.
-    pub(super) map_hash: String,
+    pub(crate) map_hash: String,
     /// The program records values: its debug information describes them.
-    pub(super) has_values: bool,
+    pub(crate) has_values: bool,
     /// Names of files, for programs that send them to a host: lines of an id, a blank and a path.
-    pub(super) file_names: String,
+    pub(crate) file_names: String,
 }
 
 /// A built recorder.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Recorder {
-    pub(super) library: PathBuf,
+pub(crate) struct Recorder {
+    pub(crate) library: PathBuf,
     /// The libraries it depends on.
-    pub(super) deps: BTreeSet<PathBuf>,
+    pub(crate) deps: BTreeSet<PathBuf>,
     /// The sources of all of them, each behind those that it depends on.
-    pub(super) sources: Vec<RecorderSource>,
+    pub(crate) sources: Vec<RecorderSource>,
 }
 
 /// A library of the recorder, to be compiled again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct RecorderSource {
-    pub(super) name: String,
-    pub(super) root: PathBuf,
-    pub(super) edition: String,
-    pub(super) features: Vec<String>,
+pub(crate) struct RecorderSource {
+    pub(crate) name: String,
+    pub(crate) root: PathBuf,
+    pub(crate) edition: String,
+    pub(crate) features: Vec<String>,
 }
 
 impl Recorder {
     /// The library and those that it depends on.
-    pub(super) fn libraries(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn libraries(&self) -> impl Iterator<Item = &Path> {
         self.deps.iter().chain([&self.library]).map(PathBuf::as_path)
     }
 
     /// The library for a crate that is optimised or not. A statement is a few plain stores in one, and a piece of assembly in
     /// the other; both use the same recorder.
-    pub(super) fn library_for(&self, is_optimised: bool) -> &Path {
+    pub(crate) fn library_for(&self, is_optimised: bool) -> &Path {
         let is_unoptimised = |library: &&PathBuf| {
             library.file_name().is_some_and(|name| name.to_string_lossy().contains(UNOPTIMISED))
         };
@@ -73,7 +73,7 @@ impl Recorder {
     }
 
     /// The recorder with each path changed by a function.
-    pub(super) fn with_paths(&self, change: impl Fn(&Path) -> PathBuf) -> Recorder {
+    pub(crate) fn with_paths(&self, change: impl Fn(&Path) -> PathBuf) -> Recorder {
         let of_source =
             |source: &RecorderSource| RecorderSource { root: change(&source.root), ..source.clone() };
         Recorder {
@@ -86,13 +86,13 @@ impl Recorder {
 
 impl WrapperPlan {
     /// Reads the plan beside the wrapper.
-    pub(super) fn beside(wrapper: &Path) -> Option<WrapperPlan> {
+    pub(crate) fn beside(wrapper: &Path) -> Option<WrapperPlan> {
         let text = std::fs::read(wrapper.with_file_name(FILE_NAME)).ok()?;
         serde_json::from_slice(&text).ok()
     }
 
     /// Writes the plan into `directory`, and links this program there under its other names.
-    pub(super) fn install(&self, directory: &Path) -> Result<(), Error> {
+    pub(crate) fn install(&self, directory: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Error::step("writing the plan", error))?;
         write_if_changed(&directory.join(FILE_NAME), &text)?;
         [WRAPPER_NAME, DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME]
@@ -101,20 +101,20 @@ impl WrapperPlan {
     }
 
     /// The name that cargo has for a directory, given the system's: paths of files are relative to cargo's.
-    pub(super) fn named(&self, directory: PathBuf) -> PathBuf {
+    pub(crate) fn named(&self, directory: PathBuf) -> PathBuf {
         let is_root = self.root.canonicalize().is_ok_and(|root| root == directory);
         if is_root { self.root.clone() } else { directory }
     }
 
     /// The shadow of a file.
-    pub(super) fn shadow_of(&self, path: &Path) -> PathBuf {
+    pub(crate) fn shadow_of(&self, path: &Path) -> PathBuf {
         shadow_of(&self.shadow, path)
     }
 }
 
 /// Links or copies this program under another name. The wrapper must stay the same while cargo runs, even if another version
 /// is installed.
-pub(super) fn link_program(name: &Path) -> Result<(), Error> {
+pub(crate) fn link_program(name: &Path) -> Result<(), Error> {
     let program = program()?;
     let len = |path: &Path| path.symlink_metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
     // A directory is for one version, see `build_key.rs`.
@@ -131,7 +131,7 @@ pub(super) fn link_program(name: &Path) -> Result<(), Error> {
 }
 
 /// The file of the running program, also if it was replaced or removed since.
-pub(super) fn program() -> Result<PathBuf, Error> {
+pub(crate) fn program() -> Result<PathBuf, Error> {
     let named = std::env::current_exe().map_err(|error| Error::step("finding this program", error))?;
     let running = PathBuf::from("/proc/self/exe");
     let file = |path: &Path| path.metadata().map(|meta| (meta.dev(), meta.ino())).ok();
@@ -139,12 +139,12 @@ pub(super) fn program() -> Result<PathBuf, Error> {
 }
 
 /// The place of `path` below `shadow`.
-pub(super) fn shadow_of(shadow: &Path, path: &Path) -> PathBuf {
+pub(crate) fn shadow_of(shadow: &Path, path: &Path) -> PathBuf {
     shadow.join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// Replaces a file atomically. A file that has this text already is not touched.
-pub(super) fn write_if_changed(path: &Path, text: &[u8]) -> Result<(), Error> {
+pub(crate) fn write_if_changed(path: &Path, text: &[u8]) -> Result<(), Error> {
     let is_link = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
     if !is_link && std::fs::read(path).is_ok_and(|old| old == text) {
         return Ok(());

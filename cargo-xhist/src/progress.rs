@@ -6,14 +6,14 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// See the module.
-pub(super) struct Progress {
+pub(crate) struct Progress {
     spinner: ProgressBar,
     is_quiet: bool,
 }
 
 impl Progress {
     /// `is_quiet`: the user does not want such lines.
-    pub(super) fn new(is_quiet: bool) -> Progress {
+    pub(crate) fn new(is_quiet: bool) -> Progress {
         let spinner = if is_quiet { ProgressBar::hidden() } else { ProgressBar::new_spinner() };
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} ({elapsed})") {
             spinner.set_style(style);
@@ -23,19 +23,19 @@ impl Progress {
     }
 
     /// Shows a short step.
-    pub(super) fn step(&self, message: String) {
+    pub(crate) fn step(&self, message: String) {
         self.spinner.set_message(message);
     }
 
     /// Prints a line that stays.
-    pub(super) fn say(&self, message: &str) {
+    pub(crate) fn say(&self, message: &str) {
         if !self.is_quiet {
             self.spinner.suspend(|| eprintln!("xhist: {message}"));
         }
     }
 
     /// Shows a step that takes seconds or more, which happens on a first run.
-    pub(super) fn long_step(&self, message: &str) {
+    pub(crate) fn long_step(&self, message: &str) {
         self.spinner.suspend(|| eprintln!("xhist: {message} ..."));
         self.spinner.reset_elapsed();
         self.spinner.set_message(message.to_owned());

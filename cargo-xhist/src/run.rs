@@ -8,19 +8,22 @@ use std::process::ExitCode;
 
 use xhist_instrument::trigger;
 
-use super::command::{COMMANDS, Command, Parsed, Verb, help};
-use super::error::Error;
-use super::exit_code::exit_code;
-use super::names::{OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
-use super::prepare::prepare;
-use super::prepared::Prepared;
-use super::relay::Relay;
-use super::signals::Caught;
-use super::workspace::{self, Workspace};
-use super::{config, notes, post_run, recorder};
+use crate::command::{COMMANDS, Command, Parsed, Verb, help};
+use crate::config;
+use crate::error::Error;
+use crate::exit_code::exit_code;
+use crate::names::{OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
+use crate::notes;
+use crate::output::relay::Relay;
+use crate::post_run;
+use crate::prepare::prepare;
+use crate::prepare::prepared::Prepared;
+use crate::recorder;
+use crate::signals::Caught;
+use crate::workspace::{self, Workspace};
 
 /// `cargo xhist` with these arguments.
-pub(super) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
+pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
     xhist_history::typed::use_cargo(&COMMANDS);
     let command = match Command::parse(args)? {
         Parsed::Command(command) => command,

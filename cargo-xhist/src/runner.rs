@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::Arc;
 
-use super::exit_code::exit_code;
-use super::names::{RUNNER_NAME, SPECTRA};
-use super::post_run;
+use crate::exit_code::exit_code;
+use crate::names::{RUNNER_NAME, SPECTRA};
+use crate::post_run;
 use qs_core::ring::process_start::ProcessStart;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /// Runs one test. `args`: the runner's path, the test program, its arguments.
-pub(super) fn main(args: &[OsString]) -> ExitCode {
+pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let [_, program, args @ ..] = args else {
         eprintln!("error: {RUNNER_NAME} is called by nextest, with a test program as its first argument");
         return ExitCode::from(1);

@@ -25,7 +25,7 @@ const GRACE: Duration = Duration::from_secs(1);
 type SignalTarget = Arc<Mutex<Option<Pid>>>;
 
 /// Catches signals while it exists.
-pub(super) struct Caught {
+pub(crate) struct Caught {
     target: SignalTarget,
     /// When set, a signal has its default action.
     is_over: Arc<AtomicBool>,
@@ -36,7 +36,7 @@ pub(super) struct Caught {
 
 impl Caught {
     /// Starts to catch signals.
-    pub(super) fn start() -> Caught {
+    pub(crate) fn start() -> Caught {
         let target = SignalTarget::default();
         let is_over = Arc::new(AtomicBool::new(false));
         let newest = Arc::new(AtomicUsize::new(0));
@@ -64,7 +64,7 @@ impl Caught {
     }
 
     /// Waits for the child.
-    pub(super) fn wait(&self, child: &mut Child) -> std::io::Result<ExitStatus> {
+    pub(crate) fn wait(&self, child: &mut Child) -> std::io::Result<ExitStatus> {
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
         self.set(pid);
         // The child stays a zombie until it is reaped, so its process id stays its own while a signal is forwarded.
@@ -84,7 +84,7 @@ impl Caught {
     }
 
     /// The newest signal that arrived.
-    pub(super) fn newest(&self) -> Option<i32> {
+    pub(crate) fn newest(&self) -> Option<i32> {
         i32::try_from(self.newest.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)
     }
 

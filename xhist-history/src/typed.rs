@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use qs_core::shown::Quoted;
+use qs_core::shown::{Quoted, QuotedPath};
 
 /// A cargo command with the same words.
 const CARGO: &str = "cargo xhist";
@@ -71,8 +71,7 @@ pub fn examples(text: &str, is_command: impl Fn(&str) -> bool) -> String {
 pub fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = path.strip_prefix(here).unwrap_or(path);
-    let is_option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
-    if is_option { quoted(Path::new(".").join(path)) } else { quoted(path) }
+    QuotedPath(path.as_os_str().as_encoded_bytes()).to_string()
 }
 
 /// Quotes a path as one word for a shell.

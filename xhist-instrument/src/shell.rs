@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use qs_core::shown::{Quoted, Visible};
+use qs_core::shown::{Quoted, QuotedPath, Visible};
 
 /// The text, safe for a terminal.
 pub fn visible(text: &str) -> String {
@@ -12,9 +12,7 @@ pub fn visible(text: &str) -> String {
 
 /// A path as one word of a command.
 pub fn word(path: &Path) -> String {
-    // A name must not look like an option.
-    let is_option = path.as_os_str().as_encoded_bytes().starts_with(b"-");
-    if is_option { quoted(Path::new(".").join(path)) } else { quoted(path) }
+    QuotedPath(path.as_os_str().as_encoded_bytes()).to_string()
 }
 
 /// One word of a command.

@@ -8,7 +8,7 @@ use qs_core::ring::Status;
 use super::outcome::{RunnerRecord, shown_signal, signal_of};
 use super::rings::{End, Process, Ring};
 use super::run::{Ended, Run, RunKind};
-use crate::results::{Failed, Results};
+use crate::output::results::{Failed, Results};
 use xhist_history::run_record::{CrashRecord, TestOutcome, TestRecord, is_documentation, is_thread_of};
 use xhist_instrument::map::MapFile;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 
 use super::retention::Limit;
-use crate::results::Results;
+use crate::output::results::Results;
 
 /// The kind of processes in a run: the report depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,5 +4,5 @@
 mod quoted;
 mod visible;
 
-pub use quoted::Quoted;
+pub use quoted::{Quoted, QuotedPath};
 pub use visible::{Visible, is_visible};

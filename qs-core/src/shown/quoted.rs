@@ -31,6 +31,19 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
+/// A path as one word of a command: quoted like [`Quoted`], and no option even if its name begins with a hyphen.
+#[derive(Clone, Copy, Debug)]
+pub struct QuotedPath<'a>(pub &'a [u8]);
+
+impl fmt::Display for QuotedPath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.starts_with(b"-") {
+            f.write_str("./")?;
+        }
+        Quoted(self.0).fmt(f)
+    }
+}
+
 /// Writes `$'...'`. Bytes are octal: an octal escape has at most three digits, so a digit behind it is not part of it.
 fn escape(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     f.write_str("$'")?;
@@ -58,6 +71,13 @@ mod tests {
     use super::*;
     use std::format;
     use std::process::Command;
+
+    #[test]
+    fn a_path_is_no_option() {
+        assert_eq!(format!("{}", QuotedPath(b"-o")), "./-o");
+        assert_eq!(format!("{}", QuotedPath(b"-o f")), "./'-o f'");
+        assert_eq!(format!("{}", QuotedPath(b"a-o")), "a-o");
+    }
     use std::string::ToString as _;
 
     #[test]

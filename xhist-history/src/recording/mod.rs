@@ -18,7 +18,6 @@ mod table;
 mod task_span;
 mod value;
 
-
 pub use cursor::{Cursor, Direction, Motion};
 pub use event::{EventKind, RecordedEvent};
 pub use ids::{CallId, FunctionId, LaneId, SiteId, StepId, StringId};

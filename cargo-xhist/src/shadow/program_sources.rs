@@ -7,29 +7,29 @@ use xhist_instrument::pipeline::{Exemption, Failure, Sink, SourceSet, SourceText
 use xhist_instrument::select::ValueSelection;
 use xhist_instrument::{Analysis, MainHash, Options, Settings};
 
-use super::module_graph::ModuleFile;
-use super::shadow::Shadow;
-use super::workspace::Workspace;
+use crate::shadow::Shadow;
+use crate::workspace::Workspace;
+use crate::workspace::module_graph::ModuleFile;
 
 /// The sources of the program that cargo builds.
-pub(super) struct ProgramSources<'a> {
-    pub(super) files: &'a [ModuleFile],
-    pub(super) choice: &'a Choice<'a>,
+pub(crate) struct ProgramSources<'a> {
+    pub(crate) files: &'a [ModuleFile],
+    pub(crate) choice: &'a Choice<'a>,
 }
 
 /// What decides how a file is instrumented.
-pub(super) struct Choice<'a> {
-    pub(super) workspace: &'a Workspace,
-    pub(super) settings: &'a Settings,
-    pub(super) has_triggers: bool,
-    pub(super) watches: bool,
+pub(crate) struct Choice<'a> {
+    pub(crate) workspace: &'a Workspace,
+    pub(crate) settings: &'a Settings,
+    pub(crate) has_triggers: bool,
+    pub(crate) watches: bool,
     /// The patterns `--values` of the command line.
-    pub(super) values: ValueSelection,
+    pub(crate) values: ValueSelection,
 }
 
 impl Choice<'_> {
     /// The options of a file.
-    pub(super) fn options(&self, file: &Path) -> Options {
+    pub(crate) fn options(&self, file: &Path) -> Options {
         let options = self.workspace.settings(self.settings, file).options();
         let (triggers, watches) = (self.has_triggers, self.watches);
         Options { main_hash: MainHash::FromEnv, triggers, watches, ..options }
@@ -71,11 +71,11 @@ impl SourceSet for ProgramSources<'_> {
 }
 
 /// Writes the sources of a program into its shadow.
-pub(super) struct ShadowSink<'a> {
-    pub(super) files: &'a [ModuleFile],
-    pub(super) shadow: &'a Shadow<'a>,
+pub(crate) struct ShadowSink<'a> {
+    pub(crate) files: &'a [ModuleFile],
+    pub(crate) shadow: &'a Shadow<'a>,
     /// Where the maps of all builds are kept.
-    pub(super) maps: &'a Path,
+    pub(crate) maps: &'a Path,
 }
 
 impl Sink for ShadowSink<'_> {

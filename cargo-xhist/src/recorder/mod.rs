@@ -3,18 +3,21 @@
 //! All crates share the recorder as one library, so it can be inlined into each of them and is still one recorder. Cargo
 //! builds it in a separate package, so the user's manifests and lock file do not change.
 
+pub(crate) mod cache;
+pub(crate) mod sources;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
-use super::cache::{Cache, Kept};
-use super::error::{Error, UsageError};
-use super::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
-use super::plan::{Recorder, RecorderSource};
-use super::progress::Progress;
-use super::{command, recorder_sources};
+use self::cache::{Cache, Kept};
+use crate::command;
+use crate::error::{Error, UsageError};
+use crate::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
+use crate::plan::{Recorder, RecorderSource};
+use crate::progress::Progress;
 
 /// The recorder's library and those that it is made of; each depends on earlier ones only.
 const LIBRARIES: [&str; 6] = ["byteorder", "libc", "critical_section", "qs_core", "xhist_rt", UNOPTIMISED];
@@ -24,7 +27,7 @@ const FORMAT: u32 = 2;
 
 /// Finds the recorder in a cache, or builds it there: in the user's cache, or else in this project's. `for_dylibs`: a
 /// recorder whose fast path also works across dynamic libraries.
-pub(super) fn get(
+pub(crate) fn get(
     command: &command::Command,
     home: &Path,
     for_dylibs: bool,
@@ -62,7 +65,7 @@ pub(super) fn get(
         progress.long_step(&format!("building the recorder, once for this compiler, into {place}"));
         let directory = cache.clear(&key)?;
         let package = directory.join("package");
-        write_package(&package, &recorder_sources::write(&directory.join("src"))?, &features)?;
+        write_package(&package, &sources::write(&directory.join("src"))?, &features)?;
         let draft = tempfile::Builder::new().prefix("build-").tempdir_in(&package);
         let draft = draft.map_err(Error::file("write in", &package))?;
         return cache.keep(&key, &build(command, &package, draft.path())?);
@@ -103,7 +106,7 @@ fn key(command: &command::Command, features: &Features<'_>) -> Result<String, Er
     // Two builds of a compiler may have the same version.
     let program = Path::new(&sysroot).join("bin/rustc").metadata();
     let stamp = program.and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
-    let deciding = super::config::deciding(command, recorder_sources::VARIABLES);
+    let deciding = crate::config::deciding(command, sources::VARIABLES);
     // `deciding` includes `--config`.
     let args = command.target_args();
     let texts = args
@@ -114,7 +117,7 @@ fn key(command: &command::Command, features: &Features<'_>) -> Result<String, Er
     let whole = format!(
         "{FORMAT} {} {:x} {features:?} {identity} {sysroot} {stamp:?} {deciding} {args:?} {texts:?}",
         env!("CARGO_PKG_VERSION"),
-        recorder_sources::HASH
+        sources::HASH
     );
     let mut hash = qs_core::map::Hash::new();
     hash.update(whole.as_bytes());
@@ -134,7 +137,7 @@ fn build(
         .args(command.build_args());
     build_in(&mut cargo, command, target_dir)?;
     let compiler = target_dir.join(COMPILER_NAME);
-    super::plan::link_program(&compiler)?;
+    crate::plan::link_program(&compiler)?;
     cargo.arg("--config").arg(config("build.rustc-wrapper", &compiler));
     // The user's wrappers are for the user's crates only.
     cargo.arg("--config").arg(config("build.rustc-workspace-wrapper", Path::new("")));
@@ -155,7 +158,7 @@ fn build(
 /// Runs as the compiler of the recorder, which must contain both machine code and bitcode. Cargo asks for one of them:
 /// without machine code only lld can link it, and without bitcode a program with `lto` cannot use it. `args`: the path of
 /// this program, the compiler's path, the compiler's arguments.
-pub(super) fn compile(args: &[OsString]) -> ExitCode {
+pub(crate) fn compile(args: &[OsString]) -> ExitCode {
     let [_, rustc, args @ ..] = args else { return ExitCode::from(1) };
     let mut kept: Vec<&OsString> = Vec::new();
     for arg in args {
@@ -171,7 +174,7 @@ pub(super) fn compile(args: &[OsString]) -> ExitCode {
 }
 
 /// The targets that these recorders are for.
-pub(super) fn targets(
+pub(crate) fn targets(
     command: &command::Command,
     recorders: &BTreeMap<String, Recorder>,
 ) -> Result<Vec<String>, Error> {
@@ -185,7 +188,7 @@ pub(super) fn targets(
 
 /// The compiler that cargo will call.
 fn rustc(command: &command::Command) -> OsString {
-    super::config::tool(command, "rustc").unwrap_or_else(|| "rustc".into())
+    crate::config::tool(command, "rustc").unwrap_or_else(|| "rustc".into())
 }
 
 /// The output of a compiler that describes itself.
@@ -202,7 +205,7 @@ fn cannot_run(error: std::io::Error) -> Error {
 }
 
 /// Makes cargo write all its output to this directory, whatever its configuration says.
-pub(super) fn build_in(
+pub(crate) fn build_in(
     cargo: &mut Command,
     command: &command::Command,
     directory: &Path,
@@ -220,7 +223,7 @@ fn build_dir(command: &command::Command, directory: &Path) -> Result<Option<Path
     if !has_braces(directory) {
         return Ok(Some(directory.to_path_buf()));
     }
-    if !super::config::has_build_dir(command) {
+    if !crate::config::has_build_dir(command) {
         return Ok(None);
     }
     // Not with `..`: cargo would see another directory, and wait for its own lock.
@@ -236,12 +239,12 @@ fn has_braces(path: &Path) -> bool {
 }
 
 /// A value of `--config`.
-pub(super) fn config(key: &str, path: &Path) -> String {
+pub(crate) fn config(key: &str, path: &Path) -> String {
     format!("{key}={}", toml::Value::String(path.display().to_string()))
 }
 
 /// The cargo that called us.
-pub(super) fn cargo() -> Command {
+pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")));
     // `cargo run` sets variables that describe the package of this program: they must not reach the inner cargo.
     if std::env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == env!("CARGO_PKG_NAME")) {
@@ -295,14 +298,14 @@ strip = "none"
 incremental = false
 "#
     );
-    super::plan::write_if_changed(&directory.join("Cargo.toml"), manifest.as_bytes())?;
+    crate::plan::write_if_changed(&directory.join("Cargo.toml"), manifest.as_bytes())?;
     // Names that are imported explicitly hide those of the glob.
     let root = r#"#![no_std]
 pub use xhist_rt::*;
 #[cfg(not(target_os = "none"))]
 pub use xhist_rt::unoptimised::{a, ae, c, ce, e, p, pe, s, v, vg, vt, vtg, vw, vwg};
 "#;
-    super::plan::write_if_changed(&directory.join("lib.rs"), root.as_bytes())
+    crate::plan::write_if_changed(&directory.join("lib.rs"), root.as_bytes())
 }
 
 /// The place of a library in [`LIBRARIES`].

@@ -18,13 +18,13 @@ use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
 
-use super::results::{Parser, Results};
+use crate::output::results::{Parser, Results};
 
 /// A process that outlives cargo may hold a channel open: after this time without a byte, reading ends.
 const SILENCE: Duration = Duration::from_millis(300);
 
 /// The channels of one cargo.
-pub(super) struct Relay {
+pub(crate) struct Relay {
     results: Arc<Mutex<Results>>,
     passed: Arc<AtomicU64>,
     ended: Receiver<()>,
@@ -40,7 +40,7 @@ struct Channel {
 
 impl Relay {
     /// Makes this cargo print through channels. `None`: the system has no channel left, and cargo prints directly.
-    pub(super) fn of(cargo: &mut Command) -> Option<Relay> {
+    pub(crate) fn of(cargo: &mut Command) -> Option<Relay> {
         let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
         let same = is_same(stdout.as_fd(), stderr.as_fd());
         let first = Channel::to(stdout.as_fd())?;
@@ -65,7 +65,7 @@ impl Relay {
 
     /// Waits until all output was passed on, and returns the results. Cargo has ended, and its `Command` is dropped: that
     /// would hold the channels open.
-    pub(super) fn finish(self) -> Results {
+    pub(crate) fn finish(self) -> Results {
         let mut left = self.channels;
         let mut before = self.passed.load(Ordering::Relaxed);
         while left > 0 {

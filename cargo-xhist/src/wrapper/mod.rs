@@ -6,18 +6,20 @@
 //! Other crates and rustdoc use instrumented crates without this wrapper. So the recorder is also linked beside every library
 //! that needs it, in a directory that cargo always searches.
 
+pub(crate) mod build_std;
+pub(crate) mod debug_info;
+pub(crate) mod rustc_args;
+
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use super::build_std;
-use super::debug_info;
-use super::error::Error;
-use super::names::{DEPENDENCY_NAME, WRAPPER_NAME};
-use super::plan::{Recorder, WrapperPlan, write_if_changed};
-use super::rustc_args::values_of;
+use self::rustc_args::values_of;
+use crate::error::Error;
+use crate::names::{DEPENDENCY_NAME, WRAPPER_NAME};
+use crate::plan::{Recorder, WrapperPlan, write_if_changed};
 use xhist_instrument::normal::normal;
 
 /// Variables that an instrumented program may read when it is compiled.
@@ -25,11 +27,11 @@ const MAP_HASH: &str = "XHIST_MAP_HASH";
 const FILE_NAMES: &str = "XHIST_FILES";
 
 /// The directory of notes on generated code, one file for each crate, beside the wrapper.
-pub(super) const GENERATED: &str = "generated";
+pub(crate) const GENERATED: &str = "generated";
 
 /// Runs as the wrapper of one crate. `args`: the wrapper's path, rustc's path, rustc's arguments. The user may have a
 /// wrapper for members as well, which then calls the compiler.
-pub(super) fn main(args: &[OsString], is_member: bool) -> ExitCode {
+pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     let [wrapper, rustc, args @ ..] = args else {
         eprintln!("error: xhist-rustc is called by cargo, with the compiler's path as its first argument");
         return ExitCode::from(1);
@@ -68,7 +70,7 @@ pub(super) fn main(args: &[OsString], is_member: bool) -> ExitCode {
 
 /// Runs as the wrapper of every compiler call, so that dependencies are instrumented like members. `args`: the wrapper's
 /// path, then the wrapped command.
-pub(super) fn outer(args: &[OsString]) -> ExitCode {
+pub(crate) fn outer(args: &[OsString]) -> ExitCode {
     let [own, wrapped @ ..] = args else { return ExitCode::from(1) };
     let inner = Path::new(own).with_file_name(WRAPPER_NAME);
     let user = WrapperPlan::beside(&inner).and_then(|plan| plan.user_wrapper);

@@ -1,14 +1,17 @@
 //! The command line of `cargo xhist`: which cargo command it is, and the few of cargo's options that the other steps
 //! read. Cargo gets all its options as they were typed.
 
+pub(crate) mod clean_options;
+pub(crate) mod own_options;
+
 use std::ffi::{OsStr, OsString};
 
-use super::clean_options::Clean;
-use super::error::{Error, UsageError};
-use super::own_options::{self, OwnOptions};
+use self::clean_options::Clean;
+use self::own_options::OwnOptions;
+use crate::error::{Error, UsageError};
 
 /// What `--help` prints.
-pub(super) fn help() -> String {
+pub(crate) fn help() -> String {
     format!(
         "{HELP_HEAD}{}\nReports and views of what was recorded:\n{}{HELP_TAIL}",
         own_options::help(),
@@ -52,7 +55,7 @@ Environment of the traced program:
 ";
 
 /// The commands by their long names.
-pub(super) const COMMANDS: [(&str, &str); 7] = [
+pub(crate) const COMMANDS: [(&str, &str); 7] = [
     ("run", "Run a program, recorded; after a crash, what ran just before"),
     ("test", "Run the tests, recorded; after a failure, what ran just before, and suspects"),
     ("build", "Build instrumented programs"),
@@ -64,7 +67,7 @@ pub(super) const COMMANDS: [(&str, &str); 7] = [
 
 /// Which cargo command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(crate) enum Verb {
     Run,
     Test,
     Build,
@@ -88,7 +91,7 @@ impl Verb {
     }
 
     /// What cargo calls it.
-    pub(super) fn words(self) -> &'static [&'static str] {
+    pub(crate) fn words(self) -> &'static [&'static str] {
         match self {
             Verb::Run => &["run"],
             Verb::Test => &["test"],
@@ -100,25 +103,25 @@ impl Verb {
     }
 
     /// Whether it runs what it built.
-    pub(super) fn runs(self) -> bool {
+    pub(crate) fn runs(self) -> bool {
         matches!(self, Verb::Run | Verb::Test | Verb::Bench | Verb::Nextest)
     }
 }
 
 /// A parsed command line.
 #[derive(Clone, Debug)]
-pub(super) struct Command {
-    pub(super) verb: Verb,
+pub(crate) struct Command {
+    pub(crate) verb: Verb,
     /// Cargo's options, without `--target-dir`.
-    pub(super) cargo_args: Vec<OsString>,
+    pub(crate) cargo_args: Vec<OsString>,
     /// `--` and the words behind it, or the words that cargo takes for arguments of the program without `--`.
-    pub(super) program_args: Vec<OsString>,
-    pub(super) own: OwnOptions,
+    pub(crate) program_args: Vec<OsString>,
+    pub(crate) own: OwnOptions,
 }
 
 /// A command line: a command, or a request for help or the version.
 #[derive(Clone, Debug)]
-pub(super) enum Parsed {
+pub(crate) enum Parsed {
     Command(Box<Command>),
     /// Remove what is kept.
     Clean(Box<Clean>),
@@ -151,7 +154,7 @@ const WITH_VALUE_LETTERS: &[u8] = b"pFjZ";
 
 impl Command {
     /// Takes the arguments behind the program's name; cargo puts `xhist` first.
-    pub(super) fn parse(args: &[OsString]) -> Result<Parsed, Error> {
+    pub(crate) fn parse(args: &[OsString]) -> Result<Parsed, Error> {
         let args = args.strip_prefix(&[OsString::from("xhist")]).unwrap_or(args);
         // As with cargo, options may come before the command.
         let (before, args) = args.split_at(words_at(args));
@@ -205,27 +208,27 @@ impl Command {
     }
 
     /// The options that find the project and the registry: for `cargo metadata`.
-    pub(super) fn project_args(&self) -> Vec<OsString> {
+    pub(crate) fn project_args(&self) -> Vec<OsString> {
         self.pick(&SHARED_WITH_VALUE, &SHARED)
     }
 
     /// The options that decide which dependencies there are.
-    pub(super) fn feature_args(&self) -> Vec<OsString> {
+    pub(crate) fn feature_args(&self) -> Vec<OsString> {
         self.pick(&["--features", "-F"], &["--all-features", "--no-default-features"])
     }
 
     /// Whether cargo is to print nothing of its own.
-    pub(super) fn is_quiet(&self) -> bool {
+    pub(crate) fn is_quiet(&self) -> bool {
         self.has("--quiet", b'q')
     }
 
     /// Whether programs run: some options let cargo stop before.
-    pub(super) fn runs(&self) -> bool {
+    pub(crate) fn runs(&self) -> bool {
         self.verb.runs() && !self.has("--no-run", 0)
     }
 
     /// Whether this option without a value is there, by its long name or its letter.
-    pub(super) fn has(&self, long: &str, letter: u8) -> bool {
+    pub(crate) fn has(&self, long: &str, letter: u8) -> bool {
         let is_letter = |arg: &OsString| match arg.as_encoded_bytes() {
             [b'-', letters @ ..] if !letters.starts_with(b"-") => {
                 // Behind one with a value comes the value.
@@ -238,7 +241,7 @@ impl Command {
     }
 
     /// Values of an option.
-    pub(super) fn values(&self, long: &str, letter: Option<&str>) -> Vec<String> {
+    pub(crate) fn values(&self, long: &str, letter: Option<&str>) -> Vec<String> {
         let names: Vec<&str> = [long].into_iter().chain(letter).collect();
         let mut words = self.pick(&names, &[]).into_iter();
         let mut values = Vec::new();
@@ -254,7 +257,7 @@ impl Command {
     }
 
     /// The directory that cargo names after the profile.
-    pub(super) fn profile_directory(&self) -> String {
+    pub(crate) fn profile_directory(&self) -> String {
         let option = if self.verb == Verb::Nextest { "--cargo-profile" } else { "--profile" };
         let is_release = self.has("--release", b'r') || self.verb == Verb::Bench;
         match self.values(option, None).pop().as_deref() {
@@ -266,7 +269,7 @@ impl Command {
     }
 
     /// Values of `--config`: what the command line adds to cargo's configuration.
-    pub(super) fn config_args(&self) -> Vec<OsString> {
+    pub(crate) fn config_args(&self) -> Vec<OsString> {
         let args = self.pick(&["--config"], &[]);
         args.iter()
             .filter(|arg| *arg != "--config")
@@ -275,7 +278,7 @@ impl Command {
     }
 
     /// The options that decide for which machine code is made: for building the recorder.
-    pub(super) fn build_args(&self) -> Vec<OsString> {
+    pub(crate) fn build_args(&self) -> Vec<OsString> {
         let mut args = self.pick(&["--target", "--config", "-Z"], &["--offline"]);
         // A recorder for a locked build may still fetch itself, but not when the network is barred.
         if self.cargo_args.iter().any(|arg| arg == "--frozen") {
@@ -285,7 +288,7 @@ impl Command {
     }
 
     /// Those of them that name the target, and cargo's unstable ones.
-    pub(super) fn target_args(&self) -> Vec<String> {
+    pub(crate) fn target_args(&self) -> Vec<String> {
         let args = self.pick(&["--target", "-Z"], &[]);
         args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect()
     }

@@ -10,26 +10,26 @@ use rayon::prelude::*;
 
 use xhist_instrument::{Analysis, IncludeKind, Macros, ModDecl, Options, Refusal, analyze_among};
 
-use super::workspace::Workspace;
+use crate::workspace::Workspace;
 
 /// The files that the targets are made of.
 #[derive(Debug, Default)]
-pub(super) struct ModuleGraph {
+pub(crate) struct ModuleGraph {
     /// Source files, by path.
-    pub(super) files: Vec<ModuleFile>,
+    pub(crate) files: Vec<ModuleFile>,
     /// The analysis of each.
-    pub(super) analyses: Vec<Result<Analysis, Refusal>>,
+    pub(crate) analyses: Vec<Result<Analysis, Refusal>>,
     /// Files that macros read as data.
-    pub(super) data: BTreeSet<PathBuf>,
+    pub(crate) data: BTreeSet<PathBuf>,
 }
 
 /// A source file of a crate.
 #[derive(Debug)]
-pub(super) struct ModuleFile {
-    pub(super) path: PathBuf,
-    pub(super) text: Vec<u8>,
+pub(crate) struct ModuleFile {
+    pub(crate) path: PathBuf,
+    pub(crate) text: Vec<u8>,
     /// Some crate that uses it is of edition 2015.
-    pub(super) edition2015: bool,
+    pub(crate) edition2015: bool,
 }
 
 /// A graph that is being built.
@@ -68,7 +68,7 @@ impl Visit {
 }
 
 /// Follows every target. Files are read and parsed once, in parallel. `progress` gets the number of files so far.
-pub(super) fn follow(
+pub(crate) fn follow(
     workspace: &Workspace,
     options: &(impl Fn(&Path) -> Options + Sync),
     progress: impl Fn(usize),

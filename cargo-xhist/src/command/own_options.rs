@@ -9,27 +9,27 @@ use std::sync::LazyLock;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 
-use super::error::{Error, UsageError};
+use crate::error::{Error, UsageError};
 use xhist_instrument::Settings;
 
 /// See the module.
 #[derive(Clone, Debug, Default, Parser)]
 #[command(no_binary_name = true, disable_help_flag = true)]
-pub(super) struct OwnOptions {
+pub(crate) struct OwnOptions {
     /// Record these dependencies too (`all`: every one that a program is made of).
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
-    pub(super) deps: Vec<String>,
+    pub(crate) deps: Vec<String>,
 
     /// Annotate failures and suspects for GitHub. Any other value is cargo's.
     #[arg(skip)]
-    pub(super) github: bool,
+    pub(crate) github: bool,
 
     #[command(flatten)]
-    pub(super) settings: Settings,
+    pub(crate) settings: Settings,
 
     /// Cargo's own option: ours goes below that directory.
     #[arg(long, hide = true)]
-    pub(super) target_dir: Option<PathBuf>,
+    pub(crate) target_dir: Option<PathBuf>,
 }
 
 /// Settings that only manifests and `xhist-instrument` have: cargo has an `--exclude` of its own.
@@ -50,12 +50,12 @@ fn command() -> clap::Command {
 }
 
 /// Whether this is one of our options, with its value in the next word.
-pub(super) fn wants_value(word: &OsStr) -> bool {
+pub(crate) fn wants_value(word: &OsStr) -> bool {
     NAMES.iter().any(|(name, has_value)| *has_value && word == &**name)
 }
 
 /// Parses our options among these words, and returns the other words.
-pub(super) fn split(words: &[OsString]) -> Result<(OwnOptions, Vec<OsString>), Error> {
+pub(crate) fn split(words: &[OsString]) -> Result<(OwnOptions, Vec<OsString>), Error> {
     let (mut own, mut others) = (Vec::new(), Vec::new());
     let mut github = false;
     let mut words = words.iter().peekable();
@@ -116,7 +116,7 @@ fn ours_meant(word: &OsStr) -> Option<&'static str> {
 }
 
 /// Clap's message, without the prefix that the caller adds and the hint at clap's own help.
-pub(super) fn usage(error: &clap::Error) -> Error {
+pub(crate) fn usage(error: &clap::Error) -> Error {
     let text = error.to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     UsageError::Option(text.split("\n\nFor more information").next().unwrap_or(text).trim_end().to_owned())
@@ -124,7 +124,7 @@ pub(super) fn usage(error: &clap::Error) -> Error {
 }
 
 /// Our options as the help lists them.
-pub(super) fn help() -> String {
+pub(crate) fn help() -> String {
     let text = command().help_template("{options}").render_help().to_string();
     text.trim_end().lines().map(wrapped).collect()
 }

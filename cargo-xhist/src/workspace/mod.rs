@@ -1,5 +1,8 @@
 //! The project according to cargo: members, their targets, editions and directories.
 
+pub(crate) mod deps;
+pub(crate) mod module_graph;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,49 +12,49 @@ use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
 use xhist_instrument::select::{ManifestSettings, ValueFilter, ValueSelection, module_path};
 use xhist_instrument::{Analysis, Settings};
 
-use super::command::Command;
-use super::error::{Error, UsageError};
-use super::names::PACKAGES;
+use crate::command::Command;
+use crate::error::{Error, UsageError};
+use crate::names::PACKAGES;
 use xhist_instrument::normal::normal;
 
 /// The user's project.
 #[derive(Debug)]
-pub(super) struct Workspace {
-    pub(super) root: PathBuf,
+pub(crate) struct Workspace {
+    pub(crate) root: PathBuf,
     /// Cargo's own target directory.
-    pub(super) target_dir: PathBuf,
-    pub(super) packages: Vec<Member>,
-    pub(super) targets: Vec<CrateTarget>,
+    pub(crate) target_dir: PathBuf,
+    pub(crate) packages: Vec<Member>,
+    pub(crate) targets: Vec<CrateTarget>,
     /// The directories of instrumented packages that are not members.
-    pub(super) dependencies: Vec<PathBuf>,
+    pub(crate) dependencies: Vec<PathBuf>,
     /// Some member is a dynamic library for other Rust crates: code that is inlined into those must reach the recorder.
-    pub(super) has_dylib: bool,
+    pub(crate) has_dylib: bool,
     /// There are packages outside the workspace that members name by a path, or that may patch others.
-    pub(super) has_outside: bool,
+    pub(crate) has_outside: bool,
     /// The features of the recorder for firmware: those with which members name it.
-    pub(super) bare_features: BTreeSet<String>,
+    pub(crate) bare_features: BTreeSet<String>,
     /// `[workspace.metadata.xhist]`.
     settings: Option<ManifestSettings>,
 }
 
 /// A package whose targets are instrumented.
 #[derive(Debug)]
-pub(super) struct Member {
-    pub(super) directory: PathBuf,
-    pub(super) name: String,
+pub(crate) struct Member {
+    pub(crate) directory: PathBuf,
+    pub(crate) name: String,
     /// The tables `metadata.xhist` of its manifest and of the workspace's, in this order.
-    pub(super) settings: Vec<ManifestSettings>,
+    pub(crate) settings: Vec<ManifestSettings>,
 }
 
 /// A crate to instrument.
 #[derive(Clone, Debug)]
-pub(super) struct CrateTarget {
+pub(crate) struct CrateTarget {
     /// Its root file.
-    pub(super) root: PathBuf,
-    pub(super) edition2015: bool,
-    pub(super) name: String,
-    pub(super) kinds: Vec<TargetKind>,
-    pub(super) package: String,
+    pub(crate) root: PathBuf,
+    pub(crate) edition2015: bool,
+    pub(crate) name: String,
+    pub(crate) kinds: Vec<TargetKind>,
+    pub(crate) package: String,
 }
 
 /// The table `metadata.xhist` of a manifest.
@@ -67,7 +70,7 @@ fn settings(
 }
 
 /// Asks cargo about the members.
-pub(super) fn load(command: &Command) -> Result<Workspace, Error> {
+pub(crate) fn load(command: &Command) -> Result<Workspace, Error> {
     let metadata = metadata(command.project_args().into_iter(), MetadataCommand::new().no_deps())?;
     let mut workspace = Workspace {
         root: metadata.workspace_root.clone().into(),
@@ -109,7 +112,7 @@ fn has_patch(root: &Path) -> bool {
 }
 
 /// The output of `cargo metadata` with these arguments.
-pub(super) fn metadata(
+pub(crate) fn metadata(
     args: impl Iterator<Item = OsString>,
     command: &mut MetadataCommand,
 ) -> Result<Metadata, Error> {
@@ -124,7 +127,7 @@ pub(super) fn metadata(
 
 impl Workspace {
     /// Adds the wanted targets of a package. Build scripts and procedural macros are left out: they run in the compiler.
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         package: &Package,
         is_wanted: impl Fn(&cargo_metadata::Target) -> bool,
@@ -149,7 +152,7 @@ impl Workspace {
     }
 
     /// The settings of all manifests.
-    pub(super) fn manifests(&self) -> impl Iterator<Item = &ManifestSettings> {
+    pub(crate) fn manifests(&self) -> impl Iterator<Item = &ManifestSettings> {
         self.packages.iter().flat_map(|member| &member.settings)
     }
 
@@ -160,13 +163,13 @@ impl Workspace {
     }
 
     /// The settings for a file: the command line's over those of its manifests.
-    pub(super) fn settings(&self, command_line: &Settings, file: &Path) -> Settings {
+    pub(crate) fn settings(&self, command_line: &Settings, file: &Path) -> Settings {
         let manifests = self.around(file).into_iter().flat_map(|member| &member.settings);
         command_line.over(manifests.map(|manifest| &manifest.settings))
     }
 
     /// Removes what its manifests do not select from the analysis of a file. `values`: patterns of the command line.
-    pub(super) fn select(&self, values: &ValueSelection, file: &Path, analysis: &mut Analysis) {
+    pub(crate) fn select(&self, values: &ValueSelection, file: &Path, analysis: &mut Analysis) {
         let Some(member) = self.around(file) else { return };
         let module = module_path(&member.name, file.strip_prefix(&member.directory).unwrap_or(file));
         for manifest in &member.settings {

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use xhist_instrument::trigger::Placed;
 use xhist_instrument::{Detail, When};
 
-use super::command::Command;
-use super::config;
-use super::error::Error;
-use super::plan::{self, Recorder, write_if_changed};
-use super::workspace::Workspace;
+use crate::command::Command;
+use crate::config;
+use crate::error::Error;
+use crate::plan::{self, Recorder, write_if_changed};
+use crate::workspace::Workspace;
 
 /// A number that changes when the map is made again from nothing, and all file ids with it.
 fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
@@ -31,7 +31,7 @@ fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
 /// The key of a build: everything that decides what crates are compiled to. Cargo looks at the path of the wrapper, not at
 /// its contents, so the key is part of that path. Triggers in members are not in it: cargo also watches the shadows of
 /// members, see `RustcCall::restore_dep_info`.
-pub(super) fn key(
+pub(crate) fn key(
     command: &Command,
     workspace: &Workspace,
     recorders: &BTreeMap<String, Recorder>,
@@ -68,14 +68,14 @@ fn hash(text: &str) -> u64 {
 }
 
 /// A hash as names and the map have it.
-pub(super) fn hash_text(hash: u64) -> String {
+pub(crate) fn hash_text(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
 /// The directories of the shadow and of cargo's output. Cargo separates instrumented members from plain ones by the path of
 /// their wrapper. It does not do so for dependencies, and assumes that they never change. So each choice of dependencies
 /// has its own directory, which is removed when the key changes.
-pub(super) fn places(command: &Command, home: &Path, key: &str) -> Result<(PathBuf, PathBuf), Error> {
+pub(crate) fn places(command: &Command, home: &Path, key: &str) -> Result<(PathBuf, PathBuf), Error> {
     let settings = &command.own.settings;
     let shadow = match (settings.detail, settings.when) {
         (Some(Detail::Function), _) => "shadow-function",

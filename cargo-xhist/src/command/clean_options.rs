@@ -9,51 +9,51 @@ use clap::Parser;
 /// other names stay. Nothing is removed while a run is in use.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "cargo xhist clean", bin_name = "cargo xhist clean")]
-pub(super) struct Clean {
+pub(crate) struct Clean {
     /// Remove instrumented sources and builds as well: the next command builds again
     #[arg(long)]
-    pub(super) builds: bool,
+    pub(crate) builds: bool,
 
     /// Remove also the maps: rings that are kept elsewhere lose the names of their files
     #[arg(long)]
-    pub(super) all: bool,
+    pub(crate) all: bool,
 
     /// Print what would be removed, and remove nothing
     #[arg(short = 'n', long)]
-    pub(super) dry_run: bool,
+    pub(crate) dry_run: bool,
 
     /// Print nothing about what was removed
     #[arg(short, long)]
-    pub(super) quiet: bool,
+    pub(crate) quiet: bool,
 
     /// Cargo's target directory
     #[arg(long, value_name = "DIRECTORY")]
-    pub(super) target_dir: Option<PathBuf>,
+    pub(crate) target_dir: Option<PathBuf>,
 
     /// The manifest of the project
     #[arg(long, value_name = "PATH")]
-    pub(super) manifest_path: Option<PathBuf>,
+    pub(crate) manifest_path: Option<PathBuf>,
 
     /// Cargo's configuration: KEY=VALUE or a file
     #[arg(long, value_name = "KEY=VALUE|PATH")]
-    pub(super) config: Vec<OsString>,
+    pub(crate) config: Vec<OsString>,
 
     /// Passed to cargo
     #[arg(long)]
-    pub(super) locked: bool,
+    pub(crate) locked: bool,
 
     /// Passed to cargo
     #[arg(long)]
-    pub(super) offline: bool,
+    pub(crate) offline: bool,
 
     /// Passed to cargo
     #[arg(long)]
-    pub(super) frozen: bool,
+    pub(crate) frozen: bool,
 }
 
 impl Clean {
     /// Parses the words behind `clean`. Clap prints help.
-    pub(super) fn parse(words: &[OsString]) -> Result<Clean, clap::Error> {
+    pub(crate) fn parse(words: &[OsString]) -> Result<Clean, clap::Error> {
         let program = OsString::from("cargo xhist clean");
         Clean::try_parse_from(std::iter::once(&program).chain(words))
     }

@@ -1,5 +1,8 @@
 //! Everything before cargo runs: the recorder, the instrumented sources in the shadow, and the plan of the wrapper.
 
+pub(crate) mod build_key;
+pub(crate) mod prepared;
+
 use std::path::{Path, PathBuf};
 
 use xhist_instrument::MainHash;
@@ -8,17 +11,20 @@ use xhist_instrument::pipeline::{self, Failure, Outcome, SourceSet as _, ValueCo
 use xhist_instrument::select::{ValueSelection, requests};
 use xhist_instrument::trigger::{Placed, Request};
 
-use super::build_key::{self, hash_text};
-use super::command::Command;
-use super::error::Error;
-use super::module_graph::{self, ModuleGraph};
-use super::plan::{WrapperPlan, write_if_changed};
-use super::prepared::Prepared;
-use super::program_sources::{Choice, ProgramSources, ShadowSink};
-use super::progress::Progress;
-use super::shadow::Shadow;
-use super::workspace::Workspace;
-use super::{config, deps, keep, recorder};
+use self::build_key::hash_text;
+use self::prepared::Prepared;
+use crate::command::Command;
+use crate::config;
+use crate::error::Error;
+use crate::keep;
+use crate::plan::{WrapperPlan, write_if_changed};
+use crate::progress::Progress;
+use crate::recorder;
+use crate::shadow::Shadow;
+use crate::shadow::program_sources::{Choice, ProgramSources, ShadowSink};
+use crate::workspace::Workspace;
+use crate::workspace::deps;
+use crate::workspace::module_graph::{self, ModuleGraph};
 
 const READING_MAP: &str = "reading the map";
 
@@ -26,7 +32,7 @@ const READING_MAP: &str = "reading the map";
 const KEPT_WRAPPERS: usize = 8;
 
 /// Prepares the command. `home`: where everything of ours lies. `target_dir`: cargo's target directory.
-pub(super) fn prepare(
+pub(crate) fn prepare(
     command: &Command,
     workspace: &mut Workspace,
     home: &Path,

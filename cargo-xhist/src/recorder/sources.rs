@@ -2,22 +2,22 @@
 
 use std::path::Path;
 
-use super::error::Error;
-use super::plan::write_if_changed;
+use crate::error::Error;
+use crate::plan::write_if_changed;
 
 mod packed {
     include!(concat!(env!("OUT_DIR"), "/recorder_sources.rs"));
 }
 
 /// Hash of the sources.
-pub(super) const HASH: u64 = packed::HASH;
+pub(crate) const HASH: u64 = packed::HASH;
 
 /// Variables that the sources read when they are compiled.
-pub(super) const VARIABLES: &[&str] = packed::VARIABLES;
+pub(crate) const VARIABLES: &[&str] = packed::VARIABLES;
 
 /// Writes the sources into this directory. Returns how a manifest names the recorder: by a path, or by a version when
 /// this program came from a registry, without sources.
-pub(super) fn write(directory: &Path) -> Result<String, Error> {
+pub(crate) fn write(directory: &Path) -> Result<String, Error> {
     if packed::FILES.is_empty() {
         return Ok(format!(r#"version = "={}""#, env!("CARGO_PKG_VERSION")));
     }

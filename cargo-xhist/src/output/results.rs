@@ -14,15 +14,15 @@ const MOST: usize = 100_000;
 
 /// The results so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Results {
+pub(crate) struct Results {
     /// Tests that failed. Two programs may have a test of one name.
-    pub(super) failed: Vec<Failed>,
+    pub(crate) failed: Vec<Failed>,
     /// Tests that passed or were ignored, where the output names them.
-    pub(super) others: Vec<(String, TestOutcome)>,
+    pub(crate) others: Vec<(String, TestOutcome)>,
     /// Threads that panicked, by name: of tests whose output is not captured.
-    pub(super) panicked: BTreeMap<String, Vec<u32>>,
+    pub(crate) panicked: BTreeMap<String, Vec<u32>>,
     /// Programs that a signal ended, by file name, and the signal's name.
-    pub(super) killed: Vec<(String, String)>,
+    pub(crate) killed: Vec<(String, String)>,
 }
 
 impl Results {
@@ -35,16 +35,16 @@ impl Results {
 
 /// A test that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Failed {
+pub(crate) struct Failed {
     /// Its name as it was printed.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The thread that panicked, by the id in the message; of a documentation test also the process.
-    pub(super) thread: Option<u32>,
+    pub(crate) thread: Option<u32>,
 }
 
 /// Parses one stream of output.
 #[derive(Debug, Default)]
-pub(super) struct Parser {
+pub(crate) struct Parser {
     line: Vec<u8>,
     /// The rest of a line that is too long.
     is_cut: bool,
@@ -59,7 +59,7 @@ pub(super) struct Parser {
 
 impl Parser {
     /// Takes the next bytes of the stream.
-    pub(super) fn take(&mut self, bytes: &[u8], results: &mut Results) {
+    pub(crate) fn take(&mut self, bytes: &[u8], results: &mut Results) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let (text, is_end) = match piece.split_last() {
                 Some((b'\n', text)) => (text, true),

@@ -2,11 +2,11 @@
 
 use std::ffi::OsString;
 
-use super::rustc_args::values_of;
+use crate::wrapper::rustc_args::values_of;
 
 /// Options for a crate that is compiled with these arguments, where those keep less than is needed. The last option of a
 /// name wins.
-pub(super) fn options(args: &[OsString]) -> Vec<&'static str> {
+pub(crate) fn options(args: &[OsString]) -> Vec<&'static str> {
     let chosen = |name: &str| {
         let values = values_of(args, "-C").chain(values_of(args, "--codegen"));
         let of_name = values.filter_map(|value| {

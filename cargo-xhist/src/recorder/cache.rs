@@ -8,9 +8,9 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::Error;
-use super::keep;
-use super::plan::{Recorder, write_if_changed};
+use crate::error::Error;
+use crate::keep;
+use crate::plan::{Recorder, write_if_changed};
 
 /// The largest number of cached recorders: about 12 MB each.
 const MAX_RECORDERS: usize = 8;
@@ -19,16 +19,16 @@ const ENTRY_FILE: &str = "entry.json";
 
 /// The directory of recorders.
 #[derive(Clone, Debug)]
-pub(super) struct Cache {
+pub(crate) struct Cache {
     directory: PathBuf,
     /// The user and root, who may have built what is linked into the user's programs. `None`: a directory of the project,
     /// which the user trusts as much as its sources.
     builders: Option<[u32; 2]>,
 }
 
-/// A recorder for each target, as in [`super::plan::WrapperPlan`]. They are not removed before this is dropped.
-pub(super) struct Kept {
-    pub(super) recorders: BTreeMap<String, Recorder>,
+/// A recorder for each target, as in [`crate::plan::WrapperPlan`]. They are not removed before this is dropped.
+pub(crate) struct Kept {
+    pub(crate) recorders: BTreeMap<String, Recorder>,
     _hold: Option<File>,
 }
 
@@ -49,7 +49,7 @@ struct Stamp {
 
 impl Cache {
     /// The caches to search, in this order: the user's, and this directory of the project.
-    pub(super) fn all(in_project: PathBuf) -> Vec<Cache> {
+    pub(crate) fn all(in_project: PathBuf) -> Vec<Cache> {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let absolute = |path: PathBuf| path.is_absolute().then_some(path);
         let home = || Some(std::env::home_dir().and_then(absolute)?.join(".cache"));
@@ -64,12 +64,12 @@ impl Cache {
     }
 
     /// The directory that belongs to this key.
-    pub(super) fn directory(&self, key: &str) -> PathBuf {
+    pub(crate) fn directory(&self, key: &str) -> PathBuf {
         self.directory.join(format!("{PREFIX}{key}"))
     }
 
     /// The directory, for messages.
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.directory
     }
 
@@ -81,7 +81,7 @@ impl Cache {
     }
 
     /// The recorder with this key, if the cache has it undamaged.
-    pub(super) fn find(&self, key: &str) -> Option<Kept> {
+    pub(crate) fn find(&self, key: &str) -> Option<Kept> {
         let directory = self.directory(key);
         if !self.trusts(&self.directory) || !self.trusts(&directory) {
             return None;
@@ -108,7 +108,7 @@ impl Cache {
 
     /// Locks the cache until the file is closed, so that one process builds at a time. `waits` is called when another
     /// process holds the lock. An error means that the directory cannot be written.
-    pub(super) fn lock(&self, waits: impl FnOnce()) -> std::io::Result<File> {
+    pub(crate) fn lock(&self, waits: impl FnOnce()) -> std::io::Result<File> {
         std::fs::create_dir_all(&self.directory)?;
         if !self.trusts(&self.directory) {
             return Err(std::io::Error::other("it belongs to another user, who could change what is linked"));
@@ -125,7 +125,7 @@ impl Cache {
     }
 
     /// Stores what was built: copies the libraries, then writes the entry.
-    pub(super) fn keep(&self, key: &str, built: &BTreeMap<String, Recorder>) -> Result<Kept, Error> {
+    pub(crate) fn keep(&self, key: &str, built: &BTreeMap<String, Recorder>) -> Result<Kept, Error> {
         let directory = self.directory(key);
         let mut files = BTreeMap::new();
         let mut recorders = BTreeMap::new();
@@ -163,7 +163,7 @@ impl Cache {
     }
 
     /// A new directory for this key. Remains of a killed build and damaged entries are removed.
-    pub(super) fn clear(&self, key: &str) -> Result<PathBuf, Error> {
+    pub(crate) fn clear(&self, key: &str) -> Result<PathBuf, Error> {
         let directory = self.directory(key);
         if directory.symlink_metadata().is_ok() {
             // Cargo may survive a killed build and still write there.
@@ -202,8 +202,8 @@ fn hash(file: &Path) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::RecorderSource;
     use super::*;
+    use crate::plan::RecorderSource;
 
     /// A cache with one recorder that was "built" in another directory.
     fn cache() -> (tempfile::TempDir, Cache) {

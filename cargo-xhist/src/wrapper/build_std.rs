@@ -7,11 +7,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::plan::{Recorder, RecorderSource};
-use super::rustc_args::values_of;
+use crate::plan::{Recorder, RecorderSource};
+use crate::wrapper::rustc_args::values_of;
 
 /// The recorder for a program that is compiled with these arguments; `None`, with a message on stderr, if it does not compile.
-pub(super) fn recorder(
+pub(crate) fn recorder(
     rustc: &OsStr,
     args: &[OsString],
     built: Recorder,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// The values of an option: `--option value`, `--option=value` and `-Cvalue`.
-pub(super) fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = OsString> + 'a {
+pub(crate) fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = OsString> + 'a {
     args.iter().enumerate().filter_map(move |(index, arg)| {
         if arg == option {
             return args.get(index + 1).cloned();

@@ -1,14 +1,16 @@
 //! The shadow tree: instrumented copies of the sources, and links to everything beside them, so that
 //! `include_str!("../x")` and `#[path]` find what they find in the user's tree.
 
+pub(crate) mod program_sources;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::error::Error;
-use super::plan::{shadow_of, write_if_changed};
+use crate::error::Error;
+use crate::plan::{shadow_of, write_if_changed};
 
 /// The shadow of the user's tree.
-pub(super) struct Shadow<'a> {
+pub(crate) struct Shadow<'a> {
     root: &'a Path,
     /// Directories whose tree is mirrored down to the files: members and the workspace.
     bases: Vec<PathBuf>,
@@ -18,23 +20,23 @@ pub(super) struct Shadow<'a> {
 
 impl<'a> Shadow<'a> {
     /// A shadow tree at `root` that mirrors `bases` where files of theirs are instrumented.
-    pub(super) fn new(root: &'a Path, bases: Vec<PathBuf>, target_dir: &'a Path) -> Shadow<'a> {
+    pub(crate) fn new(root: &'a Path, bases: Vec<PathBuf>, target_dir: &'a Path) -> Shadow<'a> {
         Shadow { root, bases, target_dir }
     }
 
     /// Makes the directories of the files that [`Shadow::write`] gets, which may then run in parallel.
-    pub(super) fn prepare<'p>(&self, mut files: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
+    pub(crate) fn prepare<'p>(&self, mut files: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
         files.try_for_each(|path| self.make_dirs(path))
     }
 
     /// Writes one instrumented file. Links come later, in [`Shadow::link`].
-    pub(super) fn write(&self, path: &Path, text: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&self, path: &Path, text: &[u8]) -> Result<(), Error> {
         write_if_changed(&shadow_of(self.root, path), text)
     }
 
     /// Links everything beside the `written` files on the way up to their base, and `data` files elsewhere. Removes links
     /// to what is no longer there.
-    pub(super) fn link<'p>(
+    pub(crate) fn link<'p>(
         &self,
         written: impl Iterator<Item = &'p Path>,
         data: &BTreeSet<PathBuf>,

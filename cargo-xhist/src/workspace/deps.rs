@@ -8,10 +8,10 @@ use std::path::PathBuf;
 
 use cargo_metadata::{DependencyKind, Metadata, Package, PackageId, Target, TargetKind};
 
-use super::command::Command;
-use super::error::{Error, UsageError};
-use super::names::PACKAGES;
-use super::workspace::{self, Workspace};
+use crate::command::Command;
+use crate::error::{Error, UsageError};
+use crate::names::PACKAGES;
+use crate::workspace::{self, Workspace};
 
 /// In place of a name: every dependency that can be recorded.
 const ALL: &str = "all";
@@ -21,7 +21,7 @@ const SUGGESTIONS: usize = 5;
 const ALIKE: f64 = 0.75;
 
 /// Adds the dependencies that the command names, as cargo resolves them for these targets.
-pub(super) fn add(workspace: &mut Workspace, command: &Command, targets: &[String]) -> Result<(), Error> {
+pub(crate) fn add(workspace: &mut Workspace, command: &Command, targets: &[String]) -> Result<(), Error> {
     let metadata = resolved(command, targets)?;
     let programs = in_programs(&metadata);
     let names: Vec<&str> = command.own.deps.iter().map(String::as_str).filter(|name| *name != ALL).collect();
@@ -51,7 +51,7 @@ fn resolved(command: &Command, targets: &[String]) -> Result<Metadata, Error> {
 }
 
 /// Path dependencies outside the workspace that programs are made of and that are not recorded: names and directories.
-pub(super) fn outside(
+pub(crate) fn outside(
     workspace: &Workspace,
     command: &Command,
     targets: &[String],

@@ -1,0 +1,4 @@
+//! What cargo and the tests print: passed on byte for byte, and read for the results of tests.
+
+pub(crate) mod relay;
+pub(crate) mod results;
