@@ -15,8 +15,8 @@ use crate::events::{
     looks_like_qs_stream, report_damage, report_dropped, report_emptied, report_empty, report_findings,
     report_foreign_handlers, report_width, rings_of, survey, was_cleared,
 };
-use crate::exit_code::ExitCode;
 use crate::model::{Ring, What};
+use crate::notes::ExitCode;
 use crate::notes::{Notes, outcome};
 use crate::report::{Report, Selected, Summary};
 use crate::ring::{Findings, Placed, RingSnapshot, executed};

@@ -15,7 +15,7 @@ use walkdir::WalkDir;
 use super::rings::{self, End, Process};
 use crate::error::{Error, UsageError};
 use crate::names::SPECTRA;
-use xhist_history::run_record::{FILE, RunRecord};
+use xhist_history::runs::record::{FILE, RunRecord};
 
 /// The variable that sets the most bytes of all runs.
 const VARIABLE: &str = "XHIST_KEEP";

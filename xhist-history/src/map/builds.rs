@@ -5,8 +5,8 @@ use std::path::Path;
 use super::read;
 use super::search::ancestors;
 use super::search::{Candidate, candidates, of_build};
-use crate::exit_code::ExitCode;
 use crate::model::{Age, Build, KnownBuild, KnownMap, Names, Origin, SourceChanges, visible};
+use crate::notes::ExitCode;
 use crate::notes::Notes;
 use crate::options::{MapPlaces, ReadOptions};
 

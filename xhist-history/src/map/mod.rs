@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use qs_core::map::NO_MAP;
 use qs_core::record::Statement;
 
-use crate::exit_code::ExitCode;
 use crate::model::{Names, Ring, visible};
+use crate::notes::ExitCode;
 use crate::notes::Notes;
 use crate::options::{MapPlaces, ReadOptions};
 pub use builds::builds;

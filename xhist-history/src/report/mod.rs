@@ -10,8 +10,8 @@ pub use selected::Selected;
 
 use crate::context::Context;
 use crate::events::Step;
-use crate::exit_code::ExitCode;
 use crate::model::Opening;
+use crate::notes::ExitCode;
 
 /// Takes the steps of a source, oldest first.
 pub trait Report {

@@ -11,7 +11,7 @@ use walkdir::WalkDir;
 
 use super::{MAX_SEARCHED, NoRingFile, Run, RunEnd, end_of, program_of, runs_in};
 use crate::model::{count, visible};
-use crate::run_record::{RunRecord, RunRecordError};
+use crate::runs::record::{RunRecord, RunRecordError};
 use crate::{ring, source};
 
 /// Most bytes of ring files that are searched for rings.

@@ -2,6 +2,7 @@
 //! list of all. `cargo xhist` writes a `run.json` for each run; without one, the headers of the rings say how their programs ended.
 
 mod list;
+pub mod record;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +13,7 @@ use qs_core::ring::Status;
 
 use crate::model::visible;
 use crate::ring;
-use crate::run_record::{RunRecord, RunRecordError};
+use crate::runs::record::{RunRecord, RunRecordError};
 use crate::source::{self, Image};
 use crate::typed;
 use crate::typed::quoted;

@@ -6,8 +6,8 @@ use super::Selection;
 use super::pattern::Pattern;
 use super::places::{self, PatternPlaces};
 use super::thread::{Fit, ThreadPattern};
-use crate::exit_code::ExitCode;
 use crate::model::{Names, Ring};
+use crate::notes::ExitCode;
 
 /// Most names that an error lists.
 const LISTED: usize = 8;

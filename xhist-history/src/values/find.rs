@@ -8,9 +8,9 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::model::Ring;
 use crate::options::{ProgramPlaces, ReadOptions};
-use crate::run_record::RunRecord;
+use crate::runs::record::RunRecord;
 use crate::source;
-use crate::types::Program;
+use crate::values::types::Program;
 
 /// Directories below a directory of builds that programs are in.
 const DEPTH: usize = 6;

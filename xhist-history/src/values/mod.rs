@@ -5,5 +5,6 @@
 
 mod find;
 mod reader;
+pub mod types;
 
 pub use reader::ValueReader;

@@ -9,7 +9,7 @@ use crate::model::{Names, Ring, ShownValue, ValuePlace, visible};
 use crate::notes::Notes;
 use crate::options::ReadOptions;
 use crate::typed;
-use crate::types::{Program, RowType, Target, hex, render, render_target};
+use crate::values::types::{Program, RowType, Target, hex, render, render_target};
 
 /// Text of a value that the user does not want to see.
 const REDACTED: &str = "<redacted>";

@@ -8,19 +8,19 @@ use clap::{Args, ValueEnum};
 
 use super::annotations;
 use super::error::UsageError;
+use super::pager::Pager;
 use super::values::ValueArgs;
 use crate::entries::ReportKind;
 use crate::format::{FORMATS, Layout, Links};
 use crate::options::Options;
-use crate::pager::Pager;
 use crate::run::report;
 use crate::suspects::{self, StartedProcess};
 use xhist_history::ExitCode;
 use xhist_history::ReadOptions;
 use xhist_history::model::{SuspectLine, count_processes, visible};
 use xhist_history::notes::{Notes, outcome};
-use xhist_history::run_record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
 use xhist_history::runs;
+use xhist_history::runs::record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
 use xhist_history::source;
 use xhist_history::typed;
 use xhist_history::typed::shown_path;
@@ -223,7 +223,7 @@ impl Listing {
         is_listed: bool,
         notes: &mut Notes<'_>,
     ) -> Result<(), source::SourceError> {
-        let is_documentation = run_record::is_documentation(&test.name);
+        let is_documentation = record::is_documentation(&test.name);
         let kind = if is_documentation { "documentation test" } else { "test" };
         let (name, how) = (visible(&test.name), visible(test.how.as_deref().unwrap_or("failed")));
         let Some(file) = &test.file else {

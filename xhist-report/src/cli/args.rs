@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::trace_args::TraceArgs;
 use super::values::ValueArgs;
 use crate::entries::ReportKind;
 use crate::format::{self, FORMATS, FormatRow};
 use crate::link;
 use crate::order::Rule;
-use crate::qs_args::QsArgs;
-use crate::trace_args::TraceArgs;
+use crate::qspy::QsArgs;
 use xhist_history::selection::Pattern;
 
 /// What has columns of its own.

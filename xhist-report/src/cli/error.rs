@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::how_to_dump::DumpError;
+use super::how_to_dump::DumpError;
 use crate::link::LinkError;
 use crate::order::RuleError;
 use crate::qspy::SessionError;

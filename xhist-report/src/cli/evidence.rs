@@ -11,7 +11,7 @@ use xhist_history::ReadOptions;
 use xhist_history::model::{count, visible};
 use xhist_history::notes::Notes;
 use xhist_history::recording::RunEvidence;
-use xhist_history::run_record::{RunRecord, TestRecord};
+use xhist_history::runs::record::{RunRecord, TestRecord};
 use xhist_history::source::Opened;
 use xhist_history::typed;
 

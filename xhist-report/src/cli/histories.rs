@@ -7,8 +7,8 @@ use super::error::UsageError;
 use crate::diff::ThreadChoice;
 use crate::link;
 use xhist_history::ring;
-use xhist_history::run_record::RunRecord;
 use xhist_history::runs;
+use xhist_history::runs::record::RunRecord;
 use xhist_history::source::{self, Opened};
 
 /// How histories are named, as `--help` prints it.

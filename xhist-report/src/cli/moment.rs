@@ -4,7 +4,7 @@ use std::fs::TryLockError;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::suspects::run_directory;
-use xhist_history::run_record::RunRecord;
+use xhist_history::runs::record::RunRecord;
 use xhist_history::source::Opened;
 
 /// The moment, and how it is known: `now` for a program that still runs, the end of its run, or else when the file was written.

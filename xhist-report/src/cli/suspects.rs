@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::error::UsageError;
+use super::pager::Pager;
 use super::report_args::NameArgs;
-use crate::pager::Pager;
 use crate::suspects::{self, SuspectFormat, SuspectOptions};
 use xhist_history::ExitCode;
 use xhist_history::notes::Notes;

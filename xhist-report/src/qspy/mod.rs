@@ -1,5 +1,6 @@
 //! What QSPY prints of a stream, and the files it writes beside.
 
+mod args;
 mod dictionaries;
 mod error;
 mod options;
@@ -8,6 +9,7 @@ mod printer;
 mod screen;
 mod session;
 
+pub use args::{QsArgs, TargetArgs};
 pub use error::SessionError;
 pub use options::{DictionaryFile, QsOptions};
 pub use outputs::by_time;

@@ -7,6 +7,7 @@ mod calls;
 mod coverage;
 mod document;
 mod folder;
+pub mod github;
 mod history;
 mod hotspots;
 mod lock_waits;

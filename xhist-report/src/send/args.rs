@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use qs_core::rx::id;
 
 use super::error::CommandError;
-use crate::qs_args::TargetArgs;
+use crate::qspy::TargetArgs;
 use qs_host::control::filter_spec as filter;
 use qs_host::{Request, TargetSymbols};
 

@@ -12,7 +12,7 @@ use super::spectra::{Spectra, ThreadSpectrum};
 use xhist_history::calls::Structure;
 use xhist_history::model::{Names, Ring, visible};
 use xhist_history::ring::{self, Placed, RingSnapshot};
-use xhist_history::run_record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord, is_thread_of};
+use xhist_history::runs::record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord, is_thread_of};
 use xhist_history::source::Image;
 
 /// Failed tests whose histories are read.

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use qs_core::record::Sizes;
 
-use crate::qspy::{DictionaryFile, QsOptions, SessionError, by_time};
+use super::{DictionaryFile, QsOptions, SessionError, by_time};
 use qs_host::{Palette, Sequence, TargetDescription};
 
 /// QSPY's options about the target.

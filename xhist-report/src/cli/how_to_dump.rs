@@ -9,7 +9,7 @@ use object::{Architecture, Object, ObjectSymbol};
 use xhist_history::typed::{self, quoted};
 
 /// The command `xhist` for gdb.
-pub const GDB_SCRIPT: &str = include_str!("../gdb/xhist.py");
+pub const GDB_SCRIPT: &str = include_str!("../../gdb/xhist.py");
 /// The ring's symbol; in a hosted program a pointer to the first of them.
 const SYMBOL: &str = "XHIST_RING";
 /// Sections that only programs for an operating system have.

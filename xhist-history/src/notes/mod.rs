@@ -1,13 +1,15 @@
 //! Notes and losses, and what they mean for the exit code. The caller says where they go.
 
+mod exit_code;
+
 use std::fmt::{Arguments, Display};
 use std::io::{self, ErrorKind, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::exit_code::ExitCode;
 use crate::model::visible;
 use crate::typed;
+pub use exit_code::ExitCode;
 
 /// Losses that are reported one by one.
 const MAX_LOSSES: u64 = 10;
