@@ -24,7 +24,7 @@ use crate::workspace::{self, Workspace};
 
 /// `cargo xhist` with these arguments.
 pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
-    xhist_report::use_cargo(&COMMANDS);
+    xhist_history::typed::use_cargo(&COMMANDS);
     let command = match Command::parse(args)? {
         Parsed::Command(command) => command,
         Parsed::Clean(clean) => return clean.run().map(|()| ExitCode::SUCCESS),

@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use qs_core::record::{Statement, TaskMark, TaskStep};
-use xhist_report::calls::{CallStack, CallTree, Exit, NoteKind, Structure};
-use xhist_report::model::Names;
+use xhist_history::calls::{CallStack, CallTree, Exit, NoteKind, Structure};
+use xhist_history::model::Names;
 
 fuzz_target!(|input: &[u8]| {
     let (map, stream) = match input.iter().position(|byte| *byte == 0) {
@@ -15,7 +15,7 @@ fuzz_target!(|input: &[u8]| {
     let structure = Structure::of(&names);
     let (mut stack, mut tree) = (CallStack::new(&structure), CallTree::default());
     let mut rows = 0usize;
-    let mut take = |_: usize, _: xhist_report::calls::TreeRow<'_>| {
+    let mut take = |_: usize, _: xhist_history::calls::TreeRow<'_>| {
         rows += 1;
         Ok(())
     };

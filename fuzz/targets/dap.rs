@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use xhist_report::debug;
-use xhist_report::recording::{
+use xhist_history::recording::{
     CallId, CallSpan, EventKind, FunctionId, RecordedLane, LaneId, RecordedEvent, RecordedFile, RecordedFunction, SharedRecording, RecordedSite,
     SiteId, SpanExit, RecordedStep, StepId, StringId, ValueAt,
 };

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use xhist_report::{ExitCode, Options, compare};
+use xhist_history::{ExitCode, ReadOptions};
+use xhist_report::compare;
 
 /// A map for rings that name none.
 const MAP: &str = r#"{"xhist":"map","version":3,"hash":"0000000000000001","root":"/p","tool":"0"}
@@ -39,7 +40,7 @@ fuzz_target!(|input: &[u8]| {
     let Some((&len, rest)) = input.split_first_chunk() else { return };
     let len = usize::from(u16::from_le_bytes(len)).min(rest.len());
     let (good, bad) = rest.split_at(len);
-    let mut options = Options::default();
+    let mut options = ReadOptions::default();
     options.maps.given = Some(map());
     let run = |good: &[u8], bad: &[u8]| {
         let (mut out, mut notes) = (Vec::new(), Vec::new());

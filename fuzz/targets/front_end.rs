@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_report::qs_host::front_end::{FrontEnd, FrontEndRequest, Tap};
-use xhist_report::qs_host::{Decoder, TargetDescription, TargetSymbols};
+use qs_host::front_end::{FrontEnd, FrontEndRequest, Tap};
+use qs_host::{Decoder, TargetDescription, TargetSymbols};
 
 fuzz_target!(|input: &[u8]| {
     let Some((&[sizes, split], rest)) = input.split_first_chunk() else { return };

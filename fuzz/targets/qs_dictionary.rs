@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_report::qs_host::{TargetDescription, TargetSymbols, read_dictionaries, write_dictionaries};
+use qs_host::{TargetDescription, TargetSymbols, read_dictionaries, write_dictionaries};
 
 fuzz_target!(|text: &[u8]| {
     let mut known = TargetSymbols::new(TargetDescription::default());

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use xhist_report::format::by_name;
-use xhist_report::qs_host::{
+use qs_host::{
     Decoder, LineClass, LineFormatter, Listener, StreamEvent, TargetDescription, TargetSymbols,
 };
 use xhist_report::{Options, report};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use xhist_report::model::ReportKind;
-use xhist_report::recording::{Cursor, Direction, Motion, SharedRecording, StepId, StepIndex};
+use xhist_report::ReportKind;
+use xhist_history::recording::{Cursor, Direction, Motion, SharedRecording, StepId, StepIndex};
 use xhist_report::{Options, report};
 
 /// A map for rings that name none.
@@ -46,7 +46,7 @@ fuzz_target!(|input: &[u8]| {
     let mut options = Options::default();
     options.report = Some(ReportKind::Recording);
     options.recording = Some(shared.clone());
-    options.maps.given = Some(map());
+    options.read.maps.given = Some(map());
     let (mut out, mut notes) = (Vec::new(), Vec::new());
     let _ = report(image, &options, &mut out, &mut notes);
     let recording = shared.lock();

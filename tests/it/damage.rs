@@ -3,7 +3,8 @@
 use std::sync::OnceLock;
 
 use qs_core::ring::find;
-use xhist_report::{Layout, MapPlaces, Options, report};
+use xhist_history::{MapPlaces, ReadOptions};
+use xhist_report::{Layout, Options, report};
 use xhist_tests::{Case, Run, Tree, cargo, is_long, repository};
 
 pub const CASES: &[Case] = &[
@@ -43,7 +44,12 @@ fn listed(image: &[u8]) -> (u8, Vec<u8>, String) {
     let layout = Layout { thread: true, ..Layout::default() };
     let (mut out, mut notes) = (Vec::new(), Vec::new());
     let maps = MapPlaces { work_dir: Some(project().path().to_owned()), ..MapPlaces::default() };
-    let code = report(image, &Options { layout, maps, ..Options::default() }, &mut out, &mut notes);
+    let code = report(
+        image,
+        &Options { layout, ..ReadOptions { maps, ..ReadOptions::default() }.into() },
+        &mut out,
+        &mut notes,
+    );
     (code as u8, out, String::from_utf8_lossy(&notes).into_owned())
 }
 

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
-use xhist_report::format::by_name;
-use xhist_report::model::{FieldValue, ReportKind};
-use xhist_report::recording::{
+use xhist_history::model::FieldValue;
+use xhist_history::recording::{
     CallId, CallSpan, Cursor, Direction, EventKind, FunctionId, LaneId, Motion, RecordedEvent, RecordedFile,
     RecordedFunction, RecordedLane, RecordedSite, RecordedStep, Recording, SharedRecording, SiteId, SpanExit,
     StepId, StringId, SuspectRow, ValueAt,
 };
-use xhist_report::{Layout, MapPlaces, Options};
+use xhist_history::{MapPlaces, ReadOptions};
+use xhist_report::ReportKind;
+use xhist_report::format::by_name;
+use xhist_report::{Layout, Options};
 use xhist_tests::{BROWSER_PACKAGES, Case, Need, Run, Tree, cargo, line_of, report, repository, rings_in};
 
 const BROWSER: &[Need] = &[Need::Browser];
@@ -286,11 +288,11 @@ fn evidence() {
 /// The recording of a ring file.
 fn recorded(ring: &Path) -> SharedRecording {
     let recording = SharedRecording::default();
+    let maps = MapPlaces { dump_dir: ring.parent().map(Path::to_owned), ..MapPlaces::default() };
     let options = Options {
         report: Some(ReportKind::Recording),
         recording: Some(recording.clone()),
-        maps: MapPlaces { dump_dir: ring.parent().map(Path::to_owned), ..MapPlaces::default() },
-        ..Options::default()
+        ..ReadOptions { maps, ..ReadOptions::default() }.into()
     };
     let image = std::fs::read(ring).expect("a ring file");
     xhist_report::report(&image, &options, &mut std::io::sink(), &mut std::io::sink());
@@ -315,7 +317,7 @@ fn motions_of(recording: &Recording) -> Vec<Value> {
             motions.push(step(cursor.same_line(way), &cursor));
         }
         let number = |number: Option<u32>| number.map_or(-1, i64::from);
-        let frame = |frame: &xhist_report::recording::StackFrame| {
+        let frame = |frame: &xhist_history::recording::StackFrame| {
             json!([
                 number(frame.call.map(|call| call.0)),
                 number(frame.site.map(|site| site.0)),

@@ -6,9 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use qs_host::Palette;
+use xhist_history::ExitCode;
 use xhist_report::format::by_name;
-use xhist_report::qs_host::Palette;
-use xhist_report::{DictionaryFile, ExitCode, Options, QsOptions, report};
+use xhist_report::{DictionaryFile, Options, QsOptions, report};
 use xhist_tests::{Case, Need, Tree, report as command, repository};
 
 const STREAMS: &[Need] = &[Need::QsStreams];

@@ -12,8 +12,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use qs_core::frame::FrameWriter;
+use qs_host::{Decoder, Listener, Receiver, StreamEvent, TargetSymbols};
 use xhist_report::format::by_name;
-use xhist_report::qs_host::{Decoder, Listener, Receiver, StreamEvent, TargetSymbols};
 use xhist_report::{Options, report};
 
 /// Records of a small target, as hexadecimal ids and payloads.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use xhist_report::run_record::TestOutcome;
+use xhist_history::runs::record::TestOutcome;
 
 /// The longest line that is read.
 const LONGEST: usize = 64 * 1024;

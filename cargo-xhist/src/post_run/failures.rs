@@ -9,8 +9,8 @@ use super::outcome::{RunnerRecord, shown_signal, signal_of};
 use super::rings::{End, Process, Ring};
 use super::run::{Ended, Run, RunKind};
 use crate::output::results::{Failed, Results};
+use xhist_history::runs::record::{CrashRecord, TestOutcome, TestRecord, is_documentation, is_thread_of};
 use xhist_instrument::map::MapFile;
-use xhist_report::run_record::{CrashRecord, TestOutcome, TestRecord, is_documentation, is_thread_of};
 
 /// Rows of tests in `run.json`.
 const MOST_TESTS: usize = 5000;

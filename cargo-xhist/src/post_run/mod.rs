@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
-use xhist_report::run_record::RunRecord;
+use xhist_history::runs::record::RunRecord;
 
 use self::failures::Failures;
 use self::retention::{Lost, Watch};

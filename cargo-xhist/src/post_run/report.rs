@@ -3,9 +3,9 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use xhist_history::typed::shown_path;
 use xhist_instrument::shell::{quoted, visible};
 use xhist_report::cli::after_run::{print_annotations, print_answer, print_suspects};
-use xhist_report::shown_path;
 
 use super::failures::Failures;
 use super::outcome::{shown_signal, signal_name, signal_of};

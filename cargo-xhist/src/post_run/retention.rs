@@ -15,7 +15,7 @@ use walkdir::WalkDir;
 use super::rings::{self, End, Process};
 use crate::error::{Error, UsageError};
 use crate::names::SPECTRA;
-use xhist_report::run_record::{FILE, RunRecord};
+use xhist_history::runs::record::{FILE, RunRecord};
 
 /// The variable that sets the most bytes of all runs.
 const VARIABLE: &str = "XHIST_KEEP";
@@ -209,7 +209,8 @@ fn directories(runs: &Path, own: Option<&Path>) -> Vec<RunDirectory> {
             let (_, pid): (u64, u32) = (started.parse().ok()?, pid.parse().ok()?);
             let path = entry.path();
             let outcome = RunRecord::read(&path).ok();
-            let is_running = outcome.is_none() && xhist_report::source::is_running(pid) || own == Some(&path);
+            let is_running =
+                outcome.is_none() && xhist_history::source::is_running(pid) || own == Some(&path);
             let failed = outcome.is_none_or(|outcome| outcome.failed);
             Some(RunDirectory { bytes: bytes_in(&path), path, failed, is_running })
         })

@@ -71,7 +71,7 @@ pub(super) fn is_in_use(file: &File, pid: u32) -> bool {
         }
         Err(TryLockError::WouldBlock) => true,
         // A file system without locks.
-        Err(TryLockError::Error(_)) => xhist_report::source::is_running(pid),
+        Err(TryLockError::Error(_)) => xhist_history::source::is_running(pid),
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread::Scope;
 use std::time::SystemTime;
 
 use crossbeam_channel::Sender;
-use xhist_report::{Dump, DumpReader};
+use xhist_history::{Dump, DumpReader};
 
 use super::labels::{Labels, labels_of};
 use super::options::{AddOptions, Known};

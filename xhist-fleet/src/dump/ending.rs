@@ -1,7 +1,7 @@
 //! How the program of a dump ended.
 
-use xhist_report::model::Ring;
-use xhist_report::recording::{EventKind, RecordedStep, Recording};
+use xhist_history::model::Ring;
+use xhist_history::recording::{EventKind, RecordedStep, Recording};
 
 /// How a program ended.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
-use xhist_report::Dump;
-use xhist_report::model::FieldValue;
-use xhist_report::recording::{EventKind, RecordedEvent, RecordedStep, Recording, SiteId, StepId};
+use xhist_history::Dump;
+use xhist_history::model::FieldValue;
+use xhist_history::recording::{EventKind, RecordedEvent, RecordedStep, Recording, SiteId, StepId};
 
 use super::cells::{Cell, DumpRows};
 use super::ending::Ending;
@@ -127,7 +127,7 @@ fn sites(recording: &Recording) -> Vec<SiteCells> {
     let functions: Vec<Arc<str>> =
         recording.functions.iter().map(|function| function.name.as_str().into()).collect();
     let unknown: Arc<str> = "".into();
-    let site = |site: &xhist_report::recording::RecordedSite| {
+    let site = |site: &xhist_history::recording::RecordedSite| {
         let file = paths.get(site.file as usize).unwrap_or(&unknown);
         let function = functions.get(site.function.0 as usize).unwrap_or(&unknown);
         let id = statement(file, function, site.text, site.line);

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use xhist_report::recording::{
+use xhist_history::recording::{
     EventKind, LaneId, RecordedLane, RecordedStep, Recording, SiteId, StackFrame, StepId,
 };
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use xhist_report::{ExitCode, MapPlaces, Options, format, source};
+use xhist_history::{ExitCode, MapPlaces, ReadOptions, source};
+use xhist_report::{Options, format};
 
 use super::collect::GroupFacts;
 use super::page::{HEAD, escape};
@@ -28,14 +29,14 @@ fn whole(source: &str, maps: &[PathBuf]) -> Option<String> {
         return None;
     }
     let opened = source::open(path.as_os_str()).ok()?;
-    let options = Options {
-        format: format::by_name("html")?,
+    let read = ReadOptions {
         maps: MapPlaces { dirs: maps.to_vec(), dump_dir: opened.dir.clone(), ..MapPlaces::default() },
         data: opened.data.clone(),
         written: opened.written,
         origin: Some(source.to_owned()),
-        ..Options::default()
+        ..ReadOptions::default()
     };
+    let options = Options { format: format::by_name("html")?, ..Options::from(read) };
     let (mut page, mut notes) = (Vec::new(), Vec::new());
     let code = xhist_report::report(&opened.image, &options, &mut page, &mut notes);
     let is_page = matches!(code, ExitCode::Complete | ExitCode::Incomplete) && !page.is_empty();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use walkdir::WalkDir;
-use xhist_report::source::{self, Opened};
+use xhist_history::source::{self, Opened};
 
 use super::object::{ObjectStores, StoredObject};
 use crate::error::FleetError;

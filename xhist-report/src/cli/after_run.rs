@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::values::ValueArgs;
 use super::{annotations, answer};
-use crate::console::Notes;
 use crate::suspects;
+use xhist_history::notes::Notes;
 
 /// Prints the answer to a run or a ring file; `lines`: about that number for each thread.
 pub fn print_answer(of: &Path, lines: Option<usize>) {

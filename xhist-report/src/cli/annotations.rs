@@ -8,20 +8,22 @@ use std::time::SystemTime;
 
 use super::error::UsageError;
 use super::values::ValueArgs;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
+use crate::entries::ReportKind;
 use crate::format;
-use crate::github::{AnnotatedFailure, GitHubPlaces, RANKS, RunFailures};
-use crate::how_to_dump::shown_path;
-use crate::model::{ReportKind, visible};
-use crate::options::{MapPlaces, Options};
-use crate::recording::SharedRecording;
+use crate::options::Options;
+use crate::reports::github::{AnnotatedFailure, GitHubPlaces, RANKS, RunFailures};
 use crate::run::report;
-use crate::run_record::{CrashRecord, RunRecord, UNDESCRIBED};
-use crate::runs;
-use crate::source;
 use crate::suspects;
-use crate::typed;
+use xhist_history::ExitCode;
+use xhist_history::model::visible;
+use xhist_history::notes::{Notes, outcome};
+use xhist_history::recording::SharedRecording;
+use xhist_history::runs;
+use xhist_history::runs::record::{CrashRecord, RunRecord, UNDESCRIBED};
+use xhist_history::source;
+use xhist_history::typed;
+use xhist_history::typed::shown_path;
+use xhist_history::{MapPlaces, ReadOptions};
 
 /// Failures whose histories are read.
 const MOST: usize = 50;
@@ -118,8 +120,10 @@ impl FailureReader<'_> {
             format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
             report: Some(ReportKind::Recording),
             recording: Some(recording.clone()),
-            rings: ring.into_iter().collect(),
-            ..self.values.of_source(&opened, None)
+            ..Options::from(ReadOptions {
+                rings: ring.into_iter().collect(),
+                ..self.values.of_source(&opened, None)
+            })
         };
         // The listing of the same run reports losses.
         let code = report(&opened.image, &options, &mut io::sink(), &mut Notes::new(&mut io::sink()));

@@ -8,20 +8,22 @@ use clap::{Args, ValueEnum};
 
 use super::annotations;
 use super::error::UsageError;
+use super::pager::Pager;
 use super::values::ValueArgs;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
+use crate::entries::ReportKind;
 use crate::format::{FORMATS, Layout, Links};
-use crate::how_to_dump::shown_path;
-use crate::model::{ReportKind, SuspectLine, count_processes, visible};
 use crate::options::Options;
-use crate::pager::Pager;
 use crate::run::report;
-use crate::run_record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
-use crate::runs;
-use crate::source;
 use crate::suspects::{self, StartedProcess};
-use crate::typed;
+use xhist_history::ExitCode;
+use xhist_history::ReadOptions;
+use xhist_history::model::{SuspectLine, count_processes, visible};
+use xhist_history::notes::{Notes, outcome};
+use xhist_history::runs;
+use xhist_history::runs::record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
+use xhist_history::source;
+use xhist_history::typed;
+use xhist_history::typed::shown_path;
 
 /// Lines of all tests that failed; each of them has some.
 const TEST_LINES: usize = 300;
@@ -137,7 +139,7 @@ pub(super) fn answer(
         },
         false => listing.file(place, notes),
     };
-    written.map_err(UsageError::Open)?;
+    written?;
     Ok((listing.out, listing.code))
 }
 
@@ -221,7 +223,7 @@ impl Listing {
         is_listed: bool,
         notes: &mut Notes<'_>,
     ) -> Result<(), source::SourceError> {
-        let is_documentation = run_record::is_documentation(&test.name);
+        let is_documentation = record::is_documentation(&test.name);
         let kind = if is_documentation { "documentation test" } else { "test" };
         let (name, how) = (visible(&test.name), visible(test.how.as_deref().unwrap_or("failed")));
         let Some(file) = &test.file else {
@@ -322,9 +324,8 @@ impl Listing {
             layout: Layout { terminal: true, links: self.links, ..Layout::default() },
             report: Some(ReportKind::Answer),
             lines: part.lines,
-            rings: part.rings,
             suspects: part.suspects,
-            ..self.values.of_source(&opened, None)
+            ..Options::from(ReadOptions { rings: part.rings, ..self.values.of_source(&opened, None) })
         };
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
         let code = report(&opened.image, &options, &mut self.out, notes);

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::trace_args::TraceArgs;
 use super::values::ValueArgs;
+use crate::entries::ReportKind;
 use crate::format::{self, FORMATS, FormatRow};
-use crate::model::ReportKind;
+use crate::link;
 use crate::order::Rule;
-use crate::qs_args::QsArgs;
-use crate::selection::Pattern;
-use crate::source;
-use crate::trace_args::TraceArgs;
+use crate::qspy::QsArgs;
+use xhist_history::selection::Pattern;
 
 /// What has columns of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -69,7 +69,7 @@ impl Args {
 
     /// Whether a source is printed as it comes: a link, or standard input with `--follow`.
     pub fn is_live(&self) -> bool {
-        let is_live = |text: &OsString| source::is_link(text) || text == "-" && self.follow;
+        let is_live = |text: &OsString| link::is_link(text) || text == "-" && self.follow;
         self.sources.iter().any(is_live)
     }
 

@@ -2,8 +2,8 @@
 
 use super::args::Args;
 use super::error::UsageError;
-use crate::model::ReportKind;
-use crate::source;
+use crate::entries::ReportKind;
+use crate::link;
 
 /// Options that have no meaning in some situation.
 struct Conflict {
@@ -108,7 +108,7 @@ impl Args {
             return Err(UsageError::Source { name: "a live link".to_owned(), why });
         }
         // The bytes of a link are gone from it once they were read; those of a file are not.
-        match self.sources.iter().find(|text| self.clear && !source::is_link(text)) {
+        match self.sources.iter().find(|text| self.clear && !link::is_link(text)) {
             Some(file) => Err(UsageError::Source {
                 name: format!("--clear: {}", file.display()),
                 why: "is read as a stream beside links, and is not cleared",

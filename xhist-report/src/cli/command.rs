@@ -14,9 +14,9 @@ use super::reports::{
 };
 use super::suspects::SuspectsArgs;
 use super::view::ViewArgs;
-use crate::runs::RunsFormat;
+use crate::link::{self, SOURCES};
+use crate::reports::run_list::RunsFormat;
 use crate::send::SendArgs;
-use crate::source::{self, SOURCES};
 
 const AFTER_HELP: &str = "Options of a command: COMMAND -h. Examples and kinds of sources: --help.";
 
@@ -53,7 +53,7 @@ Examples:
 /// The text behind the options, with the forms of sources.
 fn after_long_help() -> String {
     let row =
-        |row: &source::SourceRow| format!("  {}\n      {}\n", row.form, row.help.replace('\n', "\n      "));
+        |row: &link::SourceRow| format!("  {}\n      {}\n", row.form, row.help.replace('\n', "\n      "));
     let sources: String = SOURCES.iter().map(row).collect();
     AFTER_LONG_HELP.replacen("SOURCES\n", &format!("Sources:\n{sources}\n"), 1)
 }

@@ -14,21 +14,22 @@ use super::document;
 use super::error::UsageError;
 use super::evidence;
 use super::fleet;
+use super::how_to_dump;
+use super::pager::Pager;
 use super::suspects;
 use super::typos;
 use super::view;
 use super::words;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
-use crate::how_to_dump;
-use crate::model::{ReportKind, visible};
+use crate::entries::ReportKind;
 use crate::options::Options;
-use crate::pager::Pager;
+use crate::reports::run_list;
 use crate::run::{report, report_live};
-use crate::runs;
 use crate::send;
-use crate::source::Opened;
-use crate::typed;
+use xhist_history::ExitCode;
+use xhist_history::model::visible;
+use xhist_history::notes::{Notes, outcome};
+use xhist_history::source::Opened;
+use xhist_history::typed;
 
 /// `xhist-report` with these words, the first of which is the program. A usage error exits with 2, as in all programs of xhist.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -95,7 +96,7 @@ fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, Usag
         Some(Command::Send(send)) => return Ok(send::run(send, &mut std::io::stdout().lock(), notes)),
         Some(Command::Runs(list)) => {
             let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
-            let printed = runs::print(&dir, list.format, &mut buffered(std::io::stdout().lock()), notes)?;
+            let printed = run_list::print(&dir, list.format, &mut buffered(std::io::stdout().lock()), notes)?;
             return Ok(outcome(printed, notes));
         }
         Some(Command::Diff(diff)) => return diff.run(&mut buffered(std::io::stdout().lock()), notes),
@@ -179,11 +180,11 @@ fn run_file(args: &Args, source: Option<(usize, &OsString)>) -> ExitCode {
             options.qs = options.qs.without_side_files();
         }
         of = format!("{name}: ");
-        options.origin = Some(name);
+        options.read.origin = Some(name);
     }
     opened.losses.iter().for_each(|loss| notes.loss(format_args!("{of}{loss}")));
     if options.report() == ReportKind::Recording {
-        options.evidence = evidence::find(&opened, &options, &args.values, notes);
+        options.evidence = evidence::find(&opened, &options.read, &args.values, notes);
     }
     match args.output_file(&opened) {
         Ok(None) => {}

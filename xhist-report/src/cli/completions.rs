@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::{Args as ClapArgs, Command, ValueEnum};
 use clap_complete::Shell;
 
-use crate::typed;
+use xhist_history::typed;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, ClapArgs)]

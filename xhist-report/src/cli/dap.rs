@@ -10,13 +10,13 @@ use clap::Args;
 
 use super::error::UsageError;
 use super::history_args::HistoryArgs;
-use crate::console::Notes;
 use crate::dap::{self, LaunchArgs, LoadEnd, Loading, OneOrMore, Opener};
-use crate::exit_code::ExitCode;
-use crate::recording::SharedRecording;
 use crate::run::report;
-use crate::selection::Pattern;
-use crate::typed;
+use xhist_history::ExitCode;
+use xhist_history::notes::Notes;
+use xhist_history::recording::SharedRecording;
+use xhist_history::selection::Pattern;
+use xhist_history::typed;
 
 const AFTER_HELP: &str = "\
 An editor starts this program; docs/editors.md has the set-up of VS Code, Neovim, Helix, Zed and Emacs. A launch
@@ -83,8 +83,8 @@ fn open(given: &HistoryArgs, launch: &LaunchArgs) -> Result<Loading, String> {
     let opened = history.open(&recording, &mut Notes::new(&mut text));
     let (opened, mut options) = opened.map_err(|error| error.to_string())?;
     let stop = Arc::default();
-    options.stop = Some(Arc::clone(&stop));
-    options.progress = false;
+    options.read.stop = Some(Arc::clone(&stop));
+    options.read.progress = None;
     let (sender, end) = channel();
     std::thread::spawn(move || {
         let mut plain = anstream::StripStream::new(&mut text);

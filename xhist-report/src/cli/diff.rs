@@ -1,7 +1,7 @@
 //! The command line of `diff`.
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
@@ -9,12 +9,13 @@ use clap::{Args, ValueEnum};
 use super::error::UsageError;
 use super::histories::{self, HistoryPlace, NamedHistory};
 use super::report_args::NameArgs;
+use super::scan_progress;
 use super::values::ValueArgs;
-use crate::console::Notes;
 use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
-use crate::exit_code::ExitCode;
-use crate::options::{MapPlaces, Options};
 use crate::suspects::{NearestError, nearest_passed};
+use xhist_history::ExitCode;
+use xhist_history::notes::Notes;
+use xhist_history::{MapPlaces, ReadOptions};
 
 fn after_help() -> String {
     format!(
@@ -78,7 +79,7 @@ enum DiffFormat {
 
 impl DiffArgs {
     /// A failed test of a run, beside the passed test most like it.
-    pub(super) fn of_test(run: &Path, test: &str, options: &Options, values: &ValueArgs) -> DiffArgs {
+    pub(super) fn of_test(run: &Path, test: &str, options: &ReadOptions, values: &ValueArgs) -> DiffArgs {
         let mut good = run.as_os_str().to_owned();
         good.push("::");
         good.push(test);
@@ -137,7 +138,7 @@ impl DiffArgs {
             work_dir,
             ..MapPlaces::default()
         };
-        let options = Options { maps, ..Options::default() };
+        let options = ReadOptions { maps, ..ReadOptions::default() };
         let name = |test: &str| {
             let mut name = directory.clone().into_os_string();
             name.push("::");
@@ -172,10 +173,10 @@ impl DiffArgs {
         Ok(history)
     }
 
-    fn options(&self, history: &NamedHistory, side: Side) -> Options {
+    fn options(&self, history: &NamedHistory, side: Side) -> ReadOptions {
         let NamedHistory { opened, .. } = history;
-        Options {
-            progress: std::io::stderr().is_terminal(),
+        ReadOptions {
+            progress: scan_progress::wanted(),
             origin: Some(side.name().to_owned()),
             source_roots: self.names.source_roots.clone(),
             ..self.names.values.of_source(opened, self.names.map.as_deref())
@@ -183,7 +184,7 @@ impl DiffArgs {
     }
 }
 
-fn input<'i>(side: Side, text: &OsString, history: &'i NamedHistory, options: &'i Options) -> Input<'i> {
-    let label = crate::model::visible(&text.to_string_lossy()).into_owned();
+fn input<'i>(side: Side, text: &OsString, history: &'i NamedHistory, options: &'i ReadOptions) -> Input<'i> {
+    let label = xhist_history::model::visible(&text.to_string_lossy()).into_owned();
     Input { side, label, image: &history.opened.image, options, threads: history.threads.clone() }
 }

@@ -8,10 +8,10 @@ use std::process::{Command, Stdio};
 use super::args::Args;
 use super::error::UsageError;
 use super::options::is_same;
-use crate::console::Notes;
-use crate::exit_code::ExitCode;
 use crate::format::Document;
-use crate::source::Opened;
+use xhist_history::ExitCode;
+use xhist_history::notes::Notes;
+use xhist_history::source::Opened;
 
 /// Programs that show a file, in the order in which they are tried.
 #[cfg(target_os = "macos")]

@@ -4,14 +4,15 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::how_to_dump::DumpError;
+use super::how_to_dump::DumpError;
+use crate::link::LinkError;
 use crate::order::RuleError;
-use crate::qs_host::qspy::SessionError;
-use crate::runs::NoRingFile;
-use crate::source::SourceError;
+use crate::qspy::SessionError;
 use crate::suspects::NearestError;
-use crate::trace::FormatsError;
 use crate::view::ScreenError;
+use xhist_history::runs::NoRingFile;
+use xhist_history::source::SourceError;
+use xhist_history::trace::FormatsError;
 
 /// Why a command line cannot be carried out; shown with what to do instead.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ pub enum UsageError {
     /// No working directory.
     WorkDir(io::Error),
     /// A source, a link or a port that cannot be opened.
-    Open(SourceError),
+    Open(LinkError),
     /// Side files or dictionaries that cannot be used.
     Session(SessionError),
     /// No ring file where runs keep theirs.
@@ -81,13 +82,19 @@ macro_rules! from {
 }
 
 from!(
-    Open(SourceError),
+    Open(LinkError),
     Session(SessionError),
     Runs(NoRingFile),
     Formats(FormatsError),
     Dump(DumpError),
     Screen(ScreenError),
 );
+
+impl From<SourceError> for UsageError {
+    fn from(error: SourceError) -> UsageError {
+        UsageError::Open(error.into())
+    }
+}
 
 impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use super::diff::DiffArgs;
 use super::values::ValueArgs;
-use crate::console::Notes;
-use crate::model::{count, visible};
-use crate::options::Options;
-use crate::recording::RunEvidence;
-use crate::run_record::{RunRecord, TestRecord};
-use crate::source::Opened;
 use crate::suspects;
-use crate::typed;
+use xhist_history::ReadOptions;
+use xhist_history::model::{count, visible};
+use xhist_history::notes::Notes;
+use xhist_history::recording::RunEvidence;
+use xhist_history::runs::record::{RunRecord, TestRecord};
+use xhist_history::source::Opened;
+use xhist_history::typed;
 
 /// The longest that a view waits for it.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -21,7 +21,12 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const RANKS: usize = 20;
 
 /// What is known of the run that a source belongs to; empty for other sources.
-pub fn find(opened: &Opened, options: &Options, values: &ValueArgs, notes: &mut Notes<'_>) -> RunEvidence {
+pub fn find(
+    opened: &Opened,
+    options: &ReadOptions,
+    values: &ValueArgs,
+    notes: &mut Notes<'_>,
+) -> RunEvidence {
     let Some(path) = opened.path.clone() else { return RunEvidence::default() };
     let directory = suspects::run_directory(&path);
     let Ok(record) = RunRecord::read(&directory) else { return RunEvidence::default() };
@@ -83,7 +88,7 @@ fn message(record: &RunRecord, path: &Path, failed: Option<&str>) -> String {
 }
 
 /// What `xhist-report diff` prints of a failed test; empty without a passed one.
-fn diff(directory: &Path, failed: &str, options: &Options, values: &ValueArgs) -> String {
+fn diff(directory: &Path, failed: &str, options: &ReadOptions, values: &ValueArgs) -> String {
     let (mut out, mut nowhere) = (Vec::new(), std::io::sink());
     let compared =
         DiffArgs::of_test(directory, failed, options, values).run(&mut out, &mut Notes::new(&mut nowhere));

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use clap::Args as ClapArgs;
 
-use crate::console::Notes;
-use crate::exit_code::ExitCode;
-use crate::typed;
+use xhist_history::ExitCode;
+use xhist_history::notes::Notes;
+use xhist_history::typed;
 
 /// The program.
 const PROGRAM: &str = "xhist-fleet";

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::error::UsageError;
 use crate::diff::ThreadChoice;
-use crate::ring;
-use crate::run_record::RunRecord;
-use crate::runs;
-use crate::source::{self, Opened};
+use crate::link;
+use xhist_history::ring;
+use xhist_history::runs;
+use xhist_history::runs::record::RunRecord;
+use xhist_history::source::{self, Opened};
 
 /// How histories are named, as `--help` prints it.
 // No `\` behind the first quote: it would take the indent away.
@@ -37,7 +38,7 @@ pub fn open(text: &OsStr) -> Result<NamedHistory, UsageError> {
         (Some(HistoryPlace::File(path)), threads) => (path, threads, None),
         (Some(HistoryPlace::Run(run)), threads) => ring_of(&run, threads)?,
         (None, _) => {
-            return Err(source::open(text).err().map_or_else(|| no_history(text), UsageError::Open));
+            return Err(link::open(text).err().map_or_else(|| no_history(text), UsageError::Open));
         }
     };
     Ok(NamedHistory { opened: source::open(path.as_os_str())?, threads, note })

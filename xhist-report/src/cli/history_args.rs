@@ -1,21 +1,22 @@
 //! The history that a view shows: which source, which part of it, and where its sources and maps are.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 
 use clap::Args as ClapArgs;
 
 use super::error::UsageError;
 use super::evidence;
 use super::report_args::NameArgs;
+use super::scan_progress;
 use super::sources;
-use crate::console::Notes;
+use crate::entries::ReportKind;
 use crate::format;
-use crate::model::ReportKind;
 use crate::options::Options;
-use crate::recording::SharedRecording;
-use crate::selection::{Pattern, Selection, ThreadPattern};
-use crate::source::Opened;
+use xhist_history::ReadOptions;
+use xhist_history::notes::Notes;
+use xhist_history::recording::SharedRecording;
+use xhist_history::selection::{Pattern, Selection, ThreadPattern};
+use xhist_history::source::Opened;
 
 /// What a view shows.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -65,10 +66,7 @@ impl HistoryArgs {
         let (opened, choice) = sources::open_history(self.source.as_ref(), self.follow)?;
         choice.iter().for_each(|note| notes.note(format_args!("{note}")));
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
-        let mut options = Options {
-            format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
-            report: Some(ReportKind::Recording),
-            recording: Some(recording.clone()),
+        let read = ReadOptions {
             last: self.last,
             selection: Selection {
                 only: self.only.clone(),
@@ -77,11 +75,17 @@ impl HistoryArgs {
             },
             rings: self.ring.into_iter().collect(),
             follow: opened.path.clone().filter(|_| self.follow),
-            progress: std::io::stderr().is_terminal(),
+            progress: scan_progress::wanted(),
             source_roots: self.names.source_roots.clone(),
             ..self.names.values.of_source(&opened, self.names.map.as_deref())
         };
-        options.evidence = evidence::find(&opened, &options, &self.names.values, notes);
+        let mut options = Options {
+            format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
+            report: Some(ReportKind::Recording),
+            recording: Some(recording.clone()),
+            ..Options::from(read)
+        };
+        options.evidence = evidence::find(&opened, &options.read, &self.names.values, notes);
         Ok((opened, options))
     }
 }

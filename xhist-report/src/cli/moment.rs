@@ -3,9 +3,9 @@
 use std::fs::TryLockError;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use crate::run_record::RunRecord;
-use crate::source::Opened;
 use crate::suspects::run_directory;
+use xhist_history::runs::record::RunRecord;
+use xhist_history::source::Opened;
 
 /// The moment, and how it is known: `now` for a program that still runs, the end of its run, or else when the file was written.
 /// A run of tests goes on behind the end of each of its programs, so it says nothing.

@@ -8,14 +8,15 @@ use std::time::Duration;
 use super::args::Args;
 use super::error::UsageError;
 use super::sources;
-use crate::console::Notes;
+use crate::entries::ReportKind;
+use crate::link::{self, LinkError};
 use crate::live::Setup;
-use crate::map;
-use crate::model::ReportKind;
-use crate::qs_host::front_end;
-use crate::ring;
-use crate::source::{self, Offer, Opened, SourceError};
-use crate::typed;
+use qs_host::front_end;
+use xhist_history::map;
+use xhist_history::notes::Notes;
+use xhist_history::ring;
+use xhist_history::source::{self, Offer, Opened};
+use xhist_history::typed;
 
 /// Without a source, the time to wait for the first byte on standard input. Editors and CI leave pipes open that bring nothing.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -61,8 +62,8 @@ impl Args {
         if let Some(map) = &self.map {
             map::open(map).map_err(|error| UsageError::Map(map.clone(), error))?;
         }
-        let links: Result<Vec<_>, SourceError> =
-            self.sources.iter().map(|text| source::open_link(text)).collect();
+        let links: Result<Vec<_>, LinkError> =
+            self.sources.iter().map(|text| link::open_link(text)).collect();
         let reads_stdin = self.sources.iter().any(|text| text == "-");
         let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         let keys = !self.no_keys && !reads_stdin && is_terminal;
@@ -71,7 +72,7 @@ impl Args {
 
     /// Checks that no file beside a link holds a ring.
     fn check_streams(&self) -> Result<(), UsageError> {
-        let is_file = |text: &&OsString| !source::is_link(text) && Path::new(text).is_file();
+        let is_file = |text: &&OsString| !link::is_link(text) && Path::new(text).is_file();
         for source in self.sources.iter().filter(is_file) {
             let opened = source::open(source)?;
             let found = ring::find(&opened.image, opened.data.as_deref(), &mut |_| {});
@@ -84,8 +85,8 @@ impl Args {
     }
 
     /// Opens the port of front-ends. If it is in use, that matters only if the user named it.
-    fn open_port(&self, notes: &mut Notes<'_>) -> Result<Option<source::Link>, UsageError> {
-        let has_link = self.sources.iter().any(|text| source::is_link(text));
+    fn open_port(&self, notes: &mut Notes<'_>) -> Result<Option<link::Link>, UsageError> {
+        let has_link = self.sources.iter().any(|text| link::is_link(text));
         let port = match self.front_end {
             Some(port) => port.unwrap_or(front_end::PORT),
             None if has_link && self.format().report == ReportKind::Qspy => front_end::PORT,
@@ -96,7 +97,7 @@ impl Args {
         }
         // As QSPY's port, it can be reached from other machines only if the user asked for it.
         let address = if self.front_end.is_some() { "0.0.0.0" } else { "127.0.0.1" };
-        match source::link::packets(&format!("udp://{address}:{port}")) {
+        match link::packets(&format!("udp://{address}:{port}")) {
             Ok(link) => Ok(Some(link)),
             Err(why) if self.front_end.is_some() => Err(why.into()),
             Err(why) => {

@@ -6,15 +6,17 @@ use std::path::Path;
 use super::args::{Args, LanesOf};
 use super::error::UsageError;
 use super::moment;
+use super::scan_progress;
+use crate::entries::ReportKind;
 use crate::format::{FORMATS, Layout, Links};
-use crate::model::ReportKind;
-use crate::options::{MapPlaces, Options};
+use crate::options::Options;
 use crate::order::Rule;
-use crate::qs_host::qspy::QsOptions;
-use crate::recording::RunEvidence;
-use crate::selection::{Selection, ThreadPattern};
-use crate::source::Opened;
-use crate::trace::{self, TraceOptions};
+use crate::qspy::QsOptions;
+use xhist_history::recording::RunEvidence;
+use xhist_history::selection::{Selection, ThreadPattern};
+use xhist_history::source::Opened;
+use xhist_history::trace::{self, TraceOptions};
+use xhist_history::{MapPlaces, ReadOptions};
 
 /// Lines of a thread in a folded history.
 const FOLDED_LINES: usize = 80;
@@ -32,14 +34,7 @@ impl Args {
         let qs = self.qs_options(&layout, opened)?;
         let dump_dir = opened.and_then(|opened| opened.dir.clone());
         let path = opened.and_then(|opened| opened.path.clone());
-        Ok(Options {
-            shows_sources: true,
-            format,
-            layout,
-            report: if self.is_folded() { Some(ReportKind::Answer) } else { self.report() },
-            lines: self.lines(),
-            suspects: Vec::new(),
-            keeps_records: true,
+        let read = ReadOptions {
             last: self.last,
             each: self.each || self.asked_threads().next().is_some(),
             selection: Selection {
@@ -47,10 +42,6 @@ impl Args {
                 not: self.not.clone(),
                 threads: self.asked_threads().map(ThreadPattern::new).collect(),
             },
-            folder: self.output_folder(),
-            recording: None,
-            evidence: RunEvidence::default(),
-            rules: self.rules()?,
             rings: self.ring.into_iter().collect(),
             maps: MapPlaces {
                 given: self.map.clone(),
@@ -62,16 +53,28 @@ impl Args {
             written: opened.and_then(|opened| opened.written),
             moment: opened.and_then(moment::of),
             live: opened.and_then(|opened| opened.file.clone()),
-            stop: None,
             follow: path.clone().filter(|_| self.follow),
             clear: path.filter(|_| self.clear),
-            progress: std::io::stderr().is_terminal(),
-            origin: None,
-            qs,
+            progress: scan_progress::wanted(),
             trace,
             programs: self.values.programs(opened),
             redact: self.values.redact.clone(),
             source_roots: self.source_roots.clone(),
+            ..ReadOptions::default()
+        };
+        Ok(Options {
+            read,
+            format,
+            layout,
+            report: if self.is_folded() { Some(ReportKind::Answer) } else { self.report() },
+            lines: self.lines(),
+            suspects: Vec::new(),
+            keeps_records: true,
+            folder: self.output_folder(),
+            recording: None,
+            evidence: RunEvidence::default(),
+            rules: self.rules()?,
+            qs,
         })
     }
 

@@ -7,8 +7,8 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::args::Args;
 use super::values::ValueArgs;
-use crate::model::ReportKind;
-use crate::selection::Pattern;
+use crate::entries::ReportKind;
+use xhist_history::selection::Pattern;
 
 /// What is read.
 #[derive(Clone, Debug, Default, ClapArgs)]

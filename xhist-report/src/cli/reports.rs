@@ -6,10 +6,10 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use super::args::{Args, LanesOf};
 use super::report_args::{InputArgs, LinkArgs, NameArgs, PickArgs, StatementArgs, TextFormat};
-use crate::model::ReportKind;
+use super::trace_args::TraceArgs;
+use crate::entries::ReportKind;
 use crate::order::Rule;
-use crate::qs_args::QsArgs;
-use crate::trace_args::TraceArgs;
+use crate::qspy::QsArgs;
 
 /// Print the history of executed statements, oldest first.
 #[derive(Clone, Debug, Default, ClapArgs)]

@@ -4,8 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use super::error::UsageError;
-use crate::runs::{self, Chosen};
-use crate::source::{self, Opened};
+use crate::link;
+use xhist_history::runs::{self, Chosen};
+use xhist_history::source::{self, Opened};
 
 /// Opens a source, or without one the run that failed last; of a running program, if it is followed.
 ///
@@ -23,7 +24,7 @@ pub(super) fn open_history(
     if let Some(run) = run_named(source)? {
         return Ok((source::open(run.path.as_os_str())?, run.notes));
     }
-    let opened = source::open(source)?;
+    let opened = link::open(source)?;
     match opened.file {
         None if follow => Err(UsageError::NotARingFile("followed")),
         _ => Ok((opened, Vec::new())),
@@ -33,7 +34,7 @@ pub(super) fn open_history(
 /// The ring file of a run, if the source is the name or the directory of one.
 fn run_named(source: &OsStr) -> Result<Option<Chosen>, UsageError> {
     let path = Path::new(source);
-    if source == "-" || source::is_link(source) || (path.exists() && !path.is_dir()) {
+    if source == "-" || link::is_link(source) || (path.exists() && !path.is_dir()) {
         return Ok(None);
     }
     let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::error::UsageError;
+use super::pager::Pager;
 use super::report_args::NameArgs;
-use crate::console::Notes;
-use crate::exit_code::ExitCode;
-use crate::pager::Pager;
-use crate::runs;
 use crate::suspects::{self, SuspectFormat, SuspectOptions};
+use xhist_history::ExitCode;
+use xhist_history::notes::Notes;
+use xhist_history::runs;
 
 const AFTER_HELP: &str = "\
 A run is a directory below target/xhist/runs, as `cargo xhist test` leaves it. `cargo xhist test` records for

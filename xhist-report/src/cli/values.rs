@@ -1,15 +1,15 @@
-//! Options about recorded values.
+//! ReadOptions about recorded values.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::moment;
-use crate::options::{MapPlaces, Options, ProgramPlaces};
-use crate::selection::Pattern;
-use crate::source::Opened;
+use xhist_history::selection::Pattern;
+use xhist_history::source::Opened;
+use xhist_history::{MapPlaces, ProgramPlaces, ReadOptions};
 
-/// Options about recorded values.
+/// ReadOptions about recorded values.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ValueArgs {
     /// The program that recorded, for the types of values
@@ -37,8 +37,8 @@ impl ValueArgs {
     }
 
     /// The part of a report's options that an opened source decides: its data, and where its map and program are.
-    pub(super) fn of_source(&self, opened: &Opened, map: Option<&Path>) -> Options {
-        Options {
+    pub(super) fn of_source(&self, opened: &Opened, map: Option<&Path>) -> ReadOptions {
+        ReadOptions {
             maps: MapPlaces {
                 given: map.map(Path::to_owned),
                 dump_dir: opened.dir.clone(),
@@ -51,7 +51,7 @@ impl ValueArgs {
             live: opened.file.clone(),
             programs: self.programs(Some(opened)),
             redact: self.redact.clone(),
-            ..Options::default()
+            ..ReadOptions::default()
         }
     }
 }

@@ -7,11 +7,11 @@ use clap::Args;
 
 use super::error::UsageError;
 use super::history_args::HistoryArgs;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
-use crate::recording::{Recording, SharedRecording};
 use crate::run::report;
 use crate::view::{self, ViewIndex, ViewState};
+use xhist_history::ExitCode;
+use xhist_history::notes::{Notes, outcome};
+use xhist_history::recording::{Recording, SharedRecording};
 
 /// Step through a history in the terminal: source, history, calls and threads.
 #[derive(Clone, Debug, Args)]
@@ -55,7 +55,7 @@ pub(super) fn run(args: &ViewArgs, notes: &mut Notes<'_>) -> Result<ExitCode, Us
         let at = args.at.and_then(|number| recording.by_number(number));
         ViewState::opened(recording, at, size)
     };
-    if options.follow.is_none() || args.print {
+    if options.read.follow.is_none() || args.print {
         let code = report(&opened.image, &options, &mut std::io::sink(), notes);
         if shared.lock().is_empty() {
             return Ok(code);

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::source;
+use crate::link;
 
 /// The words as clap reads them.
 pub fn prepared(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
@@ -81,7 +81,7 @@ fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
 /// Whether the word at this place names a thread.
 fn is_thread(value: &OsStr, words: &[OsString], at: usize) -> bool {
     let Some(text) = value.to_str() else { return false };
-    if text.starts_with('-') || text.is_empty() || source::is_link(value) {
+    if text.starts_with('-') || text.is_empty() || link::is_link(value) {
         return false;
     }
     let is_file = |word: &OsStr| Path::new(word).is_file();
@@ -89,7 +89,7 @@ fn is_thread(value: &OsStr, words: &[OsString], at: usize) -> bool {
         return true;
     }
     let may_be_source = |(place, word): (usize, &OsString)| {
-        place > 0 && place != at && (source::is_link(word) || word == "-" || is_file(word))
+        place > 0 && place != at && (link::is_link(word) || word == "-" || is_file(word))
     };
     !text.contains(['.', '/']) && words.iter().enumerate().any(may_be_source)
 }

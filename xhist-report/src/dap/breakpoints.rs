@@ -11,7 +11,7 @@ use super::message::{DapError, Reply, arguments, body};
 use super::points::{Point, WantedPoint, value_at};
 use super::requests::FILTERS;
 use super::session::{DapSession, Phase};
-use crate::recording::{Direction, Recording, StepId};
+use xhist_history::recording::{Direction, Recording, StepId};
 
 /// Breakpoints of one request at most.
 const MAX_POINTS: usize = 4096;

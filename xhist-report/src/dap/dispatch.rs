@@ -6,9 +6,9 @@ use super::loading::LoadEnd;
 use super::message::{DapError, DapRequest, Outgoing, Reply, short};
 use super::requests::{RequestRun, row};
 use super::session::{DapSession, Phase};
-use crate::exit_code::ExitCode;
-use crate::recording::SharedRecording;
-use crate::typed;
+use xhist_history::ExitCode;
+use xhist_history::recording::SharedRecording;
+use xhist_history::typed;
 
 impl DapSession {
     /// Answers the bytes of a message.

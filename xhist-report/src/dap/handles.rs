@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::message::DapError;
-use crate::recording::{LaneId, StepId};
+use xhist_history::recording::{LaneId, StepId};
 
 /// The id of a thread.
 pub fn thread_id(lane: LaneId) -> i32 {

@@ -1,6 +1,8 @@
 //! The steps of each statement and the entries of each function: where breakpoints are hit, without a walk through the history.
 
-use crate::recording::{Direction, EventKind, FunctionId, RecordedStep, Recording, SiteId, StepId, nearest};
+use xhist_history::recording::{
+    Direction, EventKind, FunctionId, RecordedStep, Recording, SiteId, StepId, nearest,
+};
 
 /// The steps of statements, entries and failures, each rising.
 #[derive(Debug, Default)]
@@ -90,7 +92,7 @@ impl HitIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::RecordingSample;
+    use xhist_history::recording::RecordingSample;
 
     #[test]
     fn hits_are_found_in_both_directions_and_counted() {

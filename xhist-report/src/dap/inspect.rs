@@ -10,7 +10,7 @@ use super::handles::{Handle, ScopeKind, thread_id};
 use super::message::{DapError, Reply, arguments, body};
 use super::session::DapSession;
 use super::stops::{failure_of, step_text};
-use crate::recording::{CallId, LaneId, Recording, StackFrame, StepId, Variable};
+use xhist_history::recording::{CallId, LaneId, Recording, StackFrame, StepId, Variable};
 
 /// What records values, for users who see none.
 const NO_VALUES: &str = "none recorded; `cargo xhist run --values '**'` records values";

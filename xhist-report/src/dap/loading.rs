@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 
 use super::launch::LaunchArgs;
-use crate::exit_code::ExitCode;
-use crate::recording::SharedRecording;
+use xhist_history::ExitCode;
+use xhist_history::recording::SharedRecording;
 
 /// Opens what a launch configuration names; or says what is wrong and what to do.
 pub type Opener = Rc<dyn Fn(&LaunchArgs) -> Result<Loading, String>>;

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::body::SourceBody;
-use crate::recording::{RecordedFile, Recording};
+use xhist_history::recording::{RecordedFile, Recording};
 
 /// How the client counts lines, writes paths, and where it has the files of the build.
 #[derive(Clone, Debug)]
@@ -120,7 +120,8 @@ impl ClientLook {
         let file = recording.files.get(number as usize)?;
         let path = self.path(file);
         let is_here = path.is_some();
-        let path = path.unwrap_or_else(|| crate::model::visible(&file.built.to_string_lossy()).into_owned());
+        let path =
+            path.unwrap_or_else(|| xhist_history::model::visible(&file.built.to_string_lossy()).into_owned());
         let name = Path::new(&file.path)
             .file_name()
             .map_or(file.path.as_str().into(), |name| name.to_string_lossy());

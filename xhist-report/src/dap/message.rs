@@ -116,5 +116,5 @@ pub fn arguments<T: for<'de> Deserialize<'de>>(value: Value) -> Result<T, DapErr
 pub fn short(text: &str) -> String {
     let cut: String = text.chars().take(MAX_REPEATED).collect();
     let dots = if cut.len() < text.len() { "…" } else { "" };
-    format!("{}{dots}", crate::model::visible(&cut))
+    format!("{}{dots}", xhist_history::model::visible(&cut))
 }

@@ -11,7 +11,7 @@ use super::requests::capabilities;
 use super::session::{DapSession, Phase};
 use super::stops::StopReason;
 use super::travel::Asked;
-use crate::recording::{Direction, Motion, Recording, StepId};
+use xhist_history::recording::{Direction, Motion, Recording, StepId};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -5,7 +5,7 @@ use super::condition::{HitCondition, LogPiece, ValueCondition};
 use super::index::{HitIndex, HitPlace};
 use super::look::{ClientLook, SourceArg};
 use super::patience::{Interrupted, Patience};
-use crate::recording::{Direction, FunctionId, LaneId, Recording, SiteId, StepId};
+use xhist_history::recording::{Direction, FunctionId, LaneId, Recording, SiteId, StepId};
 
 /// What a breakpoint is about.
 #[derive(Clone, Debug)]

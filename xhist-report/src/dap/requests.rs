@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::message::{DapError, Reply};
 use super::session::DapSession;
-use crate::recording::Recording;
+use xhist_history::recording::Recording;
 
 /// How a request is carried out.
 #[derive(Clone, Copy)]

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::loading::{Loading, Opener};
 use super::session::DapSession;
 use super::wire::{WireError, read_message, write_message};
-use crate::recording::SharedRecording;
+use xhist_history::recording::SharedRecording;
 
 /// How often a session looks at a recording that grows.
 const PERIOD: Duration = Duration::from_millis(20);

@@ -14,7 +14,7 @@ use super::look::ClientLook;
 use super::message::Outgoing;
 use super::patience::Patience;
 use super::points::Points;
-use crate::recording::{LaneId, Recording, StackFrame, StepId};
+use xhist_history::recording::{LaneId, Recording, StackFrame, StepId};
 
 /// How far a session is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

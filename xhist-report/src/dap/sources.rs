@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::look::SourceArg;
 use super::message::{DapError, Reply, arguments, body};
 use super::session::DapSession;
-use crate::recording::Recording;
+use xhist_history::recording::Recording;
 
 /// The request `source`.
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@ use super::body::{OutputBody, StoppedBody};
 use super::handles::thread_id;
 use super::points::PointHit;
 use super::session::DapSession;
-use crate::recording::{EventKind, Recording, StepId};
+use xhist_history::recording::{EventKind, Recording, StepId};
 
 /// A failure that was recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]

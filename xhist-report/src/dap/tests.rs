@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use super::launch::LaunchArgs;
 use super::loading::{LoadEnd, Loading, Opener};
 use super::session::DapSession;
-use crate::exit_code::ExitCode;
-use crate::recording::{CallId, EventKind, RecordingSample, SharedRecording, StepId, StringId, ValueAt};
+use xhist_history::ExitCode;
+use xhist_history::recording::{
+    CallId, EventKind, RecordingSample, SharedRecording, StepId, StringId, ValueAt,
+};
 
 /// A client of a session.
 struct Client {

@@ -6,7 +6,7 @@ use super::patience::Interrupted;
 use super::points::{HitRange, PointHit};
 use super::session::{DapSession, Phase};
 use super::stops::StopReason;
-use crate::recording::{Cursor, Direction, LaneId, Motion, RecordedStep, Recording, StepId};
+use xhist_history::recording::{Cursor, Direction, LaneId, Motion, RecordedStep, Recording, StepId};
 
 /// A motion that a client asked for.
 #[derive(Clone, Copy, Debug)]

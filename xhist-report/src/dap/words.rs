@@ -10,7 +10,7 @@ use super::points::functions_named;
 use super::session::DapSession;
 use super::stops::{StopReason, step_text};
 use super::travel::Asked;
-use crate::recording::{Cursor, Direction, Motion, Recording, SiteId};
+use xhist_history::recording::{Cursor, Direction, Motion, Recording, SiteId};
 
 /// What a word does. The text behind it is its argument; the answer is for the console.
 type WordRun = fn(&mut DapSession, &Recording, &str) -> Result<String, DapError>;

@@ -10,8 +10,8 @@ use super::program::ComparedProgram;
 use super::shape::Shapes;
 use super::sides::{SideRings, SideThread, pairs};
 use super::values::ValueDifference;
-use crate::calls::StatementId;
-use crate::console::Notes;
+use xhist_history::calls::StatementId;
+use xhist_history::notes::Notes;
 
 /// How two sources differ.
 #[derive(Debug)]

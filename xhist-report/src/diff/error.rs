@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::align::Side;
-use crate::exit_code::ExitCode;
+use xhist_history::ExitCode;
 
 /// Why two histories cannot be compared. Then nothing is printed about them.
 #[derive(Clone, Debug, PartialEq, Eq)]

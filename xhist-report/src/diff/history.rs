@@ -7,8 +7,8 @@ use qs_core::record::Statement;
 use super::build::{Built, ShapeBuilder};
 use super::program::ComparedProgram;
 use super::shape::{HistoryEnd, Shapes};
-use crate::calls::{CallStack, StatementId};
-use crate::model::{Gap, Item, What};
+use xhist_history::calls::{CallStack, StatementId};
+use xhist_history::model::{Gap, Item, What};
 
 /// Statements that a repetition goes back. A longer one changes nothing but counts.
 const WINDOW: usize = 1 << 15;

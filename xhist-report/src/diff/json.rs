@@ -9,8 +9,8 @@ use super::compare::{Comparison, OnlyRan, ThreadPair};
 use super::named::{NamedSite, NamedSites};
 use super::shape::{HistoryEnd, Repeater, StatementId};
 use super::values::ValueDifference;
-use crate::console::Notes;
-use crate::exit_code::ExitCode;
+use xhist_history::ExitCode;
+use xhist_history::notes::Notes;
 
 /// As in the JSON lines of reports.
 const SCHEMA: u32 = crate::format::SCHEMA;

@@ -2,10 +2,10 @@
 
 use super::program::ComparedProgram;
 use super::shape::StatementId;
-use crate::calls::BodyId;
-use crate::console::Notes;
-use crate::model::Names;
-use crate::source_text::SourceText;
+use xhist_history::calls::BodyId;
+use xhist_history::model::Names;
+use xhist_history::notes::Notes;
+use xhist_history::text::SourceText;
 
 /// Names the statements of a program.
 pub struct NamedSites<'n> {

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::DiffLook;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
-use crate::model::count;
 use crate::suspects::{NearestTest, RanLine};
+use xhist_history::ExitCode;
+use xhist_history::model::count;
+use xhist_history::notes::{Notes, outcome};
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]

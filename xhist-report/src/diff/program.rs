@@ -5,9 +5,9 @@ use qs_core::record::Statement;
 use super::align::Parting;
 use super::build::TextOrder;
 use super::shape::OUTSIDE;
-use crate::calls::{Body, BodyId, StatementId, Structure};
-use crate::model::{Names, Span};
 use crate::suspects::{Role, role};
+use xhist_history::calls::{Body, BodyId, StatementId, Structure};
+use xhist_history::model::{Names, Span};
 
 /// The statements of a program.
 pub struct ComparedProgram {

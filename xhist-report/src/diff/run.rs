@@ -10,11 +10,11 @@ use super::program::ComparedProgram;
 use super::sides::{Input, SideRings};
 use super::text::TextWriter;
 use super::values::value_differences;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
-use crate::map::Maps;
-use crate::model::{Names, Ring};
-use crate::source_text::SourceText;
+use xhist_history::ExitCode;
+use xhist_history::map::Maps;
+use xhist_history::model::{Names, Ring};
+use xhist_history::notes::{Notes, outcome};
+use xhist_history::text::SourceText;
 
 /// How the answer looks.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-pub use crate::calls::{BodyId, StatementId};
+pub use xhist_history::calls::{BodyId, StatementId};
 
 /// The code without statements that called the first bodies of a thread.
 pub const OUTSIDE: BodyId = BodyId(u32::MAX);

@@ -8,14 +8,14 @@ use super::align::Side;
 use super::error::DiffError;
 use super::history::Limits;
 use super::program::ComparedProgram;
-use crate::calls::StatementId;
-use crate::console::Notes;
-use crate::events::{
+use xhist_history::ReadOptions;
+use xhist_history::calls::StatementId;
+use xhist_history::events::{
     ChosenRings, choose, find_rings, read_items, report_damage, report_dropped, report_findings,
 };
-use crate::model::{Gap, Item, Ring};
-use crate::options::Options;
-use crate::ring::{Executed, Findings, Placed, RingSnapshot, executed};
+use xhist_history::model::{Gap, Item, Ring};
+use xhist_history::notes::Notes;
+use xhist_history::ring::{Executed, Findings, Placed, RingSnapshot, executed};
 
 /// Which threads of a source are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Input<'i> {
     /// Its bytes.
     pub image: &'i [u8],
     /// How it is read.
-    pub options: &'i Options,
+    pub options: &'i ReadOptions,
     /// Which threads.
     pub threads: ThreadChoice,
 }

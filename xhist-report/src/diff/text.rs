@@ -7,8 +7,8 @@ use super::compare::{Comparison, OnlyRan, ThreadPair};
 use super::named::{NamedSite, NamedSites, ranges};
 use super::shape::{HistoryEnd, OUTSIDE, Repeater, StatementId};
 use super::values::ValueDifference;
-use crate::console::Notes;
-use crate::model::count;
+use xhist_history::model::count;
+use xhist_history::notes::Notes;
 
 /// Places where a pair of threads parts.
 const PARTINGS: usize = 3;

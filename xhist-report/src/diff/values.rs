@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use qs_core::record::value::RecordedValue;
 
 use super::sides::{Input, SideRings, SideThread};
-use crate::console::Notes;
-use crate::model::{Names, ShownValue};
-use crate::values::ValueReader;
+use xhist_history::model::{Names, ShownValue};
+use xhist_history::notes::Notes;
+use xhist_history::values::ValueReader;
 
 /// Values of a thread that are compared: the first ones.
 const MOST: usize = 1 << 18;

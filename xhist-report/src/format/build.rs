@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use crate::model::{Age, Build, KnownBuild, KnownMap, Origin, Ring, SourceChanges, count};
+use xhist_history::model::{Age, Build, KnownBuild, KnownMap, Origin, Ring, SourceChanges, count};
 
 /// Files of a kind that are named.
 const SHOWN: usize = 10;

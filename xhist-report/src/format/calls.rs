@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::{Format, Layout};
-use crate::model::{CallEntry, CallPart, CallRow, OpenFrame, Ring, arguments_line, count};
+use crate::entries::{CallEntry, CallPart, CallRow, OpenFrame};
+use xhist_history::model::{Ring, arguments_line, count};
 
 const DIM: Style = Style::new().dimmed();
 const HEADING: Style = AnsiColor::Cyan.on_default().bold();

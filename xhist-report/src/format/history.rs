@@ -7,8 +7,9 @@
 use std::io::{self, Write};
 
 use super::{Format, push_place, push_trace};
+use crate::entries::{Entry, Subject};
 use crate::format::Layout;
-use crate::model::{Entry, Subject, values_line};
+use xhist_history::model::values_line;
 
 /// Writes the listing.
 pub struct History {

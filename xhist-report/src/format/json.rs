@@ -9,11 +9,11 @@ use super::json_builds::{JsonBuild, json_build};
 use super::json_findings::JsonEvidence;
 use super::json_values::{JsonShownValue, json_values};
 use super::{Format, json_calls};
+use crate::entries::{CallRow, Entry, Finding, Hotspot, Subject, Totals};
 use crate::format::Layout;
-use crate::model::{
-    Arg, Build, CallRow, CancelledTasks, DescribedTrace, Entry, FieldValue, Finding, Gap, Hotspot, LineRange,
-    LiveTask, Opening, Origin, Record, Ring, Subject, TaskAround, TaskPlace, TaskSummary, Totals, Trace,
-    TraceClass, is_visible,
+use xhist_history::model::{
+    Arg, Build, CancelledTasks, DescribedTrace, FieldValue, Gap, LineRange, LiveTask, Opening, Origin,
+    Record, Ring, TaskAround, TaskPlace, TaskSummary, Trace, TraceClass, is_visible,
 };
 
 /// Raised when a field changes its meaning or is removed. New fields may be added at any time.

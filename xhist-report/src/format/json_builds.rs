@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Age, KnownBuild, KnownMap, Origin, SourceChanges};
+use xhist_history::model::{Age, KnownBuild, KnownMap, Origin, SourceChanges};
 
 /// Where a build is from.
 #[derive(Serialize)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::json_values::{JsonShownValue, json_values};
-use crate::model::{CallPart, CallRow};
+use crate::entries::{CallPart, CallRow};
 
 /// A line.
 #[derive(Serialize)]

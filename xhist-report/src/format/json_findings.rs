@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::Evidence;
+use crate::entries::Evidence;
 
 /// A piece of the history of a thread.
 #[derive(Serialize)]

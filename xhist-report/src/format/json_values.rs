@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::ShownValue;
+use xhist_history::model::ShownValue;
 
 /// A value behind an entry.
 #[derive(Serialize)]

@@ -31,15 +31,14 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use crate::model::{
-    Build, CallRow, Entry, FileCoverage, Finding, Gap, Hotspot, Opening, Ring, TaskSummary, Totals,
-};
-use crate::recording::Recording;
+use crate::entries::{CallRow, Entry, FileCoverage, Finding, Hotspot, Totals};
 pub use json::SCHEMA;
 pub use json::{SCHEMA as JSON_SCHEMA, TOOL};
 pub use layout::Layout;
 pub use link::Links;
 pub use table::{Document, FORMATS, FormatRow, by_name};
+use xhist_history::model::{Build, Gap, Opening, Ring, TaskSummary};
+use xhist_history::recording::Recording;
 
 /// Makes a file of this name in the folder of a report.
 pub type NewFile<'f> = &'f mut dyn FnMut(&str) -> io::Result<Box<dyn Write>>;
@@ -141,14 +140,14 @@ fn number_width(opening: &Opening<'_>) -> usize {
 }
 
 /// Appends `HW1 uart(0x800123) parity_error(0x05): port 3, status 0x0014`.
-fn push_trace(line: &mut Vec<u8>, trace: &crate::model::DescribedTrace) {
+fn push_trace(line: &mut Vec<u8>, trace: &xhist_history::model::DescribedTrace) {
     line.extend_from_slice(trace.class.as_bytes());
     line.push(b' ');
     line.extend_from_slice(trace.subject.as_bytes());
 }
 
 /// Appends `src/main.rs:12`, or `file#3:12` if no map names the file, or `statement 7` if there is no map at all.
-fn push_place(line: &mut Vec<u8>, place: &crate::model::Place<'_>) {
+fn push_place(line: &mut Vec<u8>, place: &xhist_history::model::Place<'_>) {
     let mut digits = itoa::Buffer::new();
     match (place.path, place.number()) {
         (Some(path), _) => line.extend_from_slice(path.as_bytes()),

@@ -4,7 +4,7 @@ use super::{
     Format, Layout, calls, codetracer, folded, history, html, json, lanes, lcov, perfetto, qspy, terminal,
     traceinfo,
 };
-use crate::model::ReportKind;
+use crate::entries::ReportKind;
 
 /// A format that users can ask for.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 
-use crate::model::{CancelledTasks, LiveTask, TaskPlace, TaskSummary};
+use xhist_history::model::{CancelledTasks, LiveTask, TaskPlace, TaskSummary};
 
 /// Groups of tasks that are listed one by one.
 const SHOWN: usize = 20;
@@ -169,7 +169,7 @@ fn seconds(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{TaskAround, TaskLink};
+    use xhist_history::model::{TaskAround, TaskLink};
 
     fn at(line: u32, source: &str) -> TaskPlace {
         let (path, function) = (Some("src/a.rs".to_owned()), "f".to_owned());

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::view::{Peer, SessionView, ViewError};
-use crate::console::Notes;
-use crate::context::Context;
-use crate::events::{Step, StreamDecoder, StreamTarget, TakeStep, TargetSink, decoder_for};
-use crate::model::Ring;
+use crate::link::ConnectionId;
 use crate::options::Options;
-use crate::qs_host::front_end::Tap;
-use crate::qs_host::{LineClass, TargetSymbols};
-use crate::source::link::ConnectionId;
+use qs_host::front_end::Tap;
+use qs_host::{LineClass, TargetSymbols};
+use xhist_history::context::Context;
+use xhist_history::events::{Step, StreamDecoder, StreamTarget, TakeStep, TargetSink, decoder_for};
+use xhist_history::model::Ring;
+use xhist_history::notes::Notes;
 
 /// Decodes what targets send.
 pub struct HistoryView<'o> {
@@ -50,7 +50,7 @@ impl<'o> HistoryView<'o> {
             ..Ring::default()
         };
         take(Step::Ring(&ring), context)?;
-        let (target, decoder) = (StreamTarget::new(ring), decoder_for(self.options, !peer.is_live));
+        let (target, decoder) = (StreamTarget::new(ring), decoder_for(&self.options.read, !peer.is_live));
         self.targets.insert(id, LiveTarget { target, decoder, name: peer.name.clone() });
         Ok(())
     }
@@ -123,7 +123,7 @@ impl SessionView for HistoryView<'_> {
     }
 
     fn clear_screen(&mut self, context: &mut Context<'_, '_>) {
-        if context.options.layout.terminal {
+        if self.options.layout.terminal {
             let _ = context.out.write_all(b"\x1b[2J\x1b[H");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::qs_host::Request;
+use qs_host::Request;
 
 /// The host of one target.
 pub struct Host {

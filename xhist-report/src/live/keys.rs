@@ -2,8 +2,8 @@
 
 use qs_core::rx::id;
 
-use crate::qs_host::Request;
-use crate::qs_host::SideFile;
+use qs_host::Request;
+use qs_host::SideFile;
 
 /// What a key requests.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,17 +12,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::context::Context;
-use crate::events::{EventSource, Progress, TakeStep};
-use crate::model::Opening;
-use crate::qs_host::SideFile;
-use crate::qs_host::front_end::{self, FrontEnd, Tap};
-use crate::qs_host::{LineClass, Request, TargetSymbols};
-use crate::source::link::{self, ConnectionId, Link, LinkEvent, Queue};
+use crate::link::{self, ConnectionId, Link, LinkEvent, Queue};
 pub use history::HistoryView;
 pub use host::Host;
+use qs_host::SideFile;
+use qs_host::front_end::{self, FrontEnd, Tap};
+use qs_host::{LineClass, Request, TargetSymbols};
 pub use spy::QspyView;
 use view::{Peer, SessionView, ViewError};
+use xhist_history::context::Context;
+use xhist_history::events::{EventSource, Progress, TakeStep};
+use xhist_history::model::Opening;
 
 /// The time after which the end of the session is checked again while nothing happens.
 const PAUSE: Duration = Duration::from_millis(50);

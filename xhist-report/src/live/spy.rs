@@ -6,14 +6,14 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use super::view::{Peer, SessionView, ViewError};
-use crate::console::Notes;
-use crate::context::Context;
-use crate::events::TakeStep;
-use crate::qs_host::SideFile;
-use crate::qs_host::front_end::Tap;
-use crate::qs_host::qspy::{QsOptions, Session};
-use crate::qs_host::{LineClass, TargetSymbols};
-use crate::source::link::ConnectionId;
+use crate::link::ConnectionId;
+use crate::qspy::{QsOptions, Session};
+use qs_host::SideFile;
+use qs_host::front_end::Tap;
+use qs_host::{LineClass, TargetSymbols};
+use xhist_history::context::Context;
+use xhist_history::events::TakeStep;
+use xhist_history::notes::Notes;
 
 /// The view of a live session that prints as QSPY does.
 pub struct QspyView<'o> {

@@ -2,14 +2,14 @@
 
 use std::{fmt, io};
 
-use crate::console::Notes;
-use crate::context::Context;
-use crate::events::TakeStep;
-use crate::qs_host::SideFile;
-use crate::qs_host::front_end::Tap;
-use crate::qs_host::qspy::SessionError;
-use crate::qs_host::{LineClass, TargetSymbols};
-use crate::source::link::ConnectionId;
+use crate::link::ConnectionId;
+use crate::qspy::SessionError;
+use qs_host::SideFile;
+use qs_host::front_end::Tap;
+use qs_host::{LineClass, TargetSymbols};
+use xhist_history::context::Context;
+use xhist_history::events::TakeStep;
+use xhist_history::notes::Notes;
 
 /// Why a target cannot be shown.
 #[derive(Debug)]

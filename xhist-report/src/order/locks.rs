@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::lock_text::{HeldFor, TakenLock};
 use super::program::OrderProgram;
 use super::{Check, OrderFindings, Piece, Seen};
-use crate::calls::StatementId;
+use xhist_history::calls::StatementId;
 
 /// Most locks that a thread is taken to hold.
 const MAX_HELD: usize = 64;

@@ -21,7 +21,7 @@ pub use program::OrderProgram;
 pub use rule::{Rule, RuleError};
 pub use thread::{PausedOrder, ThreadOrder};
 
-use crate::calls::StatementId;
+use xhist_history::calls::StatementId;
 
 /// Most findings of different places that are kept.
 const MAX_FOUND: usize = 1000;

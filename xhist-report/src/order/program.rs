@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::directives::Directives;
 use super::lock_text::LockUse;
 use super::rule::Rule;
-use crate::calls::{Body, BodyId, StatementId, Structure};
-use crate::model::{BodyKind, Names};
-use crate::selection::{Pattern, Selection};
+use xhist_history::calls::{Body, BodyId, StatementId, Structure};
+use xhist_history::model::{BodyKind, Names};
+use xhist_history::selection::{Pattern, Selection};
 
 /// Statements of one body that must not be entered again before they are left.
 #[derive(Clone, Debug)]

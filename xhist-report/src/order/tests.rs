@@ -7,7 +7,7 @@ use qs_core::record::Statement;
 use super::{
     Directives, Handler, LockOrder, LockWait, OrderFindings, OrderProgram, Rule, ThreadOrder, circle,
 };
-use crate::model::Names;
+use xhist_history::model::Names;
 
 /// A program as text and as a map: each line of `code` that ends in `//` and more words is a statement, which these words describe: its
 /// last line if that is another one, `calls=a,.b`, `jump=return`. A line that starts with `fn` is a function up to the next `}` at

@@ -7,7 +7,7 @@ use qs_core::record::Statement;
 use super::locks::{HeldLocks, LockOrder, LockWait};
 use super::program::{OrderProgram, SectionSide};
 use super::{Check, Handler, OrderFindings, Piece, Seen};
-use crate::calls::{CallStack, Moves, PausedStack, StatementId};
+use xhist_history::calls::{CallStack, Moves, PausedStack, StatementId};
 
 /// Newest statements that are kept to prove what is found.
 const RECENT: usize = 12;

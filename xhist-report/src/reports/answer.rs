@@ -7,21 +7,19 @@ use std::path::PathBuf;
 
 use qs_core::record::value::RecordedValue;
 
+use super::answer_rows::{Sources, write_after, write_caught, write_end, write_rows};
 use super::lock_waits::LockWaits;
-use super::{Report, Summary};
-use crate::answer::{
-    Code, Ending, ListedStatement, Sources, Tail, ThreadEnd, Wanted, write_after, write_caught, write_end,
-    write_rows,
-};
-use crate::calls::SincePanic;
-use crate::console::Notes;
-use crate::context::Context;
-use crate::events::Step;
-use crate::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary, values_line};
 use crate::options::Options;
-use crate::source_text::SourceText;
-use crate::tasks::TaskTracker;
-use crate::values::ValueReader;
+use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Wanted};
+use xhist_history::calls::SincePanic;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary, values_line};
+use xhist_history::notes::Notes;
+use xhist_history::report::{Report, Summary};
+use xhist_history::tasks::TaskTracker;
+use xhist_history::text::SourceText;
+use xhist_history::values::ValueReader;
 
 /// Lines of a thread when several share them.
 const FEWEST_LINES: usize = 8;
@@ -33,7 +31,8 @@ const TEXT_LINES: u32 = 30;
 const LONG_ENOUGH: usize = 60;
 
 /// Shows the end of threads.
-pub struct AnswerReport {
+pub struct AnswerReport<'o> {
+    options: &'o Options,
     text: SourceText,
     values: ValueReader,
     /// By the number of the map.
@@ -59,11 +58,12 @@ struct ShownThread {
     ending: Ending,
 }
 
-impl AnswerReport {
+impl<'o> AnswerReport<'o> {
     /// With the sources that these options allow.
-    pub fn new(options: &Options) -> AnswerReport {
+    pub fn new(options: &'o Options) -> AnswerReport<'o> {
         AnswerReport {
-            text: SourceText::new(options),
+            options,
+            text: SourceText::new(&options.read),
             values: ValueReader::default(),
             codes: HashMap::new(),
             candidates: Vec::new(),
@@ -71,8 +71,8 @@ impl AnswerReport {
             lines: options.lines,
             tails: HashMap::new(),
             gap: Gap::default(),
-            tasks: TaskTracker::new(options),
-            locks: LockWaits::new(options),
+            tasks: TaskTracker::new(&options.read),
+            locks: LockWaits::new(&options.read),
             items: 0,
         }
     }
@@ -138,7 +138,7 @@ impl AnswerReport {
         let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
         let mut sources = RingSources { text: &mut self.text, map, names, values: HashMap::new() };
         let hash = ring.map_hash;
-        let suspects = context.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
+        let suspects = self.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
         let suspects: Vec<SuspectLine> = suspects.copied().collect();
         let wanted = Wanted { lines: self.lines, suspects: &suspects };
         let shown = match is_behind {
@@ -160,7 +160,7 @@ impl AnswerReport {
         if let Some(caught) = caught {
             write_caught(caught, code, context.out)?;
         }
-        write_rows(&shown, code, &mut sources, context.options.layout.links, context.out)?;
+        write_rows(&shown, code, &mut sources, self.options.layout.links, context.out)?;
         match is_behind {
             true => Ok(()),
             false => write_end(ending, shown.formatted, tail.after(ending), context.out),
@@ -171,7 +171,7 @@ impl AnswerReport {
     fn write_tasks(&mut self, context: &mut Context<'_, '_>) -> io::Result<()> {
         let tracker = std::mem::replace(&mut self.tasks, TaskTracker::new(context.options));
         let tasks = TaskSummary { is_brief: true, ..tracker.summary(context.maps) };
-        let mut format = (context.options.format.make)(context.options.layout);
+        let mut format = self.options.make_format();
         format.tasks(&tasks, context.out)
     }
 
@@ -196,7 +196,7 @@ impl AnswerReport {
     }
 }
 
-impl Report for AnswerReport {
+impl Report for AnswerReport<'_> {
     fn start(&mut self, opening: &Opening<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
         if context.options.is_whole() {
             self.tasks.count(opening.rings);
@@ -252,7 +252,7 @@ impl Report for AnswerReport {
             self.write_tasks(context)?;
             self.locks.write(context)?;
         }
-        if context.options.keeps_records && !is_empty {
+        if self.options.keeps_records && !is_empty {
             writeln!(context.out, "folded to the end of each thread; --all prints every entry")?;
         }
         context.out.flush()?;

@@ -3,21 +3,30 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use super::{Report, Summary};
-use crate::context::Context;
-use crate::events::Step;
-use crate::exit_code::ExitCode;
-use crate::map;
-use crate::model::{Opening, Origin, Ring, Totals};
-use crate::source_text::compare;
+use crate::entries::Totals;
+use crate::options::Options;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::map;
+use xhist_history::model::{Opening, Origin, Ring};
+use xhist_history::report::{Report, Summary};
+use xhist_history::text::compare;
 
 /// Shows each build: its map, its age, its sources here, and the rings that carry its hash.
-#[derive(Default)]
-pub struct Builds {
+pub struct Builds<'o> {
+    options: &'o Options,
     rings: Vec<Ring>,
 }
 
-impl Report for Builds {
+impl<'o> Builds<'o> {
+    /// In the format of these options.
+    pub fn new(options: &'o Options) -> Builds<'o> {
+        Builds { options, rings: Vec::new() }
+    }
+}
+
+impl Report for Builds<'_> {
     fn start(&mut self, opening: &Opening<'_>, _: &mut Context<'_, '_>) -> io::Result<()> {
         self.rings = opening.rings.to_vec();
         Ok(())
@@ -43,7 +52,7 @@ impl Report for Builds {
                 Origin::Unknown { .. } => context.notes.incomplete(),
             }
         }
-        let mut format = (context.options.format.make)(context.options.layout);
+        let mut format = self.options.make_format();
         format.start(&Opening { rings: &self.rings, entries: 0 }, context.out)?;
         for (build, _) in &builds {
             let mut rings = by_hash.get(&build.hash).cloned().unwrap_or_default();

@@ -6,19 +6,20 @@ use std::sync::Arc;
 
 use qs_core::record::Statement;
 
-use super::{Report, Summary};
-use crate::calls::{
+use crate::entries::{CallEntry, CallPart, CallRow, OpenFrame, Totals};
+use crate::format::Format;
+use crate::options::Options;
+use xhist_history::ExitCode;
+use xhist_history::calls::{
     Activation, CallNode, CallStack, CallTree, Exit, NodeSubject, NoteKind, PausedStack, StatementId,
     Structure, TreeRow,
 };
-use crate::context::Context;
-use crate::events::{Merged, Step};
-use crate::exit_code::ExitCode;
-use crate::format::Format;
-use crate::model::{CallEntry, CallPart, CallRow, Item, Names, OpenFrame, Opening, Ring, Totals, What};
-use crate::options::Options;
-use crate::selection::SelectedPlaces;
-use crate::values::ValueReader;
+use xhist_history::context::Context;
+use xhist_history::events::{Merged, Step};
+use xhist_history::model::{Item, Names, Opening, Ring, What};
+use xhist_history::report::{Report, Summary};
+use xhist_history::selection::SelectedPlaces;
+use xhist_history::values::ValueReader;
 
 /// Activations that are listed at each end of a stack that is open at the end.
 const MAX_OPEN: usize = 100;
@@ -74,9 +75,9 @@ impl KeptCalls {
 impl<'o> Calls<'o> {
     /// Writes in the format that was asked for.
     pub fn new(options: &'o Options) -> Calls<'o> {
-        let places = SelectedPlaces::new(&options.selection);
+        let places = SelectedPlaces::new(&options.read.selection);
         Calls {
-            format: (options.format.make)(options.layout),
+            format: options.make_format(),
             options,
             choice: CallChoice { places, shown: 0, left_out: 0 },
             structures: HashMap::new(),
@@ -408,7 +409,7 @@ impl Report for Calls<'_> {
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
         self.end_thread(context)?;
         let CallChoice { shown, left_out, .. } = self.choice;
-        if let Some(note) = self.options.selection.left_out(shown, left_out, "calls") {
+        if let Some(note) = self.options.read.selection.left_out(shown, left_out, "calls") {
             context.notes.note(format_args!("{note}"));
         }
         for (ring, at, calls, depth) in &self.open {

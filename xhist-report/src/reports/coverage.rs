@@ -4,21 +4,28 @@ use std::io;
 
 use qs_core::record::Statement;
 
-use super::{Report, Summary};
-use crate::context::Context;
-use crate::events::Step;
-use crate::exit_code::ExitCode;
-use crate::map::Maps;
-use crate::model::{Item, Names, Opening, Ring, Totals, What, count, coverage};
-use crate::ring::Executed;
+use crate::entries::{Totals, coverage};
+use crate::options::Options;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::map::Maps;
+use xhist_history::model::{Item, Names, Opening, Ring, What, count};
+use xhist_history::report::{Report, Summary};
+use xhist_history::ring::Executed;
 
 /// Collects executed statements.
-#[derive(Default)]
-pub struct Coverage {
+pub struct Coverage<'o> {
+    options: &'o Options,
     executed: Executed,
 }
 
-impl Coverage {
+impl<'o> Coverage<'o> {
+    /// In the format of these options.
+    pub fn new(options: &'o Options) -> Coverage<'o> {
+        Coverage { options, executed: Executed::default() }
+    }
+
     fn report_limits(&self, context: &mut Context<'_, '_>) {
         let Executed { by_map, known, lost, cut, left_out } = &self.executed;
         if by_map.keys().any(|hash| !known.contains(hash)) {
@@ -41,7 +48,7 @@ impl Coverage {
     }
 }
 
-impl Report for Coverage {
+impl Report for Coverage<'_> {
     fn start(&mut self, opening: &Opening<'_>, _: &mut Context<'_, '_>) -> io::Result<()> {
         for ring in opening.rings {
             self.executed.by_map.entry(ring.map_hash).or_default();
@@ -81,7 +88,7 @@ impl Report for Coverage {
             return Ok(Summary { code: error.exit_code(), entries: 0 });
         }
         self.report_limits(context);
-        let mut format = (context.options.format.make)(context.options.layout);
+        let mut format = self.options.make_format();
         for ring in rings {
             let (_, names) = context.maps.of(&ring);
             let (statements, recorded) = names.count();

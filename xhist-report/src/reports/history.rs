@@ -2,21 +2,25 @@
 
 use std::io;
 
-use super::{Report, Summary};
-use crate::console::{Misfits, Notes};
-use crate::context::Context;
-use crate::events::{Merged, Step};
-use crate::exit_code::ExitCode;
+use crate::entries::{Entry, Subject, Totals};
 use crate::format::Format;
-use crate::model::{DescribedTrace, Entry, Gap, Item, Opening, Repetition, Ring, Subject, Totals, What};
 use crate::options::Options;
-use crate::source_text::SourceText;
-use crate::tasks::TaskTracker;
-use crate::values::ValueReader;
+use xhist_history::ExitCode;
+use xhist_history::ReadOptions;
+use xhist_history::context::Context;
+use xhist_history::events::{Merged, Step};
+use xhist_history::model::{DescribedTrace, Gap, Item, Opening, Repetition, Ring, What};
+use xhist_history::notes::{Misfits, Notes};
+use xhist_history::report::{Report, Summary};
+use xhist_history::tasks::TaskTracker;
+use xhist_history::text::SourceText;
+use xhist_history::values::ValueReader;
 
 /// Writes entries.
 pub struct EntryWriter {
     format: Box<dyn Format>,
+    /// Statements are shown with their source lines.
+    with_source: bool,
     text: SourceText,
     /// Entries that are still not to be shown.
     skip: u64,
@@ -42,8 +46,9 @@ impl EntryWriter {
     /// Writes in the format that was asked for.
     pub fn new(options: &Options) -> EntryWriter {
         EntryWriter {
-            format: (options.format.make)(options.layout),
-            text: SourceText::new(options),
+            format: options.make_format(),
+            with_source: options.layout.source,
+            text: SourceText::new(&options.read),
             skip: 0,
             number: 0,
             left_out: 0,
@@ -52,7 +57,7 @@ impl EntryWriter {
             repetition: None,
             trace: DescribedTrace::default(),
             values: ValueReader::default(),
-            tasks: options.shows_tasks().then(|| TaskTracker::new(options)),
+            tasks: options.shows_tasks().then(|| TaskTracker::new(&options.read)),
         }
     }
 
@@ -110,7 +115,7 @@ impl EntryWriter {
             What::Statement { file, line } => {
                 let (map, names) = maps.of(ring);
                 let place = names.place(*file, *line);
-                let text = match options.layout.source {
+                let text = match self.with_source {
                     true => self.text.line((map, names), place.file, place.line, notes),
                     false => None,
                 };
@@ -146,11 +151,11 @@ impl EntryWriter {
     }
 
     /// Why there is no entry, though some were read.
-    fn report_empty(&self, options: &Options, notes: &mut Notes<'_>) {
+    fn report_empty(&self, options: &ReadOptions, notes: &mut Notes<'_>) {
         if self.number > 0 || self.left_out == 0 || options.last == Some(0) {
             return;
         }
-        if !options.format.only_traces {
+        if !options.entries.only_traces {
             notes.note(format_args!(
                 "nothing but marks of the recorder is here (a panic, a trigger); --format json shows them"
             ));
@@ -211,7 +216,7 @@ impl Report for EntryWriter {
     }
 
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
-        let only_traces = context.options.format.only_traces;
+        let only_traces = context.options.entries.only_traces;
         self.report_empty(context.options, context.notes);
         self.report_order(context.notes);
         self.text.report_changed(context.notes);

@@ -5,15 +5,17 @@ use std::io;
 
 use qs_core::record::Statement;
 
-use super::{Report, Summary};
-use crate::context::Context;
-use crate::events::Step;
-use crate::exit_code::ExitCode;
-use crate::model::{Gap, Item, Opening, Ring, Totals, What, hotspots};
+use crate::entries::{Totals, hotspots};
+use crate::options::Options;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::model::{Gap, Item, Opening, Ring, What};
+use xhist_history::report::{Report, Summary};
 
 /// Counts statements.
-#[derive(Default)]
-pub struct Hotspots {
+pub struct Hotspots<'o> {
+    options: &'o Options,
     rings: Vec<Ring>,
     /// By the hash of the map.
     counts: BTreeMap<u64, HashMap<Statement, u64>>,
@@ -21,7 +23,14 @@ pub struct Hotspots {
     gaps: BTreeMap<usize, (String, Gap)>,
 }
 
-impl Report for Hotspots {
+impl<'o> Hotspots<'o> {
+    /// In the format of these options.
+    pub fn new(options: &'o Options) -> Hotspots<'o> {
+        Hotspots { options, rings: Vec::new(), counts: BTreeMap::new(), gaps: BTreeMap::new() }
+    }
+}
+
+impl Report for Hotspots<'_> {
     fn start(&mut self, opening: &Opening<'_>, _: &mut Context<'_, '_>) -> io::Result<()> {
         self.rings = opening.rings.to_vec();
         self.counts = opening.rings.iter().map(|ring| (ring.map_hash, HashMap::new())).collect();
@@ -44,7 +53,7 @@ impl Report for Hotspots {
 
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
         self.gaps.values().for_each(|(ring, gap)| context.notes.loss(format_args!("{ring}: {gap}")));
-        let mut format = (context.options.format.make)(context.options.layout);
+        let mut format = self.options.make_format();
         let complete = context.notes.finish() == ExitCode::Complete;
         format.start(&Opening { rings: &self.rings, entries: 0 }, context.out)?;
         for (hash, counts) in &self.counts {

@@ -6,15 +6,15 @@ use std::io;
 use qs_core::record::Statement;
 
 use super::order::is_own;
-use crate::console::Notes;
-use crate::context::Context;
-use crate::events::Merged;
-use crate::model::{Names, Ring, What, visible};
-use crate::options::Options;
 use crate::order::{
     Handler, LockOrder, LockWait, OrderFindings, OrderProgram, PausedOrder, ThreadOrder, circle,
 };
-use crate::source_text::SourceText;
+use xhist_history::ReadOptions;
+use xhist_history::context::Context;
+use xhist_history::events::Merged;
+use xhist_history::model::{Names, Ring, What, visible};
+use xhist_history::notes::Notes;
+use xhist_history::text::SourceText;
 
 /// Threads that are named.
 const MOST: usize = 4;
@@ -31,7 +31,7 @@ pub(super) struct LockWaits {
 }
 
 impl LockWaits {
-    pub(super) fn new(options: &Options) -> LockWaits {
+    pub(super) fn new(options: &ReadOptions) -> LockWaits {
         LockWaits {
             text: SourceText::new(options),
             programs: HashMap::new(),

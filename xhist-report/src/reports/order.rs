@@ -6,22 +6,21 @@ use std::io;
 
 use qs_core::record::Statement;
 
-use super::newest::NewestStatements;
-use super::{Report, Summary};
-use crate::console::Notes;
-use crate::context::Context;
-use crate::events::{Merged, Step};
-use crate::exit_code::ExitCode;
-use crate::map::Maps;
-use crate::model::{
-    Evidence, EvidenceLine, Finding, Names, Opening, Place, Ring, Totals, What, count, visible,
-};
+use crate::entries::{Evidence, EvidenceLine, Finding, Totals};
 use crate::options::Options;
 use crate::order::{
     Check, Directives, Handler, LockOrder, OrderFindings, OrderProgram, PausedOrder, Rule, Seen, ThreadOrder,
 };
-use crate::selection;
-use crate::source_text::SourceText;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::{Merged, Step};
+use xhist_history::map::Maps;
+use xhist_history::model::{Names, Opening, Place, Ring, What, count, visible};
+use xhist_history::notes::Notes;
+use xhist_history::report::NewestStatements;
+use xhist_history::report::{Report, Summary};
+use xhist_history::selection;
+use xhist_history::text::SourceText;
 
 /// Checks the order of statements.
 pub struct Order<'o> {
@@ -49,7 +48,7 @@ impl<'o> Order<'o> {
     pub fn new(options: &'o Options) -> Order<'o> {
         Order {
             options,
-            text: SourceText::new(options),
+            text: SourceText::new(&options.read),
             programs: BTreeMap::new(),
             threads: HashMap::new(),
             newest: NewestStatements::default(),
@@ -141,7 +140,7 @@ impl<'o> Order<'o> {
             *kept = Some(thread.pause());
             return;
         };
-        if self.options.shows(&item.what) && !matches!(item.what, What::Again(_)) {
+        if self.options.read.shows(&item.what) && !matches!(item.what, What::Again(_)) {
             self.number += 1;
         }
         match &item.what {
@@ -272,7 +271,7 @@ impl Report for Order<'_> {
         }
         self.report_checks(context.notes);
         self.text.report_changed(context.notes);
-        let mut format = (self.options.format.make)(self.options.layout);
+        let mut format = self.options.make_format();
         format.start(&Opening { rings: &self.rings, entries: 0 }, context.out)?;
         let programs = std::mem::take(&mut self.programs);
         for Checked { program, ring, found, .. } in programs.values() {

@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::{Report, Summary};
-use crate::context::Context;
-use crate::events::Step;
-use crate::model::Opening;
-use crate::qs_host::qspy::{QsOptions, Session, SessionError};
+use crate::qspy::{QsOptions, Session, SessionError};
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::model::Opening;
+use xhist_history::report::{Report, Summary};
 
 /// Prints records.
 pub struct QspyLines<'o> {

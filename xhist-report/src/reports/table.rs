@@ -1,21 +1,22 @@
 //! The table of reports: what each of them reads.
 
 use super::{
-    AnswerReport, Builds, Calls, Coverage, EntryWriter, Hotspots, Order, PrintedElsewhere, RecordingReport,
-    Report, Tasks,
+    AnswerReport, Builds, Calls, Coverage, EntryWriter, Hotspots, Order, PrintedElsewhere, RecordingDocument,
+    Tasks,
 };
-use crate::model::ReportKind;
+use crate::entries::ReportKind;
 use crate::options::Options;
+use xhist_history::reading::{Reading, Reads, Streams};
+use xhist_history::recording_builder::RecordingReport;
+use xhist_history::report::Report;
 
 /// A kind of report.
 #[derive(Debug)]
 pub struct ReportRow {
     /// Which one it is.
     pub kind: ReportKind,
-    /// What it reads of rings.
-    pub reads: Reads,
-    /// What it does with a source without a ring.
-    pub streams: Streams,
+    /// What it reads.
+    pub reading: Reading,
     /// Makes it.
     pub make: MakeReport,
 }
@@ -23,94 +24,56 @@ pub struct ReportRow {
 /// Makes a report with these options.
 pub type MakeReport = for<'o> fn(&'o Options) -> Box<dyn Report + 'o>;
 
-/// What a report reads of rings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// Entries, by time.
-    Entries,
-    /// Statements as they were recorded, one ring after another.
-    Statements,
-    /// Statements by their numbers and marks, one ring after another.
-    Threads,
-    /// The same of all rings, also what was shown before; and the executed bitmaps.
-    Executed,
-    /// Headers only.
-    Headers,
-    /// Frames, one ring after another.
-    Frames,
-}
-
-/// What a report does with a source without a ring.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Streams {
-    /// It reads rings only.
-    No,
-    /// It reads a source that looks like a QS stream.
-    IfAny,
-    /// It reads every source as a QS stream.
-    Always,
-}
-
 /// Every kind of report.
 pub static REPORTS: &[ReportRow] = &[
     ReportRow {
         kind: ReportKind::History,
-        reads: Reads::Entries,
-        streams: Streams::IfAny,
+        reading: Reading { reads: Reads::Entries, streams: Streams::IfAny, numbered: true },
         make: |options| Box::new(EntryWriter::new(options)),
     },
     ReportRow {
         kind: ReportKind::Answer,
-        reads: Reads::Entries,
-        streams: Streams::No,
+        reading: Reading { reads: Reads::Entries, streams: Streams::No, numbered: false },
         make: |options| Box::new(AnswerReport::new(options)),
     },
     ReportRow {
         kind: ReportKind::Coverage,
-        reads: Reads::Executed,
-        streams: Streams::No,
-        make: |_| Box::<Coverage>::default(),
+        reading: Reading { reads: Reads::Executed, streams: Streams::No, numbered: true },
+        make: |options| Box::new(Coverage::new(options)),
     },
     ReportRow {
         kind: ReportKind::Hotspots,
-        reads: Reads::Statements,
-        streams: Streams::No,
-        make: |_| Box::<Hotspots>::default(),
+        reading: Reading { reads: Reads::Statements, streams: Streams::No, numbered: true },
+        make: |options| Box::new(Hotspots::new(options)),
     },
     ReportRow {
         kind: ReportKind::Tasks,
-        reads: Reads::Entries,
-        streams: Streams::No,
+        reading: Reading { reads: Reads::Entries, streams: Streams::No, numbered: true },
         make: |options| Box::new(Tasks::new(options)),
     },
     ReportRow {
         kind: ReportKind::Order,
-        reads: Reads::Entries,
-        streams: Streams::No,
+        reading: Reading { reads: Reads::Entries, streams: Streams::No, numbered: true },
         make: |options| Box::new(Order::new(options)),
     },
     ReportRow {
         kind: ReportKind::Calls,
-        reads: Reads::Threads,
-        streams: Streams::No,
+        reading: Reading { reads: Reads::Threads, streams: Streams::No, numbered: true },
         make: |options| Box::new(Calls::new(options)),
     },
     ReportRow {
         kind: ReportKind::Recording,
-        reads: Reads::Entries,
-        streams: Streams::IfAny,
-        make: |options| Box::new(RecordingReport::new(options)),
+        reading: RecordingReport::READING,
+        make: |options| Box::new(RecordingDocument::new(options)),
     },
     ReportRow {
         kind: ReportKind::Builds,
-        reads: Reads::Headers,
-        streams: Streams::No,
-        make: |_| Box::<Builds>::default(),
+        reading: Reading { reads: Reads::Headers, streams: Streams::No, numbered: true },
+        make: |options| Box::new(Builds::new(options)),
     },
     ReportRow {
         kind: ReportKind::Qspy,
-        reads: Reads::Frames,
-        streams: Streams::Always,
+        reading: Reading { reads: Reads::Frames, streams: Streams::Always, numbered: true },
         // Of a link. `run` makes `QspyLines` for rings and streams: opening its files may fail.
         make: |_| Box::new(PrintedElsewhere),
     },

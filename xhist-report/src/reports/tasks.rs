@@ -2,28 +2,30 @@
 
 use std::io;
 
-use super::{Report, Summary};
-use crate::context::Context;
-use crate::events::Step;
-use crate::exit_code::ExitCode;
-use crate::model::{Opening, Ring, Totals};
+use crate::entries::Totals;
 use crate::options::Options;
-use crate::tasks::TaskTracker;
+use xhist_history::ExitCode;
+use xhist_history::context::Context;
+use xhist_history::events::Step;
+use xhist_history::model::{Opening, Ring};
+use xhist_history::report::{Report, Summary};
+use xhist_history::tasks::TaskTracker;
 
 /// Follows tasks, and shows those that have not ended.
-pub struct Tasks {
+pub struct Tasks<'o> {
+    options: &'o Options,
     tracker: TaskTracker,
     rings: Vec<Ring>,
 }
 
-impl Tasks {
+impl<'o> Tasks<'o> {
     /// With the sources of these options.
-    pub fn new(options: &Options) -> Tasks {
-        Tasks { tracker: TaskTracker::new(options), rings: Vec::new() }
+    pub fn new(options: &'o Options) -> Tasks<'o> {
+        Tasks { options, tracker: TaskTracker::new(&options.read), rings: Vec::new() }
     }
 }
 
-impl Report for Tasks {
+impl Report for Tasks<'_> {
     fn start(&mut self, opening: &Opening<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
         self.rings = opening.rings.to_vec();
         if context.options.is_whole() {
@@ -59,7 +61,7 @@ impl Report for Tasks {
             }
             (true, false) => {}
         }
-        let mut format = (context.options.format.make)(context.options.layout);
+        let mut format = self.options.make_format();
         let complete = context.notes.finish() == ExitCode::Complete;
         format.start(&Opening { rings: &self.rings, entries: 0 }, context.out)?;
         format.tasks(&tasks, context.out)?;

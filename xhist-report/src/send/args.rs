@@ -6,9 +6,9 @@ use clap::{Args, Subcommand, ValueEnum};
 use qs_core::rx::id;
 
 use super::error::CommandError;
-use crate::qs_args::TargetArgs;
-use crate::qs_host::control::filter_spec as filter;
-use crate::qs_host::{Request, TargetSymbols};
+use crate::qspy::TargetArgs;
+use qs_host::control::filter_spec as filter;
+use qs_host::{Request, TargetSymbols};
 
 const AFTER_HELP: &str = "\
 LINK is tcp://, tcp-listen://, udp:// or serial:// as for a report. While a report reads the link,

@@ -2,9 +2,9 @@
 
 use std::{fmt, io};
 
-use crate::qs_host::control::filter_spec::FilterError;
-use crate::qs_host::front_end::SILENCE;
-use crate::source::SourceError;
+use crate::link::LinkError;
+use qs_host::control::filter_spec::FilterError;
+use qs_host::front_end::SILENCE;
 
 /// Why a command was not sent, or not carried out.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ pub enum SendError {
     /// The command is wrong, whatever the target is.
     Command(CommandError),
     /// The link cannot be opened.
-    Source(SourceError),
+    Source(LinkError),
     /// The name is not that of a link.
     NotALink {
         /// What the user wrote.
@@ -110,8 +110,8 @@ impl From<CommandError> for SendError {
     }
 }
 
-impl From<SourceError> for SendError {
-    fn from(error: SourceError) -> SendError {
+impl From<LinkError> for SendError {
+    fn from(error: LinkError) -> SendError {
         SendError::Source(error)
     }
 }

@@ -15,10 +15,10 @@ use args::SendCommand;
 use error::SendError;
 use wire::Wire;
 
-use crate::console::Notes;
-use crate::exit_code::ExitCode;
-use crate::model::visible;
-use crate::qs_host::{DecodedRecord, LineFormatter, Listener, Request, StreamEvent, TargetSymbols};
+use qs_host::{DecodedRecord, LineFormatter, Listener, Request, StreamEvent, TargetSymbols};
+use xhist_history::ExitCode;
+use xhist_history::model::visible;
+use xhist_history::notes::Notes;
 
 /// This bit of a status means that the target refused.
 const REFUSED: u8 = 0x80;
@@ -188,7 +188,7 @@ impl Listener for Answers {
         self.got = Some(answer);
         let lines = &mut self.lines;
         let is_terminal = io::stdout().is_terminal();
-        let mut put = |_: crate::qs_host::LineClass, line: &[u8]| {
+        let mut put = |_: qs_host::LineClass, line: &[u8]| {
             match is_terminal {
                 true => lines.extend_from_slice(visible(&String::from_utf8_lossy(line)).as_bytes()),
                 false => lines.extend_from_slice(line),

@@ -6,13 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::error::{Missing, SendError};
-use crate::console::Notes;
 use crate::interrupt;
+use crate::link::{self, LinkEvent, Queue, is_link, open_link};
 use crate::live::Host;
-use crate::qs_host::front_end::{BINARY, PORT, packet};
-use crate::qs_host::{Decoder, Listener, Request, TargetDescription, TargetSymbols};
-use crate::source::link::{self, LinkEvent, Queue};
-use crate::source::{is_link, open_link};
+use qs_host::front_end::{BINARY, PORT, packet};
+use qs_host::{Decoder, Listener, Request, TargetDescription, TargetSymbols};
+use xhist_history::notes::Notes;
 
 const SCHEME: &str = "qspy://";
 const INTERRUPTED: &str = "interrupted";

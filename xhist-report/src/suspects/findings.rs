@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::program::{ProgramSites, Role, Site};
 use super::rank::{Ranking, Suspect};
 use super::run::Tests;
-use crate::model::{Names, ShownValue, SuspectLine, values_line, visible};
-use crate::recording::SuspectRow;
+use xhist_history::model::{Names, ShownValue, SuspectLine, values_line, visible};
+use xhist_history::recording::SuspectRow;
 
 /// The text of a line, of the file of a site.
 pub type SuspectText<'l> = &'l mut dyn FnMut(u32, u32) -> String;

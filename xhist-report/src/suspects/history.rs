@@ -9,9 +9,9 @@ use qs_core::ring::{Item, Status};
 
 use super::bits::SiteSet;
 use super::program::{ProgramSites, Role};
-use crate::calls::{Activation, CallStack, Structure};
-use crate::model::Names;
-use crate::ring::RingSnapshot;
+use xhist_history::calls::{Activation, CallStack, Structure};
+use xhist_history::model::Names;
+use xhist_history::ring::RingSnapshot;
 
 /// How far before the failure a site ran last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

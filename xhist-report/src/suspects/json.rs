@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::findings::{SuspectFindings, SuspectText, finite, rounded};
 use super::formula::{self, TestTotals};
 use super::program::Role;
-use crate::model::ShownValue;
+use xhist_history::model::ShownValue;
 
 impl SuspectFindings<'_> {
     /// All suspects with all numbers.

@@ -31,18 +31,18 @@ use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
 use self::run::{RecordedRun, RunError, Test, Tests};
 use self::text_weight::text_weight;
-use crate::calls::Structure;
-use crate::console::{Notes, outcome};
-use crate::exit_code::ExitCode;
-use crate::how_to_dump::quoted;
-use crate::map::Maps;
-use crate::model::{Names, Ring, ShownValue, SuspectLine, visible};
-use crate::options::{MapPlaces, Options, ProgramPlaces};
-use crate::recording::SuspectRow;
-use crate::selection::Pattern;
-use crate::source_text::SourceText;
-use crate::typed;
-use crate::values::ValueReader;
+use xhist_history::ExitCode;
+use xhist_history::calls::Structure;
+use xhist_history::map::Maps;
+use xhist_history::model::{Names, Ring, ShownValue, SuspectLine, visible};
+use xhist_history::notes::{Notes, outcome};
+use xhist_history::recording::SuspectRow;
+use xhist_history::selection::Pattern;
+use xhist_history::text::SourceText;
+use xhist_history::typed;
+use xhist_history::typed::quoted;
+use xhist_history::values::ValueReader;
+use xhist_history::{MapPlaces, ProgramPlaces, ReadOptions};
 
 /// How suspects are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -216,7 +216,7 @@ fn values(
     ranking: &Ranking,
     program: &ProgramSites,
     names: (usize, &Names),
-    (reading, notes): (&Options, &mut Notes<'_>),
+    (reading, notes): (&ReadOptions, &mut Notes<'_>),
 ) -> HashMap<u32, Vec<ShownValue>> {
     let mut readers: HashMap<&Path, ValueReader> = HashMap::new();
     let mut shown = HashMap::new();
@@ -228,7 +228,7 @@ fn values(
         let Some((values, (ring, path))) = recorded else { continue };
         let place = &program.sites[*site as usize];
         let programs = ProgramPlaces { source: Some(path.clone()), ..reading.programs.clone() };
-        let options = Options { programs, ..reading.clone() };
+        let options = ReadOptions { programs, ..reading.clone() };
         let reader = readers.entry(path).or_default();
         let values = reader.show(ring, names, Some((place.file, place.line)), values, (&options, notes));
         shown.insert(*site, values);
@@ -249,7 +249,7 @@ fn hints(directory: &Path, test: Option<&str>) -> Vec<String> {
 }
 
 /// Where the map and the sources are.
-fn reading(options: &SuspectOptions) -> Options {
+fn reading(options: &SuspectOptions) -> ReadOptions {
     let maps = MapPlaces {
         given: options.map.clone(),
         dump_dir: Some(options.directory.clone()),
@@ -258,7 +258,7 @@ fn reading(options: &SuspectOptions) -> Options {
     };
     let programs = ProgramPlaces { given: options.program.clone(), ..ProgramPlaces::default() };
     let (source_roots, redact) = (options.source_roots.clone(), options.redact.clone());
-    Options { maps, programs, redact, source_roots, ..Options::default() }
+    ReadOptions { maps, programs, redact, source_roots, ..ReadOptions::default() }
 }
 
 /// What the ranking does not know.
@@ -273,7 +273,7 @@ fn report_limits(run: &RecordedRun, found: &Tests, notes: &mut Notes<'_>) {
         notes.loss(format_args!("{} statements are missing in spectra", run.spectra.lost));
     }
     if found.uncounted > 0 {
-        let processes = crate::model::count_processes(found.uncounted);
+        let processes = xhist_history::model::count_processes(found.uncounted);
         let counts = if found.uncounted == 1 { "counts" } else { "count" };
         notes.note(format_args!(
             "{processes} that tests started {counts} for no test: which test started them is not known"
@@ -282,7 +282,7 @@ fn report_limits(run: &RecordedRun, found: &Tests, notes: &mut Notes<'_>) {
     if !found.unknown.is_empty() {
         notes.note(format_args!(
             "of {} nothing is recorded: {}",
-            crate::model::count(found.unknown.len(), "failed test"),
+            xhist_history::model::count(found.unknown.len(), "failed test"),
             found.unknown.join(", ")
         ));
     }

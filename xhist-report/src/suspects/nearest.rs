@@ -8,11 +8,11 @@ use std::path::Path;
 use super::bits::SiteSet;
 use super::program::{ProgramSites, Role};
 use super::run::{RecordedRun, RunError, Test};
-use crate::calls::Structure;
-use crate::console::Notes;
-use crate::map::Maps;
-use crate::model::Ring;
-use crate::options::Options;
+use xhist_history::ReadOptions;
+use xhist_history::calls::Structure;
+use xhist_history::map::Maps;
+use xhist_history::model::Ring;
+use xhist_history::notes::Notes;
 
 /// A failed test and the passed one that ran most like it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,7 +79,7 @@ const SHARE: f64 = 0.5;
 /// The run has no such test, or cannot be read.
 pub fn nearest_passed(
     directory: &Path,
-    options: &Options,
+    options: &ReadOptions,
     test: &str,
     has_history: &dyn Fn(&str) -> bool,
     notes: &mut Notes<'_>,

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use qs_core::record::Statement;
 
-use crate::model::Names;
+use xhist_history::model::Names;
 
 /// Whose code a site is. The mistake is most often in the first of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

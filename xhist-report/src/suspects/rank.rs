@@ -334,8 +334,8 @@ fn group(program: &ProgramSites, tests: &[Test], ranking: &mut Ranking) {
 mod tests {
     use super::super::history::FailureHistory;
     use super::*;
-    use crate::model::Names;
     use proptest::prelude::*;
+    use xhist_history::model::Names;
 
     const SITES: u32 = 12;
 

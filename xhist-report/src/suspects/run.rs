@@ -9,11 +9,11 @@ use super::history::FailureHistory;
 use super::processes::{Owners, TestOwner};
 use super::program::ProgramSites;
 use super::spectra::{Spectra, ThreadSpectrum};
-use crate::calls::Structure;
-use crate::model::{Names, Ring, visible};
-use crate::ring::{self, Placed, RingSnapshot};
-use crate::run_record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord, is_thread_of};
-use crate::source::Image;
+use xhist_history::calls::Structure;
+use xhist_history::model::{Names, Ring, visible};
+use xhist_history::ring::{self, Placed, RingSnapshot};
+use xhist_history::runs::record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord, is_thread_of};
+use xhist_history::source::Image;
 
 /// Failed tests whose histories are read.
 const MAX_HISTORIES: usize = 32;

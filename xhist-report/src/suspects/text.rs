@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::findings::{SuspectFindings, SuspectText, shown_value};
 use super::formula::{self, TestTotals};
 use super::rank::Suspect;
-use crate::model::{BodyKind, CodeBody, count, visible};
+use xhist_history::model::{BodyKind, CodeBody, count, visible};
 
 /// Lines of one suspect; the others are counted.
 const LINES: usize = 8;

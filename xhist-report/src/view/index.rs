@@ -1,6 +1,6 @@
 //! What the view derives from a recording once, so that each key is answered at once.
 
-use crate::recording::{Direction, Recording, SiteId, StepId, StepIndex, nearest};
+use xhist_history::recording::{Direction, Recording, SiteId, StepId, StepIndex, nearest};
 
 /// What the view derives from a recording.
 #[derive(Clone, Debug, Default)]

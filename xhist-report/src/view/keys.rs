@@ -1,7 +1,7 @@
 //! The keys: one table that drives what they do, the help screen and the page of the documentation.
 
-use crate::recording::Direction::{self, Back, Forward};
-use crate::recording::Motion;
+use xhist_history::recording::Direction::{self, Back, Forward};
+use xhist_history::recording::Motion;
 
 /// What a key does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use super::panes::{Scene, looked_at, rows, step_of};
 use super::row::RowTarget;
 use super::search::Search;
 use super::state::{LetterUse, Mode, PaneId, Prompt, ViewState};
-use crate::recording::{Cursor, Direction, Motion, Recording, SiteId, StepId};
+use xhist_history::recording::{Cursor, Direction, Motion, Recording, SiteId, StepId};
 
 /// Columns of a move sideways.
 const SHIFT: usize = 8;

@@ -9,7 +9,7 @@ use super::draw::draw;
 use super::index::ViewIndex;
 use super::panes::Scene;
 use super::state::ViewState;
-use crate::recording::Recording;
+use xhist_history::recording::Recording;
 
 /// Writes the screen as it is, without colour.
 ///

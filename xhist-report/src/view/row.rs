@@ -1,6 +1,6 @@
 //! Rows of the panes: text in roles, and what a row is about.
 
-use crate::recording::StepId;
+use xhist_history::recording::StepId;
 
 /// What a part of a row is; the style follows from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::index::ViewIndex;
-use crate::recording::{Direction, Recording, SiteId, StepId, StringId, nearest};
+use xhist_history::recording::{Direction, Recording, SiteId, StepId, StringId, nearest};
 
 /// A search.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::row::PaneRows;
 use super::search::Search;
-use crate::recording::{Recording, StepId};
+use xhist_history::recording::{Recording, StepId};
 
 /// A pane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -13,7 +13,7 @@ use super::panes::Scene;
 use super::press::Effect;
 use super::state::ViewState;
 use super::{parse_keys, print};
-use crate::recording::{
+use xhist_history::recording::{
     CallId, EventKind, LaneId, Recording, RecordingSample, StringId, SuspectRow, ValueAt,
 };
 
@@ -26,7 +26,7 @@ fn sample() -> Recording {
     for (step, call, text) in [(2, 1, "one"), (4, 2, "two")] {
         let text = recording.strings.add(text);
         recording.values.push(ValueAt {
-            step: crate::recording::StepId(step),
+            step: xhist_history::recording::StepId(step),
             name,
             type_name: StringId(0),
             text,

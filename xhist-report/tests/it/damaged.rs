@@ -4,6 +4,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::time::Instant;
 
 use qs_core::ring::{BYTE_ORDER_MARK, LAYOUT_VERSION, MAGIC, NEWEST_VERSION};
+use xhist_history::ReadOptions;
 use xhist_report::Options;
 
 use crate::support::{Dir, RingImage, listing, noise, outcome, report, report_with};
@@ -79,10 +80,12 @@ fn damage_in_the_middle_is_reported_at_its_place() {
 fn damage_before_the_entries_shown_is_reported_as_such() {
     let mut ring = RingImage::bare(512).statements(THREE);
     ring.stream[20] ^= 0x55;
-    let outcome = report_with(&ring.build(), &Options { last: Some(1), ..Options::default() });
+    let outcome =
+        report_with(&ring.build(), &Options::from(ReadOptions { last: Some(1), ..ReadOptions::default() }));
     assert_eq!((outcome.code, outcome.out.as_str()), (1, "1 file#2:3\n"));
     ring = ring.statements(THREE);
-    let outcome = report_with(&ring.build(), &Options { last: Some(2), ..Options::default() });
+    let outcome =
+        report_with(&ring.build(), &Options::from(ReadOptions { last: Some(2), ..ReadOptions::default() }));
     assert_eq!(outcome.code, 1);
     assert!(outcome.notes.contains("1 frame missing, before the entries shown"), "{}", outcome.notes);
 }
@@ -215,7 +218,7 @@ fn a_ring_across_two_pieces_of_a_sparse_file_is_found() {
     let ring = RingImage::bare(8192).statements(THREE).build();
     let image = [vec![0; 10_000], ring, vec![0; 10_000]].concat();
     let data = Some(vec![8192..12_288, 16_384..20_480, 90_000..95_000]);
-    let outcome = report_with(&image, &Options { data, ..Options::default() });
+    let outcome = report_with(&image, &Options::from(ReadOptions { data, ..ReadOptions::default() }));
     assert_eq!((outcome.code, outcome.out), (0, three()));
 }
 

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use qs_core::map::Hash;
 use qs_core::record::EventKind;
-use xhist_report::{ExitCode, Options, compare};
+use xhist_history::{ExitCode, ReadOptions};
+use xhist_report::compare;
 
 use crate::support::{Dir, Outcome, RingImage};
 
@@ -238,7 +239,7 @@ proptest! {
             let at = at % damaged.len();
             damaged[at] = byte;
         }
-        let mut options = Options::default();
+        let mut options = ReadOptions::default();
         options.maps.given = Some(project.0.path().join("xhist.map"));
         let run = |good: &[u8], bad: &[u8]| {
             let (mut out, mut notes) = (Vec::new(), Vec::new());

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use qs_core::record::EventKind;
+use xhist_report::ReportKind;
 use xhist_report::format::{FORMATS, FormatRow};
-use xhist_report::model::ReportKind;
 use xhist_report::{Layout, Options};
 
 use crate::support::{Dir, RingImage, map_text, report_with};

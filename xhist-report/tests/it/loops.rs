@@ -1,5 +1,6 @@
 //! Are repeated statements printed as a loop?
 
+use xhist_history::ReadOptions;
 use xhist_report::{Layout, Options};
 
 use crate::support::{Dir, RingImage, listing, map_text, report, report_with};
@@ -42,7 +43,9 @@ fn a_short_loop_is_written_out_for_programs() {
     let image = ring().packed(0, LOOP).packed_again(0, &[(2, 8)], 1, 1666).build();
     let rounds = (0..1 + 1666).flat_map(|_| LOOP).map(|(file, line)| (*file, u32::from(*line)));
     assert_eq!(report(&image).out, listing(&rounds.chain([(2, 8)]).collect::<Vec<_>>()));
-    let last = |last| report_with(&image, &Options { last: Some(last), ..Options::default() }).out;
+    let last = |last| {
+        report_with(&image, &Options::from(ReadOptions { last: Some(last), ..ReadOptions::default() })).out
+    };
     assert_eq!(last(3), "1 file#1:41\n2 file#1:42\n3 file#2:8\n");
 }
 
@@ -68,7 +71,9 @@ fn what_is_no_longer_there_did_not_repeat() {
 #[test]
 fn the_last_entries_are_counted_without_loops() {
     let image = ring().packed(0, LOOP).packed_again(0, &[(2, 8), (2, 9)], 1, 3000).build();
-    let last = |last| report_with(&image, &Options { last: Some(last), ..Options::default() }).out;
+    let last = |last| {
+        report_with(&image, &Options::from(ReadOptions { last: Some(last), ..ReadOptions::default() })).out
+    };
     assert_eq!(last(2), "1 file#2:8\n2 file#2:9\n");
     assert_eq!(last(3), "1 file#1:42\n... lines 40-42 x 6,000 in file#1\n2 file#2:8\n3 file#2:9\n");
 }

@@ -1,6 +1,7 @@
 //! Do marks of the recorder (a panic, a trigger) stay out of the listing for programs, and appear everywhere else?
 
 use qs_core::record::EventKind;
+use xhist_history::ReadOptions;
 use xhist_report::format::by_name;
 use xhist_report::{Layout, Options};
 
@@ -25,7 +26,8 @@ fn on_a_pipe_there_are_statements_and_qs_records_with_numbers_of_their_own() {
     let outcome = report(&ring().build());
     let expected = "1 file#1:1\n2 0000000000 USER+001 7\n3 file#1:2\n4 file#1:3\n";
     assert_eq!((outcome.code, outcome.out.as_str()), (0, expected));
-    let last = report_with(&ring().build(), &Options { last: Some(2), ..Options::default() });
+    let last =
+        report_with(&ring().build(), &Options::from(ReadOptions { last: Some(2), ..ReadOptions::default() }));
     assert_eq!(last.out, "1 file#1:2\n2 file#1:3\n");
     let dir = Dir::new();
     dir.write("ring.bin", ring().build());

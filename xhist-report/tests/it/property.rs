@@ -3,8 +3,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use qs_core::record::{Statement, TaskMark, value};
+use xhist_history::ReadOptions;
+use xhist_history::model::Names;
 use xhist_report::format::FORMATS;
-use xhist_report::model::Names;
 use xhist_report::{Layout, Options};
 
 use crate::support::{RingImage, listing, report, report_with};
@@ -22,7 +23,11 @@ fn files() -> impl Strategy<Value = u16> {
 
 fn options(format: bool, terminal: bool, last: Option<u64>) -> Options {
     let layout = Layout { terminal, time: terminal, thread: terminal, source: true, ..Layout::default() };
-    Options { format: &FORMATS[usize::from(format)], layout, last, ..Options::default() }
+    Options {
+        format: &FORMATS[usize::from(format)],
+        layout,
+        ..ReadOptions { last, ..ReadOptions::default() }.into()
+    }
 }
 
 proptest! {

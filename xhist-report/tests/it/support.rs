@@ -10,7 +10,8 @@ use qs_core::record::packed::{FrameRepetition, Page, code, digits, payload_head,
 use qs_core::record::words::{REPETITION, UNIT, UnitRepetition, Word};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
 use qs_core::ring::{BYTE_ORDER_MARK, Flags, Folded, MAGIC, Shown, State, check_word};
-use xhist_report::{ExitCode, Options};
+use xhist_history::ExitCode;
+use xhist_report::Options;
 
 use crate::words_model::{PAGE, ends, open_len};
 

@@ -1,6 +1,7 @@
 //! Are several rings one history in the right order?
 
 use qs_core::record::EventKind;
+use xhist_history::ReadOptions;
 use xhist_report::format::by_name;
 use xhist_report::{Layout, Options};
 
@@ -103,7 +104,7 @@ fn an_earlier_export_of_the_same_ring_is_left_out() {
     assert!(outcome.notes.contains("2 rings are earlier copies of others"), "{}", outcome.notes);
     let one = report(&[other.build(), other.timed(6, 2, 2).build()].concat());
     assert!(one.notes.contains("1 ring is an earlier copy of another and left out"), "{}", one.notes);
-    let first = report_with(&image, &Options { rings: vec![1], ..Options::default() });
+    let first = report_with(&image, &Options::from(ReadOptions { rings: vec![1], ..ReadOptions::default() }));
     assert!(first.out.ends_with("file#1:19\n"));
 }
 
@@ -163,7 +164,7 @@ fn an_empty_ring_beside_others_is_fine() {
 fn one_ring_can_be_picked() {
     let image: Vec<u8> =
         (1..=3).flat_map(|n| RingImage::hosted(4096, 1, n, "t").timed(5, n as u16, 1).build()).collect();
-    let options = |ring| Options { rings: vec![ring], ..Options::default() };
+    let options = |ring| Options::from(ReadOptions { rings: vec![ring], ..ReadOptions::default() });
     assert_eq!(report_with(&image, &options(2)).out, listing(&[(2, 1)]));
     for ring in [0, 4, usize::MAX] {
         let outcome = report_with(&image, &options(ring));
@@ -232,6 +233,6 @@ fn threads_of_one_name_are_numbered_everywhere() {
         assert!(lanes.contains(&format!("{name} ")), "{lanes}");
     }
     // A thread keeps its name when `--ring` picks its ring.
-    let fourth = with(Options { layout, rings: vec![6], ..Options::default() });
+    let fourth = with(Options { layout, ..ReadOptions { rings: vec![6], ..ReadOptions::default() }.into() });
     assert_eq!(fourth.out, "1 file#5:1\tworker#4\n");
 }

@@ -1,9 +1,10 @@
 //! Can a dump, a map or a target's names act on the reader's terminal, or show a path in another order than it has?
 
 use qs_core::record::EnumDict;
+use xhist_history::{MapPlaces, ReadOptions};
+use xhist_report::ReportKind;
 use xhist_report::format::{Document, FORMATS, by_name};
-use xhist_report::model::ReportKind;
-use xhist_report::{Layout, MapPlaces, Options, QsOptions};
+use xhist_report::{Layout, Options, QsOptions};
 
 use crate::support::{Dir, RingImage, map_of_statements, report_with};
 
@@ -43,14 +44,14 @@ fn no_format_prints_control_characters_or_marks_of_direction() {
             (true, false, Some(ReportKind::Hotspots)),
             (true, false, Some(ReportKind::Builds)),
         ] {
+            let maps = MapPlaces { given: Some(map.clone()), ..MapPlaces::default() };
+            let reading = ReadOptions { maps, ..ReadOptions::default() };
             let options = Options {
                 format: by_name(row.name).unwrap(),
                 layout: Layout { terminal, lanes, thread: true, source: true, ..Layout::default() },
                 report,
-                maps: MapPlaces { given: Some(map.clone()), ..MapPlaces::default() },
                 qs: QsOptions { visible: true, ..QsOptions::default() },
-                origin: None,
-                ..Options::default()
+                ..Options::from(reading)
             };
             let outcome = report_with(&image, &options);
             let shown = outcome.out + &outcome.notes;
@@ -66,8 +67,10 @@ fn no_format_prints_control_characters_or_marks_of_direction() {
 fn json_reads_back() {
     let ring = RingImage::hosted(4096, 1, 1, "main").statement(1, 7);
     let origin = format!("{} \u{1F980}", hidden());
-    let options =
-        Options { format: by_name("json").unwrap(), origin: Some(origin.clone()), ..Options::default() };
+    let options = Options {
+        format: by_name("json").unwrap(),
+        ..ReadOptions { origin: Some(origin.clone()), ..ReadOptions::default() }.into()
+    };
     let outcome = report_with(&ring.build(), &options);
     assert!(!outcome.out.contains(&HIDDEN[..]), "{}", outcome.out);
     let lines = outcome.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());

@@ -8,12 +8,12 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::{Format, NewFile};
-use crate::recording::{
-    CallSpan, EventKind, RecordedLane, RecordedStep, Recording, SpanExit, StepId, StringId, ValueAt,
-};
 use events::{
     CallLine, ERROR, EventLine, FunctionLine, NONE, RAW, ReturnLine, ShownText, SpecificInfo, StepLine,
     TraceLine, TraceMetadata, TypeLine, ValueLine, WRITE,
+};
+use xhist_history::recording::{
+    CallSpan, EventKind, RecordedLane, RecordedStep, Recording, SpanExit, StepId, StringId, ValueAt,
 };
 
 /// The folder.

@@ -6,8 +6,8 @@ mod tables;
 use std::io::{self, Write};
 
 use super::Format;
-use crate::recording::Recording;
 use columns::BlockWriter;
+use xhist_history::recording::Recording;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");

@@ -5,8 +5,8 @@ use std::io;
 
 use super::messages::{CounterDescriptor, CounterValue, TrackDescriptor};
 use super::writer::PacketWriter;
-use crate::model::FieldValue;
-use crate::recording::{EventKind, RecordedStep, Recording, StepId};
+use xhist_history::model::FieldValue;
+use xhist_history::recording::{EventKind, RecordedStep, Recording, StepId};
 
 /// Counters that a trace shows: those with the most values.
 const MAX_COUNTERS: usize = 100;

@@ -15,8 +15,8 @@ use tracks::Tracks;
 use writer::{PacketWriter, SliceEvent};
 
 use super::Format;
-use crate::model::FieldValue;
-use crate::recording::{
+use xhist_history::model::FieldValue;
+use xhist_history::recording::{
     CallId, CallSpan, EventKind, RecordedLane, RecordedStep, Recording, SiteId, SpanExit, StepId,
 };
 

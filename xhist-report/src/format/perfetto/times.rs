@@ -3,7 +3,7 @@
 //! A recorder stamps some steps only. Between two stamps of a lane the steps share the time evenly. Without any stamp a
 //! step takes a microsecond, and the order of all steps is their time.
 
-use crate::recording::{RecordedLane, Recording, StepId};
+use xhist_history::recording::{RecordedLane, Recording, StepId};
 
 /// Nanoseconds of a step where no time is recorded.
 const STEP: u64 = 1_000;
@@ -52,7 +52,7 @@ fn share(times: &mut Vec<u64>, (from, start): (usize, u64), (to, end): (usize, u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recording::RecordingSample;
+    use xhist_history::recording::RecordingSample;
 
     #[test]
     fn steps_between_stamps_share_the_time() {

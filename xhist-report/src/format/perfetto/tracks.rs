@@ -6,7 +6,7 @@ use std::io;
 use super::messages::{ProcessDescriptor, ThreadDescriptor, TrackDescriptor};
 use super::times::has_times;
 use super::writer::PacketWriter;
-use crate::recording::{RecordedLane, Recording, TaskSpan};
+use xhist_history::recording::{RecordedLane, Recording, TaskSpan};
 
 /// Tracks by what they show. The numbers of tracks rise from 1.
 pub struct Tracks {

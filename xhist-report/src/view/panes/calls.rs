@@ -1,9 +1,9 @@
 //! The calls: the stack at the cursor, and what the innermost call calls before and after it.
 
 use super::scene::{Scene, column};
-use crate::recording::{CallId, CallSpan, RecordedLane, SpanExit, StackFrame, StepId};
 use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 use crate::view::state::PaneId;
+use xhist_history::recording::{CallId, CallSpan, RecordedLane, SpanExit, StackFrame, StepId};
 
 /// Calls of the stack that are shown: the innermost ones.
 const MAX_FRAMES: usize = 200;

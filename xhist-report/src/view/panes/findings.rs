@@ -1,10 +1,10 @@
 //! The findings: the failure, suspects, parked async tasks, losses and the difference from a passed test.
 
 use super::scene::Scene;
-use crate::model::{LiveTask, TaskPlace};
-use crate::recording::EventKind;
-use crate::typed;
 use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
+use xhist_history::model::{LiveTask, TaskPlace};
+use xhist_history::recording::EventKind;
+use xhist_history::typed;
 
 /// Rows of one kind.
 const MAX_ROWS: usize = 1000;
@@ -57,7 +57,7 @@ fn failures(scene: &Scene<'_>) -> Vec<ViewRow> {
         let event = recording.event(*step)?;
         matches!(event.kind, EventKind::Panic | EventKind::Signal).then_some((*step, event))
     });
-    let row = |(step, event): (_, &crate::recording::RecordedEvent)| {
+    let row = |(step, event): (_, &xhist_history::recording::RecordedEvent)| {
         let lane = recording.lane(recording.lane_of(step)).map_or("", |lane| &lane.name);
         let site = recording.site_at(step);
         let place = site.map_or_else(String::new, |site| scene.place(site));
@@ -72,7 +72,7 @@ fn failures(scene: &Scene<'_>) -> Vec<ViewRow> {
 }
 
 fn suspects(scene: &Scene<'_>) -> Vec<ViewRow> {
-    let row = |suspect: &crate::recording::SuspectRow| {
+    let row = |suspect: &xhist_history::recording::SuspectRow| {
         ViewRow::new(RowRole::Dim, format!("  {:>3}. {:.2} ", suspect.rank, suspect.score))
             .with(RowRole::Place, format!("{}:{} ", suspect.path, suspect.line))
             .with(RowRole::Name, format!("{} ", suspect.function))

@@ -1,8 +1,8 @@
 //! The history: a row for each step of all threads.
 
 use super::scene::{Scene, column};
-use crate::recording::{RecordedStep, StepId};
 use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
+use xhist_history::recording::{RecordedStep, StepId};
 
 /// Columns of a place.
 const PLACE: usize = 18;

@@ -1,8 +1,8 @@
 //! What all panes are made from, and the words that they share.
 
-use crate::recording::{RecordedLane, Recording, SiteId, StepId};
 use crate::view::index::ViewIndex;
 use crate::view::state::ViewState;
+use xhist_history::recording::{RecordedLane, Recording, SiteId, StepId};
 
 /// What all panes are made from.
 #[derive(Clone, Copy)]

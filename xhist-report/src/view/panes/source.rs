@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::calls::looked_at;
 use super::scene::Scene;
 use super::syntax;
-use crate::recording::{RecordedFile, RecordedSite};
 use crate::view::row::{PaneRows, RowRole, ViewRow};
+use xhist_history::recording::{RecordedFile, RecordedSite};
 
 /// The lines of the file.
 pub fn rows<'s>(scene: &Scene<'s>) -> PaneRows<'s> {

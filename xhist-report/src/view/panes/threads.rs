@@ -3,9 +3,9 @@
 use std::ops::Range;
 
 use super::scene::{Scene, column, end_of};
-use crate::recording::{RecordedLane, Recording, StepId};
 use crate::view::index::TaskLane;
 use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
+use xhist_history::recording::{RecordedLane, Recording, StepId};
 
 /// Columns of a name, of a state and of a place.
 const NAME: usize = 16;

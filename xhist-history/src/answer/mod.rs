@@ -1,0 +1,13 @@
+//! The answer to a failure: the last statements of a thread up to its panic or signal, with functions and source text, and loops,
+//! calls and packages folded.
+
+mod activations;
+mod code;
+mod tail;
+#[cfg(test)]
+mod tests;
+mod view;
+
+pub use code::{Code, ListedStatement};
+pub use tail::{Ending, Shown, Tail, ThreadEnd};
+pub use view::{Row, RowKind, Wanted};

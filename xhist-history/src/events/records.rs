@@ -1,0 +1,197 @@
+//! QS records as items of the model: their line, their name and their fields. The rings of a process share it, because a name
+//! that one thread recorded holds for all threads.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use qs_core::frame::Frame;
+use qs_core::record::trace;
+
+use super::frame_kind::{FrameKind, marked};
+use crate::model::{Record, Trace, What, visible};
+use qs_host::{
+    DecodedRecord, Decoder, LineClass, LineFormatter, LineSink, Listener, RecordFields, StreamEvent,
+    TargetSymbols,
+};
+
+/// Starts of a target that are distinguished.
+const MAX_STARTS: usize = 64;
+
+/// Makes records, and learns names from them.
+#[derive(Clone, Debug)]
+pub struct Records {
+    decoder: Decoder,
+    /// For each start of the target, all names that were recorded until it restarted.
+    starts: Vec<TargetSymbols>,
+    start: usize,
+    text: LineFormatter,
+    with_fields: bool,
+}
+
+/// One for several rings.
+pub type SharedRecords = Rc<RefCell<Records>>;
+
+impl Records {
+    /// With what is known before the first record; fields are made if the report shows them.
+    pub fn new(known: TargetSymbols, with_fields: bool) -> Records {
+        Records {
+            decoder: Decoder::new(known),
+            starts: Vec::new(),
+            start: 0,
+            text: LineFormatter::default(),
+            with_fields,
+        }
+    }
+
+    /// Goes back to the first record, now that all names are known.
+    #[must_use]
+    pub fn rewound(mut self, known: TargetSymbols) -> Records {
+        self.starts.push(self.decoder.known.clone());
+        self.decoder = Decoder::new(known);
+        self.take_names();
+        self
+    }
+
+    /// For several rings.
+    pub fn shared(self) -> SharedRecords {
+        Rc::new(RefCell::new(self))
+    }
+
+    /// Learns the names in a record.
+    pub fn learn(&mut self, frame: &Frame<'_>) {
+        let mut starts = std::mem::take(&mut self.starts);
+        let mut learner = NameLearner { starts: &mut starts, is_over: false };
+        self.decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut learner);
+        self.starts = starts;
+    }
+
+    /// Builds the record of a frame.
+    pub fn build(&mut self, frame: &Frame<'_>) -> BuiltRecord {
+        let mut text = std::mem::take(&mut self.text);
+        let mut builder = RecordBuilder::new(&mut text, self.with_fields);
+        let mut watcher = RestartWatcher { builder: &mut builder, is_over: false };
+        self.decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut watcher);
+        if watcher.is_over {
+            self.start += 1;
+            self.take_names();
+        }
+        let built = builder.built;
+        self.text = text;
+        built
+    }
+
+    /// Takes the names that are recorded later in this start of the target.
+    fn take_names(&mut self) {
+        if let Some(names) = self.starts.get(self.start).or(self.starts.last()) {
+            self.decoder.known.take_names(names);
+        }
+    }
+}
+
+/// Keeps the names of each start of the target.
+struct NameLearner<'l> {
+    starts: &'l mut Vec<TargetSymbols>,
+    is_over: bool,
+}
+
+impl Listener for NameLearner<'_> {
+    fn event(&mut self, event: StreamEvent<'_>, known: &mut TargetSymbols) {
+        // A record may report it twice.
+        let is_over = matches!(event, StreamEvent::Clear) && !self.is_over;
+        self.is_over |= is_over;
+        if is_over && self.starts.len() < MAX_STARTS {
+            self.starts.push(known.clone());
+        }
+    }
+}
+
+/// Builds the record, and detects a restart of the target.
+struct RestartWatcher<'w, 't> {
+    builder: &'w mut RecordBuilder<'t>,
+    is_over: bool,
+}
+
+impl Listener for RestartWatcher<'_, '_> {
+    fn event(&mut self, event: StreamEvent<'_>, known: &mut TargetSymbols) {
+        match event {
+            StreamEvent::Clear => self.is_over = true,
+            StreamEvent::TargetInfo => known.widen(),
+            event => self.builder.event(event, known),
+        }
+    }
+}
+
+/// A record, and the trace event in it if it is one.
+#[derive(Clone, Debug, Default)]
+pub struct BuiltRecord {
+    record: Record,
+    trace: Option<Trace>,
+}
+
+impl BuiltRecord {
+    /// As an entry of a frame of this kind.
+    pub fn entry(self, kind: FrameKind) -> What {
+        match kind {
+            FrameKind::Panic(_) => What::Panic(self.record),
+            FrameKind::Signal(signal, _) => What::Signal(signal, self.record),
+            FrameKind::Mark(kind, value) => What::Record(marked(self.record, kind, value)),
+            _ => self.trace.map_or_else(|| What::Record(self.record), What::Trace),
+        }
+    }
+}
+
+/// Builds the record of a decoder's event.
+pub struct RecordBuilder<'t> {
+    text: &'t mut LineFormatter,
+    with_fields: bool,
+    /// The record that was built.
+    pub built: BuiltRecord,
+}
+
+impl<'t> RecordBuilder<'t> {
+    /// Writes lines with `text`, and makes fields if they are wanted.
+    pub fn new(text: &'t mut LineFormatter, with_fields: bool) -> RecordBuilder<'t> {
+        RecordBuilder { text, with_fields, built: BuiltRecord::default() }
+    }
+}
+
+impl LineSink for Record {
+    /// The last line of several is the record's own.
+    fn line(&mut self, _: LineClass, line: &[u8]) {
+        self.text = visible(&String::from_utf8_lossy(line)).into_owned();
+    }
+}
+
+impl Listener for RecordBuilder<'_> {
+    fn event(&mut self, event: StreamEvent<'_>, known: &mut TargetSymbols) {
+        let StreamEvent::Record(decoded) = event else { return };
+        self.built.trace = trace_of(decoded, known);
+        if self.built.trace.is_some() {
+            return;
+        }
+        let record = &mut self.built.record;
+        record.id = decoded.id();
+        record.is_misfit = !self.text.record(decoded, known, record);
+        if self.with_fields {
+            let RecordFields { name, fields, elements } = RecordFields::of(decoded, known);
+            (record.name, record.fields, record.elements) = (name, fields, elements);
+        }
+    }
+}
+
+/// The trace event that a record is, whatever the width of its time stamp.
+fn trace_of(decoded: &DecodedRecord<'_>, known: &TargetSymbols) -> Option<Trace> {
+    let event = trace::ParsedEvent::parse(decoded.id(), decoded.elements()?)?;
+    let opcode_name = match event.class {
+        trace::Class::Exception { .. } => None,
+        trace::Class::Profile { opcode, .. } => known.enums[usize::from(trace::OPCODES)].get(opcode.into()),
+    };
+    Some(Trace {
+        class: event.class,
+        args: event.args().to_vec(),
+        buffer: event.buffer().map(|pieces| pieces.collect::<Vec<_>>().concat()),
+        is_cut: event.is_cut,
+        stamp: decoded.time,
+        opcode_name: opcode_name.map(|name| visible(&String::from_utf8_lossy(name)).into_owned()),
+    })
+}

@@ -1,0 +1,28 @@
+//! What histories are made of, in the words of a user: rings, entries, gaps, files and lines.
+
+mod build;
+mod code;
+mod event;
+mod item;
+mod names;
+mod place;
+mod ring;
+mod suspect_line;
+mod task;
+mod trace;
+mod value;
+mod visible;
+
+pub use build::{Age, Build, KnownBuild, KnownMap, Origin, SourceChanges, time_text};
+pub use code::{BodyKind, CallName, CallNames, CodeBody, CodeStatement, FileCode, Jump, Span};
+pub use event::{LineRange, Opening, Repetition};
+pub use item::{Damaged, Gap, Item, Overtaken, Record, What};
+pub use names::{BadLine, MapStatement, Names};
+pub use place::Place;
+pub use qs_host::FieldValue;
+pub use ring::Ring;
+pub use suspect_line::SuspectLine;
+pub use task::{CancelledTasks, LiveTask, TaskAround, TaskLink, TaskPlace, TaskSummary};
+pub use trace::{Arg, Code, DescribedTrace, Severity, Trace, TraceClass};
+pub use value::{ShownValue, ValuePlace, arguments_line, values_line};
+pub use visible::{count, count_processes, is_visible, visible};

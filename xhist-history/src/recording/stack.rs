@@ -1,0 +1,171 @@
+//! The call stack and the variables at a step.
+
+use super::ids::{CallId, FunctionId, SiteId, StepId, StringId};
+use super::span::CallSpan;
+use super::table::Recording;
+use super::value::ValueAt;
+
+/// A call that is on the stack at a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackFrame {
+    /// The call; `None` if calls are not known.
+    pub call: Option<CallId>,
+    /// Its statement: the one that runs, or the one that entered the next call.
+    pub site: Option<SiteId>,
+    /// Its function.
+    pub function: FunctionId,
+}
+
+/// A recorded value of a call, the newest of its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// The value, and the step that it was recorded behind.
+    pub value: ValueAt,
+}
+
+/// Values that are searched for those of a call.
+const MAX_SEARCHED: usize = 100_000;
+
+impl Recording {
+    /// The innermost call of the step's lane that is on the stack at a step.
+    pub fn call_at(&self, step: StepId) -> Option<CallId> {
+        let lane = self.lane(self.lane_of(step))?;
+        let before = |call: &CallId| self.call(*call).is_some_and(|call| call.first <= step);
+        let behind = lane.calls.partition_point(before);
+        let mut call = *lane.calls.get(behind.checked_sub(1)?)?;
+        while let Some(span) = self.call(call) {
+            if step <= span.last {
+                return Some(call);
+            }
+            call = span.parent?;
+        }
+        None
+    }
+
+    /// The call and those around it, the innermost first.
+    pub fn ancestors(&self, call: Option<CallId>) -> impl Iterator<Item = (CallId, &CallSpan)> {
+        let with_span = |call: CallId| Some((call, self.call(call)?));
+        std::iter::successors(call.and_then(with_span), move |(_, span)| with_span(span.parent?))
+    }
+
+    /// The stack at a step, the innermost call first. Empty before the first statement of the lane.
+    pub fn stack_at(&self, step: StepId) -> Vec<StackFrame> {
+        let Some(here) = self.site_at(step) else { return Vec::new() };
+        let mut site = Some(here);
+        let mut frames: Vec<StackFrame> = Vec::new();
+        for (call, span) in self.ancestors(self.call_at(step)) {
+            frames.push(StackFrame { call: Some(call), site, function: span.function });
+            site = span.called_from;
+        }
+        if frames.is_empty() {
+            let function = self.site(here).map_or(FunctionId(0), |site| site.function);
+            frames.push(StackFrame { call: None, site, function });
+        }
+        frames
+    }
+
+    /// The stack at a failure, the failing call first. Returns are not recorded: behind the last statement of a function, a check
+    /// in its caller fails rather than that statement.
+    pub fn failing_stack(&self, step: StepId) -> Vec<StackFrame> {
+        let mut frames = self.stack_at(step);
+        let site = |frame: &StackFrame| self.site(frame.site?);
+        let has_ended = |callee: &StackFrame, caller: &StackFrame| {
+            site(callee).is_some_and(|callee| callee.may_end && !callee.checks)
+                && site(caller).is_some_and(|caller| caller.checks)
+        };
+        let ended = frames.windows(2).take_while(|pair| has_ended(&pair[0], &pair[1])).count();
+        frames.drain(..ended);
+        frames
+    }
+
+    /// The values of a call that were recorded up to a step: of each name the newest, parameters first. Those of an async
+    /// body include what it recorded before it was parked.
+    pub fn variables(&self, call: Option<CallId>, step: StepId) -> Vec<Variable> {
+        let mut found: Vec<Variable> = Vec::new();
+        for value in self.values_of(call, step) {
+            if found.iter().all(|other| other.value.name != value.name) {
+                found.push(Variable { value: *value });
+            }
+        }
+        found
+            .sort_by_key(|variable| (!variable.value.is_parameter, variable.value.step, variable.value.line));
+        found
+    }
+
+    /// The newest value of one name of a call, as [`Recording::variables`] has it.
+    pub fn variable(&self, call: Option<CallId>, step: StepId, name: StringId) -> Option<Variable> {
+        self.values_of(call, step).find(|value| value.name == name).map(|value| Variable { value: *value })
+    }
+
+    /// The values of a call that were recorded up to a step, the newest first.
+    fn values_of(&self, call: Option<CallId>, step: StepId) -> impl Iterator<Item = &ValueAt> {
+        let mut own = Vec::new();
+        let mut first = StepId(u32::MAX);
+        if let Some((id, span)) = self.ancestors(call).next() {
+            own.push(id);
+            first = span.first;
+            if span.is_resumed && span.task.is_some() {
+                let before = &self.calls[..(id.0 as usize).min(self.calls.len())];
+                for (index, other) in before.iter().enumerate().rev() {
+                    if (other.task, other.function) == (span.task, span.function) {
+                        own.push(CallId(index as u32));
+                        first = other.first;
+                        if !other.is_resumed {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        let from = self.values.partition_point(|value| value.step < first);
+        let behind = self.values.partition_point(|value| value.step <= step);
+        let searched = self.values[from..behind.max(from)].iter().rev().take(MAX_SEARCHED);
+        searched.filter(move |value| value.call.is_some_and(|call| own.contains(&call)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::RecordingSample;
+    use super::*;
+
+    #[test]
+    fn the_stack_has_the_call_and_its_callers() {
+        let sample = RecordingSample::calls();
+        let recording = &sample.recording;
+        let lines = |step| {
+            let frames = recording.stack_at(StepId(step));
+            frames.iter().map(|frame| recording.site(frame.site.unwrap()).unwrap().line).collect::<Vec<_>>()
+        };
+        assert_eq!((lines(1), lines(3), lines(6)), (vec![2], vec![11, 2], vec![3]));
+        assert_eq!(recording.call_at(StepId(4)), Some(CallId(2)));
+    }
+
+    #[test]
+    fn variables_are_the_newest_of_their_call() {
+        let mut sample = RecordingSample::calls();
+        let recording = &mut sample.recording;
+        let name = recording.strings.add("x");
+        let texts = ["1", "2", "3"].map(|text| recording.strings.add(text));
+        for ((step, call), text) in [(2, 1), (3, 1), (4, 2)].into_iter().zip(texts) {
+            recording.values.push(ValueAt {
+                step: StepId(step),
+                name,
+                type_name: StringId(0),
+                text,
+                call: Some(CallId(call)),
+                function: StringId(0),
+                line: 10,
+                is_parameter: false,
+            });
+        }
+        let at = |step| {
+            let step = StepId(step);
+            let found = recording.variables(recording.call_at(step), step);
+            found.iter().map(|variable| recording.strings.get(variable.value.text)).collect::<Vec<_>>()
+        };
+        let newest = recording.variable(recording.call_at(StepId(3)), StepId(3), name).unwrap();
+        assert_eq!(recording.strings.get(newest.value.text), "2");
+        assert_eq!((at(2), at(3), at(5), at(6)), (vec!["1"], vec!["2"], vec!["3"], vec![]));
+    }
+}

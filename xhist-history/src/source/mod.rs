@@ -1,0 +1,33 @@
+//! Sources of bytes with an end: files and standard input.
+
+mod core;
+mod error;
+mod file;
+mod hex;
+mod holes;
+#[allow(unsafe_code, reason = "maps files, and handles the signal of a file that became shorter")]
+mod image;
+mod kept;
+mod live;
+mod opened;
+mod s_record;
+mod stdin;
+
+use std::ffi::OsStr;
+
+pub use error::SourceError;
+pub use image::Image;
+pub use kept::{homes, ring_files, text_of};
+pub use live::{is_at, is_running, read_at, write_at};
+pub use opened::Opened;
+pub use stdin::{Offer, offer};
+
+/// Opens a file, or standard input by the name `-`, and reads it to its end.
+///
+/// # Errors
+/// Why it cannot be opened.
+pub fn open(text: &OsStr) -> Result<Opened, SourceError> {
+    let opened = if text == "-" { stdin::open()? } else { file::open(text)? };
+    // The first line of any source shows whether it is a text form of memory.
+    hex::decoded(opened).map(core::in_order)
+}

@@ -1,0 +1,246 @@
+//! The lines of an answer as text: place, function, source text.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use qs_core::listing::Thousands;
+
+use crate::format::Links;
+use xhist_history::answer::{Code, Ending, ListedStatement, Row, RowKind, Shown, ThreadEnd};
+use xhist_history::calls::{BodyId, Reentry, SincePanic};
+use xhist_history::model::count;
+
+const DIM: Style = Style::new().dimmed();
+const FUNCTION: Style = AnsiColor::Cyan.on_default();
+const ALARM: Style = AnsiColor::Red.on_default().bold();
+/// Widest columns of places and functions.
+const MOST_PLACE: usize = 44;
+const MOST_FUNCTION: usize = 32;
+/// Functions entered again that are named.
+const MOST_REENTRIES: usize = 3;
+/// Deepest indentation, in calls.
+const MOST_DEPTH: usize = 8;
+/// Characters of a source text.
+const MOST_TEXT: usize = 110;
+
+/// What the lines show besides their statements.
+pub trait Sources {
+    /// The source text of a statement, in one line.
+    fn text(&mut self, code: &Code, statement: ListedStatement) -> Option<String>;
+    /// The values behind statements that ran at these times; empty without any.
+    fn values(&mut self, runs: &[u64]) -> String;
+    /// The file that it is in.
+    fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf>;
+}
+
+/// Writes the lines of a thread.
+pub fn write_rows(
+    shown: &Shown,
+    code: &Code,
+    sources: &mut dyn Sources,
+    links: Links,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    write_reentries(&shown.reentries, code, out)?;
+    let rows: Vec<Cells> = shown.rows.iter().map(|row| Cells::of(row, code, sources, links)).collect();
+    let widest =
+        |cell: &dyn Fn(&Cells) -> usize, most: usize| rows.iter().map(cell).max().unwrap_or(0).min(most);
+    let place = widest(&|cells| cells.place.chars().count(), MOST_PLACE);
+    let function = widest(&|cells| cells.function.chars().count(), MOST_FUNCTION);
+    for cells in &rows {
+        cells.write(place, function, out)?;
+    }
+    Ok(())
+}
+
+/// Writes which panics the thread caught before.
+pub fn write_caught(
+    (count, newest): (usize, ListedStatement),
+    code: &Code,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let place = code.shown_place(newest);
+    let text = match count {
+        1 => format!("a panic at {place} was caught"),
+        _ => format!("{} panics were caught, the newest at {place}", Thousands(count as u64)),
+    };
+    writeln!(out, "  {DIM}... {text}{DIM:#}")
+}
+
+/// Writes how a thread ended, and what ran afterwards. `formatted` statements made the text of a panic's message.
+pub fn write_end(ending: &Ending, formatted: u64, after: u64, out: &mut dyn Write) -> io::Result<()> {
+    if formatted > 0 {
+        let formatted = plural(formatted);
+        writeln!(out, "  {DIM}... {formatted} formatted the message; --all prints them{DIM:#}")?;
+    }
+    match ending.end {
+        ThreadEnd::Here => return Ok(()),
+        ThreadEnd::Panic => writeln!(out, "  {ALARM}-- the thread panicked here --{ALARM:#}")?,
+        ThreadEnd::Signal(signal) => writeln!(out, "  {ALARM}-- signal {signal} arrived here --{ALARM:#}")?,
+    }
+    let what = match (ending.end, ending.since) {
+        (ThreadEnd::Signal(_), _) => "ran after the signal (handlers)",
+        (_, SincePanic::Unwinding) => "ran after the panic (destructors, hooks)",
+        (_, SincePanic::PassedOn) => "ran after the panic was caught, until `resume_unwind` passed it on",
+        (_, SincePanic::Unclear) => return Ok(()),
+    };
+    match after {
+        0 => Ok(()),
+        _ => writeln!(out, "  {DIM}... {} {what}; --all prints them{DIM:#}", plural(after)),
+    }
+}
+
+/// Functions that a handler or a callback entered again, a line each.
+fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> io::Result<()> {
+    for reentry in reentries.iter().take(MOST_REENTRIES) {
+        let line = reentry_text(reentry, code);
+        writeln!(out, "  {ALARM}{line}{ALARM:#}")?;
+    }
+    match reentries.len().saturating_sub(MOST_REENTRIES) {
+        0 => Ok(()),
+        more => {
+            writeln!(out, "  {DIM}{} more were entered again{DIM:#}", count(more, "function"))
+        }
+    }
+}
+
+/// `add was entered again by the handler on_timer at src/section.rs:10, before line 11`.
+fn reentry_text(reentry: &Reentry, code: &Code) -> String {
+    let (function, handler) = (code.name(reentry.body), code.name(reentry.handler));
+    let by = if reentry.is_callback { "callback" } else { "handler" };
+    let at = code.shown_place(ListedStatement::Known(reentry.at));
+    let more = match reentry.times {
+        1 => String::new(),
+        times => format!(" (entered again {} times in all)", Thousands(times)),
+    };
+    match reentry.next {
+        Some(next) => {
+            let next = code.structure().place(next).1.line;
+            format!("{function} was entered again by the {by} {handler} at {at}, before line {next}{more}")
+        }
+        None if reentry.is_callback => {
+            format!("{function} was entered again by the {by} {handler} at {at}{more}")
+        }
+        None => {
+            format!(
+                "{function} was entered again by the {by} {handler} at {at}, or just after it ended there{more}"
+            )
+        }
+    }
+}
+
+/// Writes what follows: statements after a panic that may have been caught.
+pub fn write_after(after: u64, out: &mut dyn Write) -> io::Result<()> {
+    let after = plural(after);
+    writeln!(out, "then {after} ran; nothing shows whether the panic was caught (newest last):")
+}
+
+/// A line in columns.
+struct Cells {
+    place: String,
+    /// The place as a link.
+    linked: String,
+    function: String,
+    depth: usize,
+    text: String,
+    is_folded: bool,
+}
+
+impl Cells {
+    fn of(row: &Row, code: &Code, sources: &mut dyn Sources, links: Links) -> Cells {
+        let times = if row.times > 1 { format!(" x {}", Thousands(row.times)) } else { String::new() };
+        let name = |function: Option<BodyId>| function.map_or(String::new(), |function| code.name(function));
+        let depth = row.depth.min(MOST_DEPTH);
+        let folded = |function: String, text: String| Cells {
+            place: String::new(),
+            linked: String::new(),
+            function,
+            depth,
+            text: format!("... {text}{times}"),
+            is_folded: true,
+        };
+        match &row.kind {
+            RowKind::Statement(statement) => {
+                let line = code.place(*statement).1.line;
+                let place = code.shown_place(*statement);
+                let linked = links.linked(&place, sources.file(code, *statement).as_deref(), line);
+                let text = sources.text(code, *statement).unwrap_or_default();
+                let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
+                let values = sources.values(&row.runs);
+                let (text, is_folded) =
+                    (format!("{}{times}{values}{rank}", shortened(&text, MOST_TEXT)), false);
+                Cells { place, linked, function: code.name_of(*statement), depth, text, is_folded }
+            }
+            RowKind::Call(function, statements, inside) => {
+                let place = code.path(*function).to_owned();
+                let linked = place.clone();
+                let text = format!("{}{}", plural(*statements), names_of(inside, code));
+                Cells { place, linked, ..folded(name(Some(*function)), text) }
+            }
+            RowKind::Package(package, statements) => {
+                folded(String::new(), format!("{package}: {}", plural(*statements)))
+            }
+            RowKind::Earlier(function, statements, inside) => {
+                let text = format!("{} before{}", plural(*statements), names_of(inside, code));
+                folded(name(*function), text)
+            }
+            RowKind::Later(statements, inside) => {
+                let text = format!("{} more{}", plural(*statements), names_of(inside, code));
+                folded(String::new(), text)
+            }
+            RowKind::Repeated(statements) => {
+                folded(String::new(), format!("the last {} ran again", plural(*statements)))
+            }
+            RowKind::Open(calls, functions) => {
+                let names: Vec<String> =
+                    functions.iter().take(3).map(|function| code.name(*function)).collect();
+                let more = if functions.len() > names.len() { ", ..." } else { "" };
+                let open = count(*calls, "open call");
+                folded(String::new(), format!("{open} of {}{more}", names.join(", ")))
+            }
+        }
+    }
+
+    fn write(&self, place: usize, function: usize, out: &mut dyn Write) -> io::Result<()> {
+        let width = self.place.chars().count();
+        let gap = place.saturating_sub(width);
+        let style = if self.is_folded { DIM } else { Style::new() };
+        let name = tail_of(&self.function, MOST_FUNCTION);
+        let text = format!("{:1$}{2}", "", 2 * self.depth, self.text);
+        let line = format!(
+            "  {style}{}{style:#}{:gap$}  {FUNCTION}{name:<function$}{FUNCTION:#}  {style}{text}{style:#}",
+            self.linked, ""
+        );
+        writeln!(out, "{}", line.trim_end())
+    }
+}
+
+/// `: wrap, next`.
+fn names_of(functions: &[BodyId], code: &Code) -> String {
+    let names: Vec<String> = functions.iter().map(|function| code.name(*function)).collect();
+    if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
+}
+
+fn plural(statements: u64) -> String {
+    let plural = if statements == 1 { "" } else { "s" };
+    format!("{} statement{plural}", Thousands(statements))
+}
+
+/// The beginning of a text.
+fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// The end of a path.
+fn tail_of(text: &str, most: usize) -> String {
+    let len = text.chars().count();
+    if len <= most {
+        return text.to_owned();
+    }
+    let tail: String = text.chars().skip(len + 1 - most).collect();
+    format!("…{tail}")
+}
