@@ -83,7 +83,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
         &[
             &["model", "typed.rs"],
             &["calls", "notes", "recording", "ring"],
-            &["answer", "source", "trace"],
+            &["answer", "page", "source", "trace"],
             &["runs", "selection"],
             &["options.rs"],
             &["map", "values"],
