@@ -168,10 +168,12 @@ fn links() {
 }
 
 /// Where paths start that lead into the repository.
-const ROOTS: [&str; 11] = [
+const ROOTS: [&str; 13] = [
     "cargo-xhist/",
     "qs-core/",
+    "qs-host/",
     "xhist-fleet/",
+    "xhist-history/",
     "xhist-rt/",
     "xhist-instrument/",
     "xhist-report/",

@@ -73,6 +73,8 @@ const NOT_A: &[&str] = &[
 /// What is ours: the folders and files at the root that people write.
 const PARTS: &[&str] = &[
     "qs-core",
+    "qs-host",
+    "xhist-history",
     "xhist-rt",
     "xhist-instrument",
     "xhist-report",

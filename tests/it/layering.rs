@@ -38,6 +38,12 @@ struct Row {
 const TABLE: &[Row] = &[
     Row { name: "xhist-qs", ours: &[], others: Some(&["byteorder"]), forbidden: &[] },
     Row {
+        name: "qs-host",
+        ours: &["xhist-qs"],
+        others: Some(&["byteorder", "itoa", "memchr"]),
+        forbidden: &[],
+    },
+    Row {
         name: "xhist-rt",
         ours: &["xhist-qs"],
         others: Some(&["critical-section", "libc"]),
@@ -45,48 +51,42 @@ const TABLE: &[Row] = &[
     },
     Row { name: "xhist-instrument", ours: &["xhist-qs"], others: None, forbidden: &["memmap2"] },
     Row {
-        name: "xhist-report",
-        ours: &["xhist-qs"],
+        name: "xhist-history",
+        ours: &["xhist-qs", "qs-host"],
         others: None,
-        forbidden: &["syn", "proc-macro2", "quote"],
+        forbidden: &["syn", "proc-macro2", "quote", "clap", "anstream", "indicatif", "ratatui"],
+    },
+    Row {
+        name: "xhist-report",
+        ours: &["xhist-qs", "qs-host", "xhist-history"],
+        others: None,
+        forbidden: &["syn", "proc-macro2", "quote", "gimli", "memmap2"],
     },
     Row {
         name: "cargo-xhist",
-        ours: &["xhist-qs", "xhist-instrument", "xhist-report"],
+        ours: &["xhist-qs", "xhist-instrument", "xhist-history", "xhist-report"],
         others: None,
         forbidden: &["syn", "proc-macro2", "quote"],
     },
-    Row { name: "xhist-fleet", ours: &["xhist-report"], others: None, forbidden: &["syn"] },
+    Row { name: "xhist-fleet", ours: &["xhist-history"], others: None, forbidden: &["syn"] },
 ];
 
 /// The file, or the files below the folder, import none of these.
 const IMPORTS: &[(&str, &[&str])] = &[
     ("qs-core/src/frame", &["crate::record", "crate::ring", "crate::map"]),
     ("qs-core/src/record", &["crate::ring", "crate::map"]),
-    (
-        "xhist-report/src/source",
-        &["qs_core", "crate::ring", "crate::events", "crate::model", "crate::format"],
-    ),
-    (
-        "xhist-report/src/qs_host/stream",
-        &["std::fs", "std::net", "qs_host::text", "qs_host::control", "qs_host::qspy"],
-    ),
-    (
-        "xhist-report/src/qs_host/symbols",
-        &["std::fs", "std::net", "qs_host::stream", "qs_host::text", "qs_host::qspy"],
-    ),
-    ("xhist-report/src/qs_host/text", &["std::fs", "std::net", "qs_host::control", "qs_host::qspy"]),
-    ("xhist-report/src/qs_host/control", &["std::fs", "std::net"]),
-    ("xhist-report/src/qs_host/qspy", &["std::net", "std::io::stdout", "std::io::stdin"]),
+    ("qs-host/src", &["std::fs", "std::net", "std::io::stdout", "std::io::stdin", "println!"]),
+    ("qs-host/src/stream", &["crate::text", "crate::control"]),
+    ("qs-host/src/symbols", &["crate::stream", "crate::text"]),
+    ("qs-host/src/text", &["crate::control"]),
+    ("xhist-history/src", &["std::net", "std::io::stdout"]),
+    ("xhist-history/src/source", &["qs_core", "crate::ring", "crate::events", "crate::model"]),
+    ("xhist-history/src/ring", &["std::fs", "std::io", "crate::source", "crate::events"]),
+    ("xhist-history/src/trace/", &["qs_core", "crate::source", "crate::ring", "crate::events"]),
+    ("xhist-history/src/model", &["std::fs", "crate::source"]),
+    ("xhist-report/src/qspy", &["std::net", "std::io::stdout", "std::io::stdin"]),
     ("xhist-report/src/live", &["std::fs", "std::net", "crate::send"]),
     ("xhist-report/src/send", &["std::fs", "std::net", "crate::format"]),
-    ("xhist-report/src/ring", &["std::fs", "std::io", "crate::source", "crate::format", "crate::events"]),
-    ("xhist-report/src/events", &["std::net", "crate::format"]),
-    (
-        "xhist-report/src/trace/",
-        &["qs_core", "crate::source", "crate::ring", "crate::events", "crate::format"],
-    ),
-    ("xhist-report/src/model", &["std::fs", "crate::source", "crate::format"]),
     ("xhist-report/src/format", &["qs_core", "std::fs"]),
     ("xhist-instrument/src/syntax", &["std::fs", "crate::cli"]),
     ("xhist-instrument/src/text", &["std::fs", "crate::cli"]),
@@ -95,44 +95,17 @@ const IMPORTS: &[(&str, &[&str])] = &[
 
 /// Files below the folder import these parts of their crate only.
 const ROOMS: &[(&str, &[&str])] = &[
-    ("xhist-report/src/qs_host/stream", &["qs_host"]),
-    ("xhist-report/src/qs_host/symbols", &["qs_host"]),
-    ("xhist-report/src/qs_host/text", &["qs_host", "model"]),
-    ("xhist-report/src/qs_host/control", &["qs_host"]),
-    ("xhist-report/src/qs_host", &["qs_host", "console", "exit_code", "model"]),
-    ("xhist-report/src/ring", &["model"]),
-    ("xhist-report/src/events", &["console", "context", "model", "options", "qs_host", "ring", "source"]),
-    ("xhist-report/src/types", &[]),
-    ("xhist-report/src/values", &["console", "model", "options", "run_record", "source", "typed", "types"]),
-    ("xhist-report/src/format", &["format", "model", "recording"]),
-    ("xhist-report/src/recording", &["model", "typed"]),
-    ("xhist-report/src/tasks", &["console", "map", "model", "options", "source_text"]),
-    (
-        "xhist-report/src/reports",
-        &[
-            "answer",
-            "calls",
-            "order",
-            "selection",
-            "tasks",
-            "console",
-            "context",
-            "events",
-            "exit_code",
-            "format",
-            "map",
-            "model",
-            "options",
-            "order",
-            "qs_host",
-            "recording",
-            "ring",
-            "selection",
-            "source_text",
-            "tasks",
-            "values",
-        ],
-    ),
+    ("xhist-history/src/ring", &["model"]),
+    ("xhist-history/src/events", &["context", "model", "notes", "options", "ring", "source"]),
+    ("xhist-history/src/values/types", &[]),
+    ("xhist-history/src/values", &["model", "notes", "options", "runs", "source", "typed"]),
+    ("xhist-history/src/recording", &["model", "typed"]),
+    ("xhist-history/src/tasks", &["map", "model", "notes", "options", "text"]),
+    ("xhist-report/src/qspy", &[]),
+    ("xhist-report/src/format", &["entries"]),
+    ("xhist-report/src/dap", &[]),
+    ("xhist-report/src/view", &["interrupt"]),
+    ("xhist-report/src/reports", &["entries", "format", "options", "order", "qspy"]),
 ];
 
 fn metadata() -> Metadata {
@@ -239,7 +212,9 @@ const UNCHECKED: &[(&str, usize)] = &[
     ("qs-core", 2),
     ("xhist-rt", 0),
     ("xhist-instrument", 0),
-    ("xhist-report", 83),
+    ("qs-host", 0),
+    ("xhist-history", 0),
+    ("xhist-report", 0),
     ("cargo-xhist", 0),
     ("xhist-fleet", 0),
     ("tests", 0),
@@ -278,7 +253,15 @@ fn samples() {
     assert!(!manifests.is_empty(), "there are samples");
     for manifest in manifests {
         let text = std::fs::read_to_string(manifest.path()).expect("a manifest");
-        for tool in ["qs-core", "xhist-qs", "xhist-instrument", "xhist-report", "cargo-xhist"] {
+        for tool in [
+            "qs-core",
+            "xhist-qs",
+            "qs-host",
+            "xhist-history",
+            "xhist-instrument",
+            "xhist-report",
+            "cargo-xhist",
+        ] {
             assert!(!text.contains(tool), "{} names {tool}", manifest.path().display());
         }
     }

@@ -16,8 +16,16 @@ pub const CASES: &[Case] = &[
     Case::new("all_crates_share_version_and_rust_version", versions),
 ];
 
-const CRATES: [&str; 6] =
-    ["qs-core", "xhist-rt", "xhist-instrument", "xhist-report", "cargo-xhist", "xhist-fleet"];
+const CRATES: [&str; 8] = [
+    "qs-core",
+    "qs-host",
+    "xhist-history",
+    "xhist-rt",
+    "xhist-instrument",
+    "xhist-report",
+    "cargo-xhist",
+    "xhist-fleet",
+];
 
 /// Lines of a file, its unit tests aside.
 const BUDGET: usize = 600;
@@ -75,7 +83,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/setup/spectra_file.rs",
     "xhist-rt/src/hosted/spawn.rs",
     "xhist-rt/src/hosted/syscall.rs",
-    "xhist-report/src/source/image.rs",
+    "xhist-history/src/source/image.rs",
     "tests/src/tracee/x86_64.rs",
     "tests/benches/cost/cpu.rs",
 ];

@@ -1,4 +1,4 @@
-//! Reads dump after dump: what is known of a program is kept for the next one.
+//! Reads one source into a recording, or dump after dump: then what is known of a program is kept for the next one.
 
 use std::collections::HashMap;
 use std::io;
@@ -9,7 +9,7 @@ use crate::calls::{Structure, Structures};
 use crate::context::Context;
 use crate::map::Maps;
 use crate::model::{Names, Ring};
-use crate::notes::Notes;
+use crate::notes::{ExitCode, Notes};
 use crate::options::{EntryChoice, MapPlaces, ProgramPlaces, ReadOptions};
 use crate::reading::{Reading, Reports, SourceContent, read};
 use crate::recording::{Recording, SharedRecording};
@@ -18,6 +18,18 @@ use crate::report::Report;
 use crate::ring;
 use crate::source::Opened;
 use crate::typed;
+
+/// Reads an image into a recording, which others may read meanwhile. Notes and losses go to `notes`.
+pub fn read_recording(
+    image: &[u8],
+    options: &ReadOptions,
+    recording: &SharedRecording,
+    notes: &mut Notes<'_>,
+) -> ExitCode {
+    let (maps, structures) = (&mut Maps::default(), &mut Structures::default());
+    let context = &mut Context { options, maps, structures, out: &mut io::sink(), notes };
+    read(image, &mut OneRecording { options, recording: recording.clone() }, context)
+}
 
 /// Reads dumps, one after another.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 //! ## Inside
 //!
 //! [`source`] opens bytes, [`ring`] finds the rings in them, [`events`] decodes those. [`reading`] is the loop between a source of events
-//! and a [`report`]. [`recording_builder`] is the report that makes a [`recording`]. [`answer`] folds the end of a thread to rows.
+//! and a [`report`]. [`recording_builder`] is the report that makes a [`recording`]. [`answer`] folds the end of a thread
+//! to rows, and [`page`] is a recording for a browser.
 
 #![deny(unsafe_code)]
 
@@ -16,6 +17,7 @@ pub mod map;
 pub mod model;
 pub mod notes;
 mod options;
+pub mod page;
 pub mod reading;
 pub mod recording;
 pub mod recording_builder;
@@ -30,6 +32,6 @@ pub mod trace;
 pub mod typed;
 pub mod values;
 
-pub use dumps::{Dump, DumpReader, RanStatement};
+pub use dumps::{Dump, DumpReader, RanStatement, read_recording};
 pub use notes::ExitCode;
 pub use options::{EntryChoice, MapPlaces, ProgramPlaces, ReadOptions, StartProgress};

@@ -14,6 +14,8 @@ pub const BUILDS: &[(&str, Features)] = &[
     ("xhist-rt", &[("trace", true), ("std", false)]),
     ("xhist-rt", &[("trace", false)]),
     ("xhist-instrument", &[]),
+    ("qs-host", &[]),
+    ("xhist-history", &[]),
     ("xhist-report", &[]),
     ("cargo-xhist", &[]),
     ("xhist-fleet", &[]),

@@ -137,9 +137,17 @@ impl Walks {
     fn product_file(&self, name: &str) -> Option<PathBuf> {
         let path = Path::new(name);
         let path = path.strip_prefix(&self.checkout).unwrap_or(path);
-        let is_product = ["qs-core", "xhist-rt", "xhist-instrument", "xhist-report", "cargo-xhist"]
-            .iter()
-            .any(|crate_name| path.starts_with(Path::new(crate_name).join("src")));
+        let is_product = [
+            "qs-core",
+            "qs-host",
+            "xhist-history",
+            "xhist-rt",
+            "xhist-instrument",
+            "xhist-report",
+            "cargo-xhist",
+        ]
+        .iter()
+        .any(|crate_name| path.starts_with(Path::new(crate_name).join("src")));
         is_product.then(|| path.to_owned())
     }
 }

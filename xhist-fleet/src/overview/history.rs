@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use xhist_history::{ExitCode, MapPlaces, ReadOptions, source};
-use xhist_report::{Options, format};
+use xhist_history::notes::Notes;
+use xhist_history::recording::SharedRecording;
+use xhist_history::{EntryChoice, ExitCode, MapPlaces, ReadOptions, page, read_recording, source};
 
 use super::collect::GroupFacts;
 use super::page::{HEAD, escape};
@@ -29,18 +30,22 @@ fn whole(source: &str, maps: &[PathBuf]) -> Option<String> {
         return None;
     }
     let opened = source::open(path.as_os_str()).ok()?;
-    let read = ReadOptions {
+    let options = ReadOptions {
         maps: MapPlaces { dirs: maps.to_vec(), dump_dir: opened.dir.clone(), ..MapPlaces::default() },
         data: opened.data.clone(),
         written: opened.written,
         origin: Some(source.to_owned()),
+        entries: EntryChoice::RECORDING,
         ..ReadOptions::default()
     };
-    let options = Options { format: format::by_name("html")?, ..Options::from(read) };
-    let (mut page, mut notes) = (Vec::new(), Vec::new());
-    let code = xhist_report::report(&opened.image, &options, &mut page, &mut notes);
-    let is_page = matches!(code, ExitCode::Complete | ExitCode::Incomplete) && !page.is_empty();
-    String::from_utf8(page).ok().filter(|_| is_page)
+    let (recording, mut nowhere) = (SharedRecording::default(), std::io::sink());
+    let code = read_recording(&opened.image, &options, &recording, &mut Notes::new(&mut nowhere));
+    if !matches!(code, ExitCode::Complete | ExitCode::Incomplete) {
+        return None;
+    }
+    let mut page = Vec::new();
+    page::write(&recording.lock(), &mut page).ok()?;
+    String::from_utf8(page).ok()
 }
 
 /// The newest statements in the data set.

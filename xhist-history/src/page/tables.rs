@@ -6,8 +6,8 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::columns::BlockWriter;
-use xhist_history::model::{FieldValue, LiveTask, TaskPlace, TaskSummary};
-use xhist_history::recording::{EventKind, LaneId, RecordedStep, Recording, StepId};
+use crate::model::{FieldValue, LiveTask, TaskPlace, TaskSummary};
+use crate::recording::{EventKind, LaneId, RecordedStep, Recording, StepId};
 
 /// The version of the tables.
 const VERSION: u32 = 1;
@@ -30,7 +30,7 @@ pub fn write(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<
     let files = files(recording, &mut left_out);
     let tasks = recording.tasks.as_ref().map(|tasks| summary(tasks, &mut left_out));
     let evidence = &recording.evidence;
-    let suspect = |row: &xhist_history::recording::SuspectRow| {
+    let suspect = |row: &crate::recording::SuspectRow| {
         json!({"rank": row.rank, "score": row.score.min(1e9), "path": row.path, "line": row.line,
             "function": row.function, "text": row.text})
     };
@@ -60,7 +60,7 @@ pub fn write(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<
     calls(recording, blocks)?;
     spans_and_times(recording, blocks)?;
     let more = events(recording, blocks)?;
-    let of = |get: fn(&xhist_history::recording::ValueAt) -> u64| values.iter().map(get);
+    let of = |get: fn(&crate::recording::ValueAt) -> u64| values.iter().map(get);
     blocks.numbers("value_step", of(|value| value.step.0.into()))?;
     blocks.numbers("value_name", of(|value| value.name.0.into()))?;
     blocks.numbers("value_type", of(|value| value.type_name.0.into()))?;
@@ -83,7 +83,7 @@ fn files(recording: &Recording, left_out: &mut Vec<String>) -> Vec<Value> {
     });
     let files = files.collect();
     if without > 0 {
-        left_out.push(format!("the text of {}", xhist_history::model::count(without, "source file")));
+        left_out.push(format!("the text of {}", crate::model::count(without, "source file")));
     }
     files
 }
@@ -107,10 +107,7 @@ fn summary(tasks: &TaskSummary, left_out: &mut Vec<String>) -> Value {
     };
     let more = tasks.live.len().saturating_sub(MAX_TASKS);
     if more > 0 {
-        left_out.push(format!(
-            "{} of those that have not ended",
-            xhist_history::model::count(more, "async task")
-        ));
+        left_out.push(format!("{} of those that have not ended", crate::model::count(more, "async task")));
     }
     let cancelled = tasks.cancelled.iter().take(MAX_TASKS);
     json!({
@@ -121,7 +118,7 @@ fn summary(tasks: &TaskSummary, left_out: &mut Vec<String>) -> Value {
 }
 
 fn sites(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<()> {
-    let of = |get: fn(&xhist_history::recording::RecordedSite) -> u32| {
+    let of = |get: fn(&crate::recording::RecordedSite) -> u32| {
         recording.sites.iter().map(move |site| get(site).into())
     };
     blocks.numbers("site_file", of(|site| site.file))?;
@@ -166,7 +163,7 @@ fn calls(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<()> 
     blocks
         .numbers("call_from", calls().map(|call| call.called_from.map_or(0, |site| u64::from(site.0) + 1)))?;
     blocks.numbers("call_exit", calls().map(|call| call.exit as u64))?;
-    let flags = |call: &xhist_history::recording::CallSpan| {
+    let flags = |call: &crate::recording::CallSpan| {
         let flags = [call.entered_before, call.is_uncertain, call.is_resumed, call.in_unwinding];
         flags.iter().rev().fold(0, |all, flag| all << 1 | u64::from(*flag))
     };
