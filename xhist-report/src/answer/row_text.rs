@@ -118,7 +118,7 @@ fn reentry_text(reentry: &Reentry, code: &Code) -> String {
     };
     match reentry.next {
         Some(next) => {
-            let next = code.structure().place(next).1.line;
+            let next = code.place(ListedStatement::Known(next)).1.line;
             format!("{function} was entered again by the {by} {handler} at {at}, before line {next}{more}")
         }
         None if reentry.is_callback => {

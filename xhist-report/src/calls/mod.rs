@@ -9,6 +9,7 @@ mod after_panic;
 mod callee;
 mod caller;
 mod descent;
+mod entry;
 mod futures;
 mod levels;
 mod panics;
@@ -24,12 +25,14 @@ mod tree;
 pub use activation::{Activation, Exit, Left, Moves};
 pub use callee::{Call, CallKind};
 pub use descent::Descent;
+pub use entry::ThreadEntry;
+pub use levels::Handler;
 pub use panics::{OpenPanic, SincePanic};
 pub use reentries::{Reentries, Reentry};
-pub use stack::{CallStack, PausedStack};
+pub use stack::CallStack;
 pub use structure::{Body, BodyId, StatementId, Structure};
 pub use structures::Structures;
 pub use tree::{CallNode, CallTree, NodeSubject, NoteKind, TakeRow, TreeRow};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

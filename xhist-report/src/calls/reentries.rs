@@ -39,8 +39,8 @@ pub struct Reentries {
 }
 
 impl Reentries {
-    /// A statement ran; `entered` calls at the top of the stack are new.
-    pub fn step(&mut self, stack: &CallStack<'_>, entered: usize, now: u64) {
+    /// A statement ran; `stack` is the stack behind it.
+    pub fn step(&mut self, stack: &CallStack, now: u64) {
         if !self.waiting.is_empty() && stack.floor() == 0 {
             let top = stack.top();
             for (id, mut reentry) in std::mem::take(&mut self.waiting) {
@@ -57,7 +57,7 @@ impl Reentries {
             }
         }
         let floor = stack.floor();
-        if entered == 0 || self.waiting.len() >= MOST {
+        if stack.moves().entered == 0 || self.waiting.len() >= MOST {
             return;
         }
         if floor == 0 {
@@ -117,7 +117,7 @@ impl Reentries {
     }
 }
 
-impl CallStack<'_> {
+impl CallStack {
     /// The next call below of the topmost function, if a closure from outside of that call is between the two: the call, and the
     /// closure.
     fn called_back(&self) -> Option<(&Activation, BodyId)> {

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use std::sync::Arc;
+
 use qs_core::record::{Statement, TaskMark, TaskStep};
 
-use super::{CallStack, Exit, Moves, Reentries, Structure};
+use super::{CallStack, Exit, Handler, Reentries, Structure, ThreadEntry};
 use crate::model::Names;
 
 /// A line of an outline: its depth, and the last line that is deeper.
@@ -20,7 +22,7 @@ fn extents(outline: &str) -> Vec<(usize, usize, &str)> {
 
 /// The map of an outline. `fn PATH [KIND] [of TRAIT]` is a body, `loop CALLS` a statement that is a loop, `branch` a branch
 /// of the statement around it, and `s CALLS [jump J] [await]` any other statement.
-fn map(outline: &str) -> Names {
+pub(crate) fn map(outline: &str) -> Names {
     let mut map = String::from(r#"{"xhist":"map","version":3,"hash":"0","root":"/","tool":""}"#);
     map.push_str("\n{\"file\":1,\"path\":\"a.rs\",\"base\":0}\n");
     let (mut regions, mut statements) = (String::new(), String::new());
@@ -73,7 +75,8 @@ struct Tree<'s> {
 }
 
 impl Tree<'_> {
-    fn add(&mut self, stack: &CallStack<'_>, moves: &Moves) {
+    fn add(&mut self, stack: &CallStack) {
+        let moves = stack.moves();
         for left in &moves.left {
             self.text.push(')');
             self.text.push_str(match left.exit {
@@ -84,8 +87,7 @@ impl Tree<'_> {
                 Exit::Returned => "",
             });
         }
-        let new = stack.stack().skip(stack.depth() - moves.entered);
-        for activation in new {
+        for activation in stack.entered() {
             if !self.text.is_empty() && !self.text.ends_with('(') {
                 self.text.push(' ');
             }
@@ -105,30 +107,43 @@ impl Tree<'_> {
     }
 }
 
-/// Runs lines of an outline. `p` is a panic, `t7` the id of a future, `gap` a loss.
+/// An entry in a word: a line of an outline, `p` for a panic, `t7` for the id of a future, `gap` for a loss, `2x9` for two statements
+/// that ran again nine times.
+pub(crate) fn entry(word: &str) -> ThreadEntry {
+    if let Some(task) = word.strip_prefix('t') {
+        let (task, step) = match task.split_at(task.len() - 1) {
+            (task, "e") => (task, TaskStep::End),
+            (task, "r") => (task, TaskStep::Resume),
+            _ => (task, TaskStep::Enter),
+        };
+        return ThreadEntry::Task(TaskMark { step, task: task.parse().unwrap() });
+    }
+    if let Some((statements, times)) = word.split_once('x') {
+        return ThreadEntry::Again { statements: statements.parse().unwrap(), times: times.parse().unwrap() };
+    }
+    match word {
+        "p" => ThreadEntry::Panic,
+        "gap" => ThreadEntry::Gap,
+        line => ThreadEntry::Statement(Statement { file: 1, line: line.parse().unwrap() }),
+    }
+}
+
+/// Takes entries outside handlers.
+fn run(stack: &mut CallStack, words: &str) {
+    words.split_whitespace().for_each(|word| _ = stack.take(Handler::default(), entry(word)));
+}
+
+/// The calls after these entries.
 fn tree(outline: &str, stream: &str) -> String {
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
     let mut tree = Tree { structure: &structure, text: String::new() };
     for word in stream.split_whitespace() {
-        if word == "p" {
-            stack.panic();
-        } else if word == "gap" {
-            stack.gap();
-        } else if let Some(task) = word.strip_prefix('t') {
-            let (task, step) = match task.split_at(task.len() - 1) {
-                (task, "e") => (task, TaskStep::End),
-                (task, "r") => (task, TaskStep::Resume),
-                _ => (task, TaskStep::Enter),
-            };
-            if let Some(dropped) = stack.task(TaskMark { step, task: task.parse().unwrap() }) {
-                tree.text.push_str(&format!(" {}!", structure.body(dropped.body).path));
-            }
-        } else {
-            let moves = stack.statement(Statement { file: 1, line: word.parse().unwrap() }).clone();
-            tree.add(&stack, &moves);
+        if let Some(dropped) = &stack.take(Handler::default(), entry(word)).cancelled {
+            tree.text.push_str(&format!(" {}!", structure.body(dropped.body).path));
         }
+        tree.add(&stack);
     }
     let open: Vec<usize> = stack.slots.iter().map(|slot| slot.frames).collect();
     assert!(open.is_sorted());
@@ -266,13 +281,9 @@ fn Guard::drop of Drop
   s";
     assert_eq!(tree(outline, "2 4 7 8 p 10 5"), "main(main::{closure}(f(Guard::drop-)!)!)");
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
-    for line in [2, 4, 7, 8] {
-        stack.statement(Statement { file: 1, line });
-    }
-    stack.panic();
-    stack.statement(Statement { file: 1, line: 10 });
+    run(&mut stack, "2 4 7 8 p 10");
     let open: Vec<String> =
         stack.open(false).iter().map(|activation| structure.body(activation.body).name()).collect();
     assert_eq!(open, ["main", "main::{closure}", "f"]);
@@ -281,14 +292,9 @@ fn Guard::drop of Drop
 /// What is known of panics after these lines: the number of each that is not caught, and what ran since.
 fn open_panics(outline: &str, stream: &str) -> String {
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
-    for word in stream.split_whitespace() {
-        match word {
-            "p" => stack.panic(),
-            line => _ = stack.statement(Statement { file: 1, line: line.parse().unwrap() }),
-        }
-    }
+    run(&mut stack, stream);
     let open = stack.open_panics().iter().map(|panic| format!("{} {:?}", panic.number, panic.since));
     open.collect::<Vec<_>>().join(", ")
 }
@@ -524,15 +530,14 @@ fn down
   s
   s down";
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
-    let mut run = |line| stack.statement(Statement { file: 1, line }).left.len();
-    run(2);
+    run(&mut stack, "2");
     for _ in 0..100_000 {
-        run(5);
-        run(6);
+        run(&mut stack, "5 6");
     }
-    assert_eq!(run(3), 100_000);
+    run(&mut stack, "3");
+    assert_eq!(stack.moves().left.len(), 100_000);
 }
 
 /// A statement of a random program: what it calls, statements inside it that may be skipped, and whether it returns.
@@ -748,15 +753,13 @@ fn on_timer
   s add
   s outside::last
 ");
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
     let mut tree = Tree { structure: &structure, text: String::new() };
-    for (level, lines) in [(0, "2 5"), (1, handler), (0, rest)] {
+    for (signals, lines) in [(0, "2 5"), (1, handler), (0, rest)] {
         for line in lines.split_whitespace() {
-            let mut moves = stack.interrupted(level, 0).clone();
-            tree.add(&stack, &moves);
-            moves = stack.statement(Statement { file: 1, line: line.parse().unwrap() }).clone();
-            tree.add(&stack, &moves);
+            stack.take(Handler { signals, interrupt: 0 }, entry(line));
+            tree.add(&stack);
         }
     }
     format!("{}{}", tree.text, ")".repeat(stack.depth())).replace("()", "")
@@ -772,11 +775,11 @@ fn a_handler_is_above_what_it_interrupted_and_changes_nothing_of_it() {
 /// The functions that callbacks entered again, as `FUNCTION by CLOSURE at LINE before LINE`.
 fn called_back(outline: &str, lines: &str) -> Vec<String> {
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let (mut stack, mut reentries) = (CallStack::new(&structure), Reentries::default());
     for (now, line) in lines.split_whitespace().enumerate() {
-        let entered = stack.statement(Statement { file: 1, line: line.parse().unwrap() }).entered;
-        reentries.step(&stack, entered, now as u64);
+        run(&mut stack, line);
+        reentries.step(&stack, now as u64);
     }
     let line = |id| structure.place(id).1.line;
     let shown = reentries.found().into_iter().map(|found| {
@@ -856,13 +859,11 @@ fn looping
   loop
     s down
 ");
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let after = |lines: &str, statements: usize| {
         let mut stack = CallStack::new(&structure);
-        for line in lines.split(' ') {
-            stack.statement(Statement { file: 1, line: line.parse().unwrap() });
-        }
-        let calls = stack.descend(statements, 1_000).map(|descent| descent.calls);
+        run(&mut stack, &format!("{lines} {statements}x1000"));
+        let calls = stack.moves().folded.map(|folded| folded.calls);
         (calls, stack.depth() as u64 + stack.folded_below(stack.depth()))
     };
     assert_eq!(after("2 4 5", 2), (Some(1_000), 1_002));

@@ -26,12 +26,12 @@ pub use program::{Role, role};
 pub use run::rings_of_test;
 
 use self::findings::{SuspectFindings, SuspectText};
+use self::history::TestedCode;
 use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
 use self::run::{RecordedRun, RunError, Test, Tests};
 use self::text_weight::text_weight;
-use crate::calls::Structure;
 use crate::console::{Notes, outcome};
 use crate::exit_code::ExitCode;
 use crate::how_to_dump::quoted;
@@ -183,7 +183,7 @@ fn ranked<T>(
     if program.sites.is_empty() {
         return Err(RunError::NoMap(hash));
     }
-    let found = run.tests(&program, names, &Structure::of(names))?;
+    let found = run.tests(&TestedCode::new(&program, names))?;
     report_limits(&run, &found, notes);
     let mut sources = SourceText::new(&reading);
     let mut texts = |site: u32, line: u32, notes: &mut Notes<'_>| {

@@ -6,9 +6,9 @@ use std::fmt;
 use std::path::Path;
 
 use super::bits::SiteSet;
+use super::history::TestedCode;
 use super::program::{ProgramSites, Role};
 use super::run::{RecordedRun, RunError, Test};
-use crate::calls::Structure;
 use crate::console::Notes;
 use crate::map::Maps;
 use crate::model::Ring;
@@ -93,7 +93,7 @@ pub fn nearest_passed(
     if program.sites.is_empty() {
         return Err(NearestError::Run(RunError::NoMap(hash)));
     }
-    let tests = run.tests(&program, names, &Structure::of(names)).map_err(NearestError::Run)?.tests;
+    let tests = run.tests(&TestedCode::new(&program, names)).map_err(NearestError::Run)?.tests;
     let is_named = |name: &str| name == test || name.rsplit("::").next() == Some(test);
     let failed = tests.iter().find(|known| known.failed && is_named(&known.name)).ok_or_else(|| {
         let failed = tests.iter().filter(|known| known.failed).map(|known| known.name.clone());
