@@ -196,7 +196,10 @@ fn handler() {
     let parts = lines(&done, "parting");
     done.check(parts.is_empty(), "nothing that parts");
     let only = lines(&done, "only");
-    done.check(only.len() == 1 && only[0]["side"] == "bad" && only[0]["function"] == "on_signal", "the handler");
+    done.check(
+        only.len() == 1 && only[0]["side"] == "bad" && only[0]["function"] == "on_signal",
+        "the handler",
+    );
 }
 
 fn tests() {

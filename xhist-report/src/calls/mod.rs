@@ -28,7 +28,7 @@ pub use descent::Descent;
 pub use entry::ThreadEntry;
 pub use levels::Handler;
 pub use panics::{OpenPanic, SincePanic};
-pub use reentries::{Reentries, Reentry};
+pub use reentries::{EnteredBy, Reentries, Reentry};
 pub use stack::CallStack;
 pub use structure::{Body, BodyId, StatementId, Structure};
 pub use structures::Structures;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use qs_core::record::{Statement, TaskMark, TaskStep};
 
-use super::{CallStack, Exit, Handler, Reentries, Structure, ThreadEntry};
+use super::{CallStack, EnteredBy, Exit, Handler, Reentries, Structure, ThreadEntry};
 use crate::model::Names;
 
 /// A line of an outline: its depth, and the last line that is deeper.
@@ -772,7 +772,7 @@ fn a_handler_is_above_what_it_interrupted_and_changes_nothing_of_it() {
     assert_eq!(interrupted("8 5 6 9 8 5 6 9", "6"), "main(add(on_timer(add) on_timer?(add)))");
 }
 
-/// The functions that callbacks entered again, as `FUNCTION by CLOSURE at LINE before LINE`.
+/// The functions that callbacks entered again, as `FUNCTION by CALLBACK at LINE before LINE`.
 fn called_back(outline: &str, lines: &str) -> Vec<String> {
     let names = map(outline);
     let structure = Arc::new(Structure::of(&names));
@@ -784,8 +784,12 @@ fn called_back(outline: &str, lines: &str) -> Vec<String> {
     let line = |id| structure.place(id).1.line;
     let shown = reentries.found().into_iter().map(|found| {
         let next = found.next.map_or(String::new(), |next| format!(" before {}", line(next)));
-        let (body, by) = (structure.body(found.body).name(), structure.body(found.handler).name());
-        assert!(found.is_callback);
+        let (body, by) = (structure.body(found.body).name(), structure.body(found.by.1).name());
+        let by = match found.by.0 {
+            EnteredBy::Handler => panic!("no handler"),
+            EnteredBy::Callback => by,
+            EnteredBy::Method => format!("way of {by}"),
+        };
         format!("{body} by {by} at {}{next} x {}", line(found.at), found.times)
     });
     shown.collect()
@@ -840,6 +844,71 @@ fn scope
   s
 ";
     assert!(called_back(scope, "2 8 4 8 6 9 9").is_empty());
+}
+
+#[test]
+fn a_function_behind_a_pointer_is_a_callback() {
+    let bus = "\
+fn main
+  s .on &alarm
+  s emit
+fn emit
+  s
+  s ()
+  s
+fn alarm
+  s emit
+";
+    assert_eq!(called_back(bus, "2 3 5 6 9 5 6 7 7"), ["emit by alarm at 6 before 7 x 1"]);
+    // The caller hands the function over in the call.
+    let own = "\
+fn main
+  s walk &visit
+fn walk
+  s
+  s ()
+  s
+fn visit
+  s walk &visit
+";
+    assert!(called_back(own, "2 4 5 8 4 5 6 6").is_empty());
+    let by_name = "\
+fn main
+  s even
+fn even
+  s odd
+  s
+fn odd
+  s even
+  s
+";
+    assert!(called_back(by_name, "2 4 7 4 5 8 5").is_empty());
+}
+
+#[test]
+fn a_method_of_a_trait_that_enters_a_function_again_is_shown_as_one() {
+    let bus = "\
+fn main
+  s emit
+fn emit
+  s
+  s .notify
+  s
+fn Audit::notify of Listener
+  s emit
+";
+    assert_eq!(called_back(bus, "2 4 5 8 4 6 6"), ["emit by way of Audit::notify at 5 before 6 x 1"]);
+    // It goes on: a recursion.
+    assert!(called_back(bus, "2 4 5 8 4 5 8 4 5 8 4 6 6 6 6").is_empty());
+    let tree = "\
+fn Add::eval of Eval
+  s .eval
+  s
+fn Mul::eval of Eval
+  s .eval
+  s
+";
+    assert!(called_back(tree, "2 5 2 3 6 3").is_empty());
 }
 
 #[test]
