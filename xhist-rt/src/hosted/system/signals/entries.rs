@@ -229,7 +229,8 @@ unsafe extern "C" fn before(call: *mut Call) -> usize {
     // SAFETY: the caller passes a valid call with the kernel's arguments.
     unsafe {
         let Call { signal, info, context, place, .. } = *call;
-        if fault::is_taken(signal, (info, context), ENTRIES[place / 16][place % 16] as usize, place % 2 == 1) {
+        if fault::is_taken(signal, (info, context), ENTRIES[place / 16][place % 16] as usize, place % 2 == 1)
+        {
             return 0;
         }
         (&raw mut (*call).frame).write(lane::HandlerFrame::new());
