@@ -2,9 +2,9 @@
 
 use super::calls::{self, CallName, InsertedCall, Recognition, attribute};
 use crate::refusal::Obstacle;
-use crate::shape::{CallForm, MARK};
 use crate::syntax;
 use crate::text::{TokenContext, TokenKind, Tokens};
+use qs_core::inserted::{CallForm, MARK};
 use std::cell::Cell;
 use std::ops::Range;
 
